@@ -1,0 +1,6 @@
+//! Every LLM call is told once and can be retold for ever.
+
+pub mod id;
+pub mod model;
+pub mod parse;
+pub mod prompt;

@@ -1,0 +1,3 @@
+//! The `retold` program.
+
+fn main() {}

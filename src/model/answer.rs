@@ -1,0 +1,106 @@
+//! The trait, the question and the answer.
+
+use std::sync::Arc;
+
+use futures::future::BoxFuture;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::failure::Failure;
+use crate::id::{CallPath, Sample};
+use crate::prompt::Request;
+
+/// Someone who answers requests.
+pub trait Model: Send + Sync {
+    /// What it is, for the log and for people.
+    fn info(&self) -> ModelInfo;
+
+    /// One attempt to get an answer. Never retries by itself.
+    fn answer<'a>(&'a self, ask: Ask<'a>) -> BoxFuture<'a, Result<Response, Failure>>;
+}
+
+/// A shared model.
+pub type Answerer = Arc<dyn Model>;
+
+/// Which model answers a run; recorded when the run starts. Never holds a key.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ModelInfo {
+    /// `openai`, `scripted` or `simulated`.
+    pub kind: String,
+    /// Where the answers come from: a base URL without credentials, a file name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<String>,
+    /// Whether the answers are made up by a program. Every result shown says so.
+    pub simulated: bool,
+}
+
+/// One attempt at a question.
+#[derive(Debug, Clone, Copy)]
+pub struct Ask<'a> {
+    /// What is asked.
+    pub request: &'a Request,
+    /// Where in the experiment.
+    pub call: &'a CallPath,
+    /// The n-th answer to it.
+    pub sample: Sample,
+    /// The n-th attempt at this answer, from 0.
+    pub attempt: u32,
+}
+
+/// What was answered: a text, or a vector of an embedding.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Content {
+    /// UTF-8 text.
+    Text(Arc<str>),
+    /// 32-bit floats, kept exactly.
+    Vector(Arc<[f32]>),
+}
+
+impl Content {
+    /// The text; empty for a vector.
+    pub fn text(&self) -> &str {
+        match self {
+            Content::Text(text) => text,
+            Content::Vector(_) => "",
+        }
+    }
+}
+
+/// Tokens counted by the provider.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Default)]
+pub struct Usage {
+    /// Tokens of the request.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prompt_tokens: Option<u64>,
+    /// Tokens of the answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub completion_tokens: Option<u64>,
+}
+
+/// An answer. Only these fields are recorded: the list says what is kept, all else is dropped.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Response {
+    /// What was answered.
+    pub content: Content,
+    /// Why the answer ended (`stop`, `length`), as the provider spells it.
+    pub finish_reason: Option<String>,
+    /// Tokens, if counted.
+    pub usage: Option<Usage>,
+    /// The model as the provider reports it, which may be more exact than what was asked for.
+    pub model: Option<String>,
+    /// Other parts of the message that are an answer: `refusal`, `tool_calls`, `reasoning_content`.
+    pub extra: Map<String, Value>,
+}
+
+impl Response {
+    /// A text and nothing else.
+    pub fn text(text: impl Into<Arc<str>>) -> Self {
+        Response {
+            content: Content::Text(text.into()),
+            finish_reason: None,
+            usage: None,
+            model: None,
+            extra: Map::new(),
+        }
+    }
+}

@@ -1,0 +1,58 @@
+//! Why an attempt failed.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+/// The kinds of failure that are treated differently.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FailureKind {
+    /// 429: too many requests. Tried again.
+    RateLimited,
+    /// The account's quota is used up. Tried once more after a long wait.
+    QuotaExhausted,
+    /// 5xx: the provider's fault. Tried again.
+    Server,
+    /// No answer in time. Tried again.
+    Timeout,
+    /// The connection failed or broke. Tried again.
+    Connection,
+    /// The answer cannot be understood: truncated or malformed JSON, wrong content type. Tried again.
+    Malformed,
+    /// 4xx: the request itself is wrong. Not tried again.
+    Rejected,
+    /// 401 or 403: the key is wrong. Not tried again; the run stops and can be resumed.
+    Unauthorized,
+    /// The answers file has no answer at this address. Not tried again; the run stops.
+    NoAnswer,
+}
+
+impl FailureKind {
+    /// Whether no later call can do better, so that the run stops (resumable) instead of failing
+    /// every participant.
+    pub fn stops_the_run(self) -> bool {
+        matches!(self, FailureKind::Unauthorized | FailureKind::NoAnswer)
+    }
+}
+
+/// A failed attempt. Its message is safe to log: it never holds a key or a header.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct Failure {
+    /// How to treat it.
+    pub kind: FailureKind,
+    /// The HTTP status, if there was one.
+    pub status: Option<u16>,
+    /// What happened, for people.
+    pub message: String,
+    /// How long the provider asks to wait.
+    pub retry_after: Option<Duration>,
+}
+
+impl Failure {
+    /// A failure without a status.
+    pub fn new(kind: FailureKind, message: impl Into<String>) -> Self {
+        Failure { kind, status: None, message: message.into(), retry_after: None }
+    }
+}

@@ -1,0 +1,12 @@
+//! Who answers: one trait, request in, response or typed failure out.
+//!
+//! A model knows no log and no experiment; it makes one attempt at a time. When to try again is
+//! decided by [`RetryPolicy`]; the run does the waiting and records each failed attempt.
+
+mod answer;
+mod failure;
+mod retry;
+
+pub use answer::{Answerer, Ask, Content, Model, ModelInfo, Response, Usage};
+pub use failure::{Failure, FailureKind};
+pub use retry::{Retry, RetryPolicy};

@@ -1,0 +1,77 @@
+//! When to try again. Pure: it says how long to wait; the run waits.
+
+use std::time::Duration;
+
+use backon::{BackoffBuilder, ExponentialBackoff, ExponentialBuilder};
+use serde::{Deserialize, Serialize};
+
+use super::failure::{Failure, FailureKind};
+
+/// The settings of retrying.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct RetryPolicy {
+    /// Attempts after the first, at most.
+    pub max_retries: usize,
+    /// The first wait; each next one is twice as long, with jitter. In seconds.
+    pub base_seconds: f64,
+    /// The longest wait between two attempts, also when the provider asks for more. In seconds.
+    pub max_seconds: f64,
+    /// The one wait after the quota is used up. In seconds.
+    pub quota_seconds: f64,
+}
+
+impl Default for RetryPolicy {
+    fn default() -> Self {
+        RetryPolicy { max_retries: 5, base_seconds: 2.0, max_seconds: 120.0, quota_seconds: 60.0 }
+    }
+}
+
+/// The state of retrying one call.
+#[derive(Debug)]
+pub struct Retry {
+    policy: RetryPolicy,
+    delays: ExponentialBackoff,
+    quota_waited: bool,
+}
+
+impl RetryPolicy {
+    /// Starts counting for one call.
+    pub fn start(&self) -> Retry {
+        let delays = ExponentialBuilder::default()
+            .with_min_delay(seconds(self.base_seconds))
+            .with_max_delay(seconds(self.max_seconds))
+            .with_max_times(self.max_retries)
+            .with_jitter()
+            .build();
+        Retry { policy: *self, delays, quota_waited: false }
+    }
+}
+
+impl Retry {
+    /// How long to wait before the next attempt, or `None` to give up.
+    ///
+    /// `Retry-After` is honoured when it is longer than our own wait, up to `max_seconds`.
+    pub fn after(&mut self, failure: &Failure) -> Option<Duration> {
+        match failure.kind {
+            FailureKind::Rejected | FailureKind::Unauthorized | FailureKind::NoAnswer => None,
+            FailureKind::QuotaExhausted => {
+                let first = !std::mem::replace(&mut self.quota_waited, true);
+                first.then(|| seconds(self.policy.quota_seconds))
+            }
+            FailureKind::RateLimited
+            | FailureKind::Server
+            | FailureKind::Timeout
+            | FailureKind::Connection
+            | FailureKind::Malformed => {
+                let own = self.delays.next()?;
+                let asked = failure.retry_after.unwrap_or_default();
+                Some(own.max(asked).min(seconds(self.policy.max_seconds)))
+            }
+        }
+    }
+}
+
+fn seconds(value: f64) -> Duration {
+    Duration::try_from_secs_f64(value).unwrap_or_default()
+}

@@ -1,0 +1,171 @@
+//! The chain of named strategies.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::prompt::{CanonicalError, canonical};
+
+/// Which parser made a decision: enough to make it again.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ParserSpec {
+    /// The parser's name, such as `game24`.
+    pub name: Cow<'static, str>,
+    /// What it was told about this question, such as the numbers of a puzzle.
+    #[serde(default, skip_serializing_if = "Value::is_null")]
+    pub params: Value,
+    /// Raised whenever any decision on the fixtures changes.
+    pub version: u32,
+}
+
+impl fmt::Display for ParserSpec {
+    /// `name@version`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}@{}", self.name, self.version)
+    }
+}
+
+/// What a parser made of a text.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Parsed<V> {
+    /// The strategy that yielded the value.
+    pub method: &'static str,
+    /// The value.
+    pub value: V,
+    /// The model's reasoning, where the format keeps it apart from the answer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reasoning: Option<String>,
+    /// What was repaired or looked odd.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
+}
+
+/// A pure, total function from text to decision.
+pub trait Parser: Send + Sync {
+    /// What it yields.
+    type Value: Serialize + Send;
+
+    /// Name, version and settings.
+    fn spec(&self) -> &ParserSpec;
+
+    /// The canonical JSON of [`Parser::spec`], made once.
+    fn spec_text(&self) -> &Arc<str>;
+
+    /// The decision for a text.
+    fn parse(&self, text: &str) -> Parsed<Self::Value>;
+
+    /// A judgement of the value under the parser's settings (`valid`, `math_error`), for parsers
+    /// that come with a validator. The validator sees the value, never the text.
+    fn verdict(&self, value: &Self::Value) -> Option<&'static str> {
+        let _ = value;
+        None
+    }
+}
+
+/// A [`Parser`] whose value is JSON: what re-parsing works with.
+pub trait AnyParser: Send + Sync {
+    /// Name, version and settings.
+    fn spec(&self) -> &ParserSpec;
+
+    /// The decision for a text, and its verdict.
+    fn parse_any(&self, text: &str) -> (Parsed<Value>, Option<&'static str>);
+}
+
+impl<P: Parser> AnyParser for P {
+    fn spec(&self) -> &ParserSpec {
+        Parser::spec(self)
+    }
+
+    fn parse_any(&self, text: &str) -> (Parsed<Value>, Option<&'static str>) {
+        let Parsed { method, value, reasoning, warnings } = self.parse(text);
+        let verdict = self.verdict(&value);
+        // A parser's value is made of strings, numbers and lists: it always has a JSON form.
+        let value = serde_json::to_value(&value).unwrap_or(Value::Null);
+        (Parsed { method, value, reasoning, warnings }, verdict)
+    }
+}
+
+/// What a strategy found.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Found<V> {
+    /// The value.
+    pub value: V,
+    /// See [`Parsed::reasoning`].
+    pub reasoning: Option<String>,
+    /// See [`Parsed::warnings`].
+    pub warnings: Vec<String>,
+}
+
+impl<V> Found<V> {
+    /// A value without reasoning or warnings.
+    pub fn plain(value: V) -> Self {
+        Found { value, reasoning: None, warnings: Vec::new() }
+    }
+}
+
+/// One named way to find a value in a text, given the parser's settings.
+pub struct Strategy<P, V> {
+    /// The name a decision gets as its method.
+    pub method: &'static str,
+    /// Finds the value, or leaves the text to the next strategy.
+    pub find: fn(&str, &P) -> Option<Found<V>>,
+}
+
+/// A parser made of strategies, tried in order, and a last resort that always yields.
+pub struct ChainParser<P: 'static, V: 'static> {
+    spec: ParserSpec,
+    spec_text: Arc<str>,
+    params: P,
+    strategies: &'static [Strategy<P, V>],
+    last: (&'static str, fn(&str, &P) -> Found<V>),
+    judge: Option<fn(&V, &P) -> &'static str>,
+}
+
+impl<P: Serialize, V> ChainParser<P, V> {
+    /// A parser from its parts; `last` gives the method and the value when no strategy finds one.
+    ///
+    /// # Errors
+    /// [`CanonicalError`] if the settings have no JSON form.
+    pub fn new(
+        name: &'static str,
+        version: u32,
+        params: P,
+        strategies: &'static [Strategy<P, V>],
+        last: (&'static str, fn(&str, &P) -> Found<V>),
+        judge: Option<fn(&V, &P) -> &'static str>,
+    ) -> Result<Self, CanonicalError> {
+        let value = serde_json::to_value(&params);
+        let value = value.map_err(|e| CanonicalError::NotJson(e.to_string()))?;
+        let spec = ParserSpec { name: name.into(), params: value, version };
+        let spec_text = canonical(&spec)?.into();
+        Ok(ChainParser { spec, spec_text, params, strategies, last, judge })
+    }
+}
+
+impl<P: Send + Sync, V: Serialize + Send> Parser for ChainParser<P, V> {
+    type Value = V;
+
+    fn spec(&self) -> &ParserSpec {
+        &self.spec
+    }
+
+    fn spec_text(&self) -> &Arc<str> {
+        &self.spec_text
+    }
+
+    fn parse(&self, text: &str) -> Parsed<V> {
+        let found =
+            self.strategies.iter().find_map(|s| Some((s.method, (s.find)(text, &self.params)?)));
+        let (method, found) =
+            found.unwrap_or_else(|| (self.last.0, (self.last.1)(text, &self.params)));
+        let Found { value, reasoning, warnings } = found;
+        Parsed { method, value, reasoning, warnings }
+    }
+
+    fn verdict(&self, value: &V) -> Option<&'static str> {
+        self.judge.map(|judge| judge(value, &self.params))
+    }
+}

@@ -1,0 +1,16 @@
+//! Text to decision: parsers as chains of named strategies.
+//!
+//! A parser is pure, deterministic and total: any UTF-8 text gives a decision, without a panic and
+//! in linear time. The strategy that yielded the value gives the decision its **method**. Old
+//! versions stay callable for ever, so that history can be re-parsed and compared.
+//!
+//! - [`Parser`], [`AnyParser`]: the typed trait and its object-safe face.
+//! - [`ChainParser`], [`Strategy`]: how every parser here is built.
+//! - [`registry`]: finds a parser by `name@version` and settings.
+//! - [`game24`]: the Game of 24.
+
+mod chain;
+pub mod game24;
+pub mod registry;
+
+pub use chain::{AnyParser, ChainParser, Found, Parsed, Parser, ParserSpec, Strategy};

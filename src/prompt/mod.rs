@@ -1,0 +1,19 @@
+//! What is asked of a model, and its identity.
+//!
+//! A [`Request`] is canonical JSON (RFC 8785) of everything that can change the answer; the
+//! [prompt hash](crate::id::PromptHash) is its BLAKE3-256. Anyone can check one with public tools:
+//! `retold show HASH --canonical | b3sum`.
+//!
+//! - [`Request`]: the canonical request; made from JSON or from a typed request.
+//! - [`ChatRequest`], [`EmbeddingRequest`]: typed requests for programs.
+//! - [`TRANSPORT_FIELDS`]: what is left out of the hash, with a reason each.
+
+mod canonical;
+mod request;
+mod transport;
+mod typed;
+
+pub use canonical::{CanonicalError, canonical, hash_of};
+pub use request::{Api, Request, RequestError};
+pub use transport::{TRANSPORT_FIELDS, TRANSPORT_VERSION};
+pub use typed::{ChatRequest, EmbeddingRequest, Message, Role};

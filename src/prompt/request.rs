@@ -1,0 +1,193 @@
+//! The canonical request.
+
+use std::fmt;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::canonical::{CanonicalError, canonical, check_exact, hash_of};
+use super::transport::{TRANSPORT_VERSION, is_transport};
+use crate::id::PromptHash;
+
+/// The kind of question put to a model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Api {
+    /// Messages in, a message out.
+    Chat,
+    /// A text in, a vector out.
+    Embedding,
+}
+
+/// Why a JSON value is no request.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum RequestError {
+    /// It is not an object.
+    #[error("a request is a JSON object, not {found}")]
+    NotAnObject {
+        /// What it is instead.
+        found: &'static str,
+    },
+    /// It has neither `messages` nor `input`, or both.
+    #[error("a request has either \"messages\" (chat) or \"input\" (embedding)")]
+    UnknownApi,
+    /// `n` above 1 would hide several draws behind one address.
+    #[error("\"n\" must be 1: ask for samples instead, each has its own address in the log")]
+    ManyChoices,
+    /// It has no canonical form.
+    #[error(transparent)]
+    Canonical(#[from] CanonicalError),
+    /// A stored canonical text does not have the shape that [`Request`] writes.
+    #[error("not a canonical request: {0}")]
+    NotCanonical(String),
+}
+
+/// What is asked of a model: canonical, hashed, cheap to clone.
+#[derive(Clone)]
+pub struct Request(Arc<Inner>);
+
+struct Inner {
+    api: Api,
+    body: Value,
+    canonical: String,
+    hash: PromptHash,
+}
+
+impl Request {
+    /// A request from the JSON body that would be sent; transport fields are dropped.
+    ///
+    /// # Errors
+    /// [`RequestError`]: not a request, or without canonical form.
+    pub fn from_body(body: Value) -> Result<Self, RequestError> {
+        let Value::Object(mut body) = body else {
+            return Err(RequestError::NotAnObject { found: kind_of(&body) });
+        };
+        body.retain(|field, _| !is_transport(field));
+        let api = match (body.contains_key("messages"), body.contains_key("input")) {
+            (true, false) => Api::Chat,
+            (false, true) => Api::Embedding,
+            _ => return Err(RequestError::UnknownApi),
+        };
+        match body.get("n").map(|n| n.as_f64() == Some(1.0)) {
+            Some(true) => drop(body.remove("n")),
+            Some(false) => return Err(RequestError::ManyChoices),
+            None => {}
+        }
+        Self::build(api, body)
+    }
+
+    fn build(api: Api, body: Map<String, Value>) -> Result<Self, RequestError> {
+        let body = Value::Object(body);
+        check_exact(&body, &mut String::new())?;
+        let canonical = canonical(&Envelope { api, body: &body, v: TRANSPORT_VERSION })?;
+        let hash = PromptHash(hash_of(canonical.as_bytes()));
+        Ok(Request(Arc::new(Inner { api, body, canonical, hash })))
+    }
+
+    /// Reads back what [`Request::canonical`] wrote.
+    ///
+    /// # Errors
+    /// [`RequestError::NotCanonical`] if the text is not byte for byte what this version writes.
+    pub fn from_canonical(text: &str) -> Result<Self, RequestError> {
+        let not = |reason: String| RequestError::NotCanonical(reason);
+        let envelope: OwnedEnvelope = serde_json::from_str(text).map_err(|e| not(e.to_string()))?;
+        let request = Self::build(envelope.api, envelope.body)?;
+        if request.canonical() != text {
+            return Err(not("its canonical form differs".to_owned()));
+        }
+        Ok(request)
+    }
+
+    /// The kind of question.
+    pub fn api(&self) -> Api {
+        self.0.api
+    }
+
+    /// The body to send, without transport fields.
+    pub fn body(&self) -> &Value {
+        &self.0.body
+    }
+
+    /// RFC 8785 JSON: `{"api":..,"body":{..},"v":1}`.
+    pub fn canonical(&self) -> &str {
+        &self.0.canonical
+    }
+
+    /// BLAKE3-256 of [`Request::canonical`].
+    pub fn hash(&self) -> PromptHash {
+        self.0.hash
+    }
+
+    /// The model's name, if the request gives one.
+    pub fn model(&self) -> Option<&str> {
+        self.0.body.get("model").and_then(Value::as_str)
+    }
+
+    /// The messages as `(role, text)`, in order; text parts are joined, other parts are shown as
+    /// JSON. An embedding request is one message with the role `input`.
+    pub fn messages(&self) -> Vec<(String, String)> {
+        if self.0.api == Api::Embedding {
+            return vec![("input".to_owned(), text_of(&self.0.body["input"]))];
+        }
+        let messages = self.0.body["messages"].as_array().map(Vec::as_slice).unwrap_or_default();
+        messages
+            .iter()
+            .map(|m| (m["role"].as_str().unwrap_or("?").to_owned(), text_of(&m["content"])))
+            .collect()
+    }
+}
+
+fn text_of(content: &Value) -> String {
+    match content {
+        Value::String(text) => text.clone(),
+        Value::Array(parts) => parts
+            .iter()
+            .map(|part| part["text"].as_str().map_or_else(|| part.to_string(), str::to_owned))
+            .collect::<Vec<_>>()
+            .join("\n"),
+        Value::Null => String::new(),
+        other => other.to_string(),
+    }
+}
+
+fn kind_of(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "a boolean",
+        Value::Number(_) => "a number",
+        Value::String(_) => "a string",
+        Value::Array(_) => "an array",
+        Value::Object(_) => "an object",
+    }
+}
+
+#[derive(Serialize)]
+struct Envelope<'a> {
+    api: Api,
+    body: &'a Value,
+    v: u32,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct OwnedEnvelope {
+    api: Api,
+    body: Map<String, Value>,
+    #[serde(rename = "v")]
+    _v: u32,
+}
+
+impl PartialEq for Request {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.hash == other.0.hash
+    }
+}
+
+impl Eq for Request {}
+
+impl fmt::Debug for Request {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Request({})", self.0.hash.short(12))
+    }
+}
