@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::failure::Failure;
+pub use crate::content::Content;
 use crate::id::{CallPath, Sample};
 use crate::prompt::Request;
 
@@ -45,25 +46,6 @@ pub struct Ask<'a> {
     pub sample: Sample,
     /// The n-th attempt at this answer, from 0.
     pub attempt: u32,
-}
-
-/// What was answered: a text, or a vector of an embedding.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Content {
-    /// UTF-8 text.
-    Text(Arc<str>),
-    /// 32-bit floats, kept exactly.
-    Vector(Arc<[f32]>),
-}
-
-impl Content {
-    /// The text; empty for a vector.
-    pub fn text(&self) -> &str {
-        match self {
-            Content::Text(text) => text,
-            Content::Vector(_) => "",
-        }
-    }
 }
 
 /// Tokens counted by the provider.

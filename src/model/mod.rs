@@ -6,7 +6,10 @@
 mod answer;
 mod failure;
 mod retry;
+pub mod simulated;
+mod throttle;
 
 pub use answer::{Answerer, Ask, Content, Model, ModelInfo, Response, Usage};
 pub use failure::{Failure, FailureKind};
 pub use retry::{Retry, RetryPolicy};
+pub use throttle::{Limits, Permit, SettingError, Throttle};

@@ -1,0 +1,158 @@
+//! The parts of a config that all experiments share.
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::yaml::ConfigError;
+use crate::model::{Limits, RetryPolicy};
+use crate::prompt::{ChatRequest, Message};
+
+/// Which kind of model answers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Default)]
+#[serde(rename_all = "snake_case")]
+pub enum ModelKind {
+    /// A program that makes answers up, for trying things out.
+    #[default]
+    Simulated,
+    /// Any OpenAI-compatible server.
+    Openai,
+    /// Answers from an exchanges file.
+    Scripted,
+}
+
+/// How often the simulated model misbehaves: shares from 0 to 1.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Rates {
+    /// Answers that break the format asked for.
+    pub malformed: f64,
+    /// Attempts answered with 429.
+    pub rate_limited: f64,
+    /// Attempts answered with 500.
+    pub server_error: f64,
+    /// Calls that fail for good.
+    pub failure: f64,
+}
+
+impl Default for Rates {
+    fn default() -> Self {
+        Rates { malformed: 0.05, rate_limited: 0.0, server_error: 0.0, failure: 0.0 }
+    }
+}
+
+/// Who answers.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct ModelConfig {
+    /// Which kind.
+    pub kind: ModelKind,
+    /// For `openai`: where the API is.
+    pub base_url: String,
+    /// For `scripted`: the exchanges file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub answers: Option<PathBuf>,
+    /// For `simulated`: how often it misbehaves.
+    pub rates: Rates,
+    /// For `simulated`: how long an answer takes, in milliseconds, on average.
+    pub latency_ms: f64,
+}
+
+impl Default for ModelConfig {
+    fn default() -> Self {
+        ModelConfig {
+            kind: ModelKind::Simulated,
+            base_url: "https://api.openai.com/v1".to_owned(),
+            answers: None,
+            rates: Rates::default(),
+            latency_ms: 0.0,
+        }
+    }
+}
+
+/// The parameters of every request of an experiment.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RequestConfig {
+    /// The model's name, as the provider spells it.
+    pub model: String,
+    /// 0 to 2; left to the provider if not given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub temperature: Option<f64>,
+    /// 0 to 1; left to the provider if not given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub top_p: Option<f64>,
+    /// The longest answer, in tokens.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_tokens: Option<u32>,
+    /// Any other parameter the provider knows.
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub extra: Map<String, Value>,
+}
+
+impl RequestConfig {
+    /// The request with these parameters and some messages.
+    pub fn chat(&self, messages: Vec<Message>) -> ChatRequest {
+        let RequestConfig { model, temperature, top_p, max_tokens, extra } = self.clone();
+        ChatRequest {
+            model,
+            messages,
+            temperature,
+            top_p,
+            max_tokens,
+            extra,
+            ..ChatRequest::default()
+        }
+    }
+}
+
+/// Everything about a run that does not change its outcome: who answers, and how fast.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct Runtime {
+    /// Who answers.
+    pub model: ModelConfig,
+    /// How fast to ask.
+    pub limits: Limits,
+    /// When to try again.
+    pub retry: RetryPolicy,
+}
+
+impl Runtime {
+    /// Checks the settings; `path` is the config's, for messages.
+    ///
+    /// # Errors
+    /// [`ConfigError::Value`] with the first setting that makes no sense.
+    pub fn check(&self, path: &str) -> Result<(), ConfigError> {
+        let wrong = |key: String, message: String| ConfigError::Value {
+            path: path.to_owned(),
+            key,
+            message,
+        };
+        let Runtime { model, limits, retry } = self;
+        limits.check().map_err(|e| wrong(format!("limits.{}", e.field), e.to_string()))?;
+        retry.check().map_err(|e| wrong(format!("retry.{}", e.field), e.to_string()))?;
+        let Rates { malformed, rate_limited, server_error, failure } = model.rates;
+        let rates = [
+            ("malformed", malformed),
+            ("rate_limited", rate_limited),
+            ("server_error", server_error),
+            ("failure", failure),
+        ];
+        for (name, rate) in rates {
+            if !(0.0..=1.0).contains(&rate) {
+                let message = format!("a rate is from 0 to 1, not {rate}");
+                return Err(wrong(format!("model.rates.{name}"), message));
+            }
+        }
+        if !(0.0..=86_400_000.0).contains(&model.latency_ms) {
+            let message = format!("a latency is from 0 to 86400000, not {}", model.latency_ms);
+            return Err(wrong("model.latency_ms".to_owned(), message));
+        }
+        if model.kind == ModelKind::Scripted && model.answers.is_none() {
+            let message = "a scripted model needs a file to answer from".to_owned();
+            return Err(wrong("model.answers".to_owned(), message));
+        }
+        Ok(())
+    }
+}

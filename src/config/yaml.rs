@@ -1,0 +1,122 @@
+//! Reading YAML with file and line in every message.
+
+use std::path::Path;
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// A config that cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ConfigError {
+    /// The file cannot be read.
+    #[error("cannot read {path}: {reason}")]
+    Unreadable {
+        /// The file.
+        path: String,
+        /// What the system says.
+        reason: String,
+    },
+    /// The YAML is broken, or a key is unknown, missing, or of the wrong type.
+    #[error("{path}:{line}:{column}: {message}\n{snippet}")]
+    Invalid {
+        /// The file.
+        path: String,
+        /// From 1.
+        line: u64,
+        /// From 1.
+        column: u64,
+        /// What is wrong.
+        message: String,
+        /// The lines around it.
+        snippet: String,
+    },
+    /// A value that is well-formed and makes no sense.
+    #[error("{path}: {key}: {message}")]
+    Value {
+        /// The file.
+        path: String,
+        /// The key, with dots.
+        key: String,
+        /// What is wrong.
+        message: String,
+    },
+    /// A `--set` that does not fit.
+    #[error("--set {setting}: {message}")]
+    Override {
+        /// As given.
+        setting: String,
+        /// What is wrong.
+        message: String,
+    },
+}
+
+/// The part of a config that says which experiment it is for.
+#[derive(Debug, Clone, Deserialize)]
+pub struct Head {
+    /// The experiment's name.
+    pub experiment: Option<String>,
+}
+
+/// The text of a file that a config names.
+///
+/// # Errors
+/// [`ConfigError::Unreadable`].
+pub fn read_text(path: &Path) -> Result<String, ConfigError> {
+    std::fs::read_to_string(path).map_err(|e| ConfigError::Unreadable {
+        path: path.display().to_string(),
+        reason: e.to_string(),
+    })
+}
+
+/// Reads a typed config; `path` is for messages.
+///
+/// # Errors
+/// [`ConfigError::Invalid`] with the line.
+pub fn load<T: DeserializeOwned>(path: &Path, text: &str) -> Result<T, ConfigError> {
+    serde_saphyr::from_str(text).map_err(|error| {
+        let plain = error.without_snippet().to_string();
+        let (line, column) = error
+            .location()
+            .map_or((1, 1), |place| (u64::from(place.line()), u64::from(place.column())));
+        let message = plain
+            .strip_suffix(&format!(" at line {line}, column {column}"))
+            .unwrap_or(&plain)
+            .to_owned();
+        let line_text = text.lines().nth(usize::try_from(line - 1).unwrap_or(0)).unwrap_or("");
+        let shown: String = line_text.chars().filter(|c| !c.is_control()).take(120).collect();
+        let snippet = format!("{line:>4} | {shown}");
+        ConfigError::Invalid { path: path.display().to_string(), line, column, message, snippet }
+    })
+}
+
+/// Applies `KEY=VALUE` settings (dots between nested keys, values as YAML) to a config.
+///
+/// # Errors
+/// [`ConfigError::Override`].
+pub fn with_overrides<T: Serialize + DeserializeOwned>(
+    config: T,
+    settings: &[String],
+) -> Result<T, ConfigError> {
+    settings.iter().try_fold(config, |config, setting| {
+        let wrong = |message: String| ConfigError::Override { setting: setting.clone(), message };
+        let (key, value) = setting
+            .split_once('=')
+            .ok_or_else(|| wrong("write KEY=VALUE, with dots between nested keys".to_owned()))?;
+        let value: Value = serde_saphyr::from_str(value)
+            .map_err(|e| wrong(format!("the value is no YAML: {}", e.without_snippet())))?;
+        let mut whole = serde_json::to_value(&config).map_err(|e| wrong(e.to_string()))?;
+        let mut place = &mut whole;
+        for part in key.split('.') {
+            if place.is_null() {
+                *place = Value::Object(Default::default());
+            }
+            let Value::Object(map) = place else {
+                return Err(wrong(format!("{part:?} is not inside a group of keys")));
+            };
+            place = map.entry(part).or_insert(Value::Null);
+        }
+        *place = value;
+        serde_json::from_value(whole).map_err(|e| wrong(e.to_string()))
+    })
+}

@@ -1,0 +1,166 @@
+//! The hash chain: `hash = BLAKE3(domain ‖ previous hash ‖ canonical event bytes)`.
+//!
+//! The canonical bytes are RFC 8785 JSON of the event's columns, contents and prompt by their hash:
+//!
+//! ```json
+//! {"body":{},"call":"solve/0","cause":1,"content":"..","kind":"..","prompt":"..","run":"..",
+//!  "sample":0,"seq":2,"time":1735689600000,"version":1}
+//! ```
+//!
+//! on one line, absent fields left out, a vector under `vector` instead of `content`. A recording
+//! holds exactly these objects with the `hash` added, so anyone can check a chain with a JSON
+//! library and BLAKE3.
+
+use std::fmt::Write;
+
+use super::stored::{NewEvent, StoredEvent};
+use crate::content::Content;
+use crate::id::{CallPath, ContentHash, EventHash, PromptHash, RunId, Sample, Seq, Time};
+
+/// What separates this use of BLAKE3 from any other. Changes only with a new major format.
+pub const DOMAIN: &[u8] = b"retold event v1\n";
+
+/// What stands before the first event of every run.
+pub const GENESIS: EventHash = EventHash([0; 32]);
+
+/// The columns that the chain covers, borrowed from either kind of event.
+#[derive(Debug, Clone, Copy)]
+pub struct Link<'a> {
+    /// The run.
+    pub run: RunId,
+    /// The place in it.
+    pub seq: Seq,
+    /// The kind.
+    pub kind: &'a str,
+    /// The version of the kind's body.
+    pub version: u32,
+    /// When.
+    pub time: Time,
+    /// Where in the experiment.
+    pub call: Option<&'a CallPath>,
+    /// The n-th answer.
+    pub sample: Option<Sample>,
+    /// What was asked.
+    pub prompt: Option<PromptHash>,
+    /// The event it follows from.
+    pub cause: Option<Seq>,
+    /// The hash of the content, and whether it is a vector.
+    pub content: Option<(ContentHash, bool)>,
+    /// The canonical body.
+    pub body: &'a str,
+}
+
+impl<'a> Link<'a> {
+    /// The link of an event about to be stored.
+    pub fn of_new(
+        event: &'a NewEvent,
+        run: RunId,
+        seq: Seq,
+        content: Option<(ContentHash, bool)>,
+    ) -> Self {
+        let NewEvent { kind, version, time, call, sample, prompt, cause, content: _, body } = event;
+        Link {
+            run,
+            seq,
+            kind,
+            version: *version,
+            time: *time,
+            call: call.as_ref(),
+            sample: *sample,
+            prompt: prompt.as_ref().map(|p| p.hash()),
+            cause: *cause,
+            content,
+            body,
+        }
+    }
+
+    /// The link of a stored event; the content is hashed anew.
+    pub fn of_stored(event: &'a StoredEvent) -> Self {
+        let StoredEvent {
+            run,
+            seq,
+            kind,
+            version,
+            time,
+            call,
+            sample,
+            prompt,
+            cause,
+            content,
+            body,
+            hash: _,
+        } = event;
+        Link {
+            run: *run,
+            seq: *seq,
+            kind,
+            version: *version,
+            time: *time,
+            call: call.as_ref(),
+            sample: *sample,
+            prompt: *prompt,
+            cause: *cause,
+            content: content.as_ref().map(content_key),
+            body,
+        }
+    }
+
+    /// The canonical bytes.
+    pub fn canonical(&self) -> String {
+        let mut out = String::with_capacity(320 + self.body.len());
+        out.push_str("{\"body\":");
+        out.push_str(self.body);
+        if let Some(call) = self.call {
+            out.push_str(",\"call\":");
+            quote(&mut out, call.as_str());
+        }
+        number(&mut out, "cause", self.cause.map(|c| c.0 as i64));
+        let (text, vector) = match self.content {
+            Some((hash, false)) => (Some(hash), None),
+            Some((hash, true)) => (None, Some(hash)),
+            None => (None, None),
+        };
+        quoted(&mut out, "content", text);
+        out.push_str(",\"kind\":");
+        quote(&mut out, self.kind);
+        quoted(&mut out, "prompt", self.prompt);
+        quoted(&mut out, "run", Some(self.run));
+        number(&mut out, "sample", self.sample.map(i64::from));
+        number(&mut out, "seq", Some(self.seq.0 as i64));
+        number(&mut out, "time", Some(self.time.0));
+        quoted(&mut out, "vector", vector);
+        number(&mut out, "version", Some(i64::from(self.version)));
+        out.push('}');
+        out
+    }
+
+    /// The hash that follows `previous`.
+    pub fn hash_after(&self, previous: EventHash) -> EventHash {
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(DOMAIN).update(&previous.0).update(self.canonical().as_bytes());
+        EventHash(*hasher.finalize().as_bytes())
+    }
+}
+
+/// How the chain names a content: its hash, and whether it is a vector.
+pub fn content_key(content: &Content) -> (ContentHash, bool) {
+    (content.hash(), matches!(content, Content::Vector(_)))
+}
+
+fn number(out: &mut String, key: &str, value: Option<i64>) {
+    if let Some(value) = value {
+        // Writing to a string cannot fail.
+        let _ = write!(out, ",\"{key}\":{value}");
+    }
+}
+
+fn quoted(out: &mut String, key: &str, value: Option<impl std::fmt::Display>) {
+    if let Some(value) = value {
+        let _ = write!(out, ",\"{key}\":\"{value}\"");
+    }
+}
+
+/// RFC 8785 spells strings as `serde_json` does.
+fn quote(out: &mut String, text: &str) {
+    out.push_str(&serde_json::Value::from(text).to_string());
+}

@@ -1,0 +1,275 @@
+//! Between the events the program works with and the rows a log keeps.
+
+use std::borrow::Cow;
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::kinds::{
+    AnswerReused, AttemptFailed, DecisionMade, Event, Occurred, RequestSent, ResponseReceived,
+    RunStarted,
+};
+use super::outcome::{from_ranges, ranges};
+use super::stored::{NewEvent, StoredEvent};
+use crate::content::Content;
+use crate::id::{RunId, Seq, Time};
+use crate::prompt::{CanonicalError, Request, canonical};
+
+/// A stored event that does not have the columns or body its kind needs.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("event {seq} of run {run} ({kind}): {what}")]
+pub struct EventError {
+    /// The run.
+    pub run: RunId,
+    /// The event.
+    pub seq: Seq,
+    /// Its kind.
+    pub kind: String,
+    /// What is wrong.
+    pub what: String,
+}
+
+const RUN_STARTED: &str = "RunStarted";
+const RUN_RESUMED: &str = "RunResumed";
+const REQUEST_SENT: &str = "RequestSent";
+const RESPONSE_RECEIVED: &str = "ResponseReceived";
+const ATTEMPT_FAILED: &str = "AttemptFailed";
+const ANSWER_REUSED: &str = "AnswerReused";
+const DECISION_MADE: &str = "DecisionMade";
+const OCCURRED: &str = "Occurred";
+const RUN_FINISHED: &str = "RunFinished";
+
+/// The names of the kinds this release writes, as SQL and other readers see them.
+pub(crate) const KINDS: &[&str] = &[
+    RUN_STARTED,
+    RUN_RESUMED,
+    REQUEST_SENT,
+    RESPONSE_RECEIVED,
+    ATTEMPT_FAILED,
+    ANSWER_REUSED,
+    DECISION_MADE,
+    OCCURRED,
+    RUN_FINISHED,
+];
+
+#[derive(Serialize, Deserialize)]
+struct StartedBody {
+    experiment: String,
+    model: Value,
+    program: String,
+    seed: u64,
+}
+
+#[derive(Serialize, Deserialize)]
+struct ReusedBody {
+    run: RunId,
+    seq: Seq,
+}
+
+impl NewEvent {
+    /// The row of an event. A `RequestSent` carries its whole request, which the log stores once.
+    ///
+    /// # Errors
+    /// [`CanonicalError`] if something in it has no JSON form.
+    pub fn from_event(
+        event: &Event,
+        time: Time,
+        request: Option<Request>,
+    ) -> Result<Self, CanonicalError> {
+        let row = |kind| NewEvent::new(kind, time);
+        let body = |value: &dyn erased::Canonical| value.text().map(Cow::Owned);
+        Ok(match event {
+            Event::RunStarted(RunStarted { experiment, seed, settings, model, program }) => {
+                let started = StartedBody {
+                    experiment: experiment.clone(),
+                    model: model.clone(),
+                    program: program.clone(),
+                    seed: *seed,
+                };
+                let content = Some(Content::from(canonical(settings)?));
+                NewEvent { content, body: body(&started)?, ..row(RUN_STARTED) }
+            }
+            Event::RunResumed(resumed) => NewEvent { body: body(resumed)?, ..row(RUN_RESUMED) },
+            Event::RequestSent(RequestSent { call, sample, prompt: _ }) => NewEvent {
+                call: Some(call.clone()),
+                sample: Some(*sample),
+                prompt: request,
+                ..row(REQUEST_SENT)
+            },
+            Event::ResponseReceived(ResponseReceived { request, content, details }) => NewEvent {
+                cause: Some(*request),
+                content: Some(content.clone()),
+                body: body(details)?,
+                ..row(RESPONSE_RECEIVED)
+            },
+            Event::AttemptFailed(AttemptFailed { request, details }) => {
+                NewEvent { cause: Some(*request), body: body(details)?, ..row(ATTEMPT_FAILED) }
+            }
+            Event::AnswerReused(AnswerReused { request, content, from_run, from_seq }) => {
+                NewEvent {
+                    cause: Some(*request),
+                    content: Some(content.clone()),
+                    body: body(&ReusedBody { run: *from_run, seq: *from_seq })?,
+                    ..row(ANSWER_REUSED)
+                }
+            }
+            Event::DecisionMade(DecisionMade { response, parser, details }) => NewEvent {
+                cause: Some(*response),
+                content: Some(Content::Text(parser.clone())),
+                body: body(details)?,
+                ..row(DECISION_MADE)
+            },
+            Event::Occurred(Occurred { causes, fact }) => {
+                NewEvent::occurred(time, causes, &canonical(fact)?)
+            }
+            Event::RunFinished(finished) => NewEvent { body: body(finished)?, ..row(RUN_FINISHED) },
+            Event::Unknown(stored) => {
+                let StoredEvent { kind, version, call, sample, cause, content, body, .. } =
+                    (**stored).clone();
+                NewEvent {
+                    kind,
+                    version,
+                    time,
+                    call,
+                    sample,
+                    prompt: request,
+                    cause,
+                    content,
+                    body,
+                }
+            }
+        })
+    }
+
+    /// The row of a decision whose body is already canonical: the hot path of a run.
+    pub(crate) fn decision(
+        time: Time,
+        response: Seq,
+        parser: std::sync::Arc<str>,
+        body: String,
+    ) -> Self {
+        NewEvent {
+            cause: Some(response),
+            content: Some(Content::Text(parser)),
+            body: body.into(),
+            ..NewEvent::new(DECISION_MADE, time)
+        }
+    }
+
+    /// The row of an occurrence whose fact is already canonical.
+    pub(crate) fn occurred(time: Time, causes: &[Seq], fact: &str) -> Self {
+        let causes: Vec<u64> = causes.iter().map(|c| c.0).collect();
+        let body = format!("{{\"causes\":{},\"fact\":{fact}}}", ranges(&causes));
+        NewEvent { body: body.into(), ..NewEvent::new(OCCURRED, time) }
+    }
+}
+
+impl StoredEvent {
+    /// The event of a row.
+    ///
+    /// # Errors
+    /// [`EventError`] if a known kind lacks what it needs; unknown kinds are kept as they are.
+    pub fn event(&self) -> Result<Event, EventError> {
+        Ok(match &*self.kind {
+            RUN_STARTED => {
+                let StartedBody { experiment, model, program, seed } = self.body()?;
+                let settings = self.content()?;
+                let settings = serde_json::from_str(settings.text());
+                let settings = settings.map_err(|e| self.error(format!("settings: {e}")))?;
+                Event::RunStarted(RunStarted { experiment, seed, settings, model, program })
+            }
+            RUN_RESUMED => Event::RunResumed(self.body()?),
+            REQUEST_SENT => Event::RequestSent(RequestSent {
+                call: self.call.clone().ok_or_else(|| self.error("it has no call".into()))?,
+                sample: self.sample.ok_or_else(|| self.error("it has no sample".into()))?,
+                prompt: self.prompt.ok_or_else(|| self.error("it has no prompt".into()))?,
+            }),
+            RESPONSE_RECEIVED => Event::ResponseReceived(ResponseReceived {
+                request: self.cause()?,
+                content: self.content()?,
+                details: self.body()?,
+            }),
+            ATTEMPT_FAILED => Event::AttemptFailed(AttemptFailed {
+                request: self.cause()?,
+                details: self.body()?,
+            }),
+            ANSWER_REUSED => {
+                let ReusedBody { run, seq } = self.body()?;
+                let (request, content) = (self.cause()?, self.content()?);
+                Event::AnswerReused(AnswerReused { request, content, from_run: run, from_seq: seq })
+            }
+            DECISION_MADE => {
+                let Content::Text(parser) = self.content()? else {
+                    return Err(self.error("its parser is no text".into()));
+                };
+                let (response, details) = (self.cause()?, self.body()?);
+                Event::DecisionMade(DecisionMade { response, parser, details })
+            }
+            OCCURRED => {
+                let (causes, fact) = self.occurrence()?;
+                let fact = serde_json::from_str(fact);
+                let fact = fact.map_err(|e| self.error(format!("its fact: {e}")))?;
+                Event::Occurred(Occurred { causes, fact })
+            }
+            RUN_FINISHED => Event::RunFinished(self.body()?),
+            _ => Event::Unknown(Box::new(self.clone())),
+        })
+    }
+
+    /// The causes of an `Occurred` and the canonical text of its fact, without parsing the fact.
+    pub(crate) fn occurrence(&self) -> Result<(Vec<Seq>, &str), EventError> {
+        let bad = || self.error("its body is not {\"causes\":[..],\"fact\":..}".into());
+        let rest = self.body.strip_prefix("{\"causes\":").ok_or_else(bad)?;
+        let (causes, fact) = rest.split_once(",\"fact\":").ok_or_else(bad)?;
+        let causes = serde_json::from_str(causes).ok().and_then(|v| from_ranges(&v));
+        let causes = causes.ok_or_else(bad)?.into_iter().map(Seq).collect();
+        Ok((causes, fact.strip_suffix('}').ok_or_else(bad)?))
+    }
+
+    /// Whether this is a decision, and the canonical text of its parser.
+    pub(crate) fn decision_parser(&self) -> Option<&str> {
+        (self.kind == DECISION_MADE).then(|| self.content.as_ref().map_or("", |c| c.text()))
+    }
+
+    /// Whether this is a `ResponseReceived`.
+    pub(crate) fn is_response(&self) -> bool {
+        self.kind == RESPONSE_RECEIVED
+    }
+
+    /// Whether this is an `Occurred`.
+    pub(crate) fn is_occurrence(&self) -> bool {
+        self.kind == OCCURRED
+    }
+
+    fn body<T: DeserializeOwned>(&self) -> Result<T, EventError> {
+        serde_json::from_str(&self.body).map_err(|e| self.error(format!("its body: {e}")))
+    }
+
+    fn cause(&self) -> Result<Seq, EventError> {
+        self.cause.ok_or_else(|| self.error("it has no cause".into()))
+    }
+
+    fn content(&self) -> Result<Content, EventError> {
+        self.content.clone().ok_or_else(|| self.error("it has no content".into()))
+    }
+
+    fn error(&self, what: String) -> EventError {
+        EventError { run: self.run, seq: self.seq, kind: self.kind.to_string(), what }
+    }
+}
+
+/// Lets one closure make canonical text of bodies of different types.
+mod erased {
+    use super::{CanonicalError, Serialize, canonical};
+
+    pub(super) trait Canonical {
+        fn text(&self) -> Result<String, CanonicalError>;
+    }
+
+    impl<T: Serialize> Canonical for T {
+        fn text(&self) -> Result<String, CanonicalError> {
+            canonical(self)
+        }
+    }
+}

@@ -1,0 +1,200 @@
+//! The kinds of event, as the program works with them.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::stored::StoredEvent;
+use crate::content::Content;
+use crate::id::{CallPath, OutcomeDigest, PromptHash, RunId, Sample, Seq};
+
+/// A fact that happened.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Event {
+    /// A run began.
+    RunStarted(RunStarted),
+    /// A run went on after a crash or an interruption.
+    RunResumed(RunResumed),
+    /// A question was put to a model.
+    RequestSent(RequestSent),
+    /// The model answered.
+    ResponseReceived(ResponseReceived),
+    /// One attempt failed.
+    AttemptFailed(AttemptFailed),
+    /// A recorded answer of another run, or of another call that shares it, served.
+    AnswerReused(AnswerReused),
+    /// A parser made something of an answer.
+    DecisionMade(DecisionMade),
+    /// The experiment's own fact.
+    Occurred(Occurred),
+    /// The run ended.
+    RunFinished(RunFinished),
+    /// A kind this release does not know; kept as it is.
+    Unknown(Box<StoredEvent>),
+}
+
+/// Everything a re-execution needs.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RunStarted {
+    /// The experiment's name.
+    pub experiment: String,
+    /// The seed of every random choice; at most 2^53, so that JSON can hold it.
+    pub seed: u64,
+    /// The experiment's settings, whole: templates, data and parser versions included.
+    pub settings: Value,
+    /// Which model answers, as its own description. Never holds a key.
+    pub model: Value,
+    /// The program and version that wrote it.
+    pub program: String,
+}
+
+/// A run went on.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RunResumed {
+    /// Which model answers from here on.
+    pub model: Value,
+    /// The program and version that wrote it.
+    pub program: String,
+}
+
+/// A question was put to a model.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RequestSent {
+    /// Where in the experiment.
+    pub call: CallPath,
+    /// The n-th answer asked for.
+    pub sample: Sample,
+    /// What was asked.
+    pub prompt: PromptHash,
+}
+
+/// The model answered.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ResponseReceived {
+    /// The `RequestSent` it answers.
+    pub request: Seq,
+    /// The answer, verbatim.
+    pub content: Content,
+    /// Finish reason, usage, model as reported, other parts of the message, latency.
+    pub details: ResponseDetails,
+}
+
+/// What is kept of a response beside its content.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct ResponseDetails {
+    /// Why the answer ended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub finish_reason: Option<String>,
+    /// Milliseconds from sending to the last byte.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub latency_ms: u64,
+    /// The model as reported.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// Tokens of the request.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prompt_tokens: Option<u64>,
+    /// Tokens of the answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub completion_tokens: Option<u64>,
+    /// Refusals, tool calls and the like.
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub extra: Map<String, Value>,
+}
+
+fn is_zero(value: &u64) -> bool {
+    *value == 0
+}
+
+/// One attempt failed.
+#[derive(Debug, Clone, PartialEq)]
+pub struct AttemptFailed {
+    /// The `RequestSent` it belongs to.
+    pub request: Seq,
+    /// What happened.
+    pub details: AttemptDetails,
+}
+
+/// What is kept of a failed attempt.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct AttemptDetails {
+    /// The n-th attempt, from 0.
+    pub attempt: u32,
+    /// What happened, without any secret.
+    pub error: String,
+    /// Whether it was the last: the call failed.
+    #[serde(default, rename = "final", skip_serializing_if = "std::ops::Not::not")]
+    pub gave_up: bool,
+    /// The kind of failure.
+    pub failure: String,
+    /// What the provider asked us to wait, in milliseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retry_after_ms: Option<u64>,
+    /// The HTTP status.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub status: Option<u16>,
+}
+
+/// A recorded answer served.
+#[derive(Debug, Clone, PartialEq)]
+pub struct AnswerReused {
+    /// The `RequestSent` it answers.
+    pub request: Seq,
+    /// The answer, verbatim.
+    pub content: Content,
+    /// The run it was recorded in.
+    pub from_run: RunId,
+    /// The event there.
+    pub from_seq: Seq,
+}
+
+/// A parser made something of an answer.
+#[derive(Debug, Clone, PartialEq)]
+pub struct DecisionMade {
+    /// The answer it was made from.
+    pub response: Seq,
+    /// The parser: canonical JSON of its name, version and settings.
+    pub parser: std::sync::Arc<str>,
+    /// Method, value, reasoning and warnings.
+    pub details: DecisionDetails,
+}
+
+/// What a decision says.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct DecisionDetails {
+    /// The strategy that yielded the value.
+    pub method: String,
+    /// The model's reasoning, where the format keeps it apart.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reasoning: Option<String>,
+    /// The value.
+    pub value: Value,
+    /// What was repaired or looked odd.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
+}
+
+/// The experiment's own fact.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Occurred {
+    /// The seqs that caused it, ascending.
+    pub causes: Vec<Seq>,
+    /// The fact, as the experiment serialises it.
+    pub fact: Value,
+}
+
+/// How a run ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RunOutcome {
+    /// The experiment ran to its end.
+    Finished,
+}
+
+/// The run ended.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RunFinished {
+    /// How.
+    pub outcome: RunOutcome,
+    /// The digest of its decisions and occurrences.
+    pub outcome_digest: OutcomeDigest,
+}

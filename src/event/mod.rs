@@ -1,0 +1,25 @@
+//! Events: facts that happened, past tense, never changed or deleted.
+//!
+//! - [`Event`]: what the program works with; one variant a kind, and [`Event::Unknown`] for kinds
+//!   of a later release, which survive a round trip.
+//! - [`NewEvent`], [`StoredEvent`]: what a log is given and gives back: columns and a JSON body.
+//! - [`chain`]: the canonical bytes of an event and the hash chain over them.
+//! - [`OutcomeHasher`]: the outcome digest.
+//!
+//! Stored and runtime types are separate; the conversions are in `convert`.
+
+pub mod chain;
+mod convert;
+mod kinds;
+mod outcome;
+mod stored;
+
+pub use convert::EventError;
+pub(crate) use convert::KINDS;
+pub use kinds::{
+    AnswerReused, AttemptDetails, AttemptFailed, DecisionDetails, DecisionMade, Event, Occurred,
+    RequestSent, ResponseDetails, ResponseReceived, RunFinished, RunOutcome, RunResumed,
+    RunStarted,
+};
+pub use outcome::OutcomeHasher;
+pub use stored::{NewEvent, StoredEvent};

@@ -1,0 +1,175 @@
+//! The config file of the Game of 24, and the settings it resolves to.
+
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use super::puzzles::{BUILT_IN, Puzzle, parse_list, rows};
+use super::{NAME, experiment::Game24};
+use crate::config::{
+    ConfigError, ModelConfig, RequestConfig, Runtime, load as load_yaml, read_text, with_overrides,
+};
+use crate::experiments::registry::{Study, StudySettings};
+use crate::model::{Limits, RetryPolicy};
+use crate::parse::registry;
+
+/// The templates that come with the program: `config/prompts/game24/`.
+const TEMPLATES: &[(&str, &str)] = &[
+    ("cot", include_str!("../../../config/prompts/game24/cot.txt")),
+    ("standard", include_str!("../../../config/prompts/game24/standard.txt")),
+    ("answer_tag", include_str!("../../../config/prompts/game24/answer_tag.txt")),
+];
+
+/// The config file.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Config {
+    /// `game24`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub experiment: Option<String>,
+    /// The seed of the simulated model.
+    #[serde(default)]
+    pub seed: u64,
+    /// Which puzzles.
+    #[serde(default)]
+    pub puzzles: PuzzlesConfig,
+    /// Independent answers a puzzle.
+    pub samples: u32,
+    /// A built-in template, or the path of a file with `{input}` in it.
+    #[serde(default = "cot")]
+    pub template: String,
+    /// `game24@VERSION`, or `game24` for the latest.
+    #[serde(default = "latest")]
+    pub parser: String,
+    /// The parameters of every request.
+    pub request: RequestConfig,
+    /// Who answers.
+    #[serde(default)]
+    pub model: ModelConfig,
+    /// How fast to ask.
+    #[serde(default)]
+    pub limits: Limits,
+    /// When to try again.
+    #[serde(default)]
+    pub retry: RetryPolicy,
+}
+
+/// Which puzzles.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PuzzlesConfig {
+    /// A file, a puzzle a line; the built-in list if not given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file: Option<PathBuf>,
+    /// `FROM..TO`, from 0, `TO` not included; all if not given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rows: Option<String>,
+}
+
+fn cot() -> String {
+    "cot".to_owned()
+}
+
+fn latest() -> String {
+    "game24".to_owned()
+}
+
+/// What is recorded: everything that a re-execution needs.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Settings {
+    /// The puzzles.
+    pub puzzles: Vec<Puzzle>,
+    /// Answers a puzzle.
+    pub samples: u32,
+    /// The prompt template.
+    pub template: TemplateText,
+    /// `game24@VERSION`.
+    pub parser: String,
+    /// The parameters of every request.
+    pub request: RequestConfig,
+}
+
+/// A template, whole.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TemplateText {
+    /// As the config names it.
+    pub name: String,
+    /// Its text.
+    pub text: String,
+}
+
+/// Reads a config file and everything it names. Paths in it are relative to it, or else to the
+/// working directory.
+///
+/// # Errors
+/// [`ConfigError`] with file, line or key.
+pub fn load(path: &Path, text: &str, overrides: &[String]) -> Result<Study, ConfigError> {
+    let config: Config = with_overrides(load_yaml(path, text)?, overrides)?;
+    let value = |key: &str, message: String| ConfigError::Value {
+        path: path.display().to_string(),
+        key: key.to_owned(),
+        message,
+    };
+    let Config {
+        experiment,
+        seed,
+        puzzles,
+        samples,
+        template,
+        parser,
+        request,
+        model,
+        limits,
+        retry,
+    } = config;
+    if let Some(other) = experiment.filter(|name| name != NAME) {
+        return Err(value("experiment", format!("this is read as {NAME}, and it says {other:?}")));
+    }
+    if samples == 0 {
+        return Err(value("samples", "at least 1".to_owned()));
+    }
+    let list = match &puzzles.file {
+        Some(file) => read_text(&beside(path, file))?,
+        None => BUILT_IN.to_owned(),
+    };
+    let mut list = parse_list(&list).map_err(|e| match &puzzles.file {
+        Some(file) => value("puzzles.file", format!("{}: {e}", file.display())),
+        None => value("puzzles", e.to_string()),
+    })?;
+    if let Some(range) = &puzzles.rows {
+        list = rows(list, range).map_err(|e| value("puzzles.rows", e.to_string()))?;
+    }
+    let built_in = TEMPLATES.iter().find(|(name, _)| *name == template);
+    let text = match built_in {
+        Some((_, text)) => (*text).to_owned(),
+        None => read_text(&beside(path, Path::new(&template))).map_err(|e| {
+            let known = TEMPLATES.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ");
+            value("template", format!("{e}; the built-in templates are {known}"))
+        })?,
+    };
+    let (name, version) = registry::resolve(&parser).map_err(|e| value("parser", e.to_string()))?;
+    if name != NAME {
+        return Err(value("parser", format!("{name} does not parse answers of {NAME}")));
+    }
+    let settings = Settings {
+        puzzles: list,
+        samples,
+        template: TemplateText { name: template, text },
+        parser: format!("{name}@{version}"),
+        request,
+    };
+    // What cannot be executed is refused before anything is recorded.
+    Game24::new(settings.clone()).map_err(|e| value("template", e))?;
+    let experiment = serde_json::to_value(&settings);
+    let experiment = experiment.map_err(|e| value("settings", e.to_string()))?;
+    let settings = StudySettings { experiment, runtime: Runtime { model, limits, retry } };
+    Ok(Study { experiment: NAME.to_owned(), seed, settings })
+}
+
+/// A path in a config: relative to the config if there is such a file, else as it is.
+fn beside(config: &Path, path: &Path) -> PathBuf {
+    let near = config.parent().map(|folder| folder.join(path)).filter(|near| near.exists());
+    near.unwrap_or_else(|| path.to_owned())
+}

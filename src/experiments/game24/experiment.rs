@@ -1,0 +1,153 @@
+//! The experiment itself.
+
+use std::sync::Arc;
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::config::Settings;
+use super::puzzles::Puzzle;
+use super::state::{Graded, Tally};
+use crate::id::{CallPath, IdError};
+use crate::parse::{Parser, game24, registry};
+use crate::prompt::{Message, Request, Role};
+use crate::run::{Answer, CallFailed, DecisionRef, Experiment, Question, Report, Run, Stop};
+use crate::template::Templates;
+
+/// Asks every puzzle so many times, and grades what the parser finds.
+#[derive(Debug)]
+pub struct Game24 {
+    settings: Settings,
+    version: u32,
+    templates: Templates,
+}
+
+impl Game24 {
+    /// The experiment of some settings.
+    ///
+    /// # Errors
+    /// What in the settings cannot be executed.
+    pub fn new(settings: Settings) -> Result<Self, String> {
+        let (_, version) = registry::resolve(&settings.parser).map_err(|e| e.to_string())?;
+        let template = &settings.template;
+        let templates = Templates::new([(template.name.clone(), template.text.clone())]);
+        let game = Game24 { templates: templates.map_err(|e| e.to_string())?, version, settings };
+        let first = game.settings.puzzles.first().ok_or("there are no puzzles")?;
+        let prompt = game.prompt(first)?;
+        if !prompt.contains(&first.text()) {
+            return Err(format!("template {}: it has no {{input}}", game.settings.template.name));
+        }
+        Ok(game)
+    }
+
+    /// The experiment of recorded settings.
+    ///
+    /// # Errors
+    /// What in them does not fit.
+    pub fn from_settings(settings: &Value) -> Result<Self, String> {
+        Game24::new(Settings::deserialize(settings).map_err(|e| e.to_string())?)
+    }
+
+    fn prompt(&self, puzzle: &Puzzle) -> Result<String, String> {
+        let name = &self.settings.template.name;
+        self.templates.render(name, json!({"input": puzzle.text()})).map_err(|e| e.to_string())
+    }
+
+    fn request(&self, puzzle: &Puzzle) -> Result<Request, Stop> {
+        let invalid = |reason| Stop::Invalid { what: "prompt", reason };
+        let message = Message::new(Role::User, self.prompt(puzzle).map_err(invalid)?);
+        Ok(self.settings.request.chat(vec![message]).into_request()?)
+    }
+
+    fn parser(&self, puzzle: &Puzzle) -> Result<game24::Game24Parser, Stop> {
+        let params = game24::Params { numbers: puzzle.numbers.clone() };
+        Ok(game24::parser(self.version, params)?)
+    }
+}
+
+/// All that the questions of one puzzle share.
+struct Prepared {
+    call: CallPath,
+    request: Request,
+    parser: Arc<game24::Game24Parser>,
+}
+
+impl Game24 {
+    fn prepare(&self, puzzle: &Puzzle) -> Result<Prepared, Stop> {
+        let call: Result<CallPath, IdError> = CallPath::new(format!("solve/{}", puzzle.row));
+        let (request, parser) = (self.request(puzzle)?, Arc::new(self.parser(puzzle)?));
+        Ok(Prepared { call: call?, request, parser })
+    }
+}
+
+impl Experiment for Game24 {
+    type Event = Graded;
+    type State = Tally;
+
+    fn apply(state: &mut Tally, event: &Graded) {
+        state.add(event);
+    }
+
+    async fn run(&self, run: &mut Run<Self>) -> Result<(), Stop> {
+        let Settings { puzzles, samples, .. } = &self.settings;
+        run.expect(puzzles.len() as u64 * u64::from(*samples));
+        // Templates were tried out when the experiment was made; a puzzle that cannot be prepared
+        // stops the run before its first question.
+        let prepared = puzzles.iter().map(|p| self.prepare(p)).collect::<Result<Vec<_>, Stop>>()?;
+        let questions = prepared.iter().flat_map(|p| {
+            let question =
+                |n| Question::new(p.call.clone(), p.request.clone(), p.parser.clone()).sample(n);
+            (0..*samples).map(question)
+        });
+        let mut places = puzzles.iter().zip(&prepared);
+        let mut current: Option<Grading> = None;
+        run.ask_each(questions, |run, answer| {
+            let grading = match &mut current {
+                Some(grading) => grading,
+                None => {
+                    let Some((puzzle, prepared)) = places.next() else { return Ok(()) };
+                    current.insert(Grading::new(puzzle, prepared.parser.clone()))
+                }
+            };
+            grading.add(answer);
+            if grading.graded.samples == *samples
+                && let Some(Grading { graded, causes, .. }) = current.take()
+            {
+                run.record(graded, &causes)?;
+            }
+            Ok(())
+        })
+        .await
+    }
+
+    fn report(&self, state: &Tally) -> Report {
+        state.report()
+    }
+}
+
+/// The samples of one puzzle, as they come in.
+struct Grading {
+    parser: Arc<game24::Game24Parser>,
+    graded: Graded,
+    causes: Vec<DecisionRef>,
+}
+
+impl Grading {
+    fn new(puzzle: &Puzzle, parser: Arc<game24::Game24Parser>) -> Self {
+        let graded = Graded { puzzle: puzzle.text(), row: puzzle.row, ..Graded::default() };
+        Grading { parser, graded, causes: Vec::new() }
+    }
+
+    fn add(&mut self, answer: Result<Answer<String>, CallFailed>) {
+        let sample = self.graded.samples;
+        self.graded.samples += 1;
+        match answer {
+            Ok(answer) => {
+                let verdict = self.parser.verdict(&answer.value).unwrap_or("unjudged");
+                self.graded.add(sample, verdict, answer.method);
+                self.causes.push(answer.decision);
+            }
+            Err(_) => self.graded.unanswered.push(sample),
+        }
+    }
+}

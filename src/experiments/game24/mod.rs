@@ -1,0 +1,22 @@
+//! The Game of 24: puzzles of four numbers, many independent answers to one prompt each.
+//!
+//! Calls are named `solve/<row>` (row of the puzzle list, from 0), samples count from 0.
+//!
+//! - [`Game24`]: the experiment. [`Graded`] is its fact, [`Tally`] its state.
+//! - [`load`]: from a config to settings that hold everything.
+//! - [`SimulatedSolver`]: plays it for the simulated model.
+
+mod config;
+mod experiment;
+mod puzzles;
+mod simulated;
+mod state;
+
+pub use config::{Config, PuzzlesConfig, Settings, TemplateText, load};
+pub use experiment::Game24;
+pub use puzzles::{BUILT_IN, Puzzle, PuzzleError};
+pub use simulated::SimulatedSolver;
+pub use state::{Graded, Tally};
+
+/// The experiment's name.
+pub const NAME: &str = "game24";

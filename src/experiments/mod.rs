@@ -1,0 +1,7 @@
+//! The experiments this program knows.
+//!
+//! - [`registry`]: from a config to an experiment, and from a recorded run back to one.
+//! - [`game24`]: the Game of 24.
+
+pub mod game24;
+pub mod registry;

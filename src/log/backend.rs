@@ -1,0 +1,137 @@
+//! Where events are kept.
+
+use std::sync::Arc;
+
+use super::error::LogError;
+use crate::event::{NewEvent, StoredEvent};
+use crate::id::{EventHash, PromptHash, RunId, Seq, Time};
+use crate::prompt::Request;
+
+/// A place that keeps the events of many runs.
+///
+/// The contract, checked by one conformance suite for every backend:
+///
+/// - Events are never changed or deleted. Content is kept once, requests are kept once.
+/// - A commit is all or nothing, and durable when it returns.
+/// - The seq of an event is given inside the transaction that stores it: one more than the last of
+///   its run. An [`Append`] says which it expects; another one is a [`LogError::Conflict`].
+/// - A run has one lease at a time, over all processes; a crash releases it.
+/// - Readers never block the writer, and see whole commits only.
+pub trait Backend: Send + Sync {
+    /// Where it is, for messages.
+    fn name(&self) -> String;
+
+    /// Takes the lease of a run.
+    ///
+    /// # Errors
+    /// [`LogError::InUse`] if another holds it.
+    fn lease(&self, run: RunId) -> Result<Lease, LogError>;
+
+    /// A connection that can append. One is enough for a process.
+    ///
+    /// # Errors
+    /// [`LogError`] if it cannot be opened.
+    fn committer(&self) -> Result<Box<dyn Committer>, LogError>;
+
+    /// A connection that can read. Any number may be open.
+    ///
+    /// # Errors
+    /// [`LogError`] if it cannot be opened.
+    fn reader(&self) -> Result<Box<dyn Reader>, LogError>;
+}
+
+/// The right to write a run; given back when dropped, or when the process dies.
+#[derive(Debug)]
+pub struct Lease(#[expect(dead_code, reason = "held for its drop")] Box<dyn LeaseGuard>);
+
+/// What a backend holds while a lease lasts.
+pub trait LeaseGuard: Send + Sync + std::fmt::Debug {}
+
+impl Lease {
+    /// A lease that ends when `guard` is dropped.
+    pub fn new(guard: impl LeaseGuard + 'static) -> Self {
+        Lease(Box::new(guard))
+    }
+}
+
+/// Events to append to one run, in order.
+#[derive(Debug, Clone)]
+pub struct Append {
+    /// The run.
+    pub run: RunId,
+    /// The seq that the first event is expected to get.
+    pub first: Seq,
+    /// The events.
+    pub events: Vec<NewEvent>,
+}
+
+/// The end of a run's chain.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Head {
+    /// The last seq; 0 for a run without events.
+    pub seq: Seq,
+    /// Its hash.
+    pub hash: EventHash,
+}
+
+/// Appends.
+pub trait Committer: Send {
+    /// Appends to any number of runs in one durable transaction; the new heads, in order.
+    ///
+    /// # Errors
+    /// [`LogError`]; then nothing of it was stored.
+    fn commit(&mut self, appends: &[Append]) -> Result<Vec<Head>, LogError>;
+}
+
+/// A run as a list shows it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RunHead {
+    /// The run.
+    pub run: RunId,
+    /// When its first event happened.
+    pub started: Time,
+    /// The end of its chain.
+    pub head: Head,
+}
+
+/// Reads.
+pub trait Reader: Send {
+    /// All runs, in the order in which they were begun.
+    ///
+    /// # Errors
+    /// [`LogError`] if they cannot be read.
+    fn runs(&mut self) -> Result<Vec<RunHead>, LogError>;
+
+    /// Up to `limit` events of a run after a seq, in order; empty at the end or for no such run.
+    ///
+    /// # Errors
+    /// [`LogError::Corrupt`] at an event that cannot be read.
+    fn events(
+        &mut self,
+        run: RunId,
+        after: Seq,
+        limit: usize,
+    ) -> Result<Vec<StoredEvent>, LogError>;
+
+    /// A stored request.
+    ///
+    /// # Errors
+    /// [`LogError::CorruptRequest`] if it does not have the hash it is stored under.
+    fn request(&mut self, prompt: PromptHash) -> Result<Option<Request>, LogError>;
+
+    /// The hashes of stored requests that begin with some hex digits, up to `limit`.
+    ///
+    /// # Errors
+    /// [`LogError`] if they cannot be read.
+    fn prompts(&mut self, prefix: &str, limit: usize) -> Result<Vec<PromptHash>, LogError>;
+
+    /// Checks what no chain covers: stray or damaged contents, requests, tables. Messages, empty
+    /// if all is well.
+    ///
+    /// # Errors
+    /// [`LogError`] if the check itself failed.
+    fn integrity(&mut self) -> Result<Vec<String>, LogError>;
+}
+
+/// A shared backend.
+pub type SharedBackend = Arc<dyn Backend>;

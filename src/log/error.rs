@@ -1,0 +1,114 @@
+//! What can go wrong with a log, in terms of the log's contract.
+
+use crate::id::{PromptHash, RunId, Seq};
+
+/// A log operation that could not be done.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum LogError {
+    /// There is no file at the path.
+    #[error("there is no log at {path}")]
+    Missing {
+        /// Where.
+        path: String,
+    },
+    /// The file is something else.
+    #[error("{path} is not a retold log: {reason}")]
+    NotALog {
+        /// Where.
+        path: String,
+        /// How that was seen.
+        reason: String,
+    },
+    /// The log was written by a release this one cannot read.
+    #[error("{path} has log format {found}, and this program reads up to {supported}")]
+    NewerFormat {
+        /// Where.
+        path: String,
+        /// The format of the file.
+        found: String,
+        /// The newest format that can be read.
+        supported: String,
+    },
+    /// The file or folder cannot be opened or written.
+    #[error("cannot open the log {path}: {reason}")]
+    CannotOpen {
+        /// Where.
+        path: String,
+        /// What the system says.
+        reason: String,
+    },
+    /// Another program holds a lock on the whole log for too long.
+    #[error("the log {path} is in use: another program has kept it locked for {seconds} s")]
+    Busy {
+        /// Where.
+        path: String,
+        /// How long we waited.
+        seconds: u64,
+    },
+    /// Another process is writing this run.
+    #[error("run {run} is being written by another process{holder}")]
+    InUse {
+        /// The run.
+        run: RunId,
+        /// ` (process 123)` if known.
+        holder: String,
+    },
+    /// There is no room to write.
+    #[error("no room to write to {path}: {reason}")]
+    Full {
+        /// Where.
+        path: String,
+        /// The disk, or the limit that was set.
+        reason: String,
+    },
+    /// Someone else appended to a run that we hold.
+    #[error("run {run} has another event at seq {seq}: something else has written to it")]
+    Conflict {
+        /// The run.
+        run: RunId,
+        /// The place that was to be ours.
+        seq: Seq,
+    },
+    /// A stored event is damaged.
+    #[error("run {run} is damaged at seq {seq}: {what}")]
+    Corrupt {
+        /// The run.
+        run: RunId,
+        /// The event.
+        seq: Seq,
+        /// What is wrong.
+        what: String,
+    },
+    /// A stored request is damaged.
+    #[error("the stored request {prompt} is damaged: {what}")]
+    CorruptRequest {
+        /// Its hash.
+        prompt: PromptHash,
+        /// What is wrong.
+        what: String,
+    },
+    /// The run is not in the log.
+    #[error("run {run} is not in {path}")]
+    NoSuchRun {
+        /// The run.
+        run: RunId,
+        /// The log.
+        path: String,
+    },
+    /// The run is there already.
+    #[error("run {run} is in {path} already")]
+    RunExists {
+        /// The run.
+        run: RunId,
+        /// The log.
+        path: String,
+    },
+    /// The file is damaged, or the system failed.
+    #[error("the log {path} failed: {reason}")]
+    Failed {
+        /// Where.
+        path: String,
+        /// What the database or the system says.
+        reason: String,
+    },
+}

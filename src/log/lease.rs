@@ -1,0 +1,77 @@
+//! A lease as a lock on a file beside the log: the system gives it back when the process dies.
+
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{Read, Seek, Write};
+use std::path::{Path, PathBuf};
+
+use super::backend::{Lease, LeaseGuard};
+use super::error::LogError;
+use crate::id::RunId;
+
+/// A locked file; the file goes when the lease ends in good order.
+#[derive(Debug)]
+struct FileLease {
+    _locked: File,
+    path: PathBuf,
+}
+
+impl LeaseGuard for FileLease {}
+
+impl Drop for FileLease {
+    fn drop(&mut self) {
+        // The file is removed while still locked, so that nobody can lock the one that goes. A file
+        // left behind by a crash does no harm.
+        let _ = std::fs::remove_file(&self.path);
+    }
+}
+
+/// Takes the lease of a run of the log at a path.
+pub(super) fn take(log: &Path, run: RunId) -> Result<Lease, LogError> {
+    let mut name = log.as_os_str().to_owned();
+    name.push(format!("-{run}.lease"));
+    let path = PathBuf::from(name);
+    loop {
+        let mut options = OpenOptions::new();
+        options.read(true).write(true).create(true).truncate(false);
+        let mut file = options.open(&path).map_err(|e| cannot_open(&path, &e))?;
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => {
+                let mut pid = String::new();
+                let _ = file.read_to_string(&mut pid);
+                let holder = match pid.trim().parse::<u32>() {
+                    Ok(pid) => format!(" (process {pid})"),
+                    Err(_) => String::new(),
+                };
+                return Err(LogError::InUse { run, holder });
+            }
+            Err(TryLockError::Error(e)) => return Err(cannot_open(&path, &e)),
+        }
+        // Whoever held it may have removed the file between our opening and our locking it.
+        if !is_same_file(&file, &path) {
+            continue;
+        }
+        let _ = file.set_len(0);
+        let _ = file.rewind();
+        let _ = write!(file, "{}", std::process::id());
+        return Ok(Lease::new(FileLease { _locked: file, path }));
+    }
+}
+
+#[cfg(unix)]
+fn is_same_file(file: &File, path: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    match (file.metadata(), std::fs::metadata(path)) {
+        (Ok(a), Ok(b)) => (a.dev(), a.ino()) == (b.dev(), b.ino()),
+        _ => false,
+    }
+}
+
+#[cfg(not(unix))]
+fn is_same_file(_file: &File, path: &Path) -> bool {
+    path.exists()
+}
+
+fn cannot_open(path: &Path, error: &std::io::Error) -> LogError {
+    LogError::CannotOpen { path: path.display().to_string(), reason: error.to_string() }
+}

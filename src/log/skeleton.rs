@@ -1,0 +1,67 @@
+//! Requests without their long texts.
+//!
+//! A request is stored as its canonical JSON in which every long string stands once in the contents
+//! and is referred to as `text:ID`. A string that itself begins with `text:` is always moved out,
+//! however short, so a reference cannot be mistaken for a text.
+
+use serde_json::{Value, json};
+
+use crate::prompt::{CanonicalError, Request, RequestError, canonical};
+
+/// Strings of at least this many bytes are moved out; shorter ones cost less where they are.
+const LONG: usize = 64;
+const MARK: &str = "text:";
+
+/// The canonical request with its long strings replaced by `text:ID`, where `keep` stores a string
+/// and gives its id.
+///
+/// # Errors
+/// Whatever `keep` raises, or no canonical form (never, for a [`Request`]).
+pub fn externalise<E: From<CanonicalError>>(
+    request: &Request,
+    keep: &mut dyn FnMut(&str) -> Result<String, E>,
+) -> Result<String, E> {
+    let whole: Value = json!({"api": request.api(), "body": request.body(), "v": 1});
+    let skeleton = replace(&whole, &mut |text| -> Result<Option<String>, E> {
+        if text.len() < LONG && !text.starts_with(MARK) {
+            return Ok(None);
+        }
+        Ok(Some(format!("{MARK}{}", keep(text)?)))
+    })?;
+    Ok(canonical(&skeleton)?)
+}
+
+/// The request of a skeleton, where `find` gives the text of an id.
+///
+/// # Errors
+/// [`RequestError::NotCanonical`] if an id is unknown or the result is no request.
+pub fn expand(
+    skeleton: &str,
+    find: &mut dyn FnMut(&str) -> Option<String>,
+) -> Result<Request, RequestError> {
+    let value: Value =
+        serde_json::from_str(skeleton).map_err(|e| RequestError::NotCanonical(e.to_string()))?;
+    let whole = replace(&value, &mut |text| {
+        let Some(id) = text.strip_prefix(MARK) else { return Ok(None) };
+        let missing = || RequestError::NotCanonical(format!("its text {id} is missing"));
+        find(id).map(Some).ok_or_else(missing)
+    })?;
+    Request::from_canonical(&canonical(&whole)?)
+}
+
+fn replace<E>(
+    value: &Value,
+    change: &mut dyn FnMut(&str) -> Result<Option<String>, E>,
+) -> Result<Value, E> {
+    Ok(match value {
+        Value::String(text) => Value::String(change(text)?.unwrap_or_else(|| text.clone())),
+        Value::Array(items) => {
+            Value::Array(items.iter().map(|item| replace(item, change)).collect::<Result<_, E>>()?)
+        }
+        Value::Object(map) => {
+            let pairs = map.iter().map(|(key, item)| Ok((key.clone(), replace(item, change)?)));
+            Value::Object(pairs.collect::<Result<_, E>>()?)
+        }
+        other => other.clone(),
+    })
+}

@@ -1,0 +1,196 @@
+//! The default backend: one SQLite file in WAL mode.
+
+mod committer;
+mod integrity;
+mod reader;
+mod schema;
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension};
+
+pub use schema::{FORMAT, Format};
+
+use super::backend::{Backend, Committer, Lease, Reader};
+use super::error::LogError;
+use super::lease;
+use crate::id::RunId;
+
+/// How long to wait for another program's lock on the file.
+const BUSY: Duration = Duration::from_secs(30);
+
+/// How a log file is opened.
+#[derive(Debug, Clone, Default)]
+pub struct SqliteOptions {
+    /// Refuse to grow the file beyond this many bytes.
+    pub max_bytes: Option<u64>,
+    /// How long to wait for another program's lock; 30 s if not given.
+    pub busy: Option<Duration>,
+}
+
+/// A log in one SQLite file.
+#[derive(Debug, Clone)]
+pub struct SqliteBackend {
+    path: PathBuf,
+    options: SqliteOptions,
+}
+
+impl SqliteBackend {
+    /// Opens a log for reading and appending; makes it if there is none.
+    ///
+    /// # Errors
+    /// [`LogError`]: not a log, a newer format, not writable.
+    pub fn open_or_create(path: &Path, options: SqliteOptions) -> Result<Self, LogError> {
+        let backend = SqliteBackend { path: path.to_owned(), options };
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
+        backend.connect(flags, true)?;
+        Ok(backend)
+    }
+
+    /// Opens a log that must exist.
+    ///
+    /// # Errors
+    /// [`LogError`]: missing, not a log, a newer format.
+    pub fn open(path: &Path, options: SqliteOptions) -> Result<Self, LogError> {
+        if !path.exists() {
+            return Err(LogError::Missing { path: path.display().to_string() });
+        }
+        let backend = SqliteBackend { path: path.to_owned(), options };
+        backend.connect(OpenFlags::SQLITE_OPEN_READ_WRITE, false)?;
+        Ok(backend)
+    }
+
+    fn busy(&self) -> Duration {
+        self.options.busy.unwrap_or(BUSY)
+    }
+
+    fn connect(&self, flags: OpenFlags, create: bool) -> Result<Connection, LogError> {
+        let flags = flags | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let open = || -> rusqlite::Result<Result<Connection, LogError>> {
+            let mut db = Connection::open_with_flags(&self.path, flags)?;
+            db.busy_timeout(self.busy())?;
+            if create {
+                self.create(&mut db)?;
+            }
+            if let Err(wrong) = self.check(&db)? {
+                return Ok(Err(wrong));
+            }
+            db.pragma_update(None, "synchronous", "FULL")?;
+            db.pragma_update(None, "cache_size", -32_768)?;
+            db.pragma_update(None, "temp_store", "MEMORY")?;
+            db.set_prepared_statement_cache_capacity(64);
+            Ok(Ok(db))
+        };
+        open().map_err(|e| self.error(&e))?
+    }
+
+    /// Makes the tables, unless the file has any already.
+    fn create(&self, db: &mut Connection) -> rusqlite::Result<()> {
+        let tables: i64 = db.query_row("SELECT count(*) FROM sqlite_schema", [], |r| r.get(0))?;
+        if tables > 0 {
+            return Ok(());
+        }
+        db.pragma_update(None, "page_size", 8192)?;
+        db.pragma_update(None, "journal_mode", "WAL")?;
+        let write = db.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
+        // Another process may have made them while we waited.
+        let tables: i64 =
+            write.query_row("SELECT count(*) FROM sqlite_schema", [], |r| r.get(0))?;
+        if tables == 0 {
+            write.pragma_update(None, "application_id", schema::APPLICATION_ID)?;
+            write.execute_batch(schema::SCHEMA)?;
+            let format = FORMAT.to_string();
+            let seal = schema::seal(&format);
+            let rows = [("format", format), ("seal", seal)];
+            for row in rows {
+                write.execute("INSERT INTO meta (name, value) VALUES (?1, ?2)", row)?;
+            }
+            for (_, sql) in schema::triggers() {
+                write.execute_batch(&sql)?;
+            }
+        }
+        write.commit()
+    }
+
+    /// Whether the file is a log that we can read.
+    fn check(&self, db: &Connection) -> rusqlite::Result<Result<(), LogError>> {
+        let path = self.name();
+        let wrong = |reason: &str| {
+            Ok(Err(LogError::NotALog { path: self.name(), reason: reason.to_owned() }))
+        };
+        let id: i32 = db.pragma_query_value(None, "application_id", |r| r.get(0))?;
+        if id != schema::APPLICATION_ID {
+            return wrong("it is an SQLite file of another program");
+        }
+        let format = "SELECT value FROM meta WHERE name = 'format'";
+        let format: Option<String> = db.query_row(format, [], |r| r.get(0)).optional()?;
+        let Some(format) = format else { return wrong("its table meta names no format") };
+        let Ok(found) = format.parse::<Format>() else {
+            return wrong(&format!("its format {format:?} is no major.minor"));
+        };
+        if found.major > FORMAT.major {
+            let supported = FORMAT.to_string();
+            return Ok(Err(LogError::NewerFormat { path, found: format, supported }));
+        }
+        Ok(Ok(()))
+    }
+
+    /// What an SQLite error means for the log.
+    fn error(&self, error: &rusqlite::Error) -> LogError {
+        let path = self.name();
+        let reason = error.to_string();
+        match error.sqlite_error_code() {
+            Some(ErrorCode::DiskFull) => LogError::Full {
+                path,
+                reason: match self.options.max_bytes {
+                    Some(max) => {
+                        format!("the disk is full, or the limit of {max} bytes is reached")
+                    }
+                    None => "the disk is full".to_owned(),
+                },
+            },
+            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
+                LogError::Busy { path, seconds: self.busy().as_secs() }
+            }
+            Some(ErrorCode::NotADatabase) => {
+                LogError::NotALog { path, reason: "it is not an SQLite file".to_owned() }
+            }
+            Some(ErrorCode::CannotOpen | ErrorCode::ReadOnly | ErrorCode::PermissionDenied) => {
+                LogError::CannotOpen { path, reason }
+            }
+            _ => LogError::Failed { path, reason },
+        }
+    }
+}
+
+impl Backend for SqliteBackend {
+    fn name(&self) -> String {
+        self.path.display().to_string()
+    }
+
+    fn lease(&self, run: RunId) -> Result<Lease, LogError> {
+        lease::take(&self.path, run)
+    }
+
+    fn committer(&self) -> Result<Box<dyn Committer>, LogError> {
+        let db = self.connect(OpenFlags::SQLITE_OPEN_READ_WRITE, false)?;
+        let tune = || -> rusqlite::Result<()> {
+            // Fewer, larger checkpoints: 32 MB of WAL instead of 8.
+            db.pragma_update(None, "wal_autocheckpoint", 4000)?;
+            if let Some(max) = self.options.max_bytes {
+                let size: i64 = db.pragma_query_value(None, "page_size", |r| r.get(0))?;
+                let max = i64::try_from(max).unwrap_or(i64::MAX);
+                db.pragma_update(None, "max_page_count", (max / size).max(1))?;
+            }
+            Ok(())
+        };
+        tune().map_err(|e| self.error(&e))?;
+        Ok(Box::new(committer::SqliteCommitter::new(db, self.clone())))
+    }
+
+    fn reader(&self) -> Result<Box<dyn Reader>, LogError> {
+        let db = self.connect(OpenFlags::SQLITE_OPEN_READ_WRITE, false)?;
+        Ok(Box::new(reader::SqliteReader::new(db, self.clone())))
+    }
+}

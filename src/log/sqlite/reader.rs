@@ -1,0 +1,244 @@
+//! Reading the file.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use rusqlite::types::ValueRef;
+use rusqlite::{Connection, OptionalExtension, Row, params};
+
+use super::SqliteBackend;
+use crate::content::Content;
+use crate::event::{KINDS, StoredEvent};
+use crate::id::{CallPath, EventHash, PromptHash, RunId, Seq, Time};
+use crate::log::backend::{Head, Reader, RunHead};
+use crate::log::error::LogError;
+use crate::log::skeleton::expand;
+use crate::prompt::Request;
+
+pub(super) struct SqliteReader {
+    pub(super) db: Connection,
+    pub(super) backend: SqliteBackend,
+    kinds: BTreeMap<i64, (Cow<'static, str>, u32)>,
+}
+
+impl SqliteReader {
+    pub(super) fn new(db: Connection, backend: SqliteBackend) -> Self {
+        SqliteReader { db, backend, kinds: BTreeMap::new() }
+    }
+
+    pub(super) fn error(&self, error: &rusqlite::Error) -> LogError {
+        self.backend.error(error)
+    }
+
+    /// The number and start of a run.
+    fn run_row(&self, run: RunId) -> Result<Option<(i64, Time)>, LogError> {
+        let find = "SELECT no, started FROM run_ids WHERE id = ?1";
+        let row = |r: &Row<'_>| Ok((r.get(0)?, Time(r.get(1)?)));
+        let found = self.db.query_row(find, [run.as_bytes()], row).optional();
+        found.map_err(|e| self.error(&e))
+    }
+
+    fn load_kinds(&mut self) -> rusqlite::Result<()> {
+        let mut select = self.db.prepare_cached("SELECT id, name, version FROM kinds")?;
+        let rows = select.query_map([], |r| {
+            let name: String = r.get(1)?;
+            let known = KINDS.iter().find(|known| **known == name);
+            let name = known.map_or(Cow::Owned(name), |known| Cow::Borrowed(*known));
+            Ok((r.get(0)?, (name, r.get(2)?)))
+        })?;
+        let kinds = rows.collect::<rusqlite::Result<_>>()?;
+        drop(select);
+        self.kinds = kinds;
+        Ok(())
+    }
+}
+
+const EVENTS: &str = "
+    SELECT e.id, e.kind, e.time, e.call, e.sample, e.request, q.hash, e.cause, e.content, c.body,
+      e.body, e.hash
+    FROM events e LEFT JOIN requests q ON q.id = e.request LEFT JOIN contents c ON c.id = e.content
+    WHERE e.id > ?1 AND e.id < ?2 ORDER BY e.id LIMIT ?3";
+
+impl Reader for SqliteReader {
+    fn runs(&mut self) -> Result<Vec<RunHead>, LogError> {
+        let sql = "SELECT r.id, r.started, e.id, e.hash FROM run_ids r LEFT JOIN events e
+            ON e.id = (SELECT max(id) FROM events WHERE id > r.no << 32 AND id < (r.no + 1) << 32)
+            ORDER BY r.no";
+        let read = || -> rusqlite::Result<Vec<RunHead>> {
+            let mut select = self.db.prepare_cached(sql)?;
+            let rows = select.query_map([], |r| {
+                let seq = r.get::<_, Option<i64>>(2)?.unwrap_or(0) & 0xffff_ffff;
+                let hash = EventHash(r.get::<_, Option<[u8; 32]>>(3)?.unwrap_or([0; 32]));
+                let head = Head { seq: Seq(seq as u64), hash };
+                Ok(RunHead { run: RunId(r.get(0)?), started: Time(r.get(1)?), head })
+            })?;
+            rows.collect()
+        };
+        read().map_err(|e| self.error(&e))
+    }
+
+    fn events(
+        &mut self,
+        run: RunId,
+        after: Seq,
+        limit: usize,
+    ) -> Result<Vec<StoredEvent>, LogError> {
+        let Some((no, started)) = self.run_row(run)? else { return Ok(Vec::new()) };
+        if self.kinds.is_empty() {
+            self.load_kinds().map_err(|e| self.error(&e))?;
+        }
+        let mut reread = false;
+        loop {
+            let read = || -> rusqlite::Result<Result<Vec<StoredEvent>, Damage>> {
+                let mut select = self.db.prepare_cached(EVENTS)?;
+                let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+                let bounds = params![(no << 32) + after.0 as i64, (no + 1) << 32, limit];
+                let mut rows = select.query(bounds)?;
+                let mut events = Vec::with_capacity(limit.clamp(0, 4096) as usize);
+                while let Some(row) = rows.next()? {
+                    match stored(row, run, started, &self.kinds) {
+                        Ok(event) => events.push(event),
+                        Err(damage) => return Ok(Err(damage)),
+                    }
+                }
+                Ok(Ok(events))
+            };
+            match read().map_err(|e| self.error(&e))? {
+                Ok(events) => return Ok(events),
+                // Another process may have added a kind since we read them.
+                Err(Damage { what, .. }) if what == UNKNOWN_KIND && !reread => {
+                    reread = true;
+                    self.load_kinds().map_err(|e| self.error(&e))?;
+                }
+                Err(Damage { seq, what }) => {
+                    return Err(LogError::Corrupt { run, seq, what: what.to_owned() });
+                }
+            }
+        }
+    }
+
+    fn request(&mut self, prompt: PromptHash) -> Result<Option<Request>, LogError> {
+        let find = "SELECT skeleton FROM requests WHERE substr(hash, 1, 8) = ?1 AND hash = ?2";
+        let found = self
+            .db
+            .prepare_cached(find)
+            .and_then(|mut find| {
+                let row = |r: &Row<'_>| r.get::<_, String>(0);
+                find.query_row(params![&prompt.0[..8], prompt.as_bytes()], row).optional()
+            })
+            .map_err(|e| self.error(&e))?;
+        let Some(skeleton) = found else { return Ok(None) };
+        let corrupt = |what: String| LogError::CorruptRequest { prompt, what };
+        let request = expand(&skeleton, &mut |id| content_text(&self.db, id))
+            .map_err(|e| corrupt(e.to_string()))?;
+        if request.hash() != prompt {
+            return Err(corrupt(format!("it hashes to {}", request.hash())));
+        }
+        Ok(Some(request))
+    }
+
+    fn prompts(&mut self, prefix: &str, limit: usize) -> Result<Vec<PromptHash>, LogError> {
+        let sql = "SELECT hash FROM requests WHERE substr(lower(hex(hash)), 1, ?1) = ?2 LIMIT ?3";
+        let read = || -> rusqlite::Result<Vec<PromptHash>> {
+            let mut select = self.db.prepare_cached(sql)?;
+            let found = params![prefix.len() as i64, prefix, limit as i64];
+            let rows = select.query_map(found, |r| Ok(PromptHash(r.get(0)?)))?;
+            rows.collect()
+        };
+        read().map_err(|e| self.error(&e))
+    }
+
+    fn integrity(&mut self) -> Result<Vec<String>, LogError> {
+        super::integrity::check(self)
+    }
+}
+
+/// The text of a content id, as a skeleton spells it.
+pub(super) fn content_text(db: &Connection, id: &str) -> Option<String> {
+    let id: i64 = id.parse().ok()?;
+    let mut find = db.prepare_cached("SELECT body FROM contents WHERE id = ?1").ok()?;
+    find.query_row([id], |r| r.get(0)).ok()
+}
+
+/// An event that cannot be read.
+struct Damage {
+    seq: Seq,
+    what: &'static str,
+}
+
+const UNKNOWN_KIND: &str = "its kind is not in the table kinds";
+
+fn stored(
+    row: &Row<'_>,
+    run: RunId,
+    started: Time,
+    kinds: &BTreeMap<i64, (Cow<'static, str>, u32)>,
+) -> Result<StoredEvent, Damage> {
+    let id: i64 = row.get(0).map_err(|_| Damage { seq: Seq(0), what: "its id is no integer" })?;
+    let seq = Seq((id & 0xffff_ffff) as u64);
+    let bad = |what| Damage { seq, what };
+    let integer = |column, what| row.get::<_, i64>(column).map_err(|_| bad(what));
+    let optional = |column, what| row.get::<_, Option<i64>>(column).map_err(|_| bad(what));
+
+    let kind = integer(1, "its kind is no integer")?;
+    let (kind, version) = kinds.get(&kind).cloned().ok_or_else(|| bad(UNKNOWN_KIND))?;
+    let time = started.0.checked_add(integer(2, "its time is no integer")?);
+    let time = Time(time.ok_or_else(|| bad("its time is out of range"))?);
+    let call = match row.get_ref(3).map_err(|_| bad("its call is unreadable"))? {
+        ValueRef::Null => None,
+        ValueRef::Text(text) => {
+            let text = std::str::from_utf8(text).map_err(|_| bad("its call is not UTF-8"))?;
+            Some(CallPath::new(text).map_err(|_| bad("its call is no call path"))?)
+        }
+        _ => return Err(bad("its call is no text")),
+    };
+    let sample = optional(4, "its sample is no integer")?.map(u32::try_from).transpose();
+    let sample = sample.map_err(|_| bad("its sample is out of range"))?;
+    let prompt = match optional(5, "its request is no integer")? {
+        None => None,
+        Some(_) => {
+            let hash = row.get::<_, Option<[u8; 32]>>(6);
+            let hash = hash.map_err(|_| bad("the hash of its request is not 32 bytes"))?;
+            Some(PromptHash(hash.ok_or_else(|| bad("its request is missing"))?))
+        }
+    };
+    let cause = optional(7, "its cause is no integer")?.map(u64::try_from).transpose();
+    let cause = cause.map_err(|_| bad("its cause is out of range"))?.map(Seq);
+    let content = match optional(8, "its content is no integer")? {
+        None => None,
+        Some(_) => Some(match row.get_ref(9).map_err(|_| bad("its content is unreadable"))? {
+            ValueRef::Text(text) => {
+                let text =
+                    std::str::from_utf8(text).map_err(|_| bad("its content is not UTF-8"))?;
+                Content::Text(text.into())
+            }
+            ValueRef::Blob(bytes) => Content::vector_from_bytes(bytes)
+                .ok_or_else(|| bad("its vector is not a whole number of floats"))?,
+            ValueRef::Null => return Err(bad("its content is missing")),
+            _ => return Err(bad("its content is neither text nor vector")),
+        }),
+    };
+    let body = match row.get_ref(10).map_err(|_| bad("its body is unreadable"))? {
+        ValueRef::Null => Cow::Borrowed("{}"),
+        ValueRef::Text(text) => {
+            let text = std::str::from_utf8(text).map_err(|_| bad("its body is not UTF-8"))?;
+            Cow::Owned(text.to_owned())
+        }
+        _ => return Err(bad("its body is no text")),
+    };
+    let hash = EventHash(row.get(11).map_err(|_| bad("its hash is not 32 bytes"))?);
+    Ok(StoredEvent {
+        run,
+        seq,
+        kind,
+        version,
+        time,
+        call,
+        sample,
+        prompt,
+        cause,
+        content,
+        body,
+        hash,
+    })
+}

@@ -1,0 +1,223 @@
+//! Recomputes every chain and names what is wrong.
+
+use std::fmt;
+
+use super::backend::{Head, Reader};
+use super::error::LogError;
+use crate::event::chain::{GENESIS, Link};
+use crate::event::{Event, OutcomeHasher, StoredEvent};
+use crate::id::{CallPath, EventHash, RunId, Sample, Seq};
+use crate::lookup::LookupMap;
+use crate::prompt::canonical;
+
+/// Something in the log that is not as it was written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Problem {
+    /// The run, unless it concerns the whole file.
+    pub run: Option<RunId>,
+    /// The event, unless it concerns the whole run.
+    pub seq: Option<Seq>,
+    /// What is wrong.
+    pub what: String,
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.run, self.seq) {
+            (Some(run), Some(seq)) => write!(f, "run {run}, seq {seq}: {}", self.what),
+            (Some(run), None) => write!(f, "run {run}: {}", self.what),
+            _ => f.write_str(&self.what),
+        }
+    }
+}
+
+/// What a verification found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Verification {
+    /// The run.
+    pub run: RunId,
+    /// How many events fit the chain.
+    pub events: u64,
+    /// The end of the part that fits.
+    pub head: Head,
+    /// The first problem.
+    pub problem: Option<Problem>,
+}
+
+/// Verifies one run; `expected` is a head known from elsewhere, without which a cut-off tail cannot
+/// be seen.
+///
+/// # Errors
+/// [`LogError`] if the log cannot be read at all; damage is a [`Problem`], not an error.
+pub fn verify_run(
+    reader: &mut dyn Reader,
+    run: RunId,
+    expected: Option<EventHash>,
+) -> Result<Verification, LogError> {
+    let mut chain = Chain::new(run);
+    let mut problem = None;
+    'run: loop {
+        let events = match reader.events(run, chain.head.seq, 2048) {
+            Ok(events) if events.is_empty() => break,
+            Ok(events) => events,
+            // Read one by one up to the damaged one, so that everything before it is checked.
+            Err(LogError::Corrupt { seq, what, .. }) => {
+                let sound = seq.0.saturating_sub(chain.head.seq.0 + 1);
+                let before = match usize::try_from(sound) {
+                    Ok(n) if n > 0 => reader.events(run, chain.head.seq, n)?,
+                    _ => Vec::new(),
+                };
+                problem = before.iter().find_map(|event| chain.add(event).err());
+                problem = problem.or(Some(Problem { run: Some(run), seq: Some(seq), what }));
+                break;
+            }
+            Err(e) => return Err(e),
+        };
+        for event in &events {
+            if let Err(found) = chain.add(event) {
+                problem = Some(found);
+                break 'run;
+            }
+        }
+    }
+    if problem.is_none() && chain.head.seq == Seq(0) {
+        let what = "it has no events".to_owned();
+        problem = Some(Problem { run: Some(run), seq: None, what });
+    }
+    if let (None, Some(expected)) = (&problem, expected)
+        && chain.head.hash != expected
+    {
+        let what = match chain.seen_at(reader, expected)? {
+            Some(seq) => format!(
+                "the expected head {} is at seq {seq}, and events follow it",
+                expected.short(12)
+            ),
+            None => format!(
+                "its head is {} and not {}: events after it are missing",
+                chain.head.hash.short(12),
+                expected.short(12)
+            ),
+        };
+        problem = Some(Problem { run: Some(run), seq: Some(chain.head.seq), what });
+    }
+    Ok(Verification { run, events: chain.head.seq.0, head: chain.head, problem })
+}
+
+/// Verifies every run, and what no chain covers. The second value are the problems of the file.
+///
+/// # Errors
+/// [`LogError`] if the log cannot be read at all.
+pub fn verify_all(reader: &mut dyn Reader) -> Result<(Vec<Verification>, Vec<Problem>), LogError> {
+    let mut runs = Vec::new();
+    for run in reader.runs()? {
+        runs.push(verify_run(reader, run.run, None)?);
+    }
+    let whole = |what| Problem { run: None, seq: None, what };
+    Ok((runs, reader.integrity()?.into_iter().map(whole).collect()))
+}
+
+/// The chain of one run, link by link.
+struct Chain {
+    run: RunId,
+    head: Head,
+    outcome: OutcomeHasher,
+    /// The address of each question, and the question of each answer: for the outcome digest.
+    questions: LookupMap<Seq, (CallPath, Sample)>,
+    answers: LookupMap<Seq, Seq>,
+}
+
+impl Chain {
+    fn new(run: RunId) -> Self {
+        Chain {
+            run,
+            head: Head { seq: Seq(0), hash: GENESIS },
+            outcome: OutcomeHasher::default(),
+            questions: LookupMap::default(),
+            answers: LookupMap::default(),
+        }
+    }
+
+    fn add(&mut self, stored: &StoredEvent) -> Result<(), Problem> {
+        let run = Some(self.run);
+        let problem = |what: String| Problem { run, seq: Some(stored.seq), what };
+        let due = self.head.seq.next();
+        if stored.seq != due {
+            let what = match stored.seq.0 - due.0 {
+                1 => "the event is missing".to_owned(),
+                n => format!("{n} events are missing from here on"),
+            };
+            return Err(Problem { run: Some(self.run), seq: Some(due), what });
+        }
+        let hash = Link::of_stored(stored).hash_after(self.head.hash);
+        if hash != stored.hash {
+            return Err(problem(
+                "its hash does not fit: the event, its content or its place was changed".into(),
+            ));
+        }
+        // The chain covers the bytes of the body; that they are one JSON object and nothing more
+        // must be seen as well, or a body could pretend to be other columns.
+        let body: Result<serde_json::Value, _> = serde_json::from_str(&stored.body);
+        let plain = body.ok().filter(|b| b.is_object()).and_then(|b| canonical(&b).ok());
+        if plain.as_deref() != Some(&*stored.body) {
+            return Err(problem("its body is not a canonical JSON object".into()));
+        }
+        if stored.cause.is_some_and(|cause| cause >= stored.seq || cause == Seq(0)) {
+            return Err(problem("its cause is not an earlier event".into()));
+        }
+        let event = stored.event().map_err(|e| problem(e.what))?;
+        self.follow(stored, event).map_err(problem)?;
+        self.head = Head { seq: stored.seq, hash };
+        Ok(())
+    }
+
+    /// Follows what the events mean, as far as the outcome digest needs it.
+    fn follow(&mut self, stored: &StoredEvent, event: Event) -> Result<(), String> {
+        match event {
+            Event::RequestSent(sent) => {
+                self.questions.insert(stored.seq, (sent.call, sent.sample));
+            }
+            Event::ResponseReceived(answer) => {
+                self.answers.insert(stored.seq, answer.request);
+            }
+            Event::AnswerReused(answer) => {
+                self.answers.insert(stored.seq, answer.request);
+            }
+            Event::DecisionMade(made) => {
+                let question = self.answers.get(&made.response);
+                let question = question.and_then(|q| self.questions.get(q));
+                let Some((call, sample)) = question else {
+                    return Err("it decides on an answer that is not there".to_owned());
+                };
+                self.outcome.decision(stored.seq, call, *sample, &made.parser, &stored.body);
+            }
+            Event::Occurred(occurred) => {
+                let (_, fact) = stored.occurrence().map_err(|e| e.what)?;
+                self.outcome.occurrence(stored.seq, &occurred.causes, fact);
+            }
+            Event::RunFinished(finished) => {
+                let digest = self.outcome.digest();
+                if finished.outcome_digest != digest {
+                    return Err(format!(
+                        "it gives the outcome digest {}, and its events make {digest}",
+                        finished.outcome_digest
+                    ));
+                }
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// Whether a hash is that of an earlier event.
+    fn seen_at(&self, reader: &mut dyn Reader, hash: EventHash) -> Result<Option<Seq>, LogError> {
+        let mut after = Seq(0);
+        loop {
+            let events = reader.events(self.run, after, 2048)?;
+            let Some(last) = events.last() else { return Ok(None) };
+            after = last.seq;
+            if let Some(found) = events.iter().find(|e| e.hash == hash) {
+                return Ok(Some(found.seq));
+            }
+        }
+    }
+}

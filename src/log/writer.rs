@@ -1,0 +1,249 @@
+//! Group commit: one writer thread owns the connection and drains a channel.
+//!
+//! Everything that waits in the channel when the thread looks goes into one transaction, so that
+//! many concurrent answers share one flush to disk. An answer is handed on only after that flush.
+
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex, OnceLock};
+use std::thread::JoinHandle;
+
+use tokio::sync::oneshot;
+
+use super::backend::{Append, Committer, Lease, Reader, SharedBackend};
+use super::error::LogError;
+use crate::event::NewEvent;
+use crate::id::{RunId, Seq};
+
+/// The most events in one transaction: keeps the wait for the first of them short.
+const BATCH: usize = 512;
+
+/// A log: a backend and its writer thread.
+#[derive(Clone)]
+pub struct Log {
+    backend: SharedBackend,
+    queue: Arc<Queue>,
+}
+
+/// The channel to the writer thread, started at the first append.
+struct Queue {
+    state: Mutex<Option<(Sender<Item>, JoinHandle<()>)>>,
+}
+
+struct Item {
+    run: RunId,
+    seq: Seq,
+    event: NewEvent,
+    failed: Arc<OnceLock<LogError>>,
+    done: Option<oneshot::Sender<Result<(), LogError>>>,
+}
+
+/// Resolves when an event is on disk.
+#[derive(Debug)]
+pub struct Durable(oneshot::Receiver<Result<(), LogError>>);
+
+impl Durable {
+    /// Waits until the event is durable.
+    ///
+    /// # Errors
+    /// [`LogError`] if it could not be stored.
+    pub async fn wait(self) -> Result<(), LogError> {
+        self.0.await.unwrap_or_else(|_| Err(writer_gone()))
+    }
+}
+
+fn writer_gone() -> LogError {
+    LogError::Failed { path: String::new(), reason: "the writer thread has ended".to_owned() }
+}
+
+impl Log {
+    /// A log over a backend.
+    pub fn new(backend: SharedBackend) -> Self {
+        Log { backend, queue: Arc::new(Queue { state: Mutex::new(None) }) }
+    }
+
+    /// The backend.
+    pub fn backend(&self) -> &SharedBackend {
+        &self.backend
+    }
+
+    /// A connection that can read.
+    ///
+    /// # Errors
+    /// [`LogError`] if it cannot be opened.
+    pub fn reader(&self) -> Result<Box<dyn Reader>, LogError> {
+        self.backend.reader()
+    }
+
+    /// Takes the lease of a run that does not exist yet.
+    ///
+    /// # Errors
+    /// [`LogError::RunExists`], [`LogError::InUse`].
+    pub fn begin(&self, run: RunId) -> Result<RunWriter, LogError> {
+        let lease = self.backend.lease(run)?;
+        if self.last_seq(run)?.is_some() {
+            return Err(LogError::RunExists { run, path: self.backend.name() });
+        }
+        self.writer(run, Seq(0), lease)
+    }
+
+    /// Takes the lease of a run that exists.
+    ///
+    /// # Errors
+    /// [`LogError::NoSuchRun`], [`LogError::InUse`].
+    pub fn go_on(&self, run: RunId) -> Result<RunWriter, LogError> {
+        let lease = self.backend.lease(run)?;
+        let last = self.last_seq(run)?;
+        let last = last.ok_or_else(|| LogError::NoSuchRun { run, path: self.backend.name() })?;
+        self.writer(run, last, lease)
+    }
+
+    fn last_seq(&self, run: RunId) -> Result<Option<Seq>, LogError> {
+        let runs = self.reader()?.runs()?;
+        Ok(runs.into_iter().find(|r| r.run == run).map(|r| r.head.seq))
+    }
+
+    fn writer(&self, run: RunId, last: Seq, lease: Lease) -> Result<RunWriter, LogError> {
+        let queue = self.queue.sender(&self.backend)?;
+        let failed = Arc::new(OnceLock::new());
+        Ok(RunWriter { run, next: last.next(), queue, failed, _lease: lease })
+    }
+}
+
+impl Queue {
+    fn sender(&self, backend: &SharedBackend) -> Result<Sender<Item>, LogError> {
+        let mut state = self.state.lock().map_err(|_| writer_gone())?;
+        if let Some((sender, _)) = &*state {
+            return Ok(sender.clone());
+        }
+        let committer = backend.committer()?;
+        let (sender, receiver) = channel();
+        let thread = std::thread::Builder::new()
+            .name("retold-writer".to_owned())
+            .spawn(move || drain(committer, &receiver))
+            .map_err(|e| LogError::Failed { path: backend.name(), reason: e.to_string() })?;
+        *state = Some((sender.clone(), thread));
+        Ok(sender)
+    }
+}
+
+impl Drop for Queue {
+    /// Waits until all that was submitted is stored.
+    fn drop(&mut self) {
+        let state = self.state.get_mut().ok().and_then(Option::take);
+        if let Some((sender, thread)) = state {
+            drop(sender);
+            let _ = thread.join();
+        }
+    }
+}
+
+/// The right to append to one run, and the way to do it.
+///
+/// Events get their seq inside the transaction; as the lease makes this the only writer and the
+/// channel keeps the order, the seq can be foretold, and the transaction fails if it was foretold
+/// wrongly. After a failure nothing more is stored.
+pub struct RunWriter {
+    run: RunId,
+    next: Seq,
+    queue: Sender<Item>,
+    failed: Arc<OnceLock<LogError>>,
+    _lease: Lease,
+}
+
+impl RunWriter {
+    /// The run.
+    pub fn run(&self) -> RunId {
+        self.run
+    }
+
+    /// The seq the next event will get.
+    pub fn next_seq(&self) -> Seq {
+        self.next
+    }
+
+    /// Submits an event without waiting for it to be stored.
+    ///
+    /// # Errors
+    /// [`LogError`] if an earlier event could not be stored.
+    pub fn submit(&mut self, event: NewEvent) -> Result<Seq, LogError> {
+        self.send(event, None)
+    }
+
+    /// Submits an event; the second value resolves when it is on disk.
+    ///
+    /// # Errors
+    /// [`LogError`] if an earlier event could not be stored.
+    pub fn submit_durable(&mut self, event: NewEvent) -> Result<(Seq, Durable), LogError> {
+        let (done, wait) = oneshot::channel();
+        Ok((self.send(event, Some(done))?, Durable(wait)))
+    }
+
+    fn send(
+        &mut self,
+        event: NewEvent,
+        done: Option<oneshot::Sender<Result<(), LogError>>>,
+    ) -> Result<Seq, LogError> {
+        if let Some(error) = self.failed.get() {
+            return Err(error.clone());
+        }
+        let seq = self.next;
+        let item = Item { run: self.run, seq, event, failed: self.failed.clone(), done };
+        self.queue.send(item).map_err(|_| writer_gone())?;
+        self.next = seq.next();
+        Ok(seq)
+    }
+}
+
+fn drain(mut committer: Box<dyn Committer>, receiver: &Receiver<Item>) {
+    while let Ok(first) = receiver.recv() {
+        let mut batch = vec![first];
+        while batch.len() < BATCH
+            && let Ok(item) = receiver.try_recv()
+        {
+            batch.push(item);
+        }
+        store(committer.as_mut(), batch);
+    }
+}
+
+/// The items of one run in a batch, in order.
+struct Group {
+    append: Append,
+    failed: Arc<OnceLock<LogError>>,
+    waiting: Vec<oneshot::Sender<Result<(), LogError>>>,
+}
+
+fn store(committer: &mut dyn Committer, batch: Vec<Item>) {
+    let mut groups: Vec<Group> = Vec::new();
+    for Item { run, seq, event, failed, done } in batch {
+        if let Some(error) = failed.get() {
+            let _ = done.map(|done| done.send(Err(error.clone())));
+            continue;
+        }
+        let at = groups.iter().position(|g| g.append.run == run).unwrap_or_else(|| {
+            let append = Append { run, first: seq, events: Vec::new() };
+            groups.push(Group { append, failed, waiting: Vec::new() });
+            groups.len() - 1
+        });
+        groups[at].append.events.push(event);
+        groups[at].waiting.extend(done);
+    }
+    let (appends, rest): (Vec<Append>, Vec<_>) =
+        groups.into_iter().map(|g| (g.append, (g.failed, g.waiting))).unzip();
+    let together = committer.commit(&appends).map(drop);
+    let alone = together.is_err() && appends.len() > 1;
+    for (append, (failed, waiting)) in appends.into_iter().zip(rest) {
+        // When several runs share a transaction that fails, each is tried alone, so that one
+        // run's conflict is not another's.
+        let result = match alone {
+            true => committer.commit(&[append]).map(drop),
+            false => together.clone(),
+        };
+        if let Err(error) = &result {
+            let _ = failed.set(error.clone());
+        }
+        for done in waiting {
+            let _ = done.send(result.clone());
+        }
+    }
+}

@@ -1,0 +1,52 @@
+//! Hash tables for looking up only. Their order differs from run to run, so nothing iterates them.
+
+use std::hash::Hash;
+
+/// A map to look things up in.
+#[derive(Debug, Clone)]
+#[expect(clippy::disallowed_types, reason = "this wrapper offers no iteration")]
+pub struct LookupMap<K, V>(std::collections::HashMap<K, V>);
+
+impl<K: Hash + Eq, V> LookupMap<K, V> {
+    /// The value of a key.
+    pub fn get<Q: Hash + Eq + ?Sized>(&self, key: &Q) -> Option<&V>
+    where
+        K: std::borrow::Borrow<Q>,
+    {
+        self.0.get(key)
+    }
+
+    /// Sets the value of a key; the old one comes back.
+    pub fn insert(&mut self, key: K, value: V) -> Option<V> {
+        self.0.insert(key, value)
+    }
+
+    /// Takes a value out.
+    pub fn remove<Q: Hash + Eq + ?Sized>(&mut self, key: &Q) -> Option<V>
+    where
+        K: std::borrow::Borrow<Q>,
+    {
+        self.0.remove(key)
+    }
+
+    /// How many keys there are.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Forgets everything.
+    pub fn clear(&mut self) {
+        self.0.clear();
+    }
+}
+
+impl<K, V> Default for LookupMap<K, V> {
+    fn default() -> Self {
+        LookupMap(Default::default())
+    }
+}

@@ -1,0 +1,139 @@
+//! A model that makes answers up: deterministic from seed, prompt hash, call and sample.
+//!
+//! What it says is not data. Its [`ModelInfo`] is marked as simulated, and every result that rests
+//! on it is shown with that mark.
+
+use std::time::Duration;
+
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use rand_chacha::ChaCha12Rng;
+use rand_chacha::rand_core::{Rng, SeedableRng};
+
+use super::answer::{Ask, Model, ModelInfo, Response, Usage};
+use super::failure::{Failure, FailureKind};
+use crate::prompt::Request;
+
+/// What separates this use of BLAKE3 from any other. A change would change every simulated answer.
+const CONTEXT: &str = "retold 2026-11 simulated model v1";
+
+/// Plays one experiment: makes a plausible answer to a prompt of it.
+pub trait Player: Send + Sync {
+    /// An answer; `malformed` asks for one that breaks the format.
+    fn reply(&self, request: &Request, malformed: bool, dice: &mut Dice) -> String;
+}
+
+/// How often a simulated model misbehaves: shares from 0 to 1.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Misbehaviour {
+    /// Answers that break the format asked for.
+    pub malformed: f64,
+    /// Attempts answered with 429.
+    pub rate_limited: f64,
+    /// Attempts answered with 500.
+    pub server_error: f64,
+    /// Calls that fail for good.
+    pub failure: f64,
+    /// How long an answer takes on average.
+    pub latency: Duration,
+}
+
+/// The simulated model.
+pub struct Simulated {
+    seed: u64,
+    misbehaviour: Misbehaviour,
+    player: Box<dyn Player>,
+}
+
+impl Simulated {
+    /// A model that plays an experiment.
+    pub fn new(seed: u64, misbehaviour: Misbehaviour, player: Box<dyn Player>) -> Self {
+        Simulated { seed, misbehaviour, player }
+    }
+
+    /// The dice of one purpose at one question.
+    fn dice(&self, ask: Ask<'_>, purpose: &str) -> Dice {
+        let mut hasher = blake3::Hasher::new_derive_key(CONTEXT);
+        hasher.update(&self.seed.to_le_bytes()).update(ask.request.hash().as_bytes());
+        hasher.update(&ask.sample.to_le_bytes()).update(ask.call.as_str().as_bytes());
+        hasher.update(b"\n").update(purpose.as_bytes());
+        Dice(ChaCha12Rng::from_seed(*hasher.finalize().as_bytes()))
+    }
+
+    fn reply(&self, ask: Ask<'_>) -> Result<Response, Failure> {
+        let Misbehaviour { malformed, rate_limited, server_error, failure, .. } = self.misbehaviour;
+        let fail = |kind, status, message: &str| {
+            let message = format!("simulated: {message}");
+            Err(Failure { status: Some(status), ..Failure::new(kind, message) })
+        };
+        if self.dice(ask, "failure").chance(failure) {
+            return fail(FailureKind::Rejected, 400, "this call fails for good");
+        }
+        let mut attempt = self.dice(ask, &format!("attempt {}", ask.attempt));
+        if attempt.chance(rate_limited) {
+            return fail(FailureKind::RateLimited, 429, "too many requests");
+        }
+        if attempt.chance(server_error) {
+            return fail(FailureKind::Server, 500, "internal error");
+        }
+        let mut dice = self.dice(ask, "answer");
+        let malformed = dice.chance(malformed);
+        let text = self.player.reply(ask.request, malformed, &mut dice);
+        // About four characters a token: what tokenisers of English do on average.
+        let prompt: usize = ask.request.messages().iter().map(|(_, text)| text.len()).sum();
+        let usage = Usage {
+            prompt_tokens: Some(prompt as u64 / 4),
+            completion_tokens: Some(text.len() as u64 / 4),
+        };
+        let finish_reason = Some("stop".to_owned());
+        Ok(Response { finish_reason, usage: Some(usage), ..Response::text(text) })
+    }
+}
+
+impl Model for Simulated {
+    fn info(&self) -> ModelInfo {
+        ModelInfo { kind: "simulated".to_owned(), source: None, simulated: true }
+    }
+
+    fn answer<'a>(&'a self, ask: Ask<'a>) -> BoxFuture<'a, Result<Response, Failure>> {
+        async move {
+            let latency = self.misbehaviour.latency;
+            if !latency.is_zero() {
+                let factor = 0.5 + self.dice(ask, &format!("latency {}", ask.attempt)).share();
+                tokio::time::sleep(latency.mul_f64(factor)).await;
+            }
+            self.reply(ask)
+        }
+        .boxed()
+    }
+}
+
+/// Random choices of a simulated answer.
+pub struct Dice(ChaCha12Rng);
+
+impl Dice {
+    /// A number from 0 to 1, without 1.
+    pub fn share(&mut self) -> f64 {
+        // 53 bits: all that a double holds.
+        (self.0.next_u64() >> 11) as f64 / (1_u64 << 53) as f64
+    }
+
+    /// True with a probability.
+    pub fn chance(&mut self, probability: f64) -> bool {
+        self.share() < probability
+    }
+
+    /// A number below a bound; 0 for a bound of 0.
+    pub fn below(&mut self, bound: usize) -> usize {
+        // The product is below the bound, so it fits.
+        (self.share() * bound as f64) as usize
+    }
+
+    /// One of some things.
+    pub fn pick<'a, T: ?Sized>(&mut self, things: &[&'a T]) -> &'a T
+    where
+        &'a T: Default,
+    {
+        things.get(self.below(things.len())).copied().unwrap_or_default()
+    }
+}

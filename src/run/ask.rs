@@ -1,0 +1,132 @@
+//! Asking many questions at once, with the answers in the order of the questions.
+
+use std::collections::VecDeque;
+
+use futures::StreamExt;
+use futures::stream::FuturesUnordered;
+
+use super::core::{Core, Exchanged};
+use super::experiment::{Experiment, Run};
+use super::question::{Answer, CallFailed, Question};
+use super::stop::Stop;
+use crate::parse::Parser;
+
+/// How many answers may wait for an earlier one before no more questions are asked.
+const AHEAD: usize = 4096;
+
+impl<E: Experiment + ?Sized> Run<E> {
+    /// Asks one question; the answer is recorded, parsed, and the decision recorded.
+    ///
+    /// # Errors
+    /// [`Stop`] if the run cannot go on; the inner [`CallFailed`] if just this call failed.
+    pub async fn ask<P: Parser>(
+        &mut self,
+        question: Question<P>,
+    ) -> Result<Result<Answer<P::Value>, CallFailed>, Stop> {
+        let exchanged = match self.core.recorded(&question.asked)? {
+            Some(exchanged) => exchanged,
+            None => self.core.live(&question.asked).await?,
+        };
+        decide(&self.core, &question, exchanged)
+    }
+
+    /// Asks many questions concurrently; the answers come in the order of the questions.
+    ///
+    /// # Errors
+    /// As [`Run::ask`].
+    pub async fn ask_all<P: Parser>(
+        &mut self,
+        questions: impl IntoIterator<Item = Question<P>>,
+    ) -> Result<Vec<Result<Answer<P::Value>, CallFailed>>, Stop> {
+        let mut answers = Vec::new();
+        let keep = |_: &mut Self, answer| {
+            answers.push(answer);
+            Ok(())
+        };
+        self.ask_each(questions, keep).await?;
+        Ok(answers)
+    }
+
+    /// Asks many questions concurrently and hands each answer on, in the order of the questions, as
+    /// soon as it and all before it are there. For runs too large to hold all answers.
+    ///
+    /// # Errors
+    /// As [`Run::ask`], and whatever `each` raises.
+    pub async fn ask_each<P: Parser>(
+        &mut self,
+        questions: impl IntoIterator<Item = Question<P>>,
+        mut each: impl FnMut(&mut Self, Result<Answer<P::Value>, CallFailed>) -> Result<(), Stop>,
+    ) -> Result<(), Stop> {
+        let core = self.core.clone();
+        let mut questions = questions.into_iter().fuse();
+        let mut flying = FuturesUnordered::new();
+        // Answers that wait for an earlier one; the first belongs to question number `delivered`.
+        let mut waiting: VecDeque<Option<(Question<P>, Exchanged)>> = VecDeque::new();
+        let mut delivered = 0_usize;
+        let most = core.throttle.limits().concurrency;
+        let mut stop: Option<Stop> = None;
+        loop {
+            while stop.is_none() && flying.len() < most && waiting.len() < AHEAD {
+                let Some(question) = questions.next() else { break };
+                match core.recorded(&question.asked) {
+                    // The common case of a replay: in order and at hand.
+                    Ok(Some(exchanged)) if waiting.is_empty() => {
+                        delivered += 1;
+                        let answer = decide(&core, &question, exchanged);
+                        if let Err(e) = answer.and_then(|answer| each(self, answer)) {
+                            stop = Some(e);
+                        }
+                    }
+                    Ok(Some(exchanged)) => waiting.push_back(Some((question, exchanged))),
+                    Ok(None) => {
+                        let number = delivered + waiting.len();
+                        waiting.push_back(None);
+                        let core = core.clone();
+                        flying.push(async move {
+                            let exchanged = core.live(&question.asked).await;
+                            (number, question, exchanged)
+                        });
+                    }
+                    Err(e) => stop = Some(e),
+                }
+            }
+            let Some((number, question, exchanged)) = flying.next().await else { break };
+            match exchanged {
+                Ok(exchanged) => waiting[number - delivered] = Some((question, exchanged)),
+                // What else is in flight is paid for: it is waited for and recorded.
+                Err(e) => stop = Some(more_telling(stop, e)),
+            }
+            while stop.is_none() && matches!(waiting.front(), Some(Some(_))) {
+                let Some(Some((question, exchanged))) = waiting.pop_front() else { break };
+                delivered += 1;
+                let answer = decide(&core, &question, exchanged);
+                if let Err(e) = answer.and_then(|answer| each(self, answer)) {
+                    stop = Some(e);
+                }
+            }
+        }
+        stop.map_or(Ok(()), Err)
+    }
+}
+
+/// Of two reasons to stop, the one that says more: an interruption often follows from the other.
+pub(super) fn more_telling(first: Option<Stop>, then: Stop) -> Stop {
+    match first {
+        Some(Stop::Interrupted) | None => then,
+        Some(first) => first,
+    }
+}
+
+fn decide<P: Parser>(
+    core: &Core,
+    question: &Question<P>,
+    exchanged: Exchanged,
+) -> Result<Result<Answer<P::Value>, CallFailed>, Stop> {
+    let answered = match exchanged {
+        Ok(answered) => answered,
+        Err(failed) => return Ok(Err(failed)),
+    };
+    let (answer, decision) = core.parse(question, answered)?;
+    core.decide(decision, &answer.decision)?;
+    Ok(Ok(answer))
+}

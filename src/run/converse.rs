@@ -1,0 +1,111 @@
+//! Many independent dialogues at once, their decisions and facts logged in the order of the
+//! dialogues.
+
+use std::collections::BTreeMap;
+
+use futures::StreamExt;
+use futures::stream::FuturesUnordered;
+
+use super::ask::more_telling;
+use super::core::SharedCore;
+use super::experiment::{Experiment, Run};
+use super::outcomes::NewDecision;
+use super::question::{Answer, CallFailed, DecisionRef, Question};
+use super::stop::Stop;
+use crate::parse::Parser;
+
+/// One of many dialogues. Its answers are recorded as they arrive; its decisions and facts are
+/// logged when all dialogues before it have ended, so that the order never depends on timing.
+pub struct Talk<E: Experiment + ?Sized> {
+    core: SharedCore,
+    outcomes: Vec<Outcome<E::Event>>,
+}
+
+enum Outcome<F> {
+    Decision(NewDecision, DecisionRef),
+    Fact(F, Vec<DecisionRef>),
+}
+
+impl<E: Experiment + ?Sized> Talk<E> {
+    /// Asks one question.
+    ///
+    /// # Errors
+    /// As [`Run::ask`].
+    pub async fn ask<P: Parser>(
+        &mut self,
+        question: Question<P>,
+    ) -> Result<Result<Answer<P::Value>, CallFailed>, Stop> {
+        let exchanged = match self.core.recorded(&question.asked)? {
+            Some(exchanged) => exchanged,
+            None => self.core.live(&question.asked).await?,
+        };
+        let answered = match exchanged {
+            Ok(answered) => answered,
+            Err(failed) => return Ok(Err(failed)),
+        };
+        let (answer, decision) = self.core.parse(&question, answered)?;
+        self.outcomes.push(Outcome::Decision(decision, answer.decision.clone()));
+        Ok(Ok(answer))
+    }
+
+    /// Records a fact and the decisions that caused it.
+    pub fn record(&mut self, fact: E::Event, causes: &[DecisionRef]) {
+        self.outcomes.push(Outcome::Fact(fact, causes.to_vec()));
+    }
+}
+
+impl<E: Experiment + ?Sized> Run<E> {
+    /// Runs one dialogue an item, all concurrently; the results come in the order of the items.
+    ///
+    /// # Errors
+    /// As [`Run::ask`], and whatever a dialogue raises.
+    pub async fn converse_all<T, R>(
+        &mut self,
+        items: impl IntoIterator<Item = T>,
+        dialogue: impl AsyncFn(&mut Talk<E>, T) -> Result<R, Stop>,
+    ) -> Result<Vec<R>, Stop> {
+        let core = self.core.clone();
+        let mut flying = FuturesUnordered::new();
+        for (number, item) in items.into_iter().enumerate() {
+            let (core, dialogue) = (core.clone(), &dialogue);
+            flying.push(async move {
+                let mut talk = Talk { core, outcomes: Vec::new() };
+                let result = dialogue(&mut talk, item).await;
+                (number, result.map(|result| (result, talk.outcomes)))
+            });
+        }
+        let mut results = Vec::with_capacity(flying.len());
+        let mut waiting: BTreeMap<usize, (R, Vec<Outcome<E::Event>>)> = BTreeMap::new();
+        let mut stop: Option<Stop> = None;
+        while let Some((number, result)) = flying.next().await {
+            match result {
+                Ok(ended) => drop(waiting.insert(number, ended)),
+                Err(e) => {
+                    // The others finish the question they are at, which is paid for, and no more.
+                    core.signal.stop();
+                    stop = Some(more_telling(stop, e));
+                }
+            }
+            while stop.is_none()
+                && let Some((result, outcomes)) = waiting.remove(&results.len())
+            {
+                results.push(result);
+                if let Err(e) = self.log(outcomes) {
+                    core.signal.stop();
+                    stop = Some(e);
+                }
+            }
+        }
+        stop.map_or(Ok(results), Err)
+    }
+
+    fn log(&mut self, outcomes: Vec<Outcome<E::Event>>) -> Result<(), Stop> {
+        for outcome in outcomes {
+            match outcome {
+                Outcome::Decision(decision, known_as) => self.core.decide(decision, &known_as)?,
+                Outcome::Fact(fact, causes) => self.record(fact, &causes)?,
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,258 @@
+//! The first point where a re-execution and its log differ, and what the difference is.
+
+use std::fmt;
+
+use similar::TextDiff;
+
+use super::history::RecordedOutcome;
+use super::question::Asked;
+use crate::id::{CallPath, OutcomeDigest, PromptHash, RunId, Sample, Seq};
+use crate::log::{LogError, Reader};
+use crate::prompt::Request;
+
+/// A difference between a re-execution and its log.
+#[derive(Debug, Clone)]
+pub struct Divergence {
+    kind: Kind,
+    /// Found in the log when the report is made.
+    nearest: Option<Nearest>,
+}
+
+#[derive(Debug, Clone)]
+enum Kind {
+    /// A call was asked with another prompt than recorded.
+    Prompt { call: CallPath, sample: Sample, request: Request, recorded: PromptHash },
+    /// A call was asked that is not in the log.
+    Missing { call: CallPath, sample: Sample, request: Request },
+    /// A decision or fact came out differently.
+    Outcome { seq: Seq, recorded: String, now: String },
+    /// The log has a decision or fact that the re-execution did not make.
+    Left { seq: Seq, recorded: String },
+    /// The re-execution made one more than the log has.
+    Extra { now: String },
+    /// Everything is alike but the digest: the log was made by another rule.
+    Digest { recorded: OutcomeDigest, now: OutcomeDigest },
+}
+
+#[derive(Debug, Clone)]
+struct Nearest {
+    call: CallPath,
+    sample: Sample,
+    request: Request,
+}
+
+impl Divergence {
+    fn new(kind: Kind) -> Self {
+        Divergence { kind, nearest: None }
+    }
+
+    pub(super) fn prompt(asked: &Asked, recorded: PromptHash) -> Self {
+        let Asked { call, sample, request, .. } = asked.clone();
+        Self::new(Kind::Prompt { call, sample, request, recorded })
+    }
+
+    pub(super) fn missing(asked: &Asked) -> Self {
+        let Asked { call, sample, request, .. } = asked.clone();
+        Self::new(Kind::Missing { call, sample, request })
+    }
+
+    pub(super) fn outcome(recorded: &RecordedOutcome, now: String) -> Self {
+        let (seq, recorded) = (recorded.seq(), describe(recorded));
+        Self::new(Kind::Outcome { seq, recorded, now })
+    }
+
+    pub(super) fn left(recorded: &RecordedOutcome) -> Self {
+        Self::new(Kind::Left { seq: recorded.seq(), recorded: describe(recorded) })
+    }
+
+    pub(super) fn extra(now: String) -> Self {
+        Self::new(Kind::Extra { now })
+    }
+
+    pub(super) fn digest(recorded: OutcomeDigest, now: OutcomeDigest) -> Self {
+        Self::new(Kind::Digest { recorded, now })
+    }
+
+    /// Whether the log just has nothing more, which is no difference if the run was cut off there.
+    pub(super) fn is_end(&self) -> bool {
+        matches!(self.kind, Kind::Missing { .. } | Kind::Extra { .. })
+    }
+
+    /// Looks up the nearest recorded prompt, for the report: the one recorded for the same call and
+    /// sample, else another sample of the call, else the most similar of the run.
+    ///
+    /// # Errors
+    /// [`LogError`] if the log cannot be read.
+    pub(super) fn look_up(&mut self, reader: &mut dyn Reader, run: RunId) -> Result<(), LogError> {
+        let (call, sample, request) = match &self.kind {
+            Kind::Prompt { call, sample, request, recorded } => {
+                let nearest = |request| Nearest { call: call.clone(), sample: *sample, request };
+                self.nearest = reader.request(*recorded)?.map(nearest);
+                let _ = request;
+                return Ok(());
+            }
+            Kind::Missing { call, sample, request } => (call, *sample, request),
+            _ => return Ok(()),
+        };
+        let wanted = whole_text(request);
+        let mut best: Option<(u64, Nearest)> = None;
+        let mut after = Seq(0);
+        let mut compared = 0;
+        loop {
+            let events = reader.events(run, after, 1024)?;
+            let Some(last) = events.last() else { break };
+            after = last.seq;
+            for event in &events {
+                let (Some(other), Some(other_sample), Some(prompt)) =
+                    (&event.call, event.sample, event.prompt)
+                else {
+                    continue;
+                };
+                let same_call = other == call;
+                // Comparing texts is slow: after some hundred, only the call itself counts.
+                if !same_call && compared > 400 {
+                    continue;
+                }
+                let Some(candidate) = reader.request(prompt)? else { continue };
+                compared += 1;
+                let alike = likeness(&wanted, &whole_text(&candidate), other, call);
+                let score = u64::from(same_call) * 1_000_000
+                    + alike * 100
+                    + u64::from(other_sample == sample);
+                if best.as_ref().is_none_or(|(most, _)| score > *most) {
+                    let nearest =
+                        Nearest { call: other.clone(), sample: other_sample, request: candidate };
+                    best = Some((score, nearest));
+                }
+            }
+        }
+        self.nearest = best.map(|(_, nearest)| nearest);
+        Ok(())
+    }
+
+    /// The seq in the log, where there is one.
+    pub fn seq(&self) -> Option<Seq> {
+        match &self.kind {
+            Kind::Outcome { seq, .. } | Kind::Left { seq, .. } => Some(*seq),
+            _ => None,
+        }
+    }
+
+    /// One line: what differs, and where.
+    pub fn headline(&self) -> String {
+        match &self.kind {
+            Kind::Prompt { call, sample, request, recorded } => format!(
+                "call {call} sample {sample} asks another prompt ({}) than was recorded ({})",
+                request.hash().short(12),
+                recorded.short(12)
+            ),
+            Kind::Missing { call, sample, request } => format!(
+                "call {call} sample {sample} (prompt {}) was never recorded",
+                request.hash().short(12)
+            ),
+            Kind::Outcome { seq, .. } => format!("seq {seq} comes out differently"),
+            Kind::Left { seq, .. } => {
+                format!("seq {seq} was recorded, and the run has ended before it")
+            }
+            Kind::Extra { .. } => "one more decision or fact than was recorded".to_owned(),
+            Kind::Digest { recorded, now } => {
+                format!("the outcome digest is {now}, and {recorded} was recorded")
+            }
+        }
+    }
+}
+
+impl fmt::Display for Divergence {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{}", self.headline())?;
+        match &self.kind {
+            Kind::Prompt { request, .. } | Kind::Missing { request, .. } => match &self.nearest {
+                Some(Nearest { call, sample, request: recorded }) => {
+                    let hash = recorded.hash().short(12);
+                    writeln!(f, "nearest recorded prompt: {hash}, call {call} sample {sample}")?;
+                    f.write_str(&prompt_diff(recorded, request))
+                }
+                None => writeln!(f, "the log holds no prompt to compare with"),
+            },
+            Kind::Outcome { recorded, now, .. } => f.write_str(&diff(recorded, now)),
+            Kind::Left { recorded, .. } => writeln!(f, "recorded: {recorded}"),
+            Kind::Extra { now } => writeln!(f, "now: {now}"),
+            Kind::Digest { .. } => Ok(()),
+        }
+    }
+}
+
+impl std::error::Error for Divergence {}
+
+fn describe(outcome: &RecordedOutcome) -> String {
+    match outcome {
+        RecordedOutcome::Decision { parser, body, response, .. } => {
+            format!("decision on seq {response} by {parser}\n{body}")
+        }
+        RecordedOutcome::Occurrence { fact, .. } => format!("fact\n{fact}"),
+    }
+}
+
+/// The first field or message that differs between two requests, as a diff.
+fn prompt_diff(recorded: &Request, now: &Request) -> String {
+    let (old, new) = (recorded.body(), now.body());
+    let mut keys: Vec<&String> = old.as_object().into_iter().flatten().map(|(k, _)| k).collect();
+    keys.extend(new.as_object().into_iter().flatten().map(|(k, _)| k));
+    keys.sort();
+    keys.dedup();
+    for key in keys.iter().filter(|k| **k != "messages" && old[**k] != new[**k]) {
+        return format!(
+            "first difference: {key}\n{}",
+            diff(&old[*key].to_string(), &new[*key].to_string())
+        );
+    }
+    let (old, new) = (recorded.messages(), now.messages());
+    for (i, (a, b)) in old.iter().zip(&new).enumerate() {
+        if a.0 != b.0 {
+            return format!("first difference: role of message {i}\n{}", diff(&a.0, &b.0));
+        }
+        if a.1 != b.1 {
+            return format!("first difference: message {i} ({})\n{}", a.0, diff(&a.1, &b.1));
+        }
+    }
+    match old.len() == new.len() {
+        true => "the prompts are alike; only the call differs\n".to_owned(),
+        false => {
+            format!("the recorded prompt has {} messages, this one {}\n", old.len(), new.len())
+        }
+    }
+}
+
+/// A unified diff with two lines of context, control characters escaped.
+fn diff(old: &str, new: &str) -> String {
+    let (old, new) = (inert(old), inert(new));
+    let diff = TextDiff::from_lines(&old, &new);
+    let text = diff.unified_diff().context_radius(2).header("recorded", "now").to_string();
+    text.replace("\\ No newline at end of file\n", "")
+}
+
+/// Text from models and files, safe to print: control characters other than newline are escaped.
+pub(crate) fn inert(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        // Bidirectional overrides and invisible marks could hide what a text says.
+        let hidden = matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}');
+        match c {
+            '\n' | '\t' => out.push(c),
+            c if c.is_control() || hidden => out.extend(c.escape_unicode()),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+fn whole_text(request: &Request) -> String {
+    request.messages().into_iter().map(|(_, text)| text).collect::<Vec<_>>().join("\n")
+}
+
+/// How alike two prompts are, 0 to 1000: lines in common, and a little for a common call prefix.
+fn likeness(wanted: &str, candidate: &str, other: &CallPath, call: &CallPath) -> u64 {
+    let ratio = TextDiff::from_lines(wanted, candidate).ratio();
+    let prefix = other.as_str().bytes().zip(call.as_str().bytes()).take_while(|(a, b)| a == b);
+    (f64::from(ratio) * 900.0) as u64 + prefix.count().min(100) as u64
+}

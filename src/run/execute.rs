@@ -1,0 +1,186 @@
+//! Runs an experiment to its end, or to the reason why it stopped.
+
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+use std::time::Duration;
+
+use super::clock::Stopwatch;
+use super::core::{Core, Progress};
+use super::divergence::Divergence;
+use super::experiment::{AnyExperiment, Handle, Report};
+use super::history::History;
+use super::mode::Mode;
+use super::outcomes::Outcomes;
+use super::stop::Stop;
+use crate::event::{Event, RunFinished, RunOutcome, RunResumed, RunStarted};
+use crate::id::{OutcomeDigest, RunId};
+use crate::log::{Log, LogError};
+use crate::model::{Answerer, RetryPolicy, Throttle};
+
+pub use super::core::Signal;
+
+/// What a run needs besides its experiment.
+pub struct Setup {
+    /// Where its events are, or go.
+    pub log: Log,
+    /// The run.
+    pub run: RunId,
+    /// Record, replay or resume.
+    pub mode: Mode,
+    /// What begins the run: written when recording, as read from the log otherwise.
+    pub started: RunStarted,
+    /// Who answers; none when replaying.
+    pub model: Option<Answerer>,
+    /// When to try again.
+    pub retry: RetryPolicy,
+    /// How fast to ask, and how many at once.
+    pub throttle: Throttle,
+    /// Asks the run to stop.
+    pub signal: Signal,
+    /// Told of every step.
+    pub on_progress: Box<dyn Fn(Progress)>,
+}
+
+/// How an execution ended.
+#[derive(Debug)]
+pub enum Finish {
+    /// The experiment ran to its end.
+    Finished,
+    /// A replay reached the end of a run that never finished; all it has is identical.
+    EndOfRecord,
+    /// It stopped before; the run can be resumed.
+    Stopped(Stop),
+}
+
+/// An execution that has ended.
+#[derive(Debug)]
+pub struct Ended {
+    /// How.
+    pub finish: Finish,
+    /// What was asked and answered.
+    pub progress: Progress,
+    /// The digest of the decisions and facts so far.
+    pub outcome_digest: OutcomeDigest,
+    /// What the experiment says of its state.
+    pub report: Report,
+    /// How long it took.
+    pub took: Duration,
+}
+
+/// Runs an experiment over a log and a model.
+///
+/// # Errors
+/// [`LogError`] if the run cannot be begun. What happens later is told by [`Ended::finish`].
+pub async fn execute(experiment: &dyn AnyExperiment, setup: Setup) -> Result<Ended, LogError> {
+    let watch = Stopwatch::start();
+    let Setup { log, run, mode, started, model, retry, throttle, signal, on_progress } = setup;
+    let writer = match mode {
+        Mode::Record => Some(log.begin(run)?),
+        Mode::Resume => Some(log.go_on(run)?),
+        Mode::Replay => None,
+    };
+    let history = match mode {
+        Mode::Record => None,
+        Mode::Replay | Mode::Resume => Some(History::read(log.reader()?, run)?),
+    };
+    let core = Rc::new(Core {
+        mode,
+        seed: started.seed,
+        retry,
+        throttle,
+        signal,
+        writer: RefCell::new(writer),
+        history: RefCell::new(history),
+        outcomes: Outcomes::default(),
+        progress: Cell::default(),
+        on_progress,
+        asked: RefCell::default(),
+        shared: RefCell::default(),
+        model: model.clone(),
+    });
+    if let Err(stop) = begin(&core, mode, started).await {
+        return ended(&core, Err(stop), Report::default(), &log, run, watch).await;
+    }
+    let (result, report) = experiment.run_any(Handle(core.clone())).await;
+    ended(&core, result, report, &log, run, watch).await
+}
+
+async fn begin(core: &Core, mode: Mode, started: RunStarted) -> Result<(), Stop> {
+    let event = match mode {
+        Mode::Replay => return Ok(()),
+        Mode::Record => Event::RunStarted(started),
+        Mode::Resume => {
+            // A finished run has nothing to add: it is read, and nothing is written.
+            if let Some(history) = core.history.borrow_mut().as_mut()
+                && history.finished()?.is_some()
+            {
+                return Ok(());
+            }
+            let info = core.model.as_ref().map(|m| m.info());
+            let model = serde_json::to_value(info).unwrap_or_default();
+            Event::RunResumed(RunResumed { model, program: started.program })
+        }
+    };
+    Ok(core.submit_durable(&event)?.1.wait().await?)
+}
+
+async fn ended(
+    core: &Core,
+    result: Result<(), Stop>,
+    report: Report,
+    log: &Log,
+    run: RunId,
+    watch: Stopwatch,
+) -> Result<Ended, LogError> {
+    let outcome_digest = core.outcomes.digest();
+    let result = match result {
+        Ok(()) => conclude(core, outcome_digest).await,
+        Err(stop) => Err(stop),
+    };
+    let finish = match result {
+        Ok(()) => Finish::Finished,
+        Err(Stop::EndOfRecord) => Finish::EndOfRecord,
+        Err(Stop::Diverged(mut divergence)) => match replayed_to_the_end(core, &divergence)? {
+            true => Finish::EndOfRecord,
+            false => {
+                divergence.look_up(log.reader()?.as_mut(), run)?;
+                Finish::Stopped(Stop::Diverged(divergence))
+            }
+        },
+        Err(stop) => Finish::Stopped(stop),
+    };
+    let progress = core.progress.get();
+    Ok(Ended { finish, progress, outcome_digest, report, took: watch.elapsed() })
+}
+
+/// Compares the end with the recorded one, or records it.
+async fn conclude(core: &Core, digest: OutcomeDigest) -> Result<(), Stop> {
+    if let Some(history) = core.history.borrow_mut().as_mut() {
+        if let Some(left) = history.next_outcome()? {
+            return Err(Divergence::left(&left).into());
+        }
+        match history.finished()? {
+            Some(finished) if finished.outcome_digest == digest => return Ok(()),
+            Some(finished) => {
+                return Err(Divergence::digest(finished.outcome_digest, digest).into());
+            }
+            None => {}
+        }
+    }
+    if !core.mode.writes() {
+        return Err(Stop::EndOfRecord);
+    }
+    let finished = RunFinished { outcome: RunOutcome::Finished, outcome_digest: digest };
+    Ok(core.submit_durable(&Event::RunFinished(finished))?.1.wait().await?)
+}
+
+/// Whether a replay only ran out of record, because the run was cut off.
+fn replayed_to_the_end(core: &Core, divergence: &Divergence) -> Result<bool, LogError> {
+    if core.mode != Mode::Replay || !divergence.is_end() {
+        return Ok(false);
+    }
+    match core.history.borrow_mut().as_mut() {
+        Some(history) => Ok(history.finished()?.is_none()),
+        None => Ok(false),
+    }
+}

@@ -1,0 +1,216 @@
+//! What a log already holds of a run, read ahead by a thread of its own.
+//!
+//! Events come in the order of the log. Exchanges wait in a table until they are asked for, decisions
+//! and facts wait in a queue until they are made again; since a re-execution goes in nearly the order
+//! of the log, both stay short, however long the run is.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, sync_channel};
+use std::time::Duration;
+
+use super::divergence::Divergence;
+use super::question::Asked;
+use super::stop::Stop;
+use crate::content::Content;
+use crate::event::{AttemptDetails, Event, EventError, StoredEvent};
+use crate::id::{CallPath, PromptHash, RunId, Sample, Seq};
+use crate::log::{LogError, Reader};
+use crate::lookup::LookupMap;
+use crate::model::{Failure, FailureKind};
+
+/// A recorded end of a question: the answer, or the failure after all retries.
+#[derive(Debug, Clone)]
+pub(super) struct Recorded {
+    pub(super) seq: Seq,
+    pub(super) result: Result<Content, Failure>,
+}
+
+/// A recorded decision or fact.
+#[derive(Debug)]
+pub(super) enum RecordedOutcome {
+    Decision { seq: Seq, response: Seq, parser: Arc<str>, body: String },
+    Occurrence { seq: Seq, causes: Vec<Seq>, fact: String },
+}
+
+impl RecordedOutcome {
+    pub(super) fn seq(&self) -> Seq {
+        match self {
+            RecordedOutcome::Decision { seq, .. } | RecordedOutcome::Occurrence { seq, .. } => *seq,
+        }
+    }
+}
+
+enum Item {
+    Exchange { call: CallPath, sample: Sample, prompt: PromptHash, recorded: Recorded },
+    Outcome(RecordedOutcome),
+    Finished(crate::event::RunFinished),
+}
+
+/// Events in one message between the threads.
+const BATCH: usize = 1024;
+
+/// The read-ahead record of one run.
+pub(super) struct History {
+    items: Receiver<Result<Vec<Item>, LogError>>,
+    exchanges: LookupMap<(CallPath, Sample), (PromptHash, Recorded)>,
+    outcomes: VecDeque<RecordedOutcome>,
+    finished: Option<crate::event::RunFinished>,
+    ended: bool,
+}
+
+impl History {
+    /// Starts reading a run after its first event.
+    pub(super) fn read(mut reader: Box<dyn Reader>, run: RunId) -> Result<Self, LogError> {
+        let (sender, items) = sync_channel(4);
+        let work = move || {
+            let mut questions = Questions::default();
+            let mut after = Seq(0);
+            loop {
+                let batch = reader.events(run, after, BATCH);
+                let batch = batch.and_then(|events| {
+                    after = events.last().map_or(after, |e| e.seq);
+                    let items = events.into_iter().map(|event| questions.item(event));
+                    let items = items
+                        .collect::<Result<Vec<_>, EventError>>()
+                        .map_err(|e| LogError::Corrupt { run: e.run, seq: e.seq, what: e.what })?;
+                    Ok((items.is_empty(), items.into_iter().flatten().collect()))
+                });
+                let (last, message) = match batch {
+                    Ok((last, items)) => (last, Ok(items)),
+                    Err(e) => (true, Err(e)),
+                };
+                if sender.send(message).is_err() || last {
+                    return;
+                }
+            }
+        };
+        let thread = std::thread::Builder::new().name("retold-history".to_owned());
+        thread.spawn(work).map_err(|e| LogError::Failed {
+            path: String::new(),
+            reason: format!("no thread to read with: {e}"),
+        })?;
+        Ok(History {
+            items,
+            exchanges: LookupMap::default(),
+            outcomes: VecDeque::new(),
+            finished: None,
+            ended: false,
+        })
+    }
+
+    /// Takes in one more batch; false at the end.
+    fn pull(&mut self) -> Result<bool, LogError> {
+        if self.ended {
+            return Ok(false);
+        }
+        let Ok(batch) = self.items.recv() else {
+            self.ended = true;
+            return Ok(false);
+        };
+        for item in batch? {
+            match item {
+                Item::Exchange { call, sample, prompt, recorded } => {
+                    self.exchanges.insert((call, sample), (prompt, recorded));
+                }
+                Item::Outcome(outcome) => self.outcomes.push_back(outcome),
+                Item::Finished(finished) => self.finished = Some(finished),
+            }
+        }
+        Ok(true)
+    }
+
+    /// Takes what is recorded at an address.
+    ///
+    /// The same call and sample under another prompt is a divergence.
+    pub(super) fn take(&mut self, asked: &Asked) -> Result<Option<Recorded>, Stop> {
+        let address = (asked.call.clone(), asked.sample);
+        loop {
+            match self.exchanges.remove(&address) {
+                Some((prompt, recorded)) if prompt == asked.prompt() => return Ok(Some(recorded)),
+                Some((prompt, _)) => return Err(Divergence::prompt(asked, prompt).into()),
+                None if self.pull()? => {}
+                None => return Ok(None),
+            }
+        }
+    }
+
+    /// Takes the next decision or fact.
+    pub(super) fn next_outcome(&mut self) -> Result<Option<RecordedOutcome>, LogError> {
+        loop {
+            if let Some(outcome) = self.outcomes.pop_front() {
+                return Ok(Some(outcome));
+            }
+            if !self.pull()? {
+                return Ok(None);
+            }
+        }
+    }
+
+    /// How the recorded run ended, if it did. Reads to the end.
+    pub(super) fn finished(&mut self) -> Result<Option<&crate::event::RunFinished>, LogError> {
+        while self.pull()? {}
+        Ok(self.finished.as_ref())
+    }
+}
+
+/// The addresses of the questions that are not answered yet.
+#[derive(Default)]
+struct Questions(LookupMap<Seq, (CallPath, Sample, PromptHash)>);
+
+impl Questions {
+    /// What a re-execution needs of an event.
+    fn item(&mut self, stored: StoredEvent) -> Result<Option<Item>, EventError> {
+        if let Some(parser) = stored.decision_parser() {
+            let (seq, parser) = (stored.seq, Arc::from(parser));
+            let response = stored.cause.unwrap_or_default();
+            let body = stored.body.into_owned();
+            let decision = RecordedOutcome::Decision { seq, response, parser, body };
+            return Ok(Some(Item::Outcome(decision)));
+        }
+        if stored.is_occurrence() {
+            let (causes, fact) = stored.occurrence()?;
+            let (seq, fact) = (stored.seq, fact.to_owned());
+            return Ok(Some(Item::Outcome(RecordedOutcome::Occurrence { seq, causes, fact })));
+        }
+        if stored.is_response() {
+            let content = stored.content.unwrap_or_else(|| Content::from(""));
+            return Ok(self.answered(stored.cause.unwrap_or_default(), stored.seq, Ok(content)));
+        }
+        Ok(match stored.event()? {
+            Event::RequestSent(sent) => {
+                self.0.insert(stored.seq, (sent.call, sent.sample, sent.prompt));
+                None
+            }
+            Event::AnswerReused(answer) => {
+                self.answered(answer.request, stored.seq, Ok(answer.content))
+            }
+            Event::AttemptFailed(failed) if failed.details.gave_up => {
+                self.answered(failed.request, stored.seq, Err(failure_of(failed.details)))
+            }
+            Event::RunFinished(finished) => Some(Item::Finished(finished)),
+            _ => None,
+        })
+    }
+
+    fn answered(
+        &mut self,
+        request: Seq,
+        seq: Seq,
+        result: Result<Content, Failure>,
+    ) -> Option<Item> {
+        let (call, sample, prompt) = self.0.remove(&request)?;
+        Some(Item::Exchange { call, sample, prompt, recorded: Recorded { seq, result } })
+    }
+}
+
+fn failure_of(details: AttemptDetails) -> Failure {
+    let kind = serde_json::Value::from(details.failure);
+    Failure {
+        // A kind of a later release is as good as any for a call that failed for good.
+        kind: serde_json::from_value(kind).unwrap_or(FailureKind::Rejected),
+        status: details.status,
+        message: details.error,
+        retry_after: details.retry_after_ms.map(Duration::from_millis),
+    }
+}

@@ -1,0 +1,32 @@
+//! Executes an experiment over a log and a model.
+//!
+//! - [`Experiment`]: sequential async code that asks, parses and records facts, plus a pure fold.
+//! - [`Run`]: what an experiment is given: [`ask`](Run::ask), [`ask_all`](Run::ask_all),
+//!   [`converse_all`](Run::converse_all), [`record`](Run::record), [`rng`](Run::rng).
+//! - [`Mode`]: where answers come from; one enum, decided in one place.
+//! - [`execute`]: runs an experiment to its end, or to the reason why it stopped.
+//! - [`Divergence`]: the first point where a re-execution and its log differ.
+
+mod ask;
+pub mod clock;
+mod converse;
+mod core;
+mod divergence;
+mod execute;
+mod experiment;
+mod history;
+mod mode;
+mod outcomes;
+mod question;
+mod rng;
+mod stop;
+
+pub use self::converse::Talk;
+pub use self::core::Progress;
+pub use divergence::Divergence;
+pub use execute::{Ended, Finish, Setup, Signal, execute};
+pub use experiment::{AnyExperiment, Experiment, Handle, Report, Run};
+pub use mode::Mode;
+pub use question::{Answer, CallFailed, DecisionRef, Question, Reuse};
+pub use rng::rng_for;
+pub use stop::Stop;

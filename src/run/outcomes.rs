@@ -1,0 +1,115 @@
+//! Decisions and facts, in program order: compared with the record while there is one, logged after.
+
+use std::cell::RefCell;
+use std::sync::Arc;
+
+use super::clock;
+use super::divergence::Divergence;
+use super::history::{History, RecordedOutcome};
+use super::mode::Mode;
+use super::stop::Stop;
+use crate::event::{NewEvent, OutcomeHasher};
+use crate::id::{CallPath, OutcomeDigest, Sample, Seq};
+use crate::log::RunWriter;
+
+/// A decision on its way into the log.
+#[derive(Debug)]
+pub(super) struct NewDecision {
+    pub(super) call: CallPath,
+    pub(super) sample: Sample,
+    pub(super) response: Seq,
+    pub(super) parser: Arc<str>,
+    pub(super) body: String,
+}
+
+/// The outcomes so far.
+#[derive(Debug, Default)]
+pub(super) struct Outcomes {
+    hasher: RefCell<OutcomeHasher>,
+}
+
+impl Outcomes {
+    pub(super) fn digest(&self) -> OutcomeDigest {
+        self.hasher.borrow().digest()
+    }
+
+    /// Logs a decision, or finds it in the record.
+    pub(super) fn decide(
+        &self,
+        mode: Mode,
+        history: &RefCell<Option<History>>,
+        writer: &RefCell<Option<RunWriter>>,
+        decision: NewDecision,
+    ) -> Result<Seq, Stop> {
+        let NewDecision { call, sample, response, parser, body } = decision;
+        let seq = match next_recorded(history)? {
+            Some(recorded) => match &recorded {
+                RecordedOutcome::Decision { seq, response: r, parser: p, body: b }
+                    if *r == response && *p == parser && *b == body =>
+                {
+                    *seq
+                }
+                _ => {
+                    let now = format!("decision on seq {response} by {parser}\n{body}");
+                    return Err(Divergence::outcome(&recorded, now).into());
+                }
+            },
+            None => {
+                let event =
+                    || NewEvent::decision(clock::now(), response, parser.clone(), body.clone());
+                self.add(mode, writer, event, || format!("decision of call {call}\n{body}"))?
+            }
+        };
+        self.hasher.borrow_mut().decision(seq, &call, sample, &parser, &body);
+        Ok(seq)
+    }
+
+    /// Logs a fact, or finds it in the record.
+    pub(super) fn occur(
+        &self,
+        mode: Mode,
+        history: &RefCell<Option<History>>,
+        writer: &RefCell<Option<RunWriter>>,
+        causes: &[Seq],
+        fact: &str,
+    ) -> Result<Seq, Stop> {
+        let seq = match next_recorded(history)? {
+            Some(recorded) => match &recorded {
+                RecordedOutcome::Occurrence { seq, causes: c, fact: f }
+                    if c == causes && f == fact =>
+                {
+                    *seq
+                }
+                _ => {
+                    return Err(Divergence::outcome(&recorded, format!("fact\n{fact}")).into());
+                }
+            },
+            None => {
+                let event = || NewEvent::occurred(clock::now(), causes, fact);
+                self.add(mode, writer, event, || format!("fact\n{fact}"))?
+            }
+        };
+        self.hasher.borrow_mut().occurrence(seq, causes, fact);
+        Ok(seq)
+    }
+
+    fn add(
+        &self,
+        mode: Mode,
+        writer: &RefCell<Option<RunWriter>>,
+        event: impl FnOnce() -> NewEvent,
+        describe: impl FnOnce() -> String,
+    ) -> Result<Seq, Stop> {
+        match writer.borrow_mut().as_mut() {
+            Some(writer) if mode.writes() => Ok(writer.submit(event())?),
+            _ => Err(Divergence::extra(describe()).into()),
+        }
+    }
+}
+
+fn next_recorded(history: &RefCell<Option<History>>) -> Result<Option<RecordedOutcome>, Stop> {
+    match history.borrow_mut().as_mut() {
+        Some(history) => Ok(history.next_outcome()?),
+        None => Ok(None),
+    }
+}

@@ -1,0 +1,111 @@
+//! Questions and answers, as experiments see them.
+
+use std::cell::Cell;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use crate::content::Content;
+use crate::id::{CallPath, PromptHash, Sample, Seq};
+use crate::model::Failure;
+use crate::prompt::Request;
+
+/// Which recorded answers may serve a question.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Reuse {
+    /// Only the one at the same address: prompt hash, call and sample. Draws stay independent.
+    #[default]
+    Exact,
+    /// Any recorded answer of the same prompt in this run: for embeddings and temperature 0.
+    Shared,
+}
+
+/// What is asked, where, and who parses the answer.
+#[derive(Debug)]
+pub struct Question<P> {
+    pub(super) asked: Asked,
+    pub(super) parser: Arc<P>,
+}
+
+/// The part of a question that does not depend on the parser.
+#[derive(Debug, Clone)]
+pub(super) struct Asked {
+    pub(super) call: CallPath,
+    pub(super) sample: Sample,
+    pub(super) request: Request,
+    pub(super) reuse: Reuse,
+}
+
+impl Asked {
+    pub(super) fn prompt(&self) -> PromptHash {
+        self.request.hash()
+    }
+}
+
+impl<P> Question<P> {
+    /// Sample 0 of a call.
+    pub fn new(call: CallPath, request: Request, parser: Arc<P>) -> Self {
+        Question { asked: Asked { call, sample: 0, request, reuse: Reuse::Exact }, parser }
+    }
+
+    /// Another sample of the same call.
+    #[must_use]
+    pub fn sample(mut self, sample: Sample) -> Self {
+        self.asked.sample = sample;
+        self
+    }
+
+    /// Which recorded answers may serve.
+    #[must_use]
+    pub fn reuse(mut self, reuse: Reuse) -> Self {
+        self.asked.reuse = reuse;
+        self
+    }
+}
+
+/// A decision, as the cause of a fact. Its place in the log is known once it is logged: at once
+/// for [`Run::ask`](super::Run::ask), when its dialogue's turn has come in
+/// [`Run::converse_all`](super::Run::converse_all).
+#[derive(Debug, Clone)]
+pub struct DecisionRef(pub(super) Rc<Cell<Seq>>);
+
+impl DecisionRef {
+    pub(super) fn new(seq: Seq) -> Self {
+        DecisionRef(Rc::new(Cell::new(seq)))
+    }
+
+    /// The place in the log; 0 while not logged yet.
+    pub fn seq(&self) -> Seq {
+        self.0.get()
+    }
+}
+
+/// An answer and the decision made of it.
+#[derive(Debug, Clone)]
+pub struct Answer<V> {
+    /// What the parser made of it.
+    pub value: V,
+    /// The strategy that yielded the value.
+    pub method: &'static str,
+    /// The reasoning the parser kept apart.
+    pub reasoning: Option<String>,
+    /// What the parser repaired or found odd.
+    pub warnings: Vec<String>,
+    /// The answer, verbatim.
+    pub content: Content,
+    /// The place of the answer in the log.
+    pub response: Seq,
+    /// The decision, to name as the cause of facts.
+    pub decision: DecisionRef,
+}
+
+/// A call that finally failed, after all retries. The run goes on.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("call {call} sample {sample} failed: {failure}")]
+pub struct CallFailed {
+    /// Where.
+    pub call: CallPath,
+    /// Which sample.
+    pub sample: Sample,
+    /// The last failure.
+    pub failure: Failure,
+}

@@ -1,0 +1,76 @@
+//! Why a run ended before its experiment did.
+
+use super::divergence::Divergence;
+use crate::id::{CallPath, IdError, Sample};
+use crate::log::LogError;
+use crate::model::Failure;
+use crate::prompt::{CanonicalError, RequestError};
+
+/// Why a run ended before its experiment did. What was recorded stays, and the run can be resumed.
+#[derive(Debug, thiserror::Error)]
+pub enum Stop {
+    /// The log could not be read or written.
+    #[error(transparent)]
+    Log(#[from] LogError),
+    /// The re-execution differs from the log.
+    #[error(transparent)]
+    Diverged(Box<Divergence>),
+    /// Someone asked to stop.
+    #[error("interrupted")]
+    Interrupted,
+    /// A failure that every further call would meet, too.
+    #[error("call {call} sample {sample}: {failure}")]
+    Model {
+        /// The call that met it.
+        call: CallPath,
+        /// Its sample.
+        sample: Sample,
+        /// What happened.
+        failure: Failure,
+    },
+    /// The log ends here, because the recorded run did.
+    #[error("the recorded run goes no further")]
+    EndOfRecord,
+    /// The experiment asked for the same address twice.
+    #[error(
+        "call {call} sample {sample} was asked twice: name the call differently, or ask for another sample"
+    )]
+    AskedTwice {
+        /// The call.
+        call: CallPath,
+        /// The sample.
+        sample: Sample,
+    },
+    /// The experiment made something that has no place in the log.
+    #[error("the experiment made an invalid {what}: {reason}")]
+    Invalid {
+        /// A request, call path or fact.
+        what: &'static str,
+        /// Why it is invalid.
+        reason: String,
+    },
+}
+
+impl From<Divergence> for Stop {
+    fn from(divergence: Divergence) -> Self {
+        Stop::Diverged(Box::new(divergence))
+    }
+}
+
+impl From<RequestError> for Stop {
+    fn from(error: RequestError) -> Self {
+        Stop::Invalid { what: "request", reason: error.to_string() }
+    }
+}
+
+impl From<IdError> for Stop {
+    fn from(error: IdError) -> Self {
+        Stop::Invalid { what: "call path", reason: error.to_string() }
+    }
+}
+
+impl From<CanonicalError> for Stop {
+    fn from(error: CanonicalError) -> Self {
+        Stop::Invalid { what: "fact", reason: error.to_string() }
+    }
+}

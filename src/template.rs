@@ -1,0 +1,67 @@
+//! Prompt templates: text with `{name}` where values go.
+//!
+//! The syntax is that of the source documents: single braces around an expression, no escaping, the
+//! last newline kept. Statements (`{% for %}`) and comments (`{# #}`) work as in Jinja.
+
+use minijinja::syntax::SyntaxConfig;
+use minijinja::{AutoEscape, Environment, UndefinedBehavior};
+use serde::Serialize;
+
+/// A template that cannot be read or filled in.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("template {name}: {reason}")]
+pub struct TemplateError {
+    /// Its name.
+    pub name: String,
+    /// What is wrong, with the line.
+    pub reason: String,
+}
+
+/// Named templates, checked when they are added.
+#[derive(Debug)]
+pub struct Templates(Environment<'static>);
+
+impl Templates {
+    /// Reads templates: pairs of name and text.
+    ///
+    /// # Errors
+    /// [`TemplateError`] with the line of a syntax error.
+    pub fn new(
+        templates: impl IntoIterator<Item = (String, String)>,
+    ) -> Result<Self, TemplateError> {
+        let syntax = SyntaxConfig::builder()
+            .variable_delimiters("{", "}")
+            .block_delimiters("{%", "%}")
+            .comment_delimiters("{#", "#}")
+            .keep_trailing_newline(true)
+            .build()
+            .map_err(|e| error("syntax", &e))?;
+        let mut environment = Environment::new();
+        environment.set_syntax(syntax);
+        environment.set_undefined_behavior(UndefinedBehavior::Strict);
+        environment.set_auto_escape_callback(|_| AutoEscape::None);
+        for (name, text) in templates {
+            let added = environment.add_template_owned(name.clone(), text);
+            added.map_err(|e| error(&name, &e))?;
+        }
+        Ok(Templates(environment))
+    }
+
+    /// Fills a template in.
+    ///
+    /// # Errors
+    /// [`TemplateError`]: no such template, or a value it needs is missing.
+    pub fn render(&self, name: &str, values: impl Serialize) -> Result<String, TemplateError> {
+        let template = self.0.get_template(name).map_err(|e| error(name, &e))?;
+        template.render(minijinja::Value::from_serialize(values)).map_err(|e| error(name, &e))
+    }
+}
+
+fn error(name: &str, error: &minijinja::Error) -> TemplateError {
+    let place = error.line().map(|line| format!(" (line {line})")).unwrap_or_default();
+    let reason = match error.detail() {
+        Some(detail) => format!("{}: {detail}{place}", error.kind()),
+        None => format!("{}{place}", error.kind()),
+    };
+    TemplateError { name: name.to_owned(), reason }
+}
