@@ -2,42 +2,69 @@
 //!
 //! The rules come from the source document "Model Output Parsing Spec (Reasoning-Friendly)":
 //! raw output to candidate (the parser), candidate to verdict (the validator). The validator never
-//! sees the raw output.
+//! sees the raw output, and no parser looks at the value of an expression: choosing the right one
+//! among several would make the solve rate a property of the parser.
+//!
+//! - `game24@1` (`v1`): the document's rule, to the letter.
+//! - `game24@2` (`v2`): finds the final answer in what models really write.
+//! - [`Expression`]: reads and evaluates arithmetic, exactly.
+//! - [`validate`], [`Verdict`]: the validator.
+//! - [`normalise()`]: LaTeX, Unicode and Markdown to plain arithmetic.
+
+mod expression;
+mod label;
+mod normalise;
+mod run;
+mod tags;
+mod v1;
+mod v2;
+mod validate;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::chain::{AnyParser, ChainParser};
+use super::chain::{AnyParser, ChainParser, Found};
 use crate::prompt::CanonicalError;
 
+pub use expression::{Expression, Rational};
+pub use normalise::normalise;
+pub use validate::{Verdict, problem_numbers, puzzle_numbers, validate};
+
 /// What the parser is told: the puzzle's numbers.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Params {
-    /// The numbers to use, each exactly once.
+    /// The numbers to use, each exactly once. Empty if they are not known: then any expression is
+    /// a candidate, and none gets a verdict.
+    #[serde(default)]
     pub numbers: Vec<i64>,
 }
 
 /// A Game of 24 parser; its value is the candidate expression, empty if none was found.
 pub type Game24Parser = ChainParser<Params, String>;
 
-/// The parser of a version (1 or 2).
+/// The parser of a version: 1, or 2 for any other number ([`super::registry`] refuses those).
 ///
 /// # Errors
 /// [`CanonicalError`] never in practice: the settings are a list of numbers.
 pub fn parser(version: u32, params: Params) -> Result<Game24Parser, CanonicalError> {
-    ChainParser::new(
-        "game24",
-        version,
-        params,
-        &[],
-        ("empty", |_, _| super::Found::plain(String::new())),
-        None,
-    )
+    let (version, strategies) =
+        if version == 1 { (1, v1::STRATEGIES) } else { (2, v2::STRATEGIES) };
+    let judge: Option<fn(&String, &Params) -> &'static str> =
+        if params.numbers.is_empty() { None } else { Some(judge) };
+    let empty = |_: &str, _: &Params| Found::plain(String::new());
+    ChainParser::new("game24", version, params, strategies, ("empty", empty), judge)
 }
 
-/// The parser of a version, from recorded settings.
+fn judge(candidate: &String, params: &Params) -> &'static str {
+    validate(candidate, &params.numbers).as_str()
+}
+
+/// The parser of a version, from recorded settings. No settings at all means unknown numbers.
 pub(super) fn from_params(version: u32, params: &Value) -> Result<Box<dyn AnyParser>, String> {
-    let params = Params::deserialize(params).map_err(|e| e.to_string())?;
+    let params = match params {
+        Value::Null => Params::default(),
+        params => Params::deserialize(params).map_err(|e| e.to_string())?,
+    };
     Ok(Box::new(parser(version, params).map_err(|e| e.to_string())?))
 }

@@ -1,0 +1,77 @@
+//! Delimiters of an answer: `<answer>` in any case, and `\boxed{..}`.
+
+/// The content of a complete block.
+pub(super) struct Block<'t> {
+    pub(super) content: &'t str,
+    /// Another complete block with something in it stands before.
+    pub(super) is_repeated: bool,
+}
+
+const OPEN: &str = "<answer>";
+const CLOSE: &str = "</answer>";
+
+/// The last complete block that is not blank.
+pub(super) fn last_block(text: &str) -> Option<Block<'_>> {
+    let mut blocks = blocks(text);
+    let content = blocks.next()?;
+    Some(Block { content, is_repeated: blocks.next().is_some() })
+}
+
+/// The complete blocks that are not blank, last first. Each goes from an opening tag to the first
+/// closing tag after it, with no other opening tag between.
+fn blocks(text: &str) -> impl Iterator<Item = &str> {
+    let mut before = text;
+    let mut close = None;
+    std::iter::from_fn(move || {
+        while let Some(at) = before.rfind('<') {
+            let (head, tag) = before.split_at(at);
+            before = head;
+            if starts_with(tag, CLOSE) {
+                close = Some(at);
+            } else if starts_with(tag, OPEN) {
+                let content = close.take().and_then(|end| text.get(at + OPEN.len()..end));
+                if let Some(content) = content.filter(|content| !content.trim().is_empty()) {
+                    return Some(content);
+                }
+            }
+        }
+        None
+    })
+}
+
+/// What follows each opening tag, up to the next `<`, last first. No character is in two of them.
+pub(super) fn unclosed_blocks(text: &str) -> impl Iterator<Item = &str> {
+    let mut before = text;
+    std::iter::from_fn(move || {
+        while let Some(at) = before.rfind('<') {
+            let (head, tag) = before.split_at(at);
+            before = head;
+            if starts_with(tag, OPEN) {
+                return tag.get(OPEN.len()..);
+            }
+        }
+        None
+    })
+}
+
+/// The content of the last `\boxed{..}`, up to its closing brace or the end of the text.
+pub(super) fn boxed(text: &str) -> Option<&str> {
+    if !text.contains('\\') {
+        return None;
+    }
+    let (_, content) = text.rsplit_once("\\boxed{")?;
+    let mut depth = 1_usize;
+    let end = content.bytes().position(|byte| {
+        depth = match byte {
+            b'{' => depth + 1,
+            b'}' => depth - 1,
+            _ => depth,
+        };
+        depth == 0
+    });
+    Some(end.map_or(content, |end| &content[..end]))
+}
+
+fn starts_with(text: &str, tag: &str) -> bool {
+    text.get(..tag.len()).is_some_and(|head| head.eq_ignore_ascii_case(tag))
+}

@@ -1,0 +1,135 @@
+//! `game24@2`: the model's final answer, in whatever form models write it.
+//!
+//! The strategies go from the most explicit marker to the least. What decides in doubt:
+//!
+//! - **The final answer, not the best one.** Among markers of one kind the last counts: a model
+//!   that corrects itself writes the correction below. Version 1 takes the first `<answer>` block
+//!   because a regular expression did. No choice ever looks at the value of an expression, or the
+//!   solve rate would grow with the eagerness of the parser.
+//! - **A complete block beats an unclosed one**, wherever it stands: an answer that was cut may
+//!   have been cut inside the expression. An unclosed block beats a labelled line, being the more
+//!   explicit marker, but only if its expression can be read.
+//! - **A refusal is an answer.** `Answer: not possible` yields no candidate under the method
+//!   `declined`, and keeps the bottom scan from making a solution out of the working above it.
+//! - **Reasoning is not the answer.** What stands before `</think>` is reported as the reasoning
+//!   and is not searched, unless nothing follows it.
+//! - **The bottom scan needs a line that is the equation and nothing else**, over exactly the
+//!   puzzle's numbers. It may still pick a line of the working; its method says so.
+
+use super::Params;
+use super::label::{Label, gives_up, last_label};
+use super::run::{expression_in, plausible_equation};
+use super::tags::{boxed, last_block, unclosed_blocks};
+use crate::parse::chain::{Found, Strategy};
+
+pub(super) const STRATEGIES: &[Strategy<Params, String>] = &[
+    Strategy { method: "answer_block", find: answer_block },
+    Strategy { method: "unclosed_answer_block", find: unclosed_answer_block },
+    Strategy { method: "boxed", find: boxed_answer },
+    Strategy { method: "answer_line", find: answer_line },
+    Strategy { method: "got_output_format", find: output_line },
+    Strategy { method: "declined", find: declined },
+    Strategy { method: "fallback_bottom_scan", find: bottom_scan },
+];
+
+/// The last complete block that is not blank. Without an expression in it, its first line is the
+/// candidate all the same (`NO_SOLUTION`): the model chose to put that there.
+fn answer_block(text: &str, params: &Params) -> Option<Found<String>> {
+    let answer = Answer::of(text);
+    let block = last_block(answer.body)?;
+    let candidate = expression_in(block.content, params).or_else(|| {
+        let line = block.content.lines().map(str::trim).find(|line| !line.is_empty());
+        line.map(str::to_owned)
+    });
+    let mut found = answer.found(candidate?);
+    if block.is_repeated {
+        found.warnings.push("several answer blocks: the last one counts".to_owned());
+    }
+    Some(found)
+}
+
+/// The last opening tag after which an expression stands, up to the next tag. Covers answers cut
+/// short and tags closed with another opening tag.
+fn unclosed_answer_block(text: &str, params: &Params) -> Option<Found<String>> {
+    let answer = Answer::of(text);
+    let mut blocks = unclosed_blocks(answer.body);
+    let candidate = blocks.find_map(|content| {
+        let line = content.lines().find(|line| !line.trim().is_empty())?;
+        expression_in(line, params)
+    })?;
+    let mut found = answer.found(candidate);
+    found.warnings.push("the answer tag is not closed: the answer may have been cut".to_owned());
+    Some(found)
+}
+
+/// The last `\boxed{..}`, if there is an expression in it: a box around a bare `24` is not the
+/// answer to this puzzle, and the line it stands in is left to the other strategies.
+fn boxed_answer(text: &str, params: &Params) -> Option<Found<String>> {
+    let answer = Answer::of(text);
+    let candidate = expression_in(boxed(answer.body)?, params)?;
+    Some(answer.found(candidate))
+}
+
+fn answer_line(text: &str, params: &Params) -> Option<Found<String>> {
+    labelled(text, params, Label::Answer)
+}
+
+fn output_line(text: &str, params: &Params) -> Option<Found<String>> {
+    labelled(text, params, Label::Output)
+}
+
+/// The last decisive labelled line, if it has that label and gives an expression.
+fn labelled(text: &str, params: &Params, label: Label) -> Option<Found<String>> {
+    let answer = Answer::of(text);
+    let line = last_label(answer.body, params)?;
+    let candidate = line.expression.filter(|_| line.label == label)?;
+    Some(answer.found(candidate))
+}
+
+/// The last decisive labelled line is a refusal, or, without one, the last line is.
+fn declined(text: &str, params: &Params) -> Option<Found<String>> {
+    let answer = Answer::of(text);
+    let declines = last_label(answer.body, params).is_some() || {
+        let last = answer.body.trim_end().rsplit(['\n', '\r']).next();
+        last.is_some_and(|line| gives_up(line) && plausible_equation(line, params).is_none())
+    };
+    declines.then(|| answer.found(String::new()))
+}
+
+fn bottom_scan(text: &str, params: &Params) -> Option<Found<String>> {
+    let answer = Answer::of(text);
+    let mut lines = answer.body.rsplit(['\n', '\r']);
+    let candidate = lines.find_map(|line| plausible_equation(line.trim(), params))?;
+    Some(answer.found(candidate))
+}
+
+/// A text taken apart: what the model thought, and what it answered.
+struct Answer<'t> {
+    reasoning: Option<&'t str>,
+    body: &'t str,
+}
+
+impl<'t> Answer<'t> {
+    /// Splits at the last `</think>`; the opening tag is often part of the prompt's template.
+    /// Nothing after it means there was no answer apart from the reasoning: all of it is searched.
+    fn of(text: &'t str) -> Answer<'t> {
+        let whole = Answer { reasoning: None, body: text };
+        if !text.contains('<') {
+            return whole;
+        }
+        let Some((reasoning, body)) = text.rsplit_once("</think>") else {
+            return whole;
+        };
+        if body.trim().is_empty() {
+            return whole;
+        }
+        let reasoning = reasoning.trim();
+        let reasoning = reasoning.strip_prefix("<think>").unwrap_or(reasoning).trim();
+        Answer { reasoning: Some(reasoning), body }
+    }
+
+    fn found(&self, candidate: String) -> Found<String> {
+        let reasoning = self.reasoning.map(str::to_owned);
+        Found { value: candidate, reasoning, warnings: Vec::new() }
+    }
+}

@@ -1,0 +1,155 @@
+//! Any text gives a decision: no panic, the same one each time, and in linear time.
+
+use proptest::prelude::*;
+use retold::parse::game24::{Params, normalise, parser};
+use retold::parse::{Parsed, Parser};
+
+fn decide(version: u32, numbers: &[i64], text: &str) -> Parsed<String> {
+    parser(version, Params { numbers: numbers.to_vec() }).unwrap().parse(text)
+}
+
+/// Pieces that parsers react to, so that random texts reach their corners.
+const PIECES: [&str; 40] = [
+    "<answer>",
+    "</answer>",
+    "<ANSWER>",
+    "<answer",
+    "</",
+    "<think>",
+    "</think>",
+    "Answer:",
+    "Output:",
+    "The final answer is",
+    "**",
+    "*",
+    "`",
+    "```",
+    "\n",
+    "\r\n",
+    " ",
+    "(",
+    ")",
+    "4",
+    "6",
+    "24",
+    "= 24",
+    "!=",
+    "≠",
+    "+",
+    "-",
+    "−",
+    "×",
+    "÷",
+    "\\frac",
+    "{",
+    "}",
+    "\\boxed{",
+    "\\left(",
+    "$",
+    "x",
+    "not possible",
+    "\u{200b}",
+    "é",
+];
+
+fn texts() -> impl Strategy<Value = String> {
+    prop_oneof![
+        any::<String>(),
+        prop::collection::vec(prop::sample::select(PIECES.to_vec()), 0..60)
+            .prop_map(|pieces| pieces.concat()),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2_000))]
+
+    #[test]
+    fn any_text_gives_the_same_decision_twice(text in texts()) {
+        for version in [1, 2] {
+            for numbers in [&[][..], &[4, 6][..]] {
+                let first = decide(version, numbers, &text);
+                prop_assert_eq!(&first, &decide(version, numbers, &text));
+                // No candidate has one of two methods; a candidate never has those.
+                let is_without = matches!(first.method, "empty" | "declined");
+                prop_assert_eq!(first.value.is_empty(), is_without);
+                prop_assert!(!first.value.contains(['\n', '\r']));
+            }
+        }
+    }
+
+    #[test]
+    fn normalising_twice_changes_nothing_more_in_plain_arithmetic(text in "[-+*/() 0-9=.]{0,24}") {
+        let once = normalise(&text);
+        if !once.contains("**") {
+            prop_assert_eq!(&normalise(&once), &once);
+        }
+    }
+}
+
+/// Inputs of a megabyte that invite a rescan for every piece, or a recursion. They take hours if
+/// anything is quadratic, so it is enough that the test ends.
+#[test]
+fn a_megabyte_of_anything_ends() {
+    let pieces = [
+        "(",
+        ")",
+        "-",
+        "1+",
+        "4(",
+        "** ",
+        " ** 1",
+        "x ",
+        "1 x",
+        "<answer>",
+        "</answer>",
+        "<answer>1",
+        "<answer></answer>",
+        "</think>",
+        "<think>",
+        "Answer:\n",
+        "Answer: 4\n",
+        "Answer: not\n",
+        "answer is ",
+        "Output:\n",
+        "Output: 1\n",
+        "\\boxed{",
+        "\\frac{",
+        "\\frac1",
+        "\\frac",
+        "{",
+        "}",
+        "$",
+        "\n",
+        "\r",
+        " ",
+        "=",
+        "1=",
+        "24 = ",
+        "9",
+        "9\n",
+        "no 24 ",
+        "`",
+        "\u{200b}",
+        "×",
+        "𝟜",
+        "1)(",
+    ];
+    for piece in pieces {
+        let text = piece.repeat(1_000_000 / piece.len());
+        for version in [1, 2] {
+            for numbers in [&[][..], &[4, 6, 7, 8][..]] {
+                decide(version, numbers, &text);
+            }
+        }
+    }
+    let middle = "(".repeat(500_000) + "1" + &")".repeat(500_000);
+    assert_eq!(decide(2, &[1], &format!("Answer: {middle}+0")).method, "answer_line");
+}
+
+/// What is inside a block decides, whatever a model writes around it.
+#[test]
+fn old_versions_stay() {
+    let text = "<answer>1+2</answer><answer>2+2</answer>";
+    assert_eq!(decide(1, &[], text).value, "1+2");
+    assert_eq!(decide(2, &[], text).value, "2+2");
+}

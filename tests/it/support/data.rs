@@ -1,0 +1,36 @@
+//! Real data kept beside the repository, at `../shared/data`. Several of its sources state no
+//! licence, so none of it is committed.
+
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read};
+use std::path::{Path, PathBuf};
+
+use flate2::read::MultiGzDecoder;
+use serde_json::Value;
+
+/// A folder of the data.
+///
+/// # Panics
+/// If it is missing: a test that did not run must not look like one that passed.
+pub(crate) fn folder(name: &str) -> PathBuf {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/data").join(name);
+    assert!(
+        path.is_dir(),
+        "needs ../shared/data ({name}): not found. This test compares with real data that is not \
+         part of the repository; without it, leave the test out by name (`-- --skip {name}`)",
+    );
+    path
+}
+
+/// The rows of a JSON Lines file in a folder of the data, gzipped if its name says so.
+pub(crate) fn rows(folder_name: &str, file: &str) -> impl Iterator<Item = Value> + use<> {
+    let path = folder(folder_name).join(file);
+    let opened = File::open(&path)
+        .unwrap_or_else(|e| panic!("needs ../shared/data ({folder_name}/{file}): {e}"));
+    let reader: Box<dyn Read> = if file.ends_with(".gz") {
+        Box::new(MultiGzDecoder::new(opened))
+    } else {
+        Box::new(opened)
+    };
+    BufReader::new(reader).lines().map(|line| serde_json::from_str(&line.unwrap()).unwrap())
+}
