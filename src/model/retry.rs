@@ -6,6 +6,7 @@ use backon::{BackoffBuilder, ExponentialBackoff, ExponentialBuilder};
 use serde::{Deserialize, Serialize};
 
 use super::failure::{Failure, FailureKind};
+use super::throttle::{LONGEST_SECONDS, SettingError, check_range};
 
 /// The settings of retrying.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -36,6 +37,22 @@ pub struct Retry {
 }
 
 impl RetryPolicy {
+    /// Checks the settings.
+    ///
+    /// # Errors
+    /// [`SettingError`] with the first setting that makes no sense.
+    pub fn check(&self) -> Result<(), SettingError> {
+        let RetryPolicy { max_retries, base_seconds, max_seconds, quota_seconds } = *self;
+        if max_retries > 1000 {
+            let value = max_retries.to_string();
+            return Err(SettingError { field: "max_retries", rule: "from 0 to 1000", value });
+        }
+        let (rule, range) = ("from 0 to 86400", 0.0..=LONGEST_SECONDS);
+        check_range("base_seconds", rule, base_seconds, range.clone())?;
+        check_range("max_seconds", rule, max_seconds, range.clone())?;
+        check_range("quota_seconds", rule, quota_seconds, range)
+    }
+
     /// Starts counting for one call.
     pub fn start(&self) -> Retry {
         let delays = ExponentialBuilder::default()
@@ -51,13 +68,16 @@ impl RetryPolicy {
 impl Retry {
     /// How long to wait before the next attempt, or `None` to give up.
     ///
-    /// `Retry-After` is honoured when it is longer than our own wait, up to `max_seconds`.
+    /// `Retry-After` is honoured when it is longer than our own wait, up to `max_seconds`; after a
+    /// used-up quota up to the longer of that and `quota_seconds`.
     pub fn after(&mut self, failure: &Failure) -> Option<Duration> {
         match failure.kind {
             FailureKind::Rejected | FailureKind::Unauthorized | FailureKind::NoAnswer => None,
             FailureKind::QuotaExhausted => {
                 let first = !std::mem::replace(&mut self.quota_waited, true);
-                first.then(|| seconds(self.policy.quota_seconds))
+                let asked = failure.retry_after.unwrap_or_default();
+                let longest = seconds(self.policy.max_seconds);
+                first.then(|| seconds(self.policy.quota_seconds).max(asked.min(longest)))
             }
             FailureKind::RateLimited
             | FailureKind::Server
@@ -72,6 +92,7 @@ impl Retry {
     }
 }
 
+/// Settings that were never checked must not panic: what is no time is none, and too long is a day.
 fn seconds(value: f64) -> Duration {
-    Duration::try_from_secs_f64(value).unwrap_or_default()
+    Duration::try_from_secs_f64(value.clamp(0.0, LONGEST_SECONDS)).unwrap_or_default()
 }

@@ -1,0 +1,193 @@
+//! How fast a run may ask: so many at once, so many a minute.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use tokio::sync::{Mutex, Semaphore, SemaphorePermit};
+use tokio::time::{Instant, sleep_until};
+
+/// The limits of one run.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Limits {
+    /// Attempts under way at the same time, at most.
+    pub concurrency: usize,
+    /// Attempts begun in a minute, at most. They are spread evenly, without bursts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub per_minute: Option<f64>,
+    /// The shortest time between the beginnings of two attempts. In seconds.
+    pub min_interval_seconds: f64,
+    /// How long one attempt may take, from connecting to the last byte. In seconds.
+    pub timeout_seconds: f64,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Limits {
+            concurrency: 8,
+            per_minute: None,
+            min_interval_seconds: 0.0,
+            timeout_seconds: 120.0,
+        }
+    }
+}
+
+/// A setting with a value that makes no sense.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[error("\"{field}\" must be {rule}, not {value}")]
+pub struct SettingError {
+    /// The setting.
+    pub field: &'static str,
+    /// What it must be.
+    pub rule: &'static str,
+    /// What it is.
+    pub value: String,
+}
+
+/// One day: longer waits are mistakes of units.
+pub(super) const LONGEST_SECONDS: f64 = 86_400.0;
+
+/// Checks that a number lies between two others; `NaN` never does.
+pub(super) fn check_range(
+    field: &'static str,
+    rule: &'static str,
+    value: f64,
+    range: std::ops::RangeInclusive<f64>,
+) -> Result<(), SettingError> {
+    if range.contains(&value) {
+        return Ok(());
+    }
+    Err(SettingError { field, rule, value: value.to_string() })
+}
+
+impl Limits {
+    /// Checks the settings.
+    ///
+    /// # Errors
+    /// [`SettingError`] with the first setting that makes no sense.
+    pub fn check(&self) -> Result<(), SettingError> {
+        let Limits { concurrency, per_minute, min_interval_seconds, timeout_seconds } = *self;
+        if !(1..=10_000).contains(&concurrency) {
+            return Err(SettingError {
+                field: "concurrency",
+                rule: "from 1 to 10000",
+                value: concurrency.to_string(),
+            });
+        }
+        let interval = 0.0..=LONGEST_SECONDS;
+        let timeout = 0.001..=LONGEST_SECONDS;
+        check_range(
+            "per_minute",
+            "above 0 and at most 1000000",
+            per_minute.unwrap_or(1.0),
+            1e-3..=1e6,
+        )?;
+        check_range("min_interval_seconds", "from 0 to 86400", min_interval_seconds, interval)?;
+        check_range("timeout_seconds", "from 0.001 to 86400", timeout_seconds, timeout)
+    }
+
+    /// How long one attempt may take.
+    pub fn timeout(&self) -> Duration {
+        Duration::try_from_secs_f64(self.timeout_seconds).unwrap_or(Duration::MAX)
+    }
+
+    fn interval(&self) -> Duration {
+        let evenly = self.per_minute.map_or(0.0, |n| 60.0 / n);
+        Duration::try_from_secs_f64(evenly.max(self.min_interval_seconds)).unwrap_or_default()
+    }
+}
+
+/// Holds back the attempts of one run. One attempt holds one [`Permit`] while it is under way, and
+/// none while it waits to try again.
+#[derive(Debug)]
+pub struct Throttle {
+    places: Semaphore,
+    interval: Duration,
+    /// When the next attempt may begin.
+    next: Mutex<Option<Instant>>,
+}
+
+/// The right to make one attempt; given back when dropped.
+#[derive(Debug)]
+#[must_use = "dropping it lets the next attempt begin"]
+pub struct Permit<'a>(#[expect(dead_code, reason = "held for its drop")] SemaphorePermit<'a>);
+
+impl Throttle {
+    /// A throttle with these limits.
+    ///
+    /// # Errors
+    /// As [`Limits::check`].
+    pub fn new(limits: &Limits) -> Result<Self, SettingError> {
+        limits.check()?;
+        Ok(Throttle {
+            places: Semaphore::new(limits.concurrency),
+            interval: limits.interval(),
+            next: Mutex::new(None),
+        })
+    }
+
+    /// Waits until an attempt may begin. Attempts begin in the order in which they asked.
+    pub async fn acquire(&self) -> Permit<'_> {
+        let permit = match self.places.acquire().await {
+            Ok(permit) => permit,
+            // Only a closed semaphore refuses, and nobody closes this one.
+            Err(_closed) => std::future::pending().await,
+        };
+        if !self.interval.is_zero() {
+            // Held while waiting: the mutex is fair, so that this is the queue.
+            let mut next = self.next.lock().await;
+            if let Some(at) = *next {
+                sleep_until(at).await;
+            }
+            *next = Some(Instant::now() + self.interval);
+        }
+        Permit(permit)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn attempts_are_spread_evenly() {
+        let limits = Limits { per_minute: Some(60.0), ..Limits::default() };
+        let throttle = Throttle::new(&limits).unwrap();
+        let start = Instant::now();
+        for _ in 0..5 {
+            let _permit = throttle.acquire().await;
+        }
+        let waited = start.elapsed().as_millis();
+        assert!((4000..4010).contains(&waited), "{waited}");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn no_more_at_once_than_allowed() {
+        let throttle = Throttle::new(&Limits { concurrency: 2, ..Limits::default() }).unwrap();
+        let first = throttle.acquire().await;
+        let _second = throttle.acquire().await;
+        let third = tokio::time::timeout(Duration::from_secs(9), throttle.acquire()).await;
+        assert!(third.is_err());
+        drop(first);
+        let _third = throttle.acquire().await;
+    }
+
+    #[test]
+    fn nonsense_is_refused_by_name() {
+        let check = |limits: Limits| limits.check().unwrap_err().to_string();
+        let all = [
+            check(Limits { concurrency: 0, ..Limits::default() }),
+            check(Limits { per_minute: Some(0.0), ..Limits::default() }),
+            check(Limits { per_minute: Some(f64::NAN), ..Limits::default() }),
+            check(Limits { min_interval_seconds: -1.0, ..Limits::default() }),
+            check(Limits { timeout_seconds: f64::INFINITY, ..Limits::default() }),
+        ];
+        insta::assert_snapshot!(all.join("\n"), @r#"
+        "concurrency" must be from 1 to 10000, not 0
+        "per_minute" must be above 0 and at most 1000000, not 0
+        "per_minute" must be above 0 and at most 1000000, not NaN
+        "min_interval_seconds" must be from 0 to 86400, not -1
+        "timeout_seconds" must be from 0.001 to 86400, not inf
+        "#);
+    }
+}
