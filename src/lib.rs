@@ -5,6 +5,8 @@ pub mod content;
 pub mod event;
 pub mod experiments;
 pub mod id;
+mod inert;
+pub mod jsonl;
 pub mod log;
 mod lookup;
 pub mod model;

@@ -53,7 +53,7 @@ impl Templates {
     /// [`TemplateError`]: no such template, or a value it needs is missing.
     pub fn render(&self, name: &str, values: impl Serialize) -> Result<String, TemplateError> {
         let template = self.0.get_template(name).map_err(|e| error(name, &e))?;
-        template.render(minijinja::Value::from_serialize(values)).map_err(|e| error(name, &e))
+        template.render(minijinja::value::Serde(values)).map_err(|e| error(name, &e))
     }
 }
 

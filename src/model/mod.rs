@@ -4,12 +4,18 @@
 //! decided by [`RetryPolicy`]; the run does the waiting and records each failed attempt.
 
 mod answer;
+mod exchange_line;
 mod failure;
+pub mod openai;
 mod retry;
+pub mod scripted;
 pub mod simulated;
 mod throttle;
 
 pub use answer::{Answerer, Ask, Content, Model, ModelInfo, Response, Usage};
+pub use exchange_line::{ExchangeLine, ExchangeResponse, ExchangeResponseError, KEPT_PARTS};
 pub use failure::{Failure, FailureKind};
+pub use openai::OpenAi;
 pub use retry::{Retry, RetryPolicy};
+pub use scripted::Scripted;
 pub use throttle::{Limits, Permit, SettingError, Throttle};

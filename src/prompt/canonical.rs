@@ -1,7 +1,7 @@
 //! Canonical JSON after RFC 8785, and the BLAKE3 of it.
 
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Number, Value};
 
 /// Why a value has no canonical form.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -14,6 +14,12 @@ pub enum CanonicalError {
         path: String,
         /// The number as written.
         value: String,
+    },
+    /// It is nested too deeply to be read back from the log.
+    #[error("the request is nested more than {limit} levels deep")]
+    TooDeep {
+        /// The most levels there may be.
+        limit: usize,
     },
     /// The value cannot be serialised (a key that is no string, an infinite number).
     #[error("no canonical JSON: {0}")]
@@ -33,36 +39,54 @@ pub fn hash_of(bytes: &[u8]) -> [u8; 32] {
     *blake3::hash(bytes).as_bytes()
 }
 
-/// Refuses integers that a double cannot hold.
-pub(super) fn check_exact(value: &Value, path: &mut String) -> Result<(), CanonicalError> {
-    const LIMIT: u64 = 1 << 53;
+/// The deepest nesting of a request. JSON readers stop at 128 levels; what is stored must be readable
+/// with the levels that the log, an export and a proof put around it.
+const DEEPEST: usize = 100;
+
+/// Refuses what would not come back as it went in: integers that a double cannot hold, and nesting
+/// that readers refuse.
+pub(super) fn check_exact(value: &Value) -> Result<(), CanonicalError> {
+    check(value, &mut String::new(), 0)
+}
+
+fn check(value: &Value, path: &mut String, depth: usize) -> Result<(), CanonicalError> {
     match value {
-        Value::Number(n) => {
-            let exact = match (n.as_u64(), n.as_i64()) {
-                (Some(u), _) => u <= LIMIT,
-                (None, Some(i)) => i.unsigned_abs() <= LIMIT,
-                (None, None) => true,
-            };
-            if exact {
-                return Ok(());
-            }
-            Err(CanonicalError::InexactInteger { path: path.clone(), value: n.to_string() })
+        Value::Number(n) => check_number(n, path),
+        Value::Array(_) | Value::Object(_) if depth >= DEEPEST => {
+            Err(CanonicalError::TooDeep { limit: DEEPEST })
         }
-        Value::Array(items) => items
+        Value::Array(items) => items.iter().enumerate().try_for_each(|(i, item)| {
+            within(path, &i.to_string(), |path| check(item, path, depth + 1))
+        }),
+        Value::Object(map) => map
             .iter()
-            .enumerate()
-            .try_for_each(|(i, item)| within(path, &i.to_string(), |path| check_exact(item, path))),
-        Value::Object(map) => {
-            map.iter().try_for_each(|(key, item)| within(path, key, |path| check_exact(item, path)))
-        }
-        _ => Ok(()),
+            .try_for_each(|(key, item)| within(path, key, |path| check(item, path, depth + 1))),
+        Value::Null | Value::Bool(_) | Value::String(_) => Ok(()),
     }
 }
 
+/// Every double beyond 2^53 is an integer, and `1e17`, `100000000000000000` and
+/// `18446744073709551617` reach us as three different kinds of number: all are refused alike, or
+/// one spelling would have a hash and the other would not.
+fn check_number(n: &Number, path: &str) -> Result<(), CanonicalError> {
+    const LIMIT: u64 = 1 << 53;
+    let exact = match (n.as_u64(), n.as_i64(), n.as_f64()) {
+        (Some(u), _, _) => u <= LIMIT,
+        (None, Some(i), _) => i.unsigned_abs() <= LIMIT,
+        (None, None, Some(f)) => f.abs() <= LIMIT as f64,
+        (None, None, None) => false,
+    };
+    if exact {
+        return Ok(());
+    }
+    Err(CanonicalError::InexactInteger { path: path.to_owned(), value: n.to_string() })
+}
+
+/// Runs `f` with the path one part longer, escaped as a JSON pointer (RFC 6901).
 fn within<T>(path: &mut String, part: &str, f: impl FnOnce(&mut String) -> T) -> T {
     let length = path.len();
     path.push('/');
-    path.push_str(part);
+    path.push_str(&part.replace('~', "~0").replace('/', "~1"));
     let result = f(path);
     path.truncate(length);
     result

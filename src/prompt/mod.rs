@@ -6,14 +6,18 @@
 //!
 //! - [`Request`]: the canonical request; made from JSON or from a typed request.
 //! - [`ChatRequest`], [`EmbeddingRequest`]: typed requests for programs.
+//! - [`first_difference`]: where two requests part, for divergence reports.
 //! - [`TRANSPORT_FIELDS`]: what is left out of the hash, with a reason each.
 
 mod canonical;
+mod difference;
 mod request;
 mod transport;
 mod typed;
 
 pub use canonical::{CanonicalError, canonical, hash_of};
+pub(crate) use difference::shared_messages;
+pub use difference::{Difference, first_difference};
 pub use request::{Api, Request, RequestError};
 pub use transport::{TRANSPORT_FIELDS, TRANSPORT_VERSION};
 pub use typed::{ChatRequest, EmbeddingRequest, Message, Role};

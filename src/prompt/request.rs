@@ -35,6 +35,14 @@ pub enum RequestError {
     /// `n` above 1 would hide several draws behind one address.
     #[error("\"n\" must be 1: ask for samples instead, each has its own address in the log")]
     ManyChoices,
+    /// A number that JSON cannot say.
+    #[error("\"{field}\" must be a finite number, not {value}")]
+    NotFinite {
+        /// The parameter.
+        field: &'static str,
+        /// What it is: `NaN` or `inf`.
+        value: String,
+    },
     /// It has no canonical form.
     #[error(transparent)]
     Canonical(#[from] CanonicalError),
@@ -79,7 +87,7 @@ impl Request {
 
     fn build(api: Api, body: Map<String, Value>) -> Result<Self, RequestError> {
         let body = Value::Object(body);
-        check_exact(&body, &mut String::new())?;
+        check_exact(&body)?;
         let canonical = canonical(&Envelope { api, body: &body, v: TRANSPORT_VERSION })?;
         let hash = PromptHash(hash_of(canonical.as_bytes()));
         Ok(Request(Arc::new(Inner { api, body, canonical, hash })))

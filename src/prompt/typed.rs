@@ -94,8 +94,8 @@ impl ChatRequest {
         body.insert("model".into(), model.into());
         let messages = messages.into_iter().map(Message::into_json).collect();
         body.insert("messages".into(), Value::Array(messages));
-        put(&mut body, "temperature", temperature);
-        put(&mut body, "top_p", top_p);
+        put_number(&mut body, "temperature", temperature)?;
+        put_number(&mut body, "top_p", top_p)?;
         put(&mut body, "max_tokens", max_tokens);
         put(&mut body, "stop", (!stop.is_empty()).then_some(stop));
         put(&mut body, "seed", seed);
@@ -135,5 +135,22 @@ impl EmbeddingRequest {
 fn put(body: &mut Map<String, Value>, field: &str, value: Option<impl Into<Value>>) {
     if let Some(value) = value {
         body.insert(field.to_owned(), value.into());
+    }
+}
+
+/// JSON has no NaN and no infinity; left to itself the conversion would send `null` in silence.
+fn put_number(
+    body: &mut Map<String, Value>,
+    field: &'static str,
+    value: Option<f64>,
+) -> Result<(), RequestError> {
+    match value {
+        Some(value) if !value.is_finite() => {
+            Err(RequestError::NotFinite { field, value: value.to_string() })
+        }
+        _ => {
+            put(body, field, value);
+            Ok(())
+        }
     }
 }

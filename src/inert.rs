@@ -1,0 +1,45 @@
+//! Foreign text made harmless to look at.
+//!
+//! What a server or a file says is shown to people in terminals and logs. Control characters could
+//! move the cursor or recolour the screen, and bidirectional marks could make a text read as its
+//! opposite, so both are shown as escapes.
+
+/// The text with control and invisible formatting characters escaped, cut after `limit` characters.
+pub(crate) fn inert(text: &str, limit: usize) -> String {
+    let mut shown = String::new();
+    let mut chars = text.chars();
+    for c in chars.by_ref().take(limit) {
+        push_inert(&mut shown, c);
+    }
+    if chars.next().is_some() {
+        shown.push('…');
+    }
+    shown
+}
+
+fn push_inert(shown: &mut String, c: char) {
+    let dangerous = c.is_control()
+        || matches!(c, '\u{200B}'..='\u{200F}' | '\u{2028}'..='\u{202E}' | '\u{2060}'..='\u{206F}')
+        || matches!(c, '\u{061C}' | '\u{FEFF}' | '\u{FFF9}'..='\u{FFFB}' | '\u{E0000}'..='\u{E007F}');
+    if dangerous {
+        shown.extend(c.escape_default());
+    } else {
+        shown.push(c);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::inert;
+
+    #[test]
+    fn escapes_what_a_terminal_would_obey() {
+        assert_eq!(inert("\u{1b}[31mred\n\u{202e}x", 99), "\\u{1b}[31mred\\n\\u{202e}x");
+    }
+
+    #[test]
+    fn cuts_by_characters() {
+        assert_eq!(inert("äöü", 2), "äö…");
+        assert_eq!(inert("äöü", 3), "äöü");
+    }
+}

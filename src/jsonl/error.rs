@@ -1,0 +1,79 @@
+//! What can be wrong with a JSON Lines file.
+
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// A file that cannot be read or written: which, where in it, and why.
+#[derive(Debug, thiserror::Error)]
+pub struct JsonlError {
+    /// The file.
+    pub path: PathBuf,
+    /// The line, from 1, if the problem is in one.
+    pub line: Option<usize>,
+    /// What is wrong.
+    #[source]
+    pub problem: Problem,
+}
+
+/// What is wrong with a JSON Lines file.
+#[derive(Debug, thiserror::Error)]
+pub enum Problem {
+    /// It cannot be opened or created.
+    #[error("cannot open it: {0}")]
+    Open(#[source] io::Error),
+    /// It cannot be read on.
+    #[error("cannot read it: {0}")]
+    Read(#[source] io::Error),
+    /// It cannot be written.
+    #[error("cannot write it: {0}")]
+    Write(#[source] io::Error),
+    /// A compressed file ends in the middle.
+    #[error("the compressed file ends too early: it was cut off, fetch or write it again")]
+    Truncated,
+    /// Its bytes are not what its name says.
+    #[error("it is not a {format} file, as its name says: {source}")]
+    NotPacked {
+        /// The format that the name promises.
+        format: &'static str,
+        /// What the decompressor says.
+        source: io::Error,
+    },
+    /// A line is not UTF-8.
+    #[error("byte {column} of the line is not UTF-8")]
+    NotUtf8 {
+        /// The first bad byte of the line, from 1.
+        column: usize,
+    },
+    /// A line is longer than any exchange can be.
+    #[error("the line is longer than {limit} bytes: is this a JSON Lines file?")]
+    TooLong {
+        /// The longest line that is read.
+        limit: usize,
+    },
+    /// A line to be written has a line break of its own.
+    #[error("the text has a line break and would become two lines")]
+    LineBreak,
+    /// A value cannot be written as JSON.
+    #[error("not JSON: {0}")]
+    NotJson(#[source] serde_json::Error),
+    /// The file to be written is already there.
+    #[error("it exists already; it is only replaced when that is asked for")]
+    Exists,
+}
+
+impl JsonlError {
+    pub(super) fn new(path: &Path, line: Option<usize>, problem: Problem) -> Self {
+        JsonlError { path: path.to_owned(), line, problem }
+    }
+}
+
+impl fmt::Display for JsonlError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.path.display())?;
+        if let Some(line) = self.line {
+            write!(f, ", line {line}")?;
+        }
+        write!(f, ": {}", self.problem)
+    }
+}

@@ -1,0 +1,32 @@
+//! JSON Lines files: plain, `.gz` or `.zst`, told apart by name.
+//!
+//! Reading is a stream: memory holds one line at a time. Writing is all or nothing: the file appears
+//! under its name only when it is complete and on disk.
+
+mod error;
+mod reader;
+mod writer;
+
+use std::path::Path;
+
+pub use error::{JsonlError, Problem};
+pub use reader::JsonlReader;
+pub use writer::{IfExists, JsonlWriter};
+
+/// How the bytes of a file are packed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Packing {
+    Plain,
+    Gzip,
+    Zstd,
+}
+
+impl Packing {
+    fn of(path: &Path) -> Packing {
+        match path.extension().and_then(|e| e.to_str()).map(str::to_ascii_lowercase).as_deref() {
+            Some("gz") => Packing::Gzip,
+            Some("zst") => Packing::Zstd,
+            _ => Packing::Plain,
+        }
+    }
+}

@@ -1,0 +1,161 @@
+//! Reading, one line at a time.
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, ErrorKind, Read};
+use std::path::{Path, PathBuf};
+
+use flate2::bufread::MultiGzDecoder;
+
+use super::Packing;
+use super::error::{JsonlError, Problem};
+
+/// The longest line, in bytes. It bounds memory when a file is not what it seems.
+const LONGEST_LINE: usize = 256 << 20;
+
+/// The lines of a JSON Lines file, each with its number from 1. Blank lines are counted and skipped.
+///
+/// After an error the iterator ends.
+pub struct JsonlReader {
+    path: PathBuf,
+    packing: Packing,
+    input: Box<dyn BufRead + Send>,
+    line: usize,
+    longest: usize,
+    ended: bool,
+}
+
+impl JsonlReader {
+    /// Opens a file; `.gz` and `.zst` are unpacked on the way.
+    ///
+    /// # Errors
+    /// [`Problem::Open`] if it cannot be opened.
+    pub fn open(path: impl AsRef<Path>) -> Result<Self, JsonlError> {
+        let path = path.as_ref();
+        let failed = |e| JsonlError::new(path, None, Problem::Open(e));
+        let file = BufReader::new(File::open(path).map_err(failed)?);
+        let packing = Packing::of(path);
+        let input: Box<dyn BufRead + Send> = match packing {
+            Packing::Plain => Box::new(file),
+            Packing::Gzip => Box::new(BufReader::new(MultiGzDecoder::new(file))),
+            Packing::Zstd => {
+                let decoder = zstd::Decoder::with_buffer(file).map_err(failed)?;
+                Box::new(BufReader::new(decoder))
+            }
+        };
+        Ok(Self::new(path.to_owned(), packing, input))
+    }
+
+    /// Reads plain lines from anywhere (standard input, memory); `name` stands for the path in errors.
+    pub fn from_reader(name: impl Into<PathBuf>, input: impl Read + Send + 'static) -> Self {
+        Self::new(name.into(), Packing::Plain, Box::new(BufReader::new(input)))
+    }
+
+    fn new(path: PathBuf, packing: Packing, input: Box<dyn BufRead + Send>) -> Self {
+        JsonlReader { path, packing, input, line: 0, longest: LONGEST_LINE, ended: false }
+    }
+
+    /// The file, as given.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    fn read_line(&mut self) -> Result<Option<String>, JsonlError> {
+        let mut bytes = Vec::new();
+        // One byte more than allowed, and the line break: enough to know that it is too long.
+        let most = self.longest as u64 + 2;
+        let read = self.input.by_ref().take(most).read_until(b'\n', &mut bytes);
+        let read = read.map_err(|e| self.error(self.reason(e)))?;
+        if read == 0 {
+            return Ok(None);
+        }
+        if bytes.last() == Some(&b'\n') {
+            bytes.pop();
+        }
+        if bytes.last() == Some(&b'\r') {
+            bytes.pop();
+        }
+        if bytes.len() > self.longest {
+            return Err(self.error(Problem::TooLong { limit: self.longest }));
+        }
+        let text = String::from_utf8(bytes).map_err(|e| {
+            self.error(Problem::NotUtf8 { column: e.utf8_error().valid_up_to() + 1 })
+        })?;
+        // Windows editors put a byte order mark first; it is no part of the text.
+        let first = self.line == 1;
+        Ok(Some(match text.strip_prefix('\u{FEFF}').filter(|_| first) {
+            Some(rest) => rest.to_owned(),
+            None => text,
+        }))
+    }
+
+    fn reason(&self, error: io::Error) -> Problem {
+        let format = match self.packing {
+            Packing::Plain => return Problem::Read(error),
+            Packing::Gzip => "gzip",
+            Packing::Zstd => "zstd",
+        };
+        match error.kind() {
+            ErrorKind::UnexpectedEof => Problem::Truncated,
+            ErrorKind::InvalidInput | ErrorKind::InvalidData | ErrorKind::Other => {
+                Problem::NotPacked { format, source: error }
+            }
+            _ => Problem::Read(error),
+        }
+    }
+
+    fn error(&self, problem: Problem) -> JsonlError {
+        JsonlError::new(&self.path, Some(self.line), problem)
+    }
+}
+
+impl Iterator for JsonlReader {
+    type Item = Result<(usize, String), JsonlError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        while !self.ended {
+            self.line += 1;
+            match self.read_line() {
+                Ok(Some(text)) if text.trim().is_empty() => {}
+                Ok(Some(text)) => return Some(Ok((self.line, text))),
+                Ok(None) => self.ended = true,
+                Err(error) => {
+                    self.ended = true;
+                    return Some(Err(error));
+                }
+            }
+        }
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn reader(bytes: &'static [u8]) -> JsonlReader {
+        JsonlReader::from_reader("memory", bytes)
+    }
+
+    #[test]
+    fn lines_keep_their_numbers() {
+        let lines: Vec<_> =
+            reader(b"\xEF\xBB\xBF1\r\n\n  \n2\n3").collect::<Result<_, _>>().unwrap();
+        assert_eq!(lines, [(1, "1".into()), (4, "2".into()), (5, "3".into())]);
+    }
+
+    #[test]
+    fn bad_utf8_is_named_by_line_and_byte() {
+        let error = reader(b"ok\nab\xFFc\n").nth(1).unwrap().unwrap_err();
+        assert_eq!(error.to_string(), "memory, line 2: byte 3 of the line is not UTF-8");
+    }
+
+    #[test]
+    fn a_line_too_long_ends_the_reading() {
+        let mut reader = reader(b"1234\n12345\n1\n");
+        reader.longest = 4;
+        assert_eq!(reader.next().unwrap().unwrap(), (1, "1234".into()));
+        let error = reader.next().unwrap().unwrap_err();
+        assert!(matches!(error.problem, Problem::TooLong { limit: 4 }), "{error}");
+        assert!(reader.next().is_none());
+    }
+}

@@ -1,0 +1,198 @@
+//! Writing, all or nothing.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, BufWriter, ErrorKind, Write};
+use std::path::{Path, PathBuf};
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use serde::Serialize;
+
+use super::Packing;
+use super::error::{JsonlError, Problem};
+
+/// What to do when the file is already there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum IfExists {
+    /// Refuse: nothing is lost.
+    Refuse,
+    /// Replace it, at the end and in one step.
+    Replace,
+}
+
+/// Writes a JSON Lines file beside its place and moves it there when it is complete.
+///
+/// Dropped without [`JsonlWriter::finish`], it leaves nothing behind.
+pub struct JsonlWriter {
+    path: PathBuf,
+    draft: Draft,
+    if_exists: IfExists,
+    output: Option<Output>,
+    line: usize,
+}
+
+/// The unfinished file; removed unless it was moved into place.
+struct Draft(PathBuf);
+
+impl Drop for Draft {
+    fn drop(&mut self) {
+        // Nothing can be done about a failure here, and a finished draft is gone already.
+        let _ = fs::remove_file(&self.0);
+    }
+}
+
+enum Output {
+    Plain(BufWriter<File>),
+    Gzip(GzEncoder<BufWriter<File>>),
+    Zstd(zstd::Encoder<'static, BufWriter<File>>),
+}
+
+impl Output {
+    fn writer(&mut self) -> &mut dyn Write {
+        match self {
+            Output::Plain(w) => w,
+            Output::Gzip(w) => w,
+            Output::Zstd(w) => w,
+        }
+    }
+
+    /// Writes what is buffered and waits until the disk has it.
+    fn finish(self) -> io::Result<()> {
+        let buffered = match self {
+            Output::Plain(w) => w,
+            Output::Gzip(w) => w.finish()?,
+            Output::Zstd(w) => w.finish()?,
+        };
+        buffered.into_inner().map_err(io::IntoInnerError::into_error)?.sync_all()
+    }
+}
+
+impl JsonlWriter {
+    /// Starts a file; `.gz` and `.zst` are packed on the way, the same lines to the same bytes.
+    ///
+    /// # Errors
+    /// [`Problem::Exists`] if it is there and may not be replaced; [`Problem::Open`] otherwise.
+    pub fn create(path: impl AsRef<Path>, if_exists: IfExists) -> Result<Self, JsonlError> {
+        let path = path.as_ref();
+        let failed = |problem| JsonlError::new(path, None, problem);
+        if if_exists == IfExists::Refuse && path.symlink_metadata().is_ok() {
+            return Err(failed(Problem::Exists));
+        }
+        let draft_path = draft_path(path).map_err(|e| failed(Problem::Open(e)))?;
+        let file = OpenOptions::new().write(true).create_new(true).open(&draft_path);
+        let file = BufWriter::new(file.map_err(|e| failed(Problem::Open(e)))?);
+        let draft = Draft(draft_path);
+        let output = match Packing::of(path) {
+            Packing::Plain => Output::Plain(file),
+            Packing::Gzip => Output::Gzip(GzEncoder::new(file, Compression::default())),
+            Packing::Zstd => {
+                let mut encoder =
+                    zstd::Encoder::new(file, 0).map_err(|e| failed(Problem::Open(e)))?;
+                encoder.include_checksum(true).map_err(|e| failed(Problem::Open(e)))?;
+                Output::Zstd(encoder)
+            }
+        };
+        Ok(JsonlWriter { path: path.to_owned(), draft, if_exists, output: Some(output), line: 0 })
+    }
+
+    /// Writes one line.
+    ///
+    /// # Errors
+    /// [`Problem::LineBreak`] if it would be more than one; [`Problem::Write`].
+    pub fn write_line(&mut self, text: &str) -> Result<(), JsonlError> {
+        self.line += 1;
+        if text.contains(['\n', '\r']) {
+            return Err(self.error(Problem::LineBreak));
+        }
+        let written = match &mut self.output {
+            Some(output) => {
+                let writer = output.writer();
+                writer.write_all(text.as_bytes()).and_then(|()| writer.write_all(b"\n"))
+            }
+            None => Ok(()),
+        };
+        written.map_err(|e| self.error(Problem::Write(e)))
+    }
+
+    /// Writes one value as one line of JSON.
+    ///
+    /// # Errors
+    /// [`Problem::NotJson`] if it cannot be said in JSON; [`Problem::Write`].
+    pub fn write<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), JsonlError> {
+        match serde_json::to_string(value) {
+            Ok(text) => self.write_line(&text),
+            Err(e) => Err(JsonlError::new(&self.path, Some(self.line + 1), Problem::NotJson(e))),
+        }
+    }
+
+    /// Completes the file and moves it into place. Gives the number of lines.
+    ///
+    /// # Errors
+    /// [`Problem::Exists`] if it came into being meanwhile and may not be replaced;
+    /// [`Problem::Write`].
+    pub fn finish(mut self) -> Result<usize, JsonlError> {
+        if let Some(output) = self.output.take() {
+            output.finish().map_err(|e| self.whole(Problem::Write(e)))?;
+        }
+        self.place().map_err(|e| match e.kind() {
+            ErrorKind::AlreadyExists => self.whole(Problem::Exists),
+            _ => self.whole(Problem::Write(e)),
+        })?;
+        sync_folder(folder_of(&self.path)).map_err(|e| self.whole(Problem::Write(e)))?;
+        Ok(self.line)
+    }
+
+    fn place(&self) -> io::Result<()> {
+        let draft = &self.draft.0;
+        match self.if_exists {
+            IfExists::Replace => fs::rename(draft, &self.path),
+            // A link, unlike a rename, fails if the name was taken in the meantime.
+            IfExists::Refuse => match fs::hard_link(draft, &self.path) {
+                Err(e) if e.kind() == ErrorKind::AlreadyExists => Err(e),
+                // A file system without links: look, then rename.
+                Err(_) if self.path.symlink_metadata().is_ok() => {
+                    Err(ErrorKind::AlreadyExists.into())
+                }
+                Err(_) => fs::rename(draft, &self.path),
+                Ok(()) => Ok(()),
+            },
+        }
+    }
+
+    fn error(&self, problem: Problem) -> JsonlError {
+        JsonlError::new(&self.path, Some(self.line), problem)
+    }
+
+    fn whole(&self, problem: Problem) -> JsonlError {
+        JsonlError::new(&self.path, None, problem)
+    }
+}
+
+/// A name in the same folder, for a rename does not cross file systems.
+fn draft_path(path: &Path) -> io::Result<PathBuf> {
+    let name = path.file_name().ok_or_else(|| io::Error::other("the path names no file"))?;
+    let mut random = [0u8; 8];
+    getrandom::fill(&mut random).map_err(|e| io::Error::other(e.to_string()))?;
+    let mut draft = std::ffi::OsString::from(".");
+    draft.push(name);
+    draft.push(format!(".{:016x}.draft", u64::from_le_bytes(random)));
+    Ok(folder_of(path).join(draft))
+}
+
+fn folder_of(path: &Path) -> &Path {
+    match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    }
+}
+
+/// A rename is only safe from a power cut once the folder is on disk.
+#[cfg(unix)]
+fn sync_folder(folder: &Path) -> io::Result<()> {
+    File::open(folder)?.sync_all()
+}
+
+#[cfg(not(unix))]
+fn sync_folder(_folder: &Path) -> io::Result<()> {
+    Ok(())
+}

@@ -1,0 +1,124 @@
+//! One line of an exchanges file: a question, its address and its answer.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::answer::{Content, Response, Usage};
+use crate::id::{CallPath, Sample};
+
+/// The parts of a message beside its text that are an answer too. Everything else is dropped.
+pub const KEPT_PARTS: &[&str] =
+    &["refusal", "tool_calls", "function_call", "reasoning_content", "reasoning", "content_parts"];
+
+/// One line of an exchanges file.
+///
+/// `{"call":..,"sample":..,"request":{..},"response":{..},"label":..}`; `call`, `sample` and `label`
+/// may be left out. A field that is not known is an error, for a misspelt `sample` would give an
+/// answer to the wrong question.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ExchangeLine {
+    /// Where in the experiment; left out by programs that cannot name their calls.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub call: Option<CallPath>,
+    /// The n-th answer to this call with this request; counted in file order if left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sample: Option<Sample>,
+    /// The body that was sent.
+    pub request: Value,
+    /// What was answered.
+    pub response: ExchangeResponse,
+    /// What the right decision is, for measuring parsers. Does not change the answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub label: Option<Value>,
+}
+
+/// An answer as a line says it: `content` or `embedding`, and the fields that are recorded. Other
+/// fields are ignored, so that a provider's own answer can be pasted in.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct ExchangeResponse {
+    /// The text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub content: Option<String>,
+    /// The vector.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub embedding: Option<Vec<f32>>,
+    /// Why the answer ended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub finish_reason: Option<String>,
+    /// Tokens, if counted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub usage: Option<Usage>,
+    /// The model as the provider reported it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// The [`KEPT_PARTS`] of the message.
+    #[serde(flatten)]
+    pub extra: Map<String, Value>,
+}
+
+/// Why an [`ExchangeResponse`] is no answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum ExchangeResponseError {
+    /// Nothing was answered.
+    #[error("\"response\" has neither \"content\" nor \"embedding\"")]
+    Empty,
+    /// Two answers in one.
+    #[error("\"response\" has both \"content\" and \"embedding\"")]
+    Both,
+    /// No vector.
+    #[error("\"embedding\" is empty")]
+    EmptyVector,
+    /// Not a 32-bit float.
+    #[error("component {index} of \"embedding\" is not a finite 32-bit float")]
+    NotFinite {
+        /// Which one, from 0.
+        index: usize,
+    },
+}
+
+impl TryFrom<ExchangeResponse> for Response {
+    type Error = ExchangeResponseError;
+
+    fn try_from(line: ExchangeResponse) -> Result<Self, ExchangeResponseError> {
+        let ExchangeResponse { content, embedding, finish_reason, usage, model, mut extra } = line;
+        extra.retain(|name, value| KEPT_PARTS.contains(&name.as_str()) && !value.is_null());
+        let content = match (content, embedding) {
+            (Some(_), Some(_)) => return Err(ExchangeResponseError::Both),
+            (Some(text), None) => Content::Text(text.into()),
+            (None, Some(vector)) => Content::Vector(checked(vector)?.into()),
+            // A refusal or a tool call comes without a text.
+            (None, None) if !extra.is_empty() => Content::Text("".into()),
+            (None, None) => return Err(ExchangeResponseError::Empty),
+        };
+        Ok(Response { content, finish_reason, usage, model, extra })
+    }
+}
+
+fn checked(vector: Vec<f32>) -> Result<Vec<f32>, ExchangeResponseError> {
+    if vector.is_empty() {
+        return Err(ExchangeResponseError::EmptyVector);
+    }
+    match vector.iter().position(|x| !x.is_finite()) {
+        Some(index) => Err(ExchangeResponseError::NotFinite { index }),
+        None => Ok(vector),
+    }
+}
+
+impl From<&Response> for ExchangeResponse {
+    fn from(response: &Response) -> Self {
+        let Response { content, finish_reason, usage, model, extra } = response;
+        let (content, embedding) = match content {
+            Content::Text(text) => (Some(text.to_string()), None),
+            Content::Vector(vector) => (None, Some(vector.to_vec())),
+        };
+        ExchangeResponse {
+            content,
+            embedding,
+            finish_reason: finish_reason.clone(),
+            usage: *usage,
+            model: model.clone(),
+            extra: extra.clone(),
+        }
+    }
+}

@@ -1,0 +1,181 @@
+//! Embeddings asked for at the same time travel together.
+//!
+//! Each text is a question with its own address; only on the wire are they put together, for a
+//! request per text would take a hundred times as long. The first text of a batch waits a moment for
+//! others. A batch that is rejected is halved until the text at fault is alone, so that one
+//! participant's overlong text does not fail its neighbours; any other failure is a failure of every
+//! member.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use serde_json::{Map, Value};
+use tokio::sync::oneshot;
+
+use super::client::HttpClient;
+use super::embeddings;
+use crate::model::{Failure, FailureKind, Response};
+use crate::prompt::{Request, canonical};
+
+/// The most texts in one HTTP request. Providers allow from 96 to 2,048.
+const MOST_TEXTS: usize = 100;
+
+/// The most bytes of text in one HTTP request: some providers limit the tokens of a whole batch.
+const MOST_BYTES: usize = 512 << 10;
+
+/// How long the first text of a batch waits for others: short beside any answer.
+const WINDOW: Duration = Duration::from_millis(5);
+
+type Answer = Result<Response, Failure>;
+
+/// Puts embedding questions together.
+pub(super) struct Batcher {
+    client: Arc<HttpClient>,
+    /// By everything but the text: only questions that differ in nothing else can share a request.
+    open: Arc<Mutex<Open>>,
+}
+
+#[derive(Default)]
+struct Open {
+    batches: BTreeMap<String, Batch>,
+    /// How many batches were ever opened.
+    count: u64,
+}
+
+struct Batch {
+    /// Tells a batch from its successor of the same kind.
+    number: u64,
+    template: Map<String, Value>,
+    members: Vec<Member>,
+    bytes: usize,
+}
+
+struct Member {
+    text: Value,
+    reply: oneshot::Sender<Answer>,
+}
+
+impl Batcher {
+    pub(super) fn new(client: Arc<HttpClient>) -> Self {
+        Batcher { client, open: Arc::default() }
+    }
+
+    /// Asks for one vector, together with others if there are any.
+    pub(super) async fn ask(&self, request: &Request) -> Answer {
+        let mut template = request.body().as_object().cloned().unwrap_or_default();
+        let text = template.remove("input").unwrap_or_default();
+        // Numbers in decimal are what every service knows; a request that says otherwise is sent as
+        // it says, for that is what was recorded. Both are understood.
+        template.entry("encoding_format").or_insert_with(|| "float".into());
+        let (reply, answer) = oneshot::channel();
+        let member = Member { text, reply };
+        if member.text.is_string() {
+            self.join(template, member);
+        } else {
+            // A list of tokens, or of one text: not to be mixed with others.
+            let members = vec![member];
+            tokio::spawn(send(self.client.clone(), template, members));
+        }
+        answer.await.unwrap_or_else(|_gone| {
+            Err(Failure::new(FailureKind::Connection, "the batch of this text was not sent"))
+        })
+    }
+
+    fn join(&self, template: Map<String, Value>, member: Member) {
+        let key = canonical(&template).unwrap_or_default();
+        let bytes = size(&member.text);
+        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(batch) = open.batches.get_mut(&key)
+            && batch.bytes + bytes <= MOST_BYTES
+        {
+            batch.bytes += bytes;
+            batch.members.push(member);
+            if batch.members.len() >= MOST_TEXTS {
+                self.dispatch(open.batches.remove(&key));
+            }
+            return;
+        }
+        self.dispatch(open.batches.remove(&key));
+        open.count += 1;
+        let batch = Batch { number: open.count, template, members: vec![member], bytes };
+        open.batches.insert(key.clone(), batch);
+        tokio::spawn(close(self.open.clone(), self.client.clone(), key, open.count));
+    }
+
+    fn dispatch(&self, batch: Option<Batch>) {
+        if let Some(batch) = batch {
+            // A task of its own: the one who completed the batch may be cancelled, the others not.
+            tokio::spawn(send(self.client.clone(), batch.template, batch.members));
+        }
+    }
+}
+
+/// Sends a batch when its window is over, unless it was sent before because it was full.
+async fn close(open: Arc<Mutex<Open>>, client: Arc<HttpClient>, key: String, number: u64) {
+    tokio::time::sleep(WINDOW).await;
+    let batch = {
+        let mut open = open.lock().unwrap_or_else(PoisonError::into_inner);
+        let ours = open.batches.get(&key).is_some_and(|batch| batch.number == number);
+        if ours { open.batches.remove(&key) } else { None }
+    };
+    if let Some(batch) = batch {
+        send(client, batch.template, batch.members).await;
+    }
+}
+
+/// Sends texts in one request and hands out the answers.
+fn send(
+    client: Arc<HttpClient>,
+    template: Map<String, Value>,
+    mut members: Vec<Member>,
+) -> BoxFuture<'static, ()> {
+    async move {
+        members.retain(|member| !member.reply.is_closed());
+        if members.is_empty() {
+            return;
+        }
+        match post(&client, &template, &members).await {
+            Ok(answers) => {
+                for (member, answer) in members.into_iter().zip(answers) {
+                    // Nobody waits any more: the answer has no one to go to.
+                    let _ = member.reply.send(Ok(answer));
+                }
+            }
+            Err(failure) if failure.kind == FailureKind::Rejected && members.len() > 1 => {
+                let rest = members.split_off(members.len() / 2);
+                send(client.clone(), template.clone(), members).await;
+                send(client, template, rest).await;
+            }
+            Err(failure) => {
+                for member in members {
+                    let _ = member.reply.send(Err(failure.clone()));
+                }
+            }
+        }
+    }
+    .boxed()
+}
+
+async fn post(
+    client: &HttpClient,
+    template: &Map<String, Value>,
+    members: &[Member],
+) -> Result<Vec<Response>, Failure> {
+    let input = match members {
+        [single] => single.text.clone(),
+        several => several.iter().map(|member| member.text.clone()).collect(),
+    };
+    let mut body = template.clone();
+    body.insert("input".to_owned(), input);
+    let reply = client.post(&["embeddings"], &Value::Object(body)).await?;
+    let sizes: Vec<usize> = members.iter().map(|member| size(&member.text)).collect();
+    let secrets = &client.endpoint.secrets;
+    embeddings::responses(&reply.into_json(secrets)?, &sizes)
+}
+
+fn size(text: &Value) -> usize {
+    text.as_str().map_or(0, str::len)
+}

@@ -1,0 +1,151 @@
+//! The answers to a batch of embedding requests.
+
+use data_encoding::BASE64;
+use serde_json::Value;
+
+use super::chat;
+use super::reply::malformed;
+use crate::model::{Content, Failure, Response, Usage};
+
+/// The answers, in the order of the questions. `sizes` are the lengths of the texts asked for.
+///
+/// A vector may be a list of numbers or the base64 of little-endian 32-bit floats, whatever was asked
+/// for. The service counts the tokens of a whole batch; each member is given its share by length, so
+/// that the sum is right.
+pub(super) fn responses(body: &Value, sizes: &[usize]) -> Result<Vec<Response>, Failure> {
+    let Some(data) = body["data"].as_array() else {
+        return Err(malformed("it has no \"data\""));
+    };
+    if data.len() != sizes.len() {
+        let (asked, found) = (sizes.len(), data.len());
+        return Err(malformed(format_args!("asked for {asked} vectors, it has {found}")));
+    }
+    let mut vectors: Vec<Option<Vec<f32>>> = vec![None; sizes.len()];
+    for (position, item) in data.iter().enumerate() {
+        let index = match &item["index"] {
+            Value::Null => Some(position),
+            value => value.as_u64().and_then(|i| usize::try_from(i).ok()),
+        };
+        match index.and_then(|index| vectors.get_mut(index)) {
+            Some(place @ None) => *place = Some(vector(&item["embedding"])?),
+            Some(Some(_)) => return Err(malformed("two vectors have the same \"index\"")),
+            None => return Err(malformed("a vector has an \"index\" that was not asked for")),
+        }
+    }
+    let model = chat::model(body);
+    let tokens = chat::usage(body).and_then(|usage| usage.prompt_tokens);
+    let mut shares = shares(tokens, sizes).into_iter();
+    Ok(vectors
+        .into_iter()
+        .flatten()
+        .map(|vector| Response {
+            content: Content::Vector(vector.into()),
+            finish_reason: None,
+            usage: shares
+                .next()
+                .flatten()
+                .map(|tokens| Usage { prompt_tokens: Some(tokens), completion_tokens: None }),
+            model: model.clone(),
+            extra: serde_json::Map::new(),
+        })
+        .collect())
+}
+
+fn vector(value: &Value) -> Result<Vec<f32>, Failure> {
+    let vector = match value {
+        // Wide to narrow is exact here: the service wrote a 32-bit float in decimal digits.
+        #[expect(clippy::cast_possible_truncation, reason = "vectors are 32-bit floats")]
+        Value::Array(items) => items
+            .iter()
+            .map(|item| item.as_f64().map(|x| x as f32))
+            .collect::<Option<Vec<f32>>>()
+            .ok_or_else(|| malformed("a vector has a component that is no number"))?,
+        Value::String(text) => {
+            let bytes = BASE64
+                .decode(text.as_bytes())
+                .map_err(|e| malformed(format_args!("a vector is not base64: {e}")))?;
+            let (floats, rest) = bytes.as_chunks::<4>();
+            if !rest.is_empty() {
+                return Err(malformed("a vector is cut off in the middle of a float"));
+            }
+            floats.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect()
+        }
+        _ => return Err(malformed("a vector is neither a list of numbers nor base64")),
+    };
+    if vector.is_empty() {
+        return Err(malformed("a vector is empty"));
+    }
+    if vector.iter().any(|x| !x.is_finite()) {
+        return Err(malformed("a vector has a component that is not finite"));
+    }
+    Ok(vector)
+}
+
+/// Divides a total by length; the parts add up to it.
+fn shares(total: Option<u64>, sizes: &[usize]) -> Vec<Option<u64>> {
+    let Some(total) = total else { return vec![None; sizes.len()] };
+    let all = sizes.iter().map(|s| *s as u128 + 1).sum::<u128>().max(1);
+    let mut before = 0u128;
+    sizes
+        .iter()
+        .map(|size| {
+            let given = u128::from(total) * before / all;
+            before += *size as u128 + 1;
+            u64::try_from(u128::from(total) * before / all - given).ok()
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn floats(response: &Response) -> &[f32] {
+        match &response.content {
+            Content::Vector(vector) => vector,
+            Content::Text(_) => panic!("a text"),
+        }
+    }
+
+    #[test]
+    fn numbers_and_base64_give_the_same_bits_in_the_order_asked() {
+        let exact = [0.1f32, -1.0e-7, 3.402_823_5e38];
+        let bytes: Vec<u8> = exact.iter().flat_map(|x| x.to_le_bytes()).collect();
+        let body = json!({
+            "data": [
+                {"index": 1, "embedding": BASE64.encode(&bytes)},
+                {"index": 0, "embedding": exact},
+            ],
+            "model": "m",
+            "usage": {"prompt_tokens": 11},
+        });
+        let responses = responses(&body, &[9, 0]).unwrap();
+        assert_eq!(floats(&responses[0]), exact);
+        assert_eq!(floats(&responses[1]), exact);
+        let tokens: Vec<_> =
+            responses.iter().map(|r| r.usage.unwrap().prompt_tokens.unwrap()).collect();
+        assert_eq!(tokens, [10, 1]);
+    }
+
+    #[test]
+    fn what_is_no_vector_is_explained() {
+        let said = |data: Value, n: usize| {
+            responses(&json!({"data": data}), &vec![1; n]).unwrap_err().message
+        };
+        let all = [
+            said(Value::Null, 1),
+            said(json!([]), 1),
+            said(json!([{"index": 0, "embedding": [1]}, {"index": 0, "embedding": [1]}]), 2),
+            said(json!([{"index": 7, "embedding": [1]}]), 1),
+            said(json!([{"index": 0}]), 1),
+            said(json!([{"index": 0, "embedding": []}]), 1),
+            said(json!([{"index": 0, "embedding": ["x"]}]), 1),
+            said(json!([{"index": 0, "embedding": [1e39]}]), 1),
+            said(json!([{"index": 0, "embedding": "?"}]), 1),
+            said(json!([{"index": 0, "embedding": "AAAA"}]), 1),
+        ];
+        insta::assert_snapshot!(all.join("\n"));
+    }
+}

@@ -1,0 +1,63 @@
+//! The model itself.
+
+use std::fmt;
+use std::sync::Arc;
+
+use futures::future::BoxFuture;
+
+use super::batch::Batcher;
+use super::chat;
+use super::client::HttpClient;
+use super::settings::{OpenAiError, OpenAiSettings};
+use crate::model::{Ask, Failure, Model, ModelInfo, Response};
+use crate::prompt::{Api, Request};
+
+/// A model behind an OpenAI-compatible API.
+pub struct OpenAi {
+    client: Arc<HttpClient>,
+    batcher: Batcher,
+}
+
+impl OpenAi {
+    /// A model at this base URL. Nothing is sent yet.
+    ///
+    /// # Errors
+    /// [`OpenAiError`] if the settings cannot be used.
+    pub fn new(settings: OpenAiSettings) -> Result<Self, OpenAiError> {
+        let client = Arc::new(HttpClient::new(&settings)?);
+        Ok(OpenAi { batcher: Batcher::new(client.clone()), client })
+    }
+
+    async fn chat(&self, request: &Request) -> Result<Response, Failure> {
+        let reply = self.client.post(&["chat", "completions"], request.body()).await?;
+        chat::response(&reply.into_json(&self.client.endpoint.secrets)?)
+    }
+}
+
+impl Model for OpenAi {
+    fn info(&self) -> ModelInfo {
+        ModelInfo {
+            kind: "openai".to_owned(),
+            source: Some(self.client.endpoint.source.clone()),
+            simulated: false,
+        }
+    }
+
+    /// Must be called within a tokio runtime.
+    fn answer<'a>(&'a self, ask: Ask<'a>) -> BoxFuture<'a, Result<Response, Failure>> {
+        Box::pin(async move {
+            let mut response = match ask.request.api() {
+                Api::Chat => self.chat(ask.request).await,
+                Api::Embedding => self.batcher.ask(ask.request).await,
+            }?;
+            self.client.endpoint.secrets.strike_response(&mut response);
+            Ok(response)
+        })
+    }
+}
+
+impl fmt::Debug for OpenAi {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("OpenAi").field("source", &self.client.endpoint.source).finish()
+    }
+}

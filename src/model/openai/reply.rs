@@ -1,0 +1,168 @@
+//! What a reply of the service means: a pure function of status, headers and body.
+
+use std::time::SystemTime;
+
+use reqwest::header::{CONTENT_TYPE, HeaderMap, LOCATION};
+use serde_json::Value;
+
+use super::redact::Secrets;
+use super::retry_after::retry_after;
+use crate::inert::inert;
+use crate::model::{Failure, FailureKind};
+
+/// The longest piece of a server's text in a message.
+const LONGEST_EXCERPT: usize = 500;
+
+/// A reply as it came.
+pub(super) struct Reply {
+    pub(super) status: u16,
+    pub(super) headers: HeaderMap,
+    /// The whole body of a success; of an error as much as is worth reading.
+    pub(super) body: Vec<u8>,
+    /// When it came, for a `Retry-After` that is a date.
+    pub(super) at: SystemTime,
+}
+
+impl Reply {
+    /// The JSON of a success, or the failure.
+    ///
+    /// A body that ends early with the connection is a `Connection` failure and never comes here; one
+    /// that is complete for HTTP but not for JSON is `Malformed`.
+    pub(super) fn into_json(self, secrets: &Secrets) -> Result<Value, Failure> {
+        if !(200..300).contains(&self.status) {
+            return Err(self.refusal(secrets));
+        }
+        let wrong_type = self.headers.get(CONTENT_TYPE).is_some_and(|t| !is_json(t.as_bytes()));
+        if wrong_type {
+            let found = self.headers.get(CONTENT_TYPE).map(|t| t.as_bytes()).unwrap_or_default();
+            let found = quoted(&String::from_utf8_lossy(found), secrets);
+            let body = self.excerpt(secrets);
+            let message = format!(
+                "the answer has the content type \"{found}\", not JSON; is the base URL right? \
+                 It says: {body}"
+            );
+            return Err(self.failure(FailureKind::Malformed, message));
+        }
+        let value: Value = match serde_json::from_slice(&self.body) {
+            Ok(value) => value,
+            Err(e) if e.is_eof() => {
+                let message = format!("the answer is cut off after {} bytes", self.body.len());
+                return Err(self.failure(FailureKind::Malformed, message));
+            }
+            Err(e) => {
+                let message = format!("the answer is not JSON ({e}): {}", self.excerpt(secrets));
+                return Err(self.failure(FailureKind::Malformed, message));
+            }
+        };
+        // Routers say 200 and put what the provider behind them said into the body.
+        match value.get("error") {
+            None | Some(Value::Null) => Ok(value),
+            Some(error) => {
+                let status = error["code"].as_u64().and_then(|c| u16::try_from(c).ok());
+                let kind = match status {
+                    Some(status @ 400..600) => kind_of(status, Some(error)),
+                    _ if is_quota(error) => FailureKind::QuotaExhausted,
+                    _ => FailureKind::Malformed,
+                };
+                let body = self.excerpt(secrets);
+                Err(self.failure(kind, format!("the answer is an error: {body}")))
+            }
+        }
+    }
+
+    fn refusal(&self, secrets: &Secrets) -> Failure {
+        let body: Option<Value> = serde_json::from_slice(&self.body).ok();
+        let error = body.as_ref().and_then(|body| body.get("error"));
+        let kind = kind_of(self.status, error);
+        let says = match self.excerpt(secrets) {
+            text if text.is_empty() => String::new(),
+            text => format!(": {text}"),
+        };
+        let what = match kind {
+            _ if (300..400).contains(&self.status) => {
+                let target = self.headers.get(LOCATION).map(|l| l.as_bytes()).unwrap_or_default();
+                let target = quoted(&String::from_utf8_lossy(target), secrets);
+                format!(
+                    "it sends us on to \"{target}\"; that is not followed, for the key must not \
+                     travel: correct the base URL"
+                )
+            }
+            FailureKind::RateLimited => format!("too many requests{says}"),
+            FailureKind::QuotaExhausted => format!("the quota is used up{says}"),
+            FailureKind::Unauthorized => format!("the key is missing, wrong or not allowed{says}"),
+            FailureKind::Server => format!("the service has a problem{says}"),
+            _ => format!("the request was rejected{says}"),
+        };
+        self.failure(kind, format!("HTTP {}: {what}", self.status))
+    }
+
+    /// The service's own words, safe to show: `error.message` if there is one, else the body.
+    fn excerpt(&self, secrets: &Secrets) -> String {
+        let body: Option<Value> = serde_json::from_slice(&self.body).ok();
+        let said = body.as_ref().and_then(|body| {
+            let error = &body["error"];
+            error["message"].as_str().or(error.as_str()).or(body["message"].as_str())
+        });
+        match said {
+            Some(text) => quoted(text, secrets),
+            None => quoted(&String::from_utf8_lossy(&self.body), secrets),
+        }
+    }
+
+    fn failure(&self, kind: FailureKind, message: String) -> Failure {
+        Failure {
+            kind,
+            status: Some(self.status),
+            message,
+            retry_after: retry_after(&self.headers, self.at),
+        }
+    }
+}
+
+/// Secrets go before the text is cut: half a key is a secret too.
+fn quoted(text: &str, secrets: &Secrets) -> String {
+    inert(secrets.strike(text).trim(), LONGEST_EXCERPT)
+}
+
+/// A success that does not have the shape it should have.
+pub(super) fn malformed(what: impl std::fmt::Display) -> Failure {
+    Failure {
+        kind: FailureKind::Malformed,
+        status: Some(200),
+        message: format!("the answer is not as expected: {what}"),
+        retry_after: None,
+    }
+}
+
+/// How a status that is no success is treated.
+///
+/// 402 is how some providers say that the credit is used up. 408, 409 and 425 say that the same
+/// request may well succeed later, as 5xx does.
+fn kind_of(status: u16, error: Option<&Value>) -> FailureKind {
+    match status {
+        400..500 if error.is_some_and(is_quota) => FailureKind::QuotaExhausted,
+        402 => FailureKind::QuotaExhausted,
+        429 => FailureKind::RateLimited,
+        401 | 403 => FailureKind::Unauthorized,
+        408 | 409 | 425 | 500.. => FailureKind::Server,
+        _ => FailureKind::Rejected,
+    }
+}
+
+fn is_quota(error: &Value) -> bool {
+    ["code", "type"].iter().any(|field| {
+        let text = error[*field].as_str().unwrap_or_default();
+        text == "insufficient_quota" || text.starts_with("billing")
+    })
+}
+
+/// `application/json`, `application/problem+json; charset=utf-8`.
+fn is_json(content_type: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(content_type).to_ascii_lowercase();
+    let kind = text.split(';').next().unwrap_or_default().trim();
+    kind == "application/json" || kind.ends_with("+json")
+}
+
+#[cfg(test)]
+#[path = "reply_tests.rs"]
+mod tests;

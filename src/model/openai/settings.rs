@@ -1,0 +1,220 @@
+//! Where the service is and how it is spoken to.
+
+use std::time::Duration;
+
+use data_encoding::BASE64;
+use reqwest::Url;
+use reqwest::header::HeaderValue;
+use secrecy::{ExposeSecret, SecretString};
+
+use super::redact::Secrets;
+
+/// Where the service is, with which key, how long one attempt may take.
+#[derive(Debug, Clone)]
+pub struct OpenAiSettings {
+    /// The address before `/chat/completions`, such as `https://api.openai.com/v1`. A user name and
+    /// password in it are sent as basic authorisation; a query is sent along with every request.
+    pub base_url: String,
+    /// The key; services on one's own machine need none.
+    pub key: Option<SecretString>,
+    /// How long one attempt may take, from connecting to the last byte.
+    pub timeout: Duration,
+}
+
+/// Why the settings cannot be used. Never shows the key or the URL as given, which may hold a password.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum OpenAiError {
+    /// Not a URL.
+    #[error("the base URL cannot be read ({0}); it looks like https://api.openai.com/v1")]
+    NotAUrl(String),
+    /// A URL of something else than a web server.
+    #[error("the base URL begins with {0:?}; it must begin with http:// or https://")]
+    Scheme(String),
+    /// The URL of one function of the service.
+    #[error(
+        "the base URL ends with {0}, which is added to it: \
+         give what is before, such as https://api.openai.com/v1"
+    )]
+    NotTheBase(&'static str),
+    /// A fragment is never sent.
+    #[error("the base URL has a \"#\" part, which cannot be sent")]
+    Fragment,
+    /// Two ways to say who asks.
+    #[error("both a key and a user name in the base URL: give one of them")]
+    TwoIdentities,
+    /// A key that no header can carry.
+    #[error("the key is empty or has spaces or characters other than visible ASCII")]
+    BadKey,
+    /// No attempt can take no time.
+    #[error("the timeout is zero")]
+    NoTimeout,
+    /// The HTTP client cannot be made.
+    #[error("the HTTP client cannot be made: {0}")]
+    Client(String),
+}
+
+/// Checked settings.
+pub(super) struct Endpoint {
+    /// Without user name and password; with its query.
+    base: Url,
+    /// What is shown: no user name, password or query.
+    pub(super) source: String,
+    /// Whether it is on this machine.
+    pub(super) loopback: bool,
+    /// The whole `Authorization` header, marked sensitive.
+    pub(super) authorization: Option<HeaderValue>,
+    pub(super) secrets: Secrets,
+}
+
+impl Endpoint {
+    pub(super) fn new(base_url: &str, key: Option<&SecretString>) -> Result<Self, OpenAiError> {
+        let mut base =
+            Url::parse(base_url.trim()).map_err(|e| OpenAiError::NotAUrl(e.to_string()))?;
+        if !matches!(base.scheme(), "http" | "https") {
+            return Err(OpenAiError::Scheme(base.scheme().chars().take(20).collect()));
+        }
+        if base.fragment().is_some() {
+            return Err(OpenAiError::Fragment);
+        }
+        for function in ["/chat/completions", "/embeddings"] {
+            if base.path().trim_end_matches('/').ends_with(function) {
+                return Err(OpenAiError::NotTheBase(function));
+            }
+        }
+        let mut secrets = Secrets::default();
+        secrets.add_query(&base);
+        let authorization = match (key, userinfo(&base)) {
+            (Some(_), Some(_)) => return Err(OpenAiError::TwoIdentities),
+            (Some(key), None) => Some(bearer(key, &mut secrets)?),
+            (None, Some(userinfo)) => Some(basic(&base, &userinfo, &mut secrets)?),
+            (None, None) => None,
+        };
+        let no_host = |()| OpenAiError::NotAUrl("it has no host".to_owned());
+        base.set_username("").and_then(|()| base.set_password(None)).map_err(no_host)?;
+        let mut shown = base.clone();
+        shown.set_query(None);
+        let loopback = is_loopback(&base);
+        Ok(Endpoint {
+            base,
+            source: shown.as_str().trim_end_matches('/').to_owned(),
+            loopback,
+            authorization,
+            secrets,
+        })
+    }
+
+    /// The address of a function of the service.
+    pub(super) fn url(&self, function: &[&str]) -> Url {
+        let mut url = self.base.clone();
+        if let Ok(mut path) = url.path_segments_mut() {
+            path.pop_if_empty().extend(function);
+        }
+        url
+    }
+}
+
+fn bearer(key: &SecretString, secrets: &mut Secrets) -> Result<HeaderValue, OpenAiError> {
+    let key = key.expose_secret().trim();
+    if key.is_empty() || !key.bytes().all(|b| b.is_ascii_graphic()) {
+        return Err(OpenAiError::BadKey);
+    }
+    secrets.add(key);
+    sensitive(&format!("Bearer {key}"))
+}
+
+fn basic(base: &Url, userinfo: &str, secrets: &mut Secrets) -> Result<HeaderValue, OpenAiError> {
+    let encoded = BASE64.encode(userinfo.as_bytes());
+    secrets.add(&encoded);
+    if let Some((_, password)) = userinfo.split_once(':') {
+        secrets.add(password);
+    }
+    secrets.add(base.password().unwrap_or_default());
+    sensitive(&format!("Basic {encoded}"))
+}
+
+fn sensitive(text: &str) -> Result<HeaderValue, OpenAiError> {
+    let mut value = HeaderValue::from_str(text).map_err(|_| OpenAiError::BadKey)?;
+    value.set_sensitive(true);
+    Ok(value)
+}
+
+/// `user:password`, decoded.
+fn userinfo(url: &Url) -> Option<String> {
+    if url.username().is_empty() && url.password().is_none() {
+        return None;
+    }
+    Some(format!("{}:{}", decoded(url.username()), decoded(url.password().unwrap_or_default())))
+}
+
+/// Percent-decoded; what is no UTF-8 is sent as replacement characters and refused by the service.
+fn decoded(text: &str) -> String {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let Some((&first, tail)) = rest.split_first() {
+        let hex = tail.get(..2).filter(|_| first == b'%');
+        let hex = hex.and_then(|h| std::str::from_utf8(h).ok());
+        match hex.and_then(|h| u8::from_str_radix(h, 16).ok()) {
+            Some(byte) => {
+                bytes.push(byte);
+                rest = &tail[2..];
+            }
+            None => {
+                bytes.push(first);
+                rest = tail;
+            }
+        }
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+fn is_loopback(url: &Url) -> bool {
+    match url.host_str() {
+        Some("localhost") => true,
+        Some(host) => host
+            .trim_matches(['[', ']'])
+            .parse::<std::net::IpAddr>()
+            .is_ok_and(|address| address.is_loopback()),
+        None => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refused(base_url: &str, key: Option<&str>) -> String {
+        let key = key.map(SecretString::from);
+        match Endpoint::new(base_url, key.as_ref()) {
+            Ok(_) => panic!("{base_url} was accepted"),
+            Err(error) => error.to_string(),
+        }
+    }
+
+    #[test]
+    fn wrong_settings_are_explained() {
+        let all = [
+            refused("api.openai.com/v1", None),
+            refused("ftp://example.org", None),
+            refused("https://example.org/v1/chat/completions", None),
+            refused("https://example.org/v1#x", None),
+            refused("https://user:hunter2@example.org/v1", Some("sk-1234")),
+            refused("https://example.org/v1", Some("sk 1234")),
+            refused("https://example.org/v1", Some("")),
+        ];
+        insta::assert_snapshot!(all.join("\n"));
+    }
+
+    #[test]
+    fn functions_are_added_to_the_path_before_the_query() {
+        let endpoint =
+            Endpoint::new("https://u:hunter2@example.org/a/v1/?api-version=2024-10-21", None)
+                .unwrap();
+        assert_eq!(
+            endpoint.url(&["chat", "completions"]).as_str(),
+            "https://example.org/a/v1/chat/completions?api-version=2024-10-21"
+        );
+        assert_eq!(endpoint.source, "https://example.org/a/v1");
+        assert_eq!(endpoint.authorization.unwrap(), "Basic dTpodW50ZXIy");
+        assert_eq!(endpoint.secrets.strike("hunter2 dTpodW50ZXIy 2024-10-21"), "[key] [key] [key]");
+    }
+}

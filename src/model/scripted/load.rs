@@ -1,0 +1,165 @@
+//! From lines to answers.
+
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+
+use super::{Recorded, Scripted};
+use crate::id::{CallPath, PromptHash, Sample};
+use crate::model::Response;
+use crate::model::exchange_line::{ExchangeLine, ExchangeResponseError};
+use crate::prompt::{Api, Request, RequestError};
+
+/// Why an exchanges file cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum LoadError<E> {
+    /// The file itself cannot be read.
+    #[error(transparent)]
+    Read(E),
+    /// A line cannot be used.
+    #[error("line {line}: {problem}")]
+    Line {
+        /// Which, from 1.
+        line: usize,
+        /// What is wrong with it.
+        #[source]
+        problem: LoadProblem,
+    },
+}
+
+/// What is wrong with a line of an exchanges file.
+#[derive(Debug, thiserror::Error)]
+pub enum LoadProblem {
+    /// Not JSON, or not the fields of an exchange; the text says where in the line.
+    #[error("{0}")]
+    NotAnExchange(#[source] serde_json::Error),
+    /// Its request is none.
+    #[error("\"request\": {0}")]
+    Request(#[from] RequestError),
+    /// Its response is none.
+    #[error("{0}")]
+    Response(#[from] ExchangeResponseError),
+    /// A text for an embedding, or a vector for a chat.
+    #[error("\"request\" asks for {asked}, \"response\" has {found}")]
+    WrongKind {
+        /// What the request asks for.
+        asked: &'static str,
+        /// What the response has.
+        found: &'static str,
+    },
+    /// A sample without the call that it is a sample of.
+    #[error("\"sample\" without \"call\": a line without a call is taken in file order")]
+    SampleWithoutCall,
+    /// The same address twice.
+    #[error(
+        "call \"{call}\", sample {sample}, prompt {prompt} is on line {first} already: \
+         an address has one answer"
+    )]
+    Duplicate {
+        /// The call.
+        call: CallPath,
+        /// The sample.
+        sample: Sample,
+        /// The prompt, shortened.
+        prompt: String,
+        /// The line that had it first.
+        first: usize,
+    },
+}
+
+impl Scripted {
+    /// Reads the lines of an exchanges file, each with its number. `source` names the file for people.
+    ///
+    /// # Errors
+    /// [`LoadError`] with the first line that cannot be used, or the error of the lines themselves.
+    pub fn from_lines<E>(
+        source: impl Into<String>,
+        lines: impl IntoIterator<Item = Result<(usize, String), E>>,
+    ) -> Result<Self, LoadError<E>> {
+        let mut loader = Loader {
+            scripted: Scripted {
+                source: source.into(),
+                requests: BTreeMap::new(),
+                calls: BTreeMap::new(),
+                queues: BTreeMap::new(),
+            },
+            counted: BTreeMap::new(),
+        };
+        for line in lines {
+            let (line, text) = line.map_err(LoadError::Read)?;
+            loader.add(line, &text).map_err(|problem| LoadError::Line { line, problem })?;
+        }
+        Ok(loader.scripted)
+    }
+}
+
+struct Loader {
+    scripted: Scripted,
+    /// The next sample of lines that do not say theirs.
+    counted: BTreeMap<(CallPath, PromptHash), Sample>,
+}
+
+impl Loader {
+    fn add(&mut self, line: usize, text: &str) -> Result<(), LoadProblem> {
+        let exchange: ExchangeLine =
+            serde_json::from_str(text).map_err(LoadProblem::NotAnExchange)?;
+        let ExchangeLine { call, sample, request, response, label: _ } = exchange;
+        let request = Request::from_body(request)?;
+        let response = Response::try_from(response)?;
+        check_kind(&request, &response)?;
+        let hash = request.hash();
+        self.scripted.requests.entry(hash).or_insert(request);
+        match (call, sample) {
+            (None, Some(_)) => Err(LoadProblem::SampleWithoutCall),
+            (None, None) => {
+                self.scripted.queues.entry(hash).or_default().push(response);
+                Ok(())
+            }
+            (Some(call), sample) => {
+                let sample = sample.unwrap_or_else(|| self.count(&call, hash));
+                self.place(call, hash, sample, Recorded { line, response })
+            }
+        }
+    }
+
+    fn count(&mut self, call: &CallPath, hash: PromptHash) -> Sample {
+        let next = self.counted.entry((call.clone(), hash)).or_default();
+        let sample = *next;
+        *next = next.saturating_add(1);
+        sample
+    }
+
+    fn place(
+        &mut self,
+        call: CallPath,
+        hash: PromptHash,
+        sample: Sample,
+        recorded: Recorded,
+    ) -> Result<(), LoadProblem> {
+        let prompts = self.scripted.calls.entry(call.clone()).or_default();
+        match prompts.entry(hash).or_default().entry(sample) {
+            Entry::Vacant(place) => {
+                place.insert(recorded);
+                Ok(())
+            }
+            Entry::Occupied(first) => Err(LoadProblem::Duplicate {
+                call,
+                sample,
+                prompt: hash.short(12),
+                first: first.get().line,
+            }),
+        }
+    }
+}
+
+fn check_kind(request: &Request, response: &Response) -> Result<(), LoadProblem> {
+    use crate::model::Content;
+    match (request.api(), &response.content) {
+        (Api::Chat, Content::Text(_)) | (Api::Embedding, Content::Vector(_)) => Ok(()),
+        (Api::Chat, Content::Vector(_)) => {
+            Err(LoadProblem::WrongKind { asked: "a text", found: "an embedding" })
+        }
+        (Api::Embedding, Content::Text(_)) => {
+            Err(LoadProblem::WrongKind { asked: "an embedding", found: "a text" })
+        }
+    }
+}

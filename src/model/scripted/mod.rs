@@ -1,0 +1,114 @@
+//! Answers from an exchanges file, by address.
+//!
+//! - A line with `call` and `sample` answers exactly that sample of that call with that prompt, as
+//!   often as it is asked.
+//! - A line with `call` alone is the next sample of that call with that prompt, in file order.
+//! - A line without `call` serves any call with that prompt, in file order, once.
+//!
+//! A question without an answer is a failure that says what is nearest in the file.
+
+mod load;
+mod miss;
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Mutex;
+use std::sync::PoisonError;
+
+use futures::future::BoxFuture;
+
+pub use load::{LoadError, LoadProblem};
+
+use super::answer::{Ask, Model, ModelInfo, Response};
+use super::failure::{Failure, FailureKind};
+use crate::id::{CallPath, PromptHash, Sample};
+use crate::prompt::Request;
+
+/// A model that answers from an exchanges file.
+pub struct Scripted {
+    /// The file's name, for people.
+    source: String,
+    /// One request a prompt hash, however many lines ask it.
+    requests: BTreeMap<PromptHash, Request>,
+    calls: BTreeMap<CallPath, BTreeMap<PromptHash, Samples>>,
+    queues: BTreeMap<PromptHash, Queue>,
+}
+
+type Samples = BTreeMap<Sample, Recorded>;
+
+struct Recorded {
+    line: usize,
+    response: Response,
+}
+
+/// The answers to one prompt that any call may take, each once.
+#[derive(Default)]
+struct Queue {
+    total: usize,
+    left: Mutex<VecDeque<Response>>,
+}
+
+impl Queue {
+    fn push(&mut self, response: Response) {
+        self.total += 1;
+        self.left.get_mut().unwrap_or_else(PoisonError::into_inner).push_back(response);
+    }
+
+    fn take(&self) -> Option<Response> {
+        self.left.lock().unwrap_or_else(PoisonError::into_inner).pop_front()
+    }
+}
+
+impl Scripted {
+    /// How many answers the file had.
+    pub fn len(&self) -> usize {
+        let addressed = self.calls.values().flat_map(BTreeMap::values).map(BTreeMap::len);
+        addressed.sum::<usize>() + self.queues.values().map(|q| q.total).sum::<usize>()
+    }
+
+    /// Whether the file had no answer at all.
+    pub fn is_empty(&self) -> bool {
+        self.calls.is_empty() && self.queues.is_empty()
+    }
+
+    /// How many different prompts the file has.
+    pub fn prompts(&self) -> usize {
+        self.requests.len()
+    }
+
+    /// The recorded answer at an address, if there is one.
+    fn find(&self, ask: &Ask<'_>) -> Option<Response> {
+        let hash = ask.request.hash();
+        let samples = self.calls.get(ask.call).and_then(|prompts| prompts.get(&hash));
+        if let Some(recorded) = samples.and_then(|samples| samples.get(&ask.sample)) {
+            return Some(recorded.response.clone());
+        }
+        self.queues.get(&hash)?.take()
+    }
+}
+
+impl Model for Scripted {
+    fn info(&self) -> ModelInfo {
+        ModelInfo {
+            kind: "scripted".to_owned(),
+            source: Some(self.source.clone()),
+            simulated: false,
+        }
+    }
+
+    fn answer<'a>(&'a self, ask: Ask<'a>) -> BoxFuture<'a, Result<Response, Failure>> {
+        Box::pin(async move {
+            self.find(&ask)
+                .ok_or_else(|| Failure::new(FailureKind::NoAnswer, miss::explain(self, &ask)))
+        })
+    }
+}
+
+impl std::fmt::Debug for Scripted {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Scripted")
+            .field("source", &self.source)
+            .field("answers", &self.len())
+            .field("prompts", &self.prompts())
+            .finish()
+    }
+}
