@@ -1,0 +1,54 @@
+//! Models against a server that misbehaves, and answers from a file.
+
+mod embeddings;
+mod key;
+mod misbehaving;
+mod retry;
+mod scripted;
+
+use std::time::Duration;
+
+use retold::id::CallPath;
+use retold::model::openai::OpenAiSettings;
+use retold::model::{Ask, Failure, Model, OpenAi, Response};
+use retold::prompt::{ChatRequest, Message, Request, Role};
+
+use crate::support::server::Server;
+
+/// A key that cannot be mistaken for anything else.
+const KEY: &str = "sk-test-5ecre7Key0123456789";
+
+fn openai(server: &Server) -> OpenAi {
+    OpenAi::new(OpenAiSettings {
+        base_url: server.base_url(),
+        key: Some(KEY.into()),
+        timeout: Duration::from_millis(1500),
+    })
+    .unwrap()
+}
+
+fn chat(text: &str) -> Request {
+    ChatRequest {
+        model: "test-model".into(),
+        messages: vec![Message::new(Role::User, text)],
+        temperature: Some(1.0),
+        ..ChatRequest::default()
+    }
+    .into_request()
+    .unwrap()
+}
+
+async fn ask(model: &dyn Model, request: &Request, attempt: u32) -> Result<Response, Failure> {
+    ask_at(model, request, "solve/900", 0, attempt).await
+}
+
+async fn ask_at(
+    model: &dyn Model,
+    request: &Request,
+    call: &str,
+    sample: u32,
+    attempt: u32,
+) -> Result<Response, Failure> {
+    let call = CallPath::new(call).unwrap();
+    model.answer(Ask { request, call: &call, sample, attempt }).await
+}
