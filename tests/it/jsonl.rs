@@ -95,10 +95,11 @@ fn a_truncated_file_says_so() {
         let path = folder.path().join(name);
         write(&path, &["{\"a\":1}", "{\"a\":2}", "{\"a\":3}"]);
         let bytes = fs::read(&path).unwrap();
-        for length in 1..bytes.len() {
+        for length in 0..bytes.len() {
             let cut = folder.path().join(format!("cut-{name}"));
             fs::write(&cut, &bytes[..length]).unwrap();
-            let read: Result<Vec<_>, _> = JsonlReader::open(&cut).unwrap().collect();
+            let read =
+                JsonlReader::open(&cut).and_then(|lines| lines.collect::<Result<Vec<_>, _>>());
             let error = read.expect_err(&format!("{name} cut to {length} bytes was read"));
             assert!(matches!(error.problem, Problem::Truncated), "{name} {length}: {error}");
         }

@@ -1,4 +1,5 @@
 //! All integration tests, in one binary: it links once and shares its support code.
+#![cfg(test)] // so that clippy knows the support code for test code, too
 
 mod jsonl;
 mod models;

@@ -2,15 +2,20 @@
 
 use std::time::Duration;
 
-use retold::model::{Content, Failure};
+use retold::model::openai::OpenAiSettings;
+use retold::model::{Content, Failure, FailureKind, OpenAi};
 
-use super::{ask, chat, openai};
+use super::{PATIENCE, ask, chat, openai, openai_within};
 use crate::support::block_on;
-use crate::support::server::{Reply, Server};
+use crate::support::server::{Reply, Server, nobody};
 
 fn failure_of(reply: Reply) -> Failure {
+    failure_within(reply, PATIENCE)
+}
+
+fn failure_within(reply: Reply, timeout: Duration) -> Failure {
     let server = Server::script([reply]);
-    let model = openai(&server);
+    let model = openai_within(&server, timeout);
     let failure = block_on(ask(&model, &chat("2 + 2?"), 0)).unwrap_err();
     assert_eq!(server.received().len(), 1, "one attempt is one request");
     failure
@@ -18,8 +23,11 @@ fn failure_of(reply: Reply) -> Failure {
 
 /// Snapshots the failure that a reply leads to, with port and system error numbers left out.
 macro_rules! assert_failure {
-    ($name:literal, $reply:expr) => {{
-        let failure = failure_of($reply);
+    ($name:literal, $reply:expr) => {
+        assert_failure!($name, $reply, PATIENCE)
+    };
+    ($name:literal, $reply:expr, $timeout:expr) => {{
+        let failure = failure_within($reply, $timeout);
         insta::with_settings!({filters => vec![
             (r"127\.0\.0\.1:\d+", "127.0.0.1:[port]"),
             (r"os error \d+", "os error [n]"),
@@ -111,21 +119,17 @@ fn connections_that_break() {
 
 #[test]
 fn slow_answers() {
-    assert_failure!("slow_body", Reply::chat("4").slow_body(Duration::from_secs(30)));
-    assert_failure!("slow_start", Reply::chat("4").slow_start(Duration::from_secs(30)));
+    let (long, short) = (Duration::from_secs(30), Duration::from_millis(500));
+    assert_failure!("slow_body", Reply::chat("4").slow_body(long), short);
+    assert_failure!("slow_start", Reply::chat("4").slow_start(long), short);
 }
 
 #[test]
 fn nobody_listens() {
-    let server = Server::script([]);
-    let model = openai(&server);
-    let address = server.address();
-    drop(server);
-    // The server's thread closes the port soon after.
-    while std::net::TcpStream::connect(address).is_ok() {
-        std::thread::sleep(Duration::from_millis(5));
-    }
+    let (base_url, _reserved) = nobody();
+    let settings = OpenAiSettings { base_url, key: None, timeout: PATIENCE };
+    let model = OpenAi::new(settings).unwrap();
     let failure = block_on(ask(&model, &chat("2 + 2?"), 0)).unwrap_err();
-    assert_eq!(failure.kind, retold::model::FailureKind::Connection);
+    assert_eq!(failure.kind, FailureKind::Connection);
     assert!(failure.message.starts_with("cannot connect to http://127.0.0.1:"), "{failure}");
 }

@@ -18,13 +18,16 @@ use crate::support::server::Server;
 /// A key that cannot be mistaken for anything else.
 const KEY: &str = "sk-test-5ecre7Key0123456789";
 
+/// Long enough for a busy machine.
+const PATIENCE: Duration = Duration::from_secs(20);
+
 fn openai(server: &Server) -> OpenAi {
-    OpenAi::new(OpenAiSettings {
-        base_url: server.base_url(),
-        key: Some(KEY.into()),
-        timeout: Duration::from_millis(1500),
-    })
-    .unwrap()
+    openai_within(server, PATIENCE)
+}
+
+fn openai_within(server: &Server, timeout: Duration) -> OpenAi {
+    let key = Some(KEY.into());
+    OpenAi::new(OpenAiSettings { base_url: server.base_url(), key, timeout }).unwrap()
 }
 
 fn chat(text: &str) -> Request {

@@ -11,7 +11,7 @@ pub(crate) fn shared_data(path: &str) -> PathBuf {
     let file = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../shared/data").join(path);
     assert!(
         file.exists(),
-        "{} is missing: this test needs the shared data folder beside the project (see its README)",
+        "{} is missing: this test needs the shared data folder beside the project",
         file.display()
     );
     file

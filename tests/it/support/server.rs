@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio::sync::oneshot;
 
 /// A request as it came.
@@ -166,6 +166,13 @@ impl Server {
     pub(crate) fn received(&self) -> Vec<Received> {
         self.shared.received.lock().unwrap().clone()
     }
+}
+
+/// A base URL where nobody listens, and the socket that keeps its port from being taken.
+pub(crate) fn nobody() -> (String, TcpSocket) {
+    let socket = TcpSocket::new_v4().unwrap();
+    socket.bind(SocketAddr::from(([127, 0, 0, 1], 0))).unwrap();
+    (format!("http://{}/v1", socket.local_addr().unwrap()), socket)
 }
 
 async fn accept(listener: TcpListener, shared: Arc<Shared>) {
