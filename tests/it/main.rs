@@ -1,5 +1,10 @@
-//! The integration tests, in one binary: one link, shared helpers.
+//! All integration tests, in one binary: it links once and shares its support code.
+#![cfg(test)] // so that clippy knows the support code for test code, too
 
 mod game24_parsers;
+mod jsonl;
+mod models;
 mod parsers_lock;
+mod prompt_hash;
 mod support;
+mod vectors;

@@ -5,6 +5,7 @@ use std::collections::btree_map::Entry;
 
 use super::{Recorded, Scripted};
 use crate::id::{CallPath, PromptHash, Sample};
+use crate::inert::inert;
 use crate::model::Response;
 use crate::model::exchange_line::{ExchangeLine, ExchangeResponseError};
 use crate::prompt::{Api, Request, RequestError};
@@ -29,9 +30,17 @@ pub enum LoadError<E> {
 /// What is wrong with a line of an exchanges file.
 #[derive(Debug, thiserror::Error)]
 pub enum LoadProblem {
-    /// Not JSON, or not the fields of an exchange; the text says where in the line.
-    #[error("{0}")]
-    NotAnExchange(#[source] serde_json::Error),
+    /// Not a JSON object at all.
+    #[error("an exchange is a JSON object, {{\"request\": .., \"response\": ..}}")]
+    NotAnObject,
+    /// Not JSON, or not the fields of an exchange.
+    #[error("column {column}: {reason}")]
+    NotAnExchange {
+        /// Where in the line, from 1.
+        column: usize,
+        /// What is wrong there.
+        reason: String,
+    },
     /// Its request is none.
     #[error("\"request\": {0}")]
     Request(#[from] RequestError),
@@ -100,8 +109,11 @@ struct Loader {
 
 impl Loader {
     fn add(&mut self, line: usize, text: &str) -> Result<(), LoadProblem> {
-        let exchange: ExchangeLine =
-            serde_json::from_str(text).map_err(LoadProblem::NotAnExchange)?;
+        // serde would take a list of the fields in order, too.
+        if !text.trim_start().starts_with('{') {
+            return Err(LoadProblem::NotAnObject);
+        }
+        let exchange: ExchangeLine = serde_json::from_str(text).map_err(not_an_exchange)?;
         let ExchangeLine { call, sample, request, response, label: _ } = exchange;
         let request = Request::from_body(request)?;
         let response = Response::try_from(response)?;
@@ -149,6 +161,13 @@ impl Loader {
             }),
         }
     }
+}
+
+/// The reader counts lines within the text it was given, which is one line: only the column tells.
+fn not_an_exchange(error: serde_json::Error) -> LoadProblem {
+    let text = error.to_string();
+    let reason = text.rsplit_once(" at line ").map_or(text.as_str(), |(reason, _)| reason);
+    LoadProblem::NotAnExchange { column: error.column(), reason: inert(reason, 300) }
 }
 
 fn check_kind(request: &Request, response: &Response) -> Result<(), LoadProblem> {
