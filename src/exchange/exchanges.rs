@@ -14,7 +14,7 @@ use crate::id::{CallPath, PromptHash, RunId, Sample, Seq, Time};
 use crate::jsonl::JsonlReader;
 use crate::log::{Append, Backend, LogError, Reader};
 use crate::lookup::LookupMap;
-use crate::model::scripted::LoadProblem;
+use crate::model::scripted::{Exchange, LoadProblem};
 use crate::model::{ExchangeLine, ExchangeResponse, Response, Usage};
 use crate::prompt::{CanonicalError, Request};
 
@@ -110,12 +110,8 @@ pub fn import_exchanges(
     for line in JsonlReader::open(path)? {
         let (number, text) = line?;
         let wrong = |problem| ImportError::Exchange { path: name.clone(), line: number, problem };
-        let exchange: ExchangeLine =
-            serde_json::from_str(&text).map_err(|e| wrong(LoadProblem::NotAnExchange(e)))?;
-        let request = Request::from_body(exchange.request).map_err(|e| wrong(e.into()))?;
-        let response = Response::try_from(exchange.response).map_err(|e| wrong(e.into()))?;
-        let (call, sample) =
-            addresses.next(exchange.call, exchange.sample, &request, number).map_err(wrong)?;
+        let Exchange { call, sample, request, response } = Exchange::read(&text).map_err(wrong)?;
+        let (call, sample) = addresses.next(call, sample, &request, number).map_err(wrong)?;
         let prompt = request.hash();
         let sent = Event::RequestSent(RequestSent { call, sample, prompt });
         let sent = add(&mut events, sent, Some(request))?;

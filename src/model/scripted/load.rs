@@ -101,14 +101,25 @@ impl Scripted {
     }
 }
 
-struct Loader {
-    scripted: Scripted,
-    /// The next sample of lines that do not say theirs.
-    counted: BTreeMap<(CallPath, PromptHash), Sample>,
+/// A line of an exchanges file, checked.
+#[derive(Debug, Clone)]
+pub struct Exchange {
+    /// Where in the experiment, if it says so.
+    pub call: Option<CallPath>,
+    /// The n-th answer, if it says so.
+    pub sample: Option<Sample>,
+    /// What was asked.
+    pub request: Request,
+    /// What was answered.
+    pub response: Response,
 }
 
-impl Loader {
-    fn add(&mut self, line: usize, text: &str) -> Result<(), LoadProblem> {
+impl Exchange {
+    /// Reads a line.
+    ///
+    /// # Errors
+    /// [`LoadProblem`]: what is wrong with it.
+    pub fn read(text: &str) -> Result<Self, LoadProblem> {
         // serde would take a list of the fields in order, too.
         if !text.trim_start().starts_with('{') {
             return Err(LoadProblem::NotAnObject);
@@ -118,6 +129,19 @@ impl Loader {
         let request = Request::from_body(request)?;
         let response = Response::try_from(response)?;
         check_kind(&request, &response)?;
+        Ok(Exchange { call, sample, request, response })
+    }
+}
+
+struct Loader {
+    scripted: Scripted,
+    /// The next sample of lines that do not say theirs.
+    counted: BTreeMap<(CallPath, PromptHash), Sample>,
+}
+
+impl Loader {
+    fn add(&mut self, line: usize, text: &str) -> Result<(), LoadProblem> {
+        let Exchange { call, sample, request, response } = Exchange::read(text)?;
         let hash = request.hash();
         self.scripted.requests.entry(hash).or_insert(request);
         match (call, sample) {
