@@ -1,6 +1,7 @@
 //! Labelled lines: `Answer: ..`, `**Final answer:** ..`, `The answer is ..`, `Output: ..`.
 
 use super::Params;
+use super::lines::lines;
 use super::run::{equation, expression_in};
 
 /// What a line announces.
@@ -22,8 +23,7 @@ pub(super) struct Labelled {
 /// equation and nothing else: often it is the first step of the working.
 pub(super) fn last_label(text: &str, params: &Params) -> Option<Labelled> {
     let mut below = "";
-    for line in text.rsplit(['\n', '\r']) {
-        let line = line.trim();
+    for line in lines(text).rev() {
         if let Some((label, content)) = label(line) {
             let is_bare = is_bare(content);
             let content = if is_bare { below } else { content };

@@ -2,6 +2,7 @@
 
 use super::Params;
 use super::expression::Expression;
+use super::lines::lines;
 use super::normalise::normalise;
 use super::validate::uses_exactly;
 
@@ -14,7 +15,7 @@ use super::validate::uses_exactly;
 /// and never at its value.
 pub(super) fn expression_in(passage: &str, params: &Params) -> Option<String> {
     let mut fallback = None;
-    for line in passage.rsplit(['\n', '\r']) {
+    for line in lines(passage).rev() {
         let line = normalise(line);
         let mut first = None;
         for (text, expression) in expressions(&line) {

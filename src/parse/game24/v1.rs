@@ -10,6 +10,7 @@
 
 use super::Params;
 use super::expression::Expression;
+use super::lines::lines;
 use super::validate::uses_exactly;
 use crate::parse::chain::{Found, Strategy};
 
@@ -36,11 +37,6 @@ fn bottom_scan(text: &str, params: &Params) -> Option<Found<String>> {
         let line = without_target(line.strip_prefix("Output:").unwrap_or(line));
         if is_plausible(line, &params.numbers) { filled(line) } else { None }
     })
-}
-
-/// The trimmed lines that are not blank.
-fn lines(text: &str) -> impl DoubleEndedIterator<Item = &str> {
-    text.split(['\n', '\r']).map(str::trim).filter(|line| !line.is_empty())
 }
 
 /// The line without a closing `= 24`.

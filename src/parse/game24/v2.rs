@@ -18,6 +18,7 @@
 
 use super::Params;
 use super::label::{Label, gives_up, last_label};
+use super::lines::lines;
 use super::run::{expression_in, plausible_equation};
 use super::tags::{boxed, last_block, unclosed_blocks};
 use crate::parse::chain::{Found, Strategy};
@@ -37,10 +38,8 @@ pub(super) const STRATEGIES: &[Strategy<Params, String>] = &[
 fn answer_block(text: &str, params: &Params) -> Option<Found<String>> {
     let answer = Answer::of(text);
     let block = last_block(answer.body)?;
-    let candidate = expression_in(block.content, params).or_else(|| {
-        let line = block.content.lines().map(str::trim).find(|line| !line.is_empty());
-        line.map(str::to_owned)
-    });
+    let candidate = expression_in(block.content, params)
+        .or_else(|| lines(block.content).next().map(str::to_owned));
     let mut found = answer.found(candidate?);
     if block.is_repeated {
         found.warnings.push("several answer blocks: the last one counts".to_owned());
@@ -49,12 +48,15 @@ fn answer_block(text: &str, params: &Params) -> Option<Found<String>> {
 }
 
 /// The last opening tag after which an expression stands, up to the next tag. Covers answers cut
-/// short and tags closed with another opening tag.
+/// short and tags closed with another opening tag. What ends in the middle of an expression,
+/// `(9 + 9 - 6) * (`, is no answer: its readable part would be another expression.
 fn unclosed_answer_block(text: &str, params: &Params) -> Option<Found<String>> {
     let answer = Answer::of(text);
-    let mut blocks = unclosed_blocks(answer.body);
-    let candidate = blocks.find_map(|content| {
-        let line = content.lines().find(|line| !line.trim().is_empty())?;
+    let candidate = unclosed_blocks(answer.body).find_map(|content| {
+        let line = lines(content).next()?;
+        if line.ends_with(['(', '+', '-', '*', '/']) {
+            return None;
+        }
         expression_in(line, params)
     })?;
     let mut found = answer.found(candidate);
@@ -90,16 +92,17 @@ fn labelled(text: &str, params: &Params, label: Label) -> Option<Found<String>> 
 fn declined(text: &str, params: &Params) -> Option<Found<String>> {
     let answer = Answer::of(text);
     let declines = last_label(answer.body, params).is_some() || {
-        let last = answer.body.trim_end().rsplit(['\n', '\r']).next();
-        last.is_some_and(|line| gives_up(line) && plausible_equation(line, params).is_none())
+        lines(answer.body)
+            .next_back()
+            .is_some_and(|line| gives_up(line) && plausible_equation(line, params).is_none())
     };
     declines.then(|| answer.found(String::new()))
 }
 
 fn bottom_scan(text: &str, params: &Params) -> Option<Found<String>> {
     let answer = Answer::of(text);
-    let mut lines = answer.body.rsplit(['\n', '\r']);
-    let candidate = lines.find_map(|line| plausible_equation(line.trim(), params))?;
+    let mut lines = lines(answer.body).rev();
+    let candidate = lines.find_map(|line| plausible_equation(line, params))?;
     Some(answer.found(candidate))
 }
 

@@ -87,8 +87,8 @@ fn version_1_agrees_on_the_game24_answer_tag_samples() {
     assert_eq!(count, 14);
 }
 
-/// Version 2 on the same samples differs where a tag was cut, and where the answer is reasoning
-/// that never reached an answer.
+/// One sample was cut inside its closing tag. Version 1 finds the expression by luck, in the
+/// reasoning above; version 2 finds the same in the answer.
 #[test]
 fn version_2_differs_on_the_game24_answer_tag_samples_only_where_the_tag_was_cut() {
     let mut flips = Vec::new();
@@ -136,9 +136,9 @@ fn original_game24_unit_vectors() {
     assert_eq!(count, 34);
 }
 
-/// Where version 2 departs from the original on purpose, by the start of the candidate that the
-/// original expects and what version 2 finds: an unclosed tag below an `Output:` line is the later
-/// and the more explicit marker; of two complete blocks the last is the model's final word.
+/// What version 2 finds where it departs from the original on purpose: an unclosed tag below an
+/// `Output:` line is the later and the more explicit marker; of two complete blocks the last is the
+/// model's final word.
 const DIFFERS: [(&str, &str); 2] =
     [("unclosed_answer_block", "(4-1)*8"), ("answer_block", "(4-1)*8")];
 

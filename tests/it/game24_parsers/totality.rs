@@ -146,7 +146,7 @@ fn a_megabyte_of_anything_ends() {
     assert_eq!(decide(2, &[1], &format!("Answer: {middle}+0")).method, "answer_line");
 }
 
-/// What is inside a block decides, whatever a model writes around it.
+/// Version 1 goes on making the decisions that version 2 was made to improve.
 #[test]
 fn old_versions_stay() {
     let text = "<answer>1+2</answer><answer>2+2</answer>";
