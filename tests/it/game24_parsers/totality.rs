@@ -137,9 +137,7 @@ fn a_megabyte_of_anything_ends() {
     for piece in pieces {
         let text = piece.repeat(1_000_000 / piece.len());
         for version in [1, 2] {
-            for numbers in [&[][..], &[4, 6, 7, 8][..]] {
-                decide(version, numbers, &text);
-            }
+            decide(version, &[4, 6, 7, 8], &text);
         }
     }
     let middle = "(".repeat(500_000) + "1" + &")".repeat(500_000);
