@@ -16,9 +16,9 @@ use crate::event::Event;
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     /// The run (first digits of its id, or `latest`), or a recording's file.
-    run: String,
+    pub(super) run: String,
     /// The decision: its call, CALL#SAMPLE, or its seq.
-    decision: Target,
+    pub(super) decision: Target,
 }
 
 pub(super) fn run(args: Args, global: &Global, output: &Output) -> Result<Status, CliError> {

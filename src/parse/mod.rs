@@ -13,4 +13,4 @@ mod chain;
 pub mod game24;
 pub mod registry;
 
-pub use chain::{AnyParser, ChainParser, Found, Parsed, Parser, ParserSpec, Strategy};
+pub use chain::{AnyParser, ChainParser, Found, LastResort, Parsed, Parser, ParserSpec, Strategy};
