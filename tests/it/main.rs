@@ -2,4 +2,5 @@
 
 mod game24_parsers;
 mod parsers_lock;
+mod replay;
 mod support;

@@ -1,4 +1,9 @@
 //! What several tests need.
 
 pub(crate) mod cases;
+pub(crate) mod child;
 pub(crate) mod data;
+pub(crate) mod logs;
+pub(crate) mod mixed;
+pub(crate) mod oracle;
+pub(crate) mod trial;
