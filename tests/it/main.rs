@@ -6,5 +6,6 @@ mod jsonl;
 mod models;
 mod parsers_lock;
 mod prompt_hash;
+mod replay;
 mod support;
 mod vectors;
