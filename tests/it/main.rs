@@ -1,6 +1,8 @@
 //! The integration tests, in one binary: one link, shared helpers.
 
+mod crash;
 mod game24_parsers;
 mod parsers_lock;
+mod processes;
 mod replay;
 mod support;

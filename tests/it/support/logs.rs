@@ -29,6 +29,11 @@ impl Folder {
         open(&self.path())
     }
 
+    /// The path of the lease file of a run.
+    pub(crate) fn lease(&self, run: RunId) -> PathBuf {
+        self.dir.path().join(format!("log.db-{run}.lease"))
+    }
+
     /// A plain connection to the file, as any other program would have.
     pub(crate) fn sql(&self) -> Connection {
         Connection::open(self.path()).unwrap()

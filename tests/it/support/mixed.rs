@@ -57,7 +57,8 @@ pub(crate) struct Mixed {
     pub(crate) people: u32,
 }
 
-const RULES: &str = "You take part in a study. The rules are long, so that the log keeps them once.";
+const RULES: &str =
+    "You take part in a study. The rules are long, so that the log keeps them once.";
 
 impl Experiment for Mixed {
     type Event = Fact;
@@ -108,7 +109,8 @@ impl Experiment for Mixed {
 
 /// A dialogue of some turns; how many depends on what is said.
 async fn talk(talk: &mut Talk<Mixed>, person: u32) -> Result<i64, Stop> {
-    let mut messages = vec![Message { role: Role::System, parts: vec![RULES.into(), "Go.".into()] }];
+    let mut messages =
+        vec![Message { role: Role::System, parts: vec![RULES.into(), "Go.".into()] }];
     let mut sum = 0;
     for turn in 0..2 + person % 3 {
         messages.push(Message::new(Role::User, format!("Person {person}, turn {turn}?")));

@@ -35,7 +35,11 @@ impl Trial {
 
     /// The same run with another model.
     pub(crate) fn with_model(&self, model: Answerer) -> Self {
-        Trial { limits: self.limits, retry: self.retry, ..Trial::new(&self.log, self.run.0[0], model) }
+        Trial {
+            limits: self.limits,
+            retry: self.retry,
+            ..Trial::new(&self.log, self.run.0[0], model)
+        }
     }
 
     /// Executes an experiment.
