@@ -1,8 +1,10 @@
 //! The integration tests, in one binary: one link, shared helpers.
 
+mod append_only;
 mod crash;
 mod game24_parsers;
 mod parsers_lock;
 mod processes;
 mod replay;
 mod support;
+mod tamper;

@@ -6,4 +6,5 @@ pub(crate) mod data;
 pub(crate) mod logs;
 pub(crate) mod mixed;
 pub(crate) mod oracle;
+pub(crate) mod tamper;
 pub(crate) mod trial;
