@@ -74,3 +74,20 @@ pub(crate) fn row(n: i64) -> NewEvent {
     let body = format!("{{\"causes\":[],\"fact\":{n}}}").into();
     NewEvent { body, ..NewEvent::new("Occurred", Time(1_700_000_000_000 + n)) }
 }
+
+/// Copies the first events of a run into another log.
+pub(crate) fn copy(from: &Log, to: &Log, run: RunId, most: usize) {
+    let mut reader = from.reader().unwrap();
+    let stored = reader.events(run, Seq(0), most).unwrap();
+    let events = stored.iter().map(|event| again(reader.as_mut(), event)).collect();
+    let append = retold::log::Append { run, first: Seq(1), events };
+    to.backend().committer().unwrap().commit(&[append]).unwrap();
+}
+
+/// A stored event as it went in.
+pub(crate) fn again(reader: &mut dyn Reader, stored: &StoredEvent) -> NewEvent {
+    let request = stored.prompt.map(|prompt| reader.request(prompt).unwrap().unwrap());
+    let new = NewEvent::from_event(&stored.event().unwrap(), stored.time, request).unwrap();
+    assert_eq!((new.version, &new.body), (stored.version, &stored.body));
+    new
+}
