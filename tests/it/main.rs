@@ -3,6 +3,7 @@
 mod append_only;
 mod conformance;
 mod crash;
+mod divergence;
 mod game24_parsers;
 mod parsers_lock;
 mod processes;
@@ -10,3 +11,4 @@ mod replay;
 mod resume;
 mod support;
 mod tamper;
+mod views;
