@@ -85,7 +85,7 @@ impl<E: Experiment + ?Sized> Run<E> {
                 Ok(ended) => drop(waiting.insert(number, ended)),
                 Err(e) => {
                     // The others finish the question they are at, which is paid for, and no more.
-                    core.signal.stop();
+                    core.brake.pull();
                     stop = Some(more_telling(stop, e));
                 }
             }
@@ -94,7 +94,7 @@ impl<E: Experiment + ?Sized> Run<E> {
             {
                 results.push(result);
                 if let Err(e) = self.log(outcomes) {
-                    core.signal.stop();
+                    core.brake.pull();
                     stop = Some(e);
                 }
             }

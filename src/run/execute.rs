@@ -12,7 +12,7 @@ use super::history::History;
 use super::mode::Mode;
 use super::outcomes::Outcomes;
 use super::shared::Shared;
-use super::signal::Signal;
+use super::signal::{Brake, Signal};
 use super::stop::Stop;
 use crate::event::{Event, RunFinished, RunOutcome, RunResumed, RunStarted};
 use crate::id::{OutcomeDigest, RunId};
@@ -88,7 +88,7 @@ pub async fn execute(experiment: &dyn AnyExperiment, setup: Setup) -> Result<End
         seed: started.seed,
         retry,
         throttle,
-        signal,
+        brake: Brake::new(signal),
         writer: RefCell::new(writer),
         history: RefCell::new(history),
         outcomes: Outcomes::default(),

@@ -28,4 +28,5 @@ pub(crate) fn block_on<F: Future>(future: F) -> F::Output {
 pub(crate) mod logs;
 pub(crate) mod mixed;
 pub(crate) mod oracle;
+pub(crate) mod tamper;
 pub(crate) mod trial;
