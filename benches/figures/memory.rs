@@ -9,7 +9,7 @@ use crate::row;
 use crate::study::{Study, go};
 
 fn study(prompts: u64) -> Study {
-    Study { prompts, samples: 100, prompt_bytes: 1000, answer_bytes: 90 }
+    Study::new(prompts, 100, 1000, 90)
 }
 
 pub(crate) fn measure() {
@@ -17,7 +17,7 @@ pub(crate) fn measure() {
     for prompts in [100, 10_000] {
         let folder = tempfile::tempdir().unwrap();
         let log = folder.path().join(format!("{prompts}.db"));
-        go(study(prompts), &log, Mode::Record);
+        go(&study(prompts), &log, Mode::Record);
         let itself = std::env::current_exe().unwrap();
         let output = Command::new(itself).arg("memory-child").arg(&log).output().unwrap();
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
@@ -36,7 +36,7 @@ pub(crate) fn measure() {
 pub(crate) fn child(path: &str) {
     let path = Path::new(path);
     let prompts = path.file_stem().unwrap().to_str().unwrap().parse().unwrap();
-    go(study(prompts), path, Mode::Replay);
+    go(&study(prompts), path, Mode::Replay);
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
     let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
     println!("{}", peak.trim().trim_end_matches(" kB"));

@@ -11,8 +11,8 @@ use crate::study::{Study, go};
 use crate::{rate, row, timed};
 
 pub(crate) fn measure() {
-    let one_prompt = Study { prompts: 200, samples: 100, prompt_bytes: 1000, answer_bytes: 90 };
-    let own_prompt = Study { prompts: 20_000, samples: 1, prompt_bytes: 1000, answer_bytes: 1400 };
+    let one_prompt = Study::new(200, 100, 1000, 90);
+    let own_prompt = Study::new(20_000, 1, 1000, 1400);
     let studies = [
         ("replay, 100 answers of 120 B a prompt", one_prompt),
         ("replay, each answer of 1.4 kB to its own prompt of 1 kB", own_prompt),
@@ -20,12 +20,12 @@ pub(crate) fn measure() {
     for (name, study) in studies {
         let folder = tempfile::tempdir().unwrap();
         let log = folder.path().join("log.db");
-        go(study, &log, Mode::Record);
+        go(&study, &log, Mode::Record);
         let bare_log = folder.path().join("bare.db");
-        let keys = fill(&bare_log, study);
+        let keys = fill(&bare_log, &study);
         let (mut ours, mut bare) = (Duration::MAX, Duration::MAX);
         for _ in 0..5 {
-            ours = ours.min(timed(|| go(study, &log, Mode::Replay)).1);
+            ours = ours.min(timed(|| go(&study, &log, Mode::Replay)).1);
             bare = bare.min(look_up(&bare_log, &keys));
         }
         let (ours, bare) = (rate(study.exchanges(), ours), rate(study.exchanges(), bare));
@@ -39,7 +39,7 @@ pub(crate) fn measure() {
 }
 
 /// The same answers in a bare table, by a 32-byte key; the keys in the order of the run.
-fn fill(path: &Path, study: Study) -> Vec<[u8; 32]> {
+fn fill(path: &Path, study: &Study) -> Vec<[u8; 32]> {
     let mut db = Connection::open(path).unwrap();
     db.pragma_update(None, "page_size", 8192).unwrap();
     db.pragma_update(None, "journal_mode", "WAL").unwrap();

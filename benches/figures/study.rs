@@ -15,22 +15,32 @@ use retold::run::{
     Ended, Experiment, Finish, Mode, Question, Report, Run, Setup, Signal, Stop, execute,
 };
 
-/// `prompts` prompts, `samples` answers each.
-#[derive(Debug, Clone, Copy)]
+/// Some prompts, `samples` answers each.
+#[derive(Debug, Clone)]
 pub(crate) struct Study {
     pub(crate) prompts: u64,
     pub(crate) samples: u32,
-    pub(crate) prompt_bytes: usize,
     pub(crate) answer_bytes: usize,
+    /// What all prompts say, made once: making it up is no part of a replay.
+    pub(crate) common: Arc<str>,
 }
 
 impl Study {
+    pub(crate) fn new(
+        prompts: u64,
+        samples: u32,
+        prompt_bytes: usize,
+        answer_bytes: usize,
+    ) -> Self {
+        Study { prompts, samples, answer_bytes, common: filler(1, prompt_bytes).into() }
+    }
+
     pub(crate) fn exchanges(&self) -> usize {
         self.prompts as usize * self.samples as usize
     }
 
     pub(crate) fn request(&self, number: u64) -> Request {
-        let prompt = format!("Question {number}. {}", filler(number, self.prompt_bytes));
+        let prompt = format!("Question {number}. {}", self.common);
         let messages = vec![Message::new(Role::User, prompt)];
         let chat = ChatRequest {
             model: "gpt-4".into(),
@@ -100,7 +110,7 @@ impl Model for Study {
 pub(crate) const RUN: RunId = RunId([7; 8]);
 
 /// Records or replays a study in a log file.
-pub(crate) fn go(study: Study, path: &Path, mode: Mode) -> Ended {
+pub(crate) fn go(study: &Study, path: &Path, mode: Mode) -> Ended {
     let backend = SqliteBackend::open_or_create(path, SqliteOptions::default()).unwrap();
     let limits = Limits { concurrency: 64, ..Limits::default() };
     let setup = Setup {
@@ -114,14 +124,14 @@ pub(crate) fn go(study: Study, path: &Path, mode: Mode) -> Ended {
             model: serde_json::json!({"simulated": true}),
             program: "bench".into(),
         },
-        model: (mode != Mode::Replay).then(|| Arc::new(study) as Arc<dyn Model>),
+        model: (mode != Mode::Replay).then(|| Arc::new(study.clone()) as Arc<dyn Model>),
         retry: RetryPolicy::default(),
         throttle: Throttle::new(&limits).unwrap(),
         signal: Signal::default(),
         on_progress: Box::new(|_| {}),
     };
     let tokio = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    let ended = tokio.block_on(execute(&study, setup)).unwrap();
+    let ended = tokio.block_on(execute(study, setup)).unwrap();
     assert!(matches!(ended.finish, Finish::Finished), "{:?}", ended.finish);
     assert_eq!(ended.progress.exchanges as usize, study.exchanges());
     ended
