@@ -79,10 +79,16 @@ pub async fn execute(experiment: &dyn AnyExperiment, setup: Setup) -> Result<End
         Mode::Resume => Some(log.go_on(run)?),
         Mode::Replay => None,
     };
-    let history = match mode {
+    let mut history = match mode {
         Mode::Record => None,
         Mode::Replay | Mode::Resume => Some(History::read(log.reader()?, run)?),
     };
+    // A finished run has nothing to add: resuming it replays it, and nothing can be written.
+    let finished = match &mut history {
+        Some(history) if mode == Mode::Resume => history.finished()?.is_some(),
+        _ => false,
+    };
+    let (mode, writer) = if finished { (Mode::Replay, None) } else { (mode, writer) };
     let core = Rc::new(Core {
         mode,
         seed: started.seed,
@@ -110,12 +116,6 @@ async fn begin(core: &Core, mode: Mode, started: RunStarted) -> Result<(), Stop>
         Mode::Replay => return Ok(()),
         Mode::Record => Event::RunStarted(started),
         Mode::Resume => {
-            // A finished run has nothing to add: it is read, and nothing is written.
-            if let Some(history) = core.history.borrow_mut().as_mut()
-                && history.finished()?.is_some()
-            {
-                return Ok(());
-            }
             let info = core.model.as_ref().map(|m| m.info());
             let model = serde_json::to_value(info).unwrap_or_default();
             Event::RunResumed(RunResumed { model, program: started.program })
