@@ -18,8 +18,11 @@ use crate::parse::Parser;
 /// logged when all dialogues before it have ended, so that the order never depends on timing.
 pub struct Talk<E: Experiment + ?Sized> {
     core: SharedCore,
-    outcomes: Vec<Outcome<E::Event>>,
+    outcomes: Outcomes<E>,
 }
+
+/// What one dialogue is yet to log, in order.
+type Outcomes<E> = Vec<Outcome<<E as Experiment>::Event>>;
 
 enum Outcome<F> {
     Decision(NewDecision, DecisionRef),
@@ -75,7 +78,7 @@ impl<E: Experiment + ?Sized> Run<E> {
             });
         }
         let mut results = Vec::with_capacity(flying.len());
-        let mut waiting: BTreeMap<usize, (R, Vec<Outcome<E::Event>>)> = BTreeMap::new();
+        let mut waiting: BTreeMap<usize, (R, Outcomes<E>)> = BTreeMap::new();
         let mut stop: Option<Stop> = None;
         while let Some((number, result)) = flying.next().await {
             match result {
@@ -99,7 +102,7 @@ impl<E: Experiment + ?Sized> Run<E> {
         stop.map_or(Ok(results), Err)
     }
 
-    fn log(&mut self, outcomes: Vec<Outcome<E::Event>>) -> Result<(), Stop> {
+    fn log(&mut self, outcomes: Outcomes<E>) -> Result<(), Stop> {
         for outcome in outcomes {
             match outcome {
                 Outcome::Decision(decision, known_as) => self.core.decide(decision, &known_as)?,

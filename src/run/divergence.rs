@@ -209,10 +209,10 @@ fn prompt_diff(recorded: &Request, now: &Request) -> String {
     keys.dedup();
     // As canonical JSON: `1` and `1.0` are the same number.
     let differs = |key: &str| canonical(&old[key]) != canonical(&new[key]);
-    for key in keys.iter().filter(|k| **k != "messages" && differs(k)) {
+    if let Some(key) = keys.into_iter().find(|key| *key != "messages" && differs(key)) {
         return format!(
             "first difference: {key}\n{}",
-            diff(&old[*key].to_string(), &new[*key].to_string())
+            diff(&old[key].to_string(), &new[key].to_string())
         );
     }
     let (old_texts, new_texts) = (recorded.messages(), now.messages());

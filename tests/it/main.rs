@@ -1,5 +1,8 @@
 //! The integration tests, in one binary: one link, shared helpers.
 
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a helper that fails fails its test")]
+#![expect(clippy::print_stderr, reason = "figures of a test, shown with --nocapture")]
+
 mod append_only;
 mod conformance;
 mod crash;
