@@ -20,6 +20,7 @@ struct Small {
     call: &'static str,
     parser: u32,
     facts: Vec<(&'static str, i64)>,
+    parts: bool,
 }
 
 fn small() -> Small {
@@ -29,6 +30,7 @@ fn small() -> Small {
         call: "vote",
         parser: 1,
         facts: vec![("counted", 3), ("closed", 0)],
+        parts: false,
     }
 }
 
@@ -40,13 +42,16 @@ impl Experiment for Small {
 
     async fn run(&self, run: &mut Run<Self>) -> Result<(), Stop> {
         for person in 0..3 {
+            let whole = vec![self.prompt.to_owned()];
+            let lines = || self.prompt.lines().map(str::to_owned).collect();
+            let parts = if self.parts { lines() } else { whole };
             let question = Question::new(
                 CallPath::new(format!("{}/{person}", self.call)).unwrap(),
                 ChatRequest {
                     model: "m".to_owned(),
                     messages: vec![
                         Message::new(Role::System, format!("You are person {person}.")),
-                        Message::new(Role::User, self.prompt),
+                        Message { role: Role::User, parts },
                     ],
                     temperature: Some(self.temperature),
                     ..ChatRequest::default()
@@ -85,8 +90,8 @@ macro_rules! diverges {
         #[tokio::test]
         async fn $name() {
             let mut changed = small();
-            #[expect(clippy::redundant_closure_call, reason = "one change a case")]
-            ($change)(&mut changed);
+            let change: fn(&mut Small) = $change;
+            change(&mut changed);
             let replayed = report(Mode::Replay, changed.clone()).await;
             let resumed = report(Mode::Resume, changed).await;
             insta::assert_snapshot!(concat!("divergence_", stringify!($name)), replayed);
@@ -95,26 +100,18 @@ macro_rules! diverges {
     };
 }
 
-diverges!(a_changed_prompt, |s: &mut Small| {
+diverges!(a_changed_prompt, |s| {
     s.prompt = "You are a careful juror.\nThe case is hard.\nWhat is your number?";
 });
-diverges!(a_changed_parameter, |s: &mut Small| s.temperature = 0.7);
-diverges!(a_changed_parser, |s: &mut Small| s.parser = 2);
-diverges!(a_changed_fact, |s: &mut Small| s.facts[0].1 = 4);
-diverges!(fewer_facts, |s: &mut Small| s.facts.truncate(1));
+diverges!(a_changed_parameter, |s| s.temperature = 0.7);
+diverges!(a_changed_parser, |s| s.parser = 2);
+diverges!(a_changed_fact, |s| s.facts[0].1 = 4);
+diverges!(fewer_facts, |s| s.facts.truncate(1));
 
-#[tokio::test]
-async fn a_call_that_was_never_recorded() {
-    let changed = Small { call: "ballot", ..small() };
-    insta::assert_snapshot!("divergence_missing_call", report(Mode::Replay, changed).await);
-}
-
-#[tokio::test]
-async fn one_fact_more() {
-    let mut changed = small();
-    changed.facts.push(("reopened", 1));
-    insta::assert_snapshot!("divergence_extra_fact", report(Mode::Replay, changed).await);
-}
+// To resume a finished run is to replay it: nothing is asked and nothing is added.
+diverges!(a_call_that_was_never_recorded, |s| s.call = "ballot");
+diverges!(one_fact_more, |s| s.facts.push(("reopened", 1)));
+diverges!(a_prompt_in_other_parts, |s| s.parts = true);
 
 #[tokio::test]
 async fn a_run_that_was_cut_off_is_identical_as_far_as_it_goes_and_no_further() {
@@ -131,6 +128,9 @@ async fn a_run_that_was_cut_off_is_identical_as_far_as_it_goes_and_no_further() 
         let ended = cut.go(Mode::Replay, &other).await;
         let diverged = matches!(ended.finish, Finish::Stopped(Stop::Diverged(_)));
         assert_eq!(diverged, most >= 4, "{most}: {:?}", ended.finish);
+        let ended = cut.go(Mode::Resume, &other).await;
+        let diverged = matches!(ended.finish, Finish::Stopped(Stop::Diverged(_)));
+        assert_eq!(diverged, most >= 4, "resumed, {most}: {:?}", ended.finish);
     }
 }
 

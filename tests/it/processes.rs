@@ -122,14 +122,16 @@ async fn a_conflict_stores_nothing_and_harms_no_other_run() {
     let conflict = LogError::Conflict { run: ours, seq: Seq(2) };
     assert_eq!(committer.commit(&[append]).unwrap_err(), conflict);
 
-    let events_ours =
-        vec![writer.submit_durable(row(3)).unwrap().1, writer.submit_durable(row(4)).unwrap().1];
-    let events_other: Vec<_> =
-        (0..5).map(|n| bystander.submit_durable(row(n)).unwrap().1).collect();
-    for durable in events_ours {
-        assert_eq!(durable.wait().await, Err(conflict.clone()));
+    let refused = writer.submit_durable(row(3)).unwrap().1;
+    // The next is refused with it, or at once if the conflict is known by then.
+    let also_refused = writer.submit_durable(row(4));
+    let others: Vec<_> = (0..5).map(|n| bystander.submit_durable(row(n)).unwrap().1).collect();
+    assert_eq!(refused.wait().await, Err(conflict.clone()));
+    match also_refused {
+        Ok((_, durable)) => assert_eq!(durable.wait().await, Err(conflict.clone())),
+        Err(error) => assert_eq!(error, conflict),
     }
-    for durable in events_other {
+    for durable in others {
         durable.wait().await.unwrap();
     }
     assert_eq!(writer.submit(row(5)).unwrap_err(), conflict, "nothing more is taken");

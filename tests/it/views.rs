@@ -1,97 +1,12 @@
 //! The views, as any SQLite tool sees them.
 
 use retold::content::Content;
-use retold::event::{
-    AnswerReused, Event, NewEvent, RequestSent, ResponseDetails, ResponseReceived, RunFinished,
-    RunOutcome, RunStarted,
-};
-use retold::id::{CallPath, OutcomeDigest, RunId, Seq, Time};
-use retold::log::Append;
-use retold::prompt::Request;
-use rusqlite::Connection;
-use rusqlite::types::Value;
+use retold::event::{AnswerReused, Event, RunFinished, RunOutcome};
+use retold::id::OutcomeDigest;
 use serde_json::json;
 
 use crate::support::logs::Folder;
-
-const RUN: RunId = RunId([0xab; 8]);
-const BEGIN: i64 = 1_750_000_000_000;
-
-/// Events, as a run would append them.
-struct Writer(Vec<NewEvent>);
-
-impl Writer {
-    fn add(&mut self, event: Event, request: Option<Request>) -> Seq {
-        let time = Time(BEGIN + self.0.len() as i64);
-        self.0.push(NewEvent::from_event(&event, time, request).unwrap());
-        Seq(self.0.len() as u64)
-    }
-
-    fn ask(&mut self, call: &str, body: serde_json::Value) -> Seq {
-        let request = Request::from_body(body).unwrap();
-        let (call, prompt) = (CallPath::new(call).unwrap(), request.hash());
-        self.add(Event::RequestSent(RequestSent { call, sample: 0, prompt }), Some(request))
-    }
-
-    fn answer(&mut self, request: Seq, text: &str) -> Seq {
-        let details = ResponseDetails {
-            finish_reason: Some("stop".to_owned()),
-            latency_ms: 12,
-            prompt_tokens: Some(3),
-            completion_tokens: Some(4),
-            ..ResponseDetails::default()
-        };
-        let content = Content::from(text);
-        self.add(Event::ResponseReceived(ResponseReceived { request, content, details }), None)
-    }
-
-    fn decide(&mut self, response: Seq, body: &str) -> Seq {
-        let parser = r#"{"name":"numbers","params":{"least":0},"version":3}"#;
-        let time = Time(BEGIN + self.0.len() as i64);
-        self.0.push(NewEvent {
-            cause: Some(response),
-            content: Some(Content::from(parser)),
-            body: body.to_owned().into(),
-            ..NewEvent::new("DecisionMade", time)
-        });
-        Seq(self.0.len() as u64)
-    }
-}
-
-fn started() -> Event {
-    Event::RunStarted(RunStarted {
-        experiment: "jury".to_owned(),
-        seed: 9,
-        settings: json!({"people": 3}),
-        model: json!({"kind": "simulated", "simulated": true}),
-        program: "retold".to_owned(),
-    })
-}
-
-fn write(folder: &Folder, events: Vec<NewEvent>) {
-    let append = Append { run: RUN, first: Seq(1), events };
-    folder.log().backend().committer().unwrap().commit(&[append]).unwrap();
-}
-
-/// The rows of a query, values as a person would write them.
-fn rows(db: &Connection, sql: &str) -> Vec<Vec<String>> {
-    let mut select = db.prepare(sql).unwrap();
-    let columns = select.column_count();
-    let rows = select.query_map([], |row| {
-        (0..columns)
-            .map(|i| {
-                Ok(match row.get::<_, Value>(i)? {
-                    Value::Null => "NULL".to_owned(),
-                    Value::Integer(n) => n.to_string(),
-                    Value::Real(x) => x.to_string(),
-                    Value::Text(text) => text,
-                    Value::Blob(bytes) => format!("{bytes:?}"),
-                })
-            })
-            .collect()
-    });
-    rows.unwrap().map(Result::unwrap).collect()
-}
+use crate::support::rows::{RUN, Writer, rows, started, write};
 
 #[test]
 fn prompts_and_answers_are_readable() {

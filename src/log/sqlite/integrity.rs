@@ -12,10 +12,12 @@ use crate::id::PromptHash;
 use crate::log::error::LogError;
 use crate::log::skeleton::expand;
 
+/// One part of the check; adds the problems it finds.
+type Part = fn(&SqliteReader, &mut Vec<String>) -> rusqlite::Result<()>;
+
 /// Messages for people, one a problem.
 pub(super) fn check(reader: &SqliteReader) -> Result<Vec<String>, LogError> {
-    let parts: [fn(&SqliteReader, &mut Vec<String>) -> rusqlite::Result<()>; 6] =
-        [file, meta, objects, runs, kinds, requests_and_contents];
+    let parts: [Part; 6] = [file, meta, objects, runs, kinds, requests_and_contents];
     let mut problems = Vec::new();
     for part in parts {
         if let Err(e) = part(reader, &mut problems) {
