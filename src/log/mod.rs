@@ -9,6 +9,7 @@
 
 mod backend;
 mod error;
+mod group;
 mod lease;
 mod memory;
 mod skeleton;
