@@ -1,6 +1,8 @@
 //! The chain from a decision back to the prompt: decision, method, parser, answer, prompt, each with
 //! its place in the log and its hash.
 
+use serde::Deserialize;
+
 use crate::event::{DecisionMade, Event, Occurred, StoredEvent};
 use crate::id::{CallPath, EventHash, RunId, Sample, Seq};
 use crate::log::{LogError, Reader};
@@ -153,7 +155,7 @@ pub fn audit(reader: &mut dyn Reader, run: RunId, target: &Target) -> Result<Aud
         }
     }
     audit.verdict = audit.decision.as_ref().and_then(|decision| {
-        let spec: ParserSpec = serde_json::from_str(&decision.event.parser).ok()?;
+        let spec = ParserSpec::deserialize(&decision.event.by.parser).ok()?;
         let answer = audit.answer.as_ref()?;
         let text = match &answer.event {
             Event::ResponseReceived(r) => r.content.text(),

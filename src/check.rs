@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::event::{DecisionDetails, Event};
+use crate::event::Event;
 use crate::id::{CallPath, RunId, Sample, Seq};
 use crate::log::{LogError, Reader};
 use crate::lookup::LookupMap;
@@ -131,8 +131,8 @@ struct Check {
     target: Option<(&'static str, u32)>,
     questions: LookupMap<Seq, (CallPath, Sample)>,
     answers: LookupMap<Seq, (Seq, crate::content::Content)>,
-    /// By the canonical text of the recorded parser.
-    parsers: BTreeMap<std::sync::Arc<str>, Pair>,
+    /// By the text of the recorded parser.
+    parsers: BTreeMap<String, Pair>,
     checked: Checked,
 }
 
@@ -157,22 +157,29 @@ impl Check {
                 };
                 let (request, content) = self.answers.remove(&made.response).ok_or_else(missing)?;
                 let (call, sample) = self.questions.remove(&request).ok_or_else(missing)?;
-                if !self.parsers.contains_key(&made.parser) {
-                    let pair = self.pair(seq, &made.parser)?;
-                    self.parsers.insert(made.parser.clone(), pair);
+                let key = made.by.parser.to_string();
+                if !self.parsers.contains_key(&key) {
+                    let pair = self.pair(seq, &made.by.parser)?;
+                    self.parsers.insert(key.clone(), pair);
                 }
-                let Some(pair) = self.parsers.get(&made.parser) else { return Ok(()) };
+                let Some(pair) = self.parsers.get(&key) else { return Ok(()) };
                 let decision = (seq, call, sample);
-                compare(&mut self.checked, pair, decision, made.details, content.text());
+                compare(
+                    &mut self.checked,
+                    pair,
+                    decision,
+                    (made.by.method, made.details.value),
+                    content.text(),
+                );
             }
             _ => {}
         }
         Ok(())
     }
 
-    fn pair(&self, seq: Seq, parser: &str) -> Result<Pair, CheckError> {
+    fn pair(&self, seq: Seq, parser: &Value) -> Result<Pair, CheckError> {
         let run = self.checked.run;
-        let spec: ParserSpec = serde_json::from_str(parser).map_err(|e| LogError::Corrupt {
+        let spec = ParserSpec::deserialize(parser).map_err(|e| LogError::Corrupt {
             run,
             seq,
             what: format!("its parser: {e}"),
@@ -190,16 +197,16 @@ fn compare(
     checked: &mut Checked,
     pair: &Pair,
     (seq, call, sample): (Seq, CallPath, Sample),
-    recorded: DecisionDetails,
+    (method, value): (String, Value),
     text: &str,
 ) {
     let (again, from_verdict) = pair.from.parse_any(text);
-    if again.value != recorded.value || again.method != recorded.method {
+    if again.value != value || again.method != method {
         checked.unfaithful.push(seq);
     }
     let (now, to_verdict) = pair.to.parse_any(text);
     checked.decisions += 1;
-    let methods = checked.by_method.entry(recorded.method.clone()).or_default();
+    let methods = checked.by_method.entry(method.clone()).or_default();
     *methods.entry(now.method.to_owned()).or_default() += 1;
     if let Some(verdict) = from_verdict {
         checked.verdicts.entry(verdict).or_default().0 += 1;
@@ -207,8 +214,8 @@ fn compare(
     if let Some(verdict) = to_verdict {
         checked.verdicts.entry(verdict).or_default().1 += 1;
     }
-    if now.value != recorded.value {
-        let from = Side { method: recorded.method, value: recorded.value, verdict: from_verdict };
+    if now.value != value {
+        let from = Side { method, value, verdict: from_verdict };
         let to = Side { method: now.method.to_owned(), value: now.value, verdict: to_verdict };
         checked.flipped.push(Flip { seq, call, sample, from, to });
     }

@@ -49,8 +49,7 @@ fn answer_of(event: &Event) -> (&str, String) {
 fn object(audit: &Audit) -> Value {
     let place = |seq, hash| json!({"seq": seq, "hash": hash});
     let decision = audit.decision.as_ref().map(|Link { seq, hash, event }| {
-        let parser: Value = serde_json::from_str(&event.parser).unwrap_or_default();
-        json!({"seq": seq, "hash": hash, "parser": parser, "method": event.details.method,
+        json!({"seq": seq, "hash": hash, "parser": event.by.parser, "method": event.by.method,
             "value": event.details.value, "reasoning": event.details.reasoning,
             "warnings": event.details.warnings, "verdict": audit.verdict})
     });
@@ -79,11 +78,11 @@ fn text(audit: &Audit) -> String {
         Some(Link { seq, hash, event }) => {
             let _ = writeln!(out, "\ndecision  seq {seq}  hash {hash}");
             let _ = writeln!(out, "  value    {}", event.details.value);
-            let _ = writeln!(out, "  method   {}", event.details.method);
+            let _ = writeln!(out, "  method   {}", event.by.method);
             if let Some(verdict) = audit.verdict {
                 let _ = writeln!(out, "  verdict  {verdict}");
             }
-            let _ = writeln!(out, "  parser   {}", event.parser);
+            let _ = writeln!(out, "  parser   {}", event.by.parser);
             for warning in &event.details.warnings {
                 let _ = writeln!(out, "  warning  {warning}");
             }

@@ -117,9 +117,9 @@ impl NewEvent {
                     ..row(ANSWER_REUSED)
                 }
             }
-            Event::DecisionMade(DecisionMade { response, parser, details }) => NewEvent {
+            Event::DecisionMade(DecisionMade { response, by, details }) => NewEvent {
                 cause: Some(*response),
-                content: Some(Content::Text(parser.clone())),
+                content: Some(Content::from(canonical(by)?)),
                 body: body(details)?,
                 ..row(DECISION_MADE)
             },
@@ -149,12 +149,12 @@ impl NewEvent {
     pub(crate) fn decision(
         time: Time,
         response: Seq,
-        parser: std::sync::Arc<str>,
+        by: std::sync::Arc<str>,
         body: String,
     ) -> Self {
         NewEvent {
             cause: Some(response),
-            content: Some(Content::Text(parser)),
+            content: Some(Content::Text(by)),
             body: body.into(),
             ..NewEvent::new(DECISION_MADE, time)
         }
@@ -206,11 +206,10 @@ impl StoredEvent {
                 Event::AnswerReused(AnswerReused { request, content, from_run: run, from_seq: seq })
             }
             DECISION_MADE => {
-                let Content::Text(parser) = self.content()? else {
-                    return Err(self.error("its parser is no text".into()));
-                };
+                let by = serde_json::from_str(self.content()?.text());
+                let by = by.map_err(|e| self.error(format!("who made it: {e}")))?;
                 let (response, details) = (self.cause()?, self.body()?);
-                Event::DecisionMade(DecisionMade { response, parser, details })
+                Event::DecisionMade(DecisionMade { response, by, details })
             }
             OCCURRED => {
                 let (causes, fact) = self.occurrence()?;
@@ -233,8 +232,8 @@ impl StoredEvent {
         Ok((causes, fact.strip_suffix('}').ok_or_else(bad)?))
     }
 
-    /// Whether this is a decision, and the canonical text of its parser.
-    pub(crate) fn decision_parser(&self) -> Option<&str> {
+    /// Whether this is a decision, and the canonical text of who made it.
+    pub(crate) fn decided_by(&self) -> Option<&str> {
         self.is(DECISION_MADE).then(|| self.content.as_ref().map_or("", |c| c.text()))
     }
 

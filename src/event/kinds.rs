@@ -152,17 +152,24 @@ pub struct AnswerReused {
 pub struct DecisionMade {
     /// The answer it was made from.
     pub response: Seq,
-    /// The parser: canonical JSON of its name, version and settings.
-    pub parser: std::sync::Arc<str>,
-    /// Method, value, reasoning and warnings.
+    /// Who made it.
+    pub by: DecidedBy,
+    /// Value, reasoning and warnings.
     pub details: DecisionDetails,
+}
+
+/// Who made a decision. Kept as a content, since thousands of decisions share it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct DecidedBy {
+    /// The strategy that yielded the value.
+    pub method: String,
+    /// The parser: its name, version and settings.
+    pub parser: Value,
 }
 
 /// What a decision says.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct DecisionDetails {
-    /// The strategy that yielded the value.
-    pub method: String,
     /// The model's reasoning, where the format keeps it apart.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reasoning: Option<String>,

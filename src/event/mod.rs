@@ -17,8 +17,8 @@ mod stored;
 pub use convert::EventError;
 pub(crate) use convert::KINDS;
 pub use kinds::{
-    AnswerReused, AttemptDetails, AttemptFailed, DecisionDetails, DecisionMade, Event, Occurred,
-    RequestSent, ResponseDetails, ResponseReceived, RunFinished, RunOutcome, RunResumed,
+    AnswerReused, AttemptDetails, AttemptFailed, DecidedBy, DecisionDetails, DecisionMade, Event,
+    Occurred, RequestSent, ResponseDetails, ResponseReceived, RunFinished, RunOutcome, RunResumed,
     RunStarted,
 };
 pub use outcome::OutcomeHasher;

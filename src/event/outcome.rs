@@ -33,16 +33,14 @@ impl OutcomeHasher {
         seq: Seq,
         call: &CallPath,
         sample: Sample,
-        parser: &str,
+        by: &str,
         body: &str,
     ) -> String {
-        let mut line = String::with_capacity(body.len() + parser.len() + 64);
+        let mut line = String::with_capacity(body.len() + by.len() + 64);
         let call = serde_json::Value::from(call.as_str());
         // Writing to a string cannot fail.
-        let _ = write!(
-            line,
-            "{{\"call\":{call},\"decision\":{body},\"parser\":{parser},\"sample\":{sample}}}"
-        );
+        let _ =
+            write!(line, "{{\"by\":{by},\"call\":{call},\"decision\":{body},\"sample\":{sample}}}");
         self.add(seq, &line);
         line
     }

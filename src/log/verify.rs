@@ -217,7 +217,8 @@ impl Chain {
                 let Some((call, sample)) = question else {
                     return Err("it decides on an answer that is not there".to_owned());
                 };
-                self.outcome.decision(stored.seq, call, *sample, &made.parser, &stored.body);
+                let by = stored.decided_by().unwrap_or_default();
+                self.outcome.decision(stored.seq, call, *sample, by, &stored.body);
             }
             Event::Occurred(occurred) => {
                 let (_, fact) = stored.occurrence().map_err(|e| e.what)?;

@@ -51,8 +51,9 @@ pub trait Parser: Send + Sync {
     /// Name, version and settings.
     fn spec(&self) -> &ParserSpec;
 
-    /// The canonical JSON of [`Parser::spec`], made once.
-    fn spec_text(&self) -> &Arc<str>;
+    /// Who decides when a method finds the value: canonical JSON of `{"method":..,"parser":{..}}`, made
+    /// once, as the log keeps it.
+    fn decided_by(&self, method: &'static str) -> Arc<str>;
 
     /// The decision for a text.
     fn parse(&self, text: &str) -> Parsed<Self::Value>;
@@ -120,7 +121,8 @@ pub type LastResort<P, V> = (&'static str, fn(&str, &P) -> Found<V>);
 /// A parser made of strategies, tried in order, and a last resort that always yields.
 pub struct ChainParser<P: 'static, V: 'static> {
     spec: ParserSpec,
-    spec_text: Arc<str>,
+    /// The text of [`Parser::decided_by`] for each method.
+    decided_by: Vec<(&'static str, Arc<str>)>,
     params: P,
     strategies: &'static [Strategy<P, V>],
     last: LastResort<P, V>,
@@ -143,8 +145,10 @@ impl<P: Serialize, V> ChainParser<P, V> {
         let value = serde_json::to_value(&params);
         let value = value.map_err(|e| CanonicalError::NotJson(e.to_string()))?;
         let spec = ParserSpec { name: name.into(), params: value, version };
-        let spec_text = canonical(&spec)?.into();
-        Ok(ChainParser { spec, spec_text, params, strategies, last, judge })
+        let methods = strategies.iter().map(|s| s.method).chain([last.0]);
+        let decided_by = methods.map(|method| Ok((method, decided_by(&spec, method)?.into())));
+        let decided_by = decided_by.collect::<Result<_, CanonicalError>>()?;
+        Ok(ChainParser { spec, decided_by, params, strategies, last, judge })
     }
 }
 
@@ -155,8 +159,9 @@ impl<P: Send + Sync, V: Serialize + Send> Parser for ChainParser<P, V> {
         &self.spec
     }
 
-    fn spec_text(&self) -> &Arc<str> {
-        &self.spec_text
+    fn decided_by(&self, method: &'static str) -> Arc<str> {
+        let known = self.decided_by.iter().find(|(name, _)| *name == method);
+        known.map_or_else(|| "{}".into(), |(_, text)| text.clone())
     }
 
     fn parse(&self, text: &str) -> Parsed<V> {
@@ -171,4 +176,13 @@ impl<P: Send + Sync, V: Serialize + Send> Parser for ChainParser<P, V> {
     fn verdict(&self, value: &V) -> Option<&'static str> {
         self.judge.map(|judge| judge(value, &self.params))
     }
+}
+
+fn decided_by(spec: &ParserSpec, method: &str) -> Result<String, CanonicalError> {
+    #[derive(Serialize)]
+    struct DecidedBy<'a> {
+        method: &'a str,
+        parser: &'a ParserSpec,
+    }
+    canonical(&DecidedBy { method, parser: spec })
 }

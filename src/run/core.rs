@@ -3,6 +3,8 @@
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
+use serde::Serialize;
+
 use super::clock;
 use super::history::{History, Recorded};
 use super::mode::{Mode, Source};
@@ -17,7 +19,7 @@ use crate::id::Seq;
 use crate::log::{Durable, RunWriter};
 use crate::lookup::LookupMap;
 use crate::model::{Answerer, Failure, RetryPolicy, Throttle};
-use crate::parse::Parser;
+use crate::parse::{Parsed, Parser};
 use crate::prompt::{Request, canonical};
 
 /// How far a run is; handed to whoever shows it.
@@ -147,13 +149,14 @@ impl Core {
     ) -> Result<(Answer<P::Value>, NewDecision), Stop> {
         let Answered { seq: response, content } = answered;
         let parsed = question.parser.parse(content.text());
-        let body = canonical(&parsed)?;
+        let Parsed { method: _, value, reasoning, warnings } = &parsed;
+        let body = canonical(&DecisionBody { reasoning, value, warnings })?;
         let Asked { call, sample, .. } = &question.asked;
         let decision = NewDecision {
             call: call.clone(),
             sample: *sample,
             response,
-            parser: question.parser.spec_text().clone(),
+            by: question.parser.decided_by(parsed.method),
             body,
         };
         let answer = Answer {
@@ -191,3 +194,13 @@ pub(super) fn call_failed(asked: &Asked, failure: Failure) -> CallFailed {
 
 /// Shared by everything that runs on the thread of a run.
 pub(super) type SharedCore = Rc<Core>;
+
+/// The body of a decision, as `DecisionDetails` spells it, without a detour through JSON values.
+#[derive(Serialize)]
+struct DecisionBody<'a, V> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reasoning: &'a Option<String>,
+    value: &'a V,
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    warnings: &'a [String],
+}

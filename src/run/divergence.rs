@@ -194,8 +194,8 @@ impl std::error::Error for Divergence {}
 
 fn describe(outcome: &RecordedOutcome) -> String {
     match outcome {
-        RecordedOutcome::Decision { parser, body, response, .. } => {
-            format!("decision on seq {response} by {parser}\n{body}")
+        RecordedOutcome::Decision { by, body, response, .. } => {
+            format!("decision on seq {response} by {by}\n{body}")
         }
         RecordedOutcome::Occurrence { fact, .. } => format!("fact\n{fact}"),
     }

@@ -29,7 +29,7 @@ pub(super) struct Recorded {
 /// A recorded decision or fact.
 #[derive(Debug)]
 pub(super) enum RecordedOutcome {
-    Decision { seq: Seq, response: Seq, parser: Arc<str>, body: String },
+    Decision { seq: Seq, response: Seq, by: Arc<str>, body: String },
     Occurrence { seq: Seq, causes: Vec<Seq>, fact: String },
 }
 
@@ -167,11 +167,11 @@ struct Questions(LookupMap<Seq, (CallPath, Sample, PromptHash)>);
 impl Questions {
     /// What a re-execution needs of an event.
     fn item(&mut self, stored: StoredEvent) -> Result<Option<Item>, EventError> {
-        if let Some(parser) = stored.decision_parser() {
-            let (seq, parser) = (stored.seq, Arc::from(parser));
+        if let Some(by) = stored.decided_by() {
+            let (seq, by) = (stored.seq, Arc::from(by));
             let response = stored.cause.unwrap_or_default();
             let body = stored.body.into_owned();
-            let decision = RecordedOutcome::Decision { seq, response, parser, body };
+            let decision = RecordedOutcome::Decision { seq, response, by, body };
             return Ok(Some(Item::Outcome(decision)));
         }
         if stored.is_occurrence() {

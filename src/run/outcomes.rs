@@ -18,7 +18,8 @@ pub(super) struct NewDecision {
     pub(super) call: CallPath,
     pub(super) sample: Sample,
     pub(super) response: Seq,
-    pub(super) parser: Arc<str>,
+    /// Canonical JSON of method and parser.
+    pub(super) by: Arc<str>,
     pub(super) body: String,
 }
 
@@ -41,26 +42,25 @@ impl Outcomes {
         writer: &RefCell<Option<RunWriter>>,
         decision: NewDecision,
     ) -> Result<Seq, Stop> {
-        let NewDecision { call, sample, response, parser, body } = decision;
+        let NewDecision { call, sample, response, by, body } = decision;
         let seq = match next_recorded(history)? {
             Some(recorded) => match &recorded {
-                RecordedOutcome::Decision { seq, response: r, parser: p, body: b }
-                    if *r == response && *p == parser && *b == body =>
+                RecordedOutcome::Decision { seq, response: r, by: y, body: b }
+                    if *r == response && *y == by && *b == body =>
                 {
                     *seq
                 }
                 _ => {
-                    let now = format!("decision on seq {response} by {parser}\n{body}");
+                    let now = format!("decision on seq {response} by {by}\n{body}");
                     return Err(Divergence::outcome(&recorded, Some((call, sample)), now).into());
                 }
             },
             None => {
-                let event =
-                    || NewEvent::decision(clock::now(), response, parser.clone(), body.clone());
+                let event = || NewEvent::decision(clock::now(), response, by.clone(), body.clone());
                 self.add(mode, writer, event, || format!("decision of call {call}\n{body}"))?
             }
         };
-        self.hasher.borrow_mut().decision(seq, &call, sample, &parser, &body);
+        self.hasher.borrow_mut().decision(seq, &call, sample, &by, &body);
         Ok(seq)
     }
 

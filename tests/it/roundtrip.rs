@@ -4,9 +4,9 @@ use proptest::prelude::*;
 use retold::content::Content;
 use retold::event::chain::{DOMAIN, GENESIS};
 use retold::event::{
-    AnswerReused, AttemptDetails, AttemptFailed, DecisionDetails, DecisionMade, Event, NewEvent,
-    Occurred, RequestSent, ResponseDetails, ResponseReceived, RunFinished, RunOutcome, RunResumed,
-    RunStarted, StoredEvent,
+    AnswerReused, AttemptDetails, AttemptFailed, DecidedBy, DecisionDetails, DecisionMade, Event,
+    NewEvent, Occurred, RequestSent, ResponseDetails, ResponseReceived, RunFinished, RunOutcome,
+    RunResumed, RunStarted, StoredEvent,
 };
 use retold::id::{CallPath, OutcomeDigest, RunId, Seq, Time};
 use retold::log::{Append, Backend, MemoryBackend, expand, externalise};
@@ -121,13 +121,12 @@ fn event() -> impl Strategy<Value = (Event, Option<Request>)> {
         )),
         (seq(), text(), any_json(), prop::option::of(text()), prop::collection::vec(text(), 0..3))
             .prop_map(move |(response, parser, value, reasoning, warnings)| {
-                let details = DecisionDetails {
+                let by = DecidedBy {
                     method: parser.clone(),
-                    reasoning,
-                    value: whole(value),
-                    warnings,
+                    parser: serde_json::json!({"name": parser}),
                 };
-                none(Event::DecisionMade(DecisionMade { response, parser: parser.into(), details }))
+                let details = DecisionDetails { reasoning, value: whole(value), warnings };
+                none(Event::DecisionMade(DecisionMade { response, by, details }))
             }),
         (prop::collection::btree_set(1..400_u64, 0..30), any_json()).prop_map(
             move |(causes, fact)| {

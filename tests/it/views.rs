@@ -78,13 +78,13 @@ fn runs_exchanges_and_decisions_say_what_happened() {
     let body = json!({"model": "gpt", "messages": [{"role": "user", "content": "How many?"}]});
     let asked = writer.ask("vote/1", body.clone());
     let answer = writer.answer(asked, "I say 7.");
-    let body_of = r#"{"method":"first_number","reasoning":"because","value":7,"warnings":["odd"]}"#;
-    writer.decide(answer, body_of);
+    let body_of = r#"{"reasoning":"because","value":7,"warnings":["odd"]}"#;
+    writer.decide(answer, "first_number", body_of);
     let again = writer.ask("vote/2", body);
     let (content, from_run) = (Content::from("I say 7."), RUN);
     let reused = AnswerReused { request: again, content, from_run, from_seq: answer };
     let reused = writer.add(Event::AnswerReused(reused), None);
-    writer.decide(reused, r#"{"method":"default","value":{"a":[1]}}"#);
+    writer.decide(reused, "default", r#"{"value":{"a":[1]}}"#);
     let digest = OutcomeDigest([0x5a; 32]);
     let finished = RunFinished { outcome: RunOutcome::Finished, outcome_digest: digest };
     writer.add(Event::RunFinished(finished), None);
@@ -201,7 +201,7 @@ fn ten_thousand_exchanges_are_read_in_no_time() {
         ]);
         let asked = writer.ask(&format!("solve/{n}"), json!({"model": "m", "messages": messages}));
         let answer = writer.answer(asked, &format!("It is {n}."));
-        writer.decide(answer, &format!("{{\"method\":\"first_number\",\"value\":{n}}}"));
+        writer.decide(answer, "first_number", &format!("{{\"value\":{n}}}"));
     }
     write(&folder, writer.0);
     let db = folder.sql();

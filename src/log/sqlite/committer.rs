@@ -116,7 +116,7 @@ fn run_row(
     let row = match found {
         Some(row) => row,
         None => {
-            tx.prepare_cached("INSERT INTO run_ids (id, started) VALUES (?1, ?2)")?
+            tx.prepare_cached("INSERT OR FAIL INTO run_ids (id, started) VALUES (?1, ?2)")?
                 .execute(params![run.as_bytes(), time.0])?;
             (tx.last_insert_rowid(), time)
         }
@@ -159,7 +159,7 @@ fn insert(
     };
     let kind = kind_row(tx, known, &event.kind, event.version)?;
     let sql =
-        "INSERT INTO events (id, kind, time, call, sample, request, cause, content, body, hash)
+        "INSERT OR FAIL INTO events (id, kind, time, call, sample, request, cause, content, body, hash)
         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)";
     tx.prepare_cached(sql)?.execute(params![
         (no << 32) + seq.0 as i64,
@@ -192,7 +192,7 @@ fn kind_row(
     let id = match found {
         Some(id) => id,
         None => {
-            tx.prepare_cached("INSERT INTO kinds (name, version) VALUES (?1, ?2)")?
+            tx.prepare_cached("INSERT OR FAIL INTO kinds (name, version) VALUES (?1, ?2)")?
                 .execute(params![name, version])?;
             tx.last_insert_rowid()
         }
@@ -218,7 +218,7 @@ fn request_row(tx: &Transaction<'_>, known: &mut Known, request: &Request) -> Re
                 let content = Content::from(text);
                 Ok(known.contents.row(tx, &content, content_key(&content))?.to_string())
             })?;
-            tx.prepare_cached("INSERT INTO requests (hash, skeleton) VALUES (?1, ?2)")?
+            tx.prepare_cached("INSERT OR FAIL INTO requests (hash, skeleton) VALUES (?1, ?2)")?
                 .execute(params![hash.as_bytes(), skeleton])?;
             tx.last_insert_rowid()
         }

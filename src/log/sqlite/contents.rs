@@ -113,7 +113,8 @@ impl Contents {
     }
 
     fn add(&mut self, tx: &Transaction<'_>, key: i64, content: &Content) -> rusqlite::Result<i64> {
-        let mut add = tx.prepare_cached("INSERT INTO contents (key, body) VALUES (?1, ?2)")?;
+        let mut add =
+            tx.prepare_cached("INSERT OR FAIL INTO contents (key, body) VALUES (?1, ?2)")?;
         match content {
             Content::Text(text) => add.execute(params![key, &**text])?,
             Content::Vector(_) => add.execute(params![key, &*content.bytes()])?,
@@ -128,7 +129,8 @@ impl Contents {
         if self.recent.len() < SETTLE {
             return Ok(());
         }
-        let mut add = tx.prepare_cached("INSERT INTO content_keys (key, id) VALUES (?1, ?2)")?;
+        let mut add =
+            tx.prepare_cached("INSERT OR FAIL INTO content_keys (key, id) VALUES (?1, ?2)")?;
         for (key, id) in &self.recent {
             add.execute([key, id])?;
         }

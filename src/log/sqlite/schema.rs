@@ -119,10 +119,10 @@ FROM events a JOIN kinds k ON k.id = a.kind AND k.name IN ('ResponseReceived', '
 
 CREATE VIEW decisions AS
 SELECT lower(hex(r.id)) AS run, d.id & 4294967295 AS seq, q.call, q.sample,
-  json_extract(s.body, '$.name') AS parser, json_extract(s.body, '$.version') AS parser_version,
-  json_extract(d.body, '$.method') AS method, json_extract(d.body, '$.value') AS value,
+  json_extract(s.body, '$.parser.name') AS parser, json_extract(s.body, '$.parser.version') AS parser_version,
+  json_extract(s.body, '$.method') AS method, json_extract(d.body, '$.value') AS value,
   json_extract(d.body, '$.reasoning') AS reasoning, json_extract(d.body, '$.warnings') AS warnings,
-  json_extract(s.body, '$.params') AS params, c.body AS answer, d.cause AS answer_seq,
+  json_extract(s.body, '$.parser.params') AS params, c.body AS answer, d.cause AS answer_seq,
   lower(hex(p.hash)) AS prompt_hash
 FROM events d JOIN kinds k ON k.id = d.kind AND k.name = 'DecisionMade'
   JOIN run_ids r ON r.no = d.id >> 32 JOIN contents s ON s.id = d.content
@@ -154,7 +154,7 @@ pub(super) fn triggers() -> Vec<(String, String)> {
                 _ => format!("BEFORE {action} ON {table}"),
             };
             let sql = format!(
-                "CREATE TRIGGER {name} {when} BEGIN SELECT RAISE(ABORT, 'a retold log is append-only'); END"
+                "CREATE TRIGGER {name} {when} BEGIN SELECT RAISE(FAIL, 'a retold log is append-only'); END"
             );
             (name, sql)
         })

@@ -47,12 +47,13 @@ impl Writer {
     }
 
     /// Decides, with the parser of numbers.
-    pub(crate) fn decide(&mut self, response: Seq, body: &str) -> Seq {
+    pub(crate) fn decide(&mut self, response: Seq, method: &str, body: &str) -> Seq {
         let parser = r#"{"name":"numbers","params":{"least":0},"version":3}"#;
+        let by = format!("{{\"method\":\"{method}\",\"parser\":{parser}}}");
         let time = Time(BEGIN + self.0.len() as i64);
         self.0.push(NewEvent {
             cause: Some(response),
-            content: Some(Content::from(parser)),
+            content: Some(Content::from(by)),
             body: body.to_owned().into(),
             ..NewEvent::new("DecisionMade", time)
         });
