@@ -1,6 +1,7 @@
 //! What a user is told when something goes wrong: what, where, what to do next, and an exit code.
 
 use std::io::Write;
+use std::path::Path;
 
 use super::output::inert_text;
 use crate::audit::AuditError;
@@ -11,6 +12,9 @@ use crate::jsonl::{JsonlError, Problem};
 use crate::log::LogError;
 use crate::parse::registry::RegistryError;
 use crate::run::Stop;
+
+/// What is said of every import that failed.
+pub(super) const NOTHING_IMPORTED: &str = "nothing was imported";
 
 /// The exit codes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -78,12 +82,11 @@ impl From<LogError> for CliError {
                 Status::Io,
                 "install the release of retold that wrote it, or a later one".to_owned(),
             ),
-            LogError::CannotOpen { .. } => {
-                (Status::Io, "check that the folder exists and that you may write in it".to_owned())
-            }
-            LogError::Busy { .. } => {
-                (Status::Io, "close the other program, or wait for it, and try again".to_owned())
-            }
+            LogError::CannotOpen { path, .. } => (Status::Io, why_not(Path::new(path))),
+            LogError::Busy { .. } => (
+                Status::Io,
+                "close the other program, or wait longer for it with --wait SECONDS".to_owned(),
+            ),
             LogError::InUse { run, .. } => (
                 Status::Io,
                 format!(
@@ -110,6 +113,24 @@ impl From<LogError> for CliError {
             }
         };
         CliError::new(status, message).hint(hint)
+    }
+}
+
+/// Why a log cannot be opened, as far as its path tells.
+fn why_not(log: &Path) -> String {
+    let folder = log.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let shown = folder.display();
+    if log.is_dir() {
+        return format!("{} is a folder: give the path of a file", log.display());
+    }
+    if folder.is_dir() {
+        return format!("check that you may write in the folder {shown}");
+    }
+    match folder.exists() {
+        true => format!("{shown} is no folder: give another path with --log"),
+        false => {
+            format!("there is no folder {shown}: make it first, or give another path with --log")
+        }
     }
 }
 
@@ -140,12 +161,12 @@ impl From<JsonlError> for CliError {
 impl From<ImportError> for CliError {
     fn from(error: ImportError) -> Self {
         match error {
-            ImportError::File(e) => e.into(),
+            ImportError::File(e) => CliError::from(e).hint(NOTHING_IMPORTED),
             ImportError::Log(e) => e.into(),
             ImportError::BrokenChain { .. } => {
-                CliError::new(Status::Difference, error.to_string()).hint("nothing was imported")
+                CliError::new(Status::Difference, error.to_string()).hint(NOTHING_IMPORTED)
             }
-            other => CliError::usage(other.to_string()).hint("nothing was imported"),
+            other => CliError::usage(other.to_string()).hint(NOTHING_IMPORTED),
         }
     }
 }

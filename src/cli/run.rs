@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::Global;
 use super::error::{CliError, Status};
-use super::model::ModelArgs;
+use super::model::{ModelArgs, without_secrets};
 use super::output::Output;
 use super::session::{self, Session};
 use crate::event::RunStarted;
@@ -38,8 +38,11 @@ pub(super) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     let Args { config, experiment, settings, model, log_limit } = args;
     let mut study = registry::study(&config, experiment.as_deref(), &settings)?;
     model.apply(&mut study.settings.runtime)?;
+    let runtime = study.settings.runtime.clone();
     // Everything that can be wrong is found before the log is touched.
-    let answerer = model.make(&study.experiment, study.seed, &study.settings.runtime)?;
+    let answerer = model.make(&study.experiment, study.seed, &runtime)?;
+    let base_url = &mut study.settings.runtime.model.base_url;
+    *base_url = without_secrets(base_url);
     let info = answerer.info();
     let simulated = info.simulated;
     let as_json = |value: serde_json::Result<serde_json::Value>| {
@@ -52,7 +55,7 @@ pub(super) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
         model: as_json(serde_json::to_value(&info))?,
         program: crate::PROGRAM.to_owned(),
     };
-    let options = SqliteOptions { max_bytes: log_limit, ..SqliteOptions::default() };
+    let options = SqliteOptions { max_bytes: log_limit, ..global.sqlite() };
     let log = Log::new(Arc::new(SqliteBackend::open_or_create(&global.log, options)?));
     let run = new_run_id()?;
     let session = Session {

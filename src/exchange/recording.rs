@@ -1,7 +1,7 @@
 //! The recording format: one run, JSON Lines.
 //!
 //! ```text
-//! {"format":"1.0","recording":"retold","run":"<id>"}
+//! {"events":7,"format":"1.0","head":"<hash>","recording":"retold","run":"<id>"}
 //! {"content":"<hash>","text":"..."}                a text, before its first use
 //! {"content":"<hash>","vector":"<base64>"}         a vector: little-endian 32-bit floats
 //! {"prompt":"<hash>","request":{..}}               a request; "text:<hash>" stands for a text
@@ -9,7 +9,8 @@
 //! ```
 //!
 //! An event line without its `hash` is, to the byte, the canonical event that was hashed
-//! (see [`chain`](crate::event::chain)). Everything stands before its first use, so a recording can
+//! (see [`chain`](crate::event::chain)). The head in the first line is the hash of the last event, so that a
+//! file whose end is cut off is told from a run that was. Everything stands before its first use, so a recording can
 //! be read as a stream, and two recordings of one run are the same bytes.
 
 use std::borrow::Cow;
@@ -46,7 +47,11 @@ pub struct Recording {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Header {
+    #[serde(default)]
+    events: Option<u64>,
     format: String,
+    #[serde(default)]
+    head: Option<EventHash>,
     recording: String,
     run: RunId,
 }
@@ -135,7 +140,12 @@ pub fn read_recording(path: &Path) -> Result<Recording, ImportError> {
             }
         }
     }
-    if reading.recording.events.is_empty() {
+    let (found, head) = (reading.recording.events.len() as u64, reading.recording.hashes.last());
+    if header.head.is_some_and(|due| head != Some(&due)) {
+        let due = header.events.unwrap_or_default();
+        return Err(ImportError::CutOff { path: name, due, found });
+    }
+    if found == 0 {
         return Err(ImportError::Empty { path: name });
     }
     Ok(reading.recording)
