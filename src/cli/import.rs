@@ -8,7 +8,7 @@ use super::Global;
 use super::error::{CliError, Status};
 use super::output::{Output, counted};
 use super::run::new_run_id;
-use crate::exchange::{Imported, import_exchanges, import_recording, is_recording, read_recording};
+use crate::exchange::{Imported, import_recording, is_recording, read_exchanges, read_recording};
 use crate::log::SqliteBackend;
 use crate::run::clock;
 
@@ -41,15 +41,13 @@ pub(super) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
         }
         return Ok(Status::Fine);
     }
-    let backend = SqliteBackend::open_or_create(&global.log, global.sqlite())?;
-    let run = new_run_id()?;
-    let exchanges = import_exchanges(&backend, path, run, clock::now())?;
+    let exchanges = read_exchanges(path, clock::now())?;
+    let (run, count) = (new_run_id()?, exchanges.count);
+    exchanges.store(&SqliteBackend::open_or_create(&global.log, global.sqlite())?, run)?;
     match output.is_json() {
-        true => output.object(&json!({"run": run, "exchanges": exchanges}))?,
-        false => output.text(&format!(
-            "run {run}: {} imported from {shown}\n",
-            counted(exchanges, "exchange")
-        ))?,
+        true => output.object(&json!({"run": run, "exchanges": count}))?,
+        false => output
+            .text(&format!("run {run}: {} imported from {shown}\n", counted(count, "exchange")))?,
     }
     Ok(Status::Fine)
 }

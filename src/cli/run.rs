@@ -12,7 +12,7 @@ use crate::event::RunStarted;
 use crate::experiments::registry;
 use crate::id::RunId;
 use crate::log::{Log, SqliteBackend, SqliteOptions};
-use crate::run::Mode;
+use crate::run::{Ended, Finish, Mode};
 
 /// Record a run of an experiment.
 ///
@@ -27,11 +27,12 @@ pub(super) struct Args {
     /// Change a setting of the config, such as samples=10 or request.model=gpt-4o. Repeatable.
     #[arg(long = "set", value_name = "KEY=VALUE")]
     settings: Vec<String>,
-    #[command(flatten)]
-    model: ModelArgs,
     /// Do not let the log file grow beyond this many bytes.
     #[arg(long, value_name = "BYTES")]
     log_limit: Option<u64>,
+    // Last: its heading would take in what follows.
+    #[command(flatten)]
+    model: ModelArgs,
 }
 
 pub(super) fn run(args: Args, global: &Global, output: &Output) -> Result<Status, CliError> {
@@ -67,6 +68,15 @@ pub(super) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
         model: Some(answerer),
     };
     let ended = session::go(session, global)?;
+    let ended = match ended {
+        // The very first event could not be written: there is no run to tell of or to resume.
+        Ended { finish: Finish::Stopped(stop), .. }
+            if !log.reader()?.runs()?.iter().any(|head| head.run == run) =>
+        {
+            return Err(stop.into());
+        }
+        ended => ended,
+    };
     let name = super::select::short_name(log.reader()?.as_mut(), run)?;
     let status = session::conclude(&ended, run, &name, &study.experiment, simulated, output)?;
     session::stopped(ended, &name).map_or(Ok(status), Err)

@@ -78,9 +78,8 @@ pub fn load<T: DeserializeOwned>(path: &Path, text: &str) -> Result<T, ConfigErr
     let sound = serde_saphyr::from_str::<serde::de::IgnoredAny>(text).map(|_| ());
     sound.and_then(|()| serde_saphyr::from_str(text)).map_err(|error| {
         let plain = error.without_snippet().to_string();
-        let (line, column) = error
-            .location()
-            .map_or((1, 1), |place| (u64::from(place.line()), u64::from(place.column())));
+        let (line, column) =
+            error.location().map_or((1, 1), |place| (place.line(), place.column()));
         let message =
             plain.strip_suffix(&format!(" at line {line}, column {column}")).unwrap_or(&plain);
         let message = explain(message);
@@ -147,11 +146,13 @@ fn explain(message: &str) -> String {
     if let Some(rest) = message.strip_prefix("duplicate mapping key: ") {
         return format!("the key {:?} is given twice", rest.split(',').next().unwrap_or_default());
     }
-    const TYPES: [(&str, &str); 6] = [
+    const TYPES: [(&str, &str); 8] = [
         ("u32", "a whole number from 0 to 4294967295"),
         ("u64", "a whole number, 0 or more"),
         ("usize", "a whole number, 0 or more"),
         ("f64", "a number"),
+        ("floating point", "a number"),
+        ("mapping start", "a group of keys"),
         ("bool", "true or false"),
         ("string scalar", "a text, not a list or a group of keys"),
     ];

@@ -201,7 +201,7 @@ fn prompt_diff(recorded: &Request, now: &Request) -> String {
     keys.extend(new.as_object().into_iter().flatten().map(|(k, _)| k));
     keys.sort();
     keys.dedup();
-    for key in keys.iter().filter(|k| **k != "messages" && old[**k] != new[**k]) {
+    if let Some(key) = keys.iter().find(|k| **k != "messages" && old[**k] != new[**k]) {
         return format!(
             "first difference: {key}\n{}",
             diff(&old[*key].to_string(), &new[*key].to_string())

@@ -3,6 +3,8 @@
 use std::path::PathBuf;
 
 pub(crate) mod cases;
+pub(crate) mod child;
+pub(crate) mod cli;
 pub(crate) mod data;
 pub(crate) mod server;
 
@@ -24,3 +26,7 @@ pub(crate) fn block_on<F: Future>(future: F) -> F::Output {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(future)
 }
+pub(crate) mod logs;
+pub(crate) mod mixed;
+pub(crate) mod oracle;
+pub(crate) mod trial;
