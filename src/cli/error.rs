@@ -61,9 +61,13 @@ impl CliError {
         for hint in &self.hints {
             text.push_str(&format!("  hint: {hint}\n"));
         }
-        // Nobody is left to tell if stderr is closed.
-        let _ = std::io::stderr().write_all(inert_text(&text).as_bytes());
+        write_err(&text);
     }
+}
+
+/// Writes to stderr, made inert. Nobody is left to tell if it is closed.
+pub(super) fn write_err(text: &str) {
+    let _ = std::io::stderr().write_all(inert_text(text).as_bytes());
 }
 
 impl From<LogError> for CliError {
@@ -163,7 +167,10 @@ impl From<ImportError> for CliError {
         match error {
             ImportError::File(e) => CliError::from(e).hint(NOTHING_IMPORTED),
             ImportError::Log(e) => e.into(),
-            ImportError::BrokenChain { .. } => {
+            ImportError::NewerFormat { .. } => CliError::usage(error.to_string())
+                .hint("install the release of retold that wrote it, or a later one")
+                .hint(NOTHING_IMPORTED),
+            ImportError::BrokenChain { .. } | ImportError::CutOff { .. } => {
                 CliError::new(Status::Difference, error.to_string()).hint(NOTHING_IMPORTED)
             }
             other => CliError::usage(other.to_string()).hint(NOTHING_IMPORTED),

@@ -99,9 +99,14 @@ pub fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(e) => {
-            // Help and version are no errors; clap knows which stream each belongs on.
-            let _ = e.print();
-            return ExitCode::from(if e.use_stderr() { Status::Usage as u8 } else { 0 });
+            // Help and version are no errors.
+            if !e.use_stderr() {
+                let _ = e.print();
+                return ExitCode::SUCCESS;
+            }
+            // An argument may be foreign text, too.
+            error::write_err(&e.render().to_string());
+            return ExitCode::from(Status::Usage as u8);
         }
     };
     start_tracing(cli.global.verbose);

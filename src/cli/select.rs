@@ -54,7 +54,7 @@ fn unusable(error: ImportError) -> CliError {
 }
 
 /// A run is hex digits or `latest`; anything with a dot or slash is a file.
-fn looks_like_a_file(name: &str) -> bool {
+pub(super) fn looks_like_a_file(name: &str) -> bool {
     name.contains(['.', '/', '\\'])
 }
 

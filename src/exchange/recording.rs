@@ -103,7 +103,8 @@ struct EventLine {
 /// [`ImportError::File`] if it cannot be read.
 pub fn is_recording(path: &Path) -> Result<bool, ImportError> {
     let first = JsonlReader::open(path)?.next().transpose()?;
-    Ok(first.is_some_and(|(_, line)| serde_json::from_str::<Header>(&line).is_ok()))
+    let first = first.and_then(|(_, line)| serde_json::from_str::<Value>(&line).ok());
+    Ok(first.is_some_and(|header| header.get("recording").is_some()))
 }
 
 /// Reads a recording and checks every link of its chain.
@@ -165,8 +166,11 @@ struct Reading {
 impl Reading {
     fn add(&mut self, line: &str) -> Result<(), Wrong> {
         let wrong = |what: String| Wrong::Line(what);
-        let value: Value =
-            serde_json::from_str(line).map_err(|e| wrong(format!("not JSON: {e}")))?;
+        let value: Value = serde_json::from_str(line).map_err(|e| {
+            let text = e.to_string();
+            let reason = text.rsplit_once(" at line ").map_or(text.as_str(), |(reason, _)| reason);
+            wrong(format!("not JSON at column {}: {reason}", e.column()))
+        })?;
         let is = |key: &str| value.get(key).is_some();
         if is("kind") {
             let event = EventLine::deserialize(value).map_err(|e| wrong(e.to_string()))?;

@@ -7,6 +7,7 @@ mod jsonl;
 mod models;
 mod parsers_lock;
 mod prompt_hash;
+mod readme;
 mod replay;
 mod support;
 mod vectors;
