@@ -89,15 +89,25 @@ fn the_main_job_on_real_answers_standard() {
     the_main_job("standard");
 }
 
+/// Leaves out where in the log a decision is: with 64 calls at once that differs from run to run.
+fn without_seqs(text: &str) -> String {
+    let line = |line: &str| match line.strip_prefix("  seq ").and_then(|l| l.split_once(' ')) {
+        Some((_, rest)) => format!("  seq [n] {rest}\n"),
+        None => format!("{line}\n"),
+    };
+    text.lines().map(line).collect()
+}
+
 #[test]
 fn a_check_of_real_answers() {
     for style in ["cot", "standard"] {
         let (place, _) = record(style, "game24@1");
         let said = place.run("check latest --most 5");
         assert_eq!(said.code, 1, "{}", said.err);
+        let shown = without_seqs(&said.out);
         match style {
-            "cot" => assert_said!("check_cot", said.out),
-            _ => assert_said!("check_standard", said.out),
+            "cot" => assert_said!("check_cot", shown),
+            _ => assert_said!("check_standard", shown),
         }
         let (checked, _) = place.json("check latest");
         assert_eq!(checked["decisions"], 10_000);

@@ -26,7 +26,7 @@ fn attempts(place: &Place) -> Vec<Value> {
     let (log, _) = place.json("log latest");
     let events = log["events"].as_array().unwrap();
     let failed = events.iter().filter(|e| e["kind"] == "AttemptFailed").map(|e| &e["body"]);
-    failed.map(|b| json!([b["status"], b["failure"], b["gave_up"] == true])).collect()
+    failed.map(|b| json!([b["status"], b["failure"], b["final"] == true])).collect()
 }
 
 /// What is expected of a question.
@@ -76,7 +76,7 @@ fn what_is_tried_again() {
     again(limited().header("retry-after", "1"), json!(429), "rate_limited");
     again(Reply::error(500, "x", "Oops."), json!(500), "server");
     again(Reply::error(429, "insufficient_quota", "No credit."), json!(429), "quota_exhausted");
-    again(Reply::chat("cut").cut_after(20), Value::Null, "connection");
+    again(Reply::chat("cut").cut_after(20), json!(200), "connection");
     again(Reply::reset(), Value::Null, "connection");
     again(Reply::new(200, "{\"choices\": ["), json!(200), "malformed");
     again(Reply::new(200, "<html>").header("content-type", "text/html"), json!(200), "malformed");
