@@ -7,7 +7,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use crate::support::cli::{Place, Said, assert_said};
+use crate::support::cli::{Place, Said, assert_said, without_seqs};
 use crate::support::{data, shared_data};
 
 /// A folder with a run of one answers file.
@@ -87,15 +87,6 @@ fn the_main_job_on_real_answers_cot() {
 #[test]
 fn the_main_job_on_real_answers_standard() {
     the_main_job("standard");
-}
-
-/// Leaves out where in the log a decision is: with 64 calls at once that differs from run to run.
-fn without_seqs(text: &str) -> String {
-    let line = |line: &str| match line.strip_prefix("  seq ").and_then(|l| l.split_once(' ')) {
-        Some((_, rest)) => format!("  seq [n] {rest}\n"),
-        None => format!("{line}\n"),
-    };
-    text.lines().map(line).collect()
 }
 
 #[test]
