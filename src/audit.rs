@@ -49,7 +49,7 @@ pub enum AuditError {
         run: RunId,
         /// As given.
         wanted: String,
-        /// ` (its calls are like ..)`, or nothing.
+        /// `; its decisions are like ..`.
         nearest: String,
     },
     /// A call with several samples.
@@ -106,7 +106,14 @@ pub struct Audit {
 /// [`AuditError`].
 pub fn audit(reader: &mut dyn Reader, run: RunId, target: &Target) -> Result<Audit, AuditError> {
     let events = Events::of(reader, run, target)?;
-    let question = events.question(run, target)?;
+    let question = match events.question(run, target) {
+        // The calls to compare with are not among what was kept.
+        Err(AuditError::NotFound { .. }) => {
+            let first = Events::of(reader, run, &Target::Seq(Seq(0)))?;
+            return Err(first.not_found(run, target));
+        }
+        other => other?,
+    };
     let (Some(call), Some(sample), Some(prompt)) =
         (&question.call, question.sample, question.prompt)
     else {
@@ -232,9 +239,20 @@ impl Events {
             Target::Call(call, Some(sample)) => format!("{call}#{sample}"),
             Target::Call(call, None) => call.to_string(),
         };
-        let nearest = match self.0.iter().find_map(|e| e.call.as_ref()) {
-            Some(call) => format!("; its calls are like {call}"),
-            None => String::new(),
+        let asked = |e: &&StoredEvent| e.call.is_some() && e.sample.is_some();
+        let nearest = match target {
+            Target::Call(call, Some(_)) if self.asked(call).next().is_some() => {
+                let samples = || self.asked(call).filter_map(|e| e.sample);
+                let first = samples().min().unwrap_or_default();
+                format!(
+                    "; the samples of {call} are {first} to {}",
+                    samples().max().unwrap_or(first)
+                )
+            }
+            _ => match self.0.iter().find(asked).and_then(|e| e.call.as_ref().zip(e.sample)) {
+                Some((call, sample)) => format!("; its decisions are like {call}#{sample}"),
+                None => "; it has no calls at all".to_owned(),
+            },
         };
         AuditError::NotFound { run, wanted, nearest }
     }

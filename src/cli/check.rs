@@ -88,6 +88,9 @@ fn text(checked: &Checked, most: usize) -> String {
         verdicts,
         unfaithful,
     } = checked;
+    if *decisions == 0 {
+        return format!("run {run} has no decisions to check\n");
+    }
     let mut out = String::new();
     // Writing to a string cannot fail.
     let _ = writeln!(

@@ -1,6 +1,7 @@
 //! What a user is told when something goes wrong: what, where, what to do next, and an exit code.
 
 use std::io::Write;
+use std::path::Path;
 
 use super::output::inert_text;
 use crate::audit::AuditError;
@@ -11,6 +12,9 @@ use crate::jsonl::{JsonlError, Problem};
 use crate::log::LogError;
 use crate::parse::registry::RegistryError;
 use crate::run::Stop;
+
+/// What is said of every import that failed.
+pub(super) const NOTHING_IMPORTED: &str = "nothing was imported";
 
 /// The exit codes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,9 +61,13 @@ impl CliError {
         for hint in &self.hints {
             text.push_str(&format!("  hint: {hint}\n"));
         }
-        // Nobody is left to tell if stderr is closed.
-        let _ = std::io::stderr().write_all(inert_text(&text).as_bytes());
+        write_err(&text);
     }
+}
+
+/// Writes to stderr, made inert. Nobody is left to tell if it is closed.
+pub(super) fn write_err(text: &str) {
+    let _ = std::io::stderr().write_all(inert_text(text).as_bytes());
 }
 
 impl From<LogError> for CliError {
@@ -78,12 +86,11 @@ impl From<LogError> for CliError {
                 Status::Io,
                 "install the release of retold that wrote it, or a later one".to_owned(),
             ),
-            LogError::CannotOpen { .. } => {
-                (Status::Io, "check that the folder exists and that you may write in it".to_owned())
-            }
-            LogError::Busy { .. } => {
-                (Status::Io, "close the other program, or wait for it, and try again".to_owned())
-            }
+            LogError::CannotOpen { path, .. } => (Status::Io, why_not(Path::new(path))),
+            LogError::Busy { .. } => (
+                Status::Io,
+                "close the other program, or wait longer for it with --wait SECONDS".to_owned(),
+            ),
             LogError::InUse { run, .. } => (
                 Status::Io,
                 format!(
@@ -110,6 +117,24 @@ impl From<LogError> for CliError {
             }
         };
         CliError::new(status, message).hint(hint)
+    }
+}
+
+/// Why a log cannot be opened, as far as its path tells.
+fn why_not(log: &Path) -> String {
+    let folder = log.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let shown = folder.display();
+    if log.is_dir() {
+        return format!("{} is a folder: give the path of a file", log.display());
+    }
+    if folder.is_dir() {
+        return format!("check that you may write in the folder {shown}");
+    }
+    match folder.exists() {
+        true => format!("{shown} is no folder: give another path with --log"),
+        false => {
+            format!("there is no folder {shown}: make it first, or give another path with --log")
+        }
     }
 }
 
@@ -140,12 +165,15 @@ impl From<JsonlError> for CliError {
 impl From<ImportError> for CliError {
     fn from(error: ImportError) -> Self {
         match error {
-            ImportError::File(e) => e.into(),
+            ImportError::File(e) => CliError::from(e).hint(NOTHING_IMPORTED),
             ImportError::Log(e) => e.into(),
-            ImportError::BrokenChain { .. } => {
-                CliError::new(Status::Difference, error.to_string()).hint("nothing was imported")
+            ImportError::NewerFormat { .. } => CliError::usage(error.to_string())
+                .hint("install the release of retold that wrote it, or a later one")
+                .hint(NOTHING_IMPORTED),
+            ImportError::BrokenChain { .. } | ImportError::CutOff { .. } => {
+                CliError::new(Status::Difference, error.to_string()).hint(NOTHING_IMPORTED)
             }
-            other => CliError::usage(other.to_string()).hint("nothing was imported"),
+            other => CliError::usage(other.to_string()).hint(NOTHING_IMPORTED),
         }
     }
 }

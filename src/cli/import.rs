@@ -8,8 +8,8 @@ use super::Global;
 use super::error::{CliError, Status};
 use super::output::{Output, counted};
 use super::run::new_run_id;
-use crate::exchange::{Imported, import_exchanges, import_recording, is_recording, read_recording};
-use crate::log::{SqliteBackend, SqliteOptions};
+use crate::exchange::{Imported, import_recording, is_recording, read_exchanges, read_recording};
+use crate::log::SqliteBackend;
 use crate::run::clock;
 
 /// Take a recording or an exchanges file into the log: all of it, checked, or nothing.
@@ -25,7 +25,7 @@ pub(super) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     if is_recording(path)? {
         // Read whole and checked before the log is touched.
         let recording = read_recording(path)?;
-        let backend = SqliteBackend::open_or_create(&global.log, SqliteOptions::default())?;
+        let backend = SqliteBackend::open_or_create(&global.log, global.sqlite())?;
         let Imported { added, known } = import_recording(&backend, &recording)?;
         let run = recording.run;
         match output.is_json() {
@@ -41,15 +41,13 @@ pub(super) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
         }
         return Ok(Status::Fine);
     }
-    let backend = SqliteBackend::open_or_create(&global.log, SqliteOptions::default())?;
-    let run = new_run_id()?;
-    let exchanges = import_exchanges(&backend, path, run, clock::now())?;
+    let exchanges = read_exchanges(path, clock::now())?;
+    let (run, count) = (new_run_id()?, exchanges.count);
+    exchanges.store(&SqliteBackend::open_or_create(&global.log, global.sqlite())?, run)?;
     match output.is_json() {
-        true => output.object(&json!({"run": run, "exchanges": exchanges}))?,
-        false => output.text(&format!(
-            "run {run}: {} imported from {shown}\n",
-            counted(exchanges, "exchange")
-        ))?,
+        true => output.object(&json!({"run": run, "exchanges": count}))?,
+        false => output
+            .text(&format!("run {run}: {} imported from {shown}\n", counted(count, "exchange")))?,
     }
     Ok(Status::Fine)
 }

@@ -21,11 +21,14 @@ mod verify;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::time::Duration;
 
 use clap::{Parser, Subcommand};
 
 pub use error::Status;
 use output::Output;
+
+use crate::log::SqliteOptions;
 
 /// Record, replay and re-parse LLM experiments.
 ///
@@ -55,6 +58,9 @@ struct Global {
         value_name = "PATH"
     )]
     log: PathBuf,
+    /// How long to wait when another program keeps the log locked.
+    #[arg(long, global = true, value_name = "SECONDS", default_value_t = 30)]
+    wait: u64,
     /// Print one JSON object instead of text.
     #[arg(long, global = true)]
     json: bool,
@@ -64,6 +70,14 @@ struct Global {
     /// Say more on stderr: -v warnings of retries, -vv every attempt, -vvv everything.
     #[arg(long, short, global = true, action = clap::ArgAction::Count)]
     verbose: u8,
+}
+
+impl Global {
+    /// How the log is opened.
+    fn sqlite(&self) -> SqliteOptions {
+        let busy = Some(Duration::from_secs(self.wait.min(86_400)));
+        SqliteOptions { busy, ..SqliteOptions::default() }
+    }
 }
 
 #[derive(Debug, Subcommand)]
@@ -85,9 +99,14 @@ pub fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(e) => {
-            // Help and version are no errors; clap knows which stream each belongs on.
-            let _ = e.print();
-            return ExitCode::from(if e.use_stderr() { Status::Usage as u8 } else { 0 });
+            // Help and version are no errors.
+            if !e.use_stderr() {
+                let _ = e.print();
+                return ExitCode::SUCCESS;
+            }
+            // An argument may be foreign text, too.
+            error::write_err(&e.render().to_string());
+            return ExitCode::from(Status::Usage as u8);
         }
     };
     start_tracing(cli.global.verbose);

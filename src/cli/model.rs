@@ -145,5 +145,17 @@ fn environment_key() -> String {
 }
 
 fn is_local(url: &str) -> bool {
-    ["://127.", "://localhost", "://[::1]"].iter().any(|local| url.contains(local))
+    let host = url.split_once("://").map_or(url, |(_, rest)| rest);
+    ["127.", "localhost", "[::1]"].iter().any(|local| host.starts_with(local))
+}
+
+/// A base URL as it may be recorded: without user name, password and query, each of which may hold a
+/// key. Whoever resumes the run gives them again.
+pub(super) fn without_secrets(base_url: &str) -> String {
+    let Ok(mut url) = reqwest::Url::parse(base_url) else { return String::new() };
+    url.set_query(None);
+    url.set_fragment(None);
+    // Refused for a URL without a host, which has neither.
+    let _ = url.set_username("").and_then(|()| url.set_password(None));
+    url.as_str().trim_end_matches('/').to_owned()
 }

@@ -5,14 +5,14 @@ use std::sync::Arc;
 
 use super::Global;
 use super::error::{CliError, Status};
-use super::model::ModelArgs;
+use super::model::{ModelArgs, without_secrets};
 use super::output::Output;
 use super::session::{self, Session};
 use crate::event::RunStarted;
 use crate::experiments::registry;
 use crate::id::RunId;
 use crate::log::{Log, SqliteBackend, SqliteOptions};
-use crate::run::Mode;
+use crate::run::{Ended, Finish, Mode};
 
 /// Record a run of an experiment.
 ///
@@ -27,19 +27,23 @@ pub(super) struct Args {
     /// Change a setting of the config, such as samples=10 or request.model=gpt-4o. Repeatable.
     #[arg(long = "set", value_name = "KEY=VALUE")]
     settings: Vec<String>,
-    #[command(flatten)]
-    model: ModelArgs,
     /// Do not let the log file grow beyond this many bytes.
     #[arg(long, value_name = "BYTES")]
     log_limit: Option<u64>,
+    // Last: its heading would take in what follows.
+    #[command(flatten)]
+    model: ModelArgs,
 }
 
 pub(super) fn run(args: Args, global: &Global, output: &Output) -> Result<Status, CliError> {
     let Args { config, experiment, settings, model, log_limit } = args;
     let mut study = registry::study(&config, experiment.as_deref(), &settings)?;
     model.apply(&mut study.settings.runtime)?;
+    let runtime = study.settings.runtime.clone();
     // Everything that can be wrong is found before the log is touched.
-    let answerer = model.make(&study.experiment, study.seed, &study.settings.runtime)?;
+    let answerer = model.make(&study.experiment, study.seed, &runtime)?;
+    let base_url = &mut study.settings.runtime.model.base_url;
+    *base_url = without_secrets(base_url);
     let info = answerer.info();
     let simulated = info.simulated;
     let as_json = |value: serde_json::Result<serde_json::Value>| {
@@ -52,7 +56,7 @@ pub(super) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
         model: as_json(serde_json::to_value(&info))?,
         program: crate::PROGRAM.to_owned(),
     };
-    let options = SqliteOptions { max_bytes: log_limit, ..SqliteOptions::default() };
+    let options = SqliteOptions { max_bytes: log_limit, ..global.sqlite() };
     let log = Log::new(Arc::new(SqliteBackend::open_or_create(&global.log, options)?));
     let run = new_run_id()?;
     let session = Session {
@@ -64,6 +68,15 @@ pub(super) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
         model: Some(answerer),
     };
     let ended = session::go(session, global)?;
+    let ended = match ended {
+        // The very first event could not be written: there is no run to tell of or to resume.
+        Ended { finish: Finish::Stopped(stop), .. }
+            if !log.reader()?.runs()?.iter().any(|head| head.run == run) =>
+        {
+            return Err(stop.into());
+        }
+        ended => ended,
+    };
     let name = super::select::short_name(log.reader()?.as_mut(), run)?;
     let status = session::conclude(&ended, run, &name, &study.experiment, simulated, output)?;
     session::stopped(ended, &name).map_or(Ok(status), Err)

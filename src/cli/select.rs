@@ -6,15 +6,18 @@ use std::sync::Arc;
 use super::Global;
 use super::error::CliError;
 use crate::event::{Event, RunStarted};
-use crate::exchange::{Recording, import_recording, read_recording};
+use crate::exchange::{ImportError, import_recording, read_recording};
 use crate::id::{RunId, Seq};
-use crate::log::{
-    Backend, Log, LogError, MemoryBackend, Reader, RunHead, SqliteBackend, SqliteOptions,
-};
+use crate::log::{Backend, Log, LogError, MemoryBackend, Reader, RunHead, SqliteBackend};
 
 /// Opens the log that must exist.
 pub(super) fn open(global: &Global) -> Result<Log, CliError> {
-    let backend = SqliteBackend::open(&global.log, SqliteOptions::default())?;
+    // A new file that nothing was written to yet is no log; only `run` and `import` make it one.
+    if std::fs::metadata(&global.log).is_ok_and(|file| file.is_file() && file.len() == 0) {
+        let (path, reason) = (global.log.display().to_string(), "the file is empty".to_owned());
+        return Err(LogError::NotALog { path, reason }.into());
+    }
+    let backend = SqliteBackend::open(&global.log, global.sqlite())?;
     Ok(Log::new(Arc::new(backend)))
 }
 
@@ -36,20 +39,22 @@ pub(super) fn run_or_file(global: &Global, name: &str) -> Result<Selected, CliEr
     if !looks_like_a_file(name) {
         return run(global, name);
     }
-    let Recording { run, .. } = recording(name)?.0;
-    let (_, log) = recording(name)?;
-    Ok(Selected { log, run })
+    let recording = read_recording(Path::new(name)).map_err(unusable)?;
+    let backend = MemoryBackend::new();
+    import_recording(&backend, &recording).map_err(unusable)?;
+    let log = Log::new(Arc::new(backend) as Arc<dyn Backend>);
+    Ok(Selected { log, run: recording.run })
 }
 
-fn recording(name: &str) -> Result<(Recording, Log), CliError> {
-    let recording = read_recording(Path::new(name))?;
-    let backend = MemoryBackend::new();
-    import_recording(&backend, &recording)?;
-    Ok((recording, Log::new(Arc::new(backend) as Arc<dyn Backend>)))
+/// A file that is only looked at is not imported, and need not be said not to be.
+fn unusable(error: ImportError) -> CliError {
+    let mut error = CliError::from(error);
+    error.hints.retain(|hint| hint != super::error::NOTHING_IMPORTED);
+    error
 }
 
 /// A run is hex digits or `latest`; anything with a dot or slash is a file.
-fn looks_like_a_file(name: &str) -> bool {
+pub(super) fn looks_like_a_file(name: &str) -> bool {
     name.contains(['.', '/', '\\'])
 }
 

@@ -238,9 +238,13 @@ fn show_run(reader: &mut dyn Reader, run: RunId, output: &Output) -> Result<Stat
         Some(finished) => {
             let _ = writeln!(text, "finished, outcome digest {}", finished.outcome_digest);
         }
-        None => text.push_str("unfinished: `retold resume` goes on with it\n"),
+        None => {
+            let _ = writeln!(text, "unfinished: `retold resume {}` goes on with it", run.short(8));
+        }
     }
-    let _ = write!(text, "\n{}", report.text);
+    if !report.text.is_empty() {
+        let _ = write!(text, "\n{}", report.text);
+    }
     output.text(&text)?;
     Ok(Status::Fine)
 }

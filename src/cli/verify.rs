@@ -25,7 +25,13 @@ pub(super) struct Args {
 pub(super) fn run(args: Args, global: &Global, output: &Output) -> Result<Status, CliError> {
     let (runs, problems) = match &args.run {
         Some(name) => {
-            let selected = select::run_or_file(global, name)?;
+            let selected = match select::run_or_file(global, name) {
+                // Reading a recording verifies it: what is wrong with it is the result.
+                Err(e) if select::looks_like_a_file(name) && e.status != Status::Io => {
+                    return unreadable(&e.message, output);
+                }
+                other => other?,
+            };
             let mut reader = selected.log.reader()?;
             (vec![verify_run(reader.as_mut(), selected.run, args.head)?], Vec::new())
         }
@@ -70,4 +76,15 @@ pub(super) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
         output.text(&format!("{text}{total}"))?;
     }
     Ok(if ok { Status::Fine } else { Status::Difference })
+}
+
+/// Says that a recording is not as it was written.
+fn unreadable(problem: &str, output: &Output) -> Result<Status, CliError> {
+    match output.is_json() {
+        true => output.object(&json!({"run": null, "ok": false, "events": 0, "head": null,
+            "problem": problem, "problems": [{"run": null, "seq": null, "what": problem}],
+            "runs": []}))?,
+        false => output.text(&format!("{problem}\nNOT OK: 1 problem\n"))?,
+    }
+    Ok(Status::Difference)
 }

@@ -92,6 +92,32 @@ pub struct RequestConfig {
 }
 
 impl RequestConfig {
+    /// Checks the parameters; gives the key and what is wrong.
+    ///
+    /// # Errors
+    /// The first parameter that makes no sense.
+    pub fn check(&self) -> Result<(), (String, String)> {
+        let RequestConfig { model, temperature, top_p, max_tokens, extra } = self;
+        let wrong = |key: &str, message: String| Err((format!("request.{key}"), message));
+        if model.trim().is_empty() {
+            return wrong("model", "the name of the model is empty".to_owned());
+        }
+        if let Some(t) = temperature.filter(|t| !(0.0..=2.0).contains(t)) {
+            return wrong("temperature", format!("a temperature is from 0 to 2, not {t}"));
+        }
+        if let Some(p) = top_p.filter(|p| !(0.0..=1.0).contains(p)) {
+            return wrong("top_p", format!("a share is from 0 to 1, not {p}"));
+        }
+        if *max_tokens == Some(0) {
+            return wrong("max_tokens", "at least 1".to_owned());
+        }
+        const OWN: [&str; 5] = ["model", "messages", "temperature", "top_p", "max_tokens"];
+        match OWN.iter().find(|own| extra.contains_key(**own)) {
+            Some(own) => wrong(&format!("extra.{own}"), format!("{own} is no extra parameter")),
+            None => Ok(()),
+        }
+    }
+
     /// The request with these parameters and some messages.
     pub fn chat(&self, messages: Vec<Message>) -> ChatRequest {
         let RequestConfig { model, temperature, top_p, max_tokens, extra } = self.clone();

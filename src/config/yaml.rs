@@ -74,14 +74,15 @@ pub fn read_text(path: &Path) -> Result<String, ConfigError> {
 /// # Errors
 /// [`ConfigError::Invalid`] with the line.
 pub fn load<T: DeserializeOwned>(path: &Path, text: &str) -> Result<T, ConfigError> {
-    serde_saphyr::from_str(text).map_err(|error| {
+    // Broken YAML is told as such, whatever was expected at the place where it breaks.
+    let sound = serde_saphyr::from_str::<serde::de::IgnoredAny>(text).map(|_| ());
+    sound.and_then(|()| serde_saphyr::from_str(text)).map_err(|error| {
         let plain = error.without_snippet().to_string();
         let (line, column) =
             error.location().map_or((1, 1), |place| (place.line(), place.column()));
-        let message = plain
-            .strip_suffix(&format!(" at line {line}, column {column}"))
-            .unwrap_or(&plain)
-            .to_owned();
+        let message =
+            plain.strip_suffix(&format!(" at line {line}, column {column}")).unwrap_or(&plain);
+        let message = explain(message);
         let line_text = text.lines().nth(usize::try_from(line - 1).unwrap_or(0)).unwrap_or("");
         let shown: String = line_text.chars().filter(|c| !c.is_control()).take(120).collect();
         let snippet = format!("{line:>4} | {shown}");
@@ -102,8 +103,11 @@ pub fn with_overrides<T: Serialize + DeserializeOwned>(
         let (key, value) = setting
             .split_once('=')
             .ok_or_else(|| wrong("write KEY=VALUE, with dots between nested keys".to_owned()))?;
-        let value: Value = serde_saphyr::from_str(value)
-            .map_err(|e| wrong(format!("the value is no YAML: {}", e.without_snippet())))?;
+        let value: Value = serde_saphyr::from_str(value).map_err(|e| {
+            let reason = e.without_snippet().to_string();
+            let reason = reason.split(" at line ").next().unwrap_or_default();
+            wrong(format!("the value is no YAML: {}", explain(reason)))
+        })?;
         let mut whole = serde_json::to_value(&config).map_err(|e| wrong(e.to_string()))?;
         let mut place = &mut whole;
         for part in key.split('.') {
@@ -116,6 +120,54 @@ pub fn with_overrides<T: Serialize + DeserializeOwned>(
             place = map.entry(part).or_insert(Value::Null);
         }
         *place = value;
-        serde_json::from_value(whole).map_err(|e| wrong(e.to_string()))
+        serde_json::from_value(whole).map_err(|e| wrong(explain(&e.to_string())))
     })
+}
+
+/// What a deserialiser says, in the words of someone who writes a config.
+fn explain(message: &str) -> String {
+    let message = message.replace('`', "");
+    if let Some((unknown, known)) = message
+        .strip_prefix("unknown field ")
+        .or_else(|| message.strip_prefix("unknown variant "))
+        .and_then(|rest| rest.split_once(", expected "))
+    {
+        let what = if message.starts_with("unknown field") { "key" } else { "value" };
+        let known = known.trim_start_matches("one of ");
+        let near =
+            known.split(", ").max_by(|a, b| likeness(a, unknown).total_cmp(&likeness(b, unknown)));
+        let near = near.filter(|near| likeness(near, unknown) >= 0.6);
+        let meant = near.map(|near| format!(" did you mean {near}?")).unwrap_or_default();
+        return format!("unknown {what} {unknown:?};{meant} known here: {known}");
+    }
+    if let Some(key) = message.strip_prefix("missing field ") {
+        return format!("the key {key:?} is missing here, and it has no default");
+    }
+    if let Some(rest) = message.strip_prefix("duplicate mapping key: ") {
+        return format!("the key {:?} is given twice", rest.split(',').next().unwrap_or_default());
+    }
+    const TYPES: [(&str, &str); 8] = [
+        ("u32", "a whole number from 0 to 4294967295"),
+        ("u64", "a whole number, 0 or more"),
+        ("usize", "a whole number, 0 or more"),
+        ("f64", "a number"),
+        ("floating point", "a number"),
+        ("mapping start", "a group of keys"),
+        ("bool", "true or false"),
+        ("string scalar", "a text, not a list or a group of keys"),
+    ];
+    for (name, words) in TYPES {
+        if message == format!("invalid {name}") || message == format!("expected {name}") {
+            return format!("expected {words}");
+        }
+        if let Some(found) = message.strip_suffix(&format!(", expected {name}")) {
+            return format!("{found}, expected {words}");
+        }
+    }
+    message
+}
+
+/// How alike two words are, 0 to 1.
+fn likeness(a: &str, b: &str) -> f32 {
+    similar::TextDiff::from_chars(a, b).ratio()
 }

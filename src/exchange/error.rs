@@ -62,6 +62,18 @@ pub enum ImportError {
         /// The event.
         seq: Seq,
     },
+    /// A recording that ends before its first line says.
+    #[error(
+        "{path} is cut off: its first line names {due} events and their head, and it has {found}"
+    )]
+    CutOff {
+        /// The file.
+        path: String,
+        /// How many events the first line names.
+        due: u64,
+        /// How many there are.
+        found: u64,
+    },
     /// A recording without events.
     #[error("{path} holds no events")]
     Empty {

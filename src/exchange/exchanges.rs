@@ -75,19 +75,34 @@ fn response(content: crate::content::Content, details: ResponseDetails) -> Respo
     Response { content, finish_reason, usage, model, extra }
 }
 
-/// Takes an exchanges file into a log as a finished run without decisions. Gives the number of
-/// exchanges.
+/// An exchanges file, read and checked: a finished run without decisions.
+#[derive(Debug)]
+pub struct Exchanges {
+    events: Vec<NewEvent>,
+    /// How many there are.
+    pub count: u64,
+}
+
+impl Exchanges {
+    /// Adds them to a log as a new run: all or nothing.
+    ///
+    /// # Errors
+    /// [`LogError`].
+    pub fn store(self, backend: &dyn Backend, run: RunId) -> Result<(), LogError> {
+        let _lease = backend.lease(run)?;
+        let append = Append { run, first: Seq(1), events: self.events };
+        backend.committer()?.commit(&[append])?;
+        Ok(())
+    }
+}
+
+/// Reads an exchanges file, to be stored as a run that began at `time`.
 ///
 /// A line without `call` gets the call `exchange`, a line without `sample` the next one of its call.
 ///
 /// # Errors
-/// [`ImportError`] with the first line that is wrong; then nothing is stored.
-pub fn import_exchanges(
-    backend: &dyn Backend,
-    path: &Path,
-    run: RunId,
-    time: Time,
-) -> Result<u64, ImportError> {
+/// [`ImportError`] with the first line that is wrong.
+pub fn read_exchanges(path: &Path, time: Time) -> Result<Exchanges, ImportError> {
     let name = path.display().to_string();
     let started = RunStarted {
         experiment: EXCHANGES.to_owned(),
@@ -131,9 +146,7 @@ pub fn import_exchanges(
     let outcome_digest = OutcomeHasher::default().digest();
     let finished = RunFinished { outcome: RunOutcome::Finished, outcome_digest };
     add(&mut events, Event::RunFinished(finished), None)?;
-    let _lease = backend.lease(run)?;
-    backend.committer()?.commit(&[Append { run, first: Seq(1), events }])?;
-    Ok(count)
+    Ok(Exchanges { events, count })
 }
 
 /// The addresses given so far: each has one answer.

@@ -26,14 +26,21 @@ pub fn export_recording<E: From<LogError>>(
     line: &mut dyn FnMut(&str) -> Result<(), E>,
 ) -> Result<u64, E> {
     let (major, minor) = FORMAT;
-    line(
-        &json!({"format": format!("{major}.{minor}"), "recording": "retold", "run": run})
-            .to_string(),
-    )?;
+    // A run that is being written goes on meanwhile; what comes later is left out.
+    let head = reader.runs()?.into_iter().find(|r| r.run == run).map(|r| r.head);
+    let end = head.as_ref().map_or(Seq(u64::MAX), |h| h.seq);
+    let mut header =
+        json!({"format": format!("{major}.{minor}"), "recording": "retold", "run": run});
+    if let Some(head) = head {
+        header["events"] = json!(head.seq);
+        header["head"] = json!(head.hash);
+    }
+    line(&header.to_string())?;
     let mut given = Given::default();
     let mut after = Seq(0);
     loop {
-        let events = reader.events(run, after, BATCH)?;
+        let mut events = reader.events(run, after, BATCH)?;
+        events.retain(|e| e.seq <= end);
         let Some(last) = events.last() else { return Ok(after.0) };
         after = last.seq;
         for event in &events {

@@ -1,7 +1,7 @@
 //! The recording format: one run, JSON Lines.
 //!
 //! ```text
-//! {"format":"1.0","recording":"retold","run":"<id>"}
+//! {"events":7,"format":"1.0","head":"<hash>","recording":"retold","run":"<id>"}
 //! {"content":"<hash>","text":"..."}                a text, before its first use
 //! {"content":"<hash>","vector":"<base64>"}         a vector: little-endian 32-bit floats
 //! {"prompt":"<hash>","request":{..}}               a request; "text:<hash>" stands for a text
@@ -9,7 +9,8 @@
 //! ```
 //!
 //! An event line without its `hash` is, to the byte, the canonical event that was hashed
-//! (see [`chain`](crate::event::chain)). Everything stands before its first use, so a recording can
+//! (see [`chain`](crate::event::chain)). The head in the first line is the hash of the last event, so that a
+//! file whose end is cut off is told from a run that was. Everything stands before its first use, so a recording can
 //! be read as a stream, and two recordings of one run are the same bytes.
 
 use std::borrow::Cow;
@@ -46,7 +47,11 @@ pub struct Recording {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Header {
+    #[serde(default)]
+    events: Option<u64>,
     format: String,
+    #[serde(default)]
+    head: Option<EventHash>,
     recording: String,
     run: RunId,
 }
@@ -98,7 +103,8 @@ struct EventLine {
 /// [`ImportError::File`] if it cannot be read.
 pub fn is_recording(path: &Path) -> Result<bool, ImportError> {
     let first = JsonlReader::open(path)?.next().transpose()?;
-    Ok(first.is_some_and(|(_, line)| serde_json::from_str::<Header>(&line).is_ok()))
+    let first = first.and_then(|(_, line)| serde_json::from_str::<Value>(&line).ok());
+    Ok(first.is_some_and(|header| header.get("recording").is_some()))
 }
 
 /// Reads a recording and checks every link of its chain.
@@ -135,7 +141,12 @@ pub fn read_recording(path: &Path) -> Result<Recording, ImportError> {
             }
         }
     }
-    if reading.recording.events.is_empty() {
+    let (found, head) = (reading.recording.events.len() as u64, reading.recording.hashes.last());
+    if header.head.is_some_and(|due| head != Some(&due)) {
+        let due = header.events.unwrap_or_default();
+        return Err(ImportError::CutOff { path: name, due, found });
+    }
+    if found == 0 {
         return Err(ImportError::Empty { path: name });
     }
     Ok(reading.recording)
@@ -155,8 +166,11 @@ struct Reading {
 impl Reading {
     fn add(&mut self, line: &str) -> Result<(), Wrong> {
         let wrong = |what: String| Wrong::Line(what);
-        let value: Value =
-            serde_json::from_str(line).map_err(|e| wrong(format!("not JSON: {e}")))?;
+        let value: Value = serde_json::from_str(line).map_err(|e| {
+            let text = e.to_string();
+            let reason = text.rsplit_once(" at line ").map_or(text.as_str(), |(reason, _)| reason);
+            wrong(format!("not JSON at column {}: {reason}", e.column()))
+        })?;
         let is = |key: &str| value.get(key).is_some();
         if is("kind") {
             let event = EventLine::deserialize(value).map_err(|e| wrong(e.to_string()))?;

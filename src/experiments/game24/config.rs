@@ -130,6 +130,7 @@ pub fn load(path: &Path, text: &str, overrides: &[String]) -> Result<Study, Conf
     if samples == 0 {
         return Err(value("samples", "at least 1".to_owned()));
     }
+    request.check().map_err(|(key, message)| value(&key, message))?;
     let list = match &puzzles.file {
         Some(file) => read_text(&beside(path, file))?,
         None => BUILT_IN.to_owned(),

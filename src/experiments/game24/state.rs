@@ -108,7 +108,9 @@ impl Tally {
             let _ = writeln!(text, "calls that failed: {}", self.unanswered);
         }
         for (title, table) in [("by verdict", &self.verdicts), ("by method", &self.methods)] {
-            let _ = writeln!(text, "{title}:");
+            if !table.is_empty() {
+                let _ = writeln!(text, "{title}:");
+            }
             for (key, n) in table {
                 let _ = writeln!(text, "  {key:<24}{n:>8}  {:>6.2} %", self.share(*n) * 100.0);
             }

@@ -1,0 +1,124 @@
+//! Runs that are cut short: a full file, a kill, Ctrl-C. Each goes on to the same end.
+
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use rusqlite::{Connection, OpenFlags};
+use serde_json::Value;
+
+use crate::support::cli::{Place, Said, assert_said};
+
+const LONGER: &str = "run small.yaml --quiet --set puzzles.rows=0..30 --set samples=10";
+
+/// The digest of an uninterrupted run.
+fn digest() -> Value {
+    let (whole, code) = Place::new().json(LONGER);
+    assert_eq!(code, 0, "{whole}");
+    whole["outcome_digest"].clone()
+}
+
+/// Waits until the log has so many events.
+pub(super) fn wait_for_events(place: &Place, events: i64) {
+    for _ in 0..3000 {
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE;
+        let count = Connection::open_with_flags(place.path("retold.db"), flags).and_then(|db| {
+            db.query_row("SELECT count(*) FROM events", [], |row| row.get::<_, i64>(0))
+        });
+        if count.is_ok_and(|n| n >= events) {
+            return;
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    panic!("the run does not get to {events} events");
+}
+
+fn start(place: &Place, args: &str) -> Child {
+    let mut command = place.command();
+    command.args(args.split_whitespace()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command.spawn().unwrap()
+}
+
+fn signal(child: &Child, name: &str) {
+    let id = child.id().to_string();
+    assert!(Command::new("kill").args(["-s", name, &id]).status().unwrap().success());
+}
+
+#[test]
+fn a_full_log_keeps_what_it_has() {
+    let place = Place::new();
+    let said = place.run(&format!("{LONGER} --log-limit 200000"));
+    assert_eq!(said.code, 3, "{}{}", said.out, said.err);
+    assert_said!("interrupted_full", format!("{}[exit {}]\n", said.err, said.code));
+    place.ok("verify");
+    let (resumed, code) = place.json("resume latest");
+    assert_eq!((code, &resumed["outcome"]), (0, &"finished".into()), "{resumed}");
+    assert_eq!(resumed["outcome_digest"], digest());
+}
+
+#[test]
+fn a_full_log_is_one_object() {
+    let place = Place::new();
+    let (stopped, code) = place.json(&format!("{LONGER} --log-limit 200000"));
+    assert_eq!((code, &stopped["outcome"]), (3, &"stopped".into()), "{stopped}");
+    assert!(stopped["error"].as_str().unwrap().contains("no room"), "{stopped}");
+}
+
+#[test]
+fn killed_again_and_again() {
+    let place = Place::new();
+    let mut args = format!("{LONGER} --set model.latency_ms=20 --concurrency 8");
+    for events in [20, 150, 300, 450] {
+        let mut child = start(&place, &args);
+        wait_for_events(&place, events);
+        child.kill().unwrap();
+        child.wait().unwrap();
+        place.ok("verify");
+        args = "resume latest --quiet --concurrency 8".to_owned();
+    }
+    let (resumed, code) = place.json("resume latest --concurrency 64");
+    assert_eq!((code, &resumed["outcome"]), (0, &"finished".into()), "{resumed}");
+    assert_eq!(resumed["outcome_digest"], digest());
+    assert!(resumed["model_calls"].as_u64().unwrap() < 300, "what was answered is not asked again");
+    let (replayed, code) = place.json("replay latest");
+    assert_eq!((code, &replayed["identical"]), (0, &true.into()), "{replayed}");
+}
+
+#[test]
+fn ctrl_c_finishes_what_is_in_flight() {
+    let place = Place::new();
+    let child = start(&place, &format!("{LONGER} --set model.latency_ms=400 --concurrency 8"));
+    wait_for_events(&place, 20);
+    signal(&child, "INT");
+    let said = Said::of(child.wait_with_output().unwrap());
+    assert_eq!(said.code, 130, "{}{}", said.out, said.err);
+    assert!(said.out.contains("interrupted"), "{}", said.out);
+    assert!(said.out.contains("retold resume"), "{}", said.out);
+    assert_said!("interrupted_ctrl_c", format!("{}[exit {}]\n", said.err, said.code));
+    // Every question that was sent has its answer.
+    let (log, _) = place.json("log latest");
+    let count =
+        |kind| log["events"].as_array().unwrap().iter().filter(|e| e["kind"] == kind).count();
+    assert_eq!(count("RequestSent"), count("ResponseReceived"));
+    assert!(count("RequestSent") < 300, "it was interrupted before its end");
+    assert!(place.ok("show latest").contains("unfinished: `retold resume "));
+    let partly = place.ok("replay latest");
+    assert!(partly.contains("replays identically as far as it goes"), "{partly}");
+    let (resumed, code) = place.json("resume latest --concurrency 300");
+    assert_eq!((code, &resumed["outcome_digest"]), (0, &digest()), "{resumed}");
+}
+
+#[test]
+fn ctrl_c_is_one_object() {
+    let place = Place::new();
+    let child =
+        start(&place, &format!("{LONGER} --json --set model.latency_ms=300 --concurrency 8"));
+    wait_for_events(&place, 20);
+    signal(&child, "INT");
+    let said = Said::of(child.wait_with_output().unwrap());
+    assert_eq!(said.code, 130, "{}{}", said.out, said.err);
+    let object: Value = serde_json::from_str(&said.out).unwrap();
+    assert_eq!(object["outcome"], "interrupted");
+    for key in ["run", "experiment", "exchanges", "model_calls", "decisions", "outcome_digest"] {
+        assert!(!object[key].is_null(), "{key}: {object}");
+    }
+}

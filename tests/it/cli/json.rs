@@ -1,0 +1,118 @@
+//! `--json`: exactly one object, with the keys that other programs rely on.
+
+use rusqlite::Connection;
+use serde_json::Value;
+
+use crate::support::cli::Place;
+
+const RUN: &[&str] = &[
+    "run",
+    "experiment",
+    "outcome",
+    "exchanges",
+    "model_calls",
+    "decisions",
+    "outcome_digest",
+    "seconds",
+];
+const REPLAY: &[&str] =
+    &["run", "identical", "exchanges", "model_calls", "outcome_digest", "divergence", "seconds"];
+const CHECK: &[&str] = &["run", "parser_from", "parser_to", "decisions", "flips", "by_method"];
+const VERIFY: &[&str] = &["run", "ok", "events", "head", "problem"];
+
+#[track_caller]
+fn keys(object: &Value, keys: &[&str]) {
+    for key in keys {
+        assert!(object.get(key).is_some(), "{key} is missing: {object}");
+    }
+}
+
+#[test]
+fn of_a_run_that_went_well() {
+    let place = Place::new();
+    let (run, code) = place.json("run small.yaml");
+    keys(&run, RUN);
+    assert_eq!((code, &run["outcome"], &run["exchanges"]), (0, &"finished".into(), &6.into()));
+    let (resumed, code) = place.json("resume latest");
+    keys(&resumed, RUN);
+    assert_eq!((code, &resumed["model_calls"]), (0, &0.into()));
+    let (replayed, code) = place.json("replay latest");
+    keys(&replayed, REPLAY);
+    assert_eq!(
+        (code, &replayed["identical"], &replayed["divergence"]),
+        (0, &true.into(), &Value::Null)
+    );
+    assert_eq!(replayed["outcome_digest"], run["outcome_digest"]);
+    let (checked, code) = place.json("check latest");
+    keys(&checked, CHECK);
+    assert_eq!((code, &checked["flips"]), (0, &0.into()));
+    let (verified, code) = place.json("verify");
+    keys(&verified, VERIFY);
+    assert_eq!((code, &verified["ok"], &verified["problem"]), (0, &true.into(), &Value::Null));
+    assert_eq!(verified["run"], run["run"]);
+    for args in ["log", "log latest", "show latest", "show latest 3", "audit latest solve/0#0"] {
+        assert!(place.json(args).0.is_object(), "{args}");
+    }
+    let prompt = place.json("audit latest solve/0#0").0["prompt_hash"].as_str().unwrap().to_owned();
+    keys(&place.json(&format!("show {prompt}")).0, &["prompt_hash", "request"]);
+    keys(&place.json("export latest x.jsonl").0, &["run", "file", "lines", "events"]);
+    keys(&place.json("import x.jsonl").0, &["run", "events", "known"]);
+}
+
+#[test]
+fn of_flips() {
+    let place = Place::new();
+    place.ok("run small.yaml --quiet --set parser=game24@1 --set samples=20");
+    let (checked, code) = place.json("check latest");
+    keys(&checked, CHECK);
+    assert_eq!(code, 1, "{checked}");
+    assert_eq!(
+        checked["flips"].as_u64().unwrap(),
+        checked["flipped"].as_array().unwrap().len() as u64
+    );
+}
+
+#[test]
+fn of_a_damaged_log() {
+    let place = Place::with_run();
+    let db = Connection::open(place.path("retold.db")).unwrap();
+    db.execute_batch(
+        "DROP TRIGGER events_no_update;
+         UPDATE events SET time = time + 1 WHERE id & 4294967295 = 5",
+    )
+    .unwrap();
+    drop(db);
+    let (verified, code) = place.json("verify");
+    keys(&verified, VERIFY);
+    assert_eq!((code, &verified["ok"]), (1, &false.into()), "{verified}");
+    assert!(verified["problem"].as_str().unwrap().contains("seq 5"), "{verified}");
+    place.write("broken.jsonl", "{\"recording\":\"retold\",\"format\":\"1.0\"}\n");
+    let (verified, code) = place.json("verify broken.jsonl");
+    keys(&verified, VERIFY);
+    assert_eq!((code, &verified["ok"]), (1, &false.into()), "{verified}");
+}
+
+#[test]
+fn of_a_replay_that_diverges() {
+    // A log whose settings were changed behind its back: the same answers, another prompt template.
+    let place = Place::with_run();
+    let db = Connection::open(place.path("retold.db")).unwrap();
+    db.execute_batch("DROP TRIGGER contents_no_update; DROP TRIGGER events_no_update;").unwrap();
+    let changed = db
+        .execute(
+            "UPDATE contents SET body = replace(body, 'Input: {input}', 'Numbers: {input}')
+             WHERE body LIKE '%{input}%'",
+            [],
+        )
+        .unwrap();
+    assert_eq!(changed, 1, "the settings are one text");
+    drop(db);
+    let (replayed, code) = place.json("replay latest");
+    keys(&replayed, REPLAY);
+    assert_eq!((code, &replayed["identical"]), (1, &false.into()), "{replayed}");
+    assert!(replayed["divergence"]["what"].as_str().unwrap().contains("solve/0"), "{replayed}");
+    assert_eq!(replayed["model_calls"], 0);
+    let said = place.run("replay latest");
+    assert_eq!(said.code, 1);
+    crate::support::cli::assert_said!("json_divergence", place.shown("replay latest", &said));
+}

@@ -1,0 +1,115 @@
+//! Files that are no log, or not one to be written now.
+
+use std::io::Read;
+use std::process::Stdio;
+
+use rusqlite::Connection;
+
+use crate::support::cli::{Place, assert_said};
+
+#[test]
+fn what_is_no_log() {
+    let place = Place::new();
+    place.write(
+        "text.db",
+        "This is a text, long enough to be read as the header of something else.\n",
+    );
+    place.write("empty.db", "");
+    let other = Connection::open(place.path("other.db")).unwrap();
+    other.execute_batch("CREATE TABLE notes (text TEXT)").unwrap();
+    drop(other);
+    std::fs::create_dir(place.path("folder")).unwrap();
+    assert_said!(
+        "logs_no_log",
+        place.session(&[
+            "run small.yaml --log text.db",
+            "log --log text.db",
+            "run small.yaml --log other.db",
+            "verify --log other.db",
+            "log --log empty.db",
+            "verify --log empty.db",
+            "resume latest --log empty.db",
+            "log --log none.db",
+            "run small.yaml --log none/new.db",
+            "run small.yaml --log text.db/new.db",
+            "log --log text.db/new.db",
+            "run small.yaml --log folder",
+            "import none.jsonl --log none/new.db",
+        ])
+    );
+    assert!(place.read("text.db").starts_with("This is a text"));
+}
+
+#[test]
+fn an_empty_file_becomes_a_log() {
+    let place = Place::new();
+    place.write("empty.db", "");
+    place.ok("run small.yaml --quiet --log empty.db");
+    place.ok("verify --log empty.db");
+}
+
+#[test]
+fn a_log_of_a_newer_format() {
+    let place = Place::with_run();
+    let db = Connection::open(place.path("retold.db")).unwrap();
+    db.execute_batch(
+        "DROP TRIGGER meta_no_update; UPDATE meta SET value = '2.0' WHERE name = 'format'",
+    )
+    .unwrap();
+    drop(db);
+    assert_said!("logs_newer", place.session(&["log", "run small.yaml", "replay latest"]));
+}
+
+#[test]
+fn a_log_that_another_program_keeps_locked() {
+    let place = Place::with_run();
+    let db = Connection::open(place.path("retold.db")).unwrap();
+    db.execute_batch("BEGIN IMMEDIATE").unwrap();
+    // Reading goes on.
+    place.ok("replay latest --wait 1");
+    assert_said!("logs_locked", place.session(&["run small.yaml --quiet --wait 1"]));
+    db.execute_batch("COMMIT").unwrap();
+    place.ok("run small.yaml --quiet --wait 1");
+}
+
+#[test]
+fn a_run_that_another_process_writes() {
+    let place = Place::new();
+    let mut child = place
+        .command()
+        .args(["run", "small.yaml", "--set", "model.latency_ms=3000"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    super::interrupted::wait_for_events(&place, 2);
+    let pid = format!("process {}", child.id());
+    let said = place.run("resume latest");
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!(said.err.contains(&pid), "{}", said.err);
+    let shown = place.shown("resume latest", &said).replace(&pid, "process [pid]");
+    assert_said!("logs_in_use", shown);
+    // What a killed process held is free.
+    place.ok("resume latest --quiet");
+}
+
+#[test]
+fn nobody_reads_to_the_end() {
+    let place = Place::with_run();
+    for args in
+        [vec!["log", "latest"], vec!["export", "latest"], vec!["replay", "latest", "--json"]]
+    {
+        let mut child = place
+            .command()
+            .args(&args)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        drop(child.stdout.take());
+        let mut said = String::new();
+        child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
+        assert_eq!((child.wait().unwrap().code(), said.as_str()), (Some(0), ""), "{args:?}");
+    }
+}

@@ -1,0 +1,13 @@
+//! The real program, as a user meets it.
+
+mod files;
+mod hostile;
+mod interrupted;
+mod json;
+mod logs;
+mod names;
+mod outputs;
+mod real_answers;
+mod recordings;
+mod servers;
+mod settings;

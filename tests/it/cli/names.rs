@@ -1,0 +1,116 @@
+//! Names of runs, calls, prompts and parsers that lead nowhere, or to several places.
+
+use crate::support::cli::{Place, assert_said};
+
+#[test]
+fn runs() {
+    let place = Place::with_run();
+    assert_said!(
+        "names_runs",
+        place.session(&[
+            "replay 00000000000",
+            "replay xyz",
+            "show xyz",
+            "resume none",
+            "log 00000000"
+        ])
+    );
+}
+
+#[test]
+fn a_prefix_of_several_runs() {
+    // Seventeen runs: by the pigeonhole two begin with the same digit.
+    let place = Place::new();
+    for _ in 0..17 {
+        place.ok("run small.yaml --quiet --set samples=1 --set puzzles.rows=0..1");
+    }
+    let (log, _) = place.json("log");
+    let ids: Vec<&str> =
+        log["runs"].as_array().unwrap().iter().map(|r| r["run"].as_str().unwrap()).collect();
+    let shared = |d: &char| ids.iter().filter(|id| id.starts_with(*d)).count() > 1;
+    let digit = "0123456789abcdef".chars().find(shared).unwrap();
+    let said = place.run(&format!("replay {digit}"));
+    let named: Vec<&str> = ids.iter().copied().filter(|id| id.starts_with(digit)).collect();
+    let expected =
+        format!("error: {digit} could be any of {}\n  hint: give more digits\n", named.join(", "));
+    assert_eq!((said.code, said.err, said.out), (2, expected, String::new()));
+    // What a command prints as a run's short name is enough to name it.
+    for id in ids {
+        assert!(place.ok(&format!("show {id}")).contains(id));
+    }
+}
+
+#[test]
+fn the_latest_of_no_runs() {
+    let place = Place::new();
+    place.write("broken.jsonl", "{}\n");
+    let shown = place.session(&[
+        "log --log new.db",
+        "replay latest --log new.db",
+        "import broken.jsonl --log new.db",
+        "log --log new.db",
+    ]);
+    retold::log::SqliteBackend::open_or_create(&place.path("new.db"), Default::default()).unwrap();
+    let shown = shown
+        + &place.session(&[
+            "log --log new.db",
+            "replay latest --log new.db",
+            "verify --log new.db",
+        ]);
+    assert_said!("names_latest", shown);
+}
+
+#[test]
+fn calls_and_prompts() {
+    let place = Place::with_run();
+    assert_said!(
+        "names_calls",
+        place.session(&[
+            "audit latest solve/7",
+            "audit latest solve/0",
+            "audit latest solve/0#9",
+            "audit latest 99",
+            "audit latest 1",
+            "audit latest //",
+            "show latest 99",
+            "show latest solve/7",
+            "show abcdef012345",
+            "show abc --canonical",
+            "show abcdef012345 --canonical",
+        ])
+    );
+}
+
+#[test]
+fn parsers() {
+    let place = Place::with_run();
+    assert_said!(
+        "names_parsers",
+        place.session(&[
+            "check latest --parser chess",
+            "check latest --parser game24@7",
+            "check latest --parser game24@x",
+            "check latest none.jsonl",
+        ])
+    );
+}
+
+#[test]
+fn bare_exchanges_have_nothing_to_execute() {
+    let place = Place::new();
+    let line = r#"{"request":{"model":"x","messages":[{"role":"user","content":"hi"}]},"response":{"content":"yo"}}"#;
+    place.write("two.jsonl", format!("{line}\n{line}\n"));
+    assert_said!(
+        "names_exchanges",
+        place.session(&[
+            "import two.jsonl",
+            "resume latest",
+            "replay latest",
+            "check latest",
+            "show latest",
+            "audit latest exchange",
+            "audit latest exchange#1",
+            "verify",
+        ])
+    );
+}

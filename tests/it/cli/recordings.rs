@@ -1,0 +1,116 @@
+//! Recordings: whole, cut, changed, foreign; replayed by themselves.
+
+use crate::support::cli::{Place, assert_said};
+
+/// A recording that another run of this program wrote, and the folder with a log to take it.
+fn place() -> (Place, String) {
+    let place = Place::with_run();
+    place.ok("export latest whole.jsonl");
+    let text = place.read("whole.jsonl");
+    (place, text)
+}
+
+#[test]
+fn what_is_wrong_is_named_and_nothing_is_stored() {
+    let (place, whole) = place();
+    let lines: Vec<&str> = whole.lines().collect();
+    let without = |n: usize| {
+        let kept = lines.iter().enumerate().filter(|(i, _)| *i != n).map(|(_, l)| *l);
+        kept.collect::<Vec<_>>().join("\n")
+    };
+    place.write("cut_line.jsonl", &whole[..whole.len() - 50]);
+    place.write("cut_tail.jsonl", lines[..lines.len() - 3].join("\n"));
+    place.write("header_only.jsonl", lines[0]);
+    place.write("no_event.jsonl", without(6));
+    place.write("other_answer.jsonl", whole.replacen("<answer>", "<Answer>", 1));
+    place.write("other_value.jsonl", whole.replacen("answer_line\"", "answer_lin\"", 1));
+    place.write("newer.jsonl", whole.replacen("\"format\":\"1.0\"", "\"format\":\"7.0\"", 1));
+    place.write("foreign.jsonl", "{\"recording\":\"vcr\",\"format\":\"1.0\",\"run\":\"x\"}\n");
+    let commands = [
+        "import cut_line.jsonl --log new.db",
+        "import cut_tail.jsonl --log new.db",
+        "import header_only.jsonl --log new.db",
+        "import no_event.jsonl --log new.db",
+        "import other_answer.jsonl --log new.db",
+        "import other_value.jsonl --log new.db",
+        "import newer.jsonl --log new.db",
+        "import foreign.jsonl --log new.db",
+        "replay cut_tail.jsonl",
+        "verify other_value.jsonl",
+        "replay small.yaml",
+    ];
+    let hash = regex_free_hashes(&place.session(&commands));
+    assert_said!("recordings_wrong", hash);
+    assert!(!place.path("new.db").exists(), "nothing is stored");
+}
+
+/// Leaves 64-digit hashes out, which differ with the times of the run.
+fn regex_free_hashes(text: &str) -> String {
+    let is_hash = |word: &str| word.len() == 64 && word.chars().all(|c| c.is_ascii_hexdigit());
+    let line = |line: &str| {
+        let words = line.split(' ').map(|w| if is_hash(w) { "[hash]" } else { w });
+        words.collect::<Vec<_>>().join(" ")
+    };
+    text.lines().map(|l| format!("{}\n", line(l))).collect()
+}
+
+#[test]
+fn twice_is_once() {
+    let (place, _) = place();
+    assert_said!(
+        "recordings_twice",
+        place.session(&[
+            "import whole.jsonl --log new.db",
+            "import whole.jsonl --log new.db",
+            "import whole.jsonl --log new.db --json",
+        ])
+    );
+    assert_eq!(place.ok("export latest --log new.db"), place.read("whole.jsonl"));
+}
+
+#[test]
+fn what_was_recorded_later_is_added() {
+    let (place, _) = place();
+    let whole = place.read("whole.jsonl");
+    // The same run as it was before its end: a recording made then.
+    let kept: Vec<&str> = whole.lines().take(12).collect();
+    let header: serde_json::Value = serde_json::from_str(kept[0]).unwrap();
+    let header = serde_json::json!({"format": "1.0", "recording": "retold", "run": header["run"]});
+    place.write("begun.jsonl", format!("{header}\n{}\n", kept[1..].join("\n")));
+    place.ok("import begun.jsonl --log new.db");
+    place.ok("import whole.jsonl --log new.db");
+    assert_eq!(place.ok("export latest --log new.db"), whole);
+    place.ok("replay latest --log new.db");
+}
+
+#[test]
+fn every_packing_replays_in_another_folder() {
+    let (place, _) = place();
+    let (ours, _) = place.json("replay latest");
+    let elsewhere = Place::new();
+    for name in ["a.jsonl", "a.jsonl.gz", "a.jsonl.zst"] {
+        place.ok(&format!("export latest {name}"));
+        std::fs::copy(place.path(name), elsewhere.path(name)).unwrap();
+        let (theirs, code) = elsewhere.json(&format!("replay {name}"));
+        assert_eq!((code, &theirs["identical"]), (0, &true.into()), "{theirs}");
+        assert_eq!(theirs["outcome_digest"], ours["outcome_digest"]);
+        assert_eq!(elsewhere.json(&format!("check {name}")).1, 0);
+        assert_eq!(elsewhere.json(&format!("verify {name}")).1, 0);
+    }
+    assert!(!elsewhere.path("retold.db").exists());
+}
+
+#[test]
+fn the_committed_recording_replays() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/recordings/game24_small.jsonl");
+    let said = Place::new().args(&["replay", path]);
+    assert_eq!(
+        said.code, 0,
+        "recordings/game24_small.jsonl no longer replays:\n{}{}\nA run that was recorded by an older \
+         release must replay for ever. If a prompt, a parser or a fact has changed, give the change a \
+         new version (parser@N+1, another template name) and keep the old one; only a change that \
+         cannot be kept apart may replace the file: `retold run config/game24.yaml --set \
+         puzzles.rows=0..2 --set samples=3`, `retold export latest FILE`, and a line in the changelog.",
+        said.out, said.err
+    );
+}

@@ -1,0 +1,159 @@
+//! Configs and flags that cannot be used: each is told what, where, and what would be right.
+
+use crate::support::cli::{Place, assert_said};
+
+const REQUEST: &str = "request:\n  model: x\n";
+
+/// Runs each text as a config.
+fn session(configs: &[&str]) -> String {
+    let place = Place::new();
+    let mut shown = String::new();
+    for config in configs {
+        place.write("bad.yaml", config);
+        for line in config.lines() {
+            shown.push_str(&format!("    {line}\n"));
+        }
+        shown.push_str(&format!("{}\n", place.session(&["run bad.yaml"])));
+    }
+    assert!(!place.path("retold.db").exists(), "nothing is recorded");
+    shown
+}
+
+/// Runs configs that are right but for the lines given.
+fn with(lines: &[&str]) -> String {
+    let whole = |line: &&str| match line.starts_with("request:") || line.starts_with("samples:") {
+        true => format!("experiment: game24\n{line}"),
+        false => format!("experiment: game24\nsamples: 3\n{REQUEST}{line}"),
+    };
+    let configs: Vec<String> = lines.iter().map(whole).collect();
+    session(&configs.iter().map(String::as_str).collect::<Vec<_>>())
+}
+
+#[test]
+fn keys() {
+    let text = session(&[
+        &format!("experiment: game24\nsamples: 3\nsampels: 4\n{REQUEST}"),
+        &format!("experiment: game24\nsamples: 3\nx: 4\n{REQUEST}"),
+        &format!("experiment: game24\n{REQUEST}"),
+        "experiment: game24\nsamples: 3\nrequest:\n  temperature: 1\n",
+        "experiment: game24\nsamples: 3\nrequest:\n  model: x\n  temprature: 1\n",
+        &format!("experiment: game24\nsamples: 3\n{REQUEST}model:\n  rates:\n    bad: 1\n"),
+        "samples: 3\n",
+        "experiment: gam24\nsamples: 3\n",
+        "",
+    ]);
+    assert_said!("settings_keys", text);
+}
+
+#[test]
+fn types() {
+    let text = session(&[
+        &format!("experiment: game24\nsamples: many\n{REQUEST}"),
+        &format!("experiment: game24\nsamples: -1\n{REQUEST}"),
+        &format!("experiment: game24\nsamples: 3\nseed: x\n{REQUEST}"),
+        "experiment: game24\nsamples: 3\nrequest:\n  model: x\n  temperature: hot\n",
+        "experiment: game24\nsamples: 3\nrequest: x\n",
+        &format!("experiment: game24\nsamples: 3\nparser: [a]\n{REQUEST}"),
+        &format!("experiment: game24\nsamples: 3\n{REQUEST}model:\n  kind: simulatd\n"),
+    ]);
+    assert_said!("settings_types", text);
+}
+
+#[test]
+fn broken_yaml() {
+    let text = session(&[
+        "experiment: [game24\nsamples: 3\n",
+        "experiment: game24\nsamples: 3\n  request: x\n",
+        "experiment: \"game24\nsamples: 3\n",
+        "experiment: game24\n\tsamples: 3\n",
+        "experiment: game24\nsamples: 3\nsamples: 4\n",
+    ]);
+    assert_said!("settings_broken_yaml", text);
+}
+
+#[test]
+fn values() {
+    let text = with(&[
+        "samples: 0\nrequest:\n  model: x",
+        "seed: 10000000000000000",
+        "parser: game25",
+        "parser: game24@9",
+        "template: cott",
+        "template: ./bad.yaml",
+        "puzzles:\n  rows: 5..2",
+        "puzzles:\n  rows: 0..9999",
+        "puzzles:\n  file: none.txt",
+        "puzzles:\n  file: bad.yaml",
+        "model:\n  rates:\n    malformed: 1.5",
+        "model:\n  kind: scripted",
+        "model:\n  latency_ms: -1",
+        "limits:\n  concurrency: 0",
+        "retry:\n  base_seconds: -2",
+    ]);
+    assert_said!("settings_values", text);
+}
+
+#[test]
+fn request_parameters() {
+    let text = with(&[
+        "samples: 1\nrequest:\n  model: \"\"",
+        "samples: 1\nrequest:\n  model: x\n  temperature: 3",
+        "samples: 1\nrequest:\n  model: x\n  top_p: -1",
+        "samples: 1\nrequest:\n  model: x\n  max_tokens: 0",
+        "samples: 1\nrequest:\n  model: x\n  extra:\n    messages: []",
+    ]);
+    assert_said!("settings_request", text);
+}
+
+#[test]
+fn set() {
+    let place = Place::new();
+    let settings = [
+        "samples",
+        "samples=abc",
+        "samples=0",
+        "sampels=1",
+        "request.modl=x",
+        "samples.x=1",
+        "samples=[",
+        "model.kind=foo",
+        "seed=-1",
+        "=3",
+        "request.temperature=.nan",
+        "limits.concurrency=0",
+    ];
+    let commands: Vec<String> =
+        settings.iter().map(|s| format!("run small.yaml --set {s}")).collect();
+    let commands: Vec<&str> = commands.iter().map(String::as_str).collect();
+    assert_said!("settings_set", place.session(&commands));
+    place.ok("run small.yaml --set request.extra.top_k=4 --set samples=1");
+}
+
+#[test]
+fn flags() {
+    let place = Place::new();
+    place.write("spaced.key", "a b");
+    assert_said!(
+        "settings_flags",
+        place.session(&[
+            "run none.yaml",
+            "run .",
+            "run small.yaml --key-file none.key --base-url https://api.example.org/v1",
+            "run small.yaml --key-file spaced.key --base-url https://api.example.org/v1",
+            "run small.yaml --base-url https://api.example.org/v1",
+            "run small.yaml --base-url example",
+            "run small.yaml --base-url ftp://example.org",
+            "run small.yaml --base-url https://api.example.org/v1/chat/completions",
+            "run small.yaml --base-url https://api.example.org/v1 --answers x.jsonl",
+            "run small.yaml --model scripted",
+            "run small.yaml --concurrency 0",
+            "run small.yaml --experiment chess",
+            "run small.yaml --bogus",
+            "run",
+            "frobnicate",
+            "verify --head 00",
+            "verify latest --head 00",
+        ])
+    );
+    assert!(!place.path("retold.db").exists(), "nothing is recorded");
+}

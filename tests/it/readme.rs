@@ -1,0 +1,102 @@
+//! Every example of the README is run, so that it stays true.
+//!
+//! In blocks marked `sh` or `console`, lines that begin with `retold` or `cargo run --release --` are run
+//! in order in one folder that has the repository's `config`, with the real data where the README
+//! expects it. A line must succeed, or be followed by `# exit N`.
+
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
+use crate::support::cli::Place;
+
+/// A line that is run, and the exit code it promises.
+struct Example {
+    args: Vec<String>,
+    code: i32,
+}
+
+/// The commands of a text, prompts taken off.
+fn commands(readme: &str) -> Vec<String> {
+    let (mut inside, mut commands) = (false, Vec::new());
+    for line in readme.lines() {
+        let line = line.trim();
+        if let Some(language) = line.strip_prefix("```") {
+            inside = !inside && matches!(language, "sh" | "console");
+        } else if inside {
+            commands.push(line.strip_prefix("$ ").unwrap_or(line).to_owned());
+        }
+    }
+    commands
+}
+
+fn example(line: &str) -> Option<Example> {
+    let (line, comment) = line.split_once(" #").unwrap_or((line, ""));
+    let args =
+        line.strip_prefix("cargo run --release -- ").or_else(|| line.strip_prefix("retold "))?;
+    let code = comment.trim().strip_prefix("exit ").map_or(0, |code| code.trim().parse().unwrap());
+    // A pipe is for the reader's eyes; what is before it must work by itself.
+    let args = args.split(" | ").next().unwrap_or(args);
+    assert!(!args.contains(['"', '\'', '$', '>']), "this test cannot quote: {line}");
+    Some(Example { args: args.split_whitespace().map(str::to_owned).collect(), code })
+}
+
+/// A project folder as a newcomer has it: the configs, and the data beside it.
+fn project(outer: &Place) -> std::path::PathBuf {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let folder = outer.path("retold");
+    std::fs::create_dir_all(folder.join("config/prompts/game24")).unwrap();
+    for part in ["config", "config/prompts/game24"] {
+        for entry in std::fs::read_dir(here.join(part)).unwrap().map(Result::unwrap) {
+            if entry.path().is_file() {
+                std::fs::copy(entry.path(), folder.join(part).join(entry.file_name())).unwrap();
+            }
+        }
+    }
+    for linked in ["recordings", "fixtures"] {
+        std::os::unix::fs::symlink(here.join(linked), folder.join(linked)).unwrap();
+    }
+    std::os::unix::fs::symlink(here.join("../shared"), outer.path("shared")).unwrap();
+    folder
+}
+
+#[test]
+fn every_example_works() {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let readme = std::fs::read_to_string(here.join("README.md")).unwrap();
+    let outer = Place::new();
+    let folder = project(&outer);
+    let mut run = 0;
+    for line in commands(&readme) {
+        if line.contains("../shared/data") {
+            assert!(here.join("../shared/data").is_dir(), "needs ../shared/data: {line}");
+        }
+        if line.starts_with("scripts/test") {
+            let script = here.join("scripts/test").metadata().unwrap();
+            assert!(script.permissions().mode() & 0o111 != 0, "scripts/test is not executable");
+        }
+        let Some(Example { args, code }) = example(&line) else { continue };
+        let output = outer.command().args(&args).current_dir(&folder).output().unwrap();
+        assert_eq!(
+            output.status.code(),
+            Some(code),
+            "{line}\n{}{}",
+            String::from_utf8_lossy(&output.stdout),
+            String::from_utf8_lossy(&output.stderr)
+        );
+        run += 1;
+    }
+    assert!(run > 0, "the README has no example at all");
+}
+
+#[test]
+fn examples_are_found() {
+    let text = "```sh\n$ retold log\nretold check latest  # exit 1\n```\n```yaml\nretold no\n```\n\
+                ```console\ncargo run --release -- run x.yaml\nscripts/test\n```\nretold no\n";
+    let found: Vec<(String, i32)> = commands(text)
+        .iter()
+        .filter_map(|line| example(line))
+        .map(|e| (e.args.join(" "), e.code))
+        .collect();
+    let expected = [("log", 0), ("check latest", 1), ("run x.yaml", 0)];
+    assert_eq!(found, expected.map(|(args, code)| (args.to_owned(), code)));
+}

@@ -1,0 +1,160 @@
+//! The real program in a folder of its own, with nothing of the surroundings.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use serde_json::Value;
+
+/// Two puzzles, three samples, simulated.
+pub(crate) const SMALL: &str = "\
+experiment: game24
+seed: 7
+puzzles:
+  rows: 0..2
+samples: 3
+template: cot
+parser: game24@2
+request:
+  model: gpt-4
+  temperature: 0.7
+retry:
+  max_retries: 2
+  base_seconds: 0.01
+  max_seconds: 0.05
+  quota_seconds: 0.02
+";
+
+/// A temporary folder, and the program run in it.
+pub(crate) struct Place(tempfile::TempDir);
+
+/// What a command said.
+pub(crate) struct Said {
+    pub(crate) code: i32,
+    pub(crate) out: String,
+    pub(crate) err: String,
+}
+
+impl Place {
+    /// A folder with `small.yaml` in it.
+    pub(crate) fn new() -> Self {
+        let place = Place(tempfile::tempdir().unwrap());
+        place.write("small.yaml", SMALL);
+        place
+    }
+
+    /// A folder where `small.yaml` was run once.
+    pub(crate) fn with_run() -> Self {
+        let place = Place::new();
+        place.ok("run small.yaml --quiet");
+        place
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    pub(crate) fn root(&self) -> &Path {
+        self.0.path()
+    }
+
+    pub(crate) fn write(&self, name: &str, text: impl AsRef<[u8]>) {
+        std::fs::write(self.path(name), text).unwrap();
+    }
+
+    pub(crate) fn read(&self, name: &str) -> String {
+        std::fs::read_to_string(self.path(name)).unwrap()
+    }
+
+    /// The program, ready to be given arguments.
+    pub(crate) fn command(&self) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_retold"));
+        self.shut_off(&mut command);
+        command
+    }
+
+    /// Takes the surroundings from a command.
+    pub(crate) fn shut_off(&self, command: &mut Command) {
+        command.current_dir(self.root()).env_clear().env("COLUMNS", "100");
+        command.env("HOME", self.root()).env("LANG", "C.UTF-8").stdin(Stdio::null());
+    }
+
+    /// Runs the program with arguments that have no spaces in them.
+    pub(crate) fn run(&self, args: &str) -> Said {
+        self.args(&args.split_whitespace().collect::<Vec<_>>())
+    }
+
+    pub(crate) fn args(&self, args: &[&str]) -> Said {
+        Said::of(self.command().args(args).output().unwrap())
+    }
+
+    /// Runs the program, which must succeed; gives what it printed.
+    pub(crate) fn ok(&self, args: &str) -> String {
+        let said = self.run(args);
+        assert_eq!(said.code, 0, "retold {args}\n{}{}", said.out, said.err);
+        said.out
+    }
+
+    /// Runs the program with `--json`; gives the one object it printed, and the exit code.
+    pub(crate) fn json(&self, args: &str) -> (Value, i32) {
+        let said = self.run(&format!("{args} --json"));
+        assert_eq!(said.out.lines().count(), 1, "one object\n{}{}", said.out, said.err);
+        (serde_json::from_str(&said.out).unwrap(), said.code)
+    }
+
+    /// What a reader of the terminal sees of some commands, with what differs from run to run left
+    /// out.
+    pub(crate) fn session(&self, commands: &[&str]) -> String {
+        commands.iter().map(|args| self.shown(args, &self.run(args))).collect()
+    }
+
+    pub(crate) fn shown(&self, args: &str, said: &Said) -> String {
+        let Said { code, out, err } = said;
+        let root = self.root().display().to_string();
+        format!("$ retold {args}\n{out}{err}[exit {code}]\n").replace(&root, "[folder]")
+    }
+}
+
+impl Said {
+    pub(crate) fn of(output: Output) -> Self {
+        Said {
+            code: output.status.code().unwrap_or(-1),
+            out: String::from_utf8(output.stdout).unwrap(),
+            err: String::from_utf8(output.stderr).unwrap(),
+        }
+    }
+}
+
+/// Leaves out where in the log a decision is: with many calls at once that differs from run to run.
+pub(crate) fn without_seqs(text: &str) -> String {
+    let line = |line: &str| match line.strip_prefix("  seq ").and_then(|l| l.split_once(' ')) {
+        Some((_, rest)) => format!("  seq [n] {rest}\n"),
+        None => format!("{line}\n"),
+    };
+    text.lines().map(line).collect()
+}
+
+/// Snapshots text; what differs from run to run is replaced: ids, hashes of events, times, durations.
+macro_rules! assert_said {
+    ($name:literal, $text:expr) => {
+        insta::with_settings!({
+            filters => vec![
+                (r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", "[time]"),
+                (r"in \d+\.\d\d s", "in [n] s"),
+                (r"\(\d+/s\)", "([n]/s)"),
+                (r#""(seconds|latency_ms)":[0-9.e-]+"#, "\"$1\":[n]"),
+                (r"hash [0-9a-f]{64}", "hash [hash]"),
+                (r"hash: [0-9a-f]{64}", "hash: [hash]"),
+                (r"head [0-9a-f]{12}\b", "head [hash]"),
+                (r"head [0-9a-f]{64}", "head [hash]"),
+                (r"head is [0-9a-f]{12}", "head is [hash]"),
+                (r#""(head|hash)":"[0-9a-f]{64}""#, "\"$1\":\"[hash]\""),
+                (r"\b[0-9a-f]{16}\b", "[run]"),
+                (r"(replay|check|show|export|resume|log) [0-9a-f]{4,8}\b(?:  )?", "$1 [run]"),
+                (r"127\.0\.0\.1:\d+", "127.0.0.1:[port]"),
+            ],
+            omit_expression => true,
+            prepend_module_to_snapshot => false,
+        }, { insta::assert_snapshot!($name, $text) })
+    };
+}
+pub(crate) use assert_said;
