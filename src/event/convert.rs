@@ -40,6 +40,9 @@ const DECISION_MADE: &str = "DecisionMade";
 const OCCURRED: &str = "Occurred";
 const RUN_FINISHED: &str = "RunFinished";
 
+/// The version of every kind's body. A kind in another version is as unknown as another kind.
+const VERSION: u32 = 1;
+
 /// The names of the kinds this release writes, as SQL and other readers see them.
 pub(crate) const KINDS: &[&str] = &[
     RUN_STARTED,
@@ -171,6 +174,9 @@ impl StoredEvent {
     /// # Errors
     /// [`EventError`] if a known kind lacks what it needs; unknown kinds are kept as they are.
     pub fn event(&self) -> Result<Event, EventError> {
+        if self.version != VERSION {
+            return Ok(Event::Unknown(Box::new(self.clone())));
+        }
         Ok(match &*self.kind {
             RUN_STARTED => {
                 let StartedBody { experiment, model, program, seed } = self.body()?;
@@ -229,17 +235,17 @@ impl StoredEvent {
 
     /// Whether this is a decision, and the canonical text of its parser.
     pub(crate) fn decision_parser(&self) -> Option<&str> {
-        (self.kind == DECISION_MADE).then(|| self.content.as_ref().map_or("", |c| c.text()))
+        self.is(DECISION_MADE).then(|| self.content.as_ref().map_or("", |c| c.text()))
     }
 
     /// Whether this is a `ResponseReceived`.
     pub(crate) fn is_response(&self) -> bool {
-        self.kind == RESPONSE_RECEIVED
+        self.is(RESPONSE_RECEIVED)
     }
 
     /// Whether this is an `Occurred`.
     pub(crate) fn is_occurrence(&self) -> bool {
-        self.kind == OCCURRED
+        self.is(OCCURRED)
     }
 
     fn body<T: DeserializeOwned>(&self) -> Result<T, EventError> {
@@ -252,6 +258,11 @@ impl StoredEvent {
 
     fn content(&self) -> Result<Content, EventError> {
         self.content.clone().ok_or_else(|| self.error("it has no content".into()))
+    }
+
+    /// Whether it is of a kind, in the version that this release reads.
+    fn is(&self, kind: &str) -> bool {
+        self.kind == kind && self.version == VERSION
     }
 
     fn error(&self, what: String) -> EventError {

@@ -9,6 +9,7 @@
 
 mod backend;
 mod error;
+mod group;
 mod lease;
 mod memory;
 mod skeleton;
@@ -16,7 +17,9 @@ mod sqlite;
 mod verify;
 mod writer;
 
-pub use backend::{Append, Backend, Committer, Head, Lease, Reader, RunHead, SharedBackend};
+pub use backend::{
+    Append, Backend, Committer, Head, Lease, LeaseGuard, Reader, RunHead, SharedBackend,
+};
 pub use error::LogError;
 pub use memory::MemoryBackend;
 pub use skeleton::{expand, externalise};

@@ -1,21 +1,18 @@
-//! Group commit: one writer thread owns the connection and drains a channel.
+//! Appending to runs: the log, and the right to write one run of it.
 //!
-//! Everything that waits in the channel when the thread looks goes into one transaction, so that
-//! many concurrent answers share one flush to disk. An answer is handed on only after that flush.
+//! What is submitted goes through a channel to one thread that owns the connection (`group`).
 
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::thread::JoinHandle;
 
 use tokio::sync::oneshot;
 
-use super::backend::{Append, Committer, Lease, Reader, SharedBackend};
+use super::backend::{Lease, Reader, SharedBackend};
 use super::error::LogError;
+use super::group::{Item, Queued, drain};
 use crate::event::NewEvent;
 use crate::id::{RunId, Seq};
-
-/// The most events in one transaction: keeps the wait for the first of them short.
-const BATCH: usize = 512;
 
 /// A log: a backend and its writer thread.
 #[derive(Clone)]
@@ -27,20 +24,6 @@ pub struct Log {
 /// The channel to the writer thread, started at the first append.
 struct Queue {
     state: Mutex<Option<(Sender<Item>, JoinHandle<()>)>>,
-}
-
-enum Item {
-    Event(Queued),
-    /// Dropped once all before it is stored or refused.
-    Flush(Sender<()>),
-}
-
-struct Queued {
-    run: RunId,
-    seq: Seq,
-    event: NewEvent,
-    failed: Arc<OnceLock<LogError>>,
-    done: Option<oneshot::Sender<Result<(), LogError>>>,
 }
 
 /// Resolves when an event is on disk.
@@ -214,66 +197,5 @@ impl RunWriter {
         self.sender.send(Item::Event(item)).map_err(|_| writer_gone())?;
         self.next = seq.next();
         Ok(seq)
-    }
-}
-
-fn drain(mut committer: Box<dyn Committer>, receiver: &Receiver<Item>) {
-    while let Ok(first) = receiver.recv() {
-        let (mut batch, mut flushed) = (Vec::new(), Vec::new());
-        let mut next = Some(first);
-        while let Some(item) = next {
-            match item {
-                Item::Event(queued) => batch.push(queued),
-                Item::Flush(done) => flushed.push(done),
-            }
-            next = (batch.len() < BATCH).then(|| receiver.try_recv().ok()).flatten();
-        }
-        store(committer.as_mut(), batch);
-        drop(flushed);
-    }
-}
-
-/// The items of one run in a batch, in order.
-struct Group {
-    append: Append,
-    failed: Arc<OnceLock<LogError>>,
-    waiting: Vec<oneshot::Sender<Result<(), LogError>>>,
-}
-
-fn store(committer: &mut dyn Committer, batch: Vec<Queued>) {
-    let mut groups: Vec<Group> = Vec::new();
-    for Queued { run, seq, event, failed, done } in batch {
-        if let Some(error) = failed.get() {
-            let _ = done.map(|done| done.send(Err(error.clone())));
-            continue;
-        }
-        let at = groups.iter().position(|g| g.append.run == run).unwrap_or_else(|| {
-            let append = Append { run, first: seq, events: Vec::new() };
-            groups.push(Group { append, failed, waiting: Vec::new() });
-            groups.len() - 1
-        });
-        groups[at].append.events.push(event);
-        groups[at].waiting.extend(done);
-    }
-    if groups.is_empty() {
-        return;
-    }
-    let (appends, rest): (Vec<Append>, Vec<_>) =
-        groups.into_iter().map(|g| (g.append, (g.failed, g.waiting))).unzip();
-    let together = committer.commit(&appends).map(drop);
-    let alone = together.is_err() && appends.len() > 1;
-    for (append, (failed, waiting)) in appends.into_iter().zip(rest) {
-        // When several runs share a transaction that fails, each is tried alone, so that one
-        // run's conflict is not another's.
-        let result = match alone {
-            true => committer.commit(&[append]).map(drop),
-            false => together.clone(),
-        };
-        if let Err(error) = &result {
-            let _ = failed.set(error.clone());
-        }
-        for done in waiting {
-            let _ = done.send(result.clone());
-        }
     }
 }

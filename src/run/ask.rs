@@ -97,7 +97,7 @@ impl<E: Experiment + ?Sized> Run<E> {
             }
             if stop.is_some() {
                 // What is in flight is paid for: it is waited for and recorded. Nothing else begins.
-                core.signal.stop();
+                core.brake.pull();
             }
             let Some((number, question, exchanged)) = flying.next().await else { break };
             match exchanged {

@@ -18,10 +18,10 @@ use crate::parse::Parser;
 /// logged when all dialogues before it have ended, so that the order never depends on timing.
 pub struct Talk<E: Experiment + ?Sized> {
     core: SharedCore,
-    outcomes: Vec<Outcome<E::Event>>,
+    outcomes: Outcomes<E>,
 }
 
-/// What a dialogue of an experiment leaves to be logged.
+/// What one dialogue is yet to log, in order.
 type Outcomes<E> = Vec<Outcome<<E as Experiment>::Event>>;
 
 enum Outcome<F> {
@@ -85,7 +85,7 @@ impl<E: Experiment + ?Sized> Run<E> {
                 Ok(ended) => drop(waiting.insert(number, ended)),
                 Err(e) => {
                     // The others finish the question they are at, which is paid for, and no more.
-                    core.signal.stop();
+                    core.brake.pull();
                     stop = Some(more_telling(stop, e));
                 }
             }
@@ -94,7 +94,7 @@ impl<E: Experiment + ?Sized> Run<E> {
             {
                 results.push(result);
                 if let Err(e) = self.log(outcomes) {
-                    core.signal.stop();
+                    core.brake.pull();
                     stop = Some(e);
                 }
             }
@@ -102,7 +102,7 @@ impl<E: Experiment + ?Sized> Run<E> {
         stop.map_or(Ok(results), Err)
     }
 
-    fn log(&mut self, outcomes: Vec<Outcome<E::Event>>) -> Result<(), Stop> {
+    fn log(&mut self, outcomes: Outcomes<E>) -> Result<(), Stop> {
         for outcome in outcomes {
             match outcome {
                 Outcome::Decision(decision, known_as) => self.core.decide(decision, &known_as)?,

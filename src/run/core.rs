@@ -9,7 +9,7 @@ use super::mode::{Mode, Source};
 use super::outcomes::{NewDecision, Outcomes};
 use super::question::{Answer, Asked, CallFailed, DecisionRef, Question, Reuse};
 use super::shared::Shared;
-use super::signal::Signal;
+use super::signal::Brake;
 use super::stop::Stop;
 use crate::content::Content;
 use crate::event::{Event, NewEvent};
@@ -44,7 +44,7 @@ pub(super) struct Core {
     pub(super) model: Option<Answerer>,
     pub(super) retry: RetryPolicy,
     pub(super) throttle: Throttle,
-    pub(super) signal: Signal,
+    pub(super) brake: Brake,
     pub(super) writer: RefCell<Option<RunWriter>>,
     pub(super) history: RefCell<Option<History>>,
     pub(super) outcomes: Outcomes,
@@ -75,7 +75,7 @@ impl Core {
 
     /// The recorded end of a question, or `None` if the model has to be asked. Never waits.
     pub(super) fn recorded(&self, asked: &Asked) -> Result<Option<Exchanged>, Stop> {
-        if self.signal.is_stopped() {
+        if self.brake.is_pulled() {
             return Err(Stop::Interrupted);
         }
         self.first_time(asked)?;

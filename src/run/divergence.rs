@@ -9,7 +9,7 @@ use super::question::Asked;
 use crate::id::{CallPath, OutcomeDigest, PromptHash, RunId, Sample, Seq};
 use crate::inert::inert_lines;
 use crate::log::{LogError, Reader};
-use crate::prompt::Request;
+use crate::prompt::{Request, canonical};
 
 /// A difference between a re-execution and its log.
 #[derive(Debug, Clone)]
@@ -26,7 +26,7 @@ enum Kind {
     /// A call was asked that is not in the log.
     Missing { call: CallPath, sample: Sample, request: Request },
     /// A decision or fact came out differently.
-    Outcome { seq: Seq, recorded: String, now: String },
+    Outcome { seq: Seq, call: Option<(CallPath, Sample)>, recorded: String, now: String },
     /// The log has a decision or fact that the re-execution did not make.
     Left { seq: Seq, recorded: String },
     /// The re-execution made one more than the log has.
@@ -57,9 +57,13 @@ impl Divergence {
         Self::new(Kind::Missing { call, sample, request })
     }
 
-    pub(super) fn outcome(recorded: &RecordedOutcome, now: String) -> Self {
+    pub(super) fn outcome(
+        recorded: &RecordedOutcome,
+        call: Option<(CallPath, Sample)>,
+        now: String,
+    ) -> Self {
         let (seq, recorded) = (recorded.seq(), describe(recorded));
-        Self::new(Kind::Outcome { seq, recorded, now })
+        Self::new(Kind::Outcome { seq, call, recorded, now })
     }
 
     pub(super) fn left(recorded: &RecordedOutcome) -> Self {
@@ -151,7 +155,10 @@ impl Divergence {
                 "call {call} sample {sample} (prompt {}) was never recorded",
                 request.hash().short(12)
             ),
-            Kind::Outcome { seq, .. } => format!("seq {seq} comes out differently"),
+            Kind::Outcome { seq, call: Some((call, sample)), .. } => {
+                format!("seq {seq} (call {call} sample {sample}) comes out differently")
+            }
+            Kind::Outcome { seq, call: None, .. } => format!("seq {seq} comes out differently"),
             Kind::Left { seq, .. } => {
                 format!("seq {seq} was recorded, and the run has ended before it")
             }
@@ -201,14 +208,16 @@ fn prompt_diff(recorded: &Request, now: &Request) -> String {
     keys.extend(new.as_object().into_iter().flatten().map(|(k, _)| k));
     keys.sort();
     keys.dedup();
-    if let Some(key) = keys.iter().find(|k| **k != "messages" && old[**k] != new[**k]) {
+    // As canonical JSON: `1` and `1.0` are the same number.
+    let differs = |key: &str| canonical(&old[key]) != canonical(&new[key]);
+    if let Some(key) = keys.into_iter().find(|key| *key != "messages" && differs(key)) {
         return format!(
             "first difference: {key}\n{}",
-            diff(&old[*key].to_string(), &new[*key].to_string())
+            diff(&old[key].to_string(), &new[key].to_string())
         );
     }
-    let (old, new) = (recorded.messages(), now.messages());
-    for (i, (a, b)) in old.iter().zip(&new).enumerate() {
+    let (old_texts, new_texts) = (recorded.messages(), now.messages());
+    for (i, (a, b)) in old_texts.iter().zip(&new_texts).enumerate() {
         if a.0 != b.0 {
             return format!("first difference: role of message {i}\n{}", diff(&a.0, &b.0));
         }
@@ -216,12 +225,22 @@ fn prompt_diff(recorded: &Request, now: &Request) -> String {
             return format!("first difference: message {i} ({})\n{}", a.0, diff(&a.1, &b.1));
         }
     }
-    match old.len() == new.len() {
-        true => "the prompts are alike; only the call differs\n".to_owned(),
-        false => {
-            format!("the recorded prompt has {} messages, this one {}\n", old.len(), new.len())
-        }
+    if recorded.hash() == now.hash() {
+        return "the prompts are alike; only the call differs\n".to_owned();
     }
+    if old_texts.len() != new_texts.len() {
+        let (old, new) = (old_texts.len(), new_texts.len());
+        return format!("the recorded prompt has {old} messages, this one {new}\n");
+    }
+    // They read alike and are not: cut into other parts, or with parts that are no text.
+    format!(
+        "first difference: messages\n{}",
+        diff(&pretty(&old["messages"]), &pretty(&new["messages"]))
+    )
+}
+
+fn pretty(value: &serde_json::Value) -> String {
+    format!("{value:#}")
 }
 
 /// A unified diff with two lines of context, control characters escaped.

@@ -12,11 +12,11 @@ use super::history::History;
 use super::mode::Mode;
 use super::outcomes::Outcomes;
 use super::shared::Shared;
-use super::signal::Signal;
+use super::signal::{Brake, Signal};
 use super::stop::Stop;
-use crate::event::{Event, RunFinished, RunOutcome, RunResumed, RunStarted};
-use crate::id::{OutcomeDigest, RunId};
-use crate::log::{Log, LogError};
+use crate::event::{Event, RunFinished, RunOutcome, RunResumed, RunStarted, StoredEvent};
+use crate::id::{OutcomeDigest, RunId, Seq};
+use crate::log::{Log, LogError, Reader};
 use crate::model::{Answerer, RetryPolicy, Throttle};
 
 /// What a run needs besides its experiment.
@@ -79,16 +79,25 @@ pub async fn execute(experiment: &dyn AnyExperiment, setup: Setup) -> Result<End
         Mode::Resume => Some(log.go_on(run)?),
         Mode::Replay => None,
     };
+    let last = match log.reader()?.runs()?.iter().find(|r| r.run == run) {
+        Some(run) => run.head.seq,
+        None => Seq(0),
+    };
     let history = match mode {
         Mode::Record => None,
-        Mode::Replay | Mode::Resume => Some(History::read(log.reader()?, run)?),
+        Mode::Replay | Mode::Resume => Some(History::read(log.reader()?, run, last)?),
+    };
+    // A finished run has nothing to add: resuming it replays it, and nothing can be written.
+    let (mode, writer) = match mode {
+        Mode::Resume if is_finished(log.reader()?.as_mut(), run, last)? => (Mode::Replay, None),
+        mode => (mode, writer),
     };
     let core = Rc::new(Core {
         mode,
         seed: started.seed,
         retry,
         throttle,
-        signal,
+        brake: Brake::new(signal),
         writer: RefCell::new(writer),
         history: RefCell::new(history),
         outcomes: Outcomes::default(),
@@ -105,17 +114,19 @@ pub async fn execute(experiment: &dyn AnyExperiment, setup: Setup) -> Result<End
     ended(&core, result, report, &log, run, watch).await
 }
 
+/// Whether the last event of a run says that it has ended.
+fn is_finished(reader: &mut dyn Reader, run: RunId, last: Seq) -> Result<bool, LogError> {
+    let events = reader.events(run, Seq(last.0.saturating_sub(1)), 1)?;
+    let event = events.first().map(StoredEvent::event).transpose();
+    let event = event.map_err(|e| LogError::Corrupt { run, seq: e.seq, what: e.what })?;
+    Ok(matches!(event, Some(Event::RunFinished(_))))
+}
+
 async fn begin(core: &Core, mode: Mode, started: RunStarted) -> Result<(), Stop> {
     let event = match mode {
         Mode::Replay => return Ok(()),
         Mode::Record => Event::RunStarted(started),
         Mode::Resume => {
-            // A finished run has nothing to add: it is read, and nothing is written.
-            if let Some(history) = core.history.borrow_mut().as_mut()
-                && history.finished()?.is_some()
-            {
-                return Ok(());
-            }
             let info = core.model.as_ref().map(|m| m.info());
             let model = serde_json::to_value(info).unwrap_or_default();
             Event::RunResumed(RunResumed { model, program: started.program })

@@ -60,14 +60,20 @@ pub(super) struct History {
 }
 
 impl History {
-    /// Starts reading a run after its first event.
-    pub(super) fn read(mut reader: Box<dyn Reader>, run: RunId) -> Result<Self, LogError> {
+    /// Starts reading a run after its first event, up to `last`: what is written from now on is no
+    /// record of what went before.
+    pub(super) fn read(
+        mut reader: Box<dyn Reader>,
+        run: RunId,
+        last: Seq,
+    ) -> Result<Self, LogError> {
         let (sender, items) = sync_channel(4);
         let work = move || {
             let mut questions = Questions::default();
             let mut after = Seq(0);
             loop {
-                let batch = reader.events(run, after, BATCH);
+                let left = usize::try_from(last.0.saturating_sub(after.0)).unwrap_or(BATCH);
+                let batch = reader.events(run, after, BATCH.min(left));
                 let batch = batch.and_then(|events| {
                     after = events.last().map_or(after, |e| e.seq);
                     let items = events.into_iter().map(|event| questions.item(event));

@@ -72,7 +72,7 @@ impl Core {
                 Some(wait) => {
                     // Whoever waits lets others ask.
                     drop(permit);
-                    self.signal.pause(wait).await;
+                    self.brake.pause(wait).await;
                     permit = self.permit().await?;
                     attempt += 1;
                 }
@@ -92,7 +92,7 @@ impl Core {
     async fn permit(&self) -> Result<Permit<'_>, Stop> {
         tokio::select! {
             biased;
-            () = self.signal.stopped() => Err(Stop::Interrupted),
+            () = self.brake.pulled() => Err(Stop::Interrupted),
             permit = self.throttle.acquire() => Ok(permit),
         }
     }

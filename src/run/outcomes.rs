@@ -51,7 +51,7 @@ impl Outcomes {
                 }
                 _ => {
                     let now = format!("decision on seq {response} by {parser}\n{body}");
-                    return Err(Divergence::outcome(&recorded, now).into());
+                    return Err(Divergence::outcome(&recorded, Some((call, sample)), now).into());
                 }
             },
             None => {
@@ -81,7 +81,8 @@ impl Outcomes {
                     *seq
                 }
                 _ => {
-                    return Err(Divergence::outcome(&recorded, format!("fact\n{fact}")).into());
+                    let now = format!("fact\n{fact}");
+                    return Err(Divergence::outcome(&recorded, None, now).into());
                 }
             },
             None => {

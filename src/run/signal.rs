@@ -23,7 +23,7 @@ impl Signal {
     }
 
     /// Waits until the run is asked to stop.
-    pub(super) async fn stopped(&self) {
+    async fn stopped(&self) {
         let stopped = self.0.1.notified();
         tokio::pin!(stopped);
         // From here on a notification is not missed; then look once more.
@@ -32,10 +32,41 @@ impl Signal {
             stopped.await;
         }
     }
+}
 
-    /// Waits for a while, or until the run is asked to stop.
+/// Holds back what has not begun, when someone asks for it or when the execution has met a reason
+/// to stop. The second ends with the execution; the first is the caller's.
+#[derive(Debug, Default)]
+pub(super) struct Brake {
+    asked: Signal,
+    met: Signal,
+}
+
+impl Brake {
+    pub(super) fn new(asked: Signal) -> Self {
+        Brake { asked, met: Signal::default() }
+    }
+
+    /// Lets nothing new begin in this execution.
+    pub(super) fn pull(&self) {
+        self.met.stop();
+    }
+
+    pub(super) fn is_pulled(&self) -> bool {
+        self.asked.is_stopped() || self.met.is_stopped()
+    }
+
+    /// Waits until nothing new may begin.
+    pub(super) async fn pulled(&self) {
+        tokio::select! {
+            () = self.asked.stopped() => {}
+            () = self.met.stopped() => {}
+        }
+    }
+
+    /// Waits for a while, or until nothing new may begin.
     pub(super) async fn pause(&self, wait: Duration) {
         // Either end of the wait will do.
-        let _ = tokio::time::timeout(wait, self.stopped()).await;
+        let _ = tokio::time::timeout(wait, self.pulled()).await;
     }
 }

@@ -1,13 +1,25 @@
 //! All integration tests, in one binary: it links once and shares its support code.
 #![cfg(test)] // so that clippy knows the support code for test code, too
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a helper that fails fails its test")]
+#![expect(clippy::print_stderr, reason = "figures of a test, shown with --nocapture")]
 
+mod append_only;
 mod cli;
+mod conformance;
+mod crash;
+mod divergence;
+mod format;
 mod game24_parsers;
 mod jsonl;
 mod models;
 mod parsers_lock;
+mod processes;
 mod prompt_hash;
 mod readme;
 mod replay;
+mod resume;
+mod roundtrip;
 mod support;
+mod tamper;
 mod vectors;
+mod views;

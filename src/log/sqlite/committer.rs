@@ -5,10 +5,11 @@ use std::collections::BTreeMap;
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
 
 use super::SqliteBackend;
+use super::contents::Contents;
 use crate::content::Content;
 use crate::event::NewEvent;
 use crate::event::chain::{GENESIS, Link, content_key};
-use crate::id::{ContentHash, EventHash, PromptHash, RunId, Seq, Time};
+use crate::id::{EventHash, PromptHash, RunId, Seq, Time};
 use crate::log::backend::{Append, Committer, Head};
 use crate::log::error::LogError;
 use crate::log::skeleton::externalise;
@@ -31,7 +32,7 @@ struct Known {
     kinds: BTreeMap<(String, u32), i64>,
     runs: BTreeMap<RunId, (i64, Time)>,
     requests: LookupMap<PromptHash, i64>,
-    contents: LookupMap<ContentHash, i64>,
+    contents: Contents,
 }
 
 /// Why a transaction ended.
@@ -63,10 +64,12 @@ impl Committer for SqliteCommitter {
         let SqliteCommitter { db, backend, known } = self;
         let mut write = || -> Result<Vec<Head>, Stop> {
             let tx = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
+            known.contents.catch_up(&tx)?;
             let mut heads = Vec::with_capacity(appends.len());
             for append in appends {
                 heads.push(append_to_run(&tx, known, append)?);
             }
+            known.contents.settle(&tx)?;
             tx.commit()?;
             Ok(heads)
         };
@@ -147,7 +150,7 @@ fn insert(
     let content = event.content.as_ref().map(content_key);
     let hash = Link::of_new(event, run, seq, content).hash_after(head.hash);
     let content_id = match (&event.content, content) {
-        (Some(content), Some((hash, _))) => Some(content_row(tx, known, content, hash)?),
+        (Some(content), Some(key)) => Some(known.contents.row(tx, content, key)?),
         _ => None,
     };
     let request_id = match &event.prompt {
@@ -198,49 +201,6 @@ fn kind_row(
     Ok(id)
 }
 
-/// The first 8 bytes of a content's hash, as SQLite's signed integer.
-pub(super) fn content_index(hash: &ContentHash) -> i64 {
-    let mut first = [0u8; 8];
-    first.copy_from_slice(&hash.0[..8]);
-    i64::from_be_bytes(first)
-}
-
-/// The id of a content; stored if it is new. Two contents are the same only if all bytes are.
-fn content_row(
-    tx: &Transaction<'_>,
-    known: &mut Known,
-    content: &Content,
-    hash: ContentHash,
-) -> rusqlite::Result<i64> {
-    if let Some(id) = known.contents.get(&hash) {
-        return Ok(*id);
-    }
-    let key = content_index(&hash);
-    let find = "SELECT id FROM contents WHERE key = ?1 AND body = ?2";
-    let mut find = tx.prepare_cached(find)?;
-    let found: Option<i64> = match content {
-        Content::Text(text) => find.query_row(params![key, &**text], |r| r.get(0)),
-        Content::Vector(_) => find.query_row(params![key, &*content.bytes()], |r| r.get(0)),
-    }
-    .optional()?;
-    let id = match found {
-        Some(id) => id,
-        None => {
-            let mut add = tx.prepare_cached("INSERT INTO contents (key, body) VALUES (?1, ?2)")?;
-            match content {
-                Content::Text(text) => add.execute(params![key, &**text])?,
-                Content::Vector(_) => add.execute(params![key, &*content.bytes()])?,
-            };
-            tx.last_insert_rowid()
-        }
-    };
-    if known.contents.len() >= CACHE {
-        known.contents.clear();
-    }
-    known.contents.insert(hash, id);
-    Ok(id)
-}
-
 fn request_row(tx: &Transaction<'_>, known: &mut Known, request: &Request) -> Result<i64, Stop> {
     let hash = request.hash();
     if let Some(id) = known.requests.get(&hash) {
@@ -256,8 +216,7 @@ fn request_row(tx: &Transaction<'_>, known: &mut Known, request: &Request) -> Re
         None => {
             let skeleton = externalise(request, &mut |text| -> Result<String, Stop> {
                 let content = Content::from(text);
-                let hash = content.hash();
-                Ok(content_row(tx, known, &content, hash)?.to_string())
+                Ok(known.contents.row(tx, &content, content_key(&content))?.to_string())
             })?;
             tx.prepare_cached("INSERT INTO requests (hash, skeleton) VALUES (?1, ?2)")?
                 .execute(params![hash.as_bytes(), skeleton])?;

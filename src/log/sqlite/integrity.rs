@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use rusqlite::types::ValueRef;
 
-use super::committer::content_index;
+use super::contents::content_index;
 use super::reader::{SqliteReader, content_text};
 use super::schema;
 use crate::content::Content;
@@ -12,10 +12,12 @@ use crate::id::PromptHash;
 use crate::log::error::LogError;
 use crate::log::skeleton::expand;
 
+/// One part of the check; adds the problems it finds.
+type Part = fn(&SqliteReader, &mut Vec<String>) -> rusqlite::Result<()>;
+
 /// Messages for people, one a problem.
 pub(super) fn check(reader: &SqliteReader) -> Result<Vec<String>, LogError> {
-    let parts: [fn(&SqliteReader, &mut Vec<String>) -> rusqlite::Result<()>; 6] =
-        [file, meta, objects, runs, kinds, requests_and_contents];
+    let parts: [Part; 6] = [file, meta, objects, runs, kinds, requests_and_contents];
     let mut problems = Vec::new();
     for part in parts {
         if let Err(e) = part(reader, &mut problems) {
@@ -124,7 +126,8 @@ fn requests_and_contents(
 ) -> rusqlite::Result<()> {
     let mut used = BTreeSet::new();
     requests(reader, problems, &mut used)?;
-    contents(reader, problems, &used)
+    contents(reader, problems, &used)?;
+    keys(reader, problems)
 }
 
 fn requests(
@@ -185,6 +188,27 @@ fn contents(
         if row.get(3)? && !used.contains(&id) {
             problems.push(format!("content {id} belongs to no event or request"));
         }
+    }
+    Ok(())
+}
+
+/// The index of keys must hold the contents up to the file's `user_version`, and no others.
+fn keys(reader: &SqliteReader, problems: &mut Vec<String>) -> rusqlite::Result<()> {
+    let sql = "WITH indexed (upto) AS (SELECT user_version FROM pragma_user_version)
+        SELECT c.id, 'lacks the key of' FROM contents c LEFT JOIN content_keys k ON k.key = c.key AND k.id = c.id
+          WHERE c.id <= (SELECT upto FROM indexed) AND k.id IS NULL
+        UNION ALL
+        SELECT k.id, 'has a stray key of' FROM content_keys k LEFT JOIN contents c ON c.id = k.id AND c.key = k.key
+          WHERE c.id IS NULL OR k.id > (SELECT upto FROM indexed)";
+    let mut select = reader.db.prepare(sql)?;
+    let rows = select.query_map([], |r| Ok((r.get::<_, i64>(0)?, r.get::<_, String>(1)?)))?;
+    for row in rows.take(5) {
+        let (id, what) = row?;
+        problems.push(format!("the index content_keys {what} content {id}"));
+    }
+    let last = "SELECT user_version > (SELECT coalesce(max(id), 0) FROM contents) FROM pragma_user_version";
+    if reader.db.query_row(last, [], |r| r.get(0))? {
+        problems.push("the user_version names a content that is not there".to_owned());
     }
     Ok(())
 }

@@ -1,6 +1,7 @@
 //! The default backend: one SQLite file in WAL mode.
 
 mod committer;
+mod contents;
 mod integrity;
 mod reader;
 mod schema;

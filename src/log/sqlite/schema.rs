@@ -6,6 +6,7 @@
 //! | `run_ids` | a run: its number in this file, its id, when it started (ms since 1970) |
 //! | `kinds` | an event kind and version |
 //! | `contents` | a text (TEXT) or a vector (BLOB of little-endian 32-bit floats), kept once; `key` is the first 8 bytes of its BLAKE3 |
+//! | `content_keys` | the key of a content, for those up to the file's `user_version`: added in bulk, in order |
 //! | `requests` | a request, kept once: prompt hash, and canonical JSON whose long strings are `text:ID` into `contents` |
 //! | `events` | an event; `id` is run number × 2^32 + seq, `time` is ms since the run started |
 //!
@@ -63,7 +64,7 @@ CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE run_ids (no INTEGER PRIMARY KEY, id BLOB NOT NULL UNIQUE, started INTEGER NOT NULL);
 CREATE TABLE kinds (id INTEGER PRIMARY KEY, name TEXT NOT NULL, version INTEGER NOT NULL, UNIQUE (name, version));
 CREATE TABLE contents (id INTEGER PRIMARY KEY, key INTEGER NOT NULL, body NOT NULL);
-CREATE INDEX contents_by_key ON contents (key);
+CREATE TABLE content_keys (key INTEGER NOT NULL, id INTEGER NOT NULL, PRIMARY KEY (key, id)) WITHOUT ROWID;
 CREATE TABLE requests (id INTEGER PRIMARY KEY, hash BLOB NOT NULL, skeleton TEXT NOT NULL);
 CREATE INDEX requests_by_hash ON requests (substr(hash, 1, 8));
 CREATE TABLE events (
@@ -136,6 +137,7 @@ pub(super) const TABLES: &[(&str, &str)] = &[
     ("run_ids", "no = NEW.no OR id = NEW.id"),
     ("kinds", "id = NEW.id OR (name = NEW.name AND version = NEW.version)"),
     ("contents", "id = NEW.id"),
+    ("content_keys", "key = NEW.key AND id = NEW.id"),
     ("requests", "id = NEW.id"),
     ("events", "id = NEW.id"),
 ];

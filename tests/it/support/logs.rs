@@ -29,6 +29,11 @@ impl Folder {
         open(&self.path())
     }
 
+    /// The path of the lease file of a run.
+    pub(crate) fn lease(&self, run: RunId) -> PathBuf {
+        self.dir.path().join(format!("log.db-{run}.lease"))
+    }
+
     /// A plain connection to the file, as any other program would have.
     pub(crate) fn sql(&self) -> Connection {
         Connection::open(self.path()).unwrap()
@@ -68,4 +73,21 @@ pub(crate) fn assert_sound(log: &Log) {
 pub(crate) fn row(n: i64) -> NewEvent {
     let body = format!("{{\"causes\":[],\"fact\":{n}}}").into();
     NewEvent { body, ..NewEvent::new("Occurred", Time(1_700_000_000_000 + n)) }
+}
+
+/// Copies the first events of a run into another log.
+pub(crate) fn copy(from: &Log, to: &Log, run: RunId, most: usize) {
+    let mut reader = from.reader().unwrap();
+    let stored = reader.events(run, Seq(0), most).unwrap();
+    let events = stored.iter().map(|event| again(reader.as_mut(), event)).collect();
+    let append = retold::log::Append { run, first: Seq(1), events };
+    to.backend().committer().unwrap().commit(&[append]).unwrap();
+}
+
+/// A stored event as it went in.
+pub(crate) fn again(reader: &mut dyn Reader, stored: &StoredEvent) -> NewEvent {
+    let request = stored.prompt.map(|prompt| reader.request(prompt).unwrap().unwrap());
+    let new = NewEvent::from_event(&stored.event().unwrap(), stored.time, request).unwrap();
+    assert_eq!((new.version, &new.body), (stored.version, &stored.body));
+    new
 }

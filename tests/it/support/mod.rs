@@ -29,4 +29,6 @@ pub(crate) fn block_on<F: Future>(future: F) -> F::Output {
 pub(crate) mod logs;
 pub(crate) mod mixed;
 pub(crate) mod oracle;
+pub(crate) mod rows;
+pub(crate) mod tamper;
 pub(crate) mod trial;

@@ -1,0 +1,201 @@
+//! The format of a log file: what is written today can be read by every later release.
+
+use std::path::Path;
+
+use retold::event::chain::{GENESIS, Link};
+use retold::event::{Event, NewEvent, RunFinished};
+use retold::id::{EventHash, OutcomeDigest, RunId, Seq, Time};
+use retold::log::{Append, Backend, Log, LogError, SqliteBackend, SqliteOptions};
+use retold::run::Mode;
+
+use crate::support::cases::fixtures;
+use crate::support::logs::{Folder, again, assert_sound, copy, events, open, row};
+use crate::support::mixed::{Mixed, chat};
+use crate::support::oracle::Oracle;
+use crate::support::tamper::found;
+use crate::support::trial::Trial;
+
+const RUN: RunId = RunId([1; 8]);
+const MIXED: Mixed = Mixed { people: 3 };
+
+// These may never change for files of format 1.x: who kept a head can no longer check a log, and who
+// published an outcome digest can no longer be checked. The head changes with the canonical bytes of
+// an event, the digest with those of a decision or fact, the prompt hash with those of a request.
+const GOLDEN_HEAD: &str = "14e7ecb8e6c66b5c1c33222c81554b55821fc4706ec31f91b19651d6daa713d5";
+const GOLDEN_DIGEST: &str = "2ff5767e0f46dbfc5fdb9081381970bd59bdebd5629d5950bfaee13a2277ba66";
+const GOLDEN_PROMPT: &str = "4da650f810d4bf42f1e58470a15e04725e1d764f41fb916fc4a9e71f216cf43f";
+const GOLDEN_LINK: &str = "bb1f5caa5711093f9f768ba6d3e35d2f621de9a3bcc271c2ee371373f19c9223";
+
+/// The same run whenever it is made: the times are set by hand.
+async fn golden_run() -> (Log, Vec<NewEvent>) {
+    let mut trial = Trial::in_memory(Oracle::prompt());
+    // One at a time, so that the answers always come in the same order.
+    trial.limits.concurrency = 1;
+    trial.record(&MIXED).await;
+    let mut reader = trial.log.reader().unwrap();
+    let stored = events(reader.as_mut(), RUN);
+    let timed = stored.iter().map(|event| {
+        let time = Time(1_767_225_600_000 + event.seq.0 as i64 * 250);
+        let mut new = NewEvent { time, ..again(reader.as_mut(), event) };
+        // Latencies are measured, and so differ from time to time.
+        if new.kind == "ResponseReceived" {
+            new.body = "{\"latency_ms\":12}".into();
+        }
+        new
+    });
+    let timed = timed.collect();
+    (trial.log, timed)
+}
+
+fn write(log: &Log, events: Vec<NewEvent>) -> EventHash {
+    let append = Append { run: RUN, first: Seq(1), events };
+    log.backend().committer().unwrap().commit(&[append]).unwrap()[0].hash
+}
+
+/// Writes the files of this format anew: `RETOLD_TEST_REGENERATE=1 cargo test format::regenerate`.
+/// Only before the format is released; afterwards they stay as they are.
+#[tokio::test]
+#[expect(clippy::disallowed_methods, reason = "how a person asks for new fixtures")]
+async fn regenerate() {
+    if std::env::var("RETOLD_TEST_REGENERATE").is_err() {
+        return;
+    }
+    let folder = Folder::new();
+    write(&folder.log(), golden_run().await.1);
+    let one_file = "PRAGMA wal_checkpoint(TRUNCATE)";
+    folder.sql().query_row(one_file, [], |_| Ok(())).unwrap();
+    std::fs::create_dir_all(fixtures("logs")).unwrap();
+    std::fs::copy(folder.path(), fixtures("logs/format-1.0.db")).unwrap();
+    let db = folder.sql();
+    db.execute_batch("DROP TRIGGER contents_no_update").unwrap();
+    let flip = "UPDATE contents SET body = replace(body, 'I ', 'J ')
+        WHERE id = (SELECT content FROM events WHERE id = (1 << 32) + 3)";
+    assert_eq!(db.execute(flip, []).unwrap(), 1);
+    let restored = "CREATE TRIGGER contents_no_update BEFORE UPDATE ON contents BEGIN SELECT RAISE(ABORT, 'a retold log is append-only'); END";
+    db.execute_batch(restored).unwrap();
+    db.query_row(one_file, [], |_| Ok(())).unwrap();
+    std::fs::copy(folder.path(), fixtures("logs/format-1.0-changed-answer.db")).unwrap();
+}
+
+/// A copy of a fixture: reading makes files beside it.
+fn fixture(name: &str) -> Folder {
+    let folder = Folder::new();
+    std::fs::copy(fixtures("logs").join(name), folder.path()).unwrap();
+    folder
+}
+
+#[tokio::test]
+async fn a_log_of_format_1_0_opens_verifies_and_replays() {
+    let log = fixture("format-1.0.db");
+    let log = open(&log.path());
+    assert_sound(&log);
+    let head = log.reader().unwrap().runs().unwrap()[0].head.hash;
+    assert_eq!(head.to_string(), GOLDEN_HEAD);
+    let trial = Trial::new(&log, 1, Oracle::prompt());
+    let replayed = trial.go(Mode::Replay, &MIXED).await.outcome_digest;
+    assert_eq!(replayed.to_string(), GOLDEN_DIGEST);
+}
+
+#[tokio::test]
+async fn this_release_still_writes_the_same_hashes() {
+    let (log, events) = golden_run().await;
+    assert_eq!(write(&crate::support::trial::memory(), events).to_string(), GOLDEN_HEAD);
+    let digest = crate::support::logs::facts(&log, RUN).pop();
+    let Some(Event::RunFinished(RunFinished { outcome_digest, .. })) = digest else { panic!() };
+    assert_eq!(outcome_digest.to_string(), GOLDEN_DIGEST);
+    let _: OutcomeDigest = outcome_digest;
+    assert_eq!(chat("What is 6 times 7?").hash().to_string(), GOLDEN_PROMPT);
+    let event = row(42);
+    let link = Link::of_new(&event, RUN, Seq(1), None);
+    assert_eq!(
+        link.canonical(),
+        r#"{"body":{"causes":[],"fact":42},"kind":"Occurred","run":"0101010101010101","seq":1,"time":1700000000042,"version":1}"#
+    );
+    assert_eq!(link.hash_after(GENESIS).to_string(), GOLDEN_LINK);
+}
+
+#[test]
+fn a_changed_answer_of_format_1_0_is_named() {
+    let found = found(&fixture("format-1.0-changed-answer.db").path());
+    let shown: Vec<String> = found.iter().map(ToString::to_string).collect();
+    insta::assert_snapshot!("format_changed_answer", shown.join("\n"));
+}
+
+/// Says that the file is of another format.
+fn relabel(path: &Path, format: &str) {
+    let db = rusqlite::Connection::open(path).unwrap();
+    let seal =
+        blake3::Hasher::new().update(b"retold meta v1\n").update(format.as_bytes()).finalize();
+    db.execute_batch(&format!(
+        "DROP TRIGGER meta_no_update; UPDATE meta SET value = '{format}' WHERE name = 'format';
+         UPDATE meta SET value = '{}' WHERE name = 'seal';
+         CREATE TRIGGER meta_no_update BEFORE UPDATE ON meta BEGIN SELECT RAISE(ABORT, 'a retold log is append-only'); END",
+        seal.to_hex()
+    ))
+    .unwrap();
+}
+
+#[test]
+fn a_newer_minor_is_read_and_kept_whole() {
+    let folder = fixture("format-1.0.db");
+    relabel(&folder.path(), "1.7");
+    let db = folder.sql();
+    db.execute_batch(
+        "ALTER TABLE events ADD COLUMN colour TEXT; ALTER TABLE contents ADD COLUMN language TEXT;
+         CREATE TABLE annotations (id INTEGER PRIMARY KEY, text TEXT);
+         INSERT INTO meta VALUES ('writer', 'retold 3')",
+    )
+    .unwrap();
+    let log = folder.log();
+    let mut committer = log.backend().committer().unwrap();
+    let next = log.reader().unwrap().runs().unwrap()[0].head.seq.next();
+    let foretold =
+        NewEvent { kind: "Foretold".into(), version: 3, content: Some("x".into()), ..row(1) };
+    let newer = NewEvent { version: 2, ..row(2) };
+    committer.commit(&[Append { run: RUN, first: next, events: vec![foretold, newer] }]).unwrap();
+    assert_sound(&log);
+    // Into a log of ours and back out: the same hashes.
+    let ours = Folder::new();
+    copy(&log, &ours.log(), RUN, usize::MAX);
+    assert_sound(&ours.log());
+    let read = |log: &Log| events(log.reader().unwrap().as_mut(), RUN);
+    assert_eq!(read(&log), read(&ours.log()));
+}
+
+#[test]
+fn a_newer_major_is_refused() {
+    let folder = fixture("format-1.0.db");
+    relabel(&folder.path(), "2.1");
+    let path = folder.path().display().to_string();
+    let error = SqliteBackend::open(&folder.path(), SqliteOptions::default()).unwrap_err();
+    let (found, supported) = ("2.1".to_owned(), "1.0".to_owned());
+    assert_eq!(error, LogError::NewerFormat { path: path.clone(), found, supported });
+    let message = format!("{path} has log format 2.1, and this program reads up to 1.0");
+    assert_eq!(error.to_string(), message);
+}
+
+#[test]
+fn what_is_no_log_is_refused() {
+    let folder = Folder::new();
+    let path = folder.path();
+    let open = || SqliteBackend::open(&path, SqliteOptions::default()).map(|b| b.name());
+    assert!(matches!(open(), Err(LogError::Missing { .. })));
+    for (bytes, reason) in [
+        (&b""[..], "it is an SQLite file of another program"),
+        (
+            b"not a log at all, but long enough to look like a file of some kind",
+            "it is not an SQLite file",
+        ),
+    ] {
+        std::fs::write(&path, bytes).unwrap();
+        match open() {
+            Err(LogError::NotALog { reason: found, .. }) => assert_eq!(found, reason),
+            other => panic!("{other:?}"),
+        }
+    }
+    std::fs::remove_file(&path).unwrap();
+    folder.sql().execute_batch("CREATE TABLE t (x); INSERT INTO t VALUES (1)").unwrap();
+    assert!(matches!(open(), Err(LogError::NotALog { .. })));
+    let create = SqliteBackend::open_or_create(&path, SqliteOptions::default());
+    assert!(matches!(create, Err(LogError::NotALog { .. })), "nothing is made in a foreign file");
+}

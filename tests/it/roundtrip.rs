@@ -1,0 +1,234 @@
+//! What goes into a log comes back, whatever it is; and every backend makes the same chain of it.
+
+use proptest::prelude::*;
+use retold::content::Content;
+use retold::event::chain::{DOMAIN, GENESIS};
+use retold::event::{
+    AnswerReused, AttemptDetails, AttemptFailed, DecisionDetails, DecisionMade, Event, NewEvent,
+    Occurred, RequestSent, ResponseDetails, ResponseReceived, RunFinished, RunOutcome, RunResumed,
+    RunStarted, StoredEvent,
+};
+use retold::id::{CallPath, OutcomeDigest, RunId, Seq, Time};
+use retold::log::{Append, Backend, MemoryBackend, expand, externalise};
+use retold::prompt::{CanonicalError, Request};
+use serde_json::{Map, Value, json};
+
+use crate::support::logs::{Folder, events};
+
+const RUN: RunId = RunId([3; 8]);
+
+/// Text with all that is awkward in SQL, JSON and C.
+fn text() -> impl Strategy<Value = String> {
+    prop_oneof![
+        any::<String>(),
+        Just(String::new()),
+        Just("\0".to_owned()),
+        "text:[0-9]{0,3}.{0,80}",
+        "[\0'\"\\\\%;\u{202e}\u{1F600}a\n]{0,100}",
+    ]
+}
+
+/// Any JSON that has a canonical form.
+fn any_json() -> impl Strategy<Value = Value> {
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        (-(1_i64 << 53)..=1 << 53).prop_map(Value::from),
+        (-1e15..1e15_f64).prop_map(Value::from),
+        text().prop_map(Value::from),
+    ];
+    leaf.prop_recursive(4, 24, 5, |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..5).prop_map(Value::from),
+            prop::collection::vec((text(), inner), 0..5)
+                .prop_map(|pairs| Value::Object(pairs.into_iter().collect::<Map<_, _>>())),
+        ]
+    })
+}
+
+fn content() -> impl Strategy<Value = Content> {
+    prop_oneof![
+        text().prop_map(Content::from),
+        prop::collection::vec(any::<u32>(), 0..6)
+            .prop_map(|bits| Content::Vector(bits.into_iter().map(f32::from_bits).collect())),
+    ]
+}
+
+fn request() -> impl Strategy<Value = Request> {
+    (any_json(), any_json(), text(), any::<bool>()).prop_map(|(a, b, name, chat)| {
+        let (field, value) = match chat {
+            true => ("messages", json!([{"role": "user", "content": a}, b])),
+            false => ("input", a),
+        };
+        let mut body = json!({field: value, "model": name, "temperature": 0.5});
+        body[format!("x{name}")] = b;
+        Request::from_body(body).unwrap()
+    })
+}
+
+fn event() -> impl Strategy<Value = (Event, Option<Request>)> {
+    let seq = || (1..500_u64).prop_map(Seq);
+    let none = |event: Event| (event, None);
+    prop_oneof![
+        (text(), 0..=1_u64 << 53, any_json(), any_json(), text()).prop_map(
+            move |(experiment, seed, settings, model, program)| none(Event::RunStarted(
+                RunStarted {
+                    experiment,
+                    seed,
+                    settings: whole(settings),
+                    model: whole(model),
+                    program
+                }
+            ))
+        ),
+        (any_json(), text()).prop_map(move |(model, program)| none(Event::RunResumed(
+            RunResumed { model: whole(model), program }
+        ))),
+        (request(), any::<u32>()).prop_map(|(request, sample)| {
+            let (call, prompt) = (CallPath::new("a/\u{1F600}b").unwrap(), request.hash());
+            (Event::RequestSent(RequestSent { call, sample, prompt }), Some(request))
+        }),
+        (seq(), content(), prop::option::of(text()), any_json(), 0..1_u64 << 53).prop_map(
+            move |(request, content, model, extra, latency_ms)| {
+                let extra = Map::from_iter([("refusal".to_owned(), whole(extra))]);
+                let prompt_tokens = Some(latency_ms);
+                let details = ResponseDetails {
+                    latency_ms,
+                    model,
+                    prompt_tokens,
+                    extra,
+                    ..ResponseDetails::default()
+                };
+                none(Event::ResponseReceived(ResponseReceived { request, content, details }))
+            }
+        ),
+        (seq(), text(), any::<bool>(), prop::option::of(any::<u16>())).prop_map(
+            move |(request, error, gave_up, status)| {
+                let (attempt, failure) = (3, "server".to_owned());
+                let details = AttemptDetails {
+                    attempt,
+                    error,
+                    gave_up,
+                    failure,
+                    retry_after_ms: None,
+                    status,
+                };
+                none(Event::AttemptFailed(AttemptFailed { request, details }))
+            }
+        ),
+        (seq(), content(), seq()).prop_map(move |(request, content, from_seq)| none(
+            Event::AnswerReused(AnswerReused { request, content, from_run: RUN, from_seq })
+        )),
+        (seq(), text(), any_json(), prop::option::of(text()), prop::collection::vec(text(), 0..3))
+            .prop_map(move |(response, parser, value, reasoning, warnings)| {
+                let details = DecisionDetails {
+                    method: parser.clone(),
+                    reasoning,
+                    value: whole(value),
+                    warnings,
+                };
+                none(Event::DecisionMade(DecisionMade { response, parser: parser.into(), details }))
+            }),
+        (prop::collection::btree_set(1..400_u64, 0..30), any_json()).prop_map(
+            move |(causes, fact)| {
+                let causes = causes.into_iter().map(Seq).collect();
+                none(Event::Occurred(Occurred { causes, fact: whole(fact) }))
+            }
+        ),
+        any::<[u8; 32]>().prop_map(move |digest| none(Event::RunFinished(RunFinished {
+            outcome: RunOutcome::Finished,
+            outcome_digest: OutcomeDigest(digest),
+        }))),
+    ]
+}
+
+/// As JSON reads it back: a whole double is an integer.
+fn whole(value: Value) -> Value {
+    serde_json::from_str(&retold::prompt::canonical(&value).unwrap()).unwrap()
+}
+
+/// Equal as far as the log can tell: vectors by their bits.
+fn same(a: &Event, b: &Event) -> bool {
+    // A vector with NaN is not equal to itself.
+    format!("{a:?}") == format!("{b:?}")
+}
+
+/// The chain, computed by other means: from the columns, with a JSON object of its own.
+fn independent_hash(stored: &StoredEvent, previous: [u8; 32]) -> [u8; 32] {
+    let mut object = Map::new();
+    let body: Value = serde_json::from_str(&stored.body).unwrap();
+    object.insert("body".into(), body);
+    object.insert("kind".into(), json!(stored.kind));
+    object.insert("run".into(), json!(stored.run));
+    object.insert("seq".into(), json!(stored.seq));
+    object.insert("time".into(), json!(stored.time));
+    object.insert("version".into(), json!(stored.version));
+    let optional = [
+        ("call", stored.call.as_ref().map(|x| json!(x))),
+        ("sample", stored.sample.map(|x| json!(x))),
+        ("prompt", stored.prompt.map(|x| json!(x))),
+        ("cause", stored.cause.map(|x| json!(x))),
+    ];
+    for (name, value) in optional {
+        object.extend(value.map(|value| (name.to_owned(), value)));
+    }
+    if let Some(content) = &stored.content {
+        let name = if matches!(content, Content::Text(_)) { "content" } else { "vector" };
+        object.insert(name.into(), json!(blake3::hash(&content.bytes()).to_hex().as_str()));
+    }
+    let bytes = serde_json_canonicalizer::to_vec(&object).unwrap();
+    *blake3::hash(&[DOMAIN, &previous, &bytes].concat()).as_bytes()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
+
+    #[test]
+    fn events_survive_and_backends_agree(given in prop::collection::vec(event(), 1..12)) {
+        let rows = || -> Vec<NewEvent> {
+            let row = |(n, (event, request)): (usize, &(Event, Option<Request>))| {
+                NewEvent::from_event(event, Time(n as i64 * 7 - 3), request.clone()).unwrap()
+            };
+            given.iter().enumerate().map(row).collect()
+        };
+        let folder = Folder::new();
+        let (memory, sqlite) = (MemoryBackend::new(), folder.log());
+        let append = |events| [Append { run: RUN, first: Seq(1), events }];
+        let in_memory = memory.committer().unwrap().commit(&append(rows())).unwrap();
+        let in_file = sqlite.backend().committer().unwrap().commit(&append(rows())).unwrap();
+        prop_assert_eq!(&in_memory, &in_file);
+        let mut reader = sqlite.reader().unwrap();
+        let mut previous = GENESIS.0;
+        let (a, b) = (events(memory.reader().unwrap().as_mut(), RUN), events(reader.as_mut(), RUN));
+        prop_assert_eq!(a.len(), given.len());
+        prop_assert_eq!(b.len(), given.len());
+        for (((event, request), a), b) in given.iter().zip(&a).zip(&b) {
+            prop_assert!(same(event, &a.event().unwrap()), "{:?}\n{:?}", event, a);
+            prop_assert!(same(event, &b.event().unwrap()), "{:?}\n{:?}", event, b);
+            prop_assert_eq!(a.hash, b.hash);
+            previous = independent_hash(b, previous);
+            prop_assert_eq!(b.hash.0, previous);
+            if let Some(request) = request {
+                let found = reader.request(request.hash()).unwrap().unwrap();
+                prop_assert_eq!(found.canonical(), request.canonical());
+            }
+        }
+        prop_assert_eq!(reader.integrity().unwrap(), Vec::<String>::new());
+    }
+
+    #[test]
+    fn a_request_survives_without_its_texts(request in request()) {
+        let mut texts: Vec<String> = Vec::new();
+        let skeleton = externalise(&request, &mut |text| -> Result<String, CanonicalError> {
+            texts.push(text.to_owned());
+            Ok((texts.len() - 1).to_string())
+        })
+        .unwrap();
+        let back = expand(&skeleton, &mut |id| texts.get(id.parse::<usize>().ok()?).cloned());
+        let back = back.unwrap();
+        prop_assert_eq!(back.canonical(), request.canonical());
+        prop_assert!(texts.iter().all(|text| text.len() >= 64 || text.starts_with("text:")));
+        let again = externalise(&request, &mut |_| Ok::<_, CanonicalError>("0".to_owned())).unwrap();
+        prop_assert_eq!(again.matches("\"text:0\"").count(), texts.len());
+    }
+}

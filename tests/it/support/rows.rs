@@ -1,0 +1,98 @@
+//! A run written event by event, and what plain SQL says of it.
+
+use retold::content::Content;
+use retold::event::{Event, NewEvent, RequestSent, ResponseDetails, ResponseReceived, RunStarted};
+use retold::id::{CallPath, RunId, Seq, Time};
+use retold::log::Append;
+use retold::prompt::Request;
+use rusqlite::Connection;
+use rusqlite::types::Value;
+use serde_json::json;
+
+use super::logs::Folder;
+
+/// The run of all of them.
+pub(crate) const RUN: RunId = RunId([0xab; 8]);
+const BEGIN: i64 = 1_750_000_000_000;
+
+/// Events, as a run would append them.
+pub(crate) struct Writer(pub(crate) Vec<NewEvent>);
+
+impl Writer {
+    /// Adds an event, a millisecond after the one before it.
+    pub(crate) fn add(&mut self, event: Event, request: Option<Request>) -> Seq {
+        let time = Time(BEGIN + self.0.len() as i64);
+        self.0.push(NewEvent::from_event(&event, time, request).unwrap());
+        Seq(self.0.len() as u64)
+    }
+
+    /// Asks.
+    pub(crate) fn ask(&mut self, call: &str, body: serde_json::Value) -> Seq {
+        let request = Request::from_body(body).unwrap();
+        let (call, prompt) = (CallPath::new(call).unwrap(), request.hash());
+        self.add(Event::RequestSent(RequestSent { call, sample: 0, prompt }), Some(request))
+    }
+
+    /// Answers.
+    pub(crate) fn answer(&mut self, request: Seq, text: &str) -> Seq {
+        let details = ResponseDetails {
+            finish_reason: Some("stop".to_owned()),
+            latency_ms: 12,
+            prompt_tokens: Some(3),
+            completion_tokens: Some(4),
+            ..ResponseDetails::default()
+        };
+        let content = Content::from(text);
+        self.add(Event::ResponseReceived(ResponseReceived { request, content, details }), None)
+    }
+
+    /// Decides, with the parser of numbers.
+    pub(crate) fn decide(&mut self, response: Seq, body: &str) -> Seq {
+        let parser = r#"{"name":"numbers","params":{"least":0},"version":3}"#;
+        let time = Time(BEGIN + self.0.len() as i64);
+        self.0.push(NewEvent {
+            cause: Some(response),
+            content: Some(Content::from(parser)),
+            body: body.to_owned().into(),
+            ..NewEvent::new("DecisionMade", time)
+        });
+        Seq(self.0.len() as u64)
+    }
+}
+
+/// The beginning of the run.
+pub(crate) fn started() -> Event {
+    Event::RunStarted(RunStarted {
+        experiment: "jury".to_owned(),
+        seed: 9,
+        settings: json!({"people": 3}),
+        model: json!({"kind": "simulated", "simulated": true}),
+        program: "retold".to_owned(),
+    })
+}
+
+/// Puts the run into a log.
+pub(crate) fn write(folder: &Folder, events: Vec<NewEvent>) {
+    let append = Append { run: RUN, first: Seq(1), events };
+    folder.log().backend().committer().unwrap().commit(&[append]).unwrap();
+}
+
+/// The rows of a query, values as a person would write them.
+pub(crate) fn rows(db: &Connection, sql: &str) -> Vec<Vec<String>> {
+    let mut select = db.prepare(sql).unwrap();
+    let columns = select.column_count();
+    let rows = select.query_map([], |row| {
+        (0..columns)
+            .map(|i| {
+                Ok(match row.get::<_, Value>(i)? {
+                    Value::Null => "NULL".to_owned(),
+                    Value::Integer(n) => n.to_string(),
+                    Value::Real(x) => x.to_string(),
+                    Value::Text(text) => text,
+                    Value::Blob(bytes) => format!("{bytes:?}"),
+                })
+            })
+            .collect()
+    });
+    rows.unwrap().map(Result::unwrap).collect()
+}
