@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use retold::exchange::{export_exchanges, import_exchanges};
+use retold::exchange::{export_exchanges, read_exchanges};
 use retold::experiments::{game24::Game24, registry};
 use retold::id::{CallPath, RunId, Sample};
 use retold::jsonl::JsonlReader;
@@ -108,6 +108,7 @@ fn dialogue() {
     let path = folder.path().join("log.db");
     let backend = SqliteBackend::open_or_create(&path, SqliteOptions::default()).unwrap();
     let run = RunId([2; 8]);
-    import_exchanges(&backend, &lines, run, retold::run::clock::now()).unwrap();
+    let exchanges = read_exchanges(&lines, retold::run::clock::now()).unwrap();
+    exchanges.store(&backend, run).unwrap();
     report("disk, one dialogue of 100 turns and 200,000 tokens", sizes(&path, run));
 }
