@@ -151,12 +151,16 @@ fn as_line(event: &StoredEvent) -> String {
     if let Some(prompt) = event.prompt {
         let _ = write!(line, " prompt {}", prompt.short(12));
     }
-    let shown = match &*event.kind {
-        "ResponseReceived" | "AnswerReused" => event.content.as_ref().map_or("", |c| c.text()),
-        _ => &event.body,
+    let text = || event.content.as_ref().map_or("", |c| c.text()).to_owned();
+    let shown = match (&*event.kind, event.event()) {
+        ("ResponseReceived" | "AnswerReused", _) => text(),
+        (_, Ok(Event::DecisionMade(made))) => {
+            format!("{} {}", made.by.method, made.details.value)
+        }
+        _ => event.body.to_string(),
     };
     if shown != "{}" {
-        let _ = write!(line, " {}", inert(shown, 90));
+        let _ = write!(line, " {}", inert(&shown, 90));
     }
     line.push('\n');
     line

@@ -26,7 +26,7 @@ pub(super) struct ModelArgs {
     /// Answer from this exchanges file (JSON Lines, plain or .gz or .zst); means --model scripted.
     #[arg(long, value_name = "FILE")]
     answers: Option<PathBuf>,
-    /// Where the API is, such as https://api.openai.com/v1; means --model openai.
+    /// The base URL of the API, up to and including /v1; means --model openai.
     #[arg(long, value_name = "URL")]
     base_url: Option<String>,
     /// Read the API key from this file instead of OPENAI_API_KEY.

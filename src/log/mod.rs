@@ -5,7 +5,7 @@
 //!   a file. One conformance suite runs against each.
 //! - [`Log`]: a backend and the one writer thread that groups commits.
 //! - [`RunWriter`]: the only way to append to a run; holds its lease.
-//! - [`verify`]: recomputes every chain and names what is wrong.
+//! - [`verify_run`], [`verify_all`]: recompute every chain and name what is wrong.
 
 mod backend;
 mod error;

@@ -4,7 +4,7 @@
 //! - [`Run`]: what an experiment is given: [`ask`](Run::ask), [`ask_all`](Run::ask_all),
 //!   [`converse_all`](Run::converse_all), [`record`](Run::record), [`rng`](Run::rng).
 //! - [`Mode`]: where answers come from; one enum, decided in one place.
-//! - [`execute`]: runs an experiment to its end, or to the reason why it stopped.
+//! - [`execute()`]: runs an experiment to its end, or to the reason why it stopped.
 //! - [`Divergence`]: the first point where a re-execution and its log differ.
 
 mod ask;

@@ -62,7 +62,8 @@ async fn a_missing_trigger_is_named() {
         .unwrap()
         .map(Result::unwrap)
         .collect();
-    assert_eq!(triggers.len(), COLUMNS.len() * 3);
+    // The index of keys is empty until some thousand contents are stored, so no row of it is tried above.
+    assert_eq!(triggers.len(), (COLUMNS.len() + 1) * 3);
     for (name, sql) in triggers {
         db.execute_batch(&format!("DROP TRIGGER {name}")).unwrap();
         let found = found(&folder.path());

@@ -1,5 +1,6 @@
 //! All integration tests, in one binary: it links once and shares its support code.
 #![cfg(test)] // so that clippy knows the support code for test code, too
+#![expect(clippy::print_stderr, reason = "some tests say how much they have tried")]
 
 mod append_only;
 mod cli;
@@ -9,6 +10,7 @@ mod divergence;
 mod format;
 mod game24_parsers;
 mod jsonl;
+mod layers;
 mod models;
 mod parsers_lock;
 mod processes;

@@ -33,7 +33,10 @@ fn example(line: &str) -> Option<Example> {
     let (line, comment) = line.split_once(" #").unwrap_or((line, ""));
     let args =
         line.strip_prefix("cargo run --release -- ").or_else(|| line.strip_prefix("retold "))?;
-    let code = comment.trim().strip_prefix("exit ").map_or(0, |code| code.trim().parse().unwrap());
+    let code = comment.trim().strip_prefix("exit ").map_or(0, |code| {
+        // More may be said after it: `# exit 1: some decisions flip`.
+        code.split(|c: char| !c.is_ascii_digit()).next().unwrap().parse().unwrap()
+    });
     // A pipe is for the reader's eyes; what is before it must work by itself.
     let args = args.split(" | ").next().unwrap_or(args);
     assert!(!args.contains(['"', '\'', '$', '>']), "this test cannot quote: {line}");

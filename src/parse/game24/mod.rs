@@ -8,7 +8,7 @@
 //! - `game24@1` (`v1`): the document's rule, to the letter.
 //! - `game24@2` (`v2`): finds the final answer in what models really write.
 //! - [`Expression`]: reads and evaluates arithmetic, exactly.
-//! - [`validate`], [`Verdict`]: the validator.
+//! - [`validate()`], [`Verdict`]: the validator.
 //! - [`normalise()`]: LaTeX, Unicode and Markdown to plain arithmetic.
 
 mod expression;

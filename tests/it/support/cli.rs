@@ -5,7 +5,8 @@ use std::process::{Command, Output, Stdio};
 
 use serde_json::Value;
 
-/// Two puzzles, three samples, simulated.
+/// Two puzzles, three samples, simulated. One call at a time: then events come in the same order
+/// whatever the machine does.
 pub(crate) const SMALL: &str = "\
 experiment: game24
 seed: 7
@@ -17,6 +18,8 @@ parser: game24@2
 request:
   model: gpt-4
   temperature: 0.7
+limits:
+  concurrency: 1
 retry:
   max_retries: 2
   base_seconds: 0.01

@@ -76,12 +76,12 @@ pub(crate) fn row(n: i64) -> NewEvent {
 }
 
 /// Copies the first events of a run into another log.
-pub(crate) fn copy(from: &Log, to: &Log, run: RunId, most: usize) {
+pub(crate) fn copy(from: &Log, to: &Log, run: RunId, most: usize) -> retold::id::EventHash {
     let mut reader = from.reader().unwrap();
     let stored = reader.events(run, Seq(0), most).unwrap();
     let events = stored.iter().map(|event| again(reader.as_mut(), event)).collect();
     let append = retold::log::Append { run, first: Seq(1), events };
-    to.backend().committer().unwrap().commit(&[append]).unwrap();
+    to.backend().committer().unwrap().commit(&[append]).unwrap()[0].hash
 }
 
 /// A stored event as it went in.

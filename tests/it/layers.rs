@@ -1,0 +1,78 @@
+//! The layers of ARCHITECTURE.md, checked against what each module imports.
+
+use std::path::{Path, PathBuf};
+
+/// Each module and the modules of the crate that it may use besides itself.
+const LAYERS: &[(&str, &[&str])] = &[
+    ("id", &[]),
+    ("inert", &[]),
+    ("jsonl", &[]),
+    ("lookup", &[]),
+    ("template", &[]),
+    ("prompt", &["id", "inert"]),
+    ("content", &["id", "prompt"]),
+    ("event", &["content", "id", "prompt"]),
+    ("log", &["content", "event", "id", "lookup", "prompt"]),
+    ("parse", &["prompt"]),
+    ("model", &["content", "id", "inert", "prompt"]),
+    ("run", &["content", "event", "id", "inert", "log", "lookup", "model", "parse", "prompt"]),
+    ("config", &["inert", "model", "prompt"]),
+    (
+        "experiments",
+        &[
+            "config", "content", "id", "jsonl", "model", "parse", "prompt", "run", "stats",
+            "template",
+        ],
+    ),
+    ("stats", &[]),
+    ("check", &["content", "event", "id", "log", "lookup", "parse"]),
+    ("audit", &["event", "id", "inert", "log", "parse", "prompt"]),
+    ("exchange", &["content", "event", "id", "inert", "jsonl", "log", "lookup", "model", "prompt"]),
+];
+
+fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            sources(&path, found);
+        } else if path.extension().is_some_and(|e| e == "rs") {
+            found.push(path);
+        }
+    }
+}
+
+#[test]
+fn every_module_uses_what_it_may() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let mut files = Vec::new();
+    sources(&root, &mut files);
+    let mut wrong = Vec::new();
+    let mut seen = 0;
+    for file in files {
+        let inside = file.strip_prefix(&root).unwrap();
+        let first = inside.components().next().unwrap().as_os_str().to_str().unwrap();
+        let module = first.trim_end_matches(".rs");
+        // The top uses everything.
+        if matches!(module, "cli" | "lib" | "main") {
+            continue;
+        }
+        let Some((_, may)) = LAYERS.iter().find(|(name, _)| *name == module) else {
+            wrong.push(format!("{module} has no place in LAYERS"));
+            continue;
+        };
+        let text = std::fs::read_to_string(&file).unwrap();
+        for line in text.lines().filter(|line| !line.trim_start().starts_with("//")) {
+            for used in line.split("crate::").skip(1) {
+                let used = used.split(|c: char| !c.is_alphanumeric() && c != '_').next().unwrap();
+                seen += 1;
+                if used != module && used != "PROGRAM" && !may.contains(&used) {
+                    wrong.push(format!("{} uses {used}", inside.display()));
+                }
+            }
+        }
+    }
+    wrong.sort();
+    wrong.dedup();
+    assert!(wrong.is_empty(), "not allowed by the layers:\n{}", wrong.join("\n"));
+    assert!(seen > 100, "the sources were not read");
+}
