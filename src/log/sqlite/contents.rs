@@ -93,9 +93,11 @@ impl Contents {
     ) -> rusqlite::Result<Option<i64>> {
         let mut ids: Vec<i64> =
             self.recent.range((key, 0)..=(key, i64::MAX)).map(|(_, id)| *id).collect();
-        let mut indexed = tx.prepare_cached("SELECT id FROM content_keys WHERE key = ?1")?;
-        for id in indexed.query_map([key], |r| r.get(0))? {
-            ids.push(id?);
+        if self.indexed > 0 {
+            let mut indexed = tx.prepare_cached("SELECT id FROM content_keys WHERE key = ?1")?;
+            for id in indexed.query_map([key], |r| r.get(0))? {
+                ids.push(id?);
+            }
         }
         for id in ids {
             let mut same =
