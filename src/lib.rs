@@ -13,4 +13,5 @@ pub mod model;
 pub mod parse;
 pub mod prompt;
 pub mod run;
+pub mod stats;
 pub mod template;
