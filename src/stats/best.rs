@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::kmeans::kmeans;
 use super::labels::count;
 use super::silhouette::silhouette;
+use super::span::in_their_span;
 use super::vectors::Point;
 use super::ward::ward;
 
@@ -50,6 +51,7 @@ pub fn best_clustering(
     if n == 2 {
         return Clustering { labels: vec![0, 1], count: 2, score: None };
     }
+    let points = &in_their_span(points);
     let mut best = Clustering { labels: vec![0; n], count: 1, score: None };
     for k in 2..=most.min(n - 1) {
         let labels = match algorithm {

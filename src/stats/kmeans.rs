@@ -12,8 +12,8 @@ use super::labels::in_order_of_appearance;
 use super::vectors::{Point, squared_distance, weighted_mean};
 
 /// Starts from so many seeded centres, and the best end counts. scikit-learn's customary 10 misses
-/// the optimum of small groups now and then; these starts are cheap.
-const STARTS: usize = 30;
+/// the optimum of small groups now and then.
+const STARTS: u64 = 30;
 
 /// The most rounds of one start.
 const ROUNDS: u64 = 300;
@@ -31,44 +31,63 @@ pub fn kmeans(points: &[Point], k: usize, seed: u64) -> Option<Vec<usize>> {
         return None;
     }
     let data = DatasetBase::from(Array2::from_shape_vec((points.len(), width), flat).ok()?);
-    let rng = Xoshiro256Plus::seed_from_u64(seed);
-    let fitted = KMeans::params_with(k, rng, L2Dist)
-        .init_method(KMeansInit::KMeansPlusPlus)
-        .n_runs(STARTS)
-        .max_n_iterations(ROUNDS)
-        .tolerance(1e-9)
-        .fit(&data)
-        .ok()?;
-    let labels = fitted.predict(&data).to_vec();
-    Some(in_order_of_appearance(&settle(points, labels, k)))
+    let mut best: Option<(f64, Vec<usize>)> = None;
+    for start in 0..STARTS {
+        let rng = Xoshiro256Plus::seed_from_u64(seed.wrapping_add(start));
+        let fitted = KMeans::params_with(k, rng, L2Dist)
+            .init_method(KMeansInit::KMeansPlusPlus)
+            .n_runs(1)
+            .max_n_iterations(ROUNDS)
+            .tolerance(1e-6)
+            .fit(&data)
+            .ok()?;
+        let (cost, labels) = settle(points, fitted.predict(&data).to_vec(), k);
+        // Rounding must not decide between two starts that found the same.
+        if best.as_ref().is_none_or(|(least, _)| cost < least - least.abs() * 1e-12) {
+            best = Some((cost, labels));
+        }
+    }
+    best.map(|(_, labels)| in_order_of_appearance(&labels))
 }
 
-/// Goes on until no point changes its cluster: linfa stops when the centres hardly move, which may
-/// be a round too early.
-fn settle(points: &[Point], mut labels: Vec<usize>, k: usize) -> Vec<usize> {
+/// Moves single points as long as a move lowers the cost (Hartigan's rule, which also leaves optima
+/// that linfa's rule, Lloyd's, is stuck in); and the cost at the end.
+fn settle(points: &[Point], mut labels: Vec<usize>, k: usize) -> (f64, Vec<usize>) {
+    let mut centres: Vec<(f64, Point)> = (0..k).map(|c| centre(points, &labels, c)).collect();
     for _ in 0..ROUNDS {
-        let centre = |cluster| {
-            let members = points.iter().zip(&labels).filter(move |(_, l)| **l == cluster);
-            weighted_mean(members.map(|(p, _)| (p.as_slice(), 1.0)))
-        };
-        let centres: Vec<Option<Point>> = (0..k).map(centre).collect();
-        let nearest = |(point, current): (&Point, &usize)| {
-            let distances = centres.iter().enumerate().filter_map(|(cluster, centre)| {
-                centre.as_ref().map(|centre| (cluster, squared_distance(point, centre)))
+        let mut moved = false;
+        for (i, point) in points.iter().enumerate() {
+            let own = labels[i];
+            let (size, place) = &centres[own];
+            if *size <= 1.0 {
+                continue;
+            }
+            let saved = size / (size - 1.0) * squared_distance(point, place);
+            let costs = centres.iter().enumerate().filter(|(c, _)| *c != own).map(|(c, centre)| {
+                let (size, place) = centre;
+                (c, size / (size + 1.0) * squared_distance(point, place))
             });
-            // In a tie a point stays where it is, or this would not come to an end.
-            let order = |(cluster, distance): &(usize, f64)| (*distance, cluster != current);
-            let best = distances.min_by(|a, b| {
-                let (a, b) = (order(a), order(b));
-                a.0.total_cmp(&b.0).then(a.1.cmp(&b.1))
-            });
-            best.map_or(*current, |(cluster, _)| cluster)
-        };
-        let next: Vec<usize> = points.iter().zip(&labels).map(nearest).collect();
-        if next == labels {
+            let Some((other, cost)) = costs.min_by(|a, b| a.1.total_cmp(&b.1)) else { continue };
+            // A gain within rounding is none, or two points could change places for ever.
+            if cost < saved * (1.0 - 1e-9) {
+                labels[i] = other;
+                centres[own] = centre(points, &labels, own);
+                centres[other] = centre(points, &labels, other);
+                moved = true;
+            }
+        }
+        if !moved {
             break;
         }
-        labels = next;
     }
-    labels
+    let cost = points.iter().zip(&labels).map(|(p, l)| squared_distance(p, &centres[*l].1)).sum();
+    (cost, labels)
+}
+
+/// How many points a cluster has, and their mean.
+fn centre(points: &[Point], labels: &[usize], cluster: usize) -> (f64, Point) {
+    let members = points.iter().zip(labels).filter(|(_, label)| **label == cluster);
+    let size = members.clone().count() as f64;
+    let mean = weighted_mean(members.map(|(point, _)| (point.as_slice(), 1.0)));
+    (size, mean.unwrap_or_default())
 }

@@ -14,6 +14,7 @@ mod best;
 mod kmeans;
 mod labels;
 mod silhouette;
+mod span;
 mod vectors;
 mod ward;
 

@@ -1,0 +1,3 @@
+//! The deliberation experiment.
+
+pub mod prompts;
