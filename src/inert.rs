@@ -5,7 +5,7 @@
 //! opposite, so both are shown as escapes.
 
 /// The text with control and invisible formatting characters escaped, cut after `limit` characters.
-pub(crate) fn inert(text: &str, limit: usize) -> String {
+pub fn inert(text: &str, limit: usize) -> String {
     let mut shown = String::new();
     let mut chars = text.chars();
     for c in chars.by_ref().take(limit) {
@@ -13,6 +13,18 @@ pub(crate) fn inert(text: &str, limit: usize) -> String {
     }
     if chars.next().is_some() {
         shown.push('…');
+    }
+    shown
+}
+
+/// The text with the same characters escaped, line breaks and tabs kept.
+pub fn inert_lines(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '\n' | '\t' => shown.push(c),
+            c => push_inert(&mut shown, c),
+        }
     }
     shown
 }

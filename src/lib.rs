@@ -1,11 +1,15 @@
 //! Every LLM call is told once and can be retold for ever.
 
+pub mod audit;
+pub mod check;
+pub mod cli;
 pub mod config;
 pub mod content;
 pub mod event;
+pub mod exchange;
 pub mod experiments;
 pub mod id;
-mod inert;
+pub mod inert;
 pub mod jsonl;
 pub mod log;
 mod lookup;
@@ -15,3 +19,6 @@ pub mod prompt;
 pub mod run;
 pub mod stats;
 pub mod template;
+
+/// The program and its version, as recorded in every run.
+pub const PROGRAM: &str = concat!("retold ", env!("CARGO_PKG_VERSION"));

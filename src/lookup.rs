@@ -5,11 +5,11 @@ use std::hash::Hash;
 /// A map to look things up in.
 #[derive(Debug, Clone)]
 #[expect(clippy::disallowed_types, reason = "this wrapper offers no iteration")]
-pub struct LookupMap<K, V>(std::collections::HashMap<K, V>);
+pub(crate) struct LookupMap<K, V>(std::collections::HashMap<K, V>);
 
 impl<K: Hash + Eq, V> LookupMap<K, V> {
     /// The value of a key.
-    pub fn get<Q: Hash + Eq + ?Sized>(&self, key: &Q) -> Option<&V>
+    pub(crate) fn get<Q: Hash + Eq + ?Sized>(&self, key: &Q) -> Option<&V>
     where
         K: std::borrow::Borrow<Q>,
     {
@@ -17,12 +17,12 @@ impl<K: Hash + Eq, V> LookupMap<K, V> {
     }
 
     /// Sets the value of a key; the old one comes back.
-    pub fn insert(&mut self, key: K, value: V) -> Option<V> {
+    pub(crate) fn insert(&mut self, key: K, value: V) -> Option<V> {
         self.0.insert(key, value)
     }
 
     /// Takes a value out.
-    pub fn remove<Q: Hash + Eq + ?Sized>(&mut self, key: &Q) -> Option<V>
+    pub(crate) fn remove<Q: Hash + Eq + ?Sized>(&mut self, key: &Q) -> Option<V>
     where
         K: std::borrow::Borrow<Q>,
     {
@@ -30,17 +30,12 @@ impl<K: Hash + Eq, V> LookupMap<K, V> {
     }
 
     /// How many keys there are.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
     /// Forgets everything.
-    pub fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.0.clear();
     }
 }

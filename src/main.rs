@@ -1,3 +1,5 @@
 //! The `retold` program.
 
-fn main() {}
+fn main() -> std::process::ExitCode {
+    retold::cli::main()
+}

@@ -76,9 +76,8 @@ pub fn read_text(path: &Path) -> Result<String, ConfigError> {
 pub fn load<T: DeserializeOwned>(path: &Path, text: &str) -> Result<T, ConfigError> {
     serde_saphyr::from_str(text).map_err(|error| {
         let plain = error.without_snippet().to_string();
-        let (line, column) = error
-            .location()
-            .map_or((1, 1), |place| (u64::from(place.line()), u64::from(place.column())));
+        let (line, column) =
+            error.location().map_or((1, 1), |place| (place.line(), place.column()));
         let message = plain
             .strip_suffix(&format!(" at line {line}, column {column}"))
             .unwrap_or(&plain)

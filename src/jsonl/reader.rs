@@ -28,12 +28,16 @@ impl JsonlReader {
     /// Opens a file; `.gz` and `.zst` are unpacked on the way.
     ///
     /// # Errors
-    /// [`Problem::Open`] if it cannot be opened.
+    /// [`Problem::Open`] if it cannot be opened; [`Problem::Truncated`] if it is packed and empty.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, JsonlError> {
         let path = path.as_ref();
         let failed = |e| JsonlError::new(path, None, Problem::Open(e));
-        let file = BufReader::new(File::open(path).map_err(failed)?);
+        let mut file = BufReader::new(File::open(path).map_err(failed)?);
         let packing = Packing::of(path);
+        // A packed file of no lines has a header; the decoders take no bytes at all for no lines.
+        if packing != Packing::Plain && file.fill_buf().map_err(failed)?.is_empty() {
+            return Err(JsonlError::new(path, None, Problem::Truncated));
+        }
         let input: Box<dyn BufRead + Send> = match packing {
             Packing::Plain => Box::new(file),
             Packing::Gzip => Box::new(BufReader::new(MultiGzDecoder::new(file))),

@@ -96,7 +96,8 @@ pub struct RunHead {
 
 /// Reads.
 pub trait Reader: Send {
-    /// All runs, in the order in which they were begun.
+    /// All runs, in the order in which they were begun. A damaged run is shown as far as it can be
+    /// read, so that it does not hide the others; verification names the damage.
     ///
     /// # Errors
     /// [`LogError`] if they cannot be read.

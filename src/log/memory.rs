@@ -105,11 +105,14 @@ impl Committer for MemoryBackend {
         for request in appends.iter().flat_map(|a| &a.events).filter_map(|e| e.prompt.as_ref()) {
             store.requests.insert(request.hash(), request.clone());
         }
-        for (run, events) in staged {
-            if !store.runs.contains_key(&run) {
-                store.order.push(run);
+        for Append { run, .. } in appends {
+            let Some(events) = staged.remove(run).filter(|events| !events.is_empty()) else {
+                continue;
+            };
+            if !store.runs.contains_key(run) {
+                store.order.push(*run);
             }
-            store.runs.entry(run).or_default().extend(events);
+            store.runs.entry(*run).or_default().extend(events);
         }
         Ok(heads)
     }

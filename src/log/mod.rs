@@ -16,10 +16,10 @@ mod sqlite;
 mod verify;
 mod writer;
 
-pub use backend::{Append, Backend, Committer, Head, Lease, Reader, RunHead};
+pub use backend::{Append, Backend, Committer, Head, Lease, Reader, RunHead, SharedBackend};
 pub use error::LogError;
 pub use memory::MemoryBackend;
 pub use skeleton::{expand, externalise};
-pub use sqlite::{FORMAT, SqliteBackend, SqliteOptions};
+pub use sqlite::{FORMAT, Format, SqliteBackend, SqliteOptions};
 pub use verify::{Problem, Verification, verify_all, verify_run};
 pub use writer::{Durable, Log, RunWriter};

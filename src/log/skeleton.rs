@@ -41,9 +41,13 @@ pub fn expand(
 ) -> Result<Request, RequestError> {
     let value: Value =
         serde_json::from_str(skeleton).map_err(|e| RequestError::NotCanonical(e.to_string()))?;
+    // Only one spelling is ours, so that no change of a stored skeleton goes unseen.
+    if canonical(&value)? != skeleton {
+        return Err(RequestError::NotCanonical("its stored form differs".to_owned()));
+    }
     let whole = replace(&value, &mut |text| {
         let Some(id) = text.strip_prefix(MARK) else { return Ok(None) };
-        let missing = || RequestError::NotCanonical(format!("its text {id} is missing"));
+        let missing = || RequestError::NotCanonical(format!("its text {id} is missing or damaged"));
         find(id).map(Some).ok_or_else(missing)
     })?;
     Request::from_canonical(&canonical(&whole)?)

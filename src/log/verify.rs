@@ -6,7 +6,7 @@ use super::backend::{Head, Reader};
 use super::error::LogError;
 use crate::event::chain::{GENESIS, Link};
 use crate::event::{Event, OutcomeHasher, StoredEvent};
-use crate::id::{CallPath, EventHash, RunId, Sample, Seq};
+use crate::id::{CallPath, EventHash, PromptHash, RunId, Sample, Seq};
 use crate::lookup::LookupMap;
 use crate::prompt::canonical;
 
@@ -74,7 +74,11 @@ pub fn verify_run(
             Err(e) => return Err(e),
         };
         for event in &events {
-            if let Err(found) = chain.add(event) {
+            let sound = match chain.add(event) {
+                Ok(()) => chain.check_request(reader, event)?,
+                unsound => unsound,
+            };
+            if let Err(found) = sound {
                 problem = Some(found);
                 break 'run;
             }
@@ -124,6 +128,8 @@ struct Chain {
     /// The address of each question, and the question of each answer: for the outcome digest.
     questions: LookupMap<Seq, (CallPath, Sample)>,
     answers: LookupMap<Seq, Seq>,
+    /// The requests that were found sound.
+    sound: LookupMap<PromptHash, ()>,
 }
 
 impl Chain {
@@ -134,6 +140,7 @@ impl Chain {
             outcome: OutcomeHasher::default(),
             questions: LookupMap::default(),
             answers: LookupMap::default(),
+            sound: LookupMap::default(),
         }
     }
 
@@ -168,6 +175,28 @@ impl Chain {
         self.follow(stored, event).map_err(problem)?;
         self.head = Head { seq: stored.seq, hash };
         Ok(())
+    }
+
+    /// The chain holds the prompt hash of an event; this checks that its request still has it.
+    fn check_request(
+        &mut self,
+        reader: &mut dyn Reader,
+        stored: &StoredEvent,
+    ) -> Result<Result<(), Problem>, LogError> {
+        let Some(prompt) = stored.prompt else { return Ok(Ok(())) };
+        if self.sound.get(&prompt).is_some() {
+            return Ok(Ok(()));
+        }
+        let what = match reader.request(prompt) {
+            Ok(Some(_)) => {
+                self.sound.insert(prompt, ());
+                return Ok(Ok(()));
+            }
+            Ok(None) => format!("its request {prompt} is missing"),
+            Err(error @ LogError::CorruptRequest { .. }) => error.to_string(),
+            Err(error) => return Err(error),
+        };
+        Ok(Err(Problem { run: Some(self.run), seq: Some(stored.seq), what }))
     }
 
     /// Follows what the events mean, as far as the outcome digest needs it.

@@ -29,7 +29,13 @@ struct Queue {
     state: Mutex<Option<(Sender<Item>, JoinHandle<()>)>>,
 }
 
-struct Item {
+enum Item {
+    Event(Queued),
+    /// Dropped once all before it is stored or refused.
+    Flush(Sender<()>),
+}
+
+struct Queued {
     run: RunId,
     seq: Seq,
     event: NewEvent,
@@ -103,9 +109,10 @@ impl Log {
     }
 
     fn writer(&self, run: RunId, last: Seq, lease: Lease) -> Result<RunWriter, LogError> {
-        let queue = self.queue.sender(&self.backend)?;
+        let sender = self.queue.sender(&self.backend)?;
         let failed = Arc::new(OnceLock::new());
-        Ok(RunWriter { run, next: last.next(), queue, failed, _lease: lease })
+        let queue = self.queue.clone();
+        Ok(RunWriter { run, next: last.next(), sender, failed, _lease: lease, _queue: queue })
     }
 }
 
@@ -142,12 +149,28 @@ impl Drop for Queue {
 /// Events get their seq inside the transaction; as the lease makes this the only writer and the
 /// channel keeps the order, the seq can be foretold, and the transaction fails if it was foretold
 /// wrongly. After a failure nothing more is stored.
+///
+/// Dropping it waits until all that was submitted is stored, and only then gives the lease back:
+/// whoever takes it next sees the end of the run.
 pub struct RunWriter {
     run: RunId,
     next: Seq,
-    queue: Sender<Item>,
+    sender: Sender<Item>,
     failed: Arc<OnceLock<LogError>>,
     _lease: Lease,
+    /// Keeps the thread for as long as anyone can submit. After `sender`, or the thread would be
+    /// waited for while it waits for us.
+    _queue: Arc<Queue>,
+}
+
+impl Drop for RunWriter {
+    fn drop(&mut self) {
+        let (flushed, wait) = channel();
+        if self.sender.send(Item::Flush(flushed)).is_ok() {
+            // An error is the end of the wait: the other side was dropped.
+            let _ = wait.recv();
+        }
+    }
 }
 
 impl RunWriter {
@@ -187,8 +210,8 @@ impl RunWriter {
             return Err(error.clone());
         }
         let seq = self.next;
-        let item = Item { run: self.run, seq, event, failed: self.failed.clone(), done };
-        self.queue.send(item).map_err(|_| writer_gone())?;
+        let item = Queued { run: self.run, seq, event, failed: self.failed.clone(), done };
+        self.sender.send(Item::Event(item)).map_err(|_| writer_gone())?;
         self.next = seq.next();
         Ok(seq)
     }
@@ -196,13 +219,17 @@ impl RunWriter {
 
 fn drain(mut committer: Box<dyn Committer>, receiver: &Receiver<Item>) {
     while let Ok(first) = receiver.recv() {
-        let mut batch = vec![first];
-        while batch.len() < BATCH
-            && let Ok(item) = receiver.try_recv()
-        {
-            batch.push(item);
+        let (mut batch, mut flushed) = (Vec::new(), Vec::new());
+        let mut next = Some(first);
+        while let Some(item) = next {
+            match item {
+                Item::Event(queued) => batch.push(queued),
+                Item::Flush(done) => flushed.push(done),
+            }
+            next = (batch.len() < BATCH).then(|| receiver.try_recv().ok()).flatten();
         }
         store(committer.as_mut(), batch);
+        drop(flushed);
     }
 }
 
@@ -213,9 +240,9 @@ struct Group {
     waiting: Vec<oneshot::Sender<Result<(), LogError>>>,
 }
 
-fn store(committer: &mut dyn Committer, batch: Vec<Item>) {
+fn store(committer: &mut dyn Committer, batch: Vec<Queued>) {
     let mut groups: Vec<Group> = Vec::new();
-    for Item { run, seq, event, failed, done } in batch {
+    for Queued { run, seq, event, failed, done } in batch {
         if let Some(error) = failed.get() {
             let _ = done.map(|done| done.send(Err(error.clone())));
             continue;
@@ -227,6 +254,9 @@ fn store(committer: &mut dyn Committer, batch: Vec<Item>) {
         });
         groups[at].append.events.push(event);
         groups[at].waiting.extend(done);
+    }
+    if groups.is_empty() {
+        return;
     }
     let (appends, rest): (Vec<Append>, Vec<_>) =
         groups.into_iter().map(|g| (g.append, (g.failed, g.waiting))).unzip();

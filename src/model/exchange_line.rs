@@ -122,3 +122,29 @@ impl From<&Response> for ExchangeResponse {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    /// What an export writes is what an import reads.
+    #[test]
+    fn a_response_is_read_back_as_it_was_written() {
+        let mut chat = Response::text("a\n\"b\" \u{1F600}");
+        chat.finish_reason = Some("stop".to_owned());
+        chat.usage = Some(Usage { prompt_tokens: Some(1), completion_tokens: None });
+        chat.model = Some("m".to_owned());
+        for part in KEPT_PARTS {
+            chat.extra.insert((*part).to_owned(), json!([part]));
+        }
+        let mut vector = Response::text("");
+        vector.content = Content::Vector([0.1, -0.0, f32::MIN_POSITIVE, f32::MAX, 1e-45].into());
+        for response in [chat, vector] {
+            let written = serde_json::to_string(&ExchangeResponse::from(&response)).unwrap();
+            let read: ExchangeResponse = serde_json::from_str(&written).unwrap();
+            assert_eq!(Response::try_from(read).unwrap(), response, "{written}");
+        }
+    }
+}

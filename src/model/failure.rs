@@ -10,17 +10,18 @@ use serde::{Deserialize, Serialize};
 pub enum FailureKind {
     /// 429: too many requests. Tried again.
     RateLimited,
-    /// The account's quota is used up. Tried once more after a long wait.
+    /// The account's quota is used up: 402, or an error that says so. Tried once more after a long wait.
     QuotaExhausted,
-    /// 5xx: the provider's fault. Tried again.
+    /// 5xx: the provider's fault; 408, 409 and 425 say so too. Tried again.
     Server,
     /// No answer in time. Tried again.
     Timeout,
-    /// The connection failed or broke. Tried again.
+    /// The connection failed or broke, also in the middle of an answer. Tried again.
     Connection,
-    /// The answer cannot be understood: truncated or malformed JSON, wrong content type. Tried again.
+    /// A whole answer that cannot be understood: JSON that is cut off or malformed, another content
+    /// type, an unexpected shape. Tried again.
     Malformed,
-    /// 4xx: the request itself is wrong. Not tried again.
+    /// Other 4xx: the request itself is wrong; 3xx, for no redirect is followed. Not tried again.
     Rejected,
     /// 401 or 403: the key is wrong. Not tried again; the run stops and can be resumed.
     Unauthorized,

@@ -10,7 +10,7 @@ use tokio::time::{Instant, sleep_until};
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Limits {
-    /// Attempts under way at the same time, at most.
+    /// Attempts under way at the same time, at most. A batch of embeddings counts as one.
     pub concurrency: usize,
     /// Attempts begun in a minute, at most. They are spread evenly, without bursts.
     #[serde(skip_serializing_if = "Option::is_none")]

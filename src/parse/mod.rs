@@ -19,4 +19,4 @@ pub mod text;
 mod thinking;
 pub mod vote;
 
-pub use chain::{AnyParser, ChainParser, Found, Parsed, Parser, ParserSpec, Strategy};
+pub use chain::{AnyParser, ChainParser, Found, LastResort, Parsed, Parser, ParserSpec, Strategy};

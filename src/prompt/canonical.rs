@@ -8,7 +8,9 @@ use serde_json::{Number, Value};
 pub enum CanonicalError {
     /// RFC 8785 numbers are IEEE 754 doubles: a larger integer would be rounded, and two different
     /// requests could share a hash.
-    #[error("the integer {value} at {path} is beyond 2^53 and has no exact canonical form")]
+    #[error(
+        "the number {value} at {path} is an integer beyond 2^53 and has no exact canonical form"
+    )]
     InexactInteger {
         /// JSON pointer to the number.
         path: String,

@@ -7,6 +7,9 @@ use serde_json::{Map, Value};
 use super::request::{Api, Request};
 use crate::inert::inert;
 
+/// The longest excerpt, in characters.
+const LONGEST: usize = 80;
+
 /// The first point where two requests differ. `before` is what was recorded, `after` what is asked
 /// now; both are excerpts, safe to show.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,6 +29,8 @@ pub enum Difference {
         before: usize,
         /// How many are asked now.
         after: usize,
+        /// Role and beginning of the first message that only one of them has.
+        next: (String, String),
     },
     /// The messages are alike; a parameter differs.
     Field {
@@ -70,7 +75,12 @@ fn messages(before: &Request, after: &Request) -> Option<Difference> {
             after: (inert(&new[index].0, 40), y),
         });
     }
-    (old.len() != new.len()).then_some(Difference::Length { before: old.len(), after: new.len() })
+    let next = old.get(new.len()).or_else(|| new.get(old.len()))?;
+    Some(Difference::Length {
+        before: old.len(),
+        after: new.len(),
+        next: (inert(&next.0, 40), inert(&next.1, LONGEST)),
+    })
 }
 
 fn fields(before: &Request, after: &Request) -> Option<Difference> {
@@ -88,7 +98,7 @@ fn fields(before: &Request, after: &Request) -> Option<Difference> {
             let (x, y) = excerpts(&x, &y);
             (Some(x), Some(y))
         }
-        (x, y) => (x.map(|x| inert(&x, 80)), y.map(|y| inert(&y, 80))),
+        (x, y) => (x.map(|x| inert(&x, LONGEST)), y.map(|y| inert(&y, LONGEST))),
     };
     Some(Difference::Field { name: inert(name, 80), before, after })
 }
@@ -105,7 +115,6 @@ fn alike(a: Option<&Value>, b: Option<&Value>) -> bool {
 /// Both texts around their first differing character.
 fn excerpts(a: &str, b: &str) -> (String, String) {
     const LEAD: usize = 30;
-    const LONGEST: usize = 80;
     let common: usize =
         a.chars().zip(b.chars()).take_while(|(x, y)| x == y).map(|(x, _)| x.len_utf8()).sum();
     let lead: usize = a[..common].chars().rev().take(LEAD).map(char::len_utf8).sum();
@@ -133,16 +142,15 @@ impl fmt::Display for Difference {
                 writeln!(f, "  recorded  {old_role}: {old}")?;
                 write!(f, "  asked now {new_role}: {new}")
             }
-            Difference::Length { before, after } => {
-                let (least, what) = (
-                    before.min(after),
-                    if before < after { "asked now has more" } else { "recorded has more" },
-                );
-                write!(
-                    f,
-                    "the first {least} messages are the same, then {what}: \
-                     {before} recorded, {after} asked now"
-                )
+            Difference::Length { before, after, next: (role, text) } => {
+                let (shared, side) =
+                    if before < after { (before, "asked now") } else { (after, "recorded ") };
+                let alike = match shared {
+                    1 => "the first message is the same".to_owned(),
+                    n => format!("the first {n} messages are the same"),
+                };
+                writeln!(f, "{alike}; {before} recorded, {after} asked now:")?;
+                write!(f, "  {side} {role}: {text}")
             }
             Difference::Field { name, before, after } => {
                 let shown = |value: &Option<String>| {

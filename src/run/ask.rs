@@ -11,6 +11,9 @@ use super::question::{Answer, CallFailed, Question};
 use super::stop::Stop;
 use crate::parse::Parser;
 
+/// How many questions may be prepared beyond those that are under way.
+const SPARE: usize = 8;
+
 /// How many answers may wait for an earlier one before no more questions are asked.
 const AHEAD: usize = 4096;
 
@@ -63,7 +66,9 @@ impl<E: Experiment + ?Sized> Run<E> {
         // Answers that wait for an earlier one; the first belongs to question number `delivered`.
         let mut waiting: VecDeque<Option<(Question<P>, Exchanged)>> = VecDeque::new();
         let mut delivered = 0_usize;
-        let most = core.throttle.limits().concurrency;
+        // As many again as may be under way: questions that wait to try again hold no permit and
+        // must not keep others from being asked.
+        let most = 2 * core.throttle.limits().concurrency + SPARE;
         let mut stop: Option<Stop> = None;
         loop {
             while stop.is_none() && flying.len() < most && waiting.len() < AHEAD {
@@ -90,10 +95,13 @@ impl<E: Experiment + ?Sized> Run<E> {
                     Err(e) => stop = Some(e),
                 }
             }
+            if stop.is_some() {
+                // What is in flight is paid for: it is waited for and recorded. Nothing else begins.
+                core.brake.pull();
+            }
             let Some((number, question, exchanged)) = flying.next().await else { break };
             match exchanged {
                 Ok(exchanged) => waiting[number - delivered] = Some((question, exchanged)),
-                // What else is in flight is paid for: it is waited for and recorded.
                 Err(e) => stop = Some(more_telling(stop, e)),
             }
             while stop.is_none() && matches!(waiting.front(), Some(Some(_))) {

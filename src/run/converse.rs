@@ -21,6 +21,9 @@ pub struct Talk<E: Experiment + ?Sized> {
     outcomes: Vec<Outcome<E::Event>>,
 }
 
+/// What a dialogue of an experiment leaves to be logged.
+type Outcomes<E> = Vec<Outcome<<E as Experiment>::Event>>;
+
 enum Outcome<F> {
     Decision(NewDecision, DecisionRef),
     Fact(F, Vec<DecisionRef>),
@@ -75,14 +78,14 @@ impl<E: Experiment + ?Sized> Run<E> {
             });
         }
         let mut results = Vec::with_capacity(flying.len());
-        let mut waiting: BTreeMap<usize, (R, Vec<Outcome<E::Event>>)> = BTreeMap::new();
+        let mut waiting: BTreeMap<usize, (R, Outcomes<E>)> = BTreeMap::new();
         let mut stop: Option<Stop> = None;
         while let Some((number, result)) = flying.next().await {
             match result {
                 Ok(ended) => drop(waiting.insert(number, ended)),
                 Err(e) => {
                     // The others finish the question they are at, which is paid for, and no more.
-                    core.signal.stop();
+                    core.brake.pull();
                     stop = Some(more_telling(stop, e));
                 }
             }
@@ -91,7 +94,7 @@ impl<E: Experiment + ?Sized> Run<E> {
             {
                 results.push(result);
                 if let Err(e) = self.log(outcomes) {
-                    core.signal.stop();
+                    core.brake.pull();
                     stop = Some(e);
                 }
             }

@@ -7,6 +7,7 @@ use similar::TextDiff;
 use super::history::RecordedOutcome;
 use super::question::Asked;
 use crate::id::{CallPath, OutcomeDigest, PromptHash, RunId, Sample, Seq};
+use crate::inert::inert_lines;
 use crate::log::{LogError, Reader};
 use crate::prompt::Request;
 
@@ -200,7 +201,7 @@ fn prompt_diff(recorded: &Request, now: &Request) -> String {
     keys.extend(new.as_object().into_iter().flatten().map(|(k, _)| k));
     keys.sort();
     keys.dedup();
-    for key in keys.iter().filter(|k| **k != "messages" && old[**k] != new[**k]) {
+    if let Some(key) = keys.iter().find(|k| **k != "messages" && old[**k] != new[**k]) {
         return format!(
             "first difference: {key}\n{}",
             diff(&old[*key].to_string(), &new[*key].to_string())
@@ -225,25 +226,10 @@ fn prompt_diff(recorded: &Request, now: &Request) -> String {
 
 /// A unified diff with two lines of context, control characters escaped.
 fn diff(old: &str, new: &str) -> String {
-    let (old, new) = (inert(old), inert(new));
+    let (old, new) = (inert_lines(old), inert_lines(new));
     let diff = TextDiff::from_lines(&old, &new);
     let text = diff.unified_diff().context_radius(2).header("recorded", "now").to_string();
     text.replace("\\ No newline at end of file\n", "")
-}
-
-/// Text from models and files, safe to print: control characters other than newline are escaped.
-pub(crate) fn inert(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        // Bidirectional overrides and invisible marks could hide what a text says.
-        let hidden = matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}');
-        match c {
-            '\n' | '\t' => out.push(c),
-            c if c.is_control() || hidden => out.extend(c.escape_unicode()),
-            c => out.push(c),
-        }
-    }
-    out
 }
 
 fn whole_text(request: &Request) -> String {

@@ -11,13 +11,13 @@ use super::experiment::{AnyExperiment, Handle, Report};
 use super::history::History;
 use super::mode::Mode;
 use super::outcomes::Outcomes;
+use super::shared::Shared;
+use super::signal::{Brake, Signal};
 use super::stop::Stop;
 use crate::event::{Event, RunFinished, RunOutcome, RunResumed, RunStarted};
 use crate::id::{OutcomeDigest, RunId};
 use crate::log::{Log, LogError};
 use crate::model::{Answerer, RetryPolicy, Throttle};
-
-pub use super::core::Signal;
 
 /// What a run needs besides its experiment.
 pub struct Setup {
@@ -88,14 +88,14 @@ pub async fn execute(experiment: &dyn AnyExperiment, setup: Setup) -> Result<End
         seed: started.seed,
         retry,
         throttle,
-        signal,
+        brake: Brake::new(signal),
         writer: RefCell::new(writer),
         history: RefCell::new(history),
         outcomes: Outcomes::default(),
         progress: Cell::default(),
         on_progress,
         asked: RefCell::default(),
-        shared: RefCell::default(),
+        shared: Shared::default(),
         model: model.clone(),
     });
     if let Err(stop) = begin(&core, mode, started).await {
@@ -174,13 +174,14 @@ async fn conclude(core: &Core, digest: OutcomeDigest) -> Result<(), Stop> {
     Ok(core.submit_durable(&Event::RunFinished(finished))?.1.wait().await?)
 }
 
-/// Whether a replay only ran out of record, because the run was cut off.
+/// Whether a replay only ran out of record, because the run was cut off. Decisions and facts are
+/// logged in program order, so one that is left means that the program took another way.
 fn replayed_to_the_end(core: &Core, divergence: &Divergence) -> Result<bool, LogError> {
     if core.mode != Mode::Replay || !divergence.is_end() {
         return Ok(false);
     }
     match core.history.borrow_mut().as_mut() {
-        Some(history) => Ok(history.finished()?.is_none()),
+        Some(history) => Ok(history.finished()?.is_none() && history.next_outcome()?.is_none()),
         None => Ok(false),
     }
 }

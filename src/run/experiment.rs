@@ -2,8 +2,8 @@
 
 use futures::future::LocalBoxFuture;
 use rand_chacha::ChaCha12Rng;
-use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::core::SharedCore;
@@ -85,6 +85,12 @@ impl<E: Experiment + ?Sized> Run<E> {
 pub trait AnyExperiment {
     /// Runs to the end, or to the reason why it stopped; the report is there in any case.
     fn run_any<'a>(&'a self, core: Handle) -> LocalBoxFuture<'a, (Result<(), Stop>, Report)>;
+
+    /// The report of some recorded facts, folded without running anything.
+    ///
+    /// # Errors
+    /// What in them is not a fact of this experiment.
+    fn fold(&self, facts: &[Value]) -> Result<Report, String>;
 }
 
 /// The inside of a run, handed from [`execute`](super::execute()) to the experiment.
@@ -98,5 +104,14 @@ impl<E: Experiment> AnyExperiment for E {
             let report = self.report(&run.state);
             (result, report)
         })
+    }
+
+    fn fold(&self, facts: &[Value]) -> Result<Report, String> {
+        let mut state = E::State::default();
+        for fact in facts {
+            let fact = E::Event::deserialize(fact).map_err(|e| format!("fact {fact}: {e}"))?;
+            E::apply(&mut state, &fact);
+        }
+        Ok(self.report(&state))
     }
 }

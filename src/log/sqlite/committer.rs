@@ -31,7 +31,8 @@ struct Known {
     kinds: BTreeMap<(String, u32), i64>,
     runs: BTreeMap<RunId, (i64, Time)>,
     requests: LookupMap<PromptHash, i64>,
-    contents: LookupMap<ContentHash, i64>,
+    /// A text and a vector may be the same bytes, and are not the same content.
+    contents: LookupMap<(ContentHash, bool), i64>,
 }
 
 /// Why a transaction ended.
@@ -147,7 +148,7 @@ fn insert(
     let content = event.content.as_ref().map(content_key);
     let hash = Link::of_new(event, run, seq, content).hash_after(head.hash);
     let content_id = match (&event.content, content) {
-        (Some(content), Some((hash, _))) => Some(content_row(tx, known, content, hash)?),
+        (Some(content), Some(key)) => Some(content_row(tx, known, content, key)?),
         _ => None,
     };
     let request_id = match &event.prompt {
@@ -210,12 +211,12 @@ fn content_row(
     tx: &Transaction<'_>,
     known: &mut Known,
     content: &Content,
-    hash: ContentHash,
+    whole: (ContentHash, bool),
 ) -> rusqlite::Result<i64> {
-    if let Some(id) = known.contents.get(&hash) {
+    if let Some(id) = known.contents.get(&whole) {
         return Ok(*id);
     }
-    let key = content_index(&hash);
+    let key = content_index(&whole.0);
     let find = "SELECT id FROM contents WHERE key = ?1 AND body = ?2";
     let mut find = tx.prepare_cached(find)?;
     let found: Option<i64> = match content {
@@ -237,7 +238,7 @@ fn content_row(
     if known.contents.len() >= CACHE {
         known.contents.clear();
     }
-    known.contents.insert(hash, id);
+    known.contents.insert(whole, id);
     Ok(id)
 }
 
@@ -256,8 +257,7 @@ fn request_row(tx: &Transaction<'_>, known: &mut Known, request: &Request) -> Re
         None => {
             let skeleton = externalise(request, &mut |text| -> Result<String, Stop> {
                 let content = Content::from(text);
-                let hash = content.hash();
-                Ok(content_row(tx, known, &content, hash)?.to_string())
+                Ok(content_row(tx, known, &content, content_key(&content))?.to_string())
             })?;
             tx.prepare_cached("INSERT INTO requests (hash, skeleton) VALUES (?1, ?2)")?
                 .execute(params![hash.as_bytes(), skeleton])?;

@@ -1,6 +1,6 @@
 //! What no chain covers: rows that no event refers to, look-up keys, tables and triggers.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use rusqlite::types::ValueRef;
 
@@ -14,13 +14,12 @@ use crate::log::skeleton::expand;
 
 /// Messages for people, one a problem.
 pub(super) fn check(reader: &SqliteReader) -> Result<Vec<String>, LogError> {
-    let parts: [fn(&SqliteReader, &mut Vec<String>) -> rusqlite::Result<()>; 7] =
-        [file, meta, triggers, runs, kinds, requests, contents];
+    let parts: [fn(&SqliteReader, &mut Vec<String>) -> rusqlite::Result<()>; 6] =
+        [file, meta, objects, runs, kinds, requests_and_contents];
     let mut problems = Vec::new();
     for part in parts {
         if let Err(e) = part(reader, &mut problems) {
             problems.push(format!("the file cannot be read to its end: {e}"));
-            break;
         }
     }
     Ok(problems)
@@ -39,12 +38,15 @@ fn file(reader: &SqliteReader, problems: &mut Vec<String>) -> rusqlite::Result<(
     Ok(())
 }
 
+/// The format must fit its seal. A newer minor may say more about the file than we know.
 fn meta(reader: &SqliteReader, problems: &mut Vec<String>) -> rusqlite::Result<()> {
     let mut select = reader.db.prepare("SELECT name, value FROM meta ORDER BY name")?;
     let rows = select.query_map([], |r| Ok((r.get::<_, String>(0)?, r.get::<_, String>(1)?)))?;
-    let rows: Vec<(String, String)> = rows.collect::<rusqlite::Result<_>>()?;
-    let sealed = match rows.as_slice() {
-        [(a, format), (b, seal)] => a == "format" && b == "seal" && *seal == schema::seal(format),
+    let rows: BTreeMap<String, String> = rows.collect::<rusqlite::Result<_>>()?;
+    let sealed = match (rows.get("format"), rows.get("seal")) {
+        (Some(format), Some(seal)) => {
+            *seal == schema::seal(format) && (rows.len() == 2 || is_newer(format))
+        }
         _ => false,
     };
     if !sealed {
@@ -53,14 +55,30 @@ fn meta(reader: &SqliteReader, problems: &mut Vec<String>) -> rusqlite::Result<(
     Ok(())
 }
 
-fn triggers(reader: &SqliteReader, problems: &mut Vec<String>) -> rusqlite::Result<()> {
-    let sql = "SELECT name, sql FROM sqlite_schema WHERE type = 'trigger'";
-    let mut select = reader.db.prepare(sql)?;
-    let rows = select.query_map([], |r| Ok((r.get::<_, String>(0)?, r.get::<_, String>(1)?)))?;
-    let found: BTreeSet<(String, String)> = rows.collect::<rusqlite::Result<_>>()?;
-    for trigger in schema::triggers() {
-        if !found.contains(&trigger) {
-            problems.push(format!("the trigger {} that refuses changes is missing", trigger.0));
+fn is_newer(format: &str) -> bool {
+    format.parse::<schema::Format>().is_ok_and(|format| format.minor > schema::FORMAT.minor)
+}
+
+/// Tables, indexes, views and triggers must be those of the format: a view that was changed shows
+/// other things than the log holds, a trigger that was added can swallow what is appended. A newer
+/// minor may have others, but it has our triggers.
+fn objects(reader: &SqliteReader, problems: &mut Vec<String>) -> rusqlite::Result<()> {
+    let format = "SELECT value FROM meta WHERE name = 'format'";
+    let format: String = reader.db.query_row(format, [], |r| r.get(0))?;
+    let newer = is_newer(&format);
+    let (due, found) = (schema::objects()?, schema::objects_of(&reader.db)?);
+    for (kind, name, _) in due.difference(&found) {
+        match kind.as_str() {
+            "trigger" => problems
+                .push(format!("the trigger {name} that refuses changes is missing or changed")),
+            _ if newer => {}
+            _ => problems.push(format!("the {kind} {name} is missing or was changed")),
+        }
+    }
+    for (kind, name, _) in found.difference(&due) {
+        let known = due.iter().any(|(k, n, _)| k == kind && n == name);
+        if kind == "trigger" && !newer && !known {
+            problems.push(format!("the trigger {name} does not belong to the log"));
         }
     }
     Ok(())
@@ -98,43 +116,54 @@ fn kinds(reader: &SqliteReader, problems: &mut Vec<String>) -> rusqlite::Result<
     Ok(())
 }
 
-/// Every request must hash to what it is stored under, and be asked by some event.
-fn requests(reader: &SqliteReader, problems: &mut Vec<String>) -> rusqlite::Result<()> {
+/// Every request must hash to what it is stored under and be asked by some event; every content
+/// must have the key it is found by and be used by an event or a request.
+fn requests_and_contents(
+    reader: &SqliteReader,
+    problems: &mut Vec<String>,
+) -> rusqlite::Result<()> {
+    let mut used = BTreeSet::new();
+    requests(reader, problems, &mut used)?;
+    contents(reader, problems, &used)
+}
+
+fn requests(
+    reader: &SqliteReader,
+    problems: &mut Vec<String>,
+    used: &mut BTreeSet<i64>,
+) -> rusqlite::Result<()> {
     let sql = "SELECT q.id, q.hash, q.skeleton, e.request IS NULL FROM requests q
         LEFT JOIN (SELECT DISTINCT request FROM events) e ON e.request = q.id";
     let mut select = reader.db.prepare(sql)?;
     let mut rows = select.query([])?;
     while let Some(row) = rows.next()? {
         let id: i64 = row.get(0)?;
-        let name = || format!("request {id}");
         if row.get(3)? {
-            problems.push(format!("{} belongs to no event", name()));
+            problems.push(format!("request {id} belongs to no event"));
         }
         let (Ok(hash), Ok(skeleton)) = (row.get::<_, [u8; 32]>(1), row.get::<_, String>(2)) else {
-            problems.push(format!("{} is unreadable", name()));
+            problems.push(format!("request {id} is unreadable"));
             continue;
         };
         let hash = PromptHash(hash);
-        match expand(&skeleton, &mut |id| content_text(&reader.db, id)) {
+        let request = expand(&skeleton, &mut |id| {
+            used.extend(id.parse::<i64>());
+            content_text(&reader.db, id)
+        });
+        match request {
             Ok(request) if request.hash() == hash => {}
-            Ok(_) => problems.push(format!("{} does not hash to {hash}", name())),
-            Err(e) => problems.push(format!("{} ({hash}): {e}", name())),
+            Ok(_) => problems.push(format!("request {id} does not hash to {hash}")),
+            Err(e) => problems.push(format!("request {id} ({hash}): {e}")),
         }
     }
     Ok(())
 }
 
-/// Every content must have the key it is found by, and be used by an event or a request.
-fn contents(reader: &SqliteReader, problems: &mut Vec<String>) -> rusqlite::Result<()> {
-    let mut used: BTreeSet<i64> = BTreeSet::new();
-    let mut select = reader.db.prepare(
-        "SELECT substr(t.atom, 6) FROM requests q, json_tree(q.skeleton) t
-         WHERE t.type = 'text' AND t.atom LIKE 'text:%'",
-    )?;
-    let rows = select.query_map([], |r| r.get::<_, String>(0))?;
-    for row in rows {
-        used.extend(row?.parse::<i64>().ok());
-    }
+fn contents(
+    reader: &SqliteReader,
+    problems: &mut Vec<String>,
+    used: &BTreeSet<i64>,
+) -> rusqlite::Result<()> {
     let sql = "SELECT c.id, c.key, c.body, e.content IS NULL FROM contents c
         LEFT JOIN (SELECT DISTINCT content FROM events) e ON e.content = c.id";
     let mut select = reader.db.prepare(sql)?;

@@ -33,20 +33,30 @@ impl SqliteReader {
     /// The number and start of a run.
     fn run_row(&self, run: RunId) -> Result<Option<(i64, Time)>, LogError> {
         let find = "SELECT no, started FROM run_ids WHERE id = ?1";
-        let row = |r: &Row<'_>| Ok((r.get(0)?, Time(r.get(1)?)));
+        let row = |r: &Row<'_>| Ok((r.get(0)?, r.get(1).ok()));
         let found = self.db.query_row(find, [run.as_bytes()], row).optional();
-        found.map_err(|e| self.error(&e))
+        match found.map_err(|e| self.error(&e))? {
+            Some((no, Some(started))) => Ok(Some((no, Time(started)))),
+            Some((_, None)) => {
+                let what = "the time at which the run started is no integer".to_owned();
+                Err(LogError::Corrupt { run, seq: Seq(1), what })
+            }
+            None => Ok(None),
+        }
     }
 
     fn load_kinds(&mut self) -> rusqlite::Result<()> {
         let mut select = self.db.prepare_cached("SELECT id, name, version FROM kinds")?;
-        let rows = select.query_map([], |r| {
-            let name: String = r.get(1)?;
+        let mut rows = select.query([])?;
+        let mut kinds = BTreeMap::new();
+        while let Some(row) = rows.next()? {
+            // A damaged kind is as good as none: the events of that kind are then named.
+            let (Ok(name), Ok(version)) = (row.get::<_, String>(1), row.get(2)) else { continue };
             let known = KINDS.iter().find(|known| **known == name);
             let name = known.map_or(Cow::Owned(name), |known| Cow::Borrowed(*known));
-            Ok((r.get(0)?, (name, r.get(2)?)))
-        })?;
-        let kinds = rows.collect::<rusqlite::Result<_>>()?;
+            kinds.insert(row.get(0)?, (name, version));
+        }
+        drop(rows);
         drop(select);
         self.kinds = kinds;
         Ok(())
@@ -68,11 +78,13 @@ impl Reader for SqliteReader {
             let mut select = self.db.prepare_cached(sql)?;
             let rows = select.query_map([], |r| {
                 let seq = r.get::<_, Option<i64>>(2)?.unwrap_or(0) & 0xffff_ffff;
-                let hash = EventHash(r.get::<_, Option<[u8; 32]>>(3)?.unwrap_or([0; 32]));
+                // What is damaged must not hide the other runs; verification names it.
+                let hash = EventHash(r.get(3).unwrap_or([0; 32]));
                 let head = Head { seq: Seq(seq as u64), hash };
-                Ok(RunHead { run: RunId(r.get(0)?), started: Time(r.get(1)?), head })
+                let started = Time(r.get(1).unwrap_or_default());
+                Ok(r.get(0).ok().map(|id| RunHead { run: RunId(id), started, head }))
             })?;
-            rows.collect()
+            rows.filter_map(Result::transpose).collect()
         };
         read().map_err(|e| self.error(&e))
     }
@@ -123,12 +135,13 @@ impl Reader for SqliteReader {
             .db
             .prepare_cached(find)
             .and_then(|mut find| {
-                let row = |r: &Row<'_>| r.get::<_, String>(0);
+                let row = |r: &Row<'_>| Ok(r.get::<_, String>(0).ok());
                 find.query_row(params![&prompt.0[..8], prompt.as_bytes()], row).optional()
             })
             .map_err(|e| self.error(&e))?;
         let Some(skeleton) = found else { return Ok(None) };
         let corrupt = |what: String| LogError::CorruptRequest { prompt, what };
+        let skeleton = skeleton.ok_or_else(|| corrupt("it is no text".to_owned()))?;
         let request = expand(&skeleton, &mut |id| content_text(&self.db, id))
             .map_err(|e| corrupt(e.to_string()))?;
         if request.hash() != prompt {

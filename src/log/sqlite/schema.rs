@@ -11,6 +11,10 @@
 //!
 //! The views `runs`, `exchanges`, `decisions` and `log` are the public, readable face of these tables.
 
+use std::collections::BTreeSet;
+
+use rusqlite::Connection;
+
 /// `major.minor` of the log format.
 ///
 /// - 1.0: the first.
@@ -94,12 +98,12 @@ SELECT lower(hex(r.id)) AS run, a.id & 4294967295 AS seq, q.call, q.sample,
         WHEN json_type(m.value, '$.content') = 'array' THEN (
           SELECT group_concat(coalesce(t.body, json_extract(part.value, '$.text'), part.value), char(10))
           FROM json_each(m.value, '$.content') part LEFT JOIN contents t
-            ON json_extract(part.value, '$.text') LIKE 'text:%' AND t.id = substr(json_extract(part.value, '$.text'), 6))
-        WHEN json_extract(m.value, '$.content') LIKE 'text:%' THEN (
+            ON json_extract(part.value, '$.text') GLOB 'text:*' AND t.id = substr(json_extract(part.value, '$.text'), 6))
+        WHEN json_extract(m.value, '$.content') GLOB 'text:*' THEN (
           SELECT t.body FROM contents t WHERE t.id = substr(json_extract(m.value, '$.content'), 6))
         ELSE coalesce(json_extract(m.value, '$.content'), '') END, char(10) || char(10))
       FROM json_each(p.skeleton, '$.body.messages') m),
-    (SELECT t.body FROM contents t WHERE json_extract(p.skeleton, '$.body.input') LIKE 'text:%'
+    (SELECT t.body FROM contents t WHERE json_extract(p.skeleton, '$.body.input') GLOB 'text:*'
       AND t.id = substr(json_extract(p.skeleton, '$.body.input'), 6)),
     json_extract(p.skeleton, '$.body.input')) AS prompt,
   c.body AS answer, json_extract(a.body, '$.finish_reason') AS finish_reason,
@@ -125,24 +129,25 @@ FROM events d JOIN kinds k ON k.id = d.kind AND k.name = 'DecisionMade'
   JOIN events q ON q.id = (d.id >> 32 << 32) + a.cause JOIN requests p ON p.id = q.request;
 "#;
 
-/// The tables that nobody may change, with the column that tells a row.
+/// The tables that nobody may change, with what makes a new row take the place of another: every
+/// key that is unique, since REPLACE deletes by each of them and tells no trigger of it.
 pub(super) const TABLES: &[(&str, &str)] = &[
-    ("meta", "name"),
-    ("run_ids", "no"),
-    ("kinds", "id"),
-    ("contents", "id"),
-    ("requests", "id"),
-    ("events", "id"),
+    ("meta", "name = NEW.name"),
+    ("run_ids", "no = NEW.no OR id = NEW.id"),
+    ("kinds", "id = NEW.id OR (name = NEW.name AND version = NEW.version)"),
+    ("contents", "id = NEW.id"),
+    ("requests", "id = NEW.id"),
+    ("events", "id = NEW.id"),
 ];
 
 /// The triggers that refuse change: UPDATE, DELETE, and the REPLACE that is both in disguise.
 pub(super) fn triggers() -> Vec<(String, String)> {
-    let of = |(table, key): &(&str, &str)| {
+    let of = |(table, same): &(&str, &str)| {
         ["UPDATE", "DELETE", "REPLACE"].map(|action| {
             let name = format!("{table}_no_{}", action.to_lowercase());
             let when = match action {
                 "REPLACE" => format!(
-                    "BEFORE INSERT ON {table} WHEN EXISTS (SELECT 1 FROM {table} WHERE {key} = NEW.{key})"
+                    "BEFORE INSERT ON {table} WHEN EXISTS (SELECT 1 FROM {table} WHERE {same})"
                 ),
                 _ => format!("BEFORE {action} ON {table}"),
             };
@@ -153,4 +158,22 @@ pub(super) fn triggers() -> Vec<(String, String)> {
         })
     };
     TABLES.iter().flat_map(of).collect()
+}
+
+/// Everything that makes up a log file of this format: `(type, name, sql)`.
+pub(super) fn objects() -> rusqlite::Result<BTreeSet<(String, String, String)>> {
+    let db = Connection::open_in_memory()?;
+    db.execute_batch(SCHEMA)?;
+    for (_, sql) in triggers() {
+        db.execute_batch(&sql)?;
+    }
+    objects_of(&db)
+}
+
+/// Everything that makes up a file: `(type, name, sql)`.
+pub(super) fn objects_of(db: &Connection) -> rusqlite::Result<BTreeSet<(String, String, String)>> {
+    let sql = "SELECT type, name, sql FROM sqlite_schema WHERE sql IS NOT NULL";
+    let mut select = db.prepare(sql)?;
+    let rows = select.query_map([], |r| Ok((r.get(0)?, r.get(1)?, r.get(2)?)))?;
+    rows.collect()
 }

@@ -1,5 +1,6 @@
 //! One POST: bytes out, a reply or a failure in.
 
+use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use reqwest::header::AUTHORIZATION;
@@ -9,7 +10,7 @@ use serde_json::Value;
 use super::reply::Reply;
 use super::settings::{Endpoint, OpenAiError, OpenAiSettings};
 use crate::inert::inert;
-use crate::model::{Failure, FailureKind};
+use crate::model::{Failure, FailureKind, Throttle};
 
 /// The longest answer. It bounds memory when a service is not what it seems.
 const LONGEST_ANSWER: usize = 64 << 20;
@@ -21,10 +22,14 @@ pub(super) struct HttpClient {
     http: Client,
     pub(super) endpoint: Endpoint,
     timeout: Duration,
+    throttle: Option<Arc<Throttle>>,
 }
 
 impl HttpClient {
-    pub(super) fn new(settings: &OpenAiSettings) -> Result<Self, OpenAiError> {
+    pub(super) fn new(
+        settings: &OpenAiSettings,
+        throttle: Option<Arc<Throttle>>,
+    ) -> Result<Self, OpenAiError> {
         let endpoint = Endpoint::new(&settings.base_url, settings.key.as_ref())?;
         if settings.timeout.is_zero() {
             return Err(OpenAiError::NoTimeout);
@@ -42,11 +47,16 @@ impl HttpClient {
             builder = builder.no_proxy();
         }
         let http = builder.build().map_err(|e| OpenAiError::Client(innermost(&e.without_url())))?;
-        Ok(HttpClient { http, endpoint, timeout: settings.timeout })
+        Ok(HttpClient { http, endpoint, timeout: settings.timeout, throttle })
     }
 
     /// Sends a body and waits for the whole reply, both within the time of one attempt.
     pub(super) async fn post(&self, function: &[&str], body: &Value) -> Result<Reply, Failure> {
+        // Waiting for a turn does not count as waiting for an answer.
+        let _permit = match &self.throttle {
+            Some(throttle) => Some(throttle.acquire().await),
+            None => None,
+        };
         let exchange = self.exchange(self.endpoint.url(function), body);
         match tokio::time::timeout(self.timeout, exchange).await {
             Ok(result) => result,

@@ -9,7 +9,7 @@ use super::batch::Batcher;
 use super::chat;
 use super::client::HttpClient;
 use super::settings::{OpenAiError, OpenAiSettings};
-use crate::model::{Ask, Failure, Model, ModelInfo, Response};
+use crate::model::{Ask, Failure, Model, ModelInfo, Response, Throttle};
 use crate::prompt::{Api, Request};
 
 /// A model behind an OpenAI-compatible API.
@@ -24,7 +24,27 @@ impl OpenAi {
     /// # Errors
     /// [`OpenAiError`] if the settings cannot be used.
     pub fn new(settings: OpenAiSettings) -> Result<Self, OpenAiError> {
-        let client = Arc::new(HttpClient::new(&settings)?);
+        Self::build(settings, None)
+    }
+
+    /// The same, with every HTTP request held back by a throttle: a batch of a hundred embeddings is
+    /// one request to the provider and takes one place. Whoever gives the throttle here must not hold
+    /// the same one around [`Model::answer`].
+    ///
+    /// # Errors
+    /// As [`OpenAi::new`].
+    pub fn throttled(
+        settings: OpenAiSettings,
+        throttle: Arc<Throttle>,
+    ) -> Result<Self, OpenAiError> {
+        Self::build(settings, Some(throttle))
+    }
+
+    fn build(
+        settings: OpenAiSettings,
+        throttle: Option<Arc<Throttle>>,
+    ) -> Result<Self, OpenAiError> {
+        let client = Arc::new(HttpClient::new(&settings, throttle)?);
         Ok(OpenAi { batcher: Batcher::new(client.clone()), client })
     }
 

@@ -46,7 +46,10 @@ impl Reply {
         let value: Value = match serde_json::from_slice(&self.body) {
             Ok(value) => value,
             Err(e) if e.is_eof() => {
-                let message = format!("the answer is cut off after {} bytes", self.body.len());
+                let message = match self.body.len() {
+                    0 => "the answer is empty".to_owned(),
+                    n => format!("the answer is cut off after {n} bytes"),
+                };
                 return Err(self.failure(FailureKind::Malformed, message));
             }
             Err(e) => {

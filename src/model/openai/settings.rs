@@ -1,5 +1,6 @@
 //! Where the service is and how it is spoken to.
 
+use std::fmt;
 use std::time::Duration;
 
 use data_encoding::BASE64;
@@ -10,7 +11,7 @@ use secrecy::{ExposeSecret, SecretString};
 use super::redact::Secrets;
 
 /// Where the service is, with which key, how long one attempt may take.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct OpenAiSettings {
     /// The address before `/chat/completions`, such as `https://api.openai.com/v1`. A user name and
     /// password in it are sent as basic authorisation; a query is sent along with every request.
@@ -19,6 +20,19 @@ pub struct OpenAiSettings {
     pub key: Option<SecretString>,
     /// How long one attempt may take, from connecting to the last byte.
     pub timeout: Duration,
+}
+
+impl fmt::Debug for OpenAiSettings {
+    /// Shows neither the key nor what the base URL may hold of one.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let OpenAiSettings { base_url, key, timeout } = self;
+        let host = Url::parse(base_url).ok().and_then(|url| url.host_str().map(str::to_owned));
+        f.debug_struct("OpenAiSettings")
+            .field("host", &host)
+            .field("key", key)
+            .field("timeout", timeout)
+            .finish()
+    }
 }
 
 /// Why the settings cannot be used. Never shows the key or the URL as given, which may hold a password.
@@ -214,7 +228,22 @@ mod tests {
             "https://example.org/a/v1/chat/completions?api-version=2024-10-21"
         );
         assert_eq!(endpoint.source, "https://example.org/a/v1");
-        assert_eq!(endpoint.authorization.unwrap(), "Basic dTpodW50ZXIy");
+        let authorization = endpoint.authorization.unwrap();
+        assert_eq!(authorization, "Basic dTpodW50ZXIy");
+        assert!(authorization.is_sensitive(), "or HTTP/2 would log it");
         assert_eq!(endpoint.secrets.strike("hunter2 dTpodW50ZXIy 2024-10-21"), "[key] [key] [key]");
+    }
+
+    #[test]
+    fn settings_are_shown_without_secrets() {
+        let settings = OpenAiSettings {
+            base_url: "https://u:hunter2@example.org/v1?key=q5ecre7".to_owned(),
+            key: Some("sk-5ecre7".into()),
+            timeout: Duration::from_secs(1),
+        };
+        let shown = format!("{settings:?}");
+        assert!(!shown.contains("hunter2") && !shown.contains("5ecre7"), "{shown}");
+        let endpoint = Endpoint::new("https://example.org/v1", settings.key.as_ref()).unwrap();
+        assert!(endpoint.authorization.unwrap().is_sensitive());
     }
 }

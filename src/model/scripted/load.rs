@@ -5,6 +5,7 @@ use std::collections::btree_map::Entry;
 
 use super::{Recorded, Scripted};
 use crate::id::{CallPath, PromptHash, Sample};
+use crate::inert::inert;
 use crate::model::Response;
 use crate::model::exchange_line::{ExchangeLine, ExchangeResponseError};
 use crate::prompt::{Api, Request, RequestError};
@@ -29,9 +30,17 @@ pub enum LoadError<E> {
 /// What is wrong with a line of an exchanges file.
 #[derive(Debug, thiserror::Error)]
 pub enum LoadProblem {
-    /// Not JSON, or not the fields of an exchange; the text says where in the line.
-    #[error("{0}")]
-    NotAnExchange(#[source] serde_json::Error),
+    /// Not a JSON object at all.
+    #[error("an exchange is a JSON object, {{\"request\": .., \"response\": ..}}")]
+    NotAnObject,
+    /// Not JSON, or not the fields of an exchange.
+    #[error("column {column}: {reason}")]
+    NotAnExchange {
+        /// Where in the line, from 1.
+        column: usize,
+        /// What is wrong there.
+        reason: String,
+    },
     /// Its request is none.
     #[error("\"request\": {0}")]
     Request(#[from] RequestError),
@@ -92,6 +101,38 @@ impl Scripted {
     }
 }
 
+/// A line of an exchanges file, checked.
+#[derive(Debug, Clone)]
+pub struct Exchange {
+    /// Where in the experiment, if it says so.
+    pub call: Option<CallPath>,
+    /// The n-th answer, if it says so.
+    pub sample: Option<Sample>,
+    /// What was asked.
+    pub request: Request,
+    /// What was answered.
+    pub response: Response,
+}
+
+impl Exchange {
+    /// Reads a line.
+    ///
+    /// # Errors
+    /// [`LoadProblem`]: what is wrong with it.
+    pub fn read(text: &str) -> Result<Self, LoadProblem> {
+        // serde would take a list of the fields in order, too.
+        if !text.trim_start().starts_with('{') {
+            return Err(LoadProblem::NotAnObject);
+        }
+        let exchange: ExchangeLine = serde_json::from_str(text).map_err(not_an_exchange)?;
+        let ExchangeLine { call, sample, request, response, label: _ } = exchange;
+        let request = Request::from_body(request)?;
+        let response = Response::try_from(response)?;
+        check_kind(&request, &response)?;
+        Ok(Exchange { call, sample, request, response })
+    }
+}
+
 struct Loader {
     scripted: Scripted,
     /// The next sample of lines that do not say theirs.
@@ -100,12 +141,7 @@ struct Loader {
 
 impl Loader {
     fn add(&mut self, line: usize, text: &str) -> Result<(), LoadProblem> {
-        let exchange: ExchangeLine =
-            serde_json::from_str(text).map_err(LoadProblem::NotAnExchange)?;
-        let ExchangeLine { call, sample, request, response, label: _ } = exchange;
-        let request = Request::from_body(request)?;
-        let response = Response::try_from(response)?;
-        check_kind(&request, &response)?;
+        let Exchange { call, sample, request, response } = Exchange::read(text)?;
         let hash = request.hash();
         self.scripted.requests.entry(hash).or_insert(request);
         match (call, sample) {
@@ -149,6 +185,13 @@ impl Loader {
             }),
         }
     }
+}
+
+/// The reader counts lines within the text it was given, which is one line: only the column tells.
+fn not_an_exchange(error: serde_json::Error) -> LoadProblem {
+    let text = error.to_string();
+    let reason = text.rsplit_once(" at line ").map_or(text.as_str(), |(reason, _)| reason);
+    LoadProblem::NotAnExchange { column: error.column(), reason: inert(reason, 300) }
 }
 
 fn check_kind(request: &Request, response: &Response) -> Result<(), LoadProblem> {

@@ -49,8 +49,8 @@ fn other_prompt(
         return "The file has this call, but not its request.".to_owned();
     };
     let count = match prompts.len() {
-        1 => "with another prompt".to_owned(),
-        n => format!("with {n} other prompts; the nearest is"),
+        1 => "with another prompt,".to_owned(),
+        n => format!("with {n} other prompts, the nearest"),
     };
     let line = samples.values().map(|recorded| recorded.line).min().unwrap_or_default();
     let difference = first_difference(request, ask.request).map(|d| d.to_string());

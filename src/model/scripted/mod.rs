@@ -16,7 +16,7 @@ use std::sync::PoisonError;
 
 use futures::future::BoxFuture;
 
-pub use load::{LoadError, LoadProblem};
+pub use load::{Exchange, LoadError, LoadProblem};
 
 use super::answer::{Ask, Model, ModelInfo, Response};
 use super::failure::{Failure, FailureKind};

@@ -1,7 +1,8 @@
 //! Labelled lines: `Answer: ..`, `**Final answer:** ..`, `The answer is ..`, `Output: ..`.
 
 use super::Params;
-use super::run::{equation, expression_in};
+use super::lines::lines;
+use super::run::{attempt_in, equation, expression_in};
 
 /// What a line announces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -10,20 +11,21 @@ pub(super) enum Label {
     Output,
 }
 
-/// A labelled line that decides: it gives an expression, or refuses to.
+/// A labelled line that decides: it gives an answer, or refuses to.
 pub(super) struct Labelled {
     pub(super) label: Label,
-    /// None is a refusal.
-    pub(super) expression: Option<String>,
+    /// None is a refusal. Text that was meant as an expression but cannot be read is a candidate
+    /// all the same (`(12 - 4) * 2.4`, a parenthesis too many): the validator says what is wrong,
+    /// and no line of the working takes its place.
+    pub(super) candidate: Option<String>,
 }
 
-/// The last labelled line that decides. One that gives neither an expression nor a refusal
-/// (`Answer: see above`) is passed over. A label alone announces the line below it, if that is an
+/// The last labelled line that decides. One that gives neither an answer nor a refusal
+/// (`Answer: see above`, `Answer: 24`) is passed over. A label alone announces the line below it, if that is an
 /// equation and nothing else: often it is the first step of the working.
 pub(super) fn last_label(text: &str, params: &Params) -> Option<Labelled> {
     let mut below = "";
-    for line in text.rsplit(['\n', '\r']) {
-        let line = line.trim();
+    for line in lines(text).rev() {
         if let Some((label, content)) = label(line) {
             let is_bare = is_bare(content);
             let content = if is_bare { below } else { content };
@@ -33,7 +35,10 @@ pub(super) fn last_label(text: &str, params: &Params) -> Option<Labelled> {
                 expression_in(content, params)
             };
             if expression.is_some() || is_refusal(content) {
-                return Some(Labelled { label, expression });
+                return Some(Labelled { label, candidate: expression });
+            }
+            if let Some(attempt) = attempt_in(content).filter(|_| !is_bare) {
+                return Some(Labelled { label, candidate: Some(attempt) });
             }
         }
         if !is_bare(line) && !line.starts_with("```") {
@@ -113,28 +118,39 @@ const NEGATIONS: [&str; 14] = [
 ];
 
 /// What a refusal is about.
-const TOPICS: [&str; 15] = [
+const TOPICS: [&str; 23] = [
     "solution",
     "solutions",
+    "answer",
     "solvable",
+    "solve",
+    "solved",
     "possible",
     "impossible",
     "unsolvable",
     "way",
     "combination",
     "obtain",
+    "obtained",
     "make",
+    "made",
     "get",
     "reach",
+    "reached",
     "form",
+    "formed",
     "unable",
     "find",
+    "done",
 ];
 
 /// Whether the content of a labelled line says that there is no solution, or denies its own
 /// equation (`!= 24`).
 pub(super) fn is_refusal(content: &str) -> bool {
-    mentions(content, &NEGATIONS) || content.contains("!=") || content.contains('≠')
+    mentions(content, &NEGATIONS)
+        || content.eq_ignore_ascii_case("n/a")
+        || content.contains("!=")
+        || content.contains('≠')
 }
 
 /// Whether a line without a label says that there is no solution. A negation alone does not: it may

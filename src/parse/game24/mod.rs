@@ -13,6 +13,7 @@
 
 mod expression;
 mod label;
+mod lines;
 mod normalise;
 mod run;
 mod tags;
@@ -50,14 +51,12 @@ pub type Game24Parser = ChainParser<Params, String>;
 pub fn parser(version: u32, params: Params) -> Result<Game24Parser, CanonicalError> {
     let (version, strategies) =
         if version == 1 { (1, v1::STRATEGIES) } else { (2, v2::STRATEGIES) };
-    let judge: Option<fn(&String, &Params) -> &'static str> =
-        if params.numbers.is_empty() { None } else { Some(judge) };
+    // A closure, because the chain hands over its value as it is: `&String`.
+    let judge: fn(&String, &Params) -> &'static str =
+        |candidate, params| validate(candidate, &params.numbers).as_str();
+    let judge = (!params.numbers.is_empty()).then_some(judge);
     let empty = |_: &str, _: &Params| Found::plain(String::new());
     ChainParser::new("game24", version, params, strategies, ("empty", empty), judge)
-}
-
-fn judge(candidate: &String, params: &Params) -> &'static str {
-    validate(candidate, &params.numbers).as_str()
 }
 
 /// The parser of a version, from recorded settings. No settings at all means unknown numbers.

@@ -2,6 +2,7 @@
 
 use super::Params;
 use super::expression::Expression;
+use super::lines::{lines, without_target};
 use super::normalise::normalise;
 use super::validate::uses_exactly;
 
@@ -14,7 +15,7 @@ use super::validate::uses_exactly;
 /// and never at its value.
 pub(super) fn expression_in(passage: &str, params: &Params) -> Option<String> {
     let mut fallback = None;
-    for line in passage.rsplit(['\n', '\r']) {
+    for line in lines(passage).rev() {
         let line = normalise(line);
         let mut first = None;
         for (text, expression) in expressions(&line) {
@@ -65,6 +66,14 @@ pub(super) fn equation(line: &str) -> Option<(String, Expression)> {
     Some((stated.to_owned(), expression))
 }
 
+/// A passage that was meant as an expression and cannot be read as one, without a target.
+pub(super) fn attempt_in(passage: &str) -> Option<String> {
+    let text = normalise(passage);
+    let calculates =
+        text.contains(['+', '-', '*', '/']) && text.contains(|c: char| c.is_ascii_digit());
+    calculates.then(|| without_target(&text).to_owned())
+}
+
 /// Over the puzzle's numbers; any numbers will do while those are unknown.
 fn is_plausible(expression: &Expression, params: &Params) -> bool {
     params.numbers.is_empty() || uses_exactly(expression, &params.numbers)
@@ -98,8 +107,14 @@ fn expressions(line: &str) -> impl Iterator<Item = (&str, Expression)> {
             let run = run(rest);
             let left_glued = before.is_some_and(glues) && !run.starts_with([' ', '\t']);
             rest = &rest[run.len()..];
-            // A parenthesis that closes nothing ends a run; it is not part of the next one.
-            rest = rest.strip_prefix(')').unwrap_or(rest);
+            if let Some(after) = rest.strip_prefix(')') {
+                // `(3 * 3) - 6) * 7` is malformed: its left part is not what the model wrote.
+                if after.trim_start_matches(' ').starts_with(goes_on) {
+                    rest = "";
+                    return None;
+                }
+                rest = after;
+            }
             let right_glued = rest.chars().next().is_some_and(glues) && !run.ends_with([' ', '\t']);
             before = None;
             if !run.bytes().any(|b| b.is_ascii_digit()) {
@@ -116,6 +131,11 @@ fn expressions(line: &str) -> impl Iterator<Item = (&str, Expression)> {
         }
         None
     })
+}
+
+/// What continues an expression after a closing parenthesis.
+fn goes_on(c: char) -> bool {
+    c.is_ascii_digit() || matches!(c, '(' | '+' | '-' | '*' | '/')
 }
 
 /// Letters that touch an expression make it part of something else.

@@ -10,6 +10,7 @@
 
 use super::Params;
 use super::expression::Expression;
+use super::lines::{lines, without_target};
 use super::validate::uses_exactly;
 use crate::parse::chain::{Found, Strategy};
 
@@ -36,18 +37,6 @@ fn bottom_scan(text: &str, params: &Params) -> Option<Found<String>> {
         let line = without_target(line.strip_prefix("Output:").unwrap_or(line));
         if is_plausible(line, &params.numbers) { filled(line) } else { None }
     })
-}
-
-/// The trimmed lines that are not blank.
-fn lines(text: &str) -> impl DoubleEndedIterator<Item = &str> {
-    text.split(['\n', '\r']).map(str::trim).filter(|line| !line.is_empty())
-}
-
-/// The line without a closing `= 24`.
-fn without_target(line: &str) -> &str {
-    let line = line.trim();
-    let bare = line.strip_suffix("24").and_then(|rest| rest.trim_end().strip_suffix('='));
-    bare.map_or(line, str::trim_end)
 }
 
 /// Section 6 of the document: only arithmetic, and each number once.

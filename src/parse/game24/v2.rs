@@ -9,38 +9,50 @@
 //! - **A complete block beats an unclosed one**, wherever it stands: an answer that was cut may
 //!   have been cut inside the expression. An unclosed block beats a labelled line, being the more
 //!   explicit marker, but only if its expression can be read.
-//! - **A refusal is an answer.** `Answer: not possible` yields no candidate under the method
-//!   `declined`, and keeps the bottom scan from making a solution out of the working above it.
+//! - **A refusal is an answer.** `Answer: not possible` and `<answer>NO_SOLUTION</answer>` yield no
+//!   candidate under the method `declined`, which keeps the bottom scan from making a solution out
+//!   of the working above.
 //! - **Reasoning is not the answer.** What stands before `</think>` is reported as the reasoning
 //!   and is not searched, unless nothing follows it.
+//! - **An answer that cannot be read is an answer.** `Answer: (12 - 4) * 2.4 = 24` is a candidate
+//!   with a format error, and no line of the working takes its place.
 //! - **The bottom scan needs a line that is the equation and nothing else**, over exactly the
 //!   puzzle's numbers. It may still pick a line of the working; its method says so.
 
 use super::Params;
-use super::label::{Label, gives_up, last_label};
-use super::run::{expression_in, plausible_equation};
+use super::label::{Label, gives_up, is_refusal, last_label};
+use super::lines::lines;
+use super::run::{equation, expression_in, plausible_equation};
 use super::tags::{boxed, last_block, unclosed_blocks};
 use crate::parse::chain::{Found, Strategy};
 
 pub(super) const STRATEGIES: &[Strategy<Params, String>] = &[
+    Strategy { method: "declined", find: declined_in_block },
     Strategy { method: "answer_block", find: answer_block },
     Strategy { method: "unclosed_answer_block", find: unclosed_answer_block },
     Strategy { method: "boxed", find: boxed_answer },
     Strategy { method: "answer_line", find: answer_line },
     Strategy { method: "got_output_format", find: output_line },
+    Strategy { method: "whole_text", find: whole_text },
     Strategy { method: "declined", find: declined },
     Strategy { method: "fallback_bottom_scan", find: bottom_scan },
 ];
 
+/// The last complete block that is not blank says that there is no solution (`NO_SOLUTION`).
+fn declined_in_block(text: &str, params: &Params) -> Option<Found<String>> {
+    let answer = Answer::of(text);
+    let content = last_block(answer.body)?.content;
+    let declines = is_refusal(content) && expression_in(content, params).is_none();
+    declines.then(|| answer.found(String::new()))
+}
+
 /// The last complete block that is not blank. Without an expression in it, its first line is the
-/// candidate all the same (`NO_SOLUTION`): the model chose to put that there.
+/// candidate all the same: the model chose to put that there.
 fn answer_block(text: &str, params: &Params) -> Option<Found<String>> {
     let answer = Answer::of(text);
     let block = last_block(answer.body)?;
-    let candidate = expression_in(block.content, params).or_else(|| {
-        let line = block.content.lines().map(str::trim).find(|line| !line.is_empty());
-        line.map(str::to_owned)
-    });
+    let candidate = expression_in(block.content, params)
+        .or_else(|| lines(block.content).next().map(str::to_owned));
     let mut found = answer.found(candidate?);
     if block.is_repeated {
         found.warnings.push("several answer blocks: the last one counts".to_owned());
@@ -49,12 +61,15 @@ fn answer_block(text: &str, params: &Params) -> Option<Found<String>> {
 }
 
 /// The last opening tag after which an expression stands, up to the next tag. Covers answers cut
-/// short and tags closed with another opening tag.
+/// short and tags closed with another opening tag. What ends in the middle of an expression,
+/// `(9 + 9 - 6) * (`, is no answer: its readable part would be another expression.
 fn unclosed_answer_block(text: &str, params: &Params) -> Option<Found<String>> {
     let answer = Answer::of(text);
-    let mut blocks = unclosed_blocks(answer.body);
-    let candidate = blocks.find_map(|content| {
-        let line = content.lines().find(|line| !line.trim().is_empty())?;
+    let candidate = unclosed_blocks(answer.body).find_map(|content| {
+        let line = lines(content).next()?;
+        if line.ends_with(['(', '+', '-', '*', '/']) {
+            return None;
+        }
         expression_in(line, params)
     })?;
     let mut found = answer.found(candidate);
@@ -78,11 +93,24 @@ fn output_line(text: &str, params: &Params) -> Option<Found<String>> {
     labelled(text, params, Label::Output)
 }
 
-/// The last decisive labelled line, if it has that label and gives an expression.
+/// The last decisive labelled line, if it has that label and gives an answer.
 fn labelled(text: &str, params: &Params, label: Label) -> Option<Found<String>> {
     let answer = Answer::of(text);
     let line = last_label(answer.body, params)?;
-    let candidate = line.expression.filter(|_| line.label == label)?;
+    let candidate = line.candidate.filter(|_| line.label == label)?;
+    Some(answer.found(candidate))
+}
+
+/// One line that is an equation and nothing else: whatever numbers it is made of, it is the answer.
+/// Where there are more lines, only the puzzle's numbers tell an answer from a step.
+fn whole_text(text: &str, _: &Params) -> Option<Found<String>> {
+    let answer = Answer::of(text);
+    let mut lines = lines(answer.body);
+    let line = lines.next()?;
+    if lines.next().is_some() {
+        return None;
+    }
+    let (candidate, _) = equation(line)?;
     Some(answer.found(candidate))
 }
 
@@ -90,16 +118,17 @@ fn labelled(text: &str, params: &Params, label: Label) -> Option<Found<String>> 
 fn declined(text: &str, params: &Params) -> Option<Found<String>> {
     let answer = Answer::of(text);
     let declines = last_label(answer.body, params).is_some() || {
-        let last = answer.body.trim_end().rsplit(['\n', '\r']).next();
-        last.is_some_and(|line| gives_up(line) && plausible_equation(line, params).is_none())
+        lines(answer.body)
+            .next_back()
+            .is_some_and(|line| gives_up(line) && plausible_equation(line, params).is_none())
     };
     declines.then(|| answer.found(String::new()))
 }
 
 fn bottom_scan(text: &str, params: &Params) -> Option<Found<String>> {
     let answer = Answer::of(text);
-    let mut lines = answer.body.rsplit(['\n', '\r']);
-    let candidate = lines.find_map(|line| plausible_equation(line.trim(), params))?;
+    let mut lines = lines(answer.body).rev();
+    let candidate = lines.find_map(|line| plausible_equation(line, params))?;
     Some(answer.found(candidate))
 }
 

@@ -144,7 +144,7 @@ fn grammar() {
 #[test]
 fn expressions_without_a_value() {
     let huge = "9".repeat(40);
-    let tower = vec!["9999999999999"; 10].join("*");
+    let tower = ["9999999999999"; 10].join("*");
     for text in ["1/0", "1/(2-2)", &huge, &tower] {
         let expression = Expression::parse(text).unwrap();
         assert_eq!(expression.value(), None, "{text}");

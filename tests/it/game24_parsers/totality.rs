@@ -137,16 +137,14 @@ fn a_megabyte_of_anything_ends() {
     for piece in pieces {
         let text = piece.repeat(1_000_000 / piece.len());
         for version in [1, 2] {
-            for numbers in [&[][..], &[4, 6, 7, 8][..]] {
-                decide(version, numbers, &text);
-            }
+            decide(version, &[4, 6, 7, 8], &text);
         }
     }
     let middle = "(".repeat(500_000) + "1" + &")".repeat(500_000);
     assert_eq!(decide(2, &[1], &format!("Answer: {middle}+0")).method, "answer_line");
 }
 
-/// What is inside a block decides, whatever a model writes around it.
+/// Version 1 goes on making the decisions that version 2 was made to improve.
 #[test]
 fn old_versions_stay() {
     let text = "<answer>1+2</answer><answer>2+2</answer>";

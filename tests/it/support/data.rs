@@ -17,7 +17,7 @@ pub(crate) fn folder(name: &str) -> PathBuf {
     assert!(
         path.is_dir(),
         "needs ../shared/data ({name}): not found. This test compares with real data that is not \
-         part of the repository; without it, leave the test out by name (`-- --skip {name}`)",
+         part of the repository; without it, leave the test out by name (`-- --skip real_answers`)",
     );
     path
 }

@@ -1,4 +1,32 @@
 //! What several tests need.
 
+use std::path::PathBuf;
+
 pub(crate) mod cases;
+pub(crate) mod child;
 pub(crate) mod data;
+pub(crate) mod server;
+
+/// A file of the data that is handed to the project beside its folder and never committed.
+///
+/// Its absence is a failure: a test that has nothing to test must not pass.
+pub(crate) fn shared_data(path: &str) -> PathBuf {
+    let file = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../shared/data").join(path);
+    assert!(
+        file.exists(),
+        "{} is missing: this test needs the shared data folder beside the project",
+        file.display()
+    );
+    file
+}
+
+/// Runs a future to its end on a runtime of its own.
+pub(crate) fn block_on<F: Future>(future: F) -> F::Output {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(future)
+}
+pub(crate) mod logs;
+pub(crate) mod mixed;
+pub(crate) mod oracle;
+pub(crate) mod tamper;
+pub(crate) mod trial;

@@ -1,0 +1,95 @@
+//! Durable appends at 64 in flight, beside bare SQLite inserts of the same bytes, batch and durability.
+
+use std::cell::RefCell;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures::StreamExt;
+use futures::stream::FuturesUnordered;
+use retold::content::Content;
+use retold::event::NewEvent;
+use retold::id::Seq;
+use retold::log::{Log, SqliteBackend, SqliteOptions};
+use retold::run::clock;
+use rusqlite::Connection;
+
+use crate::study::{RUN, filler};
+use crate::{best, rate, row, timed};
+
+const EVENTS: usize = 20_000;
+const IN_FLIGHT: usize = 64;
+
+pub(crate) fn measure() {
+    for (bytes, name) in [(1400, "1.4 kB"), (120, "120 B")] {
+        let texts: Vec<String> = (0..EVENTS).map(|i| filler(i as u64, bytes)).collect();
+        let folder = tempfile::tempdir().unwrap();
+        let (mut ours, mut bare) = (Duration::MAX, Duration::MAX);
+        // One after the other, so that both meet the same disturbances.
+        for run in 0..3 {
+            let log = folder.path().join(format!("{bytes}-{run}.db"));
+            ours = ours.min(best(1, || append(&log, &texts)));
+            let plain = folder.path().join(format!("{bytes}-{run}-bare.db"));
+            bare = bare.min(best(1, || insert(&plain, &texts)));
+        }
+        let (ours, bare) = (rate(EVENTS, ours), rate(EVENTS, bare));
+        row(
+            &format!("durable appends, {name} of new text, 64 in flight"),
+            &format!("{ours:.0}/s"),
+            &format!("bare SQLite inserts in batches of 64: {bare:.0}/s"),
+            ours / bare,
+        );
+    }
+}
+
+fn append(path: &Path, texts: &[String]) -> Duration {
+    let backend = SqliteBackend::open_or_create(path, SqliteOptions::default()).unwrap();
+    let log = Log::new(Arc::new(backend));
+    let writer = RefCell::new(log.begin(RUN).unwrap());
+    let tokio = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    let (_, took) = timed(|| {
+        tokio.block_on(async {
+            let mut texts = texts.iter();
+            let one = |text: &String| {
+                let mut event = NewEvent::new("ResponseReceived", clock::now());
+                event.cause = Some(Seq(1));
+                event.content = Some(Content::from(text.as_str()));
+                event.body = r#"{"finish_reason":"stop","latency_ms":812}"#.into();
+                let (_, durable) = writer.borrow_mut().submit_durable(event).unwrap();
+                durable.wait()
+            };
+            let mut flying: FuturesUnordered<_> = texts.by_ref().take(IN_FLIGHT).map(one).collect();
+            while let Some(stored) = flying.next().await {
+                stored.unwrap();
+                flying.extend(texts.next().map(one));
+            }
+        });
+    });
+    took
+}
+
+fn insert(path: &Path, texts: &[String]) -> Duration {
+    let mut db = Connection::open(path).unwrap();
+    db.pragma_update(None, "page_size", 8192).unwrap();
+    db.pragma_update(None, "journal_mode", "WAL").unwrap();
+    db.pragma_update(None, "synchronous", "FULL").unwrap();
+    db.execute_batch(
+        "CREATE TABLE e (id INTEGER PRIMARY KEY, time, body TEXT, text TEXT, hash BLOB)",
+    )
+    .unwrap();
+    let (_, took) = timed(|| {
+        for batch in texts.chunks(IN_FLIGHT) {
+            let write = db.transaction().unwrap();
+            {
+                let sql = "INSERT INTO e (time, body, text, hash) VALUES (?1, ?2, ?3, ?4)";
+                let mut insert = write.prepare_cached(sql).unwrap();
+                for text in batch {
+                    let body = r#"{"finish_reason":"stop","latency_ms":812}"#;
+                    insert.execute((1_735_689_600_000_i64, body, text, [7_u8; 32])).unwrap();
+                }
+            }
+            write.commit().unwrap();
+        }
+    });
+    took
+}

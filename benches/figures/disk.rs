@@ -1,0 +1,113 @@
+//! Bytes on disk for each exchange, beside the same exchanges as plain JSON Lines.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use retold::exchange::{export_exchanges, import_exchanges};
+use retold::experiments::{game24::Game24, registry};
+use retold::id::{CallPath, RunId, Sample};
+use retold::jsonl::JsonlReader;
+use retold::log::{Log, LogError, SqliteBackend, SqliteOptions};
+use retold::model::scripted::Scripted;
+use retold::model::{Limits, Model, RetryPolicy, Throttle};
+use retold::run::{Finish, Mode, Setup, Signal, execute};
+use serde_json::json;
+
+use crate::row;
+use crate::study::filler;
+
+pub(crate) fn measure() {
+    for style in ["cot", "standard"] {
+        real(style);
+    }
+    dialogue();
+}
+
+/// The size of a closed log, and of its exchanges as plain JSON Lines.
+fn sizes(path: &Path, run: RunId) -> (u64, u64, u64) {
+    let backend = SqliteBackend::open(path, SqliteOptions::default()).unwrap();
+    let log = Log::new(Arc::new(backend));
+    let mut plain = 0;
+    let exchanges =
+        export_exchanges::<LogError>(log.reader().unwrap().as_mut(), run, &mut |line| {
+            plain += line.len() as u64 + 1;
+            Ok(())
+        });
+    drop(log);
+    (exchanges.unwrap(), std::fs::metadata(path).unwrap().len(), plain)
+}
+
+fn report(figure: &str, (exchanges, disk, plain): (u64, u64, u64)) {
+    row(
+        figure,
+        &format!("{} B an exchange ({:.1} MB)", disk / exchanges, disk as f64 / 1e6),
+        &format!("plain JSON Lines: {} B", plain / exchanges),
+        disk as f64 / plain as f64,
+    );
+}
+
+/// A real run of 10,000 answers, decisions included on our side.
+fn real(style: &str) {
+    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
+    let answers = root.join(format!("../shared/data/game24/gpt-4_{style}.exchanges.jsonl.gz"));
+    if !answers.exists() {
+        println!("| disk, gpt-4_{style} | not measured: ../shared/data is missing | | |");
+        return;
+    }
+    let overrides = [format!("template={style}")];
+    let study = registry::study(&root.join("config/game24.yaml"), None, &overrides).unwrap();
+    let game = Game24::from_settings(&study.settings.experiment).unwrap();
+    let model = Scripted::from_lines("answers", JsonlReader::open(&answers).unwrap()).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("log.db");
+    let backend = SqliteBackend::open_or_create(&path, SqliteOptions::default()).unwrap();
+    let run = RunId([1; 8]);
+    let setup = Setup {
+        log: Log::new(Arc::new(backend)),
+        run,
+        mode: Mode::Record,
+        started: retold::event::RunStarted {
+            experiment: study.experiment.clone(),
+            seed: study.seed,
+            settings: serde_json::to_value(&study.settings).unwrap(),
+            model: json!({}),
+            program: retold::PROGRAM.into(),
+        },
+        model: Some(Arc::new(model) as Arc<dyn Model>),
+        retry: RetryPolicy::default(),
+        throttle: Throttle::new(&Limits { concurrency: 64, ..Limits::default() }).unwrap(),
+        signal: Signal::default(),
+        on_progress: Box::new(|_| {}),
+    };
+    let tokio = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let ended = tokio.block_on(execute(&game, setup)).unwrap();
+    assert!(matches!(ended.finish, Finish::Finished));
+    report(
+        &format!("disk, the 10,000 real answers of gpt-4_{style}, with decisions"),
+        sizes(&path, run),
+    );
+}
+
+/// A dialogue of 100 turns that reaches about 200,000 tokens.
+fn dialogue() {
+    let folder = tempfile::tempdir().unwrap();
+    let lines = folder.path().join("dialogue.jsonl");
+    let mut text = String::new();
+    let mut messages = Vec::new();
+    for turn in 0..100_u64 {
+        messages.push(json!({"role": "user", "content": filler(turn * 2, 4000)}));
+        let answer = filler(turn * 2 + 1, 4000);
+        let call = CallPath::new(format!("talk/{turn}")).unwrap();
+        let line = json!({"call": call, "sample": 0 as Sample,
+            "request": {"model": "gpt-4o", "messages": messages},
+            "response": {"content": answer}});
+        text.push_str(&format!("{line}\n"));
+        messages.push(json!({"role": "assistant", "content": answer}));
+    }
+    std::fs::write(&lines, text).unwrap();
+    let path = folder.path().join("log.db");
+    let backend = SqliteBackend::open_or_create(&path, SqliteOptions::default()).unwrap();
+    let run = RunId([2; 8]);
+    import_exchanges(&backend, &lines, run, retold::run::clock::now()).unwrap();
+    report("disk, one dialogue of 100 turns and 200,000 tokens", sizes(&path, run));
+}

@@ -1,0 +1,72 @@
+//! Replayed exchanges a second, beside bare point look-ups of the same answers by 32-byte key.
+
+use std::path::Path;
+use std::time::Duration;
+
+use retold::id::CallPath;
+use retold::run::Mode;
+use rusqlite::Connection;
+
+use crate::study::{Study, go};
+use crate::{rate, row, timed};
+
+pub(crate) fn measure() {
+    let one_prompt = Study { prompts: 200, samples: 100, prompt_bytes: 1000, answer_bytes: 90 };
+    let own_prompt = Study { prompts: 20_000, samples: 1, prompt_bytes: 1000, answer_bytes: 1400 };
+    let studies = [
+        ("replay, 100 answers of 120 B a prompt", one_prompt),
+        ("replay, each answer of 1.4 kB to its own prompt of 1 kB", own_prompt),
+    ];
+    for (name, study) in studies {
+        let folder = tempfile::tempdir().unwrap();
+        let log = folder.path().join("log.db");
+        go(study, &log, Mode::Record);
+        let bare_log = folder.path().join("bare.db");
+        let keys = fill(&bare_log, study);
+        let (mut ours, mut bare) = (Duration::MAX, Duration::MAX);
+        for _ in 0..5 {
+            ours = ours.min(timed(|| go(study, &log, Mode::Replay)).1);
+            bare = bare.min(look_up(&bare_log, &keys));
+        }
+        let (ours, bare) = (rate(study.exchanges(), ours), rate(study.exchanges(), bare));
+        row(
+            name,
+            &format!("{ours:.0}/s"),
+            &format!("bare SQLite look-ups by key: {bare:.0}/s"),
+            ours / bare,
+        );
+    }
+}
+
+/// The same answers in a bare table, by a 32-byte key; the keys in the order of the run.
+fn fill(path: &Path, study: Study) -> Vec<[u8; 32]> {
+    let mut db = Connection::open(path).unwrap();
+    db.pragma_update(None, "page_size", 8192).unwrap();
+    db.pragma_update(None, "journal_mode", "WAL").unwrap();
+    db.execute_batch("CREATE TABLE a (key BLOB PRIMARY KEY, answer TEXT)").unwrap();
+    let write = db.transaction().unwrap();
+    let mut keys = Vec::new();
+    for prompt in 0..study.prompts {
+        let call = CallPath::new(format!("ask/{prompt}")).unwrap();
+        for sample in 0..study.samples {
+            let key = *blake3::hash(format!("{prompt} {sample}").as_bytes()).as_bytes();
+            let sql = "INSERT INTO a VALUES (?1, ?2)";
+            write.prepare_cached(sql).unwrap().execute((key, study.answer(&call, sample))).unwrap();
+            keys.push(key);
+        }
+    }
+    write.commit().unwrap();
+    keys
+}
+
+fn look_up(path: &Path, keys: &[[u8; 32]]) -> Duration {
+    let db = Connection::open(path).unwrap();
+    db.pragma_update(None, "cache_size", -32_768).unwrap();
+    let mut find = db.prepare("SELECT answer FROM a WHERE key = ?1").unwrap();
+    let (bytes, took) = timed(|| {
+        let answers = keys.iter().map(|key| find.query_row([key], |r| r.get::<_, String>(0)));
+        answers.map(|answer| answer.unwrap().len()).sum::<usize>()
+    });
+    assert!(bytes > 0);
+    took
+}

@@ -1,0 +1,128 @@
+//! A study to measure with: questions with prompts and answers of given sizes.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use retold::event::RunStarted;
+use retold::id::{CallPath, RunId};
+use retold::log::{Log, SqliteBackend, SqliteOptions};
+use retold::model::{Ask, Failure, Limits, Model, ModelInfo, Response, RetryPolicy, Throttle};
+use retold::parse::game24::{self, Params};
+use retold::prompt::{ChatRequest, Message, Request, Role};
+use retold::run::{
+    Ended, Experiment, Finish, Mode, Question, Report, Run, Setup, Signal, Stop, execute,
+};
+
+/// `prompts` prompts, `samples` answers each.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Study {
+    pub(crate) prompts: u64,
+    pub(crate) samples: u32,
+    pub(crate) prompt_bytes: usize,
+    pub(crate) answer_bytes: usize,
+}
+
+impl Study {
+    pub(crate) fn exchanges(&self) -> usize {
+        self.prompts as usize * self.samples as usize
+    }
+
+    pub(crate) fn request(&self, number: u64) -> Request {
+        let prompt = format!("Question {number}. {}", filler(number, self.prompt_bytes));
+        let messages = vec![Message::new(Role::User, prompt)];
+        let chat = ChatRequest {
+            model: "gpt-4".into(),
+            messages,
+            temperature: Some(0.7),
+            ..ChatRequest::default()
+        };
+        chat.into_request().unwrap()
+    }
+
+    pub(crate) fn answer(&self, call: &CallPath, sample: u32) -> String {
+        let number: u64 = call.as_str().rsplit('/').next().unwrap().parse().unwrap();
+        let steps = filler(number * 1_000_003 + u64::from(sample), self.answer_bytes);
+        format!("Steps: {steps}\nAnswer: (10 - 4) * (5 - 1) = 24")
+    }
+}
+
+/// Text that does not repeat, of about so many bytes.
+pub(crate) fn filler(seed: u64, bytes: usize) -> String {
+    let mut text = String::with_capacity(bytes + 16);
+    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+    while text.len() < bytes {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        text.push_str(&(state % 1_000_000).to_string());
+        text.push(' ');
+    }
+    text
+}
+
+impl Experiment for Study {
+    type Event = ();
+    type State = ();
+
+    fn apply(_: &mut (), _: &()) {}
+
+    async fn run(&self, run: &mut Run<Self>) -> Result<(), Stop> {
+        let parser = Arc::new(game24::parser(2, Params { numbers: vec![10, 4, 5, 1] })?);
+        let questions = (0..self.prompts).flat_map(|number| {
+            let request = self.request(number);
+            let call = CallPath::new(format!("ask/{number}")).unwrap();
+            let parser = parser.clone();
+            (0..self.samples).map(move |sample| {
+                Question::new(call.clone(), request.clone(), parser.clone()).sample(sample)
+            })
+        });
+        run.ask_each(questions, |_, _| Ok(())).await
+    }
+
+    fn report(&self, _: &()) -> Report {
+        Report::default()
+    }
+}
+
+impl Model for Study {
+    fn info(&self) -> ModelInfo {
+        ModelInfo { kind: "simulated".into(), source: None, simulated: true }
+    }
+
+    fn answer<'a>(&'a self, ask: Ask<'a>) -> BoxFuture<'a, Result<Response, Failure>> {
+        let text = Study::answer(self, ask.call, ask.sample);
+        async move { Ok(Response::text(text)) }.boxed()
+    }
+}
+
+pub(crate) const RUN: RunId = RunId([7; 8]);
+
+/// Records or replays a study in a log file.
+pub(crate) fn go(study: Study, path: &Path, mode: Mode) -> Ended {
+    let backend = SqliteBackend::open_or_create(path, SqliteOptions::default()).unwrap();
+    let limits = Limits { concurrency: 64, ..Limits::default() };
+    let setup = Setup {
+        log: Log::new(Arc::new(backend)),
+        run: RUN,
+        mode,
+        started: RunStarted {
+            experiment: "bench".into(),
+            seed: 0,
+            settings: serde_json::json!({}),
+            model: serde_json::json!({"simulated": true}),
+            program: "bench".into(),
+        },
+        model: (mode != Mode::Replay).then(|| Arc::new(study) as Arc<dyn Model>),
+        retry: RetryPolicy::default(),
+        throttle: Throttle::new(&limits).unwrap(),
+        signal: Signal::default(),
+        on_progress: Box::new(|_| {}),
+    };
+    let tokio = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let ended = tokio.block_on(execute(&study, setup)).unwrap();
+    assert!(matches!(ended.finish, Finish::Finished), "{:?}", ended.finish);
+    assert_eq!(ended.progress.exchanges as usize, study.exchanges());
+    ended
+}

@@ -1,0 +1,215 @@
+//! Re-parses recorded answers: which decisions would another parser version make differently?
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::event::{DecisionDetails, Event};
+use crate::id::{CallPath, RunId, Sample, Seq};
+use crate::log::{LogError, Reader};
+use crate::lookup::LookupMap;
+use crate::parse::registry::{self, RegistryError};
+use crate::parse::{AnyParser, ParserSpec};
+
+/// A check that could not be done.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum CheckError {
+    /// The log could not be read.
+    #[error(transparent)]
+    Log(#[from] LogError),
+    /// A decision names a parser this program does not have, or the one asked for does not fit.
+    #[error(transparent)]
+    Parser(#[from] RegistryError),
+}
+
+/// One side of a comparison: what a parser made of an answer.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Side {
+    /// The strategy that yielded the value.
+    pub method: String,
+    /// The value.
+    pub value: Value,
+    /// The validator's judgement, for parsers that come with one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub verdict: Option<&'static str>,
+}
+
+/// A decision whose value changes.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Flip {
+    /// The decision in the log.
+    pub seq: Seq,
+    /// Its call.
+    pub call: CallPath,
+    /// Its sample.
+    pub sample: Sample,
+    /// As recorded.
+    pub from: Side,
+    /// As parsed now.
+    pub to: Side,
+}
+
+/// What re-parsing a run found.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Checked {
+    /// The run.
+    pub run: RunId,
+    /// The parsers that decided, `name@version`, sorted.
+    pub parser_from: Vec<String>,
+    /// The parsers that were compared with them.
+    pub parser_to: Vec<String>,
+    /// Decisions compared.
+    pub decisions: u64,
+    /// The decisions whose value changes.
+    pub flipped: Vec<Flip>,
+    /// Decisions by recorded method, then by method now.
+    pub by_method: BTreeMap<String, BTreeMap<String, u64>>,
+    /// Decisions by verdict, as recorded and now.
+    pub verdicts: BTreeMap<&'static str, (u64, u64)>,
+    /// Recorded decisions that their own parser version does not make any more: this program's
+    /// parser was changed without a new version, or the log was.
+    pub unfaithful: Vec<Seq>,
+}
+
+/// Re-parses every decision of a run. `target` names another parser or version; the latest version
+/// of each decision's own parser if not given.
+///
+/// # Errors
+/// [`CheckError`].
+pub fn check(
+    reader: &mut dyn Reader,
+    run: RunId,
+    target: Option<(&'static str, u32)>,
+) -> Result<Checked, CheckError> {
+    let mut check = Check {
+        target,
+        questions: LookupMap::default(),
+        answers: LookupMap::default(),
+        parsers: BTreeMap::new(),
+        checked: Checked {
+            run,
+            parser_from: Vec::new(),
+            parser_to: Vec::new(),
+            decisions: 0,
+            flipped: Vec::new(),
+            by_method: BTreeMap::new(),
+            verdicts: BTreeMap::new(),
+            unfaithful: Vec::new(),
+        },
+    };
+    let mut after = Seq(0);
+    loop {
+        let events = reader.events(run, after, 1024)?;
+        let Some(last) = events.last() else { break };
+        after = last.seq;
+        for stored in &events {
+            let corrupt = |what| LogError::Corrupt { run, seq: stored.seq, what };
+            check.event(stored.seq, stored.event().map_err(|e| corrupt(e.what))?)?;
+        }
+    }
+    let Check { mut checked, parsers, .. } = check;
+    checked.parser_from = names(parsers.values().map(|p| p.from.spec()));
+    checked.parser_to = names(parsers.values().map(|p| p.to.spec()));
+    Ok(checked)
+}
+
+fn names<'a>(specs: impl Iterator<Item = &'a ParserSpec>) -> Vec<String> {
+    let mut names: Vec<String> = specs.map(ParserSpec::to_string).collect();
+    names.sort();
+    names.dedup();
+    names
+}
+
+/// A recorded parser and the one it is compared with.
+struct Pair {
+    from: Box<dyn AnyParser>,
+    to: Box<dyn AnyParser>,
+}
+
+struct Check {
+    target: Option<(&'static str, u32)>,
+    questions: LookupMap<Seq, (CallPath, Sample)>,
+    answers: LookupMap<Seq, (Seq, crate::content::Content)>,
+    /// By the canonical text of the recorded parser.
+    parsers: BTreeMap<std::sync::Arc<str>, Pair>,
+    checked: Checked,
+}
+
+impl Check {
+    fn event(&mut self, seq: Seq, event: Event) -> Result<(), CheckError> {
+        match event {
+            Event::RequestSent(sent) => {
+                self.questions.insert(seq, (sent.call, sent.sample));
+            }
+            Event::ResponseReceived(r) => {
+                self.answers.insert(seq, (r.request, r.content));
+            }
+            Event::AnswerReused(r) => {
+                self.answers.insert(seq, (r.request, r.content));
+            }
+            Event::DecisionMade(made) => {
+                let run = self.checked.run;
+                let missing = || LogError::Corrupt {
+                    run,
+                    seq,
+                    what: "it decides on an answer that is not there".to_owned(),
+                };
+                let (request, content) = self.answers.remove(&made.response).ok_or_else(missing)?;
+                let (call, sample) = self.questions.remove(&request).ok_or_else(missing)?;
+                if !self.parsers.contains_key(&made.parser) {
+                    let pair = self.pair(seq, &made.parser)?;
+                    self.parsers.insert(made.parser.clone(), pair);
+                }
+                let Some(pair) = self.parsers.get(&made.parser) else { return Ok(()) };
+                let decision = (seq, call, sample);
+                compare(&mut self.checked, pair, decision, made.details, content.text());
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn pair(&self, seq: Seq, parser: &str) -> Result<Pair, CheckError> {
+        let run = self.checked.run;
+        let spec: ParserSpec = serde_json::from_str(parser).map_err(|e| LogError::Corrupt {
+            run,
+            seq,
+            what: format!("its parser: {e}"),
+        })?;
+        let (name, version) = match self.target {
+            Some(target) => target,
+            None => registry::resolve(&spec.name)?,
+        };
+        let to = ParserSpec { name: name.into(), version, params: spec.params.clone() };
+        Ok(Pair { from: registry::parser(&spec)?, to: registry::parser(&to)? })
+    }
+}
+
+fn compare(
+    checked: &mut Checked,
+    pair: &Pair,
+    (seq, call, sample): (Seq, CallPath, Sample),
+    recorded: DecisionDetails,
+    text: &str,
+) {
+    let (again, from_verdict) = pair.from.parse_any(text);
+    if again.value != recorded.value || again.method != recorded.method {
+        checked.unfaithful.push(seq);
+    }
+    let (now, to_verdict) = pair.to.parse_any(text);
+    checked.decisions += 1;
+    let methods = checked.by_method.entry(recorded.method.clone()).or_default();
+    *methods.entry(now.method.to_owned()).or_default() += 1;
+    if let Some(verdict) = from_verdict {
+        checked.verdicts.entry(verdict).or_default().0 += 1;
+    }
+    if let Some(verdict) = to_verdict {
+        checked.verdicts.entry(verdict).or_default().1 += 1;
+    }
+    if now.value != recorded.value {
+        let from = Side { method: recorded.method, value: recorded.value, verdict: from_verdict };
+        let to = Side { method: now.method.to_owned(), value: now.value, verdict: to_verdict };
+        checked.flipped.push(Flip { seq, call, sample, from, to });
+    }
+}

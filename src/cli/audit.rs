@@ -1,0 +1,133 @@
+//! `retold audit`.
+
+use std::fmt::Write;
+
+use serde_json::{Value, json};
+
+use super::Global;
+use super::error::{CliError, Status};
+use super::output::Output;
+use super::select;
+use crate::audit::{Audit, Link, Target, audit};
+use crate::event::Event;
+
+/// Show the chain from a decision to its prompt: decision, method, parser, answer, prompt, each with
+/// its place in the log and its hash.
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// The run (first digits of its id, or `latest`), or a recording's file.
+    pub(super) run: String,
+    /// The decision: its call, CALL#SAMPLE, or its seq.
+    pub(super) decision: Target,
+}
+
+pub(super) fn run(args: Args, global: &Global, output: &Output) -> Result<Status, CliError> {
+    let selected = select::run_or_file(global, &args.run)?;
+    let audit = audit(selected.log.reader()?.as_mut(), selected.run, &args.decision)?;
+    if output.is_json() {
+        output.object(&object(&audit))?;
+    } else {
+        output.text(&text(&audit))?;
+    }
+    Ok(Status::Fine)
+}
+
+/// The answer's text and what else is known of it.
+fn answer_of(event: &Event) -> (&str, String) {
+    match event {
+        Event::ResponseReceived(r) => {
+            let details = serde_json::to_string(&r.details).unwrap_or_default();
+            (r.content.text(), details)
+        }
+        Event::AnswerReused(r) => {
+            (r.content.text(), format!("reused from run {} seq {}", r.from_run, r.from_seq))
+        }
+        _ => ("", String::new()),
+    }
+}
+
+fn object(audit: &Audit) -> Value {
+    let place = |seq, hash| json!({"seq": seq, "hash": hash});
+    let decision = audit.decision.as_ref().map(|Link { seq, hash, event }| {
+        let parser: Value = serde_json::from_str(&event.parser).unwrap_or_default();
+        json!({"seq": seq, "hash": hash, "parser": parser, "method": event.details.method,
+            "value": event.details.value, "reasoning": event.details.reasoning,
+            "warnings": event.details.warnings, "verdict": audit.verdict})
+    });
+    let answer = audit.answer.as_ref().map(
+        |Link { seq, hash, event }| json!({"seq": seq, "hash": hash, "text": answer_of(event).0}),
+    );
+    json!({
+        "run": audit.run,
+        "call": audit.call,
+        "sample": audit.sample,
+        "decision": decision,
+        "answer": answer,
+        "failed_attempts": audit.attempts.iter().map(|a| place(a.seq, a.hash)).collect::<Vec<_>>(),
+        "question": place(audit.question.seq, audit.question.hash),
+        "prompt_hash": audit.request.hash(),
+        "request": audit.request.body(),
+        "facts": audit.facts.iter().map(|f| place(f.seq, f.hash)).collect::<Vec<_>>(),
+    })
+}
+
+fn text(audit: &Audit) -> String {
+    let mut out = String::new();
+    // Writing to a string cannot fail.
+    let _ = writeln!(out, "run {}  call {}  sample {}", audit.run, audit.call, audit.sample);
+    match &audit.decision {
+        Some(Link { seq, hash, event }) => {
+            let _ = writeln!(out, "\ndecision  seq {seq}  hash {hash}");
+            let _ = writeln!(out, "  value    {}", event.details.value);
+            let _ = writeln!(out, "  method   {}", event.details.method);
+            if let Some(verdict) = audit.verdict {
+                let _ = writeln!(out, "  verdict  {verdict}");
+            }
+            let _ = writeln!(out, "  parser   {}", event.parser);
+            for warning in &event.details.warnings {
+                let _ = writeln!(out, "  warning  {warning}");
+            }
+            if let Some(reasoning) = &event.details.reasoning {
+                let _ = writeln!(out, "  reasoning\n{}", indented(reasoning));
+            }
+        }
+        None => out.push_str("\nno decision was made on this call\n"),
+    }
+    match &audit.answer {
+        Some(Link { seq, hash, event }) => {
+            let (text, details) = answer_of(event);
+            let _ = writeln!(out, "\nanswer  seq {seq}  hash {hash}  {details}");
+            let _ = writeln!(out, "{}", indented(text));
+        }
+        None => out.push_str("\nno answer was received\n"),
+    }
+    for Link { seq, hash, event } in &audit.attempts {
+        if let Event::AttemptFailed(failed) = event {
+            let details = &failed.details;
+            let last = if details.gave_up { ", the last" } else { "" };
+            let _ = writeln!(
+                out,
+                "\nfailed attempt {}{last}  seq {seq}  hash {hash}\n  {}: {}",
+                details.attempt, details.failure, details.error
+            );
+        }
+    }
+    let _ = writeln!(out, "\nquestion  seq {}  hash {}", audit.question.seq, audit.question.hash);
+    let _ = writeln!(out, "prompt {}", audit.request.hash());
+    let body = audit.request.body().as_object();
+    for (key, value) in body.into_iter().flatten().filter(|(key, _)| *key != "messages") {
+        let _ = writeln!(out, "  {key}: {value}");
+    }
+    for (role, text) in audit.request.messages() {
+        let _ = writeln!(out, "  {role}:\n{}", indented(&text));
+    }
+    for Link { seq, hash, event } in &audit.facts {
+        let _ = writeln!(out, "\nfact that follows  seq {seq}  hash {hash}");
+        let _ = writeln!(out, "{}", indented(&event.fact.to_string()));
+    }
+    out
+}
+
+fn indented(text: &str) -> String {
+    text.lines().map(|line| format!("    {line}")).collect::<Vec<_>>().join("\n")
+}

@@ -1,0 +1,154 @@
+//! `retold check`.
+
+use std::fmt::Write;
+
+use serde_json::{Value, json};
+
+use super::Global;
+use super::error::{CliError, Status};
+use super::output::{Output, counted, grouped};
+use super::select;
+use crate::check::{Checked, Flip, Side, check};
+use crate::inert::inert;
+use crate::parse::registry;
+
+/// Parse recorded answers again: which decisions flip, by which method.
+///
+/// Exit code 1 if any decision flips.
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// Runs (first digits of the id, or `latest`), or recordings' files.
+    #[arg(required = true)]
+    runs: Vec<String>,
+    /// Compare with this parser, NAME or NAME@VERSION; the latest version of each if not given.
+    #[arg(long, value_name = "PARSER")]
+    parser: Option<String>,
+    /// How many flips to list as text; --json lists all.
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    most: usize,
+}
+
+pub(super) fn run(args: Args, global: &Global, output: &Output) -> Result<Status, CliError> {
+    let target = args.parser.as_deref().map(registry::resolve).transpose()?;
+    let mut all = Vec::new();
+    for run in &args.runs {
+        let selected = select::run_or_file(global, run)?;
+        all.push(check(selected.log.reader()?.as_mut(), selected.run, target)?);
+    }
+    if output.is_json() {
+        let objects: Vec<Value> = all.iter().map(object).collect();
+        match objects.as_slice() {
+            [one] => output.object(one)?,
+            several => output.object(&json!({"checks": several}))?,
+        }
+    } else {
+        let texts: Vec<String> = all.iter().map(|c| text(c, args.most)).collect();
+        output.text(&texts.join("\n"))?;
+    }
+    let differs = all.iter().any(|c| !c.flipped.is_empty() || !c.unfaithful.is_empty());
+    Ok(if differs { Status::Difference } else { Status::Fine })
+}
+
+fn object(checked: &Checked) -> Value {
+    let Checked {
+        run,
+        parser_from,
+        parser_to,
+        decisions,
+        flipped,
+        by_method,
+        verdicts,
+        unfaithful,
+    } = checked;
+    let table = |pick: fn(&(u64, u64)) -> u64| -> Value {
+        verdicts.iter().map(|(k, v)| ((*k).to_owned(), json!(pick(v)))).collect()
+    };
+    json!({
+        "run": run,
+        "parser_from": parser_from.join(", "),
+        "parser_to": parser_to.join(", "),
+        "decisions": decisions,
+        "flips": flipped.len(),
+        "by_method": by_method,
+        "verdicts_from": table(|v| v.0),
+        "verdicts_to": table(|v| v.1),
+        "unfaithful": unfaithful,
+        "flipped": flipped,
+    })
+}
+
+fn text(checked: &Checked, most: usize) -> String {
+    let Checked {
+        run,
+        parser_from,
+        parser_to,
+        decisions,
+        flipped,
+        by_method,
+        verdicts,
+        unfaithful,
+    } = checked;
+    let mut out = String::new();
+    // Writing to a string cannot fail.
+    let _ = writeln!(
+        out,
+        "run {run}: {} from {} to {}: {}",
+        counted(*decisions, "decision"),
+        parser_from.join(", "),
+        parser_to.join(", "),
+        counted(flipped.len() as u64, "flip")
+    );
+    if !unfaithful.is_empty() {
+        let _ = writeln!(
+            out,
+            "{} not what the recorded parser version makes of the answer today, first at seq {}",
+            counted(unfaithful.len() as u64, "decision"),
+            unfaithful[0]
+        );
+    }
+    let _ = writeln!(out, "\nmethod recorded -> method now");
+    for (from, now) in by_method {
+        for (to, n) in now {
+            let _ = writeln!(out, "  {from:<22} -> {to:<22}{:>9}", grouped(*n));
+        }
+    }
+    if !verdicts.is_empty() {
+        let share = |n: u64| 100.0 * n as f64 / (*decisions).max(1) as f64;
+        let _ = writeln!(out, "\nverdict{:>30}{:>20}", "recorded", "now");
+        for (verdict, (from, to)) in verdicts {
+            let _ = writeln!(
+                out,
+                "  {verdict:<16}{:>9} {:>6.2} %  {:>9} {:>6.2} %",
+                grouped(*from),
+                share(*from),
+                grouped(*to),
+                share(*to)
+            );
+        }
+        if let Some((from, to)) = verdicts.get("valid") {
+            let (from, to) = (share(*from), share(*to));
+            let _ = writeln!(
+                out,
+                "solve rate {from:.2} % -> {to:.2} % ({:+.2} percentage points)",
+                to - from
+            );
+        }
+    }
+    if !flipped.is_empty() && most > 0 {
+        let _ = writeln!(out, "\nflips");
+    }
+    for Flip { seq, call, sample, from, to } in flipped.iter().take(most) {
+        let _ = writeln!(out, "  seq {seq} {call}#{sample}: {} -> {}", side(from), side(to));
+    }
+    if flipped.len() > most {
+        let more = grouped((flipped.len() - most) as u64);
+        let _ = writeln!(out, "  and {more} more; --most N or --json lists them");
+    }
+    out
+}
+
+fn side(side: &Side) -> String {
+    let Side { method, value, verdict } = side;
+    let verdict = verdict.map(|v| format!(", {v}")).unwrap_or_default();
+    format!("{} ({method}{verdict})", inert(&value.to_string(), 60))
+}

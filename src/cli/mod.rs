@@ -1,0 +1,129 @@
+//! The command line: the only place that prints, reads the environment, or exits.
+//!
+//! One file a command: its arguments and its function. Exit codes are in [`Status`].
+
+mod audit;
+mod check;
+mod error;
+mod export;
+mod import;
+mod list;
+mod model;
+mod output;
+mod progress;
+mod replay;
+mod resume;
+mod run;
+mod select;
+mod session;
+mod show;
+mod verify;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+pub use error::Status;
+use output::Output;
+
+/// Record, replay and re-parse LLM experiments.
+///
+/// Every request to a model and every answer is an event in an append-only log. A run survives a crash
+/// without paying twice, replays offline, and can be re-parsed with a better parser years later.
+///
+/// Exit codes: 0 fine; 1 a difference was found (divergence, flips, broken chain); 2 wrong usage or
+/// input; 3 the log or a file could not be read or written; 4 the model failed; 130 interrupted.
+#[derive(Debug, Parser)]
+#[command(name = "retold", version, max_term_width = 100, disable_help_subcommand = true)]
+struct Cli {
+    #[command(flatten)]
+    global: Global,
+    #[command(subcommand)]
+    command: Command,
+}
+
+/// Options of every command.
+#[derive(Debug, Clone, clap::Args)]
+struct Global {
+    /// The log file; `run` and `import` make it if there is none.
+    #[arg(
+        long,
+        global = true,
+        env = "RETOLD_LOG",
+        default_value = "retold.db",
+        value_name = "PATH"
+    )]
+    log: PathBuf,
+    /// Print one JSON object instead of text.
+    #[arg(long, global = true)]
+    json: bool,
+    /// Show no progress.
+    #[arg(long, short, global = true)]
+    quiet: bool,
+    /// Say more on stderr: -v warnings of retries, -vv every attempt, -vvv everything.
+    #[arg(long, short, global = true, action = clap::ArgAction::Count)]
+    verbose: u8,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Run(run::Args),
+    Resume(resume::Args),
+    Replay(replay::Args),
+    Check(check::Args),
+    Audit(audit::Args),
+    Log(list::Args),
+    Show(show::Args),
+    Verify(verify::Args),
+    Export(export::Args),
+    Import(import::Args),
+}
+
+/// Runs the program with the arguments of the process.
+pub fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(e) => {
+            // Help and version are no errors; clap knows which stream each belongs on.
+            let _ = e.print();
+            return ExitCode::from(if e.use_stderr() { Status::Usage as u8 } else { 0 });
+        }
+    };
+    start_tracing(cli.global.verbose);
+    let output = Output::new(&cli.global);
+    let result = match cli.command {
+        Command::Run(args) => run::run(args, &cli.global, &output),
+        Command::Resume(args) => resume::run(args, &cli.global, &output),
+        Command::Replay(args) => replay::run(args, &cli.global, &output),
+        Command::Check(args) => check::run(args, &cli.global, &output),
+        Command::Audit(args) => audit::run(args, &cli.global, &output),
+        Command::Log(args) => list::run(args, &cli.global, &output),
+        Command::Show(args) => show::run(args, &cli.global, &output),
+        Command::Verify(args) => verify::run(args, &cli.global, &output),
+        Command::Export(args) => export::run(args, &cli.global, &output),
+        Command::Import(args) => import::run(args, &cli.global, &output),
+    };
+    let status = result.unwrap_or_else(|error| {
+        error.print();
+        error.status
+    });
+    ExitCode::from(status as u8)
+}
+
+/// Sends what the library traces to stderr, its own messages only.
+fn start_tracing(verbose: u8) {
+    let level = match verbose {
+        0 => return,
+        1 => tracing::Level::WARN,
+        2 => tracing::Level::DEBUG,
+        _ => tracing::Level::TRACE,
+    };
+    // At the most verbose level the HTTP client speaks, too; it knows the key as sensitive.
+    let filter = match level {
+        tracing::Level::TRACE => tracing_subscriber::EnvFilter::new("trace"),
+        level => tracing_subscriber::EnvFilter::new(format!("retold={level}")),
+    };
+    let _ =
+        tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).try_init();
+}

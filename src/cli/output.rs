@@ -1,0 +1,95 @@
+//! Printing: results on stdout, and everything foreign made inert.
+
+use std::fmt::Write as _;
+use std::io::Write as _;
+
+use serde::Serialize;
+
+use super::Global;
+use super::error::{CliError, Status};
+use crate::inert::inert_lines;
+
+/// Where results go.
+pub(super) struct Output {
+    json: bool,
+}
+
+impl Output {
+    pub(super) fn new(global: &Global) -> Self {
+        Output { json: global.json }
+    }
+
+    /// Whether one JSON object is asked for.
+    pub(super) fn is_json(&self) -> bool {
+        self.json
+    }
+
+    /// Prints text. Models and files have no say in what a terminal does.
+    pub(super) fn text(&self, text: &str) -> Result<(), CliError> {
+        write_out(inert_text(text).as_bytes())
+    }
+
+    /// Prints bytes as they are, for output that is meant for programs.
+    pub(super) fn raw(&self, bytes: &[u8]) -> Result<(), CliError> {
+        write_out(bytes)
+    }
+
+    /// Prints one JSON object.
+    pub(super) fn object(&self, value: &impl Serialize) -> Result<(), CliError> {
+        let text = serde_json::to_string(value)
+            .map_err(|e| CliError::new(Status::Io, format!("the result has no JSON form: {e}")))?;
+        write_out(format!("{}\n", inert_json(&text)).as_bytes())
+    }
+}
+
+fn write_out(bytes: &[u8]) -> Result<(), CliError> {
+    let mut out = std::io::stdout().lock();
+    match out.write_all(bytes).and_then(|()| out.flush()) {
+        // `retold log | head` is no mistake.
+        Err(e) if e.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
+        Err(e) => Err(CliError::new(Status::Io, format!("cannot write to stdout: {e}"))),
+        Ok(()) => Ok(()),
+    }
+}
+
+/// Text as it may reach a terminal.
+pub(super) fn inert_text(text: &str) -> String {
+    inert_lines(text)
+}
+
+/// JSON as it may reach a terminal: the same characters, as JSON escapes.
+fn inert_json(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            c if c.is_ascii() && !c.is_control() => out.push(c),
+            c if inert_lines(c.encode_utf8(&mut [0; 4])).len() != c.len_utf8() => {
+                for unit in c.encode_utf16(&mut [0; 2]) {
+                    // Writing to a string cannot fail.
+                    let _ = write!(out, "\\u{unit:04x}");
+                }
+            }
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+/// A number with thin groups of three: `10,000`.
+pub(super) fn grouped(n: u64) -> String {
+    let digits = n.to_string();
+    let mut out = String::new();
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+/// A count with its noun: `1 answer`, `10,000 answers`.
+pub(super) fn counted(n: u64, noun: &str) -> String {
+    let s = if n == 1 { "" } else { "s" };
+    format!("{} {noun}{s}", grouped(n))
+}

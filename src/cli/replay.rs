@@ -1,0 +1,92 @@
+//! `retold replay`.
+
+use serde_json::json;
+
+use super::Global;
+use super::error::{CliError, Status};
+use super::output::{Output, counted};
+use super::resume::settings_of;
+use super::select;
+use super::session::{self, Session};
+use crate::event::RunStarted;
+use crate::run::{Ended, Finish, Mode, Stop};
+
+/// Execute a recorded run again, offline, and prove its outcome identical.
+///
+/// No model is asked and nothing is written. Exit code 1 and a report if anything differs.
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// The run (first digits of its id, or `latest`), or a recording's file.
+    run: String,
+}
+
+pub(super) fn run(args: Args, global: &Global, output: &Output) -> Result<Status, CliError> {
+    let selected = select::run_or_file(global, &args.run)?;
+    let started = select::started(selected.log.reader()?.as_mut(), selected.run)?;
+    let settings = settings_of(&started)?;
+    let simulated = is_simulated(&started);
+    let session = Session {
+        log: selected.log,
+        run: selected.run,
+        mode: Mode::Replay,
+        started,
+        settings,
+        model: None,
+    };
+    let Ended { finish, progress, outcome_digest, report, took } = session::go(session, global)?;
+    let (identical, complete, divergence) = match finish {
+        Finish::Finished => (true, true, None),
+        Finish::EndOfRecord => (true, false, None),
+        Finish::Stopped(Stop::Diverged(divergence)) => (false, true, Some(divergence)),
+        Finish::Stopped(stop) => return Err(stop.into()),
+    };
+    if output.is_json() {
+        let divergence = divergence
+            .as_ref()
+            .map(|d| json!({"what": d.headline(), "seq": d.seq(), "report": d.to_string()}));
+        output.object(&json!({
+            "run": selected.run,
+            "identical": identical,
+            "complete": complete,
+            "exchanges": progress.exchanges,
+            "model_calls": progress.model_calls,
+            "decisions": progress.decisions,
+            "outcome_digest": outcome_digest,
+            "divergence": divergence,
+            "seconds": took.as_secs_f64(),
+            "simulated": simulated,
+            "report": report.json,
+        }))?;
+    } else {
+        let mut text = match (&divergence, complete) {
+            (Some(divergence), _) => format!("run {} diverges: {divergence}", selected.run),
+            (None, true) => format!("run {} replays identically", selected.run),
+            (None, false) => format!(
+                "run {} replays identically as far as it goes; it never finished: \
+                 `retold resume {}` goes on",
+                selected.run,
+                selected.run.short(8)
+            ),
+        };
+        let rate = progress.exchanges as f64 / took.as_secs_f64().max(1e-9);
+        text.push_str(&format!(
+            "\n{}, {} asked of a model, in {:.2} s ({rate:.0}/s)\noutcome digest {outcome_digest}\n",
+            counted(progress.exchanges, "answer"),
+            progress.model_calls,
+            took.as_secs_f64()
+        ));
+        if simulated {
+            text.push_str("SIMULATED: a program made these answers up; they are no data\n");
+        }
+        if divergence.is_none() {
+            text.push_str(&format!("\n{}", report.text));
+        }
+        output.text(&text)?;
+    }
+    Ok(if identical { Status::Fine } else { Status::Difference })
+}
+
+/// Whether a run's answers were made up by a program.
+pub(super) fn is_simulated(started: &RunStarted) -> bool {
+    started.model["simulated"].as_bool().unwrap_or(false)
+}

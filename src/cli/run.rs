@@ -1,0 +1,78 @@
+//! `retold run`.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use super::Global;
+use super::error::{CliError, Status};
+use super::model::ModelArgs;
+use super::output::Output;
+use super::session::{self, Session};
+use crate::event::RunStarted;
+use crate::experiments::registry;
+use crate::id::RunId;
+use crate::log::{Log, SqliteBackend, SqliteOptions};
+use crate::run::Mode;
+
+/// Record a run of an experiment.
+///
+/// The model is simulated unless the config or a flag says otherwise.
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// The config file (YAML).
+    config: PathBuf,
+    /// The experiment, if the config does not name it.
+    #[arg(long, value_name = "NAME")]
+    experiment: Option<String>,
+    /// Change a setting of the config, such as samples=10 or request.model=gpt-4o. Repeatable.
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    settings: Vec<String>,
+    #[command(flatten)]
+    model: ModelArgs,
+    /// Do not let the log file grow beyond this many bytes.
+    #[arg(long, value_name = "BYTES")]
+    log_limit: Option<u64>,
+}
+
+pub(super) fn run(args: Args, global: &Global, output: &Output) -> Result<Status, CliError> {
+    let Args { config, experiment, settings, model, log_limit } = args;
+    let mut study = registry::study(&config, experiment.as_deref(), &settings)?;
+    model.apply(&mut study.settings.runtime)?;
+    // Everything that can be wrong is found before the log is touched.
+    let answerer = model.make(&study.experiment, study.seed, &study.settings.runtime)?;
+    let info = answerer.info();
+    let simulated = info.simulated;
+    let as_json = |value: serde_json::Result<serde_json::Value>| {
+        value.map_err(|e| CliError::new(Status::Usage, format!("settings: {e}")))
+    };
+    let started = RunStarted {
+        experiment: study.experiment.clone(),
+        seed: study.seed,
+        settings: as_json(serde_json::to_value(&study.settings))?,
+        model: as_json(serde_json::to_value(&info))?,
+        program: crate::PROGRAM.to_owned(),
+    };
+    let options = SqliteOptions { max_bytes: log_limit, ..SqliteOptions::default() };
+    let log = Log::new(Arc::new(SqliteBackend::open_or_create(&global.log, options)?));
+    let run = new_run_id()?;
+    let session = Session {
+        log: log.clone(),
+        run,
+        mode: Mode::Record,
+        started,
+        settings: study.settings,
+        model: Some(answerer),
+    };
+    let ended = session::go(session, global)?;
+    let name = super::select::short_name(log.reader()?.as_mut(), run)?;
+    let status = session::conclude(&ended, run, &name, &study.experiment, simulated, output)?;
+    session::stopped(ended, &name).map_or(Ok(status), Err)
+}
+
+/// Eight random bytes.
+pub(super) fn new_run_id() -> Result<RunId, CliError> {
+    let mut bytes = [0; 8];
+    getrandom::fill(&mut bytes)
+        .map_err(|e| CliError::new(Status::Io, format!("the system gives no random bytes: {e}")))?;
+    Ok(RunId(bytes))
+}

@@ -1,0 +1,106 @@
+//! Finding what a user names: the log, a run by prefix or `latest`, a recording by its file.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use super::Global;
+use super::error::CliError;
+use crate::event::{Event, RunStarted};
+use crate::exchange::{Recording, import_recording, read_recording};
+use crate::id::{RunId, Seq};
+use crate::log::{
+    Backend, Log, LogError, MemoryBackend, Reader, RunHead, SqliteBackend, SqliteOptions,
+};
+
+/// Opens the log that must exist.
+pub(super) fn open(global: &Global) -> Result<Log, CliError> {
+    let backend = SqliteBackend::open(&global.log, SqliteOptions::default())?;
+    Ok(Log::new(Arc::new(backend)))
+}
+
+/// A run in a log.
+pub(super) struct Selected {
+    pub(super) log: Log,
+    pub(super) run: RunId,
+}
+
+/// The run a user names, in the log.
+pub(super) fn run(global: &Global, name: &str) -> Result<Selected, CliError> {
+    let log = open(global)?;
+    let run = find(log.reader()?.as_mut(), name, &global.log)?.run;
+    Ok(Selected { log, run })
+}
+
+/// The run a user names, in the log or in a recording.
+pub(super) fn run_or_file(global: &Global, name: &str) -> Result<Selected, CliError> {
+    if !looks_like_a_file(name) {
+        return run(global, name);
+    }
+    let Recording { run, .. } = recording(name)?.0;
+    let (_, log) = recording(name)?;
+    Ok(Selected { log, run })
+}
+
+fn recording(name: &str) -> Result<(Recording, Log), CliError> {
+    let recording = read_recording(Path::new(name))?;
+    let backend = MemoryBackend::new();
+    import_recording(&backend, &recording)?;
+    Ok((recording, Log::new(Arc::new(backend) as Arc<dyn Backend>)))
+}
+
+/// A run is hex digits or `latest`; anything with a dot or slash is a file.
+fn looks_like_a_file(name: &str) -> bool {
+    name.contains(['.', '/', '\\'])
+}
+
+/// A run by shortest unique prefix, or `latest`.
+pub(super) fn find(reader: &mut dyn Reader, name: &str, log: &Path) -> Result<RunHead, CliError> {
+    let runs = reader.runs()?;
+    let log = log.display();
+    let list = "`retold log` lists the runs";
+    if name == "latest" {
+        return runs
+            .into_iter()
+            .last()
+            .ok_or_else(|| CliError::usage(format!("there is no run in {log} yet")));
+    }
+    if name.is_empty() || !name.chars().all(|c| c.is_ascii_hexdigit()) {
+        return Err(CliError::usage(format!(
+            "{name:?} names no run: give the first digits of its id, or `latest`"
+        ))
+        .hint(list));
+    }
+    let prefix = name.to_ascii_lowercase();
+    let mut found: Vec<RunHead> =
+        runs.into_iter().filter(|r| r.run.to_string().starts_with(&prefix)).collect();
+    match (found.pop(), found.as_slice()) {
+        (Some(run), []) => Ok(run),
+        (None, _) => Err(CliError::usage(format!("there is no run {name} in {log}")).hint(list)),
+        (Some(last), others) => {
+            let all: Vec<String> =
+                others.iter().chain([&last]).map(|r| r.run.to_string()).collect();
+            let message = format!("{name} could be any of {}", all.join(", "));
+            Err(CliError::usage(message).hint("give more digits"))
+        }
+    }
+}
+
+/// How a run began.
+pub(super) fn started(reader: &mut dyn Reader, run: RunId) -> Result<RunStarted, CliError> {
+    let first = reader.events(run, Seq(0), 1)?;
+    let corrupt = |what: &str| LogError::Corrupt { run, seq: Seq(1), what: what.to_owned() };
+    let first = first.first().ok_or_else(|| corrupt("the event is missing"))?;
+    match first.event().map_err(|e| corrupt(&e.what))? {
+        Event::RunStarted(started) => Ok(started),
+        _ => Err(corrupt("it is not the start of a run").into()),
+    }
+}
+
+/// The shortest prefix of a run's id that names it, at least four digits.
+pub(super) fn short_name(reader: &mut dyn Reader, run: RunId) -> Result<String, CliError> {
+    let whole = run.to_string();
+    let others: Vec<String> =
+        reader.runs()?.iter().map(|r| r.run.to_string()).filter(|r| *r != whole).collect();
+    let unique = |n: &usize| !others.iter().any(|other| other.starts_with(&whole[..*n]));
+    Ok(whole[..(4..whole.len()).find(unique).unwrap_or(whole.len())].to_owned())
+}

@@ -1,0 +1,158 @@
+//! One execution of a run, from the command line: runtime, Ctrl-C, progress, and what is said at
+//! the end.
+
+use serde_json::json;
+
+use super::Global;
+use super::error::{CliError, Status};
+use super::output::{Output, counted};
+use super::progress;
+use crate::event::RunStarted;
+use crate::experiments::registry::{self, StudySettings};
+use crate::id::RunId;
+use crate::log::Log;
+use crate::model::{Answerer, Throttle};
+use crate::run::{Ended, Finish, Mode, Setup, Signal, execute};
+
+/// An execution to be done.
+pub(super) struct Session {
+    pub(super) log: Log,
+    pub(super) run: RunId,
+    pub(super) mode: Mode,
+    pub(super) started: RunStarted,
+    pub(super) settings: StudySettings,
+    pub(super) model: Option<Answerer>,
+}
+
+/// Executes a run.
+pub(super) fn go(session: Session, global: &Global) -> Result<Ended, CliError> {
+    let Session { log, run, mode, started, settings, model } = session;
+    let experiment = registry::build(&started.experiment, &settings.experiment)
+        .map_err(|e| CliError::usage(e.to_string()))?;
+    let runtime = &settings.runtime;
+    let throttle = Throttle::new(&runtime.limits);
+    let throttle = throttle.map_err(|e| CliError::usage(format!("limits: {e}")))?;
+    let signal = Signal::default();
+    let setup = Setup {
+        log,
+        run,
+        mode,
+        started,
+        model,
+        retry: runtime.retry,
+        throttle,
+        signal: signal.clone(),
+        on_progress: progress::shown(global.quiet),
+    };
+    let tokio = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let tokio = tokio.map_err(|e| CliError::new(Status::Io, format!("no runtime: {e}")))?;
+    tokio.block_on(async {
+        let watch = tokio::spawn(watch_interrupts(signal));
+        let ended = execute(experiment.as_ref(), setup).await;
+        watch.abort();
+        Ok(ended?)
+    })
+}
+
+/// The first Ctrl-C stops in good order, the second at once.
+async fn watch_interrupts(signal: Signal) {
+    if tokio::signal::ctrl_c().await.is_err() {
+        return;
+    }
+    signal.stop();
+    CliError::new(Status::Interrupted, "interrupted: finishing what is in flight")
+        .hint("Ctrl-C again stops at once; nothing recorded is lost either way")
+        .print();
+    if tokio::signal::ctrl_c().await.is_ok() {
+        #[expect(clippy::disallowed_methods, reason = "the user asked twice")]
+        std::process::exit(Status::Interrupted as i32);
+    }
+}
+
+/// What a run or resume says at the end.
+pub(super) fn conclude(
+    ended: &Ended,
+    run: RunId,
+    name: &str,
+    experiment: &str,
+    simulated: bool,
+    output: &Output,
+) -> Result<Status, CliError> {
+    let Ended { finish, progress, outcome_digest, report, took } = ended;
+    let (outcome, stop) = match finish {
+        Finish::Finished => ("finished", None),
+        Finish::EndOfRecord => ("unfinished", None),
+        Finish::Stopped(crate::run::Stop::Interrupted) => ("interrupted", None),
+        Finish::Stopped(stop) => ("stopped", Some(stop)),
+    };
+    if output.is_json() {
+        output.object(&json!({
+            "run": run,
+            "experiment": experiment,
+            "outcome": outcome,
+            "exchanges": progress.exchanges,
+            "model_calls": progress.model_calls,
+            "failed_calls": progress.failed,
+            "decisions": progress.decisions,
+            "outcome_digest": outcome_digest,
+            "seconds": took.as_secs_f64(),
+            "simulated": simulated,
+            "report": report.json,
+            "error": stop.map(ToString::to_string),
+        }))?;
+    } else {
+        let mut text = format!(
+            "run {run} {outcome}: {}, {} of them new, in {:.2} s\n",
+            counted(progress.exchanges, "answer"),
+            counted(progress.live, "answer").split(' ').next().unwrap_or("0"),
+            took.as_secs_f64()
+        );
+        if simulated {
+            text.push_str("SIMULATED: a program made these answers up; they are no data\n");
+        }
+        text.push_str(&format!("outcome digest {outcome_digest}\n\n{}", report.text));
+        text.push_str(&next_steps(outcome, name));
+        output.text(&text)?;
+    }
+    match outcome {
+        "finished" if progress.exchanges == 0 && progress.failed > 0 => Err(CliError::new(
+            Status::Model,
+            format!("every one of {} failed", counted(progress.failed, "call")),
+        )
+        .hint(format!("`retold log {name}` shows the failed attempts"))),
+        "finished" => Ok(Status::Fine),
+        "interrupted" => Ok(Status::Interrupted),
+        _ => Ok(Status::Fine),
+    }
+}
+
+fn next_steps(outcome: &str, name: &str) -> String {
+    match outcome {
+        "finished" => format!(
+            "\nnext:\n  \
+             retold replay {name}          prove the outcome identical, offline\n  \
+             retold check {name}           re-parse with the latest parsers\n  \
+             retold show {name}            what the run holds\n  \
+             retold export {name} FILE     write it to a file (.jsonl, .jsonl.gz, .jsonl.zst)\n"
+        ),
+        _ => format!("\nnext:\n  retold resume {name}          go on where it stopped\n"),
+    }
+}
+
+/// The error of an execution that stopped, with what to do next.
+pub(super) fn stopped(ended: Ended, name: &str) -> Option<CliError> {
+    let Finish::Stopped(stop) = ended.finish else { return None };
+    match stop {
+        crate::run::Stop::Interrupted => None,
+        stop => {
+            let resumable = !matches!(stop, crate::run::Stop::Diverged(_));
+            let error = CliError::from(stop);
+            Some(match resumable && error.hints.is_empty() {
+                true => error.hint(format!(
+                    "what was recorded is kept: when this is mended, `retold resume {name}` goes on"
+                )),
+                false => error,
+            })
+        }
+    }
+}

@@ -1,0 +1,246 @@
+//! `retold show`.
+
+use std::fmt::Write;
+use std::path::Path;
+
+use serde_json::json;
+
+use super::Global;
+use super::error::{CliError, Status};
+use super::list::as_json;
+use super::output::{Output, counted};
+use super::replay::is_simulated;
+use super::resume::settings_of;
+use super::{audit, select};
+use crate::audit::Target;
+use crate::event::{Event, RunFinished, RunStarted};
+use crate::experiments::registry;
+use crate::id::{RunId, Seq};
+use crate::log::Reader;
+use crate::prompt::Request;
+use crate::run::Report;
+
+/// Show a run, one of its calls or events, or a prompt by its hash.
+///
+/// `retold show HASH --canonical | b3sum` prints the hash again.
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// A run (first digits of its id, or `latest`), a recording's file, or the first 6 or more digits of a
+    /// prompt hash.
+    what: String,
+    /// Of a run: a call, CALL#SAMPLE, or a seq.
+    part: Option<Target>,
+    /// Of a prompt: print the canonical request, the very bytes that were hashed.
+    #[arg(long)]
+    canonical: bool,
+}
+
+pub(super) fn run(args: Args, global: &Global, output: &Output) -> Result<Status, CliError> {
+    let Args { what, part, canonical } = args;
+    if canonical {
+        let log = select::open(global)?;
+        let request = prompt(log.reader()?.as_mut(), &what, &global.log)?;
+        output.raw(request.canonical().as_bytes())?;
+        return Ok(Status::Fine);
+    }
+    let selected = match select::run_or_file(global, &what) {
+        Ok(selected) => selected,
+        // No run begins like this: perhaps a prompt does.
+        Err(e) if e.status == Status::Usage && part.is_none() && is_hash(&what) => {
+            let log = select::open(global)?;
+            return match prompt(log.reader()?.as_mut(), &what, &global.log) {
+                Ok(request) => show_prompt(&request, output),
+                Err(_) => Err(e),
+            };
+        }
+        Err(e) => return Err(e),
+    };
+    let mut reader = selected.log.reader()?;
+    match part {
+        None => show_run(reader.as_mut(), selected.run, output),
+        Some(Target::Seq(seq)) => show_event(reader.as_mut(), selected.run, seq, output),
+        Some(target) => {
+            let args = audit::Args { run: what, decision: target };
+            audit::run(args, global, output)
+        }
+    }
+}
+
+fn is_hash(text: &str) -> bool {
+    (6..=64).contains(&text.len()) && text.chars().all(|c| c.is_ascii_hexdigit())
+}
+
+/// The one stored prompt whose hash begins so.
+fn prompt(reader: &mut dyn Reader, prefix: &str, log: &Path) -> Result<Request, CliError> {
+    if !is_hash(prefix) {
+        return Err(CliError::usage(format!(
+            "{prefix:?} is no prompt hash: give 6 or more digits"
+        )));
+    }
+    let found = reader.prompts(&prefix.to_ascii_lowercase(), 2)?;
+    let hash = match found.as_slice() {
+        [hash] => *hash,
+        [] => {
+            let message = format!("there is no prompt {prefix} in {}", log.display());
+            return Err(CliError::usage(message));
+        }
+        _ => {
+            let message = format!("several prompts begin with {prefix}");
+            return Err(CliError::usage(message).hint("give more digits"));
+        }
+    };
+    let missing = || CliError::usage(format!("there is no prompt {hash}"));
+    reader.request(hash)?.ok_or_else(missing)
+}
+
+fn show_prompt(request: &Request, output: &Output) -> Result<Status, CliError> {
+    if output.is_json() {
+        output.object(&json!({"prompt_hash": request.hash(), "request": request.body()}))?;
+        return Ok(Status::Fine);
+    }
+    let mut text = format!("prompt {}\n", request.hash());
+    let body = request.body().as_object();
+    for (key, value) in body.into_iter().flatten().filter(|(key, _)| *key != "messages") {
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "{key}: {value}");
+    }
+    for (role, message) in request.messages() {
+        let _ = writeln!(text, "\n{role}:\n{message}");
+    }
+    output.text(&text)?;
+    Ok(Status::Fine)
+}
+
+fn show_event(
+    reader: &mut dyn Reader,
+    run: RunId,
+    seq: Seq,
+    output: &Output,
+) -> Result<Status, CliError> {
+    let events = reader.events(run, Seq(seq.0.saturating_sub(1)), 1)?;
+    let Some(event) = events.first().filter(|e| e.seq == seq) else {
+        return Err(CliError::usage(format!("run {run} has no seq {seq}")));
+    };
+    let object = as_json(event);
+    match output.is_json() {
+        true => output.object(&object)?,
+        false => {
+            let mut text = String::new();
+            for (key, value) in object.as_object().into_iter().flatten() {
+                let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+                let _ = writeln!(text, "{key}: {value}");
+            }
+            output.text(&text)?;
+        }
+    }
+    Ok(Status::Fine)
+}
+
+/// A run's facts, folded.
+struct Folded {
+    started: RunStarted,
+    finished: Option<RunFinished>,
+    answers: u64,
+    decisions: u64,
+    failed_attempts: u64,
+    events: u64,
+    report: Report,
+}
+
+fn fold(reader: &mut dyn Reader, run: RunId) -> Result<Folded, CliError> {
+    let started = select::started(reader, run)?;
+    let experiment = match started.experiment == crate::exchange::EXCHANGES {
+        true => None,
+        false => {
+            let settings = settings_of(&started)?;
+            let built = registry::build(&started.experiment, &settings.experiment);
+            Some(built.map_err(|e| CliError::usage(e.to_string()))?)
+        }
+    };
+    let mut facts = Vec::new();
+    let mut folded = Folded {
+        started,
+        finished: None,
+        answers: 0,
+        decisions: 0,
+        failed_attempts: 0,
+        events: 0,
+        report: Report::default(),
+    };
+    loop {
+        let batch = reader.events(run, Seq(folded.events), 1024)?;
+        if batch.is_empty() {
+            break;
+        }
+        for stored in &batch {
+            let corrupt = |e: crate::event::EventError| crate::log::LogError::Corrupt {
+                run,
+                seq: e.seq,
+                what: e.what,
+            };
+            folded.events = stored.seq.0;
+            match stored.event().map_err(corrupt)? {
+                Event::ResponseReceived(_) | Event::AnswerReused(_) => folded.answers += 1,
+                Event::DecisionMade(_) => folded.decisions += 1,
+                Event::AttemptFailed(_) => folded.failed_attempts += 1,
+                Event::Occurred(occurred) => facts.push(occurred.fact),
+                Event::RunFinished(finished) => folded.finished = Some(finished),
+                _ => {}
+            }
+        }
+    }
+    if let Some(experiment) = experiment {
+        let report = experiment.fold(&facts);
+        folded.report = report.map_err(|e| CliError::usage(format!("run {run}: {e}")))?;
+    }
+    Ok(folded)
+}
+
+fn show_run(reader: &mut dyn Reader, run: RunId, output: &Output) -> Result<Status, CliError> {
+    let folded = fold(reader, run)?;
+    let Folded { started, finished, answers, decisions, failed_attempts, events, report } = &folded;
+    if output.is_json() {
+        output.object(&json!({
+            "run": run,
+            "experiment": started.experiment,
+            "seed": started.seed,
+            "model": started.model,
+            "simulated": is_simulated(started),
+            "program": started.program,
+            "outcome": finished.as_ref().map(|f| f.outcome),
+            "outcome_digest": finished.as_ref().map(|f| f.outcome_digest),
+            "exchanges": answers,
+            "decisions": decisions,
+            "failed_attempts": failed_attempts,
+            "events": events,
+            "report": report.json,
+        }))?;
+        return Ok(Status::Fine);
+    }
+    let model = started.model["kind"].as_str().unwrap_or("?");
+    let source = started.model["source"].as_str().map(|s| format!(" ({s})")).unwrap_or_default();
+    let mut text = format!(
+        "run {run}\nexperiment {}, seed {}, recorded by {}\nmodel {model}{source}\n",
+        started.experiment, started.seed, started.program
+    );
+    if is_simulated(started) {
+        text.push_str("SIMULATED: a program made these answers up; they are no data\n");
+    }
+    let _ = writeln!(
+        text,
+        "{}, {}, {}, {}",
+        counted(*events, "event"),
+        counted(*answers, "answer"),
+        counted(*decisions, "decision"),
+        counted(*failed_attempts, "failed attempt")
+    );
+    match finished {
+        Some(finished) => {
+            let _ = writeln!(text, "finished, outcome digest {}", finished.outcome_digest);
+        }
+        None => text.push_str("unfinished: `retold resume` goes on with it\n"),
+    }
+    let _ = write!(text, "\n{}", report.text);
+    output.text(&text)?;
+    Ok(Status::Fine)
+}

@@ -1,0 +1,110 @@
+//! Writing a recording.
+
+use std::collections::BTreeSet;
+
+use data_encoding::BASE64;
+use serde_json::json;
+
+use super::recording::FORMAT;
+use crate::content::Content;
+use crate::event::StoredEvent;
+use crate::event::chain::Link;
+use crate::id::{ContentHash, PromptHash, RunId, Seq};
+use crate::log::{LogError, Reader, externalise};
+use crate::prompt::CanonicalError;
+
+/// Events read at a time.
+const BATCH: usize = 1024;
+
+/// Writes a run, line by line, to wherever `line` puts it. Gives the number of events.
+///
+/// # Errors
+/// [`LogError`] if the log cannot be read, or whatever `line` raises.
+pub fn export_recording<E: From<LogError>>(
+    reader: &mut dyn Reader,
+    run: RunId,
+    line: &mut dyn FnMut(&str) -> Result<(), E>,
+) -> Result<u64, E> {
+    let (major, minor) = FORMAT;
+    line(
+        &json!({"format": format!("{major}.{minor}"), "recording": "retold", "run": run})
+            .to_string(),
+    )?;
+    let mut given = Given::default();
+    let mut after = Seq(0);
+    loop {
+        let events = reader.events(run, after, BATCH)?;
+        let Some(last) = events.last() else { return Ok(after.0) };
+        after = last.seq;
+        for event in &events {
+            given.needed_by(reader, event, line)?;
+            let mut text = Link::of_stored(event).canonical();
+            // The canonical event, with its hash as one more field at the end.
+            text.truncate(text.len() - 1);
+            line(&format!("{text},\"hash\":\"{}\"}}", event.hash))?;
+        }
+    }
+}
+
+/// What has been written already.
+#[derive(Default)]
+struct Given {
+    contents: BTreeSet<ContentHash>,
+    requests: BTreeSet<PromptHash>,
+}
+
+/// An error of the log or of the writing, while a request is taken apart.
+struct Passed<E>(E);
+
+impl<E: From<LogError>> From<CanonicalError> for Passed<E> {
+    fn from(error: CanonicalError) -> Self {
+        let reason = error.to_string();
+        Passed(LogError::Failed { path: "the request".to_owned(), reason }.into())
+    }
+}
+
+impl Given {
+    /// Writes the contents and the request of an event, unless they have been written.
+    fn needed_by<E: From<LogError>>(
+        &mut self,
+        reader: &mut dyn Reader,
+        event: &StoredEvent,
+        line: &mut dyn FnMut(&str) -> Result<(), E>,
+    ) -> Result<(), E> {
+        if let Some(content) = &event.content {
+            self.content(content, line)?;
+        }
+        let Some(prompt) = event.prompt.filter(|p| !self.requests.contains(p)) else {
+            return Ok(());
+        };
+        let Some(request) = reader.request(prompt)? else {
+            let what = format!("its request {prompt} is missing");
+            return Err(LogError::Corrupt { run: event.run, seq: event.seq, what }.into());
+        };
+        let skeleton = externalise(&request, &mut |text| -> Result<String, Passed<E>> {
+            let content = Content::from(text);
+            Ok(self.content(&content, line).map_err(Passed)?.to_string())
+        });
+        let skeleton = skeleton.map_err(|Passed(e)| e)?;
+        line(&format!("{{\"prompt\":\"{prompt}\",\"request\":{skeleton}}}"))?;
+        self.requests.insert(prompt);
+        Ok(())
+    }
+
+    fn content<E>(
+        &mut self,
+        content: &Content,
+        line: &mut dyn FnMut(&str) -> Result<(), E>,
+    ) -> Result<ContentHash, E> {
+        let hash = content.hash();
+        if self.contents.insert(hash) {
+            line(&match content {
+                Content::Text(text) => json!({"content": hash, "text": &**text}).to_string(),
+                Content::Vector(_) => {
+                    json!({"content": hash, "vector": BASE64.encode(&content.bytes())}).to_string()
+                }
+            })?;
+        }
+        Ok(hash)
+    }
+}

@@ -1,0 +1,17 @@
+//! Exchange formats: runs to files and back.
+//!
+//! - [`export_recording`], [`read_recording`]: a whole run, chain and all, as JSON Lines that diff well.
+//! - [`import_recording`]: a recording into a log, checked link by link, all or nothing.
+//! - [`export_exchanges`], [`import_exchanges`]: questions and answers alone, one a line.
+
+mod error;
+mod exchanges;
+mod export;
+mod import;
+mod recording;
+
+pub use error::ImportError;
+pub use exchanges::{EXCHANGES, export_exchanges, import_exchanges};
+pub use export::export_recording;
+pub use import::{Imported, import_recording};
+pub use recording::{Recording, is_recording, read_recording};

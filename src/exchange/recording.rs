@@ -1,0 +1,252 @@
+//! The recording format: one run, JSON Lines.
+//!
+//! ```text
+//! {"format":"1.0","recording":"retold","run":"<id>"}
+//! {"content":"<hash>","text":"..."}                a text, before its first use
+//! {"content":"<hash>","vector":"<base64>"}         a vector: little-endian 32-bit floats
+//! {"prompt":"<hash>","request":{..}}               a request; "text:<hash>" stands for a text
+//! {"body":{..},"call":"..",..,"hash":"<hash>"}     an event
+//! ```
+//!
+//! An event line without its `hash` is, to the byte, the canonical event that was hashed
+//! (see [`chain`](crate::event::chain)). Everything stands before its first use, so a recording can
+//! be read as a stream, and two recordings of one run are the same bytes.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use data_encoding::BASE64;
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use super::error::ImportError;
+use crate::content::Content;
+use crate::event::NewEvent;
+use crate::event::chain::{GENESIS, Link, content_key};
+use crate::id::{CallPath, ContentHash, EventHash, PromptHash, RunId, Sample, Seq, Time};
+use crate::jsonl::JsonlReader;
+use crate::log::expand;
+use crate::prompt::{Request, canonical};
+
+/// The format this release writes. 1.0: the first.
+pub(super) const FORMAT: (u32, u32) = (1, 0);
+
+/// A run read from a file, every hash checked.
+#[derive(Debug, Clone)]
+pub struct Recording {
+    /// The run.
+    pub run: RunId,
+    /// Its events, in order from seq 1.
+    pub events: Vec<NewEvent>,
+    /// The hash of each.
+    pub hashes: Vec<EventHash>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Header {
+    format: String,
+    recording: String,
+    run: RunId,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ContentLine {
+    content: ContentHash,
+    #[serde(default)]
+    text: Option<String>,
+    #[serde(default)]
+    vector: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RequestLine {
+    prompt: PromptHash,
+    request: Value,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct EventLine {
+    body: Map<String, Value>,
+    #[serde(default)]
+    call: Option<CallPath>,
+    #[serde(default)]
+    cause: Option<Seq>,
+    #[serde(default)]
+    content: Option<ContentHash>,
+    hash: EventHash,
+    kind: String,
+    #[serde(default)]
+    prompt: Option<PromptHash>,
+    run: RunId,
+    #[serde(default)]
+    sample: Option<Sample>,
+    seq: Seq,
+    time: Time,
+    #[serde(default)]
+    vector: Option<ContentHash>,
+    version: u32,
+}
+
+/// Whether a file begins as a recording does.
+///
+/// # Errors
+/// [`ImportError::File`] if it cannot be read.
+pub fn is_recording(path: &Path) -> Result<bool, ImportError> {
+    let first = JsonlReader::open(path)?.next().transpose()?;
+    Ok(first.is_some_and(|(_, line)| serde_json::from_str::<Header>(&line).is_ok()))
+}
+
+/// Reads a recording and checks every link of its chain.
+///
+/// # Errors
+/// [`ImportError`] with the first line that is wrong.
+pub fn read_recording(path: &Path) -> Result<Recording, ImportError> {
+    let name = path.display().to_string();
+    let mut lines = JsonlReader::open(path)?;
+    let header = lines.next().transpose()?;
+    let header = header.and_then(|(_, line)| serde_json::from_str::<Header>(&line).ok());
+    let Some(header) = header.filter(|h| h.recording == "retold") else {
+        return Err(ImportError::NotARecording { path: name });
+    };
+    let major = header.format.split('.').next().and_then(|major| major.parse::<u32>().ok());
+    if major.is_none_or(|major| major > FORMAT.0) {
+        let supported = format!("{}.{}", FORMAT.0, FORMAT.1);
+        return Err(ImportError::NewerFormat { path: name, found: header.format, supported });
+    }
+    let mut reading = Reading {
+        recording: Recording { run: header.run, events: Vec::new(), hashes: Vec::new() },
+        contents: BTreeMap::new(),
+        requests: BTreeMap::new(),
+    };
+    for line in lines {
+        let (number, line) = line?;
+        match reading.add(&line) {
+            Ok(()) => {}
+            Err(Wrong::Chain(seq)) => {
+                return Err(ImportError::BrokenChain { path: name, line: number, seq });
+            }
+            Err(Wrong::Line(what)) => {
+                return Err(ImportError::Line { path: name, line: number, what });
+            }
+        }
+    }
+    if reading.recording.events.is_empty() {
+        return Err(ImportError::Empty { path: name });
+    }
+    Ok(reading.recording)
+}
+
+enum Wrong {
+    Line(String),
+    Chain(Seq),
+}
+
+struct Reading {
+    recording: Recording,
+    contents: BTreeMap<ContentHash, Content>,
+    requests: BTreeMap<PromptHash, Request>,
+}
+
+impl Reading {
+    fn add(&mut self, line: &str) -> Result<(), Wrong> {
+        let wrong = |what: String| Wrong::Line(what);
+        let value: Value =
+            serde_json::from_str(line).map_err(|e| wrong(format!("not JSON: {e}")))?;
+        let is = |key: &str| value.get(key).is_some();
+        if is("kind") {
+            let event = EventLine::deserialize(value).map_err(|e| wrong(e.to_string()))?;
+            return self.event(event);
+        }
+        if is("request") {
+            let request = RequestLine::deserialize(value).map_err(|e| wrong(e.to_string()))?;
+            return self.request(request);
+        }
+        let content = ContentLine::deserialize(value).map_err(|e| wrong(e.to_string()))?;
+        self.content(content)
+    }
+
+    fn content(&mut self, line: ContentLine) -> Result<(), Wrong> {
+        let content = match (line.text, line.vector) {
+            (Some(text), None) => Some(Content::from(text)),
+            (None, Some(vector)) => {
+                BASE64.decode(vector.as_bytes()).ok().and_then(|b| Content::vector_from_bytes(&b))
+            }
+            _ => None,
+        };
+        let content = content.filter(|c| c.hash() == line.content).ok_or_else(|| {
+            Wrong::Line(format!("the content does not have the hash {}", line.content))
+        })?;
+        self.contents.insert(line.content, content);
+        Ok(())
+    }
+
+    fn request(&mut self, line: RequestLine) -> Result<(), Wrong> {
+        let text = |id: &str| {
+            let content = self.contents.get(&id.parse().ok()?)?;
+            Some(content.text().to_owned())
+        };
+        let request = expand(&line.request.to_string(), &mut |id| text(id));
+        let request = request.map_err(|e| Wrong::Line(e.to_string()))?;
+        if request.hash() != line.prompt {
+            let what = format!("the request does not have the hash {}", line.prompt);
+            return Err(Wrong::Line(what));
+        }
+        self.requests.insert(line.prompt, request);
+        Ok(())
+    }
+
+    fn event(&mut self, line: EventLine) -> Result<(), Wrong> {
+        let wrong = |what: String| Wrong::Line(what);
+        let EventLine {
+            body,
+            call,
+            cause,
+            content,
+            hash,
+            kind,
+            prompt,
+            run,
+            sample,
+            seq,
+            time,
+            vector,
+            version,
+        } = line;
+        let recording = &mut self.recording;
+        if run != recording.run {
+            return Err(wrong(format!("it is an event of another run, {run}")));
+        }
+        let due = Seq(recording.events.len() as u64 + 1);
+        if seq != due {
+            return Err(wrong(format!("seq {seq} where seq {due} is due")));
+        }
+        let content = match content.or(vector) {
+            None => None,
+            Some(hash) => Some(self.contents.get(&hash).cloned().ok_or_else(|| {
+                wrong(format!("content {hash} has not been given before this line"))
+            })?),
+        };
+        let prompt = match prompt {
+            None => None,
+            Some(hash) => Some(self.requests.get(&hash).cloned().ok_or_else(|| {
+                wrong(format!("request {hash} has not been given before this line"))
+            })?),
+        };
+        let body = canonical(&body).map_err(|e| wrong(e.to_string()))?;
+        let (kind, body) = (Cow::Owned(kind), Cow::Owned(body));
+        let event = NewEvent { kind, version, time, call, sample, prompt, cause, content, body };
+        let key = event.content.as_ref().map(content_key);
+        let previous = recording.hashes.last().copied().unwrap_or(GENESIS);
+        if Link::of_new(&event, run, seq, key).hash_after(previous) != hash {
+            return Err(Wrong::Chain(seq));
+        }
+        recording.events.push(event);
+        recording.hashes.push(hash);
+        Ok(())
+    }
+}

@@ -1,0 +1,14 @@
+//! Lines of an answer, common to all versions. Changing these changes version 1: do not.
+
+/// The trimmed lines that are not blank; a line ends with `\n`, `\r` or both.
+pub(super) fn lines(text: &str) -> impl DoubleEndedIterator<Item = &str> {
+    // Two searches for one byte each are several times faster than one for either character.
+    text.split('\n').flat_map(|line| line.split('\r')).map(str::trim).filter(|l| !l.is_empty())
+}
+
+/// The line without a closing `= 24`.
+pub(super) fn without_target(line: &str) -> &str {
+    let line = line.trim();
+    let bare = line.strip_suffix("24").and_then(|rest| rest.trim_end().strip_suffix('='));
+    bare.map_or(line, str::trim_end)
+}

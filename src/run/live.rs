@@ -1,0 +1,164 @@
+//! Asking the model: one question with its retries, each attempt and the answer recorded.
+
+use std::time::Duration;
+
+use super::clock::Stopwatch;
+use super::core::{Answered, Core, Exchanged, call_failed};
+use super::question::{Asked, CallFailed, Reuse};
+use super::shared::Place;
+use super::stop::Stop;
+use crate::event::{
+    AnswerReused, AttemptDetails, AttemptFailed, Event, RequestSent, ResponseDetails,
+    ResponseReceived,
+};
+use crate::id::Seq;
+use crate::log::{Durable, RunWriter};
+use crate::model::{Ask, Failure, FailureKind, Model, Permit, Response};
+
+impl Core {
+    /// Asks the model, after [`Core::recorded`] found nothing.
+    pub(super) async fn live(&self, asked: &Asked) -> Result<Exchanged, Stop> {
+        let exchanged = self.ask_model(asked).await?;
+        self.count(asked, &exchanged, true);
+        Ok(exchanged)
+    }
+
+    async fn ask_model(&self, asked: &Asked) -> Result<Exchanged, Stop> {
+        let Asked { request, reuse, .. } = asked;
+        let Some(model) = self.model.as_ref() else { return Err(Stop::EndOfRecord) };
+        // Whoever shares an answer waits for the first who asked for it, and asks only if that failed.
+        let first = match reuse {
+            Reuse::Shared => match self.shared.place(request.hash()).await {
+                Place::First(first) => Some(first),
+                Place::Answered(shared) => return Ok(Ok(self.reuse(asked, shared).await?)),
+            },
+            Reuse::Exact => None,
+        };
+        let exchanged = self.put_to_model(model.as_ref(), asked).await;
+        if let (Some(first), Ok(Ok(answered))) = (first, &exchanged) {
+            first.answered(answered.clone());
+        }
+        exchanged
+    }
+
+    /// Puts a question to the model until it answers or retrying is no use.
+    async fn put_to_model(&self, model: &dyn Model, asked: &Asked) -> Result<Exchanged, Stop> {
+        let Asked { call, sample, request, reuse: _ } = asked;
+        let mut permit = self.permit().await?;
+        let sent = self.sent(asked)?;
+        let mut retry = self.retry.start();
+        let mut attempt = 0;
+        loop {
+            let ask = Ask { request, call, sample: *sample, attempt };
+            self.update(|p| p.model_calls += 1);
+            let watch = Stopwatch::start();
+            let limit = self.throttle.limits().timeout();
+            let failure = match tokio::time::timeout(limit, model.answer(ask)).await {
+                Ok(Ok(response)) => {
+                    return Ok(Ok(self.receive(sent, response, watch.elapsed()).await?));
+                }
+                Ok(Err(failure)) => failure,
+                Err(_) => {
+                    let message = format!("no answer within {} s", limit.as_secs_f64());
+                    Failure::new(FailureKind::Timeout, message)
+                }
+            };
+            tracing::debug!(%call, sample, attempt, %failure, "attempt failed");
+            let stops = failure.kind.stops_the_run();
+            let wait = if stops { None } else { retry.after(&failure) };
+            let gave_up = !stops && wait.is_none();
+            let durable = self.fail(sent, attempt, &failure, gave_up)?;
+            match wait {
+                Some(wait) => {
+                    // Whoever waits lets others ask.
+                    drop(permit);
+                    self.brake.pause(wait).await;
+                    permit = self.permit().await?;
+                    attempt += 1;
+                }
+                None => {
+                    durable.wait().await?;
+                    let CallFailed { call, sample, failure } = call_failed(asked, failure);
+                    return match stops {
+                        true => Err(Stop::Model { call, sample, failure }),
+                        false => Ok(Err(CallFailed { call, sample, failure })),
+                    };
+                }
+            }
+        }
+    }
+
+    /// Waits for the right to make one attempt, or until the run is asked to stop.
+    async fn permit(&self) -> Result<Permit<'_>, Stop> {
+        tokio::select! {
+            biased;
+            () = self.brake.pulled() => Err(Stop::Interrupted),
+            permit = self.throttle.acquire() => Ok(permit),
+        }
+    }
+
+    /// Records an answer; it is handed on only once it is on disk.
+    async fn receive(
+        &self,
+        request: Seq,
+        response: Response,
+        latency: Duration,
+    ) -> Result<Answered, Stop> {
+        let Response { content, finish_reason, usage, model, extra } = response;
+        let usage = usage.unwrap_or_default();
+        let details = ResponseDetails {
+            finish_reason,
+            latency_ms: u64::try_from(latency.as_millis()).unwrap_or(u64::MAX),
+            model,
+            prompt_tokens: usage.prompt_tokens,
+            completion_tokens: usage.completion_tokens,
+            extra,
+        };
+        let received = ResponseReceived { request, content: content.clone(), details };
+        let (seq, durable) = self.submit_durable(&Event::ResponseReceived(received))?;
+        durable.wait().await?;
+        Ok(Answered { seq, content })
+    }
+
+    /// Records that an answer of this run serves another question.
+    async fn reuse(&self, asked: &Asked, shared: Answered) -> Result<Answered, Stop> {
+        let Answered { seq: from_seq, content } = shared;
+        let request = self.sent(asked)?;
+        let Some(from_run) = self.writer.borrow().as_ref().map(RunWriter::run) else {
+            return Err(Stop::EndOfRecord);
+        };
+        let reused = AnswerReused { request, content: content.clone(), from_run, from_seq };
+        let (seq, durable) = self.submit_durable(&Event::AnswerReused(reused))?;
+        durable.wait().await?;
+        Ok(Answered { seq, content })
+    }
+
+    /// Records that a question is asked.
+    fn sent(&self, asked: &Asked) -> Result<Seq, Stop> {
+        let Asked { call, sample, request, reuse: _ } = asked;
+        let (call, sample, prompt) = (call.clone(), *sample, request.hash());
+        let sent = Event::RequestSent(RequestSent { call, sample, prompt });
+        self.submit(&sent, Some(request.clone()))
+    }
+
+    fn fail(
+        &self,
+        request: Seq,
+        attempt: u32,
+        failure: &Failure,
+        gave_up: bool,
+    ) -> Result<Durable, Stop> {
+        let kind = serde_json::to_value(failure.kind).unwrap_or_default();
+        let wait = failure.retry_after.map(|d| u64::try_from(d.as_millis()).unwrap_or(u64::MAX));
+        let details = AttemptDetails {
+            attempt,
+            error: failure.message.clone(),
+            gave_up,
+            failure: kind.as_str().unwrap_or_default().to_owned(),
+            retry_after_ms: wait,
+            status: failure.status,
+        };
+        let failed = Event::AttemptFailed(AttemptFailed { request, details });
+        Ok(self.submit_durable(&failed)?.1)
+    }
+}

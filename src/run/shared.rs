@@ -1,0 +1,82 @@
+//! Answers of this run that later questions of the same prompt may share.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use tokio::sync::Notify;
+
+use super::core::Answered;
+use crate::id::PromptHash;
+
+/// One entry a prompt. While the first question is under way the others wait for it, so that the
+/// answer they share is that of the first in the program, not of the first to arrive.
+#[derive(Default)]
+pub(super) struct Shared(RefCell<BTreeMap<PromptHash, Entry>>);
+
+enum Entry {
+    Asked(Rc<Notify>),
+    Answered(Answered),
+}
+
+/// What a question that may share an answer finds.
+pub(super) enum Place<'a> {
+    /// An answer to share.
+    Answered(Answered),
+    /// Nobody asked before, or without success.
+    First(First<'a>),
+}
+
+/// The duty to ask. Dropped without an answer, it passes to the next who waits.
+pub(super) struct First<'a> {
+    shared: &'a Shared,
+    prompt: PromptHash,
+}
+
+impl Shared {
+    /// Finds the answer to share, waiting for it if it has been asked for.
+    pub(super) async fn place(&self, prompt: PromptHash) -> Place<'_> {
+        loop {
+            let asked = match self.0.borrow_mut().get(&prompt) {
+                Some(Entry::Answered(answered)) => return Place::Answered(answered.clone()),
+                Some(Entry::Asked(notify)) => Some(notify.clone()),
+                None => None,
+            };
+            match asked {
+                Some(notify) => notify.notified().await,
+                None => {
+                    self.0.borrow_mut().insert(prompt, Entry::Asked(Rc::default()));
+                    return Place::First(First { shared: self, prompt });
+                }
+            }
+        }
+    }
+
+    /// Keeps an answer to share, unless there is one.
+    pub(super) fn put(&self, prompt: PromptHash, answered: Answered) {
+        let mut entries = self.0.borrow_mut();
+        if matches!(entries.get(&prompt), Some(Entry::Answered(_))) {
+            return;
+        }
+        if let Some(Entry::Asked(notify)) = entries.insert(prompt, Entry::Answered(answered)) {
+            notify.notify_waiters();
+        }
+    }
+}
+
+impl First<'_> {
+    /// Ends the duty with an answer.
+    pub(super) fn answered(self, answered: Answered) {
+        self.shared.put(self.prompt, answered);
+    }
+}
+
+impl Drop for First<'_> {
+    fn drop(&mut self) {
+        let mut entries = self.shared.0.borrow_mut();
+        if let Some(Entry::Asked(notify)) = entries.get(&self.prompt) {
+            notify.notify_waiters();
+            entries.remove(&self.prompt);
+        }
+    }
+}

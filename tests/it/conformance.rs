@@ -1,0 +1,174 @@
+//! The contract of a backend, checked for each.
+
+use std::sync::Arc;
+
+use retold::content::Content;
+use retold::event::NewEvent;
+use retold::id::{CallPath, RunId, Seq, Time};
+use retold::log::{
+    Append, Backend, LogError, MemoryBackend, SqliteBackend, SqliteOptions, verify_all,
+};
+use retold::prompt::Request;
+use serde_json::json;
+
+use crate::support::logs::{Folder, events, row};
+
+fn conforms(backend: &dyn Backend) {
+    seqs_follow_one_another(backend);
+    a_commit_is_all_or_nothing(backend);
+    events_come_back_as_they_went_in(backend);
+    requests_are_found(backend);
+    a_lease_is_held_once(backend);
+    readers_see_whole_commits(backend);
+    let (runs, problems) = verify_all(backend.reader().unwrap().as_mut()).unwrap();
+    assert!(problems.is_empty(), "{problems:?}");
+    assert!(runs.iter().all(|run| run.problem.is_none()), "{runs:?}");
+}
+
+fn append(run: RunId, first: u64, numbers: std::ops::Range<i64>) -> Append {
+    Append { run, first: Seq(first), events: numbers.map(row).collect() }
+}
+
+fn seqs_follow_one_another(backend: &dyn Backend) {
+    let (mut committer, mut reader) = (backend.committer().unwrap(), backend.reader().unwrap());
+    let (a, b) = (RunId([0xaa; 8]), RunId([0x11; 8]));
+    assert!(events(reader.as_mut(), a).is_empty());
+    let batch = [append(a, 1, 0..3), append(b, 1, 5..6), append(a, 4, 3..5)];
+    let heads = committer.commit(&batch).unwrap();
+    assert_eq!(heads.iter().map(|h| h.seq.0).collect::<Vec<_>>(), [3, 1, 5]);
+    assert_eq!(committer.commit(&[append(a, 6, 5..9)]).unwrap()[0].seq, Seq(9));
+    let all = events(reader.as_mut(), a);
+    assert_eq!(all.iter().map(|e| e.seq.0).collect::<Vec<_>>(), (1..=9).collect::<Vec<_>>());
+    let part = reader.events(a, Seq(4), 3).unwrap();
+    assert_eq!(part, all[4..7]);
+    let runs = reader.runs().unwrap();
+    let shown: Vec<_> = runs.iter().map(|r| (r.run, r.head.seq.0, r.started.0)).collect();
+    assert_eq!(shown, [(a, 9, row(0).time.0), (b, 1, row(5).time.0)], "in the order they began");
+    assert_eq!(runs[0].head.hash, all[8].hash);
+}
+
+fn a_commit_is_all_or_nothing(backend: &dyn Backend) {
+    let (mut committer, mut reader) = (backend.committer().unwrap(), backend.reader().unwrap());
+    let (a, b) = (RunId([0x21; 8]), RunId([0x22; 8]));
+    committer.commit(&[append(a, 1, 0..2)]).unwrap();
+    for first in [1, 2, 4] {
+        let batch = [append(b, 1, 0..3), append(a, first, 7..9)];
+        let conflict = LogError::Conflict { run: a, seq: Seq(first) };
+        assert_eq!(committer.commit(&batch).unwrap_err(), conflict);
+        assert_eq!(events(reader.as_mut(), a).len(), 2);
+        assert!(events(reader.as_mut(), b).is_empty());
+    }
+    assert!(reader.runs().unwrap().iter().all(|run| run.run != b), "no trace of the refused run");
+    committer.commit(&[append(a, 3, 2..3), append(b, 1, 0..1)]).unwrap();
+}
+
+fn everything(request: &Request) -> NewEvent {
+    NewEvent {
+        kind: "Foretold".into(),
+        version: 12,
+        time: Time(-5),
+        call: Some(CallPath::new("a/b c/\u{1F600}").unwrap()),
+        sample: Some(u32::MAX),
+        prompt: Some(request.clone()),
+        cause: Some(Seq(1)),
+        content: Some(Content::from("nul \0 and 'quotes' \" and \u{202e}")),
+        body: "{\"a\":[1,null],\"b\":\"\\u0000\"}".into(),
+    }
+}
+
+fn request(text: &str) -> Request {
+    Request::from_body(json!({"model": "m", "messages": [{"role": "user", "content": text}]}))
+        .unwrap()
+}
+
+fn events_come_back_as_they_went_in(backend: &dyn Backend) {
+    let (mut committer, mut reader) = (backend.committer().unwrap(), backend.reader().unwrap());
+    let run = RunId([0x31; 8]);
+    let request = request("in full");
+    let vector: Arc<[f32]> = [0.0, -0.0, f32::NAN, f32::MIN_POSITIVE, f32::INFINITY].into();
+    let contents = [
+        Content::from(""),
+        Content::from("\0"),
+        Content::Vector([].into()),
+        Content::from("\0\0\0\0"),
+        Content::Vector([0.0].into()),
+        Content::Vector(vector),
+    ];
+    let mut given = vec![row(0), everything(&request)];
+    given.extend(contents.map(|content| NewEvent { content: Some(content), ..row(1) }));
+    let append = Append { run, first: Seq(1), events: given.clone() };
+    let head = committer.commit(&[append]).unwrap()[0];
+    let back = events(reader.as_mut(), run);
+    assert_eq!(back.last().unwrap().hash, head.hash);
+    for (new, stored) in given.iter().zip(&back) {
+        assert_eq!((&new.kind, new.version, new.time), (&stored.kind, stored.version, stored.time));
+        assert_eq!((&new.call, new.sample, new.cause), (&stored.call, stored.sample, stored.cause));
+        assert_eq!(new.prompt.as_ref().map(Request::hash), stored.prompt);
+        assert_eq!(new.body, stored.body);
+        let bytes = |c: &Option<Content>| {
+            c.as_ref().map(|c| (c.bytes().into_owned(), matches!(c, Content::Vector(_))))
+        };
+        assert_eq!(bytes(&new.content), bytes(&stored.content));
+    }
+}
+
+fn requests_are_found(backend: &dyn Backend) {
+    let (mut committer, mut reader) = (backend.committer().unwrap(), backend.reader().unwrap());
+    let run = RunId([0x41; 8]);
+    let long = "text:1 is no reference, and this is long enough to be kept apart. ".repeat(3);
+    let requests = [request("text:1"), request(&long), request("TEXT:1"), request("in full")];
+    let asks = requests.iter().map(|r| NewEvent { prompt: Some(r.clone()), ..row(0) }).collect();
+    committer.commit(&[Append { run, first: Seq(1), events: asks }]).unwrap();
+    for request in &requests {
+        let found = reader.request(request.hash()).unwrap().unwrap();
+        assert_eq!(found.canonical(), request.canonical());
+        let prefix = request.hash().short(12);
+        assert_eq!(reader.prompts(&prefix, 10).unwrap(), [request.hash()]);
+    }
+    assert!(reader.prompts("", 2).unwrap().len() == 2);
+    assert!(reader.request(request("never asked").hash()).unwrap().is_none());
+}
+
+fn a_lease_is_held_once(backend: &dyn Backend) {
+    let (a, b) = (RunId([0x51; 8]), RunId([0x52; 8]));
+    let held = backend.lease(a).unwrap();
+    let other = backend.lease(b).unwrap();
+    assert!(matches!(backend.lease(a), Err(LogError::InUse { run, .. }) if run == a));
+    drop(held);
+    drop((backend.lease(a).unwrap(), other));
+}
+
+fn readers_see_whole_commits(backend: &dyn Backend) {
+    let run = RunId([0x61; 8]);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let mut committer = backend.committer().unwrap();
+            for n in 0..50 {
+                let numbers = i64::try_from(n * 10).unwrap()..i64::try_from(n * 10 + 10).unwrap();
+                committer.commit(&[append(run, n * 10 + 1, numbers)]).unwrap();
+            }
+        });
+        let mut reader = backend.reader().unwrap();
+        let mut seen = 0;
+        while seen < 500 {
+            let now = events(reader.as_mut(), run).len();
+            assert!(now.is_multiple_of(10) && now >= seen, "{now} after {seen}");
+            seen = now;
+        }
+    });
+}
+
+#[test]
+fn memory_conforms() {
+    conforms(&MemoryBackend::new());
+}
+
+#[test]
+fn sqlite_conforms() {
+    let folder = Folder::new();
+    let path = folder.path();
+    conforms(&SqliteBackend::open_or_create(&path, SqliteOptions::default()).unwrap());
+    // And once more on what another process left.
+    let again = SqliteBackend::open(&path, SqliteOptions::default()).unwrap();
+    assert_eq!(again.reader().unwrap().runs().unwrap().len(), 7);
+}

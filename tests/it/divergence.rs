@@ -1,0 +1,161 @@
+//! A re-execution that differs from its log says where, and how.
+
+use std::sync::Arc;
+
+use retold::id::CallPath;
+use retold::prompt::{ChatRequest, Message, Role};
+use retold::run::{Experiment, Finish, Mode, Question, Report, Run, Stop};
+use serde_json::json;
+
+use crate::support::logs::copy;
+use crate::support::mixed::{Fact, fact, numbers};
+use crate::support::oracle::Oracle;
+use crate::support::trial::{Trial, memory, stop_of};
+
+/// A small experiment that can be changed in one place at a time.
+#[derive(Clone)]
+struct Small {
+    prompt: &'static str,
+    temperature: f64,
+    call: &'static str,
+    parser: u32,
+    facts: Vec<(&'static str, i64)>,
+}
+
+fn small() -> Small {
+    Small {
+        prompt: "You are a careful juror.\nThe case is simple.\nWhat is your number?",
+        temperature: 0.5,
+        call: "vote",
+        parser: 1,
+        facts: vec![("counted", 3), ("closed", 0)],
+    }
+}
+
+impl Experiment for Small {
+    type Event = Fact;
+    type State = ();
+
+    fn apply(_: &mut (), _: &Fact) {}
+
+    async fn run(&self, run: &mut Run<Self>) -> Result<(), Stop> {
+        for person in 0..3 {
+            let question = Question::new(
+                CallPath::new(format!("{}/{person}", self.call)).unwrap(),
+                ChatRequest {
+                    model: "m".to_owned(),
+                    messages: vec![
+                        Message::new(Role::System, format!("You are person {person}.")),
+                        Message::new(Role::User, self.prompt),
+                    ],
+                    temperature: Some(self.temperature),
+                    ..ChatRequest::default()
+                }
+                .into_request()?,
+                numbers(self.parser),
+            );
+            if let Ok(answer) = run.ask(question).await? {
+                run.record(fact("voted", answer.value), &[answer.decision])?;
+            }
+        }
+        for (what, n) in &self.facts {
+            run.record(fact(what, *n), &[])?;
+        }
+        Ok(())
+    }
+
+    fn report(&self, (): &()) -> Report {
+        Report { json: json!(null), text: String::new() }
+    }
+}
+
+/// The report of re-executing the small experiment with a change.
+async fn report(mode: Mode, changed: Small) -> String {
+    let trial = Trial::in_memory(Oracle::prompt());
+    trial.record(&small()).await;
+    let again = trial.with_model(Oracle::prompt());
+    match stop_of(again.go(mode, &changed).await) {
+        Stop::Diverged(divergence) => divergence.to_string(),
+        other => panic!("{other:?}"),
+    }
+}
+
+macro_rules! diverges {
+    ($name:ident, $change:expr) => {
+        #[tokio::test]
+        async fn $name() {
+            let mut changed = small();
+            #[expect(clippy::redundant_closure_call, reason = "one change a case")]
+            ($change)(&mut changed);
+            let replayed = report(Mode::Replay, changed.clone()).await;
+            let resumed = report(Mode::Resume, changed).await;
+            insta::assert_snapshot!(concat!("divergence_", stringify!($name)), replayed);
+            assert_eq!(replayed, resumed);
+        }
+    };
+}
+
+diverges!(a_changed_prompt, |s: &mut Small| {
+    s.prompt = "You are a careful juror.\nThe case is hard.\nWhat is your number?";
+});
+diverges!(a_changed_parameter, |s: &mut Small| s.temperature = 0.7);
+diverges!(a_changed_parser, |s: &mut Small| s.parser = 2);
+diverges!(a_changed_fact, |s: &mut Small| s.facts[0].1 = 4);
+diverges!(fewer_facts, |s: &mut Small| s.facts.truncate(1));
+
+#[tokio::test]
+async fn a_call_that_was_never_recorded() {
+    let changed = Small { call: "ballot", ..small() };
+    insta::assert_snapshot!("divergence_missing_call", report(Mode::Replay, changed).await);
+}
+
+#[tokio::test]
+async fn one_fact_more() {
+    let mut changed = small();
+    changed.facts.push(("reopened", 1));
+    insta::assert_snapshot!("divergence_extra_fact", report(Mode::Replay, changed).await);
+}
+
+#[tokio::test]
+async fn a_run_that_was_cut_off_is_identical_as_far_as_it_goes_and_no_further() {
+    let whole = Trial::in_memory(Oracle::prompt());
+    whole.record(&small()).await;
+    let length = whole.log.reader().unwrap().runs().unwrap()[0].head.seq.0;
+    for most in 1..length {
+        let cut = Trial { log: memory(), ..whole.with_model(Oracle::prompt()) };
+        copy(&whole.log, &cut.log, cut.run, usize::try_from(most).unwrap());
+        let ended = cut.go(Mode::Replay, &small()).await;
+        assert!(matches!(ended.finish, Finish::EndOfRecord), "{most}: {:?}", ended.finish);
+        // A program that takes another way has not just come to the end.
+        let other = Small { call: "ballot", ..small() };
+        let ended = cut.go(Mode::Replay, &other).await;
+        let diverged = matches!(ended.finish, Finish::Stopped(Stop::Diverged(_)));
+        assert_eq!(diverged, most >= 4, "{most}: {:?}", ended.finish);
+    }
+}
+
+#[tokio::test]
+async fn an_address_is_asked_once() {
+    struct Twice;
+    impl Experiment for Twice {
+        type Event = Fact;
+        type State = ();
+        fn apply(_: &mut (), _: &Fact) {}
+        async fn run(&self, run: &mut Run<Self>) -> Result<(), Stop> {
+            let request = crate::support::mixed::chat("What?");
+            let call = CallPath::new("same").unwrap();
+            let question = || Question::new(call.clone(), request.clone(), Arc::clone(&numbers(1)));
+            run.ask(question()).await?.unwrap();
+            run.ask(question().sample(1)).await?.unwrap();
+            run.ask(question()).await?.unwrap();
+            Ok(())
+        }
+        fn report(&self, (): &()) -> Report {
+            Report::default()
+        }
+    }
+    let model = Oracle::prompt();
+    let stop = stop_of(Trial::in_memory(model.clone()).go(Mode::Record, &Twice).await);
+    assert!(matches!(&stop, Stop::AskedTwice { sample: 0, .. }), "{stop:?}");
+    assert_eq!(model.calls(), 2);
+}

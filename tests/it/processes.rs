@@ -1,0 +1,140 @@
+//! Several runs and several processes on one file.
+
+use std::path::Path;
+
+use retold::id::{RunId, Seq};
+use retold::log::{Append, LogError};
+
+use crate::support::child;
+use crate::support::logs::{Folder, assert_sound, events, open, row};
+
+const EVENTS: u64 = 1000;
+
+/// What the other processes do: write a run, then hold its lease until they are told to stop.
+#[test]
+fn child() {
+    let Some(task) = child::task() else { return };
+    let (path, run) = task.rsplit_once(' ').unwrap();
+    let run: RunId = run.parse().unwrap();
+    let log = open(Path::new(path));
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let mut writer = log.begin(run).unwrap();
+    child::say("begun");
+    runtime.block_on(async {
+        for n in 0..EVENTS {
+            // Every tenth is waited for, so that the two processes take turns.
+            if n % 10 == 0 {
+                writer.submit_durable(row(n as i64)).unwrap().1.wait().await.unwrap();
+            } else {
+                writer.submit(row(n as i64)).unwrap();
+            }
+        }
+        writer.submit_durable(row(-1)).unwrap().1.wait().await.unwrap();
+    });
+    child::say("written");
+    std::thread::sleep(std::time::Duration::from_secs(600));
+}
+
+#[test]
+fn two_processes_write_two_runs_and_a_lease_ends_with_its_process() {
+    let folder = Folder::new();
+    let path = folder.path();
+    let log = folder.log();
+    let runs = [RunId([1; 8]), RunId([2; 8])];
+    let mut processes = runs.map(|run| {
+        let said = path.with_extension(format!("said.{run}"));
+        child::start("processes::child", &format!("{} {run}", path.display()), &said)
+    });
+    processes.iter().for_each(|process| process.hear("written"));
+    for (run, process) in runs.iter().zip(&processes) {
+        let error = log.go_on(*run).err().unwrap();
+        let holder = format!(" (process {})", process.id());
+        assert_eq!(error, LogError::InUse { run: *run, holder });
+    }
+    processes.iter_mut().for_each(child::Process::kill);
+    let mut reader = log.reader().unwrap();
+    for run in runs {
+        assert_eq!(events(reader.as_mut(), run).len() as u64, EVENTS + 1);
+        // The killed process left its lease file behind, which is no obstacle.
+        assert!(folder.lease(run).exists());
+        let mut writer = log.go_on(run).unwrap();
+        assert_eq!(writer.next_seq(), Seq(EVENTS + 2));
+        writer.submit(row(7)).unwrap();
+        drop(writer);
+        assert!(!folder.lease(run).exists());
+        assert_eq!(events(reader.as_mut(), run).len() as u64, EVENTS + 2);
+    }
+    assert_sound(&log);
+}
+
+#[tokio::test]
+async fn a_writer_that_goes_leaves_a_run_that_can_go_on_at_once() {
+    let folder = Folder::new();
+    let log = folder.log();
+    let run = RunId([1; 8]);
+    let mut writer = log.begin(run).unwrap();
+    assert!(matches!(log.go_on(run), Err(LogError::InUse { .. })));
+    for round in 0..20 {
+        for n in 0..50 {
+            writer.submit(row(n)).unwrap();
+        }
+        drop(writer);
+        writer = log.go_on(run).unwrap();
+        assert_eq!(writer.next_seq(), Seq((round + 1) * 50 + 1));
+    }
+    // A writer may outlive the log it came from.
+    drop(log);
+    writer.submit_durable(row(0)).unwrap().1.wait().await.unwrap();
+}
+
+#[tokio::test]
+async fn many_runs_share_commits() {
+    let folder = Folder::new();
+    let log = folder.log();
+    let mut writers: Vec<_> = (1..=20).map(|n| log.begin(RunId([n; 8])).unwrap()).collect();
+    let mut last = Vec::new();
+    for n in 0..100 {
+        for writer in &mut writers {
+            last.push(writer.submit_durable(row(n)).unwrap().1);
+        }
+    }
+    for durable in last {
+        durable.wait().await.unwrap();
+    }
+    let runs = log.reader().unwrap().runs().unwrap();
+    assert_eq!(runs.len(), 20);
+    assert!(runs.iter().all(|run| run.head.seq == Seq(100)));
+    assert_sound(&log);
+}
+
+#[tokio::test]
+async fn a_conflict_stores_nothing_and_harms_no_other_run() {
+    let folder = Folder::new();
+    let log = folder.log();
+    let (ours, other) = (RunId([1; 8]), RunId([2; 8]));
+    let mut writer = log.begin(ours).unwrap();
+    let mut bystander = log.begin(other).unwrap();
+    writer.submit_durable(row(1)).unwrap().1.wait().await.unwrap();
+    // Someone writes behind the lease.
+    let mut committer = log.backend().committer().unwrap();
+    let append = Append { run: ours, first: Seq(2), events: vec![row(2)] };
+    committer.commit(std::slice::from_ref(&append)).unwrap();
+    let conflict = LogError::Conflict { run: ours, seq: Seq(2) };
+    assert_eq!(committer.commit(&[append]).unwrap_err(), conflict);
+
+    let events_ours =
+        vec![writer.submit_durable(row(3)).unwrap().1, writer.submit_durable(row(4)).unwrap().1];
+    let events_other: Vec<_> =
+        (0..5).map(|n| bystander.submit_durable(row(n)).unwrap().1).collect();
+    for durable in events_ours {
+        assert_eq!(durable.wait().await, Err(conflict.clone()));
+    }
+    for durable in events_other {
+        durable.wait().await.unwrap();
+    }
+    assert_eq!(writer.submit(row(5)).unwrap_err(), conflict, "nothing more is taken");
+    let mut reader = log.reader().unwrap();
+    assert_eq!(events(reader.as_mut(), ours).len(), 2);
+    assert_eq!(events(reader.as_mut(), other).len(), 5);
+    assert_sound(&log);
+}

@@ -1,0 +1,72 @@
+//! This test binary, started again as another process that runs one test and can be killed.
+
+use std::fs::File;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+const TASK: &str = "RETOLD_TEST_CHILD";
+
+/// Another process; what it has said is in a file.
+pub(crate) struct Process {
+    child: Child,
+    said: PathBuf,
+}
+
+/// Starts the test `name` as a process of its own with something to do.
+pub(crate) fn start(name: &str, task: &str, said: &Path) -> Process {
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command.args([name, "--exact", "--nocapture", "--test-threads=1"]).env(TASK, task);
+    command.stdin(Stdio::null()).stdout(File::create(said).unwrap()).stderr(Stdio::null());
+    Process { child: command.spawn().unwrap(), said: said.to_owned() }
+}
+
+/// What this process was started for; `None` in the tests proper.
+#[expect(clippy::disallowed_methods, reason = "how a process started by a test knows its task")]
+pub(crate) fn task() -> Option<String> {
+    std::env::var(TASK).ok()
+}
+
+/// Tells the process that started this one, in one write.
+pub(crate) fn say(line: &str) {
+    let mut out = std::io::stdout().lock();
+    out.write_all(format!("@{line}\n").as_bytes()).unwrap();
+    out.flush().unwrap();
+}
+
+impl Process {
+    /// The system's number of it.
+    pub(crate) fn id(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Everything it has said so far; a line cut off by its death is none.
+    pub(crate) fn said(&self) -> Vec<String> {
+        let text = std::fs::read_to_string(&self.said).unwrap();
+        let whole = text.rfind('\n').map_or("", |end| &text[..end]);
+        whole.lines().filter_map(|line| Some(line.split_once('@')?.1.to_owned())).collect()
+    }
+
+    /// Waits until it has said something.
+    pub(crate) fn hear(&self, line: &str) {
+        for _ in 0..6000 {
+            if self.said().iter().any(|said| said == line) {
+                return;
+            }
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        panic!("it never said {line:?}");
+    }
+
+    /// Kills it at once (SIGKILL).
+    pub(crate) fn kill(&mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+
+    /// Waits for its end.
+    pub(crate) fn wait(&mut self) {
+        assert!(self.child.wait().unwrap().success(), "{:?}", self.said());
+    }
+}

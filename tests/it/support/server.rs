@@ -1,0 +1,266 @@
+//! A loopback HTTP server that misbehaves as told.
+//!
+//! It runs on a thread of its own, with its own clock, so that it serves tests with paused time and
+//! tests that start the real program alike.
+
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpSocket, TcpStream};
+use tokio::sync::oneshot;
+
+/// A request as it came.
+#[derive(Debug, Clone)]
+pub(crate) struct Received {
+    pub(crate) method: String,
+    pub(crate) target: String,
+    /// In order, names in lower case.
+    pub(crate) headers: Vec<(String, String)>,
+    pub(crate) body: Vec<u8>,
+}
+
+impl Received {
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
+        self.headers.iter().find(|(n, _)| n == name).map(|(_, v)| v.as_str())
+    }
+
+    pub(crate) fn json(&self) -> serde_json::Value {
+        serde_json::from_slice(&self.body).unwrap()
+    }
+}
+
+/// What to answer, and how badly.
+#[derive(Debug, Clone)]
+pub(crate) struct Reply {
+    status: u16,
+    headers: Vec<(String, String)>,
+    body: Vec<u8>,
+    manner: Manner,
+}
+
+/// How a reply is sent.
+#[derive(Debug, Clone, Copy)]
+enum Manner {
+    Whole,
+    /// The connection is reset (RST) before the first byte.
+    Reset,
+    /// The connection is reset after this many bytes of the body.
+    ResetAfter(usize),
+    /// The connection is closed after this many bytes of the body.
+    CutAfter(usize),
+    /// Half the body, a wait, the rest.
+    SlowBody(Duration),
+    /// A wait before the first byte.
+    SlowStart(Duration),
+}
+
+impl Reply {
+    pub(crate) fn new(status: u16, body: impl Into<Vec<u8>>) -> Self {
+        let headers = vec![("content-type".to_owned(), "application/json".to_owned())];
+        Reply { status, headers, body: body.into(), manner: Manner::Whole }
+    }
+
+    /// A chat completion with this text.
+    pub(crate) fn chat(text: &str) -> Self {
+        let body = serde_json::json!({
+            "id": "chatcmpl-1", "object": "chat.completion", "created": 1, "model": "test-model-1",
+            "choices": [{
+                "index": 0, "finish_reason": "stop",
+                "message": {"role": "assistant", "content": text}
+            }],
+            "usage": {"prompt_tokens": 5, "completion_tokens": 2, "total_tokens": 7}
+        });
+        Reply::new(200, body.to_string())
+    }
+
+    /// An error as OpenAI writes it.
+    pub(crate) fn error(status: u16, code: &str, message: &str) -> Self {
+        let error = serde_json::json!({"error": {"message": message, "type": code, "code": code}});
+        Reply::new(status, error.to_string())
+    }
+
+    /// Adds a header, or replaces the one of this name.
+    pub(crate) fn header(mut self, name: &str, value: &str) -> Self {
+        self.headers.retain(|(n, _)| n != name);
+        self.headers.push((name.to_owned(), value.to_owned()));
+        self
+    }
+
+    pub(crate) fn reset() -> Self {
+        Reply { manner: Manner::Reset, ..Reply::new(200, "") }
+    }
+
+    pub(crate) fn reset_after(self, bytes: usize) -> Self {
+        Reply { manner: Manner::ResetAfter(bytes), ..self }
+    }
+
+    pub(crate) fn cut_after(self, bytes: usize) -> Self {
+        Reply { manner: Manner::CutAfter(bytes), ..self }
+    }
+
+    pub(crate) fn slow_body(self, wait: Duration) -> Self {
+        Reply { manner: Manner::SlowBody(wait), ..self }
+    }
+
+    pub(crate) fn slow_start(self, wait: Duration) -> Self {
+        Reply { manner: Manner::SlowStart(wait), ..self }
+    }
+}
+
+type Handler = Box<dyn FnMut(&Received) -> Reply + Send>;
+
+struct Shared {
+    handler: Mutex<Handler>,
+    received: Mutex<Vec<Received>>,
+}
+
+/// A server on a port of its own; ends when dropped.
+pub(crate) struct Server {
+    address: SocketAddr,
+    shared: Arc<Shared>,
+    _stop: oneshot::Sender<()>,
+}
+
+impl Server {
+    /// Answers the n-th request with the n-th reply, and 599 when there are no more.
+    pub(crate) fn script(replies: impl IntoIterator<Item = Reply>) -> Self {
+        let mut replies = replies.into_iter().collect::<Vec<_>>().into_iter();
+        Server::handler(move |_| {
+            replies.next().unwrap_or_else(|| Reply::new(599, "no more replies"))
+        })
+    }
+
+    /// Answers each request as the function says.
+    pub(crate) fn handler(handler: impl FnMut(&Received) -> Reply + Send + 'static) -> Self {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        listener.set_nonblocking(true).unwrap();
+        let address = listener.local_addr().unwrap();
+        let shared =
+            Arc::new(Shared { handler: Mutex::new(Box::new(handler)), received: Mutex::default() });
+        let (stop, stopped) = oneshot::channel();
+        let serving = shared.clone();
+        std::thread::spawn(move || {
+            super::block_on(async move {
+                let listener = TcpListener::from_std(listener).unwrap();
+                tokio::select! {
+                    _ = stopped => {}
+                    () = accept(listener, serving) => {}
+                }
+            });
+        });
+        Server { address, shared, _stop: stop }
+    }
+
+    /// `http://127.0.0.1:PORT/v1`.
+    pub(crate) fn base_url(&self) -> String {
+        format!("http://{}/v1", self.address)
+    }
+
+    pub(crate) fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// The requests so far, in the order in which they were complete.
+    pub(crate) fn received(&self) -> Vec<Received> {
+        self.shared.received.lock().unwrap().clone()
+    }
+}
+
+/// A base URL where nobody listens, and the socket that keeps its port from being taken.
+pub(crate) fn nobody() -> (String, TcpSocket) {
+    let socket = TcpSocket::new_v4().unwrap();
+    socket.bind(SocketAddr::from(([127, 0, 0, 1], 0))).unwrap();
+    (format!("http://{}/v1", socket.local_addr().unwrap()), socket)
+}
+
+async fn accept(listener: TcpListener, shared: Arc<Shared>) {
+    loop {
+        let Ok((stream, _)) = listener.accept().await else { continue };
+        let shared = shared.clone();
+        // A client that goes away ends its connection, not the server.
+        tokio::spawn(async move { drop(serve(stream, &shared).await) });
+    }
+}
+
+async fn serve(mut stream: TcpStream, shared: &Shared) -> std::io::Result<()> {
+    let mut buffer = Vec::new();
+    while let Some(request) = read_request(&mut stream, &mut buffer).await? {
+        let reply = (shared.handler.lock().unwrap())(&request);
+        shared.received.lock().unwrap().push(request);
+        if !send(&mut stream, &reply).await? {
+            return Ok(());
+        }
+    }
+    Ok(())
+}
+
+async fn read_request(
+    stream: &mut TcpStream,
+    buffer: &mut Vec<u8>,
+) -> std::io::Result<Option<Received>> {
+    let head = loop {
+        if let Some(end) = buffer.windows(4).position(|w| w == b"\r\n\r\n") {
+            let head: Vec<u8> = buffer.drain(..end + 4).collect();
+            break String::from_utf8_lossy(&head).into_owned();
+        }
+        if stream.read_buf(buffer).await? == 0 {
+            return Ok(None);
+        }
+    };
+    let mut lines = head.lines();
+    let mut words = lines.next().unwrap_or_default().split(' ').map(str::to_owned);
+    let headers: Vec<(String, String)> = lines
+        .filter_map(|line| line.split_once(':'))
+        .map(|(name, value)| (name.to_ascii_lowercase(), value.trim().to_owned()))
+        .collect();
+    let length = headers.iter().find(|(name, _)| name == "content-length");
+    let length: usize = length.map_or(0, |(_, value)| value.parse().unwrap());
+    while buffer.len() < length {
+        if stream.read_buf(buffer).await? == 0 {
+            return Ok(None);
+        }
+    }
+    let body = buffer.drain(..length).collect();
+    let (method, target) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
+    Ok(Some(Received { method, target, headers, body }))
+}
+
+/// Sends a reply; says whether the connection can go on.
+async fn send(stream: &mut TcpStream, reply: &Reply) -> std::io::Result<bool> {
+    let Reply { status, headers, body, manner } = reply;
+    if let Manner::SlowStart(wait) = manner {
+        tokio::time::sleep(*wait).await;
+    }
+    if let Manner::Reset = manner {
+        stream.set_zero_linger()?;
+        return Ok(false);
+    }
+    let mut head = format!("HTTP/1.1 {status} Status\r\ncontent-length: {}\r\n", body.len());
+    for (name, value) in headers {
+        head.push_str(&format!("{name}: {value}\r\n"));
+    }
+    head.push_str("\r\n");
+    stream.write_all(head.as_bytes()).await?;
+    let (first, rest) = match manner {
+        Manner::ResetAfter(n) | Manner::CutAfter(n) => body.split_at(*n),
+        Manner::SlowBody(_) => body.split_at(body.len() / 2),
+        _ => (&body[..], &b""[..]),
+    };
+    stream.write_all(first).await?;
+    stream.flush().await?;
+    match manner {
+        Manner::CutAfter(_) => return Ok(false),
+        Manner::ResetAfter(_) => {
+            // Let the first part arrive: a reset discards what is still on its way.
+            tokio::time::sleep(Duration::from_millis(50)).await;
+            stream.set_zero_linger()?;
+            return Ok(false);
+        }
+        Manner::SlowBody(wait) => tokio::time::sleep(*wait).await,
+        _ => {}
+    }
+    stream.write_all(rest).await?;
+    Ok(true)
+}

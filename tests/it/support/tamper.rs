@@ -1,0 +1,144 @@
+//! Changes a log file behind the back of its triggers.
+
+use std::path::Path;
+
+use retold::log::{Log, Problem, SqliteBackend, SqliteOptions};
+use rusqlite::Connection;
+use rusqlite::types::Value;
+
+use super::logs::{Folder, problems};
+
+/// A file to copy and change.
+pub(crate) struct Original {
+    pub(crate) folder: Folder,
+}
+
+/// A row of a table and a column of it.
+#[derive(Debug, Clone)]
+pub(crate) struct Cell {
+    pub(crate) table: &'static str,
+    pub(crate) column: &'static str,
+    pub(crate) key: Value,
+    pub(crate) value: Value,
+}
+
+/// Every column of every table, with the column that tells a row.
+pub(crate) const COLUMNS: &[(&str, &str, &[&str])] = &[
+    ("meta", "name", &["name", "value"]),
+    ("run_ids", "no", &["no", "id", "started"]),
+    ("kinds", "id", &["id", "name", "version"]),
+    ("contents", "id", &["id", "key", "body"]),
+    ("requests", "id", &["id", "hash", "skeleton"]),
+    (
+        "events",
+        "id",
+        &["id", "kind", "time", "call", "sample", "request", "cause", "content", "body", "hash"],
+    ),
+];
+
+/// The column that tells a row of a table.
+pub(crate) fn key_of(table: &str) -> &'static str {
+    COLUMNS.iter().find(|(name, ..)| *name == table).unwrap().1
+}
+
+impl Original {
+    /// A log that no longer changes, all of it in one file.
+    pub(crate) fn new(folder: Folder) -> Self {
+        folder.sql().query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())).unwrap();
+        Original { folder }
+    }
+
+    /// Every cell of the file.
+    pub(crate) fn cells(&self) -> Vec<Cell> {
+        let db = self.folder.sql();
+        let mut cells = Vec::new();
+        for (table, key, columns) in COLUMNS {
+            for column in *columns {
+                let sql = format!("SELECT {key}, {column} FROM {table} ORDER BY {key}");
+                let mut select = db.prepare(&sql).unwrap();
+                let rows = select.query_map([], |r| {
+                    Ok(Cell { table, column, key: r.get(0)?, value: r.get(1)? })
+                });
+                cells.extend(rows.unwrap().map(Result::unwrap));
+            }
+        }
+        cells
+    }
+
+    /// What verification finds after a change; `None` if the file does not take the change.
+    pub(crate) fn after(
+        &self,
+        change: impl FnOnce(&Connection) -> rusqlite::Result<()>,
+    ) -> Option<Vec<Problem>> {
+        let copy = Folder::new();
+        std::fs::copy(self.folder.path(), copy.path()).unwrap();
+        let db = Connection::open(copy.path()).unwrap();
+        db.execute_batch("PRAGMA synchronous = OFF").unwrap();
+        let sql = "SELECT name, sql FROM sqlite_schema WHERE type = 'trigger'";
+        let triggers: Vec<(String, String)> = db
+            .prepare(sql)
+            .unwrap()
+            .query_map([], |r| Ok((r.get(0)?, r.get(1)?)))
+            .unwrap()
+            .map(Result::unwrap)
+            .collect();
+        for (name, _) in &triggers {
+            db.execute_batch(&format!("DROP TRIGGER {name}")).unwrap();
+        }
+        change(&db).ok()?;
+        for (_, sql) in &triggers {
+            db.execute_batch(sql).unwrap();
+        }
+        drop(db);
+        Some(found(&copy.path()))
+    }
+}
+
+/// Everything that is wrong with a file; that it cannot be opened is named, too.
+pub(crate) fn found(path: &Path) -> Vec<Problem> {
+    match SqliteBackend::open(path, SqliteOptions::default()) {
+        Ok(backend) => {
+            let log = Log::new(std::sync::Arc::new(backend));
+            problems(log.reader().unwrap().as_mut())
+        }
+        Err(error) => vec![Problem { run: None, seq: None, what: error.to_string() }],
+    }
+}
+
+/// Sets a cell; a text that is no UTF-8 goes in as such.
+pub(crate) fn set(db: &Connection, cell: &Cell, value: &Value) -> rusqlite::Result<()> {
+    let Cell { table, column, key, .. } = cell;
+    let (place, value) = match (value, &cell.value) {
+        (Value::Blob(bytes), Value::Text(_)) => ("CAST(?1 AS TEXT)", Value::Blob(bytes.clone())),
+        (value, _) => ("?1", value.clone()),
+    };
+    let sql = format!("UPDATE {table} SET {column} = {place} WHERE {} = ?2", key_of(table));
+    let changed = db.execute(&sql, rusqlite::params![value, key])?;
+    assert_eq!(changed, 1);
+    Ok(())
+}
+
+/// How many bits a cell has.
+pub(crate) fn bits(value: &Value) -> usize {
+    match value {
+        Value::Integer(_) | Value::Real(_) => 64,
+        Value::Text(text) => text.len() * 8,
+        Value::Blob(bytes) => bytes.len() * 8,
+        Value::Null => 0,
+    }
+}
+
+/// A value with one bit flipped; a text comes back as its bytes.
+pub(crate) fn flipped(value: &Value, bit: usize) -> Value {
+    let flip = |mut bytes: Vec<u8>| {
+        bytes[bit / 8] ^= 1 << (bit % 8);
+        Value::Blob(bytes)
+    };
+    match value {
+        Value::Integer(n) => Value::Integer(n ^ (1 << bit)),
+        Value::Real(x) => Value::Real(f64::from_bits(x.to_bits() ^ (1 << bit))),
+        Value::Text(text) => flip(text.clone().into_bytes()),
+        Value::Blob(bytes) => flip(bytes.clone()),
+        Value::Null => Value::Null,
+    }
+}

@@ -1,0 +1,310 @@
+//! The views, as any SQLite tool sees them.
+
+use retold::content::Content;
+use retold::event::{
+    AnswerReused, Event, NewEvent, RequestSent, ResponseDetails, ResponseReceived, RunFinished,
+    RunOutcome, RunStarted,
+};
+use retold::id::{CallPath, OutcomeDigest, RunId, Seq, Time};
+use retold::log::Append;
+use retold::prompt::Request;
+use rusqlite::Connection;
+use rusqlite::types::Value;
+use serde_json::json;
+
+use crate::support::logs::Folder;
+
+const RUN: RunId = RunId([0xab; 8]);
+const BEGIN: i64 = 1_750_000_000_000;
+
+/// Events, as a run would append them.
+struct Writer(Vec<NewEvent>);
+
+impl Writer {
+    fn add(&mut self, event: Event, request: Option<Request>) -> Seq {
+        let time = Time(BEGIN + self.0.len() as i64);
+        self.0.push(NewEvent::from_event(&event, time, request).unwrap());
+        Seq(self.0.len() as u64)
+    }
+
+    fn ask(&mut self, call: &str, body: serde_json::Value) -> Seq {
+        let request = Request::from_body(body).unwrap();
+        let (call, prompt) = (CallPath::new(call).unwrap(), request.hash());
+        self.add(Event::RequestSent(RequestSent { call, sample: 0, prompt }), Some(request))
+    }
+
+    fn answer(&mut self, request: Seq, text: &str) -> Seq {
+        let details = ResponseDetails {
+            finish_reason: Some("stop".to_owned()),
+            latency_ms: 12,
+            prompt_tokens: Some(3),
+            completion_tokens: Some(4),
+            ..ResponseDetails::default()
+        };
+        let content = Content::from(text);
+        self.add(Event::ResponseReceived(ResponseReceived { request, content, details }), None)
+    }
+
+    fn decide(&mut self, response: Seq, body: &str) -> Seq {
+        let parser = r#"{"name":"numbers","params":{"least":0},"version":3}"#;
+        let time = Time(BEGIN + self.0.len() as i64);
+        self.0.push(NewEvent {
+            cause: Some(response),
+            content: Some(Content::from(parser)),
+            body: body.to_owned().into(),
+            ..NewEvent::new("DecisionMade", time)
+        });
+        Seq(self.0.len() as u64)
+    }
+}
+
+fn started() -> Event {
+    Event::RunStarted(RunStarted {
+        experiment: "jury".to_owned(),
+        seed: 9,
+        settings: json!({"people": 3}),
+        model: json!({"kind": "simulated", "simulated": true}),
+        program: "retold".to_owned(),
+    })
+}
+
+fn write(folder: &Folder, events: Vec<NewEvent>) {
+    let append = Append { run: RUN, first: Seq(1), events };
+    folder.log().backend().committer().unwrap().commit(&[append]).unwrap();
+}
+
+/// The rows of a query, values as a person would write them.
+fn rows(db: &Connection, sql: &str) -> Vec<Vec<String>> {
+    let mut select = db.prepare(sql).unwrap();
+    let columns = select.column_count();
+    let rows = select.query_map([], |row| {
+        (0..columns)
+            .map(|i| {
+                Ok(match row.get::<_, Value>(i)? {
+                    Value::Null => "NULL".to_owned(),
+                    Value::Integer(n) => n.to_string(),
+                    Value::Real(x) => x.to_string(),
+                    Value::Text(text) => text,
+                    Value::Blob(bytes) => format!("{bytes:?}"),
+                })
+            })
+            .collect()
+    });
+    rows.unwrap().map(Result::unwrap).collect()
+}
+
+#[test]
+fn prompts_and_answers_are_readable() {
+    let long = "A long instruction that many prompts share, kept once in the log. ".repeat(2);
+    let message =
+        |role: &str, content: serde_json::Value| json!({"role": role, "content": content});
+    let chat = |messages: Vec<serde_json::Value>| json!({"model": "gpt", "messages": messages});
+    let part = |text: &str| json!({"type": "text", "text": text});
+    let cases = [
+        (chat(vec![message("user", json!("short"))]), "user: short".to_owned()),
+        (
+            chat(vec![message("system", json!(long)), message("user", json!("and short"))]),
+            format!("system: {long}\n\nuser: and short"),
+        ),
+        (
+            chat(vec![message("user", json!([part(&long), part("tail"), part("text:1")]))]),
+            format!("user: {long}\ntail\ntext:1"),
+        ),
+        (
+            chat(vec![message("user", json!("TEXT:12 is no reference"))]),
+            "user: TEXT:12 is no reference".to_owned(),
+        ),
+        (chat(vec![message("user", json!("text:1"))]), "user: text:1".to_owned()),
+        (
+            chat(vec![message("user", json!("a \0 nul, 'quotes' and \"more\""))]),
+            "user: a \0 nul, 'quotes' and \"more\"".to_owned(),
+        ),
+        (
+            chat(vec![message("user", json!(format!("{long}\0{long}")))]),
+            format!("user: {long}\0{long}"),
+        ),
+        (
+            chat(vec![message("assistant", json!(null)), message("user", json!("x"))]),
+            "assistant: \n\nuser: x".to_owned(),
+        ),
+        (json!({"model": "e", "input": "short input"}), "short input".to_owned()),
+        (json!({"model": "e", "input": long}), long.clone()),
+        (json!({"model": "e", "input": "text:3"}), "text:3".to_owned()),
+    ];
+    let folder = Folder::new();
+    let mut writer = Writer(Vec::new());
+    writer.add(started(), None);
+    for (n, (body, _)) in cases.iter().enumerate() {
+        let asked = writer.ask(&format!("call/{n}"), body.clone());
+        writer.answer(asked, &format!("answer\0{n}"));
+    }
+    write(&folder, writer.0);
+    let db = folder.sql();
+    let sql = "SELECT prompt, answer, call, model FROM exchanges ORDER BY seq";
+    let seen = rows(&db, sql);
+    assert_eq!(seen.len(), cases.len());
+    for (n, ((body, prompt), row)) in cases.iter().zip(&seen).enumerate() {
+        assert_eq!(&row[0], prompt, "case {n}: {body}");
+        assert_eq!(row[1], format!("answer\0{n}"));
+        assert_eq!(
+            (row[2].as_str(), row[3].as_str()),
+            (&*format!("call/{n}"), body["model"].as_str().unwrap())
+        );
+    }
+    let nul = "SELECT count(*), min(octet_length(body)) FROM contents WHERE body = 'answer' || char(0) || '3'";
+    assert_eq!(rows(&db, nul), [["1", "8"]]);
+}
+
+#[test]
+fn runs_exchanges_and_decisions_say_what_happened() {
+    let folder = Folder::new();
+    let mut writer = Writer(Vec::new());
+    writer.add(started(), None);
+    let body = json!({"model": "gpt", "messages": [{"role": "user", "content": "How many?"}]});
+    let asked = writer.ask("vote/1", body.clone());
+    let answer = writer.answer(asked, "I say 7.");
+    let body_of = r#"{"method":"first_number","reasoning":"because","value":7,"warnings":["odd"]}"#;
+    writer.decide(answer, body_of);
+    let again = writer.ask("vote/2", body);
+    let (content, from_run) = (Content::from("I say 7."), RUN);
+    let reused = AnswerReused { request: again, content, from_run, from_seq: answer };
+    let reused = writer.add(Event::AnswerReused(reused), None);
+    writer.decide(reused, r#"{"method":"default","value":{"a":[1]}}"#);
+    let digest = OutcomeDigest([0x5a; 32]);
+    let finished = RunFinished { outcome: RunOutcome::Finished, outcome_digest: digest };
+    writer.add(Event::RunFinished(finished), None);
+    write(&folder, writer.0);
+
+    let db = folder.sql();
+    let sql =
+        "SELECT run, experiment, started, seed, model_kind, simulated, settings, events, outcome,
+        outcome_digest, length(head) FROM runs";
+    let run = "abababababababab";
+    let expected = [
+        run,
+        "jury",
+        "2025-06-15T15:06:40.000Z",
+        "9",
+        "simulated",
+        "1",
+        "{\"people\":3}",
+        "8",
+        "finished",
+        &digest.to_string(),
+        "64",
+    ];
+    assert_eq!(rows(&db, sql), [expected]);
+    let sql =
+        "SELECT run, seq, call, sample, answer, finish_reason, prompt_tokens, completion_tokens,
+        latency_ms, reused, time FROM exchanges ORDER BY seq";
+    assert_eq!(
+        rows(&db, sql),
+        [
+            [
+                run,
+                "3",
+                "vote/1",
+                "0",
+                "I say 7.",
+                "stop",
+                "3",
+                "4",
+                "12",
+                "0",
+                "2025-06-15T15:06:40.002Z"
+            ],
+            [
+                run,
+                "6",
+                "vote/2",
+                "0",
+                "I say 7.",
+                "NULL",
+                "NULL",
+                "NULL",
+                "0",
+                "1",
+                "2025-06-15T15:06:40.005Z"
+            ],
+        ]
+    );
+    let sql = "SELECT seq, call, sample, parser, parser_version, method, value, reasoning, warnings, params,
+        answer, answer_seq FROM decisions ORDER BY seq";
+    let least = "{\"least\":0}";
+    assert_eq!(
+        rows(&db, sql),
+        [
+            [
+                "4",
+                "vote/1",
+                "0",
+                "numbers",
+                "3",
+                "first_number",
+                "7",
+                "because",
+                "[\"odd\"]",
+                least,
+                "I say 7.",
+                "3"
+            ],
+            [
+                "7",
+                "vote/2",
+                "0",
+                "numbers",
+                "3",
+                "default",
+                "{\"a\":[1]}",
+                "NULL",
+                "NULL",
+                least,
+                "I say 7.",
+                "6"
+            ],
+        ]
+    );
+    let sql = "SELECT seq, kind, call, cause, content, length(prompt_hash), body FROM log WHERE seq IN (2, 3, 8)";
+    let logged = rows(&db, sql);
+    assert_eq!(logged[0], ["2", "RequestSent", "vote/1", "NULL", "NULL", "64", "{}"]);
+    assert_eq!(logged[1][..5], ["3", "ResponseReceived", "NULL", "2", "I say 7."]);
+    assert_eq!(logged[2][1], "RunFinished");
+    // A prompt hash is that of the request, for all who look it up.
+    let sql = "SELECT count(DISTINCT prompt_hash) FROM exchanges";
+    assert_eq!(rows(&db, sql), [["1"]]);
+}
+
+#[test]
+fn ten_thousand_exchanges_are_read_in_no_time() {
+    let folder = Folder::new();
+    let mut writer = Writer(Vec::new());
+    writer.add(started(), None);
+    let rules = "The rules of the game, long enough to be kept apart from the prompt. ".repeat(4);
+    for n in 0..10_000 {
+        let messages = json!([
+            {"role": "system", "content": rules}, {"role": "user", "content": format!("Puzzle {n}: what is it?")},
+        ]);
+        let asked = writer.ask(&format!("solve/{n}"), json!({"model": "m", "messages": messages}));
+        let answer = writer.answer(asked, &format!("It is {n}."));
+        writer.decide(answer, &format!("{{\"method\":\"first_number\",\"value\":{n}}}"));
+    }
+    write(&folder, writer.0);
+    let db = folder.sql();
+    for (sql, expected) in [
+        ("SELECT count(*), sum(length(prompt)) > 0, sum(length(answer)) FROM exchanges", "10000"),
+        ("SELECT count(*), sum(value), count(DISTINCT prompt_hash) FROM decisions", "10000"),
+        ("SELECT count(*), max(seq), sum(length(body)) FROM log", "30001"),
+        ("SELECT 1, events FROM runs", "1"),
+        (
+            "SELECT count(*) FROM decisions d JOIN exchanges x ON x.run = d.run AND x.seq = d.answer_seq WHERE d.seq < 300",
+            "99",
+        ),
+    ] {
+        let begun = tokio::time::Instant::now();
+        let seen = rows(&db, sql);
+        let took = begun.elapsed();
+        eprintln!("{took:?} for {sql}");
+        assert_eq!(seen[0][0], expected, "{sql}");
+        assert!(took.as_secs() < 5, "{took:?} for {sql}");
+    }
+}
