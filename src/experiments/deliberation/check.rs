@@ -15,9 +15,16 @@ pub(super) struct Wrong {
     pub(super) message: String,
 }
 
+impl Wrong {
+    /// Something wrong at a key.
+    pub(super) fn new(key: &str, message: impl Into<String>) -> Wrong {
+        let last = key.rsplit('.').next().unwrap_or(key);
+        Wrong { key: key.to_owned(), near: (format!("{last}:"), 1), message: message.into() }
+    }
+}
+
 fn wrong(key: &str, message: impl Into<String>) -> Wrong {
-    let last = key.rsplit('.').next().unwrap_or(key);
-    Wrong { key: key.to_owned(), near: (format!("{last}:"), 1), message: message.into() }
+    Wrong::new(key, message)
 }
 
 /// Checks every value.

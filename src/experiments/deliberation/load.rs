@@ -23,18 +23,22 @@ pub fn load(path: &Path, text: &str, overrides: &[String]) -> Result<Study, Conf
     let wrong = |wrong| at(path, text, wrong);
     if let Some(other) = config.experiment.as_ref().filter(|name| *name != NAME) {
         let message = format!("this is read as {NAME}, and it says {other:?}");
-        return Err(value(path, "experiment", message));
+        return Err(wrong(Wrong::new("experiment", message)));
     }
     check(&config).map_err(wrong)?;
     warn_of_legacy(&config);
     let seed = config.random_seed.unwrap_or_default();
-    let prompts = prompts(path, &config)?;
+    let prompts = prompts(path, text, &config)?;
+    let people = match config.personas_file {
+        Some(_) => "personas_file",
+        None => "participants_per_condition",
+    };
     let personas = personas::draw(
         config.personas_file.as_ref().map(|file| beside(path, file)).as_deref(),
         config.participants_per_condition as usize * 4,
         seed,
     )
-    .map_err(|e| value(path, "personas_file", e.to_string()))?;
+    .map_err(|e| wrong(Wrong::new(people, e.to_string())))?;
     let runtime = runtime(&config);
     let settings = Settings { config: config.without_runtime(), prompts, personas };
     // What cannot be executed is refused before anything is recorded.
@@ -80,7 +84,7 @@ fn runtime(config: &Config) -> Runtime {
 }
 
 /// The built-in templates, with those of the config's folder in their place.
-fn prompts(path: &Path, config: &Config) -> Result<Vec<PromptText>, ConfigError> {
+fn prompts(path: &Path, text: &str, config: &Config) -> Result<Vec<PromptText>, ConfigError> {
     let mut prompts: Vec<PromptText> =
         built_in().into_iter().map(|(name, text)| PromptText { name, text }).collect();
     if let Some(folder) = &config.prompts {
@@ -93,11 +97,11 @@ fn prompts(path: &Path, config: &Config) -> Result<Vec<PromptText>, ConfigError>
         }
         if !NAMES.iter().any(|name| folder.join(format!("{name}.txt")).exists()) {
             let message = format!("no template in it; the templates are {}", NAMES.join(", "));
-            return Err(value(path, "prompts", message));
+            return Err(at(path, text, Wrong::new("prompts", message)));
         }
     }
     let pairs = prompts.iter().map(|p| (p.name.clone(), p.text.clone()));
-    Prompts::new(pairs).map_err(|e| value(path, "prompts", e.to_string()))?;
+    Prompts::new(pairs).map_err(|e| at(path, text, Wrong::new("prompts", e.to_string())))?;
     Ok(prompts)
 }
 

@@ -41,15 +41,16 @@ fn of_condition(condition: Condition, participants: &[&Participant]) -> Value {
     let final_votes = votes(completed.iter().filter_map(|p| p.final_choice.as_deref()));
     let voted = completed.iter().filter(|p| p.final_choice.is_some()).count();
     let changed = completed.iter().filter(|p| p.position_changed == Some(true)).count();
-    // Who votes once cannot change, and of nobody there is no share.
-    let votes_twice = condition != Condition::SimpleVoting && voted > 0;
+    // Who votes once cannot change. A share of nobody is 0, as in the original outputs.
+    let votes_twice = condition != Condition::SimpleVoting;
+    let rate = if voted > 0 { changed as f64 / voted as f64 } else { 0.0 };
     json!({
         "total": participants.len(),
         "completed": completed.len(),
         "failed": failed,
         "initial_vote_distribution": initial,
         "position_changed": votes_twice.then_some(changed),
-        "position_changed_rate": votes_twice.then_some(changed as f64 / voted as f64),
+        "position_changed_rate": votes_twice.then_some(rate),
         "final_vote_distribution": votes_twice.then_some(final_votes),
     })
 }

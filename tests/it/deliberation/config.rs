@@ -57,7 +57,9 @@ fn bad_values_are_named_with_file_and_line() {
     let with = |line: &str| said(&format!("{GOOD}{line}\n"), &[]);
     let replaced = |from: &str, to: &str| said(&GOOD.replace(from, to), &[]);
     let mapping = |rest: &str| {
-        with(&format!("opposition_method: predefined\nopposition_mapping:\n  Night buses: Bike lanes\n{rest}"))
+        with(&format!(
+            "opposition_method: predefined\nopposition_mapping:\n  Night buses: Bike lanes\n{rest}"
+        ))
     };
     let all = [
         replaced("    - Bike lanes\n    - Street trees\n", ""),

@@ -25,7 +25,10 @@ impl Deliberation {
         let asked = self.until(talk, call, request, &self.parsers.demographics, |d| d).await?;
         let (demographics, first) = match asked {
             Ok(found) => found,
-            Err(failed) => return Ok(talk.record(failed.of(&participant_id), &[])),
+            Err(failed) => {
+                talk.record(failed.of(&participant_id), &[]);
+                return Ok(());
+            }
         };
         let prompt = self.prompt("enrich_persona", values(&who.base_persona, &demographics))?;
         let (request, call) =
