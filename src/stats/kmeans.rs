@@ -71,17 +71,28 @@ fn settle(points: &[Point], mut labels: Vec<usize>, k: usize) -> (f64, Vec<usize
             // A gain within rounding is none, or two points could change places for ever.
             if cost < saved * (1.0 - 1e-9) {
                 labels[i] = other;
-                centres[own] = centre(points, &labels, own);
-                centres[other] = centre(points, &labels, other);
+                shift(&mut centres[own], point, -1.0);
+                shift(&mut centres[other], point, 1.0);
                 moved = true;
             }
         }
+        // What rounding added up in the moves is taken out again.
+        centres = (0..k).map(|c| centre(points, &labels, c)).collect();
         if !moved {
             break;
         }
     }
     let cost = points.iter().zip(&labels).map(|(p, l)| squared_distance(p, &centres[*l].1)).sum();
     (cost, labels)
+}
+
+/// The centre after a point came (1) or went (-1).
+fn shift((size, place): &mut (f64, Point), point: &[f64], by: f64) {
+    *size += by;
+    if place.is_empty() {
+        place.resize(point.len(), 0.0);
+    }
+    place.iter_mut().zip(point).for_each(|(c, x)| *c += by * (x - *c) / *size);
 }
 
 /// How many points a cluster has, and their mean.

@@ -112,7 +112,7 @@ impl Experiment for Deliberation {
         self.clarify(run).await?;
         let vectors = self.summarise(run).await?;
         self.choose_opposition(run, &vectors).await?;
-        self.cross_pollinate(run).await?;
+        self.cross_pollinate(run, &vectors).await?;
         self.challenge(run).await?;
         // Phase 8 collects what phases 6 and 7 voted; phase 9, saving, is done from the log.
         run.record(Fact::PhaseCompleted { phase: 8 }, &[])?;

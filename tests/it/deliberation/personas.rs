@@ -54,8 +54,9 @@ fn real_personas_are_read_and_nearly_all_are_english() {
     let file = read(&lines.join("\n"));
     let known = file.english.len() + file.other + file.malformed.len();
     assert!(file.malformed.is_empty() && known <= 5000, "the rest are repeated");
-    // "Biographer", "Rust programmer": too short for any detection.
-    assert!(file.other * 100 < known * 3, "{} of {known} are called foreign", file.other);
+    // About 170 really are in Chinese, Russian, Spanish and so on, by a look at them; some of two
+    // words ("PHP programmer") are too short for any detection.
+    assert!((100..200).contains(&file.other), "{} of {known} are called foreign", file.other);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 //! vectors of its groups, weighted by their members; the distance is the cosine distance to the
 //! vector of the participant's summary.
 
-use super::{Choice, Method, Position, Scene, farthest};
+use super::{Choice, Compares, Method, Position, Scene, farthest};
 use crate::stats::{cosine_distance, weighted_mean};
 
 /// See the module.
@@ -22,5 +22,9 @@ impl Method for ClusterEmbedding {
             Some((option, cosine_distance(own, &place)?))
         });
         farthest(distances).cloned().map(Choice::Option)
+    }
+
+    fn compares(&self) -> Compares {
+        Compares::Groups
     }
 }

@@ -3,7 +3,7 @@
 //! The document takes the most distant of all participants, which may be one with the same choice:
 //! then there would be nothing to oppose. Only those with another choice are looked at.
 
-use super::{Choice, Method, Position, Scene, farthest};
+use super::{Choice, Compares, Method, Position, Scene, farthest};
 use crate::stats::cosine_distance;
 
 /// See the module.
@@ -20,5 +20,9 @@ impl Method for Embedding {
             Some((&other.choice, cosine_distance(own, other.embedding.as_ref()?)?))
         });
         farthest(distances).cloned().map(Choice::Option)
+    }
+
+    fn compares(&self) -> Compares {
+        Compares::Participants
     }
 }

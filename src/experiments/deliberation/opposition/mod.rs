@@ -39,6 +39,22 @@ pub trait Method: Send + Sync {
     /// The opposing view; `None` if this method finds none, which leaves it to [`highest_voted`].
     /// Never the participant's own choice.
     fn choose(&self, who: &Position, scene: &Scene) -> Option<Choice>;
+
+    /// Whose vectors it compares with the participant's: what its choice rests on, for audits.
+    fn compares(&self) -> Compares {
+        Compares::Nothing
+    }
+}
+
+/// Whose vectors a method compares with the participant's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Compares {
+    /// None.
+    Nothing,
+    /// Those of the other participants.
+    Participants,
+    /// Those of the groups.
+    Groups,
 }
 
 /// What a method found.

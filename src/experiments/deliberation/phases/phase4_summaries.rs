@@ -20,9 +20,16 @@ use crate::stats::{Point, point};
 #[derive(Debug, Default)]
 pub(in super::super) struct Vectors {
     /// Of summaries, by participant.
-    pub(in super::super) summaries: BTreeMap<String, Point>,
+    pub(in super::super) summaries: BTreeMap<String, Located>,
     /// Of descriptions, by cluster.
-    pub(in super::super) descriptions: BTreeMap<String, Point>,
+    pub(in super::super) descriptions: BTreeMap<String, Located>,
+}
+
+/// A vector and the decisions it rests on.
+#[derive(Debug, Clone)]
+pub(in super::super) struct Located {
+    pub(in super::super) point: Point,
+    pub(in super::super) causes: Vec<DecisionRef>,
 }
 
 impl Deliberation {
@@ -57,7 +64,10 @@ impl Deliberation {
         run.converse_all(participants, extract).await.map(drop)
     }
 
-    async fn embed_summaries(&self, run: &mut Run<Self>) -> Result<BTreeMap<String, Point>, Stop> {
+    async fn embed_summaries(
+        &self,
+        run: &mut Run<Self>,
+    ) -> Result<BTreeMap<String, Located>, Stop> {
         let summarised = run
             .state()
             .active()
@@ -69,7 +79,8 @@ impl Deliberation {
         for ((participant_id, _), vector) in summaries.into_iter().zip(vectors) {
             match vector {
                 Ok((vector, cause)) => {
-                    points.insert(participant_id.clone(), point(&vector));
+                    let located = Located { point: point(&vector), causes: vec![cause.clone()] };
+                    points.insert(participant_id.clone(), located);
                     let content = Content::Vector(vector);
                     let (dimensions, vector) = (content.bytes().len() / 4, content.hash());
                     let fact = Fact::SummaryEmbedded { participant_id, dimensions, vector };
@@ -101,7 +112,7 @@ impl Deliberation {
     fn form_clusters(
         &self,
         run: &mut Run<Self>,
-        summaries: &BTreeMap<String, Point>,
+        summaries: &BTreeMap<String, Located>,
     ) -> Result<Vec<Formed>, Stop> {
         let formed: Vec<Formed> = self
             .config
@@ -115,14 +126,16 @@ impl Deliberation {
                 let members: Vec<(String, Point)> = voters
                     .filter_map(|p| {
                         let id = &p.participant_id;
-                        Some((id.clone(), summaries.get(id)?.clone()))
+                        Some((id.clone(), summaries.get(id)?.point.clone()))
                     })
                     .collect();
                 group(number, option, &members, &self.config)
             })
             .collect();
         for Formed { cluster_id, option, member_ids, .. } in formed.iter().cloned() {
-            run.record(Fact::ClusterFormed { cluster_id, option, member_ids }, &[])?;
+            let members = member_ids.iter().filter_map(|id| summaries.get(id));
+            let causes: Vec<DecisionRef> = members.flat_map(|m| m.causes.clone()).collect();
+            run.record(Fact::ClusterFormed { cluster_id, option, member_ids }, &causes)?;
         }
         Ok(formed)
     }
@@ -131,7 +144,7 @@ impl Deliberation {
         &self,
         run: &mut Run<Self>,
         formed: &[Formed],
-    ) -> Result<BTreeMap<String, Point>, Stop> {
+    ) -> Result<BTreeMap<String, Located>, Stop> {
         let participants = run.state().participants.clone();
         let describe = async |talk: &mut Talk<Self>, cluster: &Formed| {
             let members = cluster.member_ids.iter().filter_map(|id| participants.get(id));
@@ -160,7 +173,8 @@ impl Deliberation {
             });
             match both {
                 Ok((description, vector, causes)) => {
-                    points.insert(cluster_id.clone(), point(&vector));
+                    let located = Located { point: point(&vector), causes: causes.to_vec() };
+                    points.insert(cluster_id.clone(), located);
                     let content = Content::Vector(vector);
                     let (dimensions, vector) = (content.bytes().len() / 4, content.hash());
                     let fact =

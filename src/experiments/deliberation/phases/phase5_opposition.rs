@@ -6,9 +6,11 @@ use super::Vectors;
 use crate::experiments::deliberation::conditions::Condition;
 use crate::experiments::deliberation::experiment::Deliberation;
 use crate::experiments::deliberation::facts::Fact;
-use crate::experiments::deliberation::opposition::{Choice, Group, Position, Scene, highest_voted};
+use crate::experiments::deliberation::opposition::{
+    Choice, Compares, Group, Position, Scene, highest_voted,
+};
 use crate::experiments::deliberation::state::{Deliberated, Participant};
-use crate::run::{Run, Stop, Talk};
+use crate::run::{DecisionRef, Run, Stop, Talk};
 
 impl Deliberation {
     /// Finds each opposing view by the config's method.
@@ -27,8 +29,9 @@ impl Deliberation {
             let method = self.opposition.name().to_owned();
             match self.opposition.choose(own, &scene) {
                 Some(Choice::Option(opposition_view)) => {
+                    let causes = self.seen(vectors, &participant_id);
                     let fact = Fact::OppositionChosen { participant_id, opposition_view, method };
-                    talk.record(fact, &[]);
+                    talk.record(fact, &causes);
                 }
                 Some(Choice::Ask(others)) => self.judge(talk, &who, &others).await?,
                 // Two options at least are there, so there is always another one.
@@ -43,6 +46,17 @@ impl Deliberation {
         };
         run.converse_all(participants, choose).await?;
         run.record(Fact::PhaseCompleted { phase: 5 }, &[])
+    }
+
+    /// The decisions behind the vectors that the method compared.
+    fn seen(&self, vectors: &Vectors, participant_id: &str) -> Vec<DecisionRef> {
+        let others = match self.opposition.compares() {
+            Compares::Nothing => return Vec::new(),
+            Compares::Participants => &vectors.summaries,
+            Compares::Groups => &vectors.descriptions,
+        };
+        let own = vectors.summaries.get(participant_id);
+        own.into_iter().chain(others.values()).flat_map(|v| v.causes.clone()).collect()
     }
 
     /// Asks which option is most opposed. The participant's own is no answer.
@@ -78,13 +92,13 @@ impl Deliberation {
                 participant_id: p.participant_id.clone(),
                 choice: p.initial_choice.clone()?,
                 summary: p.individual_summary.clone(),
-                embedding: vectors.summaries.get(&p.participant_id).cloned(),
+                embedding: vectors.summaries.get(&p.participant_id).map(|v| v.point.clone()),
             })
         };
         let groups = state.clusters.iter().filter_map(|cluster| {
             Some(Group {
                 option: cluster.option.clone(),
-                embedding: vectors.descriptions.get(&cluster.cluster_id)?.clone(),
+                embedding: vectors.descriptions.get(&cluster.cluster_id)?.point.clone(),
                 members: cluster.member_ids.len(),
             })
         });

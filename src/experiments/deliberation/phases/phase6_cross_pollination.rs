@@ -2,17 +2,24 @@
 
 use serde_json::json;
 
+use super::Vectors;
 use crate::experiments::deliberation::conditions::Condition;
 use crate::experiments::deliberation::experiment::Deliberation;
 use crate::experiments::deliberation::facts::Fact;
 use crate::experiments::deliberation::state::{Deliberated, Participant};
-use crate::run::{Run, Stop, Talk};
+use crate::run::{DecisionRef, Run, Stop, Talk};
 
 impl Deliberation {
     /// Prepares the summary, shows it, and takes the final votes of the passive conditions.
-    pub(in super::super) async fn cross_pollinate(&self, run: &mut Run<Self>) -> Result<(), Stop> {
+    pub(in super::super) async fn cross_pollinate(
+        &self,
+        run: &mut Run<Self>,
+        vectors: &Vectors,
+    ) -> Result<(), Stop> {
         let content = self.positions(run.state())?;
-        run.record(Fact::SummaryPrepared { content: content.clone() }, &[])?;
+        let causes = vectors.descriptions.values().flat_map(|v| v.causes.clone());
+        let causes: Vec<DecisionRef> = causes.collect();
+        run.record(Fact::SummaryPrepared { content: content.clone() }, &causes)?;
         let passive = run.state().active().filter(|p| p.condition.votes_after_summary());
         let participants: Vec<Participant> = passive.cloned().collect();
         let vote = async |talk: &mut Talk<Self>, who: Participant| {
