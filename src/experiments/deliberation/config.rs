@@ -74,7 +74,8 @@ pub struct Config {
     /// The first wait before another attempt.
     #[serde(default = "defaults::two")]
     pub api_retry_base_seconds: f64,
-    /// Whether personas come from a pool that outlives the run.
+    /// Whether personas come from a pool that outlives the run. Read and recorded; there is no pool
+    /// yet, so that every run enriches its own.
     #[serde(default = "defaults::yes")]
     pub use_persona_storage: bool,
     /// The seed of every random choice.
