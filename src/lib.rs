@@ -17,6 +17,7 @@ pub mod model;
 pub mod parse;
 pub mod prompt;
 pub mod run;
+pub mod stats;
 pub mod template;
 
 /// The program and its version, as recorded in every run.

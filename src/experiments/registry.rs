@@ -5,7 +5,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::game24;
+use super::{deliberation, game24};
 use crate::config::{ConfigError, Head, Runtime, load, read_text};
 use crate::model::simulated::Player;
 use crate::run::AnyExperiment;
@@ -38,12 +38,20 @@ struct Entry {
     player: fn() -> Box<dyn Player>,
 }
 
-const ENTRIES: &[Entry] = &[Entry {
-    name: game24::NAME,
-    load: game24::load,
-    build: |settings| Ok(Box::new(game24::Game24::from_settings(settings)?)),
-    player: || Box::new(game24::SimulatedSolver),
-}];
+const ENTRIES: &[Entry] = &[
+    Entry {
+        name: deliberation::NAME,
+        load: deliberation::load,
+        build: |settings| Ok(Box::new(deliberation::Deliberation::from_settings(settings)?)),
+        player: || Box::new(deliberation::SimulatedDeliberation),
+    },
+    Entry {
+        name: game24::NAME,
+        load: game24::load,
+        build: |settings| Ok(Box::new(game24::Game24::from_settings(settings)?)),
+        player: || Box::new(game24::SimulatedSolver),
+    },
+];
 
 /// Why a recorded run cannot be executed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -10,9 +10,9 @@ use futures::future::BoxFuture;
 use rand_chacha::ChaCha12Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 
-use super::answer::{Ask, Model, ModelInfo, Response, Usage};
+use super::answer::{Ask, Content, Model, ModelInfo, Response, Usage};
 use super::failure::{Failure, FailureKind};
-use crate::prompt::Request;
+use crate::prompt::{Api, Request};
 
 /// What separates this use of BLAKE3 from any other. A change would change every simulated answer.
 const CONTEXT: &str = "retold 2026-11 simulated model v1";
@@ -21,6 +21,13 @@ const CONTEXT: &str = "retold 2026-11 simulated model v1";
 pub trait Player: Send + Sync {
     /// An answer; `malformed` asks for one that breaks the format.
     fn reply(&self, request: &Request, malformed: bool, dice: &mut Dice) -> String;
+
+    /// The vector of a text, for embedding requests; experiments that ask for none need no such
+    /// thing, and get a text for an answer.
+    fn vector(&self, text: &str) -> Option<Vec<f32>> {
+        let _ = text;
+        None
+    }
 }
 
 /// How often a simulated model misbehaves: shares from 0 to 1.
@@ -76,6 +83,15 @@ impl Simulated {
         if attempt.chance(server_error) {
             return fail(FailureKind::Server, 500, "internal error");
         }
+        if ask.request.api() == Api::Embedding
+            && let Some((_, text)) = ask.request.messages().first()
+            && let Some(vector) = self.player.vector(text)
+        {
+            let content = Content::Vector(vector.into());
+            let prompt_tokens = Some(text.len() as u64 / 4);
+            let usage = Some(Usage { prompt_tokens, completion_tokens: None });
+            return Ok(Response { content, usage, ..Response::text("") });
+        }
         let mut dice = self.dice(ask, "answer");
         let malformed = dice.chance(malformed);
         let text = self.player.reply(ask.request, malformed, &mut dice);
@@ -112,6 +128,14 @@ impl Model for Simulated {
 pub struct Dice(ChaCha12Rng);
 
 impl Dice {
+    /// Dice that always fall the same way for a text: what is the nature of a persona, and not the
+    /// mood of an answer.
+    pub fn of(text: &str) -> Self {
+        let mut hasher = blake3::Hasher::new_derive_key(CONTEXT);
+        hasher.update(b"text\n").update(text.as_bytes());
+        Dice(ChaCha12Rng::from_seed(*hasher.finalize().as_bytes()))
+    }
+
     /// A number from 0 to 1, without 1.
     pub fn share(&mut self) -> f64 {
         // 53 bits: all that a double holds.

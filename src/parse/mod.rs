@@ -8,9 +8,15 @@
 //! - [`ChainParser`], [`Strategy`]: how every parser here is built.
 //! - [`registry`]: finds a parser by `name@version` and settings.
 //! - [`game24`]: the Game of 24.
+//! - [`vote`], [`demographics`]: an option, a JSON object of listed values.
+//! - [`text`]: answers taken as they are: turns, summaries, vectors.
 
 mod chain;
+pub mod demographics;
 pub mod game24;
 pub mod registry;
+pub mod text;
+mod thinking;
+pub mod vote;
 
 pub use chain::{AnyParser, ChainParser, Found, LastResort, Parsed, Parser, ParserSpec, Strategy};

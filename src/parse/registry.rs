@@ -1,7 +1,8 @@
 //! Every parser version this program knows, by name.
 
 use super::chain::{AnyParser, ParserSpec};
-use super::game24;
+use super::text::{free_text, moderator, vector};
+use super::{demographics, game24, vote};
 
 /// Why a parser cannot be had.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -49,6 +50,15 @@ struct Entry {
 const ENTRIES: &[Entry] = &[
     Entry { name: "game24", version: 1, make: |spec| game24::from_params(1, &spec.params) },
     Entry { name: "game24", version: 2, make: |spec| game24::from_params(2, &spec.params) },
+    Entry { name: "vote", version: 1, make: |spec| vote::from_params(&spec.params) },
+    Entry {
+        name: "demographics",
+        version: 1,
+        make: |spec| demographics::from_params(&spec.params),
+    },
+    Entry { name: "free_text", version: 1, make: |spec| free_text::from_params(&spec.params) },
+    Entry { name: "moderator", version: 1, make: |spec| moderator::from_params(&spec.params) },
+    Entry { name: "vector", version: 1, make: |spec| vector::from_params(&spec.params) },
 ];
 
 /// Makes the parser a spec names.

@@ -2,10 +2,13 @@
 #![cfg(test)] // so that clippy knows the support code for test code, too
 #![expect(clippy::print_stderr, reason = "some tests say how much they have tried")]
 
+mod answer_parsers;
 mod append_only;
 mod cli;
 mod conformance;
 mod crash;
+mod deliberation;
+mod deliberation_prompts;
 mod divergence;
 mod format;
 mod game24_parsers;
@@ -19,6 +22,7 @@ mod readme;
 mod replay;
 mod resume;
 mod roundtrip;
+mod stats;
 mod support;
 mod tamper;
 mod vectors;

@@ -1,0 +1,125 @@
+//! The experiment itself: the phases in their order.
+
+use std::sync::Arc;
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::conditions::{Condition, assign};
+use super::config::Config;
+use super::facts::Fact;
+use super::opposition::{self, Method};
+use super::prompts::Prompts;
+use super::settings::Settings;
+use super::state::Deliberated;
+use super::summary;
+use crate::parse::text::{free_text, moderator, vector};
+use crate::parse::{demographics, vote};
+use crate::prompt::CanonicalError;
+use crate::run::{Experiment, Report, Run, Stop};
+
+/// Votes before and after other views, in four conditions.
+pub struct Deliberation {
+    pub(super) config: Config,
+    pub(super) personas: Vec<String>,
+    pub(super) prompts: Prompts,
+    pub(super) opposition: &'static dyn Method,
+    pub(super) parsers: Parsers,
+}
+
+/// Every parser of the experiment.
+pub(super) struct Parsers {
+    pub(super) vote: Arc<vote::VoteParser>,
+    pub(super) demographics: Arc<demographics::DemographicsParser>,
+    pub(super) text: Arc<free_text::FreeTextParser>,
+    pub(super) moderator: Arc<moderator::ModeratorParser>,
+    pub(super) vector: Arc<vector::VectorParser>,
+}
+
+impl Parsers {
+    fn new(options: &[String]) -> Result<Self, CanonicalError> {
+        Ok(Parsers {
+            vote: Arc::new(vote::parser(vote::Params { options: options.to_vec() })?),
+            demographics: Arc::new(demographics::parser()?),
+            text: Arc::new(free_text::parser()?),
+            moderator: Arc::new(moderator::parser()?),
+            vector: Arc::new(vector::parser()?),
+        })
+    }
+}
+
+impl Deliberation {
+    /// The experiment of some settings.
+    ///
+    /// # Errors
+    /// What in the settings cannot be executed.
+    pub fn new(settings: Settings) -> Result<Self, String> {
+        let Settings { config, prompts, personas } = settings;
+        let needed = config.participants_per_condition as usize * Condition::ALL.len();
+        if personas.len() < needed {
+            return Err(format!("{needed} participants and {} personas", personas.len()));
+        }
+        let prompts = Prompts::new(prompts.into_iter().map(|p| (p.name, p.text)));
+        let method = &config.opposition_method;
+        Ok(Deliberation {
+            opposition: opposition::method(method)
+                .ok_or_else(|| format!("there is no opposition method {method:?}"))?,
+            parsers: Parsers::new(&config.topic.options).map_err(|e| e.to_string())?,
+            prompts: prompts.map_err(|e| e.to_string())?,
+            personas,
+            config,
+        })
+    }
+
+    /// The experiment of recorded settings.
+    ///
+    /// # Errors
+    /// What in them does not fit.
+    pub fn from_settings(settings: &Value) -> Result<Self, String> {
+        Deliberation::new(Settings::deserialize(settings).map_err(|e| e.to_string())?)
+    }
+
+    /// Who takes part, with which persona, in which condition.
+    fn enrol(&self, run: &mut Run<Self>) -> Result<(), Stop> {
+        let per_condition = self.config.participants_per_condition as usize;
+        let conditions = assign(per_condition, &mut run.rng("conditions"));
+        for (number, (condition, persona)) in (1..).zip(conditions.into_iter().zip(&self.personas))
+        {
+            let participant_id = format!("p_{number:04}");
+            let base_persona = persona.clone();
+            run.record(Fact::Enrolled { participant_id, condition, base_persona }, &[])?;
+        }
+        Ok(())
+    }
+}
+
+impl Experiment for Deliberation {
+    type Event = Fact;
+    type State = Deliberated;
+
+    fn apply(state: &mut Deliberated, fact: &Fact) {
+        state.apply(fact);
+    }
+
+    async fn run(&self, run: &mut Run<Self>) -> Result<(), Stop> {
+        self.enrol(run)?;
+        self.enrich_personas(run).await?;
+        self.initial_votes(run).await?;
+        self.check_threshold(run)?;
+        if run.state().termination_reason.is_some() {
+            return Ok(());
+        }
+        self.clarify(run).await?;
+        let vectors = self.summarise(run).await?;
+        self.choose_opposition(run, &vectors).await?;
+        self.cross_pollinate(run, &vectors).await?;
+        self.challenge(run).await?;
+        // Phase 8 collects what phases 6 and 7 voted; phase 9, saving, is done from the log.
+        run.record(Fact::PhaseCompleted { phase: 8 }, &[])?;
+        run.record(Fact::PhaseCompleted { phase: 9 }, &[])
+    }
+
+    fn report(&self, state: &Deliberated) -> Report {
+        summary::report(&self.config.pilot_id, state)
+    }
+}

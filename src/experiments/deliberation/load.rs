@@ -1,0 +1,136 @@
+//! From a config file to settings that hold everything.
+
+use std::path::Path;
+
+use super::check::{Wrong, check};
+use super::config::Config;
+use super::prompts::{NAMES, Prompts, built_in};
+use super::settings::{PromptText, Settings};
+use super::{NAME, personas};
+use crate::config::{
+    ConfigError, ModelKind, Runtime, load as load_yaml, read_text, with_overrides,
+};
+use crate::experiments::registry::{Study, StudySettings};
+use crate::model::{Limits, RetryPolicy};
+
+/// Reads a config file and everything it names. Paths in it are relative to it, or else to the
+/// working directory.
+///
+/// # Errors
+/// [`ConfigError`] with file, line or key.
+pub fn load(path: &Path, text: &str, overrides: &[String]) -> Result<Study, ConfigError> {
+    let config: Config = with_overrides(load_yaml(path, text)?, overrides)?;
+    let wrong = |wrong| at(path, text, wrong);
+    if let Some(other) = config.experiment.as_ref().filter(|name| *name != NAME) {
+        let message = format!("this is read as {NAME}, and it says {other:?}");
+        return Err(wrong(Wrong::new("experiment", message)));
+    }
+    check(&config).map_err(wrong)?;
+    warn_of_legacy(&config);
+    let seed = config.random_seed.unwrap_or_default();
+    let prompts = prompts(path, text, &config)?;
+    let people = match config.personas_file {
+        Some(_) => "personas_file",
+        None => "participants_per_condition",
+    };
+    let personas = personas::draw(
+        config.personas_file.as_ref().map(|file| beside(path, file)).as_deref(),
+        config.participants_per_condition as usize * 4,
+        seed,
+    )
+    .map_err(|e| wrong(Wrong::new(people, e.to_string())))?;
+    let runtime = runtime(&config);
+    let settings = Settings { config: config.without_runtime(), prompts, personas };
+    // What cannot be executed is refused before anything is recorded.
+    let experiment = serde_json::to_value(&settings);
+    let experiment = experiment.map_err(|e| value(path, "settings", e.to_string()))?;
+    Ok(Study { experiment: NAME.to_owned(), seed, settings: StudySettings { experiment, runtime } })
+}
+
+fn warn_of_legacy(config: &Config) {
+    let legacy = [
+        ("arguments_per_option", config.arguments_per_option.is_some()),
+        ("include_vote_distribution", config.include_vote_distribution == Some(true)),
+    ];
+    for (key, given) in legacy {
+        if given {
+            tracing::warn!("{key} is legacy and has no effect: summaries are made of clusters");
+        }
+    }
+    if config.random_seed.is_none() {
+        tracing::info!("random_seed is not given: it is 0");
+    }
+}
+
+/// Who answers, and how fast. The simulated model has nobody to spare, so it does not wait.
+fn runtime(config: &Config) -> Runtime {
+    let limits = config.limits.unwrap_or_else(|| match config.provider.kind {
+        ModelKind::Openai => {
+            Limits { min_interval_seconds: config.api_sleep_seconds, ..Limits::default() }
+        }
+        ModelKind::Simulated | ModelKind::Scripted => {
+            Limits { concurrency: 64, ..Limits::default() }
+        }
+    });
+    let retry = RetryPolicy {
+        max_retries: config.max_api_retries,
+        base_seconds: match config.provider.kind {
+            ModelKind::Simulated => config.api_retry_base_seconds.min(0.01),
+            ModelKind::Openai | ModelKind::Scripted => config.api_retry_base_seconds,
+        },
+        ..RetryPolicy::default()
+    };
+    Runtime { model: config.provider.clone(), limits, retry }
+}
+
+/// The built-in templates, with those of the config's folder in their place.
+fn prompts(path: &Path, text: &str, config: &Config) -> Result<Vec<PromptText>, ConfigError> {
+    let mut prompts: Vec<PromptText> =
+        built_in().into_iter().map(|(name, text)| PromptText { name, text }).collect();
+    if let Some(folder) = &config.prompts {
+        let folder = beside(path, folder);
+        for prompt in &mut prompts {
+            let file = folder.join(format!("{}.txt", prompt.name));
+            if file.exists() {
+                prompt.text = read_text(&file)?;
+            }
+        }
+        if !NAMES.iter().any(|name| folder.join(format!("{name}.txt")).exists()) {
+            let message = format!("no template in it; the templates are {}", NAMES.join(", "));
+            return Err(at(path, text, Wrong::new("prompts", message)));
+        }
+    }
+    let pairs = prompts.iter().map(|p| (p.name.clone(), p.text.clone()));
+    Prompts::new(pairs).map_err(|e| at(path, text, Wrong::new("prompts", e.to_string())))?;
+    Ok(prompts)
+}
+
+fn value(path: &Path, key: &str, message: String) -> ConfigError {
+    ConfigError::Value { path: path.display().to_string(), key: key.to_owned(), message }
+}
+
+/// The mistake with its line, if the file has the key: a `--set` may have brought it in.
+fn at(path: &Path, text: &str, wrong: Wrong) -> ConfigError {
+    let Wrong { key, near: (near, times), message } = wrong;
+    let places = (1_u64..).zip(text.lines()).filter_map(|(number, line)| {
+        let column = line.find(&near)? as u64 + 1;
+        Some((number, column, line))
+    });
+    let last = places.take(times).last();
+    match last {
+        None => value(path, &key, message),
+        Some((line, column, shown)) => ConfigError::Invalid {
+            path: path.display().to_string(),
+            line,
+            column,
+            message: format!("{key}: {message}"),
+            snippet: format!("{line:>4} | {shown}"),
+        },
+    }
+}
+
+/// A path in a config: relative to the config if there is such a file, else as it is.
+fn beside(config: &Path, path: &Path) -> std::path::PathBuf {
+    let near = config.parent().map(|folder| folder.join(path)).filter(|near| near.exists());
+    near.unwrap_or_else(|| path.to_owned())
+}

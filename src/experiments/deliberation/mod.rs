@@ -1,0 +1,50 @@
+//! LLM-mediated adversarial cross-pollination: does it change minds to be asked for reasons, to read
+//! what others think, to be challenged with the opposite?
+//!
+//! Personas vote, in four conditions ([`Condition`]) and nine phases. Prompts, phases and outputs
+//! are those of the source document; [`prompts`] has its words.
+//!
+//! Calls are named by phase and participant: `persona/p_0001/demographics`, `initial_vote/p_0001`,
+//! `clarification/p_0001/2/moderator`, `summary/p_0001`, `embedding/p_0001`,
+//! `cluster/0_1/description` (option and cluster by number), `opposition/p_0001`,
+//! `adversarial/p_0001/1/participant`, `final_vote/p_0001`.
+//!
+//! - [`Deliberation`]: the experiment. [`Fact`] is its fact, [`Deliberated`] its state.
+//! - [`load`]: from a config to settings that hold everything.
+//! - [`opposition`]: five ways to find the opposing view.
+//! - [`personas`]: where the people come from.
+//! - [`summary()`]: the statistics.
+//! - [`SimulatedDeliberation`]: plays it for the simulated model.
+
+mod ask;
+mod check;
+pub mod conditions;
+mod config;
+mod dialogue;
+mod experiment;
+mod facts;
+mod grouping;
+mod load;
+pub mod opposition;
+pub mod personas;
+mod phases;
+pub mod prompts;
+mod settings;
+mod simulated;
+mod state;
+mod summary;
+mod values;
+
+pub use conditions::Condition;
+pub use config::{Config, Topic};
+pub use experiment::Deliberation;
+pub use facts::Fact;
+pub use grouping::{Formed, group};
+pub use load::load;
+pub use settings::{PromptText, Settings};
+pub use simulated::SimulatedDeliberation;
+pub use state::{Cluster, Deliberated, Participant, Speaker, Status, Transcript, Turn, Votes};
+pub use summary::summary;
+
+/// The experiment's name.
+pub const NAME: &str = "deliberation";

@@ -1,0 +1,25 @@
+//! The model judges which of the others' positions is most opposed.
+
+use super::{Choice, Method, Position, Scene};
+
+/// The most positions put before the judge.
+const SHOWN: usize = 10;
+
+/// See the module.
+pub(super) struct LlmJudge;
+
+impl Method for LlmJudge {
+    fn name(&self) -> &'static str {
+        "llm_judge"
+    }
+
+    /// The first positions in the order of the participants, who are in random conditions: a sample.
+    /// Only those whose reasons are known.
+    fn choose(&self, who: &Position, scene: &Scene) -> Option<Choice> {
+        let known = scene
+            .opponents(who)
+            .filter_map(|other| Some((other.choice.clone(), other.summary.clone()?)));
+        let positions: Vec<(String, String)> = known.take(SHOWN).collect();
+        (!positions.is_empty()).then_some(Choice::Ask(positions))
+    }
+}

@@ -1,0 +1,17 @@
+//! The option that the config sets against the participant's own.
+
+use super::{Choice, Method, PREDEFINED, Position, Scene};
+
+/// See the module.
+pub(super) struct Predefined;
+
+impl Method for Predefined {
+    fn name(&self) -> &'static str {
+        PREDEFINED
+    }
+
+    fn choose(&self, who: &Position, scene: &Scene) -> Option<Choice> {
+        let opposite = scene.mapping.get(&who.choice).filter(|option| **option != who.choice)?;
+        Some(Choice::Option(opposite.clone()))
+    }
+}

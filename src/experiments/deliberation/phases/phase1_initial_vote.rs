@@ -1,0 +1,29 @@
+//! Phase 1: everyone votes, without giving reasons.
+
+use crate::experiments::deliberation::experiment::Deliberation;
+use crate::experiments::deliberation::facts::Fact;
+use crate::experiments::deliberation::state::Participant;
+use crate::run::{Run, Stop, Talk};
+
+impl Deliberation {
+    /// The first vote of everyone.
+    pub(in super::super) async fn initial_votes(&self, run: &mut Run<Self>) -> Result<(), Stop> {
+        let participants: Vec<Participant> = run.state().active().cloned().collect();
+        let vote = async |talk: &mut Talk<Self>, who: Participant| {
+            let system = self.instructions(&who, None)?;
+            let user = self.prompt("initial_vote", self.about(&who))?;
+            let request = self.instructed(system, user)?;
+            let participant_id = who.participant_id;
+            let call = format!("initial_vote/{participant_id}");
+            match self.until(talk, call, request, &self.parsers.vote, |vote| vote).await? {
+                Ok((choice, cause)) => {
+                    talk.record(Fact::InitialVoteCast { participant_id, choice }, &[cause]);
+                }
+                Err(failed) => talk.record(failed.of(&participant_id), &[]),
+            }
+            Ok(())
+        };
+        run.converse_all(participants, vote).await?;
+        run.record(Fact::PhaseCompleted { phase: 1 }, &[])
+    }
+}

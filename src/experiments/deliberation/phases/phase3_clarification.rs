@@ -1,0 +1,33 @@
+//! Phase 3: a neutral moderator asks for reasons.
+
+use crate::experiments::deliberation::dialogue::Dialogue;
+use crate::experiments::deliberation::experiment::Deliberation;
+use crate::experiments::deliberation::facts::Fact;
+use crate::experiments::deliberation::state::Participant;
+use crate::run::{Run, Stop, Talk};
+
+impl Deliberation {
+    /// A dialogue with everyone in the clarified conditions.
+    pub(in super::super) async fn clarify(&self, run: &mut Run<Self>) -> Result<(), Stop> {
+        let clarified = run.state().active().filter(|p| p.condition.is_clarified());
+        let participants: Vec<Participant> = clarified.cloned().collect();
+        let clarify = async |talk: &mut Talk<Self>, who: Participant| {
+            let dialogue = Dialogue {
+                call: format!("clarification/{}", who.participant_id),
+                moderator: self.prompt("clarification_moderator", self.about(&who))?,
+                participant: self.instructions(&who, Some("clarification_participant"))?,
+                most: self.config.max_clarification_exchanges,
+            };
+            let participant_id = who.participant_id;
+            match self.hold(talk, &dialogue).await? {
+                Ok((transcript, causes)) => {
+                    talk.record(Fact::Clarified { participant_id, transcript }, &causes);
+                }
+                Err(failed) => talk.record(failed.of(&participant_id), &[]),
+            }
+            Ok(())
+        };
+        run.converse_all(participants, clarify).await?;
+        run.record(Fact::PhaseCompleted { phase: 3 }, &[])
+    }
+}

@@ -1,0 +1,206 @@
+//! Phase 4: summaries of the clarifications, their vectors, clusters of them, and descriptions of
+//! the clusters with vectors of their own.
+
+use std::collections::BTreeMap;
+
+use serde_json::json;
+
+use crate::content::Content;
+use crate::experiments::deliberation::ask::{Failed, filled};
+use crate::experiments::deliberation::experiment::Deliberation;
+use crate::experiments::deliberation::facts::Fact;
+use crate::experiments::deliberation::grouping::{Formed, group};
+use crate::experiments::deliberation::state::Participant;
+use crate::experiments::deliberation::values::said;
+use crate::id::CallPath;
+use crate::run::{Answer, CallFailed, DecisionRef, Question, Reuse, Run, Stop, Talk};
+use crate::stats::{Point, point};
+
+/// The vectors of a run, which are not part of its facts: they are the answers themselves.
+#[derive(Debug, Default)]
+pub(in super::super) struct Vectors {
+    /// Of summaries, by participant.
+    pub(in super::super) summaries: BTreeMap<String, Located>,
+    /// Of descriptions, by cluster.
+    pub(in super::super) descriptions: BTreeMap<String, Located>,
+}
+
+/// A vector and the decisions it rests on.
+#[derive(Debug, Clone)]
+pub(in super::super) struct Located {
+    pub(in super::super) point: Point,
+    pub(in super::super) causes: Vec<DecisionRef>,
+}
+
+impl Deliberation {
+    /// All five steps.
+    pub(in super::super) async fn summarise(&self, run: &mut Run<Self>) -> Result<Vectors, Stop> {
+        self.extract_summaries(run).await?;
+        let summaries = self.embed_summaries(run).await?;
+        let formed = self.form_clusters(run, &summaries)?;
+        let descriptions = self.describe_clusters(run, &formed).await?;
+        run.record(Fact::PhaseCompleted { phase: 4 }, &[])?;
+        Ok(Vectors { summaries, descriptions })
+    }
+
+    async fn extract_summaries(&self, run: &mut Run<Self>) -> Result<(), Stop> {
+        let clarified = run.state().active().filter(|p| p.clarification_transcript.is_some());
+        let participants: Vec<Participant> = clarified.cloned().collect();
+        let extract = async |talk: &mut Talk<Self>, who: Participant| {
+            let mut values = self.about(&who);
+            let turns = who.clarification_transcript.as_deref().unwrap_or_default();
+            values["dialogue"] = json!(said(turns, "Participant"));
+            let request = self.single(self.prompt("individual_summary", values)?)?;
+            let participant_id = who.participant_id;
+            let call = format!("summary/{participant_id}");
+            match self.until(talk, call, request, &self.parsers.text, filled).await? {
+                Ok((summary, cause)) => {
+                    talk.record(Fact::Summarised { participant_id, summary }, &[cause]);
+                }
+                Err(failed) => talk.record(failed.of(&participant_id), &[]),
+            }
+            Ok(())
+        };
+        run.converse_all(participants, extract).await.map(drop)
+    }
+
+    async fn embed_summaries(
+        &self,
+        run: &mut Run<Self>,
+    ) -> Result<BTreeMap<String, Located>, Stop> {
+        let summarised = run
+            .state()
+            .active()
+            .filter_map(|p| Some((p.participant_id.clone(), p.individual_summary.clone()?)));
+        let summaries: Vec<(String, String)> = summarised.collect();
+        let calls = summaries.iter().map(|(id, text)| (format!("embedding/{id}"), text.as_str()));
+        let vectors = self.embed(run, calls).await?;
+        let mut points = BTreeMap::new();
+        for ((participant_id, _), vector) in summaries.into_iter().zip(vectors) {
+            match vector {
+                Ok((vector, cause)) => {
+                    let located = Located { point: point(&vector), causes: vec![cause.clone()] };
+                    points.insert(participant_id.clone(), located);
+                    let content = Content::Vector(vector);
+                    let (dimensions, vector) = (content.bytes().len() / 4, content.hash());
+                    let fact = Fact::SummaryEmbedded { participant_id, dimensions, vector };
+                    run.record(fact, &[cause])?;
+                }
+                Err(failed) => run.record(failed.of(&participant_id), &[])?,
+            }
+        }
+        Ok(points)
+    }
+
+    /// Asks for the vectors of texts, each at its own address; the same text is asked for once.
+    async fn embed<'a>(
+        &self,
+        run: &mut Run<Self>,
+        texts: impl Iterator<Item = (String, &'a str)>,
+    ) -> Result<Vec<Result<(std::sync::Arc<[f32]>, DecisionRef), Failed>>, Stop> {
+        let (mut questions, mut calls) = (Vec::new(), Vec::new());
+        for (call, text) in texts {
+            let (call, request) = (CallPath::new(call)?, self.config.embedding(text)?);
+            let question = Question::new(call.clone(), request, self.parsers.vector.clone());
+            questions.push(question.reuse(Reuse::Shared));
+            calls.push(call);
+        }
+        let answers = run.ask_all(questions).await?;
+        Ok(answers.into_iter().zip(calls).map(|(answer, call)| vector(answer, &call)).collect())
+    }
+
+    fn form_clusters(
+        &self,
+        run: &mut Run<Self>,
+        summaries: &BTreeMap<String, Located>,
+    ) -> Result<Vec<Formed>, Stop> {
+        let formed: Vec<Formed> = self
+            .config
+            .topic
+            .options
+            .iter()
+            .enumerate()
+            .flat_map(|(number, option)| {
+                let voters =
+                    run.state().active().filter(|p| p.initial_choice.as_ref() == Some(option));
+                let members: Vec<(String, Point)> = voters
+                    .filter_map(|p| {
+                        let id = &p.participant_id;
+                        Some((id.clone(), summaries.get(id)?.point.clone()))
+                    })
+                    .collect();
+                group(number, option, &members, &self.config)
+            })
+            .collect();
+        for Formed { cluster_id, option, member_ids, .. } in formed.iter().cloned() {
+            let members = member_ids.iter().filter_map(|id| summaries.get(id));
+            let causes: Vec<DecisionRef> = members.flat_map(|m| m.causes.clone()).collect();
+            run.record(Fact::ClusterFormed { cluster_id, option, member_ids }, &causes)?;
+        }
+        Ok(formed)
+    }
+
+    async fn describe_clusters(
+        &self,
+        run: &mut Run<Self>,
+        formed: &[Formed],
+    ) -> Result<BTreeMap<String, Located>, Stop> {
+        let participants = run.state().participants.clone();
+        let describe = async |talk: &mut Talk<Self>, cluster: &Formed| {
+            let members = cluster.member_ids.iter().filter_map(|id| participants.get(id));
+            let summaries: Vec<&str> =
+                members.filter_map(|p| p.individual_summary.as_deref()).collect();
+            let values = json!({"option": cluster.option, "individual_summaries": summaries});
+            let request = self.single(self.prompt("cluster_description", values)?)?;
+            let call = format!("{}/description", cluster.call);
+            self.until(talk, call, request, &self.parsers.text, filled).await
+        };
+        let described = run.converse_all(formed, describe).await?;
+        let calls = formed.iter().zip(&described).filter_map(|(cluster, described)| {
+            let (text, _) = described.as_ref().ok()?;
+            Some((format!("{}/embedding", cluster.call), text.as_str()))
+        });
+        let mut vectors = self.embed(run, calls).await?.into_iter();
+        let mut points = BTreeMap::new();
+        for (cluster, described) in formed.iter().zip(described) {
+            let cluster_id = cluster.cluster_id.clone();
+            let both = described.and_then(|(description, cause)| match vectors.next() {
+                Some(Ok((vector, second))) => Ok((description, vector, [cause, second])),
+                Some(Err(failed)) => Err(failed),
+                None => {
+                    Err(Failed { call: cluster.call.clone(), sample: 0, reason: String::new() })
+                }
+            });
+            match both {
+                Ok((description, vector, causes)) => {
+                    let located = Located { point: point(&vector), causes: causes.to_vec() };
+                    points.insert(cluster_id.clone(), located);
+                    let content = Content::Vector(vector);
+                    let (dimensions, vector) = (content.bytes().len() / 4, content.hash());
+                    let fact =
+                        Fact::ClusterDescribed { cluster_id, description, dimensions, vector };
+                    run.record(fact, &causes)?;
+                }
+                Err(Failed { call, sample, reason }) => {
+                    let reason = format!("{call} sample {sample}: {reason}");
+                    run.record(Fact::ClusterFailed { cluster_id, reason }, &[])?;
+                }
+            }
+        }
+        Ok(points)
+    }
+}
+
+fn vector(
+    answer: Result<Answer<bool>, CallFailed>,
+    call: &CallPath,
+) -> Result<(std::sync::Arc<[f32]>, DecisionRef), Failed> {
+    let answer = answer.map_err(Failed::from)?;
+    match answer.content {
+        Content::Vector(vector) if !vector.is_empty() => Ok((vector, answer.decision)),
+        Content::Vector(_) | Content::Text(_) => {
+            let reason = "the answer is no vector".to_owned();
+            Err(Failed { call: call.to_string(), sample: 0, reason })
+        }
+    }
+}

@@ -1,0 +1,112 @@
+//! Phase 5: the opposing view of every ACP participant.
+
+use serde_json::json;
+
+use super::Vectors;
+use crate::experiments::deliberation::conditions::Condition;
+use crate::experiments::deliberation::experiment::Deliberation;
+use crate::experiments::deliberation::facts::Fact;
+use crate::experiments::deliberation::opposition::{
+    Choice, Compares, Group, Position, Scene, highest_voted,
+};
+use crate::experiments::deliberation::state::{Deliberated, Participant};
+use crate::run::{DecisionRef, Run, Stop, Talk};
+
+impl Deliberation {
+    /// Finds each opposing view by the config's method.
+    pub(in super::super) async fn choose_opposition(
+        &self,
+        run: &mut Run<Self>,
+        vectors: &Vectors,
+    ) -> Result<(), Stop> {
+        let scene = self.scene(run.state(), vectors);
+        let challenged = run.state().active().filter(|p| p.condition == Condition::Acp);
+        let participants: Vec<Participant> = challenged.cloned().collect();
+        let choose = async |talk: &mut Talk<Self>, who: Participant| {
+            let own = scene.positions.iter().find(|p| p.participant_id == who.participant_id);
+            let Some(own) = own else { return Ok(()) };
+            let participant_id = who.participant_id.clone();
+            let method = self.opposition.name().to_owned();
+            match self.opposition.choose(own, &scene) {
+                Some(Choice::Option(opposition_view)) => {
+                    let causes = self.seen(vectors, &participant_id);
+                    let fact = Fact::OppositionChosen { participant_id, opposition_view, method };
+                    talk.record(fact, &causes);
+                }
+                Some(Choice::Ask(others)) => self.judge(talk, &who, &others).await?,
+                // Two options at least are there, so there is always another one.
+                None => {
+                    let opposition_view = highest_voted(own, &scene).unwrap_or_default();
+                    let method = "highest_voted".to_owned();
+                    let fact = Fact::OppositionChosen { participant_id, opposition_view, method };
+                    talk.record(fact, &[]);
+                }
+            }
+            Ok(())
+        };
+        run.converse_all(participants, choose).await?;
+        run.record(Fact::PhaseCompleted { phase: 5 }, &[])
+    }
+
+    /// The decisions behind the vectors that the method compared.
+    fn seen(&self, vectors: &Vectors, participant_id: &str) -> Vec<DecisionRef> {
+        let others = match self.opposition.compares() {
+            Compares::Nothing => return Vec::new(),
+            Compares::Participants => &vectors.summaries,
+            Compares::Groups => &vectors.descriptions,
+        };
+        let own = vectors.summaries.get(participant_id);
+        own.into_iter().chain(others.values()).flat_map(|v| v.causes.clone()).collect()
+    }
+
+    /// Asks which option is most opposed. The participant's own is no answer.
+    async fn judge(
+        &self,
+        talk: &mut Talk<Self>,
+        who: &Participant,
+        others: &[(String, String)],
+    ) -> Result<(), Stop> {
+        let mut values = self.about(who);
+        values["others"] = others
+            .iter()
+            .map(|(choice, reasoning)| json!({"choice": choice, "reasoning": reasoning}))
+            .collect();
+        let request = self.single(self.prompt("llm_judge", values)?)?;
+        let participant_id = who.participant_id.clone();
+        let call = format!("opposition/{participant_id}");
+        let other = |vote: Option<String>| vote.filter(|v| Some(v) != who.initial_choice.as_ref());
+        match self.until(talk, call, request, &self.parsers.vote, other).await? {
+            Ok((opposition_view, cause)) => {
+                let method = self.opposition.name().to_owned();
+                let fact = Fact::OppositionChosen { participant_id, opposition_view, method };
+                talk.record(fact, &[cause]);
+            }
+            Err(failed) => talk.record(failed.of(&participant_id), &[]),
+        }
+        Ok(())
+    }
+
+    fn scene(&self, state: &Deliberated, vectors: &Vectors) -> Scene {
+        let position = |p: &Participant| {
+            Some(Position {
+                participant_id: p.participant_id.clone(),
+                choice: p.initial_choice.clone()?,
+                summary: p.individual_summary.clone(),
+                embedding: vectors.summaries.get(&p.participant_id).map(|v| v.point.clone()),
+            })
+        };
+        let groups = state.clusters.iter().filter_map(|cluster| {
+            Some(Group {
+                option: cluster.option.clone(),
+                embedding: vectors.descriptions.get(&cluster.cluster_id)?.point.clone(),
+                members: cluster.member_ids.len(),
+            })
+        });
+        Scene {
+            options: self.config.topic.options.clone(),
+            positions: state.active().filter_map(position).collect(),
+            groups: groups.collect(),
+            mapping: self.config.opposition_mapping.clone().unwrap_or_default(),
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! Phase 6: everyone but the simple voters reads the others' positions; the passive conditions vote.
+
+use serde_json::json;
+
+use super::Vectors;
+use crate::experiments::deliberation::conditions::Condition;
+use crate::experiments::deliberation::experiment::Deliberation;
+use crate::experiments::deliberation::facts::Fact;
+use crate::experiments::deliberation::state::{Deliberated, Participant};
+use crate::run::{DecisionRef, Run, Stop, Talk};
+
+impl Deliberation {
+    /// Prepares the summary, shows it, and takes the final votes of the passive conditions.
+    pub(in super::super) async fn cross_pollinate(
+        &self,
+        run: &mut Run<Self>,
+        vectors: &Vectors,
+    ) -> Result<(), Stop> {
+        let content = self.positions(run.state())?;
+        let causes = vectors.descriptions.values().flat_map(|v| v.causes.clone());
+        let causes: Vec<DecisionRef> = causes.collect();
+        run.record(Fact::SummaryPrepared { content: content.clone() }, &causes)?;
+        let passive = run.state().active().filter(|p| p.condition.votes_after_summary());
+        let participants: Vec<Participant> = passive.cloned().collect();
+        let vote = async |talk: &mut Talk<Self>, who: Participant| {
+            let system = self.instructions(&who, Some("vote_after_summary_system"))?;
+            let mut values = self.about(&who);
+            values["cross_pollination_content"] = content.clone().into();
+            let request = self.instructed(system, self.prompt("vote_after_summary", values)?)?;
+            self.final_vote(talk, who.participant_id, request).await
+        };
+        run.converse_all(participants, vote).await?;
+        let readers = run.state().active().filter(|p| p.condition == Condition::Acp);
+        let readers: Vec<String> = readers.map(|p| p.participant_id.clone()).collect();
+        for participant_id in readers {
+            run.record(Fact::SummaryShown { participant_id }, &[])?;
+        }
+        run.record(Fact::PhaseCompleted { phase: 6 }, &[])
+    }
+
+    /// The descriptions of all clusters by option. An option without any is left out, as the
+    /// original outputs have it.
+    fn positions(&self, state: &Deliberated) -> Result<String, Stop> {
+        let groups = self.config.topic.options.iter().filter_map(|option| {
+            let clusters = state.clusters.iter().filter(|c| c.option == *option);
+            let descriptions: Vec<&str> =
+                clusters.filter_map(|c| c.description.as_deref()).collect();
+            let shown = json!({"option": option, "descriptions": descriptions});
+            (!descriptions.is_empty()).then_some(shown)
+        });
+        let groups: Vec<serde_json::Value> = groups.collect();
+        self.prompt("cross_pollination", json!({"groups": groups}))
+    }
+
+    /// Asks for the final vote; phases 6 and 7 differ in the prompt alone.
+    pub(super) async fn final_vote(
+        &self,
+        talk: &mut Talk<Self>,
+        participant_id: String,
+        request: crate::prompt::Request,
+    ) -> Result<(), Stop> {
+        let call = format!("final_vote/{participant_id}");
+        match self.until(talk, call, request, &self.parsers.vote, |vote| vote).await? {
+            Ok((choice, cause)) => {
+                talk.record(Fact::FinalVoteCast { participant_id, choice }, &[cause]);
+            }
+            Err(failed) => talk.record(failed.of(&participant_id), &[]),
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,49 @@
+//! Phase 7: ACP participants are challenged with the opposing view, and then vote.
+
+use serde_json::json;
+
+use crate::experiments::deliberation::dialogue::Dialogue;
+use crate::experiments::deliberation::experiment::Deliberation;
+use crate::experiments::deliberation::facts::Fact;
+use crate::experiments::deliberation::state::Participant;
+use crate::experiments::deliberation::values::said;
+use crate::run::{Run, Stop, Talk};
+
+impl Deliberation {
+    /// A dialogue and a vote for everyone with an opposing view.
+    pub(in super::super) async fn challenge(&self, run: &mut Run<Self>) -> Result<(), Stop> {
+        let content = run.state().cross_pollination.clone().unwrap_or_default();
+        let opposed = run.state().active().filter(|p| p.opposition_view.is_some());
+        let participants: Vec<Participant> = opposed.cloned().collect();
+        let challenge = async |talk: &mut Talk<Self>, who: Participant| {
+            let mut values = self.about(&who);
+            values["cross_pollination_content"] = content.clone().into();
+            values["opposition_view"] = who.opposition_view.clone().into();
+            let dialogue = Dialogue {
+                call: format!("adversarial/{}", who.participant_id),
+                moderator: self.prompt("adversarial_moderator", values)?,
+                participant: self.instructions(&who, Some("adversarial_participant"))?,
+                most: self.config.max_socratic_exchanges,
+            };
+            let participant_id = who.participant_id.clone();
+            let (transcript, causes) = match self.hold(talk, &dialogue).await? {
+                Ok(held) => held,
+                Err(failed) => {
+                    talk.record(failed.of(&participant_id), &[]);
+                    return Ok(());
+                }
+            };
+            let mut values = self.about(&who);
+            values["dialogue"] = json!(said(&transcript, "You"));
+            let system = self.instructions(&who, Some("vote_after_dialogue_system"))?;
+            let request = self.instructed(system, self.prompt("vote_after_dialogue", values)?)?;
+            talk.record(
+                Fact::Challenged { participant_id: participant_id.clone(), transcript },
+                &causes,
+            );
+            self.final_vote(talk, participant_id, request).await
+        };
+        run.converse_all(participants, challenge).await?;
+        run.record(Fact::PhaseCompleted { phase: 7 }, &[])
+    }
+}

@@ -1,0 +1,89 @@
+//! The prompts: templates that come with the program, word for word those of the source document.
+//!
+//! Where the document enumerates (`- {option_1}`, `- {option_2}`, `- ...`) the template has a loop;
+//! everything else, braces included, is the document's text.
+
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::template::{TemplateError, Templates};
+
+macro_rules! templates {
+    ($($name:literal),+ $(,)?) => {
+        /// The names of all templates.
+        pub const NAMES: &[&str] = &[$($name),+];
+
+        /// The templates of `config/prompts/deliberation/`: name and text.
+        pub fn built_in() -> Vec<(String, String)> {
+            vec![$((
+                $name.to_owned(),
+                include_str!(concat!("../../../config/prompts/deliberation/", $name, ".txt"))
+                    .to_owned(),
+            )),+]
+        }
+    };
+}
+
+templates![
+    "base_system",
+    "initial_vote",
+    "clarification_moderator",
+    "clarification_participant",
+    "individual_summary",
+    "cluster_description",
+    "llm_judge",
+    "cross_pollination",
+    "vote_after_summary_system",
+    "vote_after_summary",
+    "adversarial_moderator",
+    "adversarial_participant",
+    "vote_after_dialogue_system",
+    "vote_after_dialogue",
+    "demographics",
+    "enrich_persona",
+];
+
+/// The templates, ready to be filled in.
+#[derive(Debug)]
+pub struct Prompts(Templates);
+
+/// The parts of a prompt that depend on a participant.
+#[derive(Debug, Clone, Default, Serialize)]
+pub(super) struct Who<'a> {
+    pub(super) enriched_persona: &'a str,
+    pub(super) initial_choice: &'a str,
+    /// The document's judge prompt names this field, which it declares deprecated elsewhere:
+    /// reasoning comes from the clarification now, so it holds the summary of that.
+    pub(super) initial_explanation: &'a str,
+}
+
+/// A turn as a prompt shows it.
+#[derive(Debug, Clone, Serialize)]
+pub(super) struct Said<'a> {
+    pub(super) speaker: &'static str,
+    pub(super) content: &'a str,
+}
+
+impl Prompts {
+    /// Reads the templates and tries out that all of them are there.
+    ///
+    /// # Errors
+    /// [`TemplateError`] with the line.
+    pub fn new(
+        templates: impl IntoIterator<Item = (String, String)>,
+    ) -> Result<Self, TemplateError> {
+        let mut missing = NAMES.to_vec();
+        let templates: Vec<(String, String)> = templates.into_iter().collect();
+        missing.retain(|name| !templates.iter().any(|(there, _)| there == name));
+        if let Some(name) = missing.first() {
+            let reason = "missing: the experiment needs it".to_owned();
+            return Err(TemplateError { name: (*name).to_owned(), reason });
+        }
+        Ok(Prompts(Templates::new(templates)?))
+    }
+
+    /// A prompt, filled in.
+    pub(super) fn fill(&self, name: &str, values: Value) -> Result<String, TemplateError> {
+        self.0.render(name, values)
+    }
+}

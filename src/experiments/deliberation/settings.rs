@@ -1,0 +1,51 @@
+//! What is recorded when a run starts: everything that a re-execution needs.
+
+use serde::{Deserialize, Serialize};
+
+use super::config::Config;
+use crate::config::ModelConfig;
+use crate::prompt::{ChatRequest, EmbeddingRequest, Message, Request, RequestError};
+
+/// Everything that a re-execution needs.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Settings {
+    /// The config, without what does not change the outcome.
+    pub config: Config,
+    /// All templates, whole.
+    pub prompts: Vec<PromptText>,
+    /// The base persona of each participant, as drawn. A replay needs neither the file they came
+    /// from nor the grammar.
+    pub personas: Vec<String>,
+}
+
+/// A template, whole.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PromptText {
+    /// Its name.
+    pub name: String,
+    /// Its text.
+    pub text: String,
+}
+
+impl Config {
+    /// The config without who answers and how fast, which is recorded beside it.
+    pub(super) fn without_runtime(self) -> Config {
+        Config { provider: ModelConfig::default(), limits: None, ..self }
+    }
+
+    /// A chat request with the config's parameters.
+    pub(super) fn chat(&self, messages: Vec<Message>) -> Result<Request, RequestError> {
+        let model = self.model.clone();
+        let (temperature, max_tokens) = (self.temperature, self.max_tokens);
+        ChatRequest { model, messages, temperature, max_tokens, ..ChatRequest::default() }
+            .into_request()
+    }
+
+    /// An embedding request for one text.
+    pub(super) fn embedding(&self, text: &str) -> Result<Request, RequestError> {
+        let (model, input) = (self.embedding_model.clone(), text.to_owned());
+        EmbeddingRequest { model, input, dimensions: None }.into_request()
+    }
+}

@@ -1,0 +1,102 @@
+//! Plays a deliberation for the simulated model.
+//!
+//! What it says is not data, only something to try the program with. Its people behave like this:
+//!
+//! - A persona leans towards one option and cares for two of eight reasons, both fixed by its text.
+//!   One in five votes for something else than it leans to.
+//! - A moderator asks one to five questions, by the dialogue's instructions, before `SATISFIED`.
+//! - Opinions shift: after a summary one in ten goes over to another option of it, after an
+//!   adversarial dialogue one in four, mostly to the view the moderator presented. (The two passive
+//!   conditions are asked with the same words, so they shift alike.)
+//! - Vectors are sums of the directions of a text's words: texts about the same reasons lie close.
+//! - A malformed answer is a refusal, an answer with two options, broken JSON, a value out of range,
+//!   an empty text, or a `SATISFIED` at the end of a longer turn.
+
+mod people;
+mod read;
+mod vector;
+
+use self::people::Persona;
+use self::read::{Kind, kind};
+use crate::model::simulated::{Dice, Player};
+use crate::prompt::Request;
+
+/// See the module.
+#[derive(Debug, Clone, Copy)]
+pub struct SimulatedDeliberation;
+
+impl Player for SimulatedDeliberation {
+    fn reply(&self, request: &Request, malformed: bool, dice: &mut Dice) -> String {
+        let messages = request.messages();
+        let kind = kind(&messages);
+        if malformed {
+            return broken(&kind, dice);
+        }
+        match kind {
+            Kind::Demographics { persona } => people::demographics(persona, dice),
+            Kind::Enrich { persona, facts } => people::description(persona, facts, dice),
+            Kind::Vote { persona, options } => {
+                spell(Persona::of(persona, &options).vote(dice), &options, dice)
+            }
+            Kind::Revote { persona, options, before, challenged, text } => {
+                let persona = Persona::of(persona, &options);
+                spell(&persona.vote_again(before, challenged, text, dice), &options, dice)
+            }
+            Kind::Moderator { system, asked, opposing, choice } => {
+                people::question(system, asked, opposing, choice, dice)
+            }
+            Kind::Participant { persona, options, choice } => {
+                Persona::of(persona, &options).explain(choice, dice)
+            }
+            Kind::Summary { choice, dialogue } => people::summary(choice, dialogue),
+            Kind::Cluster { option, positions } => people::common(option, positions),
+            Kind::Judge { options, choice } => {
+                let others: Vec<&str> = options.into_iter().filter(|o| *o != choice).collect();
+                dice.pick(&others).to_owned()
+            }
+            Kind::Unknown => "I am not sure what this is about.".to_owned(),
+        }
+    }
+
+    fn vector(&self, text: &str) -> Option<Vec<f32>> {
+        Some(vector::of(text))
+    }
+}
+
+/// The option, mostly to the letter.
+fn spell(option: &str, options: &[&str], dice: &mut Dice) -> String {
+    let number = options.iter().position(|o| *o == option).map_or(0, |at| at + 1);
+    match dice.below(20) {
+        0 => format!("\"{option}\"."),
+        1 => format!("{number}."),
+        2 => format!("{number}. {option}"),
+        3 => format!("I would go for {}.", option.to_lowercase()),
+        _ => option.to_owned(),
+    }
+}
+
+/// An answer that breaks the format asked for.
+fn broken(kind: &Kind<'_>, dice: &mut Dice) -> String {
+    let refusal = "I'm sorry, but I can't help with that.".to_owned();
+    match kind {
+        Kind::Vote { options, .. } | Kind::Revote { options, .. } | Kind::Judge { options, .. } => {
+            let two: Vec<&str> = options.iter().copied().take(2).collect();
+            let ways = [refusal, two.join(" or "), String::new(), "None of these.".to_owned()];
+            ways.into_iter().nth(dice.below(4)).unwrap_or_default()
+        }
+        Kind::Demographics { .. } => {
+            let ways = [
+                refusal,
+                "{\"age\": 81, \"sex\": \"F\"}".to_owned(),
+                "{\"age\": 40, \"sex\":".to_owned(),
+                String::new(),
+            ];
+            ways.into_iter().nth(dice.below(4)).unwrap_or_default()
+        }
+        Kind::Moderator { .. } => {
+            let ways = ["Thank you, I understand now.\n\nSATISFIED".to_owned(), String::new()];
+            ways.into_iter().nth(dice.below(2)).unwrap_or_default()
+        }
+        _ => String::new(),
+    }
+}

@@ -1,0 +1,73 @@
+//! `moderator@1`: a turn of a moderator who ends the dialogue with the one word `SATISFIED`.
+//!
+//! Only a turn that is exactly this word, but for white space around it, ends the dialogue. Real
+//! moderators close a longer turn with the word and are answered all the same.
+
+use serde::Serialize;
+use serde_json::Value;
+
+use super::free_text::{Params, check};
+use crate::parse::chain::{AnyParser, ChainParser, Found, Strategy};
+use crate::parse::thinking;
+use crate::prompt::CanonicalError;
+
+/// What a moderator does in a turn.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Turn {
+    /// Ends the dialogue.
+    Satisfied,
+    /// Says something that is to be answered.
+    Says(String),
+    /// Says nothing at all, which is no turn.
+    Nothing,
+}
+
+/// The moderator parser.
+pub type ModeratorParser = ChainParser<Params, Turn>;
+
+/// The word, in the spelling that the prompt asks for.
+const WORD: &str = "SATISFIED";
+
+const STRATEGIES: &[Strategy<Params, Turn>] = &[
+    Strategy { method: "exactly_satisfied", find: satisfied },
+    Strategy { method: "trimmed_text", find: says },
+];
+
+/// `moderator@1`.
+///
+/// # Errors
+/// [`CanonicalError`] never in practice: there are no settings.
+pub fn parser() -> Result<ModeratorParser, CanonicalError> {
+    ChainParser::new("moderator", 1, Params {}, STRATEGIES, ("empty", nothing), None)
+}
+
+pub(crate) fn from_params(params: &Value) -> Result<Box<dyn AnyParser>, String> {
+    check(params)?;
+    Ok(Box::new(parser().map_err(|e| e.to_string())?))
+}
+
+fn satisfied(text: &str, _: &Params) -> Option<Found<Turn>> {
+    let (reasoning, answer) = thinking::split(text);
+    let reasoning = reasoning.map(str::to_owned);
+    (answer == WORD).then(|| Found { reasoning, ..Found::plain(Turn::Satisfied) })
+}
+
+fn says(text: &str, _: &Params) -> Option<Found<Turn>> {
+    let (reasoning, answer) = thinking::split(text);
+    if answer.is_empty() {
+        return None;
+    }
+    let near = answer.trim_end_matches(|c: char| !c.is_alphanumeric());
+    let near = near.get(near.len().saturating_sub(WORD.len())..);
+    let warnings = match near.is_some_and(|end| end.eq_ignore_ascii_case(WORD)) {
+        true => vec!["ends with SATISFIED without being exactly that: the dialogue goes on".into()],
+        false => Vec::new(),
+    };
+    let reasoning = reasoning.map(str::to_owned);
+    Some(Found { value: Turn::Says(answer.to_owned()), reasoning, warnings })
+}
+
+fn nothing(_: &str, _: &Params) -> Found<Turn> {
+    Found { warnings: vec!["the answer is empty".to_owned()], ..Found::plain(Turn::Nothing) }
+}

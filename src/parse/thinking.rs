@@ -1,0 +1,14 @@
+//! What a model thought aloud, apart from what it answered.
+
+/// The reasoning before the last `</think>`, and the answer after it. Without the tag, or with
+/// nothing after it, all of the text is the answer.
+pub(super) fn split(text: &str) -> (Option<&str>, &str) {
+    match text.rsplit_once("</think>") {
+        Some((reasoning, answer)) if !answer.trim().is_empty() => {
+            let reasoning = reasoning.trim();
+            let reasoning = reasoning.strip_prefix("<think>").unwrap_or(reasoning).trim();
+            (Some(reasoning), answer.trim())
+        }
+        _ => (None, text.trim()),
+    }
+}

@@ -1,0 +1,126 @@
+//! A vote for one of some options, as the source document asks for it ("Respond with ONLY the exact
+//! text of your chosen option").
+//!
+//! `vote@1` tries, from the most to the least explicit:
+//!
+//! - `exact_text`: the answer is an option, to the letter;
+//! - `normalised_text`: it is one apart from quotes, punctuation, Markdown, spaces and case;
+//! - `numbered_choice`: `2.`, `Option 2`, `2. Park improvements`, as the options were numbered;
+//! - `single_mention`: it names exactly one option, by its text or as `option 2`, and does not say
+//!   that it is not this one;
+//! - `ambiguous`: it names several, or a number and the text of another. No vote; both are named in
+//!   a warning;
+//! - `failed`: it names none. No vote.
+//!
+//! The original program took the first option, or the vote before, where it found none: that would
+//! put votes into the statistics that nobody cast.
+
+mod mentions;
+mod words;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use self::mentions::mentioned;
+use self::words::{number, words};
+use super::chain::{AnyParser, ChainParser, Found, Strategy};
+use super::thinking;
+use crate::prompt::CanonicalError;
+
+pub use self::words::words as comparable;
+
+/// What the parser is told: the options, in the order in which they were numbered.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Params {
+    /// The options, word for word.
+    pub options: Vec<String>,
+}
+
+/// The vote parser; its value is the option, word for word, or none.
+pub type VoteParser = ChainParser<Params, Option<String>>;
+
+const STRATEGIES: &[Strategy<Params, Option<String>>] = &[
+    Strategy { method: "exact_text", find: exact },
+    Strategy { method: "normalised_text", find: normalised },
+    Strategy { method: "numbered_choice", find: numbered },
+    Strategy { method: "single_mention", find: single },
+    Strategy { method: "ambiguous", find: ambiguous },
+];
+
+/// `vote@1` for some options.
+///
+/// # Errors
+/// [`CanonicalError`] never in practice: the settings are a list of texts.
+pub fn parser(params: Params) -> Result<VoteParser, CanonicalError> {
+    ChainParser::new("vote", 1, params, STRATEGIES, ("failed", failed), None)
+}
+
+pub(super) fn from_params(params: &Value) -> Result<Box<dyn AnyParser>, String> {
+    let params = Params::deserialize(params).map_err(|e| e.to_string())?;
+    Ok(Box::new(parser(params).map_err(|e| e.to_string())?))
+}
+
+fn found(text: &str, option: &str) -> Found<Option<String>> {
+    let reasoning = thinking::split(text).0.map(str::to_owned);
+    Found { reasoning, ..Found::plain(Some(option.to_owned())) }
+}
+
+fn exact(text: &str, params: &Params) -> Option<Found<Option<String>>> {
+    let (_, answer) = thinking::split(text);
+    let option = params.options.iter().find(|option| option.trim() == answer)?;
+    Some(found(text, option))
+}
+
+fn normalised(text: &str, params: &Params) -> Option<Found<Option<String>>> {
+    let answer = words(thinking::split(text).1);
+    let mut same = params.options.iter().filter(|o| !answer.is_empty() && words(o) == answer);
+    match (same.next(), same.next()) {
+        (Some(option), None) => Some(found(text, option)),
+        _ => None,
+    }
+}
+
+fn numbered(text: &str, params: &Params) -> Option<Found<Option<String>>> {
+    let answer = words(thinking::split(text).1);
+    let (number, rest) = number(&answer)?;
+    let option = params.options.get(number.checked_sub(1)?)?;
+    (rest.is_empty() || words(option) == rest).then(|| found(text, option))
+}
+
+fn single(text: &str, params: &Params) -> Option<Found<Option<String>>> {
+    let found_options = mentioned(thinking::split(text).1, &params.options);
+    match found_options.as_slice() {
+        [mention] if !mention.denied => Some(found(text, params.options.get(mention.option)?)),
+        _ => None,
+    }
+}
+
+fn ambiguous(text: &str, params: &Params) -> Option<Found<Option<String>>> {
+    let named = mentioned(thinking::split(text).1, &params.options);
+    if named.len() < 2 {
+        return None;
+    }
+    let names = named.iter().filter_map(|m| params.options.get(m.option));
+    let names: Vec<String> = names.map(|option| format!("{option:?}")).collect();
+    let warnings = vec![format!("ambiguous: it names {}", names.join(" and "))];
+    Some(Found { warnings, ..none(text) })
+}
+
+fn failed(text: &str, params: &Params) -> Found<Option<String>> {
+    let answer = thinking::split(text).1;
+    let warning = match mentioned(answer, &params.options).as_slice() {
+        [mention] => format!(
+            "it names {:?} and seems to say that it is not its choice",
+            params.options.get(mention.option).map_or("", String::as_str)
+        ),
+        _ if answer.is_empty() => "the answer is empty".to_owned(),
+        _ => "it names none of the options".to_owned(),
+    };
+    Found { warnings: vec![warning], ..none(text) }
+}
+
+fn none(text: &str) -> Found<Option<String>> {
+    let reasoning = thinking::split(text).0.map(str::to_owned);
+    Found { reasoning, ..Found::plain(None) }
+}

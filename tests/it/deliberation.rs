@@ -1,0 +1,7 @@
+//! The deliberation experiment.
+
+mod config;
+mod opposition;
+mod personas;
+mod pilot;
+mod runs;

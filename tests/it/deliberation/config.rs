@@ -1,0 +1,93 @@
+//! Configs: the original ones, ours, and those that make no sense.
+
+use std::path::Path;
+
+use retold::experiments::registry::{Study, study};
+
+use crate::support::data::folder;
+
+#[test]
+fn the_original_configs_load_as_they_are() {
+    let data = folder("deliberation");
+    let mut files: Vec<_> =
+        std::fs::read_dir(data.join("config")).unwrap().map(|e| e.unwrap().path()).collect();
+    for pilot in ["pilot_001", "test_full_001", "test_small_001"] {
+        files.push(data.join("outputs").join(pilot).join("config.yaml"));
+    }
+    assert_eq!(files.len(), 9);
+    for file in files {
+        let study = study(&file, Some("deliberation"), &[]);
+        let Study { settings, .. } = study.unwrap_or_else(|e| panic!("{}: {e}", file.display()));
+        let experiment = retold::experiments::registry::build("deliberation", &settings.experiment);
+        assert!(experiment.is_ok(), "{}", file.display());
+    }
+}
+
+#[test]
+fn our_configs_load_and_name_their_experiment() {
+    for (file, people) in [("deliberation.yaml", 1200), ("deliberation_small.yaml", 40)] {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("config").join(file);
+        let study = study(&path, None, &[]).unwrap();
+        assert_eq!(study.settings.experiment["personas"].as_array().unwrap().len(), people);
+    }
+}
+
+const GOOD: &str = "\
+pilot_id: test
+topic:
+  description: What is next?
+  options:
+    - Night buses
+    - Bike lanes
+    - Street trees
+participants_per_condition: 2
+";
+
+fn said(text: &str, overrides: &[&str]) -> String {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("bad.yaml");
+    std::fs::write(&path, text).unwrap();
+    let overrides: Vec<String> = overrides.iter().map(|o| (*o).to_owned()).collect();
+    let error = study(&path, Some("deliberation"), &overrides).unwrap_err();
+    error.to_string().replace(&format!("{}/", dir.path().display()), "")
+}
+
+#[test]
+fn bad_values_are_named_with_file_and_line() {
+    let with = |line: &str| said(&format!("{GOOD}{line}\n"), &[]);
+    let replaced = |from: &str, to: &str| said(&GOOD.replace(from, to), &[]);
+    let mapping = |rest: &str| {
+        with(&format!(
+            "opposition_method: predefined\nopposition_mapping:\n  Night buses: Bike lanes\n{rest}"
+        ))
+    };
+    let all = [
+        replaced("    - Bike lanes\n    - Street trees\n", ""),
+        replaced("Street trees", "\"Bike lanes\""),
+        replaced("Street trees", "bike LANES!"),
+        replaced("Street trees", "\"  \""),
+        replaced("What is next?", "\"\""),
+        replaced("participants_per_condition: 2", "participants_per_condition: 0"),
+        replaced("participants_per_condition: 2", "participants_per_condition: many"),
+        replaced("participants_per_condition: 2\n", ""),
+        replaced("participants_per_condition: 2", "participants_per_condition: 2000"),
+        replaced("pilot_id: test", "pilot_id: ../up"),
+        with("disagreement_threshold: 1.5"),
+        with("max_clarification_exchanges: 0"),
+        with("opposition_method: astrology"),
+        with("opposition_method: predefined"),
+        mapping("  Bike lanes: Street trees"),
+        mapping("  Bike lanes: Street trees\n  Street trees: Street trees"),
+        mapping("  Bike lanes: Street trees\n  Street trees: Cars"),
+        with("clustering_algorithm: dbscan"),
+        with("api_sleep_seconds: -1"),
+        with("model: \" \""),
+        with("temperature: 3"),
+        with("colour: blue"),
+        with("experiment: game24"),
+        with("personas_file: nowhere.jsonl"),
+        with("prompts: nowhere"),
+        said(GOOD, &["max_parse_retries=1000"]),
+    ];
+    insta::assert_snapshot!(all.join("\n\n"));
+}
