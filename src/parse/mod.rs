@@ -8,9 +8,11 @@
 //! - [`ChainParser`], [`Strategy`]: how every parser here is built.
 //! - [`registry`]: finds a parser by `name@version` and settings.
 //! - [`game24`]: the Game of 24.
+//! - [`json_repair`]: malformed JSON, repaired.
 
 mod chain;
 pub mod game24;
+pub mod json_repair;
 pub mod registry;
 
 pub use chain::{AnyParser, ChainParser, Found, Parsed, Parser, ParserSpec, Strategy};
