@@ -9,10 +9,13 @@
 //! - [`registry`]: finds a parser by `name@version` and settings.
 //! - [`game24`]: the Game of 24.
 //! - [`json_repair`]: malformed JSON, repaired.
+//! - [`public_goods`]: contributions, chat messages, punishments and rewards.
 
 mod chain;
 pub mod game24;
 pub mod json_repair;
+pub mod public_goods;
+mod python;
 pub mod registry;
 
 pub use chain::{AnyParser, ChainParser, Found, Parsed, Parser, ParserSpec, Strategy};

@@ -1,7 +1,7 @@
 //! Every parser version this program knows, by name.
 
 use super::chain::{AnyParser, ParserSpec};
-use super::game24;
+use super::{game24, public_goods};
 
 /// Why a parser cannot be had.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -49,7 +49,19 @@ struct Entry {
 const ENTRIES: &[Entry] = &[
     Entry { name: "game24", version: 1, make: |spec| game24::from_params(1, &spec.params) },
     Entry { name: "game24", version: 2, make: |spec| game24::from_params(2, &spec.params) },
+    Entry { name: "contribution", version: 1, make: public_goods },
+    Entry { name: "contribution", version: 2, make: public_goods },
+    Entry { name: "contribution_json", version: 1, make: public_goods },
+    Entry { name: "chat", version: 1, make: public_goods },
+    Entry { name: "chat", version: 2, make: public_goods },
+    Entry { name: "redistribution", version: 1, make: public_goods },
+    Entry { name: "redistribution", version: 2, make: public_goods },
+    Entry { name: "actions_json", version: 1, make: public_goods },
 ];
+
+fn public_goods(spec: &ParserSpec) -> Result<Box<dyn AnyParser>, String> {
+    public_goods::from_params(&spec.name, spec.version, &spec.params)
+}
 
 /// Makes the parser a spec names.
 ///

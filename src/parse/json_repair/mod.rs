@@ -33,7 +33,7 @@ mod top;
 
 use serde_json::Value;
 
-pub use top::{repair, values};
+pub use top::{first, repair, values};
 
 /// Containers deeper than this are left out.
 pub const MAX_DEPTH: usize = 120;

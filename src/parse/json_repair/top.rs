@@ -55,6 +55,12 @@ pub fn values(text: &str) -> Vec<Embedded> {
     found
 }
 
+/// The first object or array in a text; nothing behind it is read.
+#[must_use]
+pub fn first(text: &str) -> Option<Embedded> {
+    text.find(['{', '[']).map(|start| read(text, start))
+}
+
 /// Reads the container at `start`: strictly if possible, with repairs if not.
 fn read(text: &str, start: usize) -> Embedded {
     let rest = text.get(start..).unwrap_or_default();

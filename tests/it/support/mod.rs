@@ -1,4 +1,5 @@
 //! What several tests need.
 
 pub(crate) mod cases;
+pub(crate) mod csv;
 pub(crate) mod data;
