@@ -10,6 +10,7 @@
 //! - [`game24`]: the Game of 24.
 //! - [`json_repair`]: malformed JSON, repaired.
 //! - [`public_goods`]: contributions, chat messages, punishments and rewards.
+//! - [`society`]: the actions of an agent.
 
 mod chain;
 pub mod game24;
@@ -17,5 +18,6 @@ pub mod json_repair;
 pub mod public_goods;
 mod python;
 pub mod registry;
+pub mod society;
 
 pub use chain::{AnyParser, ChainParser, Found, Parsed, Parser, ParserSpec, Strategy};

@@ -1,7 +1,7 @@
 //! Every parser version this program knows, by name.
 
 use super::chain::{AnyParser, ParserSpec};
-use super::{game24, public_goods};
+use super::{game24, public_goods, society};
 
 /// Why a parser cannot be had.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -57,6 +57,8 @@ const ENTRIES: &[Entry] = &[
     Entry { name: "redistribution", version: 1, make: public_goods },
     Entry { name: "redistribution", version: 2, make: public_goods },
     Entry { name: "actions_json", version: 1, make: public_goods },
+    Entry { name: "action", version: 1, make: |spec| society::from_params(1, &spec.params) },
+    Entry { name: "action", version: 2, make: |spec| society::from_params(2, &spec.params) },
 ];
 
 fn public_goods(spec: &ParserSpec) -> Result<Box<dyn AnyParser>, String> {
