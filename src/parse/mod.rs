@@ -7,11 +7,13 @@
 //! - [`Parser`], [`AnyParser`]: the typed trait and its object-safe face.
 //! - [`ChainParser`], [`Strategy`]: how every parser here is built.
 //! - [`registry`]: finds a parser by `name@version` and settings.
+//! - [`adventure`]: what a game master tells, and its characters.
 //! - [`game24`]: the Game of 24.
 //! - [`json_repair`]: malformed JSON, repaired.
 //! - [`public_goods`]: contributions, chat messages, punishments and rewards.
 //! - [`society`]: the actions of an agent.
 
+pub mod adventure;
 mod chain;
 pub mod game24;
 pub mod json_repair;

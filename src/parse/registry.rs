@@ -1,7 +1,7 @@
 //! Every parser version this program knows, by name.
 
 use super::chain::{AnyParser, ParserSpec};
-use super::{game24, public_goods, society};
+use super::{adventure, game24, public_goods, society};
 
 /// Why a parser cannot be had.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -59,7 +59,13 @@ const ENTRIES: &[Entry] = &[
     Entry { name: "actions_json", version: 1, make: public_goods },
     Entry { name: "action", version: 1, make: |spec| society::from_params(1, &spec.params) },
     Entry { name: "action", version: 2, make: |spec| society::from_params(2, &spec.params) },
+    Entry { name: "narrative", version: 1, make: adventure },
+    Entry { name: "character", version: 1, make: adventure },
 ];
+
+fn adventure(spec: &ParserSpec) -> Result<Box<dyn AnyParser>, String> {
+    adventure::from_params(&spec.name, &spec.params)
+}
 
 fn public_goods(spec: &ParserSpec) -> Result<Box<dyn AnyParser>, String> {
     public_goods::from_params(&spec.name, spec.version, &spec.params)

@@ -201,7 +201,10 @@ impl Cursor<'_> {
             if self.eat(':') {
                 self.note(Repair::MisplacedMember);
                 let mut members = Members::default();
-                let pair = self.value(Place::Value).unwrap_or_else(|| Value::String(String::new()));
+                self.objects += 1;
+                let pair = self.value(Place::Value);
+                self.objects -= 1;
+                let pair = pair.unwrap_or_else(|| Value::String(String::new()));
                 members.map.insert(key.clone(), pair);
                 self.members(&mut members);
                 items.push(members.into_value(self));

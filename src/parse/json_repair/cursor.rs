@@ -2,6 +2,9 @@
 
 use super::Repair;
 
+/// No key is longer. A look ahead for one ends there, which keeps the whole linear.
+const LONGEST_KEY: usize = 200;
+
 /// Reads a text from left to right. Positions are bytes and always between characters.
 pub(super) struct Cursor<'t> {
     pub(super) text: &'t str,
@@ -100,10 +103,11 @@ impl<'t> Cursor<'t> {
         self.text.get(at..)?.chars().next()
     }
 
-    /// The position of the next such quote from `at` on, on the same line, that is not escaped.
+    /// The position of the next such quote from `at` on that is not escaped: on the same line, and
+    /// no further than keys are long.
     fn next_quote(&self, at: usize, quote: char) -> Option<usize> {
         let mut escaped = false;
-        for (i, c) in self.text.get(at..)?.char_indices() {
+        for (i, c) in self.text.get(at..)?.char_indices().take(LONGEST_KEY) {
             match c {
                 _ if escaped => escaped = false,
                 '\\' => escaped = true,

@@ -29,6 +29,11 @@ impl Cursor<'_> {
         while let Some(c) = self.char_at(at) {
             let after = at + c.len_utf8();
             match c {
+                '\\' => {
+                    // What is escaped is text.
+                    at = after + self.char_at(after).map_or(0, char::len_utf8);
+                    continue;
+                }
                 '{' if place != Place::Key => depth += 1,
                 '}' if depth > 0 => depth -= 1,
                 '}' => break,
@@ -57,6 +62,7 @@ impl Cursor<'_> {
                     at = next;
                     continue;
                 }
+                ' ' if self.text.get(after..).is_some_and(|r| r.starts_with("/*") || r.starts_with("//")) => break,
                 '`' if self.text.get(at..).is_some_and(|r| r.starts_with("```")) => break,
                 _ => {}
             }
