@@ -114,13 +114,16 @@ pub struct Strategy<P, V> {
     pub find: fn(&str, &P) -> Option<Found<V>>,
 }
 
+/// The last resort of a parser: its method, and what always yields.
+pub type LastResort<P, V> = (&'static str, fn(&str, &P) -> Found<V>);
+
 /// A parser made of strategies, tried in order, and a last resort that always yields.
 pub struct ChainParser<P: 'static, V: 'static> {
     spec: ParserSpec,
     spec_text: Arc<str>,
     params: P,
     strategies: &'static [Strategy<P, V>],
-    last: (&'static str, fn(&str, &P) -> Found<V>),
+    last: LastResort<P, V>,
     judge: Option<fn(&V, &P) -> &'static str>,
 }
 
@@ -134,7 +137,7 @@ impl<P: Serialize, V> ChainParser<P, V> {
         version: u32,
         params: P,
         strategies: &'static [Strategy<P, V>],
-        last: (&'static str, fn(&str, &P) -> Found<V>),
+        last: LastResort<P, V>,
         judge: Option<fn(&V, &P) -> &'static str>,
     ) -> Result<Self, CanonicalError> {
         let value = serde_json::to_value(&params);

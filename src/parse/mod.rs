@@ -22,4 +22,4 @@ mod python;
 pub mod registry;
 pub mod society;
 
-pub use chain::{AnyParser, ChainParser, Found, Parsed, Parser, ParserSpec, Strategy};
+pub use chain::{AnyParser, ChainParser, Found, LastResort, Parsed, Parser, ParserSpec, Strategy};

@@ -32,7 +32,8 @@ fn decisions_on_frozen_answers() {
 fn told(name: &str, case: &Case) -> String {
     let mut text = format!("{}\n{}\n", case.params, case.answer.trim_end_matches('\n'));
     for version in registry::versions(name).unwrap() {
-        let spec = ParserSpec { name: name.to_owned().into(), params: case.params.clone(), version };
+        let spec =
+            ParserSpec { name: name.to_owned().into(), params: case.params.clone(), version };
         let parsed = registry::parser(&spec).unwrap().parse_any(&case.answer).0;
         writeln!(text, "\n{spec}").unwrap();
         writeln!(text, "  value:     {}", shown(&parsed.value)).unwrap();

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::Params;
-use crate::parse::chain::{Found, Strategy};
+use crate::parse::chain::{Found, LastResort, Strategy};
 use crate::parse::json_repair;
 
 /// What a missing attribute is.
@@ -53,7 +53,7 @@ pub(super) const STRATEGIES: &[Strategy<Params, Character>] = &[
     Strategy { method: "repaired_json_object", find: repaired_json_object },
 ];
 
-pub(super) const LAST: (&str, fn(&str, &Params) -> Found<Character>) = ("default", default);
+pub(super) const LAST: LastResort<Params, Character> = ("default", default);
 
 fn json_object(text: &str, _: &Params) -> Option<Found<Character>> {
     character(text, false)
@@ -164,7 +164,7 @@ impl Reader<'_> {
             self.warnings.push(format!("{key} was written as text"));
         }
         let fitting = number.clamp(0.0, MOST).round();
-        if number < 0.0 || number > MOST {
+        if !(0.0..=MOST).contains(&number) {
             self.warnings.push(format!("{key} is {number}, not from 0 to 20: {fitting}"));
         } else if fitting != number {
             self.warnings.push(format!("{key} is {number}, not a whole number: {fitting}"));

@@ -22,7 +22,9 @@ fn without(text: &str, (open, close): (char, char), goes: impl Fn(&str) -> bool)
     while let Some((before, behind)) = rest.split_once(open) {
         out.push_str(before);
         // Up to the next bracket of either kind, so that no text is looked at twice.
-        let end = behind.find([open, close]).filter(|end| behind.get(*end..).is_some_and(|t| t.starts_with(close)));
+        let end = behind
+            .find([open, close])
+            .filter(|end| behind.get(*end..).is_some_and(|t| t.starts_with(close)));
         let inner = end.and_then(|end| behind.get(..end));
         match inner.filter(|inner| goes(inner.trim())) {
             Some(inner) => rest = behind.get(inner.len() + close.len_utf8()..).unwrap_or_default(),

@@ -125,7 +125,13 @@ fn read(value: &Value) -> Result<Decision, String> {
         _ => Importance::Moderate,
     };
     let context = text(value, "context");
-    Ok(Decision { prompt, options, importance, context, characters: texts(value.get("characters")) })
+    Ok(Decision {
+        prompt,
+        options,
+        importance,
+        context,
+        characters: texts(value.get("characters")),
+    })
 }
 
 /// The texts of an array, or a single text.

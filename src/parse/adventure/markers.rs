@@ -61,7 +61,7 @@ pub(super) fn any(text: &str) -> bool {
 /// The next marker from `at` on: where it starts, which it is, where its value starts.
 fn next_marker(text: &str, at: usize) -> Option<(usize, Marker, usize)> {
     let rest = text.get(at..)?;
-    rest.match_indices(|c: char| matches!(c, 'L' | 'A' | 'R' | 'S' | 'C')).find_map(|(i, _)| {
+    rest.match_indices(['L', 'A', 'R', 'S', 'C']).find_map(|(i, _)| {
         let start = at + i;
         let before = text.get(..start).and_then(|t| t.chars().next_back());
         if before.is_some_and(|c| c.is_alphanumeric() || c == '_') {

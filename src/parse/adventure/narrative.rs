@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::model::{Dialogue, Narrative};
 use super::{Params, decision, json, markers};
-use crate::parse::chain::{Found, Strategy};
+use crate::parse::chain::{Found, LastResort, Strategy};
 use crate::parse::json_repair;
 
 pub(super) const STRATEGIES: &[Strategy<Params, Narrative>] = &[
@@ -18,7 +18,7 @@ pub(super) const STRATEGIES: &[Strategy<Params, Narrative>] = &[
     Strategy { method: "markers", find: with_markers },
 ];
 
-pub(super) const LAST: (&str, fn(&str, &Params) -> Found<Narrative>) = ("plain_text", plain_text);
+pub(super) const LAST: LastResort<Params, Narrative> = ("plain_text", plain_text);
 
 /// The whole answer is one object.
 fn json_object(text: &str, _: &Params) -> Option<Found<Narrative>> {

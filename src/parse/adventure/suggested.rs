@@ -5,7 +5,10 @@ use serde_json::Value;
 use super::model::{ActionKind, SuggestedAction};
 
 /// The actions of a JSON array: objects with a text and a type, or texts.
-pub(super) fn actions_from_value(value: &Value, warnings: &mut Vec<String>) -> Vec<SuggestedAction> {
+pub(super) fn actions_from_value(
+    value: &Value,
+    warnings: &mut Vec<String>,
+) -> Vec<SuggestedAction> {
     let items = value.as_array().map(Vec::as_slice).unwrap_or_default();
     items.iter().filter_map(|item| action(item, warnings)).collect()
 }

@@ -72,6 +72,9 @@ impl Cursor<'_> {
             };
             match c {
                 '}' => {
+                    if after_comma && !members.map.is_empty() {
+                        self.note(Repair::Comma);
+                    }
                     self.pos += 1;
                     return true;
                 }
@@ -161,6 +164,7 @@ impl Cursor<'_> {
 
     /// Reads items up to the closing bracket; whether it was there.
     fn items(&mut self, items: &mut Vec<Value>) -> bool {
+        let mut after_comma = true;
         loop {
             self.skip_space();
             let Some(c) = self.peek() else {
@@ -169,6 +173,9 @@ impl Cursor<'_> {
             };
             match c {
                 ']' => {
+                    if after_comma && !items.is_empty() {
+                        self.note(Repair::Comma);
+                    }
                     self.pos += 1;
                     return true;
                 }
@@ -176,12 +183,24 @@ impl Cursor<'_> {
                     self.note(Repair::UnclosedContainer);
                     return true;
                 }
-                ',' => self.pos += 1,
+                ',' => {
+                    if after_comma {
+                        self.note(Repair::Comma);
+                    }
+                    after_comma = true;
+                    self.pos += 1;
+                }
                 '}' | ')' | ':' => {
                     self.note(Repair::StrayBracket);
                     self.pos += 1;
                 }
-                c => self.item(is_quote(c), items),
+                c => {
+                    if !after_comma {
+                        self.note(Repair::Comma);
+                    }
+                    after_comma = false;
+                    self.item(is_quote(c), items);
+                }
             }
         }
     }

@@ -150,7 +150,10 @@ impl<'t> Cursor<'t> {
                 let after = at + end;
                 // `http://` is no key.
                 self.next_visible(after) == Some(':')
-                    && !self.text.get(self.after_space(after)..).is_some_and(|r| r.starts_with("://"))
+                    && !self
+                        .text
+                        .get(self.after_space(after)..)
+                        .is_some_and(|r| r.starts_with("://"))
             }
             _ => false,
         }

@@ -17,6 +17,7 @@ impl Cursor<'_> {
             self.pos += 1;
         }
         if text.is_empty() || matches!(text, "..." | "…" | "-") {
+            self.note(Repair::Garbage);
             return None;
         }
         Some(self.literal(text))
@@ -44,12 +45,12 @@ impl Cursor<'_> {
                 ',' if place == Place::Item || place == Place::Group => break,
                 ',' if is_literal(self.text.get(self.pos..at)) => break,
                 ',' if self.structure_follows(after, true) => break,
-                '"' if place == Place::Value && !self.ends_here(after) => {
-                    if self.is_quoted_key(at) {
+                '"' => {
+                    let goes_on = place == Place::Value && !self.ends_here(after);
+                    if !goes_on || self.is_quoted_key(at) {
                         break;
                     }
                 }
-                '"' => break,
                 '\n' | '\r' => {
                     let next = self.after_space(after);
                     let ends = place == Place::Item
@@ -62,7 +63,13 @@ impl Cursor<'_> {
                     at = next;
                     continue;
                 }
-                ' ' if self.text.get(after..).is_some_and(|r| r.starts_with("/*") || r.starts_with("//")) => break,
+                ' ' if self
+                    .text
+                    .get(after..)
+                    .is_some_and(|r| r.starts_with("/*") || r.starts_with("//")) =>
+                {
+                    break;
+                }
                 '`' if self.text.get(at..).is_some_and(|r| r.starts_with("```")) => break,
                 _ => {}
             }

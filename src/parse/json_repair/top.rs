@@ -75,7 +75,12 @@ fn read(text: &str, start: usize) -> Embedded {
     let mut cursor = Cursor::new(text, start);
     let value = cursor.value(Place::Value).unwrap_or(Value::Null);
     let value = resume(&mut cursor, value);
-    Embedded { value, end: cursor.pos, repairs: cursor.take_repairs(), start }
+    let mut repairs = cursor.take_repairs();
+    if repairs.is_empty() {
+        // It was no JSON, so something was left out.
+        repairs.push(Repair::Garbage);
+    }
+    Embedded { value, end: cursor.pos, repairs, start }
 }
 
 /// Goes on with an object behind whose closing brace another key stands: it closed too early.
@@ -151,7 +156,8 @@ fn surrounds(text: &str, embedded: &Embedded) -> bool {
 
 /// A text without braces and brackets may still be `(1, 2)`, in a fence or not.
 fn group(text: &str) -> Repaired {
-    let fenced = text.split_once("```").map(|(_, rest)| rest.trim_start_matches(char::is_alphanumeric));
+    let fenced =
+        text.split_once("```").map(|(_, rest)| rest.trim_start_matches(char::is_alphanumeric));
     let at = text.len() - fenced.unwrap_or(text).trim_start().len();
     let mut cursor = Cursor::new(text, at);
     let value = if cursor.peek() == Some('(') { cursor.group() } else { None };

@@ -76,7 +76,8 @@ fn cleaned(text: &str) -> &str {
     if let Some(inner) = said.strip_prefix("```").and_then(|t| t.strip_suffix("```")) {
         said = inner.trim();
     }
-    for phrase in ["I say:", "I would say:", "My message is:", "I respond:", "I send:", "Message:"] {
+    for phrase in ["I say:", "I would say:", "My message is:", "I respond:", "I send:", "Message:"]
+    {
         if said.get(..phrase.len()).is_some_and(|head| head.eq_ignore_ascii_case(phrase)) {
             said = said.get(phrase.len()..).unwrap_or_default().trim_start();
         }

@@ -47,7 +47,9 @@ fn unclosed_tag(text: &str, params: &ContributionParams) -> Option<Found<i64>> {
         return None;
     }
     let mut found = coins(only_number(turn.unclosed?)?, &turn, params);
-    found.warnings.push("the contribute tag is not closed: the number may have been cut".to_owned());
+    found
+        .warnings
+        .push("the contribute tag is not closed: the number may have been cut".to_owned());
     Some(found)
 }
 
@@ -133,7 +135,8 @@ fn coins(number: Number, turn: &Turn<'_>, params: &ContributionParams) -> Found<
 pub(super) fn default(text: &str, params: &ContributionParams) -> Found<i64> {
     let turn = Turn::of(text, TAG);
     let half = Number { value: params.endowment() / 2, cut: false };
-    let params = ContributionParams { contribution_type: super::ContributionType::Variable, ..*params };
+    let params =
+        ContributionParams { contribution_type: super::ContributionType::Variable, ..*params };
     let mut found = coins(half, &turn, &params);
     found.warnings.push("no contribution found: half the endowment".to_owned());
     found

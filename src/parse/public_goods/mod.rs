@@ -25,7 +25,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::chain::{AnyParser, ChainParser, Found, Strategy};
+use super::chain::{AnyParser, ChainParser, Found, LastResort, Strategy};
 use crate::prompt::CanonicalError;
 
 pub use json::{ActionsParser, actions_parser, json_contribution_parser};
@@ -160,7 +160,7 @@ pub fn contribution_parser(
 /// # Errors
 /// [`CanonicalError`] never in practice.
 pub fn chat_parser(version: u32, params: ChatParams) -> Result<ChatParser, CanonicalError> {
-    let last: (&'static str, fn(&str, &ChatParams) -> Found<String>) = match version {
+    let last: LastResort<ChatParams, String> = match version {
         1 => ("whole_text", v1::whole_text),
         _ => ("no_message", chat::no_message),
     };

@@ -67,8 +67,7 @@ fn wrong_length(text: &str, params: &RedistributionParams) -> Option<Found<Vec<i
         None if turn.blocks.is_empty() => List::of_cut(turn.unclosed?)?,
         None => return None,
     };
-    let warning =
-        format!("{} numbers for {} targets: rejected", list.units.len(), params.targets);
+    let warning = format!("{} numbers for {} targets: rejected", list.units.len(), params.targets);
     Some(nothing(&turn, params, warning))
 }
 
@@ -187,7 +186,11 @@ impl List {
     }
 
     /// The decision, if the length is right.
-    fn fitting(mut self, turn: &Turn<'_>, params: &RedistributionParams) -> Option<Found<Vec<i64>>> {
+    fn fitting(
+        mut self,
+        turn: &Turn<'_>,
+        params: &RedistributionParams,
+    ) -> Option<Found<Vec<i64>>> {
         if self.units.len() != params.targets {
             return None;
         }

@@ -104,7 +104,8 @@ fn turn_end(text: &str, tags: &[Tag]) -> usize {
 
 /// Where the reasoning's block begins, its content, and where the block ends.
 fn reasoning(tags: &[Tag], end: usize) -> (usize, Option<(usize, usize)>, usize) {
-    let is = |closing: bool| move |tag: &&Tag| tag.kind == Kind::Reasoning && tag.closing == closing;
+    let is =
+        |closing: bool| move |tag: &&Tag| tag.kind == Kind::Reasoning && tag.closing == closing;
     let close = tags.iter().rev().find(is(true));
     let Some(open) = tags.iter().find(is(false)) else {
         // Only the closing tag: the opening one was part of the prompt.

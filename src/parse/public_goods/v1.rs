@@ -15,9 +15,7 @@ use serde_json::Value;
 
 use super::{ChatParams, ContributionParams, RedistributionParams};
 use crate::parse::chain::{Found, Strategy};
-use crate::parse::python::{
-    digit_runs, head, int, is_space, is_word, number, strip, strip_prefix,
-};
+use crate::parse::python::{digit_runs, head, int, is_space, is_word, number, strip, strip_prefix};
 
 pub(super) const CONTRIBUTION: &[Strategy<ContributionParams, i64>] = &[
     Strategy { method: "contribute_tag", find: contribute_tag },

@@ -91,9 +91,11 @@ pub(super) fn build(name: &str, fields: &mut impl Reader, agents: u32) -> Built 
             let proposal = fields.int("proposal_id", None);
             let vote = fields.choice("vote", BALLOTS);
             let reasoning = fields.optional_text("reasoning");
-            both(both(proposal, vote, |p, v| (p, v)), reasoning, |(proposal_id, vote), reasoning| {
-                Action::Vote { proposal_id, vote, reasoning }
-            })
+            both(
+                both(proposal, vote, |p, v| (p, v)),
+                reasoning,
+                |(proposal_id, vote), reasoning| Action::Vote { proposal_id, vote, reasoning },
+            )
         }
         "work" => {
             let work_type = fields.choice("work_type", WORK_TYPES);
@@ -104,13 +106,15 @@ pub(super) fn build(name: &str, fields: &mut impl Reader, agents: u32) -> Built 
             let recipient = fields.int("recipient_agent_id", Some(agents));
             let resource = fields.choice("resource_type", RESOURCES);
             let amount = fields.amount("amount");
-            both(both(recipient, resource, |r, s| (r, s)), amount, |(recipient, resource), amount| {
-                Action::Trade {
+            both(
+                both(recipient, resource, |r, s| (r, s)),
+                amount,
+                |(recipient, resource), amount| Action::Trade {
                     recipient_agent_id: recipient,
                     resource_type: resource,
                     amount,
-                }
-            })
+                },
+            )
         }
         "set_name" => {
             fields.text("display_name", 50).map(|display_name| Action::SetName { display_name })

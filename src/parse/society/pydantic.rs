@@ -160,9 +160,9 @@ fn int_text(text: &str) -> Option<i64> {
         Some(_) => return None,
         None => text,
     };
-    let digits = without_underscores(whole.strip_prefix('-').unwrap_or_else(|| {
-        whole.strip_prefix('+').unwrap_or(whole)
-    }))?;
+    let digits = without_underscores(
+        whole.strip_prefix('-').unwrap_or_else(|| whole.strip_prefix('+').unwrap_or(whole)),
+    )?;
     if digits.is_empty() || !digits.bytes().all(|b| b.is_ascii_digit()) {
         return None;
     }

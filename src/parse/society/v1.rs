@@ -14,7 +14,7 @@ use super::Params;
 use super::action::Action;
 use super::fields::{Built, NAMES, build};
 use super::pydantic::Pydantic;
-use crate::parse::chain::{Found, Strategy};
+use crate::parse::chain::{Found, LastResort, Strategy};
 use crate::parse::python::head;
 
 pub(super) const STRATEGIES: &[Strategy<Params, Action>] = &[
@@ -24,7 +24,7 @@ pub(super) const STRATEGIES: &[Strategy<Params, Action>] = &[
     Strategy { method: "idle_unknown_action", find: unknown_action },
 ];
 
-pub(super) const LAST: (&str, fn(&str, &Params) -> Found<Action>) = ("idle_invalid_data", invalid);
+pub(super) const LAST: LastResort<Params, Action> = ("idle_invalid_data", invalid);
 
 /// The first pair of braces with no brace between.
 fn flat_braces(text: &str) -> Option<&str> {

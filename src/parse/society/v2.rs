@@ -19,7 +19,7 @@ use super::Params;
 use super::action::Action;
 use super::fields::{Built, NAMES, build};
 use super::forgiving::{Forgiving, is_notation, kind, notation, quoted};
-use crate::parse::chain::{Found, Strategy};
+use crate::parse::chain::{Found, LastResort, Strategy};
 use crate::parse::json_repair::{self, Repair};
 use crate::parse::python::head;
 
@@ -29,7 +29,7 @@ pub(super) const STRATEGIES: &[Strategy<Params, Action>] = &[
     Strategy { method: "plain_text_post", find: plain_text_post },
 ];
 
-pub(super) const LAST: (&str, fn(&str, &Params) -> Found<Action>) = ("rejected", rejected);
+pub(super) const LAST: LastResort<Params, Action> = ("rejected", rejected);
 
 fn json_action(text: &str, params: &Params) -> Option<Found<Action>> {
     accepted(text, params, false)
@@ -106,7 +106,8 @@ impl Stated {
                     Some(first) => first.others += 1,
                     None => {
                         let repairs = embedded.repairs.clone();
-                        found = Some(Stated { fields, repairs, others: 0, thought: thought.clone() });
+                        found =
+                            Some(Stated { fields, repairs, others: 0, thought: thought.clone() });
                     }
                 }
             }

@@ -24,7 +24,10 @@ fn the_standard_example() {
     let parsed = narrative(text);
     assert_eq!(parsed.method, "markers");
     let found = parsed.value;
-    assert_eq!(found.narrative, "You enter the dusty saloon. The bartender nods in your direction.");
+    assert_eq!(
+        found.narrative,
+        "You enter the dusty saloon. The bartender nods in your direction."
+    );
     assert_eq!(found.location.as_deref(), Some("Silver Gulch Saloon"));
     let expected = [
         ("Approach the bar", ActionKind::Basic),

@@ -36,7 +36,8 @@ fn lists_in_every_form() {
         "[{\"name\": \"Rope\"}, {\"name\": \"Lantern\"}]",
         "[Rope, Lantern",
     ] {
-        let found = narrative(&format!("Good.\nACQUIRED_ITEMS: {list}\nREMOVED_ITEMS: none\nOn you go."));
+        let found =
+            narrative(&format!("Good.\nACQUIRED_ITEMS: {list}\nREMOVED_ITEMS: none\nOn you go."));
         assert_eq!(found.acquired_items, ["Rope", "Lantern"], "{list}");
         assert!(found.removed_items.is_empty());
         assert_eq!(found.narrative, "Good.\nOn you go.", "{list}");
@@ -64,16 +65,21 @@ fn suggested_actions_survive_malformed_json() {
     assert_eq!(bullets.narrative, "Go.\n\nNight falls.");
 }
 
-const OPTIONS: &str = r#""options": [{"text": "Stay", "impact": "Calm"}, {"text": "Go", "impact": "Risk"}]"#;
+const OPTIONS: &str =
+    r#""options": [{"text": "Stay", "impact": "Calm"}, {"text": "Go", "impact": "Risk"}]"#;
 
 #[test]
 fn a_decision_is_found_in_mixed_text() {
     for text in [
         format!("Dusk.\n\n\"playerDecision\": {{\"prompt\": \"Well?\", {OPTIONS}}}"),
-        format!("Dusk.\n```json\n{{\"playerDecision\": {{\"prompt\": \"Well?\", {OPTIONS}}}}}\n```"),
+        format!(
+            "Dusk.\n```json\n{{\"playerDecision\": {{\"prompt\": \"Well?\", {OPTIONS}}}}}\n```"
+        ),
         format!("Dusk.\n{{ \"playerDecision\": {{\"prompt\": \"Well?\", {OPTIONS}}} }}"),
         format!("Dusk.\nplayerDecision: {{prompt: \"Well?\", {OPTIONS},}}"),
-        format!("{{\"narrative\": \"Dusk.\", \"playerDecision\": {{\"prompt\": \"Well?\", {OPTIONS}}}}}"),
+        format!(
+            "{{\"narrative\": \"Dusk.\", \"playerDecision\": {{\"prompt\": \"Well?\", {OPTIONS}}}}}"
+        ),
         format!(
             "Dusk.\n\"playerDecision\": {{\"prompt\": \"Well?\", \"meta\": {{\"a\": {{}}}}, {OPTIONS}}}"
         ),
@@ -92,7 +98,8 @@ fn a_decision_without_a_choice_is_rejected_with_a_reason() {
                \"impact\": \"Calm\"}, {\"text\": \"Go\"}]}";
     let found = parse(one);
     assert_eq!(found.value.player_decision, None);
-    let reason = "the decision has 1 options with text and impact, of 2 given: at least 2 are needed";
+    let reason =
+        "the decision has 1 options with text and impact, of 2 given: at least 2 are needed";
     assert_eq!(found.value.rejected_decision.as_deref(), Some(reason));
     assert_eq!(found.warnings, [reason]);
     assert_eq!(found.value.narrative, "Dusk.");
@@ -104,7 +111,8 @@ fn a_decision_without_a_choice_is_rejected_with_a_reason() {
 
 #[test]
 fn dialogue_is_listed_and_stays_in_the_story() {
-    let text = "The door opens.\nMarshal Boone: \"Hands up!\"\nLOCATION: Jail\n**Old Pete:** coughs.";
+    let text =
+        "The door opens.\nMarshal Boone: \"Hands up!\"\nLOCATION: Jail\n**Old Pete:** coughs.";
     let found = narrative(text);
     let said: Vec<(&str, &str)> =
         found.dialogue.iter().map(|d| (d.speaker.as_str(), d.text.as_str())).collect();

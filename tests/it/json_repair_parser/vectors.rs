@@ -37,7 +37,10 @@ fn the_289_malformed_json_vectors() {
         }
         // What comes out is JSON: it is written and read back the same.
         let text = serde_json::to_string(&repaired.value).unwrap();
-        assert_eq!(serde_json::from_str::<Option<Value>>(&text).unwrap(), none_if_null(&repaired.value));
+        assert_eq!(
+            serde_json::from_str::<Option<Value>>(&text).unwrap(),
+            none_if_null(&repaired.value)
+        );
         all += 1;
         if row["expected_kind"] == "error" {
             continue;

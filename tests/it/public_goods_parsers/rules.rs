@@ -130,7 +130,8 @@ fn version_1_counts_as_python_does() {
 
 #[test]
 fn json_answers_of_local_models() {
-    let fenced = "```json\n{\"reasoning\": \"wait\", \"contribution\": 30}\n```\n{\"contribution\": 1}";
+    let fenced =
+        "```json\n{\"reasoning\": \"wait\", \"contribution\": 30}\n```\n{\"contribution\": 1}";
     let parsed = parse("contribution_json", 1, Value::Null, fenced);
     assert_eq!((parsed.value, parsed.method), (json!(20), "first_json_object"));
     let cut = "{\"reasoning\": \"wait\", \"contribution\": 5";

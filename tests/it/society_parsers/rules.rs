@@ -73,7 +73,8 @@ fn copied_notation_and_lists_are_rejected() {
 #[test]
 fn wrong_types_are_read_or_rejected() {
     assert_eq!(act(r#"{"action": "Work", "work_type": "FARM", "hours": "3 hours"}"#).0, farm(3));
-    let recipient = r##"{"action": "direct_message", "recipient_agent_id": "Agent #42", "content": "hi"}"##;
+    let recipient =
+        r##"{"action": "direct_message", "recipient_agent_id": "Agent #42", "content": "hi"}"##;
     let content = "hi".to_owned();
     assert_eq!(act(recipient).0, Action::DirectMessage { recipient_agent_id: 42, content });
     let wrong = [
@@ -88,13 +89,17 @@ fn wrong_types_are_read_or_rejected() {
         let text = format!(r#"{{"action": "work", "work_type": "farm", "{field}": {value}}}"#);
         assert_eq!(reason(&text), message);
     }
-    assert_eq!(reason(r#"{"action": "set_name", "display_name": 5}"#),
-        "display_name is not text but a number");
+    assert_eq!(
+        reason(r#"{"action": "set_name", "display_name": 5}"#),
+        "display_name is not text but a number"
+    );
 }
 
 #[test]
 fn lengths_are_counted_in_characters() {
-    let post = |count: usize| format!(r#"{{"action": "set_name", "display_name": "{}"}}"#, "é".repeat(count));
+    let post = |count: usize| {
+        format!(r#"{{"action": "set_name", "display_name": "{}"}}"#, "é".repeat(count))
+    };
     assert!(matches!(act(&post(50)).0, Action::SetName { .. }));
     assert_eq!(reason(&post(51)), "display_name has 51 characters, more than 50");
 }
