@@ -38,16 +38,9 @@ fn main() {
         println!("{:<20} {ours:>9.1} {regex:>9.1} {:>7.2}", spec.to_string(), ours / regex);
     }
     let answers = answers("action");
-    let repair = measure(&answers, |text| json_repair::repair(text).repairs.len());
-    let strict = measure(&answers, |text| {
-        let value: Result<Value, _> = serde_json::from_str(text);
-        usize::from(value.is_ok())
-    });
-    println!(
-        "{:<20} {repair:>9.1} {strict:>9.1} {:>7.2}  (beside strict serde_json)",
-        "json_repair",
-        repair / strict
-    );
+    let ours = measure(&answers, |text| json_repair::repair(text).repairs.len());
+    let regex = measure(&answers, rule("action"));
+    println!("{:<20} {ours:>9.1} {regex:>9.1} {:>7.2}", "json_repair", ours / regex);
 }
 
 /// The parser's frozen answers, each of at least 1 kB.

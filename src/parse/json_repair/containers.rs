@@ -3,6 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::cursor::{Cursor, is_quote};
+use super::members::Members;
 use super::string::Place;
 use super::{MAX_DEPTH, Repair};
 
@@ -296,35 +297,5 @@ impl Cursor<'_> {
                 return;
             }
         }
-    }
-}
-
-/// What an object is made of while it is read.
-#[derive(Default)]
-struct Members {
-    map: Map<String, Value>,
-    /// Keys without values: the text may have been meant as a set.
-    loose: Vec<Value>,
-}
-
-impl Members {
-    /// An array behind the value of a key belongs to that value, if that is an array too.
-    fn absorb(&mut self, value: Option<Value>) {
-        match (self.map.values_mut().next_back(), value) {
-            (Some(Value::Array(last)), Some(Value::Array(mut more))) => last.append(&mut more),
-            (None, Some(value)) => self.loose.push(value),
-            _ => {}
-        }
-    }
-
-    fn into_value(self, cursor: &mut Cursor<'_>) -> Value {
-        if self.map.is_empty() && !self.loose.is_empty() {
-            cursor.note(Repair::MisplacedMember);
-            return Value::Array(self.loose);
-        }
-        if !self.loose.is_empty() {
-            cursor.note(Repair::Garbage);
-        }
-        Value::Object(self.map)
     }
 }

@@ -28,6 +28,7 @@
 mod containers;
 mod cursor;
 mod literal;
+mod members;
 mod string;
 mod top;
 
