@@ -1,4 +1,5 @@
 //! The integration tests, in one binary: one link, shared helpers.
+#![cfg(test)] // so that clippy knows the support code for test code, too
 
 mod adventure_parsers;
 mod frozen_answers;
