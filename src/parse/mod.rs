@@ -7,14 +7,23 @@
 //! - [`Parser`], [`AnyParser`]: the typed trait and its object-safe face.
 //! - [`ChainParser`], [`Strategy`]: how every parser here is built.
 //! - [`registry`]: finds a parser by `name@version` and settings.
+//! - [`adventure`]: what a game master tells, and its characters.
 //! - [`game24`]: the Game of 24.
 //! - [`vote`], [`demographics`]: an option, a JSON object of listed values.
 //! - [`text`]: answers taken as they are: turns, summaries, vectors.
+//! - [`json_repair`]: malformed JSON, repaired.
+//! - [`public_goods`]: contributions, chat messages, punishments and rewards.
+//! - [`society`]: the actions of an agent.
 
+pub mod adventure;
 mod chain;
 pub mod demographics;
 pub mod game24;
+pub mod json_repair;
+pub mod public_goods;
+mod python;
 pub mod registry;
+pub mod society;
 pub mod text;
 mod thinking;
 pub mod vote;

@@ -2,7 +2,7 @@
 
 use super::chain::{AnyParser, ParserSpec};
 use super::text::{free_text, moderator, vector};
-use super::{demographics, game24, vote};
+use super::{adventure, demographics, game24, public_goods, society, vote};
 
 /// Why a parser cannot be had.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -59,7 +59,27 @@ const ENTRIES: &[Entry] = &[
     Entry { name: "free_text", version: 1, make: |spec| free_text::from_params(&spec.params) },
     Entry { name: "moderator", version: 1, make: |spec| moderator::from_params(&spec.params) },
     Entry { name: "vector", version: 1, make: |spec| vector::from_params(&spec.params) },
+    Entry { name: "contribution", version: 1, make: public_goods },
+    Entry { name: "contribution", version: 2, make: public_goods },
+    Entry { name: "contribution_json", version: 1, make: public_goods },
+    Entry { name: "chat", version: 1, make: public_goods },
+    Entry { name: "chat", version: 2, make: public_goods },
+    Entry { name: "redistribution", version: 1, make: public_goods },
+    Entry { name: "redistribution", version: 2, make: public_goods },
+    Entry { name: "actions_json", version: 1, make: public_goods },
+    Entry { name: "action", version: 1, make: |spec| society::from_params(1, &spec.params) },
+    Entry { name: "action", version: 2, make: |spec| society::from_params(2, &spec.params) },
+    Entry { name: "narrative", version: 1, make: adventure },
+    Entry { name: "character", version: 1, make: adventure },
 ];
+
+fn adventure(spec: &ParserSpec) -> Result<Box<dyn AnyParser>, String> {
+    adventure::from_params(&spec.name, &spec.params)
+}
+
+fn public_goods(spec: &ParserSpec) -> Result<Box<dyn AnyParser>, String> {
+    public_goods::from_params(&spec.name, spec.version, &spec.params)
+}
 
 /// Makes the parser a spec names.
 ///

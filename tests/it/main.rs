@@ -2,6 +2,7 @@
 #![cfg(test)] // so that clippy knows the support code for test code, too
 #![expect(clippy::print_stderr, reason = "some tests say how much they have tried")]
 
+mod adventure_parsers;
 mod answer_parsers;
 mod append_only;
 mod cli;
@@ -11,19 +12,25 @@ mod deliberation;
 mod deliberation_prompts;
 mod divergence;
 mod format;
+mod frozen_answers;
+mod fuzz_smoke;
 mod game24_parsers;
+mod json_repair_parser;
 mod jsonl;
 mod layers;
 mod models;
 mod parsers_lock;
 mod processes;
 mod prompt_hash;
+mod public_goods_parsers;
 mod readme;
 mod replay;
 mod resume;
 mod roundtrip;
+mod society_parsers;
 mod stats;
 mod support;
 mod tamper;
+mod totality;
 mod vectors;
 mod views;

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 pub(crate) mod cases;
 pub(crate) mod child;
 pub(crate) mod cli;
+pub(crate) mod csv;
 pub(crate) mod data;
 pub(crate) mod server;
 

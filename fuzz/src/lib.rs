@@ -1,0 +1,61 @@
+//! What every fuzz target checks, and the smoke run of the tests (`tests/it/fuzz_smoke.rs`) too:
+//! the text is parsed twice, without a panic, to the same decision.
+
+use retold::parse::{ParserSpec, json_repair, registry};
+use serde_json::{Value, json};
+
+/// Checks one input against every version of a parser.
+///
+/// # Panics
+/// If a parser does, or if two decisions on one text differ.
+pub fn fuzz_one(parser: &str, data: &[u8]) {
+    let text = String::from_utf8_lossy(data);
+    if parser == "json_repair" {
+        return repair(&text);
+    }
+    for version in registry::versions(parser).unwrap_or_default() {
+        let spec = ParserSpec { name: parser.to_owned().into(), params: params(parser), version };
+        let made = registry::parser(&spec).expect("the settings fit");
+        let first = made.parse_any(&text);
+        assert_eq!(first, made.parse_any(&text), "{spec} decides differently on one text");
+        bounded(parser, &first.0.value);
+    }
+}
+
+/// Settings that let a parser do all it can.
+fn params(parser: &str) -> Value {
+    match parser {
+        "game24" => json!({ "numbers": [4, 6, 7, 8] }),
+        "redistribution" => json!({ "targets": 3 }),
+        _ => Value::Null,
+    }
+}
+
+/// What is true of every decision.
+fn bounded(parser: &str, value: &Value) {
+    match parser {
+        "contribution" | "contribution_json" => {
+            assert!(value.as_i64().is_some_and(|coins| (0..=20).contains(&coins)), "{value}");
+        }
+        "redistribution" => {
+            let units = value.as_array().expect("a list");
+            let fits = |n: &Value| n.as_i64().is_some_and(|n| n >= 0);
+            assert!(units.len() == 3 && units.iter().all(fits), "{value}");
+        }
+        "narrative" => {
+            let options = value["playerDecision"]["options"].as_array();
+            assert!(options.is_none_or(|options| options.len() >= 2), "{value}");
+        }
+        _ => {}
+    }
+}
+
+fn repair(text: &str) {
+    let repaired = json_repair::repair(text);
+    assert_eq!(repaired, json_repair::repair(text));
+    if let Ok(value) = serde_json::from_str::<Value>(text) {
+        assert_eq!(repaired.value, Some(value), "valid JSON keeps its value");
+    }
+    let written = serde_json::to_string(&repaired.value).expect("a value is JSON");
+    assert!(serde_json::from_str::<Value>(&written).is_ok());
+}

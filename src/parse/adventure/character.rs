@@ -1,0 +1,188 @@
+//! `character@1`: a character as JSON.
+//!
+//! Every repair is a warning: an attribute outside 0 to 20 is clamped, a fraction is rounded, a
+//! number in quotes is read, `gun_accuracy` and attributes beside the name are taken for what they
+//! are. A missing attribute is [`DEFAULT`], the middle of the range; `baseStrength` takes after
+//! `strength`. A missing name is `Stranger`.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::Params;
+use crate::parse::chain::{Found, LastResort, Strategy};
+use crate::parse::json_repair;
+
+/// What a missing attribute is.
+const DEFAULT: u8 = 10;
+/// The highest attribute.
+const MOST: f64 = 20.0;
+/// What a character without a name is called.
+const NAMELESS: &str = "Stranger";
+
+/// A character.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Character {
+    /// Who it is.
+    pub name: String,
+    /// How good at what.
+    pub attributes: Attributes,
+}
+
+/// The attributes, each from 0 to 20.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Attributes {
+    /// Movement and reaction.
+    pub speed: u8,
+    /// With firearms.
+    pub gun_accuracy: u8,
+    /// With thrown weapons.
+    pub throwing_accuracy: u8,
+    /// Now.
+    pub strength: u8,
+    /// Without modifiers.
+    pub base_strength: u8,
+    /// Under pressure.
+    pub bravery: u8,
+    /// Overall.
+    pub experience: u8,
+}
+
+pub(super) const STRATEGIES: &[Strategy<Params, Character>] = &[
+    Strategy { method: "json_object", find: json_object },
+    Strategy { method: "repaired_json_object", find: repaired_json_object },
+];
+
+pub(super) const LAST: LastResort<Params, Character> = ("default", default);
+
+fn json_object(text: &str, _: &Params) -> Option<Found<Character>> {
+    character(text, false)
+}
+
+fn repaired_json_object(text: &str, _: &Params) -> Option<Found<Character>> {
+    character(text, true)
+}
+
+/// The first object with a name or an attribute.
+fn character(text: &str, malformed: bool) -> Option<Found<Character>> {
+    let embedded = json_repair::values(text).into_iter().find(|e| sheet(&e.value).is_some())?;
+    if embedded.repairs.is_empty() == malformed {
+        return None;
+    }
+    let repairs = embedded.repairs.iter().map(|r| format!("JSON: {}", r.as_str())).collect();
+    Some(read(sheet(&embedded.value)?, repairs))
+}
+
+/// The object that describes a character: this one, or the only thing in it.
+fn sheet(value: &Value) -> Option<&Map<String, Value>> {
+    let object = match value {
+        Value::Array(items) => items.first()?.as_object()?,
+        value => value.as_object()?,
+    };
+    let wrapped = object.get("character").and_then(Value::as_object).unwrap_or(object);
+    let is_sheet = wrapped.contains_key("name")
+        || wrapped.contains_key("attributes")
+        || KEYS.iter().any(|key| lookup(wrapped, key).is_some());
+    is_sheet.then_some(wrapped)
+}
+
+const KEYS: [&str; 7] = [
+    "speed",
+    "gunAccuracy",
+    "throwingAccuracy",
+    "strength",
+    "baseStrength",
+    "bravery",
+    "experience",
+];
+
+/// The last resort: nobody in particular.
+fn default(_: &str, _: &Params) -> Found<Character> {
+    read(&Map::new(), vec!["no character found: all of it is made up".to_owned()])
+}
+
+fn read(sheet: &Map<String, Value>, warnings: Vec<String>) -> Found<Character> {
+    let mut reader = Reader { sheet, warnings };
+    let name = reader.name();
+    let speed = reader.attribute("speed", DEFAULT);
+    let gun_accuracy = reader.attribute("gunAccuracy", DEFAULT);
+    let throwing_accuracy = reader.attribute("throwingAccuracy", DEFAULT);
+    let strength = reader.attribute("strength", DEFAULT);
+    let base_strength = reader.attribute("baseStrength", strength);
+    let bravery = reader.attribute("bravery", DEFAULT);
+    let experience = reader.attribute("experience", DEFAULT);
+    let attributes = Attributes {
+        speed,
+        gun_accuracy,
+        throwing_accuracy,
+        strength,
+        base_strength,
+        bravery,
+        experience,
+    };
+    Found { value: Character { name, attributes }, reasoning: None, warnings: reader.warnings }
+}
+
+struct Reader<'m> {
+    sheet: &'m Map<String, Value>,
+    warnings: Vec<String>,
+}
+
+impl Reader<'_> {
+    fn name(&mut self) -> String {
+        let name = self.sheet.get("name").and_then(Value::as_str).map(str::trim);
+        match name {
+            Some(name) if !name.is_empty() => name.to_owned(),
+            _ => {
+                self.warnings.push(format!("the name is missing: {NAMELESS}"));
+                NAMELESS.to_owned()
+            }
+        }
+    }
+
+    fn attribute(&mut self, key: &str, missing: u8) -> u8 {
+        let inner = self.sheet.get("attributes").and_then(Value::as_object);
+        let found = inner.and_then(|inner| lookup(inner, key));
+        let outer = || lookup(self.sheet, key).map(|(value, _)| (value, true));
+        let Some((value, odd)) = found.or_else(outer) else {
+            self.warnings.push(format!("{key} is missing: {missing}"));
+            return missing;
+        };
+        let number = match value {
+            Value::Number(number) => number.as_f64(),
+            Value::String(text) => text.trim().parse::<f64>().ok().filter(|n| n.is_finite()),
+            _ => None,
+        };
+        let Some(number) = number else {
+            self.warnings.push(format!("{key} is not a number: {missing}"));
+            return missing;
+        };
+        if odd {
+            self.warnings.push(format!("{key} stood in another place or spelling"));
+        }
+        if value.is_string() {
+            self.warnings.push(format!("{key} was written as text"));
+        }
+        let fitting = number.clamp(0.0, MOST).round();
+        if !(0.0..=MOST).contains(&number) {
+            self.warnings.push(format!("{key} is {number}, not from 0 to 20: {fitting}"));
+        } else if fitting != number {
+            self.warnings.push(format!("{key} is {number}, not a whole number: {fitting}"));
+        }
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0 to 20")]
+        let attribute = fitting as u8;
+        attribute
+    }
+}
+
+/// The value of a key, and whether it is spelled in another way (`gun_accuracy`).
+fn lookup<'m>(object: &'m Map<String, Value>, key: &str) -> Option<(&'m Value, bool)> {
+    if let Some(value) = object.get(key) {
+        return Some((value, false));
+    }
+    let plain = |key: &str| key.replace(['_', ' ', '-'], "").to_lowercase();
+    let wanted = plain(key);
+    // A sheet has few keys; an object with more is no sheet.
+    let mut others = object.iter().take(64);
+    others.find(|(other, _)| plain(other) == wanted).map(|(_, value)| (value, true))
+}

@@ -1,0 +1,39 @@
+//! Prose for showing: without markers, dice and states in brackets.
+
+use super::markers;
+use super::model::Narrative;
+
+/// The text on one line, without markers (with their values), dice rolls in square brackets
+/// (`[Roll: 15/20]`) and states of a fighter (`(Unconscious)`).
+#[must_use]
+pub fn clean_text(text: &str) -> String {
+    let mut narrative = Narrative::default();
+    markers::take(text, &mut narrative, &mut Vec::new());
+    let plain = without(&narrative.narrative, ('[', ']'), |inner| inner.starts_with("Roll:"));
+    let states = ["Unconscious", "Wounded", "Defeated", "Dead", "Stunned"];
+    let plain = without(&plain, ('(', ')'), |inner| states.contains(&inner));
+    plain.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// The text without what stands in these brackets, if it is to go.
+fn without(text: &str, (open, close): (char, char), goes: impl Fn(&str) -> bool) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, behind)) = rest.split_once(open) {
+        out.push_str(before);
+        // Up to the next bracket of either kind, so that no text is looked at twice.
+        let end = behind
+            .find([open, close])
+            .filter(|end| behind.get(*end..).is_some_and(|t| t.starts_with(close)));
+        let inner = end.and_then(|end| behind.get(..end));
+        match inner.filter(|inner| goes(inner.trim())) {
+            Some(inner) => rest = behind.get(inner.len() + close.len_utf8()..).unwrap_or_default(),
+            None => {
+                out.push(open);
+                rest = behind;
+            }
+        }
+    }
+    out.push_str(rest);
+    out
+}

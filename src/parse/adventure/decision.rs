@@ -1,0 +1,144 @@
+//! The player's decision, wherever it stands in an answer.
+//!
+//! A decision needs a question and at least two options that have a text and an impact; options
+//! without are left out. Otherwise it is rejected, with the reason. The importance is `moderate` if
+//! it is missing or none of the four.
+
+use serde_json::Value;
+
+use super::model::{Decision, DecisionOption, Importance, Narrative};
+use super::suggested::filled;
+use crate::parse::json_repair;
+
+const KEY: &str = "playerDecision";
+
+/// Takes every `playerDecision: {..}` out of a text: the first that is one counts. What remains of
+/// the text is returned.
+pub(super) fn take(text: &str, narrative: &mut Narrative, warnings: &mut Vec<String>) -> String {
+    let mut rest = String::with_capacity(text.len());
+    let mut at = 0;
+    while let Some(found) = text.get(at..).and_then(|t| t.find(KEY)) {
+        let key = at + found;
+        let Some(open) = object_behind(text, key + KEY.len()) else {
+            rest.push_str(text.get(at..key + KEY.len()).unwrap_or_default());
+            at = key + KEY.len();
+            continue;
+        };
+        rest.push_str(text.get(at..key).unwrap_or_default());
+        // The quote before the key, a brace around the pair, and the fence around that.
+        trim_end(&mut rest, &['"', '\'', '“', '*']);
+        let wrapped = trim_end(&mut rest, &['{']);
+        at = open;
+        if let Some(embedded) = json_repair::first(text.get(open..).unwrap_or_default()) {
+            at = open + embedded.end;
+            warnings.extend(embedded.repairs.iter().map(|r| format!("JSON: {}", r.as_str())));
+            accept(&embedded.value, narrative);
+        }
+        if wrapped {
+            let after = text.get(at..).unwrap_or_default();
+            let inner = after.trim_start();
+            at = text.len() - inner.strip_prefix('}').map_or(after.len(), str::len);
+        }
+        at = close_fence(text, at, &mut rest);
+        // The white space before it goes too: it is looked at once.
+        rest.truncate(rest.trim_end().len());
+        rest.push('\n');
+    }
+    rest.push_str(text.get(at..).unwrap_or_default());
+    rest
+}
+
+/// Where the object behind a key starts, if a colon and an object follow.
+fn object_behind(text: &str, at: usize) -> Option<usize> {
+    let rest = text.get(at..)?;
+    let rest = rest.trim_start_matches(['"', '\'', '”', '*']).trim_start().strip_prefix(':')?;
+    let rest = rest.trim_start_matches('*').trim_start();
+    rest.starts_with('{').then(|| text.len() - rest.len())
+}
+
+/// Takes one of the characters off the end, with the space before it; whether there was one.
+fn trim_end(text: &mut String, characters: &[char]) -> bool {
+    let trimmed = text.trim_end();
+    let Some(before) = trimmed.strip_suffix(characters) else {
+        return false;
+    };
+    text.truncate(before.len());
+    true
+}
+
+/// Steps over a fence's end if its beginning is the last thing before.
+fn close_fence(text: &str, at: usize, rest: &mut String) -> usize {
+    let before = rest.trim_end();
+    let opening = before.strip_suffix("json").or_else(|| before.strip_suffix("JSON"));
+    let Some(opening) = opening.unwrap_or(before).strip_suffix("```") else {
+        return at;
+    };
+    let length = opening.len();
+    let after = text.get(at..).unwrap_or_default();
+    let closing = after.trim_start().strip_prefix("```");
+    rest.truncate(length);
+    closing.map_or(at, |closing| text.len() - closing.len())
+}
+
+/// Takes a decision, or notes why it is none. The first that is one stays.
+pub(super) fn accept(value: &Value, narrative: &mut Narrative) {
+    if narrative.player_decision.is_some() {
+        return;
+    }
+    match read(value) {
+        Ok(decision) => {
+            narrative.player_decision = Some(decision);
+            narrative.rejected_decision = None;
+        }
+        Err(reason) => narrative.rejected_decision = Some(reason),
+    }
+}
+
+fn read(value: &Value) -> Result<Decision, String> {
+    // A decision wrapped once more: `"playerDecision": {"playerDecision": {..}}`.
+    let value = value.get(KEY).unwrap_or(value);
+    let text = |value: &Value, key: &str| filled(value.get(key)?.as_str()?);
+    let prompt = text(value, "prompt").ok_or("the decision has no prompt")?;
+    let given = value.get("options").and_then(Value::as_array);
+    let given = given.map(Vec::as_slice).unwrap_or_default();
+    let options: Vec<DecisionOption> = given
+        .iter()
+        .filter_map(|option| {
+            Some(DecisionOption {
+                text: text(option, "text")?,
+                impact: text(option, "impact")?,
+                tags: texts(option.get("tags")),
+            })
+        })
+        .collect();
+    if options.len() < 2 {
+        return Err(format!(
+            "the decision has {} options with text and impact, of {} given: at least 2 are needed",
+            options.len(),
+            given.len(),
+        ));
+    }
+    let importance = match value.get("importance").and_then(Value::as_str) {
+        Some("critical") => Importance::Critical,
+        Some("significant") => Importance::Significant,
+        Some("minor") => Importance::Minor,
+        _ => Importance::Moderate,
+    };
+    let context = text(value, "context");
+    Ok(Decision {
+        prompt,
+        options,
+        importance,
+        context,
+        characters: texts(value.get("characters")),
+    })
+}
+
+/// The texts of an array, or a single text.
+pub(super) fn texts(value: Option<&Value>) -> Vec<String> {
+    match value {
+        Some(Value::String(text)) => filled(text).into_iter().collect(),
+        Some(Value::Array(items)) => items.iter().filter_map(|i| filled(i.as_str()?)).collect(),
+        _ => Vec::new(),
+    }
+}

@@ -1,0 +1,119 @@
+//! `narrative@1`: the game master's answer.
+//!
+//! - An answer that is one JSON object, in a fence or not, is read as such.
+//! - Otherwise `playerDecision` is taken out first, as it is the only JSON with prose inside, then
+//!   the markers; what remains is the story.
+//! - Missing markers have defaults: no change of place, no items, no suggestions, no fight.
+
+use serde_json::Value;
+
+use super::model::{Dialogue, Narrative};
+use super::{Params, decision, json, markers};
+use crate::parse::chain::{Found, LastResort, Strategy};
+use crate::parse::json_repair;
+
+pub(super) const STRATEGIES: &[Strategy<Params, Narrative>] = &[
+    Strategy { method: "json_object", find: json_object },
+    Strategy { method: "markers_and_decision", find: mixed },
+    Strategy { method: "markers", find: with_markers },
+];
+
+pub(super) const LAST: LastResort<Params, Narrative> = ("plain_text", plain_text);
+
+/// The whole answer is one object.
+fn json_object(text: &str, _: &Params) -> Option<Found<Narrative>> {
+    let bare = without_fence(text);
+    if !bare.starts_with('{') {
+        return None;
+    }
+    let embedded = json_repair::first(bare)?;
+    let behind = bare.get(embedded.end..).unwrap_or_default();
+    let Value::Object(object) = &embedded.value else {
+        return None;
+    };
+    if !json::is_answer(object) || !behind.trim_matches(['`', '\n', ' ', '}']).is_empty() {
+        return None;
+    }
+    let mut warnings: Vec<String> =
+        embedded.repairs.iter().map(|r| format!("JSON: {}", r.as_str())).collect();
+    let mut narrative = json::read(object, &mut warnings);
+    let story = std::mem::take(&mut narrative.narrative);
+    markers::take(&story, &mut narrative, &mut warnings);
+    Some(found(narrative, warnings))
+}
+
+fn mixed(text: &str, _: &Params) -> Option<Found<Narrative>> {
+    if !text.contains("playerDecision") {
+        return None;
+    }
+    let found = story(text);
+    let narrative = &found.value;
+    (narrative.player_decision.is_some() || narrative.rejected_decision.is_some()).then_some(found)
+}
+
+fn with_markers(text: &str, _: &Params) -> Option<Found<Narrative>> {
+    markers::any(text).then(|| story(text))
+}
+
+/// The last resort: all of the text is the story.
+fn plain_text(text: &str, _: &Params) -> Found<Narrative> {
+    story(text)
+}
+
+fn story(text: &str) -> Found<Narrative> {
+    let mut narrative = Narrative::default();
+    let mut warnings = Vec::new();
+    let rest = decision::take(text, &mut narrative, &mut warnings);
+    markers::take(without_fence(&rest), &mut narrative, &mut warnings);
+    found(narrative, warnings)
+}
+
+fn found(mut narrative: Narrative, mut warnings: Vec<String>) -> Found<Narrative> {
+    narrative.dialogue = dialogue(&narrative.narrative);
+    if let Some(reason) = &narrative.rejected_decision {
+        warnings.push(reason.clone());
+    }
+    // The same repair in several places is said once.
+    let mut said: Vec<String> = Vec::new();
+    for warning in warnings {
+        if said.len() < 40 && !said.contains(&warning) {
+            said.push(warning);
+        }
+    }
+    Found { value: narrative, reasoning: None, warnings: said }
+}
+
+/// The text without a code fence around all of it.
+pub(super) fn without_fence(text: &str) -> &str {
+    let text = text.trim();
+    let Some(rest) = text.strip_prefix("```") else {
+        return text;
+    };
+    let rest = rest.trim_start_matches(|c: char| c.is_ascii_alphabetic()).trim_start();
+    rest.strip_suffix("```").unwrap_or(rest).trim_end()
+}
+
+/// The lines in which a character speaks: a name of up to four words in capitals, a colon, and
+/// something in quotes or after it.
+fn dialogue(story: &str) -> Vec<Dialogue> {
+    let lines = story.lines().filter_map(|line| {
+        let (speaker, said) = line.split_once(':')?;
+        let speaker = speaker.trim().trim_matches('*').trim();
+        let words = speaker.split_whitespace();
+        let is_name = speaker.chars().count() <= 40
+            && words.clone().count() <= 4
+            && words.clone().all(|w| w.starts_with(char::is_uppercase) || w == "the" || w == "of");
+        let said = said.trim().trim_matches(|c| matches!(c, '"' | '“' | '”' | '*')).trim();
+        let is_said = !speaker.is_empty() && !said.is_empty() && is_name && !is_label(speaker);
+        is_said.then(|| Dialogue { speaker: speaker.to_owned(), text: said.to_owned() })
+    });
+    lines.collect()
+}
+
+/// Lines of the game, not of a character.
+fn is_label(speaker: &str) -> bool {
+    let first = speaker.split_whitespace().next().unwrap_or_default();
+    ["Roll", "Target", "Round", "Combat", "Note", "Health", "Damage"].contains(&first)
+        || speaker.ends_with("Health")
+        || speaker.ends_with("Strength")
+}

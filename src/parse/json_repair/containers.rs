@@ -1,0 +1,301 @@
+//! Objects, arrays and groups.
+
+use serde_json::{Map, Value};
+
+use super::cursor::{Cursor, is_quote};
+use super::members::Members;
+use super::string::Place;
+use super::{MAX_DEPTH, Repair};
+
+impl Cursor<'_> {
+    /// Reads a value; none if nothing stands there. Always moves on, or stops at a comma or a
+    /// closing bracket.
+    pub(super) fn value(&mut self, place: Place) -> Option<Value> {
+        self.skip_space();
+        while self.rest().starts_with("```") {
+            self.fence();
+            self.skip_space();
+        }
+        match self.peek()? {
+            '{' => Some(self.object()),
+            '[' => Some(self.array()),
+            '(' if place != Place::Key => self.group(),
+            '\\' if self.rest().starts_with("\\\"") => Some(Value::String(self.string(place))),
+            c if is_quote(c) => Some(Value::String(self.string(place))),
+            ',' | '}' | ']' => None,
+            ')' if place == Place::Group => None,
+            _ => self.bare(place),
+        }
+    }
+
+    /// Steps over a code fence and its language; what it fences is read as if it stood bare.
+    fn fence(&mut self) {
+        self.note(Repair::Garbage);
+        let rest = self.rest().trim_start_matches('`');
+        let rest = rest.trim_start_matches(|c: char| c.is_ascii_alphanumeric());
+        self.pos = self.text.len() - rest.len();
+    }
+
+    /// Reads an object; the cursor is at its opening brace.
+    fn object(&mut self) -> Value {
+        self.pos += 1;
+        let mut members = Members::default();
+        self.members(&mut members);
+        members.into_value(self)
+    }
+
+    /// Goes on with an object that was closed too early.
+    pub(super) fn more_members(&mut self, map: Map<String, Value>) -> Value {
+        let mut members = Members { map, ..Members::default() };
+        self.members(&mut members);
+        members.into_value(self)
+    }
+
+    /// Reads members up to the closing brace.
+    fn members(&mut self, members: &mut Members) {
+        if self.arrays + self.objects >= MAX_DEPTH {
+            self.skip_container();
+            return;
+        }
+        self.objects += 1;
+        self.closed = self.read_members(members);
+        self.objects -= 1;
+    }
+
+    /// Whether the closing brace was there.
+    fn read_members(&mut self, members: &mut Members) -> bool {
+        let mut after_comma = true;
+        loop {
+            self.skip_space();
+            let Some(c) = self.peek() else {
+                self.note(Repair::UnclosedContainer);
+                return false;
+            };
+            match c {
+                '}' => {
+                    if after_comma && !members.map.is_empty() {
+                        self.note(Repair::Comma);
+                    }
+                    self.pos += 1;
+                    return true;
+                }
+                ']' if self.arrays > 0 => {
+                    self.note(Repair::UnclosedContainer);
+                    return true;
+                }
+                ',' => {
+                    if after_comma {
+                        self.note(Repair::Comma);
+                    }
+                    after_comma = true;
+                    self.pos += 1;
+                    continue;
+                }
+                ']' | ')' | ':' => {
+                    self.note(Repair::StrayBracket);
+                    self.pos += 1;
+                }
+                '[' | '{' | '(' => {
+                    self.note(Repair::MisplacedMember);
+                    let value = self.value(Place::Value);
+                    members.absorb(value);
+                }
+                '`' if self.rest().starts_with("```") => self.fence(),
+                _ => {
+                    if !after_comma {
+                        self.note(Repair::Comma);
+                    }
+                    self.member(members);
+                }
+            }
+            after_comma = false;
+        }
+    }
+
+    /// Reads one key and its value.
+    fn member(&mut self, members: &mut Members) {
+        let from = self.pos;
+        let quoted = self.peek().is_some_and(is_quote) || self.rest().starts_with("\\\"");
+        let key = if quoted { self.string(Place::Key) } else { self.bare_key() };
+        if !quoted {
+            self.note(Repair::BareText);
+        }
+        // A line break at the end of a key was typed, not meant.
+        let key = key.trim_end_matches(['\n', '\r']).to_owned();
+        self.skip_space();
+        if self.eat(':') {
+            let value = self.value(Place::Value);
+            if value.is_none() {
+                self.note(Repair::MissingValue);
+            }
+            members.map.insert(key, value.unwrap_or_else(|| Value::String(String::new())));
+        } else if quoted && self.peek().is_some_and(is_quote) && !self.is_quoted_key(self.pos) {
+            self.note(Repair::MissingColon);
+            let value = Value::String(self.string(Place::Value));
+            members.map.insert(key, value);
+        } else {
+            if quoted && !key.is_empty() {
+                members.loose.push(Value::String(key));
+            } else if let Some(number) = self.number(&key) {
+                members.loose.push(number);
+            }
+            if self.pos == from {
+                self.bump();
+            }
+        }
+    }
+
+    fn number(&self, text: &str) -> Option<Value> {
+        text.parse::<i64>().ok().map(Value::from)
+    }
+
+    /// Reads an array; the cursor is at its opening bracket.
+    fn array(&mut self) -> Value {
+        self.pos += 1;
+        let mut items = Vec::new();
+        if self.arrays + self.objects >= MAX_DEPTH {
+            self.skip_container();
+            return Value::Array(items);
+        }
+        self.arrays += 1;
+        self.closed = self.items(&mut items);
+        self.arrays -= 1;
+        Value::Array(items)
+    }
+
+    /// Reads items up to the closing bracket; whether it was there.
+    fn items(&mut self, items: &mut Vec<Value>) -> bool {
+        let mut after_comma = true;
+        loop {
+            self.skip_space();
+            let Some(c) = self.peek() else {
+                self.note(Repair::UnclosedContainer);
+                return false;
+            };
+            match c {
+                ']' => {
+                    if after_comma && !items.is_empty() {
+                        self.note(Repair::Comma);
+                    }
+                    self.pos += 1;
+                    return true;
+                }
+                '}' if self.objects > 0 => {
+                    self.note(Repair::UnclosedContainer);
+                    return true;
+                }
+                ',' => {
+                    if after_comma {
+                        self.note(Repair::Comma);
+                    }
+                    after_comma = true;
+                    self.pos += 1;
+                }
+                '}' | ')' | ':' => {
+                    self.note(Repair::StrayBracket);
+                    self.pos += 1;
+                }
+                c => {
+                    if !after_comma {
+                        self.note(Repair::Comma);
+                    }
+                    after_comma = false;
+                    self.item(is_quote(c), items);
+                }
+            }
+        }
+    }
+
+    fn item(&mut self, quoted: bool, items: &mut Vec<Value>) {
+        let from = self.pos;
+        let is_object = self.peek() == Some('{');
+        let value = self.value(Place::Item);
+        if self.pos == from {
+            self.bump();
+        }
+        let Some(value) = value else {
+            return;
+        };
+        if quoted && let Value::String(key) = &value {
+            self.skip_space();
+            if self.eat(':') {
+                self.note(Repair::MisplacedMember);
+                let mut members = Members::default();
+                self.objects += 1;
+                let pair = self.value(Place::Value);
+                self.objects -= 1;
+                let pair = pair.unwrap_or_else(|| Value::String(String::new()));
+                members.map.insert(key.clone(), pair);
+                self.members(&mut members);
+                items.push(members.into_value(self));
+                return;
+            }
+        }
+        // What was cut right after its opening bracket or quote says nothing.
+        let is_stub = match &value {
+            Value::Object(map) => is_object && map.is_empty() && self.is_cut(),
+            Value::String(text) => text.is_empty() && self.peek().is_none(),
+            _ => false,
+        };
+        if !is_stub {
+            items.push(value);
+        }
+    }
+
+    /// Whether the container just read has no closing bracket of its own.
+    fn is_cut(&self) -> bool {
+        !self.closed || self.text.get(..self.pos).is_some_and(|t| !t.ends_with('}'))
+    }
+
+    /// Reads `(a, b)` as an array and `(a)` as its only value.
+    pub(super) fn group(&mut self) -> Option<Value> {
+        self.pos += 1;
+        self.note(Repair::Parentheses);
+        if self.arrays + self.objects >= MAX_DEPTH {
+            self.note(Repair::TooDeep);
+            return None;
+        }
+        let mut items = Vec::new();
+        let mut commas = 0_usize;
+        self.arrays += 1;
+        loop {
+            self.skip_space();
+            let from = self.pos;
+            match self.peek() {
+                None | Some('}' | ']') => break,
+                Some(')') => {
+                    self.pos += 1;
+                    break;
+                }
+                Some(',') => {
+                    commas += 1;
+                    self.pos += 1;
+                }
+                Some(_) => {
+                    items.extend(self.value(Place::Group));
+                    if self.pos == from {
+                        self.bump();
+                    }
+                }
+            }
+        }
+        self.arrays -= 1;
+        if items.len() == 1 && commas == 0 { items.pop() } else { Some(Value::Array(items)) }
+    }
+
+    /// Leaves out a container that is nested too deeply: up to the bracket that closes it.
+    fn skip_container(&mut self) {
+        self.note(Repair::TooDeep);
+        let mut depth = 1_usize;
+        while let Some(c) = self.bump() {
+            match c {
+                '{' | '[' => depth += 1,
+                '}' | ']' => depth -= 1,
+                _ => {}
+            }
+            if depth == 0 {
+                return;
+            }
+        }
+    }
+}

@@ -1,0 +1,198 @@
+//! The place in the text, what is open around it, and the looks ahead.
+
+use super::Repair;
+
+/// No key is longer. A look ahead for one ends there, which keeps the whole linear.
+const LONGEST_KEY: usize = 200;
+
+/// Reads a text from left to right. Positions are bytes and always between characters.
+pub(super) struct Cursor<'t> {
+    pub(super) text: &'t str,
+    pub(super) pos: usize,
+    /// How many arrays and objects are open.
+    pub(super) arrays: usize,
+    pub(super) objects: usize,
+    /// The opening quotes of which none from here on closes a key: found out once for each, and
+    /// true for every later place.
+    pub(super) unclosed_keys: String,
+    /// The last container that was read had its closing bracket.
+    pub(super) closed: bool,
+    repairs: Vec<Repair>,
+}
+
+impl<'t> Cursor<'t> {
+    pub(super) fn new(text: &'t str, pos: usize) -> Cursor<'t> {
+        Cursor {
+            text,
+            pos,
+            arrays: 0,
+            objects: 0,
+            unclosed_keys: String::new(),
+            closed: true,
+            repairs: Vec::new(),
+        }
+    }
+
+    pub(super) fn note(&mut self, repair: Repair) {
+        // Twenty kinds at most: looking through them costs nothing.
+        if !self.repairs.contains(&repair) {
+            self.repairs.push(repair);
+        }
+    }
+
+    pub(super) fn take_repairs(&mut self) -> Vec<Repair> {
+        std::mem::take(&mut self.repairs)
+    }
+
+    pub(super) fn rest(&self) -> &'t str {
+        self.text.get(self.pos..).unwrap_or_default()
+    }
+
+    pub(super) fn peek(&self) -> Option<char> {
+        self.rest().chars().next()
+    }
+
+    /// Steps over the next character.
+    pub(super) fn bump(&mut self) -> Option<char> {
+        let c = self.peek()?;
+        self.pos += c.len_utf8();
+        Some(c)
+    }
+
+    /// Steps over a character if it is the next one.
+    pub(super) fn eat(&mut self, wanted: char) -> bool {
+        let is_next = self.peek() == Some(wanted);
+        if is_next {
+            self.pos += wanted.len_utf8();
+        }
+        is_next
+    }
+
+    /// Steps over white space and comments.
+    pub(super) fn skip_space(&mut self) {
+        loop {
+            self.pos = self.after_space(self.pos);
+            let rest = self.rest();
+            let length = if rest.starts_with("//") {
+                rest.find(['\n', '\r']).unwrap_or(rest.len())
+            } else if rest.starts_with("/*") {
+                rest.get(2..).and_then(|r| r.find("*/")).map_or(rest.len(), |at| at + 4)
+            } else if rest.starts_with('#') {
+                // Also ends at a bracket: models put such remarks into objects of one line.
+                rest.find(['\n', '\r', '}', ']']).unwrap_or(rest.len())
+            } else {
+                return;
+            };
+            self.note(Repair::Comment);
+            self.pos += length;
+        }
+    }
+
+    /// The first position from `at` on that is not white space.
+    pub(super) fn after_space(&self, at: usize) -> usize {
+        let rest = self.text.get(at..).unwrap_or_default();
+        self.text.len() - rest.trim_start().len()
+    }
+
+    /// The first character from `at` on that is not white space.
+    pub(super) fn next_visible(&self, at: usize) -> Option<char> {
+        self.char_at(self.after_space(at))
+    }
+
+    pub(super) fn char_at(&self, at: usize) -> Option<char> {
+        self.text.get(at..)?.chars().next()
+    }
+
+    /// The position of the next such quote from `at` on that is not escaped: on the same line, and
+    /// no further than keys are long.
+    fn next_quote(&self, at: usize, quote: char) -> Option<usize> {
+        let mut escaped = false;
+        for (i, c) in self.text.get(at..)?.char_indices().take(LONGEST_KEY) {
+            match c {
+                _ if escaped => escaped = false,
+                '\\' => escaped = true,
+                '\n' | '\r' => return None,
+                c if closes(quote, c) => return Some(at + i),
+                _ => {}
+            }
+        }
+        None
+    }
+
+    /// Whether a quoted key and a colon stand at `at`.
+    pub(super) fn is_quoted_key(&self, at: usize) -> bool {
+        let Some(quote) = self.char_at(at).filter(|c| is_quote(*c)) else {
+            return false;
+        };
+        let start = at + quote.len_utf8();
+        self.next_quote(start, quote).is_some_and(|end| {
+            let width = self.char_at(end).map_or(1, char::len_utf8);
+            end > start && self.next_visible(end + width) == Some(':')
+        })
+    }
+
+    /// Whether a key and a colon stand at `at`, with or without quotes, or two quoted texts in a
+    /// row: a key whose colon is missing.
+    pub(super) fn is_key(&self, at: usize) -> bool {
+        match self.char_at(at) {
+            Some(quote) if is_quote(quote) => {
+                let start = at + quote.len_utf8();
+                let end = self.next_quote(start, quote);
+                end.is_some_and(|end| {
+                    let width = self.char_at(end).map_or(1, char::len_utf8);
+                    matches!(self.next_visible(end + width), Some(':'))
+                        || self.next_visible(end + width) == Some(quote) && end > start
+                })
+            }
+            Some(c) if is_word(c) => {
+                let rest = self.text.get(at..).unwrap_or_default();
+                let end = rest.find(|c: char| !is_word(c)).unwrap_or(rest.len());
+                let after = at + end;
+                // `http://` is no key.
+                self.next_visible(after) == Some(':')
+                    && !self
+                        .text
+                        .get(self.after_space(after)..)
+                        .is_some_and(|r| r.starts_with("://"))
+            }
+            _ => false,
+        }
+    }
+
+    /// The first position from `at` on that is neither white space nor a closing bracket.
+    pub(super) fn after_closers(&self, at: usize) -> usize {
+        let rest = self.text.get(at..).unwrap_or_default();
+        let rest = rest.trim_start_matches(|c: char| c.is_whitespace() || matches!(c, '}' | ']'));
+        self.text.len() - rest.len()
+    }
+
+    /// Whether a structure, and not a sentence, goes on behind a comma that ends before `at`.
+    pub(super) fn structure_follows(&self, at: usize, in_object: bool) -> bool {
+        let at = self.after_space(at);
+        match self.char_at(at) {
+            None | Some('}' | ']') => true,
+            Some('{' | '[') if !in_object => true,
+            Some(c) if is_quote(c) => !in_object || self.is_key(at),
+            Some(c) if in_object => is_word(c) && self.is_key(at),
+            Some(c) => c.is_ascii_digit() || c == '-',
+        }
+    }
+}
+
+/// Whether strings may begin with it.
+pub(super) fn is_quote(c: char) -> bool {
+    matches!(c, '"' | '\'' | '“' | '”' | '‘' | '’')
+}
+
+/// Whether a string that begins with `open` may end with `c`.
+pub(super) fn closes(open: char, c: char) -> bool {
+    match open {
+        '“' | '”' => matches!(c, '“' | '”' | '"'),
+        '‘' | '’' => matches!(c, '‘' | '’' | '\''),
+        open => c == open,
+    }
+}
+
+pub(super) fn is_word(c: char) -> bool {
+    c.is_alphanumeric() || matches!(c, '_' | '-' | '$' | '.')
+}

@@ -1,0 +1,148 @@
+//! Values without quotes: numbers, `true`, `null`, and text whose quotes are missing.
+
+use serde_json::{Number, Value};
+
+use super::Repair;
+use super::cursor::{Cursor, is_quote};
+use super::string::Place;
+
+impl Cursor<'_> {
+    /// Reads a value without quotes; none if nothing stands there.
+    pub(super) fn bare(&mut self, place: Place) -> Option<Value> {
+        let start = self.pos;
+        self.pos = self.bare_end(place);
+        let text = self.text.get(start..self.pos).unwrap_or_default().trim();
+        // A closing quote whose opening one is missing.
+        if self.peek() == Some('"') && !self.is_quoted_key(self.pos) {
+            self.pos += 1;
+        }
+        if text.is_empty() || matches!(text, "..." | "…" | "-") {
+            self.note(Repair::Garbage);
+            return None;
+        }
+        Some(self.literal(text))
+    }
+
+    fn bare_end(&mut self, place: Place) -> usize {
+        let mut depth = 0_usize;
+        let mut parentheses = 0_usize;
+        let mut at = self.pos;
+        while let Some(c) = self.char_at(at) {
+            let after = at + c.len_utf8();
+            match c {
+                '\\' => {
+                    // What is escaped is text.
+                    at = after + self.char_at(after).map_or(0, char::len_utf8);
+                    continue;
+                }
+                '{' if place != Place::Key => depth += 1,
+                '}' if depth > 0 => depth -= 1,
+                '}' => break,
+                ']' if place == Place::Item || self.arrays > 0 => break,
+                '(' => parentheses += 1,
+                ')' if parentheses > 0 => parentheses -= 1,
+                ')' if place != Place::Value => break,
+                ',' if place == Place::Item || place == Place::Group => break,
+                ',' if is_literal(self.text.get(self.pos..at)) => break,
+                ',' if self.structure_follows(after, true) => break,
+                '"' => {
+                    let goes_on = place == Place::Value && !self.ends_here(after);
+                    if !goes_on || self.is_quoted_key(at) {
+                        break;
+                    }
+                }
+                '\n' | '\r' => {
+                    let next = self.after_space(after);
+                    let ends = place == Place::Item
+                        || self.is_key(next)
+                        || matches!(self.char_at(next), None | Some('}' | ']'));
+                    if ends {
+                        break;
+                    }
+                    // Past all of the white space: each line break is looked at once.
+                    at = next;
+                    continue;
+                }
+                ' ' if self
+                    .text
+                    .get(after..)
+                    .is_some_and(|r| r.starts_with("/*") || r.starts_with("//")) =>
+                {
+                    break;
+                }
+                '`' if self.text.get(at..).is_some_and(|r| r.starts_with("```")) => break,
+                _ => {}
+            }
+            at = after;
+        }
+        at
+    }
+
+    fn ends_here(&self, at: usize) -> bool {
+        matches!(self.next_visible(at), None | Some(',' | '}' | ']'))
+    }
+
+    /// What a bare text means.
+    fn literal(&mut self, text: &str) -> Value {
+        let exact: Option<Value> = match text {
+            "true" => Some(Value::Bool(true)),
+            "false" => Some(Value::Bool(false)),
+            "null" => Some(Value::Null),
+            _ => serde_json::from_str::<Number>(text).ok().map(Value::Number),
+        };
+        if let Some(value) = exact {
+            return value;
+        }
+        let odd = match text {
+            _ if text.eq_ignore_ascii_case("true") => Some(Value::Bool(true)),
+            _ if text.eq_ignore_ascii_case("false") => Some(Value::Bool(false)),
+            _ if text.eq_ignore_ascii_case("null") => Some(Value::Null),
+            "None" | "undefined" => Some(Value::Null),
+            _ => None,
+        };
+        if let Some(value) = odd {
+            self.note(Repair::OddLiteral);
+            return value;
+        }
+        if let Some(number) = odd_number(text) {
+            self.note(Repair::OddNumber);
+            return Value::Number(number);
+        }
+        self.note(Repair::BareText);
+        Value::String(text.to_owned())
+    }
+
+    /// Reads a key without quotes, up to its colon or to whatever shows that it is none.
+    pub(super) fn bare_key(&mut self) -> String {
+        let rest = self.rest();
+        let stop = |c: char| matches!(c, ':' | ',' | '{' | '}' | '[' | ']' | '\n') || is_quote(c);
+        let end = rest.find(stop).unwrap_or(rest.len());
+        self.pos += end;
+        rest.get(..end).unwrap_or_default().trim().to_owned()
+    }
+}
+
+/// Whether the text is complete as it is: behind `true` or a number, a comma ends the value.
+fn is_literal(text: Option<&str>) -> bool {
+    // No literal is longer; the text may be, and is asked about at each of its commas.
+    let text = text.filter(|text| text.len() < 64).map(str::trim).unwrap_or_default();
+    text.eq_ignore_ascii_case("true")
+        || text.eq_ignore_ascii_case("false")
+        || text.eq_ignore_ascii_case("null")
+        || serde_json::from_str::<Number>(text).is_ok()
+}
+
+/// `1_000`, `.5`, `5.`, `1e`, `+3`: numbers to a person, not to JSON.
+fn odd_number(text: &str) -> Option<Number> {
+    let shape = |c: char| c.is_ascii_digit() || matches!(c, '.' | '_' | '+' | '-' | 'e' | 'E');
+    if text.len() > 40 || !text.contains(|c: char| c.is_ascii_digit()) || !text.chars().all(shape) {
+        return None;
+    }
+    let plain = text.replace('_', "");
+    let plain = plain.strip_prefix('+').unwrap_or(&plain);
+    let plain = plain.trim_end_matches(['e', 'E']);
+    if let Ok(whole) = plain.parse::<i64>() {
+        return Some(whole.into());
+    }
+    Number::from_f64(plain.parse().ok()?)
+}

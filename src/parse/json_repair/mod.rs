@@ -1,0 +1,137 @@
+//! Malformed JSON, repaired: any text to the JSON value it was most likely meant to be.
+//!
+//! Language models write JSON with missing quotes, commas and brackets, with comments, Python
+//! literals, code fences and prose around it, and answers that are cut in the middle. This module
+//! reads all of it, and says what it had to repair.
+//!
+//! - **Total**: any text gives a result, without a panic. Nesting deeper than [`MAX_DEPTH`] is
+//!   cut, so neither reading a value nor dropping it can exhaust the stack.
+//! - **Faithful**: text that is valid JSON keeps its value, and so does a valid object or array
+//!   in the middle of prose. Only what is left is read with the rules below.
+//! - **Linear**: the text is read once from left to right. What a rule looks ahead at lies between
+//!   two quotes, or between a quote and what follows it, so no character is looked at more than a
+//!   few times.
+//!
+//! What decides in doubt:
+//!
+//! - A quote ends a string only where the structure can go on behind it. Any other quote belongs
+//!   to the text: `"the "good" one"` is one string.
+//! - A string that runs into the next key (`"New York, "age": 3`) lacks its closing quote and ends
+//!   before the comma. Without any closing quote it takes the rest, without brackets at the end.
+//! - A closing bracket of the wrong kind closes the innermost container if the kind it names is
+//!   open further out, and is ignored otherwise.
+//! - A repeated key keeps its last value, as JSON parsers do.
+//!
+//! The rules were checked against the expectations of the best-known repair library
+//! (`mangiucugna/json_repair`), with code of our own: see the tests for the rate of agreement.
+
+mod containers;
+mod cursor;
+mod literal;
+mod members;
+mod string;
+mod top;
+
+use serde_json::Value;
+
+pub use top::{first, repair, values};
+
+/// Containers deeper than this are left out.
+pub const MAX_DEPTH: usize = 120;
+
+/// One way in which a text was not JSON.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum Repair {
+    /// There is other text around the JSON.
+    SurroundingText,
+    /// Several values stand one after the other.
+    SeveralValues,
+    /// A comment was removed.
+    Comment,
+    /// A string's closing quote is missing.
+    UnclosedString,
+    /// A string has unescaped quotes in it.
+    InnerQuote,
+    /// A string stands in other quotes than `"`.
+    OtherQuotes,
+    /// A string without quotes.
+    BareText,
+    /// An escape that JSON does not know.
+    BadEscape,
+    /// A bare line break or tab in a string.
+    ControlCharacter,
+    /// A number in a form that JSON does not know.
+    OddNumber,
+    /// `True`, `None` and the like.
+    OddLiteral,
+    /// An object or array that is not closed.
+    UnclosedContainer,
+    /// A closing bracket that closes nothing.
+    StrayBracket,
+    /// A comma too many or too few.
+    Comma,
+    /// A key without a colon behind it.
+    MissingColon,
+    /// A key without a value.
+    MissingValue,
+    /// Text that belongs to nothing was left out.
+    Garbage,
+    /// Pairs that stand in an array, members that stand in no array.
+    MisplacedMember,
+    /// Parentheses in place of brackets.
+    Parentheses,
+    /// Something was nested deeper than [`MAX_DEPTH`] and left out.
+    TooDeep,
+}
+
+impl Repair {
+    /// The repair in words.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Repair::SurroundingText => "text around the JSON was left out",
+            Repair::SeveralValues => "several JSON values stand one after the other",
+            Repair::Comment => "a comment was removed",
+            Repair::UnclosedString => "a string was not closed",
+            Repair::InnerQuote => "a quote inside a string was not escaped",
+            Repair::OtherQuotes => "a string stood in other quotes",
+            Repair::BareText => "a string stood without quotes",
+            Repair::BadEscape => "an unknown escape was read as text",
+            Repair::ControlCharacter => "a control character in a string was not escaped",
+            Repair::OddNumber => "a number was not written as JSON",
+            Repair::OddLiteral => "a literal was not written as JSON",
+            Repair::UnclosedContainer => "an object or array was not closed",
+            Repair::StrayBracket => "a closing bracket did not fit",
+            Repair::Comma => "a comma was missing or too many",
+            Repair::MissingColon => "a colon was missing",
+            Repair::MissingValue => "a value was missing",
+            Repair::Garbage => "text that belongs to nothing was left out",
+            Repair::MisplacedMember => "pairs or members stood in the wrong container",
+            Repair::Parentheses => "parentheses stood for brackets",
+            Repair::TooDeep => "something nested too deeply was left out",
+        }
+    }
+}
+
+/// What became of a text.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Repaired {
+    /// The value; none if there is nothing like JSON in the text.
+    pub value: Option<Value>,
+    /// What was wrong, each kind once, in the order found. Empty for valid JSON.
+    pub repairs: Vec<Repair>,
+}
+
+/// One JSON value in a text.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Embedded {
+    /// The value: an object or an array.
+    pub value: Value,
+    /// What was wrong with it, each kind once, in the order found.
+    pub repairs: Vec<Repair>,
+    /// Where it begins, in bytes.
+    pub start: usize,
+    /// Where it ends, in bytes.
+    pub end: usize,
+}

@@ -1,0 +1,165 @@
+//! From a whole text to its JSON.
+
+use serde_json::Value;
+
+use super::cursor::Cursor;
+use super::string::Place;
+use super::{Embedded, Repair, Repaired};
+
+/// Repairs a text: the value it was most likely meant to be, and what was wrong.
+///
+/// Of several values in a row, empty ones are dropped; one that directly follows another with the
+/// same keys is its correction; any others make an array.
+#[must_use]
+pub fn repair(text: &str) -> Repaired {
+    if let Ok(value) = serde_json::from_str(text) {
+        return Repaired { value: Some(value), repairs: Vec::new() };
+    }
+    let found = values(text);
+    if found.is_empty() {
+        return group(text);
+    }
+    let mut repairs: Vec<Repair> = Vec::new();
+    if found.len() > 1 {
+        repairs.push(Repair::SeveralValues);
+    } else if found.iter().any(|e| surrounds(text, e)) {
+        repairs.push(Repair::SurroundingText);
+    }
+    for repair in found.iter().flat_map(|e| &e.repairs) {
+        if !repairs.contains(repair) {
+            repairs.push(*repair);
+        }
+    }
+    Repaired { value: Some(combine(text, found)), repairs }
+}
+
+/// Every object and array in a text that is not inside another, in order.
+///
+/// ```
+/// use retold::parse::json_repair::values;
+///
+/// let found = values("First {\"a\": 1}, then {'b': 2");
+/// assert_eq!(found.len(), 2);
+/// assert_eq!(found[1].value["b"], 2);
+/// ```
+#[must_use]
+pub fn values(text: &str) -> Vec<Embedded> {
+    let mut found = Vec::new();
+    let mut at = 0;
+    while let Some(start) = text.get(at..).and_then(|rest| rest.find(['{', '['])) {
+        let embedded = read(text, at + start);
+        // Every container is at least its opening bracket.
+        at = embedded.end.max(at + start + 1);
+        found.push(embedded);
+    }
+    found
+}
+
+/// The first object or array in a text; nothing behind it is read.
+#[must_use]
+pub fn first(text: &str) -> Option<Embedded> {
+    text.find(['{', '[']).map(|start| read(text, start))
+}
+
+/// Reads the container at `start`: strictly if possible, with repairs if not.
+fn read(text: &str, start: usize) -> Embedded {
+    let rest = text.get(start..).unwrap_or_default();
+    let mut strict = serde_json::Deserializer::from_str(rest).into_iter::<Value>();
+    if let Some(Ok(value)) = strict.next() {
+        let end = start + strict.byte_offset();
+        let mut cursor = Cursor::new(text, end);
+        let value = resume(&mut cursor, value);
+        let end = cursor.pos;
+        return Embedded { value, repairs: cursor.take_repairs(), start, end };
+    }
+    let mut cursor = Cursor::new(text, start);
+    let value = cursor.value(Place::Value).unwrap_or(Value::Null);
+    let value = resume(&mut cursor, value);
+    let mut repairs = cursor.take_repairs();
+    if repairs.is_empty() {
+        // It was no JSON, so something was left out.
+        repairs.push(Repair::Garbage);
+    }
+    Embedded { value, end: cursor.pos, repairs, start }
+}
+
+/// Goes on with an object behind whose closing brace another key stands: it closed too early.
+fn resume(cursor: &mut Cursor<'_>, mut value: Value) -> Value {
+    while let Value::Object(map) = &mut value {
+        let comma = cursor.after_space(cursor.pos);
+        let key = cursor.after_space(comma + 1);
+        let goes_on = cursor.char_at(comma) == Some(',')
+            && matches!(cursor.char_at(key), Some('"' | '\''))
+            && (cursor.is_key(key) || cursor.text.get(key..).is_some_and(is_empty_key));
+        if !goes_on {
+            break;
+        }
+        cursor.note(Repair::StrayBracket);
+        cursor.pos = comma + 1;
+        let map = std::mem::take(map);
+        value = cursor.more_members(map);
+    }
+    value
+}
+
+fn is_empty_key(text: &str) -> bool {
+    text.strip_prefix("\"\"").is_some_and(|rest| rest.trim_start().starts_with(':'))
+}
+
+/// One value out of several.
+fn combine(text: &str, found: Vec<Embedded>) -> Value {
+    let mut kept: Vec<Embedded> = Vec::new();
+    for embedded in found {
+        match kept.last_mut() {
+            Some(last) if is_empty(&embedded.value) && !is_empty(&last.value) => {}
+            Some(last) if is_empty(&last.value) => *last = embedded,
+            Some(last) if corrects(text, last, &embedded) => *last = embedded,
+            _ => kept.push(embedded),
+        }
+    }
+    let mut values: Vec<Value> = kept.into_iter().map(|e| e.value).collect();
+    match values.pop() {
+        Some(value) if values.is_empty() => value,
+        Some(value) => {
+            values.push(value);
+            Value::Array(values)
+        }
+        None => Value::Null,
+    }
+}
+
+fn is_empty(value: &Value) -> bool {
+    match value {
+        Value::Object(map) => map.is_empty(),
+        Value::Array(items) => items.is_empty(),
+        _ => false,
+    }
+}
+
+/// Whether the second value directly follows the first and has its shape.
+fn corrects(text: &str, first: &Embedded, second: &Embedded) -> bool {
+    let between = text.get(first.end..second.start).unwrap_or_default();
+    between.trim().is_empty()
+        && match (&first.value, &second.value) {
+            (Value::Object(a), Value::Object(b)) => a.keys().eq(b.keys()),
+            (Value::Array(a), Value::Array(b)) => a.len() == b.len(),
+            _ => false,
+        }
+}
+
+/// Whether something else than white space stands around the value.
+fn surrounds(text: &str, embedded: &Embedded) -> bool {
+    let before = text.get(..embedded.start).unwrap_or_default();
+    let after = text.get(embedded.end..).unwrap_or_default();
+    !before.trim().is_empty() || !after.trim().is_empty()
+}
+
+/// A text without braces and brackets may still be `(1, 2)`, in a fence or not.
+fn group(text: &str) -> Repaired {
+    let fenced =
+        text.split_once("```").map(|(_, rest)| rest.trim_start_matches(char::is_alphanumeric));
+    let at = text.len() - fenced.unwrap_or(text).trim_start().len();
+    let mut cursor = Cursor::new(text, at);
+    let value = if cursor.peek() == Some('(') { cursor.group() } else { None };
+    Repaired { value, repairs: cursor.take_repairs() }
+}

@@ -1,0 +1,219 @@
+//! The public goods game: what a player contributes, says, and deducts from or grants to others.
+//!
+//! The rules come from the source document "Structured Output Format for LLM Responses": the
+//! answer stands in a tag (`<CONTRIBUTE>`, `<MESSAGE>`, `<REDISTRIBUTE>`), the reasoning in
+//! another, and fall-backs read answers without tags.
+//!
+//! - `contribution@1`, `chat@1`, `redistribution@1` (`v1`): the document's priority lists, with the
+//!   original program's behaviour where the document leaves room.
+//! - `contribution@2`, `chat@2`, `redistribution@2`: what the player decided, and nothing that the
+//!   player only thought about.
+//! - `contribution_json@1`, `actions_json@1` (`json`): the JSON answers of local models.
+//!
+//! A contribution is the number in the tag. Under [`Framing::OptOut`] that is what the player
+//! WITHDRAWS: [`contributed`] turns it into what stays in the pot.
+
+mod chat;
+mod contribution;
+mod json;
+mod number;
+mod redistribution;
+mod turn;
+mod v1;
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::chain::{AnyParser, ChainParser, Found, LastResort, Strategy};
+use crate::prompt::CanonicalError;
+
+pub use json::{ActionsParser, actions_parser, json_contribution_parser};
+
+/// What amounts the game allows.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ContributionType {
+    /// Any whole number from nothing to the endowment.
+    #[default]
+    Variable,
+    /// Nothing or the whole endowment.
+    AllOrNothing,
+}
+
+impl ContributionType {
+    /// The allowed amount for a stated one: within the range, and under
+    /// [`ContributionType::AllOrNothing`] the nearer end of it, half counting as all.
+    #[must_use]
+    pub fn allowed(self, amount: i64, endowment: i64) -> i64 {
+        match self {
+            ContributionType::Variable => amount.clamp(0, endowment.max(0)),
+            // `amount < endowment / 2` without halves or overflow.
+            ContributionType::AllOrNothing if amount < endowment.saturating_sub(amount) => 0,
+            ContributionType::AllOrNothing => endowment,
+        }
+    }
+}
+
+/// What the number in the tag means.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Framing {
+    /// Coins put into the pot.
+    #[default]
+    OptIn,
+    /// Coins taken out of the pot.
+    OptOut,
+}
+
+/// What a player contributes who stated `amount` under a framing.
+#[must_use]
+pub fn contributed(amount: i64, framing: Framing, endowment: i64) -> i64 {
+    match framing {
+        Framing::OptIn => amount,
+        Framing::OptOut => endowment.saturating_sub(amount),
+    }
+}
+
+/// What a contribution parser is told.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ContributionParams {
+    /// What a player has, and the most that can be moved.
+    #[serde(default = "twenty")]
+    pub endowment: u32,
+    /// What amounts are allowed. Version 1 knows the range only; see [`ContributionType::allowed`].
+    #[serde(default)]
+    pub contribution_type: ContributionType,
+}
+
+/// The document's endowment.
+fn twenty() -> u32 {
+    20
+}
+
+impl Default for ContributionParams {
+    fn default() -> Self {
+        ContributionParams { endowment: twenty(), contribution_type: ContributionType::default() }
+    }
+}
+
+impl ContributionParams {
+    fn endowment(&self) -> i64 {
+        self.endowment.into()
+    }
+}
+
+/// What a chat parser is told.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ChatParams {
+    /// A longer message is cut and `...` put behind it.
+    #[serde(default = "two_thousand")]
+    pub max_chars: usize,
+}
+
+fn two_thousand() -> usize {
+    2_000
+}
+
+impl Default for ChatParams {
+    fn default() -> Self {
+        ChatParams { max_chars: two_thousand() }
+    }
+}
+
+/// What a redistribution parser is told.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RedistributionParams {
+    /// How many other players there are, and so how many numbers are asked for.
+    pub targets: usize,
+}
+
+/// A contribution parser; its value is the number of coins stated, within the range.
+pub type ContributionParser = ChainParser<ContributionParams, i64>;
+/// A chat parser; its value is the message, empty for silence.
+pub type ChatParser = ChainParser<ChatParams, String>;
+/// A redistribution parser; its value is the units for each other player, in the prompt's order.
+pub type RedistributionParser = ChainParser<RedistributionParams, Vec<i64>>;
+
+/// The contribution parser of a version: 1, or 2 for any other number ([`super::registry`] refuses
+/// those; so for the others below).
+///
+/// # Errors
+/// [`CanonicalError`] never in practice: the settings are plain numbers and names.
+pub fn contribution_parser(
+    version: u32,
+    params: ContributionParams,
+) -> Result<ContributionParser, CanonicalError> {
+    let half: fn(&str, &ContributionParams) -> Found<i64> = match version {
+        1 => |_, params| Found::plain(params.endowment() / 2),
+        _ => contribution::default,
+    };
+    let (version, strategies) = pick(version, v1::CONTRIBUTION, contribution::STRATEGIES);
+    ChainParser::new("contribution", version, params, strategies, ("default", half), None)
+}
+
+/// The chat parser of a version.
+///
+/// # Errors
+/// [`CanonicalError`] never in practice.
+pub fn chat_parser(version: u32, params: ChatParams) -> Result<ChatParser, CanonicalError> {
+    let last: LastResort<ChatParams, String> = match version {
+        1 => ("whole_text", v1::whole_text),
+        _ => ("no_message", chat::no_message),
+    };
+    let (version, strategies) = pick(version, v1::CHAT, chat::STRATEGIES);
+    ChainParser::new("chat", version, params, strategies, last, None)
+}
+
+/// The redistribution parser of a version.
+///
+/// # Errors
+/// [`CanonicalError`] never in practice.
+pub fn redistribution_parser(
+    version: u32,
+    params: RedistributionParams,
+) -> Result<RedistributionParser, CanonicalError> {
+    let zeros: fn(&str, &RedistributionParams) -> Found<Vec<i64>> = match version {
+        1 => |_, params| Found::plain(vec![0; params.targets]),
+        _ => redistribution::default,
+    };
+    let (version, strategies) = pick(version, v1::REDISTRIBUTION, redistribution::STRATEGIES);
+    ChainParser::new("redistribution", version, params, strategies, ("default", zeros), None)
+}
+
+fn pick<P, V>(
+    version: u32,
+    first: &'static [Strategy<P, V>],
+    second: &'static [Strategy<P, V>],
+) -> (u32, &'static [Strategy<P, V>]) {
+    if version == 1 { (1, first) } else { (2, second) }
+}
+
+/// A parser of this game from recorded settings; no settings at all means the document's.
+pub(super) fn from_params(
+    name: &str,
+    version: u32,
+    params: &Value,
+) -> Result<Box<dyn AnyParser>, String> {
+    Ok(match name {
+        "contribution" => Box::new(contribution_parser(version, read(params)?).map_err(text)?),
+        "contribution_json" => Box::new(json_contribution_parser(read(params)?).map_err(text)?),
+        "chat" => Box::new(chat_parser(version, read(params)?).map_err(text)?),
+        "actions_json" => Box::new(actions_parser().map_err(text)?),
+        _ => Box::new(redistribution_parser(version, read(params)?).map_err(text)?),
+    })
+}
+
+fn read<P: DeserializeOwned + Default>(params: &Value) -> Result<P, String> {
+    match params {
+        Value::Null => Ok(P::default()),
+        params => P::deserialize(params).map_err(text),
+    }
+}
+
+fn text(error: impl std::fmt::Display) -> String {
+    error.to_string()
+}

@@ -1,0 +1,207 @@
+//! `redistribution@2`: the units the player assigned to each of the others.
+//!
+//! - **The last complete tag outside the reasoning** decides, as for contributions.
+//! - It must hold **as many numbers as there are targets**, as a JSON array (repaired if need be)
+//!   or as a plain list. With more or fewer nobody knows which number was meant for whom: the array
+//!   is rejected, and no one is punished or rewarded by mistake.
+//! - **An array that was cut** is different: its numbers belong to the first targets. They are kept,
+//!   the rest gets nothing, and the method is `unclosed_redistribute_tag`.
+//! - **Negative** units become zero, with a warning, as in version 1. A fraction is cut off.
+//! - Without a tag, the text outside the reasoning counts if it is such a list, or holds one as an
+//!   array. Other numbers (`2 units to player 1`) are not taken: version 1 reads player numbers as
+//!   units. **The reasoning is not searched.**
+//! - Nothing found: no units for anyone, the document's default.
+//!
+//! Whether a player can pay for the units is the game's business, not the parser's.
+
+use serde_json::Value;
+
+use super::RedistributionParams;
+use super::number::numbers;
+use super::turn::Turn;
+use crate::parse::chain::{Found, Strategy};
+use crate::parse::json_repair;
+
+pub(super) const STRATEGIES: &[Strategy<RedistributionParams, Vec<i64>>] = &[
+    Strategy { method: "redistribute_tag", find: redistribute_tag },
+    Strategy { method: "unclosed_redistribute_tag", find: unclosed_tag },
+    Strategy { method: "wrong_length", find: wrong_length },
+    Strategy { method: "unreadable_tag", find: unreadable_tag },
+    Strategy { method: "whole_text_array", find: whole_text_array },
+    Strategy { method: "array_in_text", find: array_in_text },
+    Strategy { method: "redistribute_tag_in_reasoning", find: tag_in_reasoning },
+];
+
+const TAG: &str = "REDISTRIBUTE";
+
+fn redistribute_tag(text: &str, params: &RedistributionParams) -> Option<Found<Vec<i64>>> {
+    let turn = Turn::of(text, TAG);
+    let found = last_list(&turn.blocks)?.fitting(&turn, params)?;
+    Some(several(found, turn.blocks.len()))
+}
+
+fn unclosed_tag(text: &str, params: &RedistributionParams) -> Option<Found<Vec<i64>>> {
+    let turn = Turn::of(text, TAG);
+    if !turn.blocks.is_empty() {
+        return None;
+    }
+    let mut list = List::of_cut(turn.unclosed?)?;
+    let count = list.units.len();
+    if count > params.targets {
+        return None;
+    }
+    list.units.resize(params.targets, 0);
+    let mut found = list.fitting(&turn, params)?;
+    found.warnings.push(format!(
+        "the redistribute tag is not closed: {count} of {} numbers are there",
+        params.targets
+    ));
+    Some(found)
+}
+
+/// A tag whose numbers are too many or too few.
+fn wrong_length(text: &str, params: &RedistributionParams) -> Option<Found<Vec<i64>>> {
+    let turn = Turn::of(text, TAG);
+    let list = match last_list(&turn.blocks) {
+        Some(list) => list,
+        None if turn.blocks.is_empty() => List::of_cut(turn.unclosed?)?,
+        None => return None,
+    };
+    let warning = format!("{} numbers for {} targets: rejected", list.units.len(), params.targets);
+    Some(nothing(&turn, params, warning))
+}
+
+/// A tag without a list in it: an answer that cannot be read is not replaced by other text.
+fn unreadable_tag(text: &str, params: &RedistributionParams) -> Option<Found<Vec<i64>>> {
+    let turn = Turn::of(text, TAG);
+    if turn.blocks.is_empty() && turn.unclosed.is_none() {
+        return None;
+    }
+    Some(nothing(&turn, params, "the redistribute tag holds no list: rejected".to_owned()))
+}
+
+fn whole_text_array(text: &str, params: &RedistributionParams) -> Option<Found<Vec<i64>>> {
+    let turn = Turn::of(text, TAG);
+    let body = turn.body()?;
+    let is_whole = !body.contains('[') || body.starts_with('[') && body.ends_with(']');
+    List::of(body).filter(|_| is_whole)?.fitting(&turn, params)
+}
+
+fn array_in_text(text: &str, params: &RedistributionParams) -> Option<Found<Vec<i64>>> {
+    let turn = Turn::of(text, TAG);
+    let arrays = turn.pieces().flat_map(json_repair::values);
+    let lists = arrays.filter_map(|array| List::of_value(&array.value));
+    let list = lists.filter(|list| list.units.len() == params.targets).last()?;
+    list.fitting(&turn, params)
+}
+
+fn tag_in_reasoning(text: &str, params: &RedistributionParams) -> Option<Found<Vec<i64>>> {
+    let turn = Turn::of(text, TAG);
+    last_list(&turn.blocks_in_reasoning)?.fitting(&turn, params)
+}
+
+/// The last resort.
+pub(super) fn default(text: &str, params: &RedistributionParams) -> Found<Vec<i64>> {
+    let turn = Turn::of(text, TAG);
+    nothing(&turn, params, "no redistribution found: no units for anyone".to_owned())
+}
+
+fn last_list(blocks: &[&str]) -> Option<List> {
+    List::of(blocks.iter().rev().find(|block| !block.trim().is_empty())?)
+}
+
+fn several(mut found: Found<Vec<i64>>, count: usize) -> Found<Vec<i64>> {
+    if count > 1 {
+        found.warnings.push("several redistribute tags: the last one counts".to_owned());
+    }
+    found
+}
+
+fn nothing(turn: &Turn<'_>, params: &RedistributionParams, warning: String) -> Found<Vec<i64>> {
+    let reasoning = turn.reasoning.map(str::to_owned);
+    Found { value: vec![0; params.targets], reasoning, warnings: vec![warning] }
+}
+
+/// A list of numbers as it was written.
+struct List {
+    units: Vec<i64>,
+    warnings: Vec<String>,
+}
+
+impl List {
+    /// A JSON array, or numbers with nothing but separators between.
+    fn of(text: &str) -> Option<List> {
+        let text = text.trim();
+        if text.contains('[') {
+            let repaired = json_repair::repair(text);
+            let mut list = List::of_value(&repaired.value?)?;
+            list.warnings.extend(repaired.repairs.iter().map(|r| format!("JSON: {}", r.as_str())));
+            return Some(list);
+        }
+        let is_plain = |c: char| c.is_ascii_digit() || c.is_whitespace() || ",;-.+()".contains(c);
+        (!text.is_empty() && text.chars().all(is_plain)).then(|| List::of_numbers(text))?
+    }
+
+    /// The beginning of an array that was cut. Its last number may have been cut too.
+    fn of_cut(text: &str) -> Option<List> {
+        let text = text.trim();
+        let is_list = text.starts_with('[') || text.starts_with(|c: char| c.is_ascii_digit());
+        let end = text.find(']').unwrap_or(text.len());
+        is_list.then(|| List::of_numbers(text.get(..end)?))?
+    }
+
+    fn of_numbers(text: &str) -> Option<List> {
+        let mut list = List { units: Vec::new(), warnings: Vec::new() };
+        for number in numbers(text) {
+            list.units.push(number.value);
+            if number.cut {
+                list.warnings.push("a fraction of a unit was cut off".to_owned());
+            }
+        }
+        list.warnings.dedup();
+        (!list.units.is_empty()).then_some(list)
+    }
+
+    /// A JSON array of numbers, or of numbers as text.
+    fn of_value(value: &Value) -> Option<List> {
+        let mut list = List { units: Vec::new(), warnings: Vec::new() };
+        for item in value.as_array()? {
+            let text = match item {
+                Value::Number(number) => number.to_string(),
+                Value::String(text) => {
+                    list.warnings.push("a number stood in quotes".to_owned());
+                    text.trim().to_owned()
+                }
+                _ => return None,
+            };
+            let is_number = text.bytes().all(|b| b.is_ascii_digit() || b == b'-' || b == b'.');
+            let number = numbers(&text).next().filter(|_| is_number)?;
+            if number.cut {
+                list.warnings.push("a fraction of a unit was cut off".to_owned());
+            }
+            list.units.push(number.value);
+        }
+        list.warnings.dedup();
+        Some(list)
+    }
+
+    /// The decision, if the length is right.
+    fn fitting(
+        mut self,
+        turn: &Turn<'_>,
+        params: &RedistributionParams,
+    ) -> Option<Found<Vec<i64>>> {
+        if self.units.len() != params.targets {
+            return None;
+        }
+        if self.units.iter().any(|units| *units < 0) {
+            self.warnings.push("negative units became zero".to_owned());
+        }
+        if turn.goes_on {
+            self.warnings.push("text after the turn was left out".to_owned());
+        }
+        let value = self.units.into_iter().map(|units| units.max(0)).collect();
+        let reasoning = turn.reasoning.map(str::to_owned);
+        Some(Found { value, reasoning, warnings: self.warnings })
+    }
+}

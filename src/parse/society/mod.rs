@@ -1,0 +1,67 @@
+//! The agent society: which of nine actions an agent takes.
+//!
+//! The rules come from the source document "Agent System Prompts": an answer is one JSON object
+//! with an `action` and its fields, within limits.
+//!
+//! - `action@1` (`v1`): the document's program, its models' coercions included.
+//! - `action@2` (`v2`): the action the agent stated, or a rejection with its reason.
+//! - [`Action`]: the nine actions.
+
+mod action;
+mod fields;
+mod forgiving;
+mod pydantic;
+mod v1;
+mod v2;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::chain::{AnyParser, ChainParser};
+use crate::prompt::CanonicalError;
+
+pub use action::{Action, Ballot, ProposalType, Resource, WorkType};
+
+/// What the parser is told.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Params {
+    /// How many agents there are: ids go from 1 to this.
+    #[serde(default = "hundred")]
+    pub agents: u32,
+}
+
+/// The document's number of agents.
+fn hundred() -> u32 {
+    100
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Params { agents: hundred() }
+    }
+}
+
+/// An action parser.
+pub type ActionParser = ChainParser<Params, Action>;
+
+/// The parser of a version: 1, or 2 for any other number ([`super::registry`] refuses those).
+///
+/// # Errors
+/// [`CanonicalError`] never in practice: the settings are a number.
+pub fn parser(version: u32, params: Params) -> Result<ActionParser, CanonicalError> {
+    if version == 1 {
+        ChainParser::new("action", 1, params, v1::STRATEGIES, v1::LAST, None)
+    } else {
+        ChainParser::new("action", 2, params, v2::STRATEGIES, v2::LAST, None)
+    }
+}
+
+/// The parser of a version, from recorded settings. No settings at all means the document's.
+pub(super) fn from_params(version: u32, params: &Value) -> Result<Box<dyn AnyParser>, String> {
+    let params = match params {
+        Value::Null => Params::default(),
+        params => Params::deserialize(params).map_err(|e| e.to_string())?,
+    };
+    Ok(Box::new(parser(version, params).map_err(|e| e.to_string())?))
+}

@@ -1,0 +1,171 @@
+//! `action@2`: the action the agent stated, or a rejection with its reason.
+//!
+//! - **Every object of the answer** is looked at, nested ones and lists of them too, in fences or
+//!   not, malformed ones after repair. The first that names an action counts: the prompt asks for
+//!   one, and what follows is a turn the model invents, or a second action it may not take. It counts
+//!   even if it does not fit: a later one is not taken because it happens to.
+//! - **The prompt's notation is no choice**: `law|allocation|rule`, `work, trade`, `1-8` or a list of
+//!   actions are rejected. So is a copied example (`Your message here`).
+//! - Numbers may be written as text, words in any case; text stays text. **Limits are the
+//!   document's**, lengths in characters. Nothing is cut or clamped: what an agent asks for is
+//!   done or not done.
+//! - **Prose without JSON** is a forum post, as in the document. Broken JSON is not: version 1
+//!   posts it for all to read.
+//! - What stands before `</think>` is the reasoning.
+
+use serde_json::{Map, Value};
+
+use super::Params;
+use super::action::Action;
+use super::fields::{Built, NAMES, build};
+use super::forgiving::{Forgiving, is_notation, kind, notation, quoted};
+use crate::parse::chain::{Found, LastResort, Strategy};
+use crate::parse::json_repair::{self, Repair};
+use crate::parse::python::head;
+
+pub(super) const STRATEGIES: &[Strategy<Params, Action>] = &[
+    Strategy { method: "json_action", find: json_action },
+    Strategy { method: "repaired_json_action", find: repaired_json_action },
+    Strategy { method: "plain_text_post", find: plain_text_post },
+];
+
+pub(super) const LAST: LastResort<Params, Action> = ("rejected", rejected);
+
+fn json_action(text: &str, params: &Params) -> Option<Found<Action>> {
+    accepted(text, params, false)
+}
+
+fn repaired_json_action(text: &str, params: &Params) -> Option<Found<Action>> {
+    accepted(text, params, true)
+}
+
+/// The stated action, if it fits, and the JSON was malformed or not as asked.
+fn accepted(text: &str, params: &Params, malformed: bool) -> Option<Found<Action>> {
+    let stated = Stated::of(text)?;
+    if stated.repairs.is_empty() == malformed {
+        return None;
+    }
+    let (action, warnings) = stated.action(params).ok()?;
+    Some(Found { value: action, reasoning: stated.reasoning(), warnings })
+}
+
+fn plain_text_post(text: &str, _: &Params) -> Option<Found<Action>> {
+    let (reasoning, body) = split(text);
+    let body = body.trim();
+    if body.is_empty() || body.contains(['{', '}']) {
+        return None;
+    }
+    let content = head(body, 2_000).to_owned();
+    let mut warnings = vec!["no JSON: the text is a forum post".to_owned()];
+    if content.len() < body.len() {
+        warnings.push("the post was cut to 2,000 characters".to_owned());
+    }
+    Some(Found { value: Action::ForumPost { content }, reasoning, warnings })
+}
+
+fn rejected(text: &str, params: &Params) -> Found<Action> {
+    let (reason, reasoning) = match Stated::of(text) {
+        Some(stated) => (stated.action(params).err(), stated.reasoning()),
+        None if split(text).1.trim().is_empty() => (Some("the answer is empty".to_owned()), None),
+        None => (None, split(text).0),
+    };
+    let reason = reason.unwrap_or_else(|| "no JSON object names an action".to_owned());
+    Found { value: Action::Rejected { reason }, reasoning, warnings: Vec::new() }
+}
+
+/// What was thought and what was answered.
+fn split(text: &str) -> (Option<String>, &str) {
+    match text.rsplit_once("</think>") {
+        Some((thought, body)) if !body.trim().is_empty() => {
+            let thought = thought.trim();
+            let thought = thought.strip_prefix("<think>").unwrap_or(thought).trim();
+            (Some(thought.to_owned()), body)
+        }
+        _ => (None, text),
+    }
+}
+
+/// The object that names an action.
+struct Stated {
+    fields: Map<String, Value>,
+    repairs: Vec<Repair>,
+    /// How many other objects name one.
+    others: usize,
+    thought: Option<String>,
+}
+
+impl Stated {
+    fn of(text: &str) -> Option<Stated> {
+        let (thought, body) = split(text);
+        let mut found: Option<Stated> = None;
+        for embedded in json_repair::values(body) {
+            let mut objects = Vec::new();
+            collect(embedded.value, &mut objects);
+            for fields in objects {
+                match &mut found {
+                    Some(first) => first.others += 1,
+                    None => {
+                        let repairs = embedded.repairs.clone();
+                        found =
+                            Some(Stated { fields, repairs, others: 0, thought: thought.clone() });
+                    }
+                }
+            }
+        }
+        found
+    }
+
+    /// The action and what was repaired, or why there is none.
+    fn action(&self, params: &Params) -> Result<(Action, Vec<String>), String> {
+        let written = self.fields.get("action").unwrap_or(&Value::Null);
+        let Some(text) = written.as_str() else {
+            return Err(format!("action is not one name but {}", kind(written)));
+        };
+        let name = text.trim().to_lowercase().replace([' ', '-'], "_");
+        if is_notation(text) && !NAMES.contains(&name.as_str()) {
+            return Err(notation("action", text));
+        }
+        let mut fields = Forgiving::new(&self.fields);
+        match build(&name, &mut fields, params.agents) {
+            Built::Unknown => Err(format!("there is no action {}", quoted(text))),
+            Built::Misfit => Err(fields.misfits.join("; ")),
+            Built::Action(action) => {
+                let mut warnings: Vec<String> =
+                    self.repairs.iter().map(|r| format!("JSON: {}", r.as_str())).collect();
+                if name != text {
+                    warnings.push(format!("action was written as {}", quoted(text)));
+                }
+                warnings.append(&mut fields.warnings);
+                if self.others > 0 {
+                    warnings.push(format!("{} more actions were left out", self.others));
+                }
+                Ok((action, warnings))
+            }
+        }
+    }
+
+    /// What the agent thought, where it said so apart from the action.
+    fn reasoning(&self) -> Option<String> {
+        let keys = ["thought", "thoughts", "thinking", "rationale"];
+        let said = keys.iter().find_map(|key| self.fields.get(*key)?.as_str()).map(str::to_owned);
+        said.or_else(|| self.thought.clone())
+    }
+}
+
+/// Every object that names an action, in order. An object under `action` is the action itself.
+/// Repaired JSON is nested no deeper than the repair allows, so neither is this.
+fn collect(value: Value, found: &mut Vec<Map<String, Value>>) {
+    match value {
+        Value::Object(mut object) => match object.get("action") {
+            Some(Value::Object(_)) => {
+                if let Some(inner) = object.remove("action") {
+                    collect(inner, found);
+                }
+            }
+            Some(_) => found.push(object),
+            None => object.into_iter().for_each(|(_, value)| collect(value, found)),
+        },
+        Value::Array(items) => items.into_iter().for_each(|item| collect(item, found)),
+        _ => {}
+    }
+}

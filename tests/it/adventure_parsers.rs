@@ -1,0 +1,5 @@
+//! The parsers of the adventure.
+
+mod assertions;
+mod document;
+mod rules;

@@ -1,0 +1,67 @@
+//! A short run of the fuzz targets: frozen answers, mutated from a fixed seed.
+
+use std::collections::BTreeSet;
+
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::{Rng, SeedableRng};
+use retold::parse::registry;
+
+use crate::support::cases::cases;
+
+#[expect(unreachable_pub, reason = "public in the crate of the fuzz targets")]
+#[path = "../../fuzz/src/lib.rs"]
+mod targets;
+
+pub(crate) use targets::fuzz_one;
+
+/// How many mutants of each parser's cases, in a debug build in a few seconds.
+const MUTANTS: usize = 500;
+
+#[test]
+fn mutated_answers_are_decided_without_a_panic() {
+    let names: BTreeSet<&str> = registry::all().map(|(name, _)| name).collect();
+    for name in names {
+        mutate(name, &answers(name));
+    }
+    let all: Vec<Vec<u8>> = ["action", "narrative", "character"].map(answers).concat();
+    mutate("json_repair", &all);
+}
+
+fn answers(name: &str) -> Vec<Vec<u8>> {
+    cases(name).into_iter().map(|case| case.answer.into_bytes()).collect()
+}
+
+fn mutate(name: &str, answers: &[Vec<u8>]) {
+    let mut random = ChaCha8Rng::seed_from_u64(0x7265_746f_6c64);
+    let mut below = |limit: usize| usize::try_from(random.next_u32()).unwrap() % limit.max(1);
+    for _ in 0..MUTANTS {
+        let mut text = answers[below(answers.len())].clone();
+        for _ in 0..=below(4) {
+            let at = below(text.len() + 1);
+            let to = (at + below(24)).min(text.len());
+            match below(6) {
+                0 => text.truncate(at),
+                1 => drop(text.drain(at..to)),
+                2 => {
+                    let piece = text[at..to].to_vec();
+                    text.splice(at..at, piece.repeat(1 + below(5)));
+                }
+                3 => {
+                    let other = &answers[below(answers.len())];
+                    let from = below(other.len() + 1);
+                    text.splice(at..to, other[from..].iter().copied());
+                }
+                4 => {
+                    let pieces = b"{}[]()\"'`<>/\\:,|-.*&#\n \xf0\x9f\x98\x80\xe2\x80\x9c0";
+                    text.insert(at, pieces[below(pieces.len())]);
+                }
+                _ => {
+                    if let Some(byte) = text.get_mut(at) {
+                        *byte ^= 1 << below(8);
+                    }
+                }
+            }
+        }
+        fuzz_one(name, &text);
+    }
+}

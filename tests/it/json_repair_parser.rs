@@ -1,0 +1,4 @@
+//! The repair of malformed JSON.
+
+mod rules;
+mod vectors;

@@ -1,0 +1,81 @@
+//! The stated rules, and totality, on texts of our own.
+
+use retold::parse::json_repair::{MAX_DEPTH, Repair, repair, values};
+use serde_json::{Value, json};
+
+fn value(text: &str) -> Value {
+    repair(text).value.unwrap_or_default()
+}
+
+#[test]
+fn each_kind_of_damage_is_repaired_and_named() {
+    let cases = [
+        ("Sure: {\"a\": 1}", json!({ "a": 1 }), Repair::SurroundingText),
+        ("{\"a\": 1}\n[2]", json!([{ "a": 1 }, [2]]), Repair::SeveralValues),
+        ("{\"a\": 1 /* one */}", json!({ "a": 1 }), Repair::Comment),
+        ("{\"a\": \"b", json!({ "a": "b" }), Repair::UnclosedString),
+        ("{\"a\": \"b, \"c\": 2}", json!({ "a": "b", "c": 2 }), Repair::UnclosedString),
+        ("{\"a\": \"so \"good\" it is\"}", json!({ "a": "so \"good\" it is" }), Repair::InnerQuote),
+        ("{'a': 'b'}", json!({ "a": "b" }), Repair::OtherQuotes),
+        ("{“a”: “b”}", json!({ "a": "b" }), Repair::OtherQuotes),
+        ("{a: b c}", json!({ "a": "b c" }), Repair::BareText),
+        ("{\"a\": \"C:\\games\"}", json!({ "a": "C:\\games" }), Repair::BadEscape),
+        ("{\"a\": \"b\nc\"}", json!({ "a": "b\nc" }), Repair::ControlCharacter),
+        ("[.5, 1_000, +3]", json!([0.5, 1000, 3]), Repair::OddNumber),
+        ("[True, None]", json!([true, null]), Repair::OddLiteral),
+        ("[[1, 2", json!([[1, 2]]), Repair::UnclosedContainer),
+        ("[1, 2}]", json!([1, 2]), Repair::StrayBracket),
+        ("{\"a\": 1 \"b\": 2}", json!({ "a": 1, "b": 2 }), Repair::Comma),
+        ("{\"a\" \"b\"}", json!({ "a": "b" }), Repair::MissingColon),
+        ("{\"a\": , \"b\": 1}", json!({ "a": "", "b": 1 }), Repair::MissingValue),
+        ("{\"a\": \"b\" so, \"c\": 1}", json!({ "a": "b", "c": 1 }), Repair::BareText),
+        ("[\"a\": 1]", json!([{ "a": 1 }]), Repair::MisplacedMember),
+        ("{\"a\": (1, 2)}", json!({ "a": [1, 2] }), Repair::Parentheses),
+    ];
+    for (text, expected, kind) in cases {
+        let repaired = repair(text);
+        assert_eq!(repaired.value, Some(expected), "{text}");
+        assert!(repaired.repairs.contains(&kind), "{text}: {:?}", repaired.repairs);
+    }
+}
+
+#[test]
+fn text_without_json_has_no_value() {
+    for text in ["", " ", "hello", "}", "]]", "True"] {
+        assert_eq!(repair(text).value, None, "{text:?}");
+    }
+}
+
+#[test]
+fn embedded_values_keep_their_places() {
+    let text = "a {\"x\": 1} b [2, 3] {";
+    let found = values(text);
+    let pieces: Vec<&str> = found.iter().map(|e| &text[e.start..e.end]).collect();
+    assert_eq!(pieces, ["{\"x\": 1}", "[2, 3]", "{"]);
+    assert!(found[0].repairs.is_empty() && !found[2].repairs.is_empty());
+}
+
+/// Nesting is cut at a fixed depth, whatever it is made of, and the result can be dropped.
+#[test]
+fn deep_nesting_is_cut() {
+    for piece in ["[", "{\"a\":", "(", "{a:[", "[{", "[\"a\":", "{(", "``` [", "{\"a\":\"```{"] {
+        for end in ["", "]", "}"] {
+            let text = piece.repeat(200_000) + &end.repeat(200_000);
+            let repaired = repair(&text);
+            assert!(depth(&repaired.value.unwrap_or_default()) <= MAX_DEPTH + 1, "{piece}");
+        }
+    }
+}
+
+fn depth(value: &Value) -> usize {
+    match value {
+        Value::Array(items) => 1 + items.iter().map(depth).max().unwrap_or_default(),
+        Value::Object(map) => 1 + map.values().map(depth).max().unwrap_or_default(),
+        _ => 0,
+    }
+}
+
+#[test]
+fn a_later_key_with_the_same_name_wins() {
+    assert_eq!(value("{'a': 1, 'a': 2}"), json!({ "a": 2 }));
+}

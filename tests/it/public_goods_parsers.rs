@@ -1,0 +1,4 @@
+//! The parsers of the public goods game.
+
+mod real_answers;
+mod rules;

@@ -1,0 +1,260 @@
+//! Against real answers and the original project's own expectations. Needs `../shared/data`.
+
+use std::collections::BTreeMap;
+
+use retold::parse::public_goods::{
+    ChatParams, ContributionParams, ContributionType, Framing, RedistributionParams,
+    actions_parser, chat_parser, contributed, contribution_parser, json_contribution_parser,
+    redistribution_parser,
+};
+use retold::parse::{AnyParser, Parsed, Parser, ParserSpec, registry};
+use serde_json::{Value, json};
+
+use crate::support::csv;
+use crate::support::data::{folder, rows};
+
+/// One real answer, and what is known about it.
+struct Answer {
+    kind: &'static str,
+    text: String,
+    row: Value,
+}
+
+impl Answer {
+    fn spec(&self, version: u32) -> ParserSpec {
+        let params = match self.kind {
+            "contribution" => json!({
+                "endowment": self.row["endowment"],
+                "contribution_type": self.row["contribution_type"],
+            }),
+            "redistribution" => json!({ "targets": self.row["num_targets"] }),
+            _ => Value::Null,
+        };
+        ParserSpec { name: self.kind.into(), params, version }
+    }
+
+    fn parse(&self, version: u32) -> Parsed<Value> {
+        registry::parser(&self.spec(version)).unwrap().parse_any(&self.text).0
+    }
+
+    fn reference(&self) -> &Value {
+        &self.row[format!("reference_parse_{}", self.kind)]
+    }
+
+    fn is_cut(&self) -> bool {
+        self.row["target_tag_closed"] == false
+    }
+}
+
+fn answers() -> Vec<Answer> {
+    let mut files: BTreeMap<String, Vec<BTreeMap<String, String>>> = BTreeMap::new();
+    let answers = rows("public_goods", "expected_document_rule.jsonl").map(|row| {
+        let file = row["file"].as_str().unwrap().to_owned();
+        let table = files
+            .entry(file.clone())
+            .or_insert_with(|| csv::rows(&folder("public_goods").join(file)));
+        let at = usize::try_from(row["row"].as_u64().unwrap()).unwrap();
+        let record = &table[at];
+        assert_eq!(record["agent_id"], row["agent_id"].as_str().unwrap(), "{row}");
+        let prompt = row["prompt_type"].as_str().unwrap();
+        let kinds = ["contribution", "redistribution", "chat"];
+        let kind = kinds.into_iter().find(|kind| prompt.starts_with(kind)).unwrap();
+        Answer { kind, text: record["raw_response"].clone(), row }
+    });
+    answers.collect()
+}
+
+#[test]
+fn version_1_is_the_documents_rule_on_all_984_public_goods_answers() {
+    let answers = answers();
+    assert_eq!(answers.len(), 984);
+    let mut methods: BTreeMap<(&str, &str), usize> = BTreeMap::new();
+    for answer in &answers {
+        let parsed = answer.parse(1);
+        assert_eq!(&parsed.value, answer.reference(), "{}", answer.row);
+        *methods.entry((answer.kind, parsed.method)).or_default() += 1;
+    }
+    let expected = BTreeMap::from([
+        (("chat", "message_tag"), 217),
+        (("chat", "whole_text"), 3),
+        (("contribution", "contribute_tag"), 483),
+        (("contribution", "first_number"), 1),
+        (("redistribution", "all_numbers"), 9),
+        (("redistribution", "redistribute_tag"), 271),
+    ]);
+    assert_eq!(methods, expected);
+}
+
+/// The game's own step behind the parser: the allowed amount, and what stays in the pot. The
+/// earlier of the two collections logs 44 of its withdrawals as contributions, unturned.
+#[test]
+fn the_logged_public_goods_contributions_follow_from_the_parsed_ones() {
+    let (mut count, mut unturned) = (0, 0);
+    for answer in answers().iter().filter(|answer| answer.kind == "contribution") {
+        let row = &answer.row;
+        let endowment = row["endowment"].as_i64().unwrap();
+        let rule: ContributionType =
+            serde_json::from_value(row["contribution_type"].clone()).unwrap();
+        let framing: Framing = serde_json::from_value(row["framing"].clone()).unwrap();
+        let amount = rule.allowed(answer.parse(1).value.as_i64().unwrap(), endowment);
+        assert_eq!(amount, row["reference_validated"], "{row}");
+        if contributed(amount, framing, endowment) != row["logged_parsed_result"] {
+            assert!(row["file"].as_str().unwrap().starts_with("experiments/"), "{row}");
+            assert_eq!((framing, &json!(amount)), (Framing::OptOut, &row["logged_parsed_result"]));
+            unturned += 1;
+        }
+        count += 1;
+    }
+    assert_eq!((count, unturned), (484, 44));
+}
+
+#[test]
+fn version_1_meets_the_29_public_goods_expectations() {
+    let mut count = 0;
+    for row in rows("public_goods", "unit_vectors.jsonl") {
+        let text = row["input"].as_str().unwrap();
+        let params = match row["kind"].as_str().unwrap() {
+            "contribution" => json!({ "endowment": row["arg"] }),
+            "redistribution" => json!({ "targets": row["arg"] }),
+            _ => Value::Null,
+        };
+        let name = row["kind"].as_str().unwrap().to_owned().into();
+        let parser = registry::parser(&ParserSpec { name, params, version: 1 }).unwrap();
+        assert_eq!(parser.parse_any(text).0.value, row["reference_result"], "{row}");
+        count += 1;
+    }
+    assert_eq!(count, 29);
+}
+
+/// Every decision of the real runs that version 2 changes, by class:
+///
+/// - `default` for `first_number` (1): the answer was cut right behind the opening tag, and version
+///   1 took the number of players out of the reasoning for coins. Nothing was decided.
+/// - `unclosed_redistribute_tag` for `all_numbers` (5): the array was cut. Version 1 punished with
+///   the amounts and player numbers of the reasoning; version 2 keeps the units that were written.
+/// - `unreadable_tag` for `all_numbers` (1): the array was cut before its first number, so nobody
+///   gets any units, rather than those of the reasoning.
+/// - `default` for `all_numbers` (3): the answer was cut inside the reasoning. Version 1 again
+///   made units of whatever numbers it mentions; nothing was decided.
+/// - `unclosed_message_tag` for `whole_text` (3): only the closing tag is missing, the message is
+///   complete. Version 1 sent the other players the reasoning with it.
+///
+/// - `silent` for `message_tag` (1): the prompt offers `nothing` to stay silent; version 1 says the
+///   word to the others, and their program made silence of it behind the parser.
+///
+/// Where the value stays the same, the method does too.
+#[test]
+fn version_2_changes_14_public_goods_decisions() {
+    let mut changes: BTreeMap<(&str, &str, &str), usize> = BTreeMap::new();
+    for answer in answers() {
+        let (first, second) = (answer.parse(1), answer.parse(2));
+        if first.value == second.value && first.method == second.method {
+            continue;
+        }
+        let is_silence = answer.row["logged_relation"] == "nothing_to_empty";
+        assert!(answer.is_cut() || is_silence, "{}: {first:?} {second:?}", answer.row);
+        assert_eq!(second.warnings.is_empty(), is_silence);
+        *changes.entry((answer.kind, first.method, second.method)).or_default() += 1;
+    }
+    let expected = BTreeMap::from([
+        (("chat", "message_tag", "silent"), 1),
+        (("chat", "whole_text", "unclosed_message_tag"), 3),
+        (("contribution", "first_number", "default"), 1),
+        (("redistribution", "all_numbers", "default"), 3),
+        (("redistribution", "all_numbers", "unclosed_redistribute_tag"), 5),
+        (("redistribution", "all_numbers", "unreadable_tag"), 1),
+    ]);
+    assert_eq!(changes, expected);
+}
+
+/// The reasoning is there in every answer, and never part of a message.
+#[test]
+fn version_2_keeps_the_public_goods_reasoning_apart() {
+    for answer in answers() {
+        let parsed = answer.parse(2);
+        let reasoning = parsed.reasoning.expect("every real answer has a reasoning");
+        assert!(answer.text.contains(&reasoning) && reasoning.len() > 20, "{}", answer.row);
+        let is_apart = parsed.value.as_str().is_none_or(|said| !said.contains("REASONING"));
+        assert!(is_apart, "{}", parsed.value);
+    }
+}
+
+/// Local models: the first JSON object holds the value that their program logged, however many
+/// rounds the model invents behind it.
+#[test]
+fn local_models_answers_yield_the_logged_public_goods_values() {
+    let (mut contributions, mut actions, mut folders) = (0, 0, 0);
+    for config in configs() {
+        let settings: Value = serde_json::from_slice(&std::fs::read(&config).unwrap()).unwrap();
+        let settings = &settings["environment"];
+        let folder = config.parent().unwrap();
+        let logged: BTreeMap<(String, String), BTreeMap<String, String>> =
+            csv::rows(&folder.join("participant_sim.csv"))
+                .into_iter()
+                .map(|row| ((row["playerAvatar"].clone(), row["roundIndex"].clone()), row))
+                .collect();
+        let parser = json_contribution_parser(ContributionParams {
+            endowment: settings["CONFIG_endowment"].as_u64().unwrap().try_into().unwrap(),
+            contribution_type: if settings["CONFIG_allOrNothing"] == true {
+                ContributionType::AllOrNothing
+            } else {
+                ContributionType::Variable
+            },
+        })
+        .unwrap();
+        let units = actions_parser().unwrap();
+        let relative = folder.strip_prefix(self::folder("public_goods")).unwrap().to_str().unwrap();
+        for row in rows("public_goods", &format!("{relative}/participant_debug.jsonl.gz")) {
+            let key = (row["agent"].as_str().unwrap().to_owned(), row["round"].to_string());
+            let logged = &logged[&key];
+            let text = row["raw_output_full"].as_str().unwrap();
+            if row["phase"] == "contrib" {
+                let parsed = parser.parse(text);
+                assert_eq!(parsed.method, "first_json_object", "{text}");
+                assert_eq!(parsed.value.to_string(), logged["data.contribution"], "{text}");
+                assert_eq!(parsed.reasoning.unwrap(), logged["data.contribution_reasoning"]);
+                contributions += 1;
+            } else {
+                let parsed = units.parse(text);
+                assert_eq!(parsed.method, "first_json_object", "{text}");
+                let punished: Value = serde_json::from_str(&logged["data.punished"]).unwrap();
+                assert_eq!(json!(parsed.value), punished, "{text}");
+                assert_eq!(parsed.reasoning.unwrap(), logged["data.actions_reasoning"]);
+                actions += 1;
+            }
+        }
+        folders += 1;
+    }
+    assert_eq!((folders, contributions, actions), (FOLDERS, 579, 306));
+}
+
+const FOLDERS: usize = 16;
+
+/// The `config.json` of every local run.
+fn configs() -> Vec<std::path::PathBuf> {
+    let mut folders = vec![folder("public_goods").join("local_model")];
+    let mut configs = Vec::new();
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.ends_with("config.json") {
+                configs.push(path);
+            }
+        }
+    }
+    configs.sort();
+    configs
+}
+
+#[test]
+fn typed_public_goods_parsers_name_themselves() {
+    let spec = |parser: &dyn AnyParser| parser.spec().to_string();
+    let contribution = contribution_parser(2, ContributionParams::default()).unwrap();
+    let chat = chat_parser(1, ChatParams::default()).unwrap();
+    let units = redistribution_parser(2, RedistributionParams { targets: 3 }).unwrap();
+    assert_eq!(spec(&contribution), "contribution@2");
+    assert_eq!(spec(&chat), "chat@1");
+    assert_eq!(spec(&units), "redistribution@2");
+}
