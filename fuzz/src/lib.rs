@@ -23,10 +23,12 @@ pub fn fuzz_one(parser: &str, data: &[u8]) {
 }
 
 /// Settings that let a parser do all it can.
-fn params(parser: &str) -> Value {
+#[must_use]
+pub fn params(parser: &str) -> Value {
     match parser {
         "game24" => json!({ "numbers": [4, 6, 7, 8] }),
         "redistribution" => json!({ "targets": 3 }),
+        "vote" => json!({ "options": ["Park improvements", "Senior services", "A grant"] }),
         _ => Value::Null,
     }
 }

@@ -1,54 +1,9 @@
-//! The parsers of votes, demographics and plain answers on frozen answers, to be read by a person.
-
-use std::fmt::Write as _;
+//! Laws of the parsers of votes, demographics and plain answers. What they make of frozen answers is in
+//! `frozen_answers`.
 
 use proptest::prelude::*;
 use retold::parse::{ParserSpec, registry};
 use serde_json::json;
-
-use crate::support::cases::cases;
-
-fn snapshots_of(parser: &str, at_least: usize) {
-    let cases = cases(parser);
-    assert!(cases.len() >= at_least, "{parser}: found {} cases", cases.len());
-    for case in cases {
-        let mut text = format!("{}\n{:?}\n", case.params, case.answer);
-        for version in registry::versions(parser).unwrap() {
-            let name = parser.to_owned().into();
-            let spec = ParserSpec { name, params: case.params.clone(), version };
-            let (parsed, _) = registry::parser(&spec).unwrap().parse_any(&case.answer);
-            writeln!(text, "\n{spec}\n  method:  {}", parsed.method).unwrap();
-            writeln!(text, "  value:   {}", parsed.value).unwrap();
-            if let Some(reasoning) = parsed.reasoning {
-                writeln!(text, "  thought: {reasoning:?}").unwrap();
-            }
-            for warning in parsed.warnings {
-                writeln!(text, "  warning: {warning}").unwrap();
-            }
-        }
-        insta::with_settings!({ prepend_module_to_snapshot => false, omit_expression => true,
-            snapshot_path => format!("snapshots/{parser}") }, {
-            insta::assert_snapshot!(case.name, text);
-        });
-    }
-}
-
-#[test]
-fn votes_on_frozen_answers() {
-    snapshots_of("vote", 34);
-}
-
-#[test]
-fn demographics_on_frozen_answers() {
-    snapshots_of("demographics", 24);
-}
-
-#[test]
-fn plain_answers_on_frozen_answers() {
-    snapshots_of("free_text", 6);
-    snapshots_of("moderator", 11);
-    snapshots_of("vector", 3);
-}
 
 fn parse(parser: &str, params: serde_json::Value, text: &str) -> (String, serde_json::Value) {
     let spec = ParserSpec { name: parser.to_owned().into(), params, version: 1 };

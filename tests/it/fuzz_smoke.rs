@@ -12,7 +12,7 @@ use crate::support::cases::cases;
 #[path = "../../fuzz/src/lib.rs"]
 mod targets;
 
-pub(crate) use targets::fuzz_one;
+pub(crate) use targets::{fuzz_one, params};
 
 /// How many mutants of each parser's cases, in a debug build in a few seconds.
 const MUTANTS: usize = 500;

@@ -13,7 +13,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("content", &["id", "prompt"]),
     ("event", &["content", "id", "prompt"]),
     ("log", &["content", "event", "id", "lookup", "prompt"]),
-    ("parse", &["prompt"]),
+    ("parse", &["inert", "prompt"]),
     ("model", &["content", "id", "inert", "prompt"]),
     ("run", &["content", "event", "id", "inert", "log", "lookup", "model", "parse", "prompt"]),
     ("config", &["inert", "model", "prompt"]),

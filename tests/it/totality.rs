@@ -7,9 +7,8 @@ use std::collections::BTreeSet;
 
 use proptest::prelude::*;
 use retold::parse::{ParserSpec, json_repair, registry};
-use serde_json::{Value, json};
 
-use crate::fuzz_smoke::fuzz_one;
+use crate::fuzz_smoke::{fuzz_one, params};
 
 /// Pieces that parsers react to, so that random texts reach their corners.
 const PIECES: [&str; 64] = [
@@ -135,8 +134,7 @@ const TRAPS: [&str; 26] = [
 /// Every version of every parser, once.
 fn parse_all(text: &str) {
     for (name, version) in registry::all() {
-        let params = if name == "redistribution" { json!({ "targets": 3 }) } else { Value::Null };
-        let spec = ParserSpec { name: name.into(), params, version };
+        let spec = ParserSpec { name: name.into(), params: params(name), version };
         registry::parser(&spec).unwrap().parse_any(text);
     }
     let _ = json_repair::repair(text);
