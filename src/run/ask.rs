@@ -26,10 +26,7 @@ impl<E: Experiment + ?Sized> Run<E> {
         &mut self,
         question: Question<P>,
     ) -> Result<Result<Answer<P::Value>, CallFailed>, Stop> {
-        let exchanged = match self.core.recorded(&question.asked)? {
-            Some(exchanged) => exchanged,
-            None => self.core.live(&question.asked).await?,
-        };
+        let exchanged = self.core.exchange(&question.asked).await?;
         decide(&self.core, &question, exchanged)
     }
 

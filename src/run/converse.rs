@@ -38,10 +38,7 @@ impl<E: Experiment + ?Sized> Talk<E> {
         &mut self,
         question: Question<P>,
     ) -> Result<Result<Answer<P::Value>, CallFailed>, Stop> {
-        let exchanged = match self.core.recorded(&question.asked)? {
-            Some(exchanged) => exchanged,
-            None => self.core.live(&question.asked).await?,
-        };
+        let exchanged = self.core.exchange(&question.asked).await?;
         let answered = match exchanged {
             Ok(answered) => answered,
             Err(failed) => return Ok(Err(failed)),

@@ -16,6 +16,14 @@ use crate::log::{Durable, RunWriter};
 use crate::model::{Ask, Failure, FailureKind, Model, Permit, Response};
 
 impl Core {
+    /// How a question ends: as recorded, or as the model answers now.
+    pub(super) async fn exchange(&self, asked: &Asked) -> Result<Exchanged, Stop> {
+        match self.recorded(asked)? {
+            Some(exchanged) => Ok(exchanged),
+            None => self.live(asked).await,
+        }
+    }
+
     /// Asks the model, after [`Core::recorded`] found nothing.
     pub(super) async fn live(&self, asked: &Asked) -> Result<Exchanged, Stop> {
         let exchanged = self.ask_model(asked).await?;
