@@ -39,6 +39,8 @@ impl Templates {
         let mut environment = Environment::new();
         environment.set_syntax(syntax);
         environment.set_undefined_behavior(UndefinedBehavior::Strict);
+        // A template of a foreign recording must end: this is more than any prompt takes.
+        environment.set_fuel(Some(5_000_000));
         environment.set_auto_escape_callback(|_| AutoEscape::None);
         for (name, text) in templates {
             let added = environment.add_template_owned(name.clone(), text);

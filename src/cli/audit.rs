@@ -23,11 +23,16 @@ pub(super) struct Args {
 
 pub(super) fn run(args: Args, global: &Global, output: &Output) -> Result<Status, CliError> {
     let selected = select::run_or_file(global, &args.run)?;
-    let audit = audit(selected.log.reader()?.as_mut(), selected.run, &args.decision)?;
+    let mut reader = selected.log.reader()?;
+    let simulated = select::is_simulated(&select::started(reader.as_mut(), selected.run)?);
+    let audit = audit(reader.as_mut(), selected.run, &args.decision)?;
     if output.is_json() {
-        output.object(&object(&audit))?;
+        let mut object = object(&audit);
+        object["simulated"] = simulated.into();
+        output.object(&object)?;
     } else {
-        output.text(&text(&audit))?;
+        let said = if simulated { select::SIMULATED } else { "" };
+        output.text(&format!("{said}{}", text(&audit)))?;
     }
     Ok(Status::Fine)
 }

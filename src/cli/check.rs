@@ -33,23 +33,30 @@ pub(super) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     let mut all = Vec::new();
     for run in &args.runs {
         let selected = select::run_or_file(global, run)?;
-        all.push(check(selected.log.reader()?.as_mut(), selected.run, target)?);
+        let mut reader = selected.log.reader()?;
+        let simulated = select::is_simulated(&select::started(reader.as_mut(), selected.run)?);
+        all.push((check(reader.as_mut(), selected.run, target)?, simulated));
     }
     if output.is_json() {
-        let objects: Vec<Value> = all.iter().map(object).collect();
+        let objects: Vec<Value> = all.iter().map(|(c, simulated)| object(c, *simulated)).collect();
         match objects.as_slice() {
             [one] => output.object(one)?,
             several => output.object(&json!({"checks": several}))?,
         }
     } else {
-        let texts: Vec<String> = all.iter().map(|c| text(c, args.most)).collect();
+        let texts: Vec<String> = all
+            .iter()
+            .map(|(c, simulated)| {
+                format!("{}{}", if *simulated { select::SIMULATED } else { "" }, text(c, args.most))
+            })
+            .collect();
         output.text(&texts.join("\n"))?;
     }
-    let differs = all.iter().any(|c| !c.flipped.is_empty() || !c.unfaithful.is_empty());
+    let differs = all.iter().any(|(c, _)| !c.flipped.is_empty() || !c.unfaithful.is_empty());
     Ok(if differs { Status::Difference } else { Status::Fine })
 }
 
-fn object(checked: &Checked) -> Value {
+fn object(checked: &Checked, simulated: bool) -> Value {
     let Checked {
         run,
         parser_from,
@@ -74,6 +81,7 @@ fn object(checked: &Checked) -> Value {
         "verdicts_to": table(|v| v.1),
         "unfaithful": unfaithful,
         "flipped": flipped,
+        "simulated": simulated,
     })
 }
 

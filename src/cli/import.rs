@@ -5,11 +5,14 @@ use std::path::PathBuf;
 use serde_json::json;
 
 use super::Global;
-use super::error::{CliError, Status};
+use super::error::{CliError, NOTHING_IMPORTED, Status};
 use super::output::{Output, counted};
 use super::run::new_run_id;
-use crate::exchange::{Imported, import_recording, is_recording, read_exchanges, read_recording};
-use crate::log::SqliteBackend;
+use super::select;
+use crate::exchange::{
+    Imported, Recording, import_recording, is_recording, read_exchanges, read_recording,
+};
+use crate::log::{Backend, MemoryBackend, SqliteBackend, verify_run};
 use crate::run::clock;
 
 /// Take a recording or an exchanges file into the log: all of it, checked, or nothing.
@@ -25,6 +28,7 @@ pub(super) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     if is_recording(path)? {
         // Read whole and checked before the log is touched.
         let recording = read_recording(path)?;
+        sound(&recording, &shown.to_string())?;
         let backend = SqliteBackend::open_or_create(&global.log, global.sqlite())?;
         let Imported { added, known } = import_recording(&backend, &recording)?;
         let run = recording.run;
@@ -50,4 +54,19 @@ pub(super) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
             .text(&format!("run {run}: {} imported from {shown}\n", counted(count, "exchange")))?,
     }
     Ok(Status::Fine)
+}
+
+/// A chain may be whole and its events make no sense: what `verify` would refuse ever after does not
+/// get in, for nothing can be taken out again.
+fn sound(recording: &Recording, path: &str) -> Result<(), CliError> {
+    let scratch = MemoryBackend::new();
+    import_recording(&scratch, recording)?;
+    let mut reader = scratch.reader()?;
+    let begins = recording.events.first().is_some_and(|first| first.kind == "RunStarted");
+    let what = match verify_run(reader.as_mut(), recording.run, None)?.problem {
+        Some(problem) => problem.to_string(),
+        None if !begins => "its first event is not the start of a run".to_owned(),
+        None => return select::started(reader.as_mut(), recording.run).map(drop),
+    };
+    Err(CliError::new(Status::Difference, format!("{path}: {what}")).hint(NOTHING_IMPORTED))
 }

@@ -40,7 +40,11 @@ fn runs(log: &Log, output: &Output) -> Result<Status, CliError> {
     let mut reader = log.reader()?;
     let mut rows = Vec::new();
     for RunHead { run, started, head } in reader.runs()? {
-        let first = select::started(reader.as_mut(), run)?;
+        // One damaged run does not hide the others.
+        let Ok(first) = select::started(reader.as_mut(), run) else {
+            rows.push((run, started, "?".to_owned(), "damaged", "?".to_owned(), head));
+            continue;
+        };
         let last = reader.events(run, Seq(head.seq.0.saturating_sub(1)), 1)?;
         let outcome = match last.first().map(StoredEvent::event) {
             Some(Ok(Event::RunFinished(_))) => "finished",

@@ -15,6 +15,7 @@ use crate::model::openai::{OpenAi, OpenAiSettings};
 use crate::model::scripted::{LoadError, Scripted};
 use crate::model::simulated::{Misbehaviour, Simulated};
 use crate::model::{Answerer, Model};
+use crate::run::Mode;
 
 /// Which model answers. Each flag overrides the config.
 #[derive(Debug, Clone, Default, clap::Args)]
@@ -82,6 +83,7 @@ impl ModelArgs {
         experiment: &str,
         seed: u64,
         runtime: &Runtime,
+        mode: Mode,
     ) -> Result<Answerer, CliError> {
         let ModelConfig { kind, base_url, answers, rates, latency_ms } = &runtime.model;
         match kind {
@@ -104,6 +106,14 @@ impl ModelArgs {
                     LoadError::Read(e) => e.into(),
                     line => CliError::usage(format!("{name}, {line}")),
                 })?;
+                // Which of them an interrupted run has used cannot be told, and none may serve twice.
+                if mode == Mode::Resume && scripted.unaddressed() > 0 {
+                    return Err(CliError::usage(format!(
+                        "{name} has answers without \"call\", which are taken in file order: a run on them \
+                         cannot be resumed"
+                    ))
+                    .hint("give each line its \"call\", or record the run anew"));
+                }
                 Ok(Arc::new(scripted))
             }
             ModelKind::Openai => {
@@ -146,7 +156,13 @@ fn environment_key() -> String {
 
 fn is_local(url: &str) -> bool {
     let host = url.split_once("://").map_or(url, |(_, rest)| rest);
-    ["127.", "localhost", "[::1]"].iter().any(|local| host.starts_with(local))
+    let host = host.split('/').next().unwrap_or(host);
+    let name = match host.strip_prefix('[') {
+        Some(six) => six.split(']').next().unwrap_or(six),
+        None => host.split(':').next().unwrap_or(host),
+    };
+    let address = name.parse::<std::net::IpAddr>();
+    name == "localhost" || address.is_ok_and(|address| address.is_loopback())
 }
 
 /// A base URL as it may be recorded: without user name, password and query, each of which may hold a

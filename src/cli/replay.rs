@@ -8,7 +8,6 @@ use super::output::{Output, counted};
 use super::resume::settings_of;
 use super::select;
 use super::session::{self, Session};
-use crate::event::RunStarted;
 use crate::run::{Ended, Finish, Mode, Stop};
 
 /// Execute a recorded run again, offline, and prove its outcome identical.
@@ -24,7 +23,7 @@ pub(super) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     let selected = select::run_or_file(global, &args.run)?;
     let started = select::started(selected.log.reader()?.as_mut(), selected.run)?;
     let settings = settings_of(&started)?;
-    let simulated = is_simulated(&started);
+    let simulated = select::is_simulated(&started);
     let session = Session {
         log: selected.log,
         run: selected.run,
@@ -76,7 +75,7 @@ pub(super) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
             took.as_secs_f64()
         ));
         if simulated {
-            text.push_str("SIMULATED: a program made these answers up; they are no data\n");
+            text.push_str(select::SIMULATED);
         }
         if divergence.is_none() {
             text.push_str(&format!("\n{}", report.text));
@@ -84,9 +83,4 @@ pub(super) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
         output.text(&text)?;
     }
     Ok(if identical { Status::Fine } else { Status::Difference })
-}
-
-/// Whether a run's answers were made up by a program.
-pub(super) fn is_simulated(started: &RunStarted) -> bool {
-    started.model["simulated"].as_bool().unwrap_or(false)
 }

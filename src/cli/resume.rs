@@ -27,8 +27,17 @@ pub(super) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     let started = select::started(reader.as_mut(), selected.run)?;
     let mut settings = settings_of(&started)?;
     args.model.apply(&mut settings.runtime)?;
-    let answerer = args.model.make(&started.experiment, started.seed, &settings.runtime)?;
+    let answerer =
+        args.model.make(&started.experiment, started.seed, &settings.runtime, Mode::Resume)?;
     let simulated = answerer.info().simulated;
+    if simulated != select::is_simulated(&started) {
+        let (was, now) = if simulated { ("real", "made-up") } else { ("made-up", "real") };
+        return Err(CliError::usage(format!(
+            "run {} holds {was} answers, and this model would add {now} ones to it",
+            selected.run
+        ))
+        .hint("resume it with the kind of model it was recorded with, or record a new run"));
+    }
     let name = select::short_name(reader.as_mut(), selected.run)?;
     let experiment = started.experiment.clone();
     let session = Session {

@@ -41,7 +41,7 @@ pub(super) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     model.apply(&mut study.settings.runtime)?;
     let runtime = study.settings.runtime.clone();
     // Everything that can be wrong is found before the log is touched.
-    let answerer = model.make(&study.experiment, study.seed, &runtime)?;
+    let answerer = model.make(&study.experiment, study.seed, &runtime, Mode::Record)?;
     let base_url = &mut study.settings.runtime.model.base_url;
     *base_url = without_secrets(base_url);
     let info = answerer.info();

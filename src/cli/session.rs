@@ -7,12 +7,13 @@ use super::Global;
 use super::error::{CliError, Status};
 use super::output::{Output, counted};
 use super::progress;
+use super::select::SIMULATED;
 use crate::event::RunStarted;
 use crate::experiments::registry::{self, StudySettings};
 use crate::id::RunId;
 use crate::log::Log;
 use crate::model::{Answerer, Throttle};
-use crate::run::{Ended, Finish, Mode, Setup, Signal, execute};
+use crate::run::{Ended, Finish, Mode, Setup, Signal, Stop, execute};
 
 /// An execution to be done.
 pub(super) struct Session {
@@ -82,7 +83,7 @@ pub(super) fn conclude(
     let (outcome, stop) = match finish {
         Finish::Finished => ("finished", None),
         Finish::EndOfRecord => ("unfinished", None),
-        Finish::Stopped(crate::run::Stop::Interrupted) => ("interrupted", None),
+        Finish::Stopped(Stop::Interrupted) => ("interrupted", None),
         Finish::Stopped(stop) => ("stopped", Some(stop)),
     };
     if output.is_json() {
@@ -108,7 +109,7 @@ pub(super) fn conclude(
             took.as_secs_f64()
         );
         if simulated {
-            text.push_str("SIMULATED: a program made these answers up; they are no data\n");
+            text.push_str(SIMULATED);
         }
         text.push_str(&format!("outcome digest {outcome_digest}\n\n{}", report.text));
         text.push_str(&next_steps(outcome, name));
@@ -143,9 +144,11 @@ fn next_steps(outcome: &str, name: &str) -> String {
 pub(super) fn stopped(ended: Ended, name: &str) -> Option<CliError> {
     let Finish::Stopped(stop) = ended.finish else { return None };
     match stop {
-        crate::run::Stop::Interrupted => None,
+        Stop::Interrupted => None,
         stop => {
-            let resumable = !matches!(stop, crate::run::Stop::Diverged(_));
+            // What the experiment itself does wrong, it does again when it is resumed.
+            let resumable =
+                !matches!(stop, Stop::Diverged(_) | Stop::Invalid { .. } | Stop::AskedTwice { .. });
             let error = CliError::from(stop);
             Some(match resumable && error.hints.is_empty() {
                 true => error.hint(format!(

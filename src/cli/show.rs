@@ -9,7 +9,6 @@ use super::Global;
 use super::error::{CliError, Status};
 use super::list::as_json;
 use super::output::{Output, counted};
-use super::replay::is_simulated;
 use super::resume::settings_of;
 use super::{audit, select};
 use crate::audit::Target;
@@ -205,7 +204,7 @@ fn show_run(reader: &mut dyn Reader, run: RunId, output: &Output) -> Result<Stat
             "experiment": started.experiment,
             "seed": started.seed,
             "model": started.model,
-            "simulated": is_simulated(started),
+            "simulated": select::is_simulated(started),
             "program": started.program,
             "outcome": finished.as_ref().map(|f| f.outcome),
             "outcome_digest": finished.as_ref().map(|f| f.outcome_digest),
@@ -223,8 +222,8 @@ fn show_run(reader: &mut dyn Reader, run: RunId, output: &Output) -> Result<Stat
         "run {run}\nexperiment {}, seed {}, recorded by {}\nmodel {model}{source}\n",
         started.experiment, started.seed, started.program
     );
-    if is_simulated(started) {
-        text.push_str("SIMULATED: a program made these answers up; they are no data\n");
+    if select::is_simulated(started) {
+        text.push_str(select::SIMULATED);
     }
     let _ = writeln!(
         text,

@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::kinds::{
-    AnswerReused, AttemptFailed, DecisionMade, Event, Occurred, RequestSent, ResponseReceived,
-    RunStarted,
+    AnswerReused, AttemptDetails, AttemptFailed, DecisionMade, Event, Occurred, RequestSent,
+    ResponseDetails, ResponseReceived, RunStarted,
 };
 use super::outcome::{from_ranges, ranges};
 use super::stored::{NewEvent, StoredEvent};
@@ -55,6 +55,13 @@ pub(crate) const KINDS: &[&str] = &[
     OCCURRED,
     RUN_FINISHED,
 ];
+
+/// The largest count that canonical JSON can hold (RFC 8785: a double). A server may claim any.
+const EXACT: u64 = 1 << 53;
+
+fn is_exact(count: &u64) -> bool {
+    *count <= EXACT
+}
 
 #[derive(Serialize, Deserialize)]
 struct StartedBody {
@@ -103,11 +110,18 @@ impl NewEvent {
             Event::ResponseReceived(ResponseReceived { request, content, details }) => NewEvent {
                 cause: Some(*request),
                 content: Some(content.clone()),
-                body: body(details)?,
+                body: body(&ResponseDetails {
+                    prompt_tokens: details.prompt_tokens.filter(is_exact),
+                    completion_tokens: details.completion_tokens.filter(is_exact),
+                    latency_ms: details.latency_ms.min(EXACT),
+                    ..details.clone()
+                })?,
                 ..row(RESPONSE_RECEIVED)
             },
             Event::AttemptFailed(AttemptFailed { request, details }) => {
-                NewEvent { cause: Some(*request), body: body(details)?, ..row(ATTEMPT_FAILED) }
+                let retry_after_ms = details.retry_after_ms.map(|ms| ms.min(EXACT));
+                let details = AttemptDetails { retry_after_ms, ..details.clone() };
+                NewEvent { cause: Some(*request), body: body(&details)?, ..row(ATTEMPT_FAILED) }
             }
             Event::AnswerReused(AnswerReused { request, content, from_run, from_seq }) => {
                 NewEvent {

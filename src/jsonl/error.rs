@@ -60,6 +60,9 @@ pub enum Problem {
     /// The file to be written is already there.
     #[error("it exists already; it is only replaced when that is asked for")]
     Exists,
+    /// What is there is a folder, a link or a device.
+    #[error("it is no plain file, and is not replaced: name another one")]
+    NotAFile,
 }
 
 impl JsonlError {

@@ -78,6 +78,10 @@ impl JsonlWriter {
         if if_exists == IfExists::Refuse && path.symlink_metadata().is_ok() {
             return Err(failed(Problem::Exists));
         }
+        // A device or a folder is not replaced, whoever asks; a link would be, and not what it names.
+        if path.symlink_metadata().is_ok_and(|there| !there.is_file()) {
+            return Err(failed(Problem::NotAFile));
+        }
         let draft_path = draft_path(path).map_err(|e| failed(Problem::Open(e)))?;
         let file = OpenOptions::new().write(true).create_new(true).open(&draft_path);
         let file = BufWriter::new(file.map_err(|e| failed(Problem::Open(e)))?);

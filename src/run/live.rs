@@ -71,7 +71,7 @@ impl Core {
                     Failure::new(FailureKind::Timeout, message)
                 }
             };
-            tracing::debug!(%call, sample, attempt, %failure, "attempt failed");
+            tracing::warn!(%call, sample, attempt, %failure, "attempt failed");
             let stops = failure.kind.stops_the_run();
             let wait = if stops { None } else { retry.after(&failure) };
             let gave_up = !stops && wait.is_none();

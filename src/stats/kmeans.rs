@@ -18,7 +18,7 @@ const STARTS: u64 = 30;
 /// The most rounds of one start.
 const ROUNDS: u64 = 300;
 
-/// The labels of `k` clusters of least squared distance to their centres, as far as [`STARTS`]
+/// The labels of `k` clusters of least squared distance to their centres, as far as `STARTS`
 /// seeded starts find them. Where points coincide there may be fewer clusters. `None` if there are
 /// fewer points than clusters, or a coordinate is not finite.
 pub fn kmeans(points: &[Point], k: usize, seed: u64) -> Option<Vec<usize>> {

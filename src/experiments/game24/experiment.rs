@@ -37,6 +37,10 @@ impl Game24 {
         if !prompt.contains(&first.text()) {
             return Err(format!("template {}: it has no {{input}}", game.settings.template.name));
         }
+        // What cannot be asked is found now, before anything is recorded.
+        for puzzle in &game.settings.puzzles {
+            game.prepare(puzzle).map_err(|stop| stop.to_string())?;
+        }
         Ok(game)
     }
 

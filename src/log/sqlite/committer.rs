@@ -158,13 +158,18 @@ fn insert(
         None => None,
     };
     let kind = kind_row(tx, known, &event.kind, event.version)?;
+    let far_off = || LogError::Failed {
+        path: "the event".to_owned(),
+        reason: format!("the time of seq {seq} is out of range"),
+    };
+    let time = event.time.0.checked_sub(started.0).ok_or_else(|| Stop::Log(far_off()))?;
     let sql =
         "INSERT OR FAIL INTO events (id, kind, time, call, sample, request, cause, content, body, hash)
         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)";
     tx.prepare_cached(sql)?.execute(params![
         (no << 32) + seq.0 as i64,
         kind,
-        event.time.0 - started.0,
+        time,
         event.call.as_ref().map(|c| c.as_str()),
         event.sample,
         request_id,

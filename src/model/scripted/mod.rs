@@ -65,6 +65,12 @@ impl Scripted {
         addressed.sum::<usize>() + self.queues.values().map(|q| q.total).sum::<usize>()
     }
 
+    /// How many answers any call with their prompt may take, in file order, once.
+    #[must_use]
+    pub fn unaddressed(&self) -> usize {
+        self.queues.values().map(|q| q.total).sum()
+    }
+
     /// Whether the file had no answer at all.
     pub fn is_empty(&self) -> bool {
         self.calls.is_empty() && self.queues.is_empty()
