@@ -5,6 +5,7 @@ mod hostile;
 mod interrupted;
 mod json;
 mod logs;
+mod mixing;
 mod names;
 mod outputs;
 mod real_answers;

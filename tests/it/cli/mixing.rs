@@ -1,0 +1,113 @@
+//! What must not get into a log: made-up answers beside real ones, one answer twice, recordings that
+//! make no sense, runs that could never be executed.
+
+use retold::event::{Event, NewEvent, ResponseDetails, ResponseReceived};
+use retold::exchange::export_recording;
+use retold::id::{RunId, Seq, Time};
+use retold::log::{Append, Backend, LogError, MemoryBackend};
+use serde_json::Value;
+
+use crate::support::cli::{Place, assert_said};
+
+/// A folder with a finished run on scripted answers, with their calls or without.
+fn scripted(calls: bool) -> Place {
+    let place = Place::with_run();
+    place.ok("export latest whole.jsonl --as exchanges");
+    let text = place.read("whole.jsonl");
+    let lines = text.lines().map(|line| {
+        let mut line: Value = serde_json::from_str(line).unwrap();
+        if !calls {
+            line.as_object_mut().unwrap().retain(|key, _| key != "call" && key != "sample");
+        }
+        format!("{line}\n")
+    });
+    place.write("answers.jsonl", lines.collect::<String>());
+    place.ok("run small.yaml --quiet --log other.db --answers answers.jsonl");
+    place
+}
+
+#[test]
+fn made_up_answers_are_not_mixed_with_real_ones() {
+    let place = scripted(true);
+    let shown = place.session(&[
+        "resume latest --log other.db --model simulated",
+        "resume latest --answers answers.jsonl",
+    ]);
+    assert_said!("mixing_answers", shown);
+}
+
+#[test]
+fn answers_in_file_order_are_not_taken_again() {
+    let place = scripted(false);
+    assert_said!("mixing_file_order", place.session(&["resume latest --log other.db"]));
+}
+
+#[test]
+fn a_recording_that_makes_no_sense_is_not_imported() {
+    let place = Place::new();
+    let run = RunId([9; 8]);
+    let headless = NewEvent {
+        body: r#"{"causes":[],"fact":1}"#.into(),
+        ..NewEvent::new("Occurred", Time(1_700_000_000_000))
+    };
+    let undecided = NewEvent { cause: Some(Seq(1)), body: "{}".into(), ..headless.clone() };
+    let undecided =
+        NewEvent { kind: "DecisionMade".into(), content: Some("{}".into()), ..undecided };
+    for (name, events) in
+        [("headless", vec![headless.clone()]), ("undecided", vec![headless, undecided])]
+    {
+        let backend = MemoryBackend::new();
+        let append = Append { run, first: Seq(1), events };
+        backend.committer().unwrap().commit(&[append]).unwrap();
+        let mut text = String::new();
+        let mut reader = backend.reader().unwrap();
+        let mut line = |line: &str| -> Result<(), LogError> {
+            text.push_str(&format!("{line}\n"));
+            Ok(())
+        };
+        export_recording(reader.as_mut(), run, &mut line).unwrap();
+        place.write(&format!("{name}.jsonl"), &text);
+    }
+    assert_said!(
+        "mixing_senseless",
+        place.session(&["import headless.jsonl", "import undecided.jsonl"])
+    );
+    assert!(!place.path("retold.db").exists());
+}
+
+#[test]
+fn what_can_never_be_asked_is_refused_before_it_is_recorded() {
+    let place = Place::new();
+    let shown = place.session(&[
+        "run small.yaml --set request.extra.n=2",
+        "run small.yaml --set request.extra.big=9007199254740993",
+    ]);
+    assert_said!("mixing_unaskable", shown);
+    assert!(!place.path("retold.db").exists());
+}
+
+#[test]
+fn only_plain_files_are_replaced() {
+    let place = Place::with_run();
+    std::fs::create_dir(place.path("folder")).unwrap();
+    std::os::unix::fs::symlink("elsewhere", place.path("link")).unwrap();
+    let shown = place.session(&["export latest folder --force", "export latest link --force"]);
+    assert_said!("mixing_no_files", shown);
+    assert!(place.path("link").symlink_metadata().unwrap().is_symlink());
+}
+
+/// Canonical JSON holds doubles: a count that a double cannot hold would not read back.
+#[test]
+fn absurd_counts_of_a_server_are_not_kept() {
+    let details = ResponseDetails {
+        prompt_tokens: Some(u64::MAX),
+        completion_tokens: Some(7),
+        latency_ms: u64::MAX,
+        ..ResponseDetails::default()
+    };
+    let content = "text".into();
+    let received = ResponseReceived { request: Seq(1), content, details };
+    let event = Event::ResponseReceived(received);
+    let row = NewEvent::from_event(&event, Time(0), None).unwrap();
+    assert_eq!(row.body, r#"{"completion_tokens":7,"latency_ms":9007199254740992}"#);
+}
