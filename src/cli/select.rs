@@ -12,10 +12,10 @@ use crate::log::{Backend, Log, LogError, MemoryBackend, Reader, RunHead, SqliteB
 
 /// Opens the log that must exist.
 pub(super) fn open(global: &Global) -> Result<Log, CliError> {
-    // A new file that nothing was written to yet is no log; only `run` and `import` make it one.
+    // What a run leaves that is killed before its first event: a log without runs. It is read as one
+    // and left as it is; `run` and `import` write the first.
     if std::fs::metadata(&global.log).is_ok_and(|file| file.is_file() && file.len() == 0) {
-        let (path, reason) = (global.log.display().to_string(), "the file is empty".to_owned());
-        return Err(LogError::NotALog { path, reason }.into());
+        return Ok(Log::new(Arc::new(MemoryBackend::new())));
     }
     let backend = SqliteBackend::open(&global.log, global.sqlite())?;
     Ok(Log::new(Arc::new(backend)))

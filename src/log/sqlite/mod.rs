@@ -58,7 +58,9 @@ impl SqliteBackend {
             return Err(LogError::Missing { path: path.display().to_string() });
         }
         let backend = SqliteBackend { path: path.to_owned(), options };
-        backend.connect(OpenFlags::SQLITE_OPEN_READ_WRITE, false)?;
+        // A process that was killed while it made the file may have left one without tables: they are
+        // made now.
+        backend.connect(OpenFlags::SQLITE_OPEN_READ_WRITE, true)?;
         Ok(backend)
     }
 

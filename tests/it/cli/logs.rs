@@ -38,6 +38,24 @@ fn what_is_no_log() {
         ])
     );
     assert!(place.read("text.db").starts_with("This is a text"));
+    assert_eq!(place.read("empty.db"), "", "who only looks changes nothing");
+}
+
+/// What is left by a process that was killed while it made its log.
+#[test]
+fn a_half_made_log_has_no_runs() {
+    let place = Place::new();
+    let half = Connection::open(place.path("half.db")).unwrap();
+    half.execute_batch(
+        "PRAGMA page_size = 8192; PRAGMA journal_mode = WAL; PRAGMA user_version = 0",
+    )
+    .unwrap();
+    half.execute_batch("CREATE TABLE t (x); DROP TABLE t").unwrap();
+    drop(half);
+    assert!(std::fs::metadata(place.path("half.db")).unwrap().len() > 0);
+    assert_eq!(place.ok("verify --log half.db"), "0 runs verified\n");
+    place.ok("run small.yaml --quiet --log half.db");
+    place.ok("verify --log half.db");
 }
 
 #[test]
