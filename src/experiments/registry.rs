@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::{deliberation, game24};
 use crate::config::{ConfigError, Head, Runtime, load, read_text};
+use crate::inert::inert;
 use crate::model::simulated::Player;
 use crate::run::AnyExperiment;
 
@@ -100,10 +101,16 @@ pub fn study(
     let named = match experiment {
         Some(name) => name.to_owned(),
         None => load::<Head>(path, &text)?.experiment.ok_or_else(|| {
-            value(
-                "experiment",
-                "missing: name the experiment, here or with --experiment".to_owned(),
-            )
+            // A key that is nowhere is missing from the top.
+            let first = text.lines().next().unwrap_or_default();
+            ConfigError::Invalid {
+                path: path.display().to_string(),
+                line: 1,
+                column: 1,
+                message: "the key \"experiment\" is missing: name it, here or with --experiment"
+                    .to_owned(),
+                snippet: format!("   1 | {}", inert(first, 120)),
+            }
         })?,
     };
     let entry = entry(&named).map_err(|e| value("experiment", e.to_string()))?;

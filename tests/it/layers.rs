@@ -20,8 +20,8 @@ const LAYERS: &[(&str, &[&str])] = &[
     (
         "experiments",
         &[
-            "config", "content", "id", "jsonl", "model", "parse", "prompt", "run", "stats",
-            "template",
+            "config", "content", "id", "inert", "jsonl", "model", "parse", "prompt", "run",
+            "stats", "template",
         ],
     ),
     ("stats", &[]),
