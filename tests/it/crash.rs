@@ -80,34 +80,35 @@ fn killed_at_any_moment_nothing_handed_on_is_lost() {
     let said = undisturbed.path().with_extension("said");
     let mut process = child::start("crash::child", undisturbed.path().to_str().unwrap(), &said);
     process.hear("begins");
-    let begun = tokio::time::Instant::now();
     process.wait();
-    let whole = begun.elapsed();
     let last = process.said().pop().unwrap();
     let expected: OutcomeDigest = last.strip_prefix("ended ").unwrap().parse().unwrap();
 
     let mut rng = rng_for(1, "moments of death");
-    let (mut answers, mut most_open, mut cut_short) = (BTreeSet::new(), 0, 0);
-    for kill in 0..KILLS {
+    let (mut answers, mut most_open, mut kills, mut cut_short) = (BTreeSet::new(), 0, 0, 0);
+    // A moment is a number of answers handed on, not a time: machines are fast and slow by turns.
+    while cut_short < KILLS && kills < 2 * KILLS {
         let folder = Folder::new();
         let said = folder.path().with_extension("said");
         let mut process = child::start("crash::child", folder.path().to_str().unwrap(), &said);
         process.hear("begins");
-        std::thread::sleep(whole.mul_f64((rng.next_u64() % 1000) as f64 / 1100.0));
+        process.hear_so_many("call/", rng.next_u64() % (CALLS - IN_FLIGHT as u64));
+        std::thread::sleep(Duration::from_micros(rng.next_u64() % 5000));
         process.kill();
         let said = process.said();
         let (answered, open) = check_after_death(&folder, &said, expected);
         answers.insert(answered);
         most_open = most_open.max(open);
+        kills += 1;
         cut_short += u64::from(!said.iter().any(|line| line.starts_with("ended")));
-        assert!(open <= IN_FLIGHT, "kill {kill}: {open} calls would be paid for twice");
+        assert!(open <= IN_FLIGHT, "kill {kills}: {open} calls would be paid for twice");
     }
     let least = answers.first().unwrap();
     eprintln!(
-        "{KILLS} kills, {cut_short} before the end, {} different lengths from {least} answers, {most_open} open at most, undisturbed {whole:?}",
+        "{kills} kills, {cut_short} before the end, {} different lengths from {least} answers, {most_open} open at most",
         answers.len()
     );
-    assert!(cut_short > KILLS / 2, "most died before their end: {cut_short}");
+    assert_eq!(cut_short, KILLS, "of {kills} kills");
     assert!(answers.len() > 20, "they died at different moments: {answers:?}");
 }
 

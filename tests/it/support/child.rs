@@ -50,13 +50,25 @@ impl Process {
 
     /// Waits until it has said something.
     pub(crate) fn hear(&self, line: &str) {
-        for _ in 0..6000 {
-            if self.said().iter().any(|said| said == line) {
+        self.wait_for(line, |said| said.iter().any(|said| said == line));
+    }
+
+    /// Waits until it has said `count` lines with a text in them, or has ended.
+    pub(crate) fn hear_so_many(&self, text: &str, count: u64) {
+        self.wait_for(text, |said| {
+            let heard = said.iter().filter(|line| line.contains(text)).count();
+            heard as u64 >= count || said.iter().any(|line| line.starts_with("ended"))
+        });
+    }
+
+    fn wait_for(&self, what: &str, heard: impl Fn(&[String]) -> bool) {
+        for _ in 0..60_000 {
+            if heard(&self.said()) {
                 return;
             }
-            std::thread::sleep(Duration::from_millis(10));
+            std::thread::sleep(Duration::from_millis(1));
         }
-        panic!("it never said {line:?}");
+        panic!("it never said {what:?}");
     }
 
     /// Kills it at once (SIGKILL).
