@@ -35,7 +35,18 @@ pub struct RunRecord<'a> {
     pub events: u64,
     /// The experiment's own facts, in order.
     pub facts: Vec<Value>,
+    /// Where and when each of them was recorded.
+    pub places: Vec<Place>,
     exchanges: Option<BTreeMap<(CallPath, Sample), Exchange>>,
+}
+
+/// Where an event stands in the log.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Place {
+    /// Its place in the run.
+    pub seq: Seq,
+    /// When it happened.
+    pub time: Time,
 }
 
 /// Where a question and its answer stand in the log.
@@ -78,6 +89,7 @@ impl<'a> RunRecord<'a> {
             failed_attempts: 0,
             events: 0,
             facts: Vec::new(),
+            places: Vec::new(),
             exchanges: None,
         };
         let mut after = Seq(0);
@@ -96,7 +108,10 @@ impl<'a> RunRecord<'a> {
             Event::ResponseReceived(_) | Event::AnswerReused(_) => self.answers += 1,
             Event::DecisionMade(_) => self.decisions += 1,
             Event::AttemptFailed(_) => self.failed_attempts += 1,
-            Event::Occurred(occurred) => self.facts.push(occurred.fact),
+            Event::Occurred(occurred) => {
+                self.facts.push(occurred.fact);
+                self.places.push(Place { seq: stored.seq, time: stored.time });
+            }
             Event::RunFinished(finished) => self.finished = Some(finished),
             _ => {}
         }

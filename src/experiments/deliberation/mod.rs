@@ -17,6 +17,7 @@
 //! - [`SimulatedDeliberation`]: plays it for the simulated model.
 
 mod ask;
+mod calls;
 mod check;
 pub mod conditions;
 mod config;
@@ -26,6 +27,7 @@ mod facts;
 mod grouping;
 mod load;
 pub mod opposition;
+mod outputs;
 pub mod personas;
 mod phases;
 pub mod prompts;
@@ -44,7 +46,7 @@ pub use load::load;
 pub use settings::{PromptText, Settings};
 pub use simulated::SimulatedDeliberation;
 pub use state::{Cluster, Deliberated, Participant, Speaker, Status, Transcript, Turn, Votes};
-pub use summary::summary;
+pub use summary::{ConditionSummary, SecondVote, Summary, summary};
 
 /// The experiment's name.
 pub const NAME: &str = "deliberation";
