@@ -134,4 +134,13 @@ impl Experiment for Deliberation {
     fn output_name(&self) -> Option<String> {
         Some(self.config.pilot_id.clone())
     }
+
+    fn story(
+        &self,
+        state: &Deliberated,
+        part: &str,
+        record: &mut RunRecord<'_>,
+    ) -> Result<Option<Report>, OutputError> {
+        self.story_of(state, part, record)
+    }
 }

@@ -34,6 +34,7 @@ pub mod prompts;
 mod settings;
 mod simulated;
 mod state;
+mod story;
 mod summary;
 mod values;
 
