@@ -45,9 +45,9 @@ struct Asked {
     /// None if the call finally failed, or the run stopped before the answer came.
     answer: Option<Seq>,
     decision: Option<Seq>,
-    /// The answer, where it could not be used and is not told otherwise.
+    /// The answer, where it is not told otherwise: it could not be used, or nothing came of it.
     #[serde(skip_serializing_if = "Option::is_none")]
-    unused: Option<String>,
+    text: Option<String>,
 }
 
 impl Deliberation {
@@ -108,7 +108,7 @@ fn asked(record: &mut RunRecord<'_>, line: &Line) -> Result<Vec<Asked>, OutputEr
     for (sample, exchange) in found {
         // Only the last sample can have been used: no more are asked for after it.
         let used = line.used && Some(sample) == last;
-        let unused = match used {
+        let text = match used {
             true => None,
             false => record.answer(&call, sample)?.map(|answer| answer.text().to_owned()),
         };
@@ -119,7 +119,7 @@ fn asked(record: &mut RunRecord<'_>, line: &Line) -> Result<Vec<Asked>, OutputEr
             question: exchange.request,
             answer: exchange.answer,
             decision: exchange.decision,
-            unused,
+            text,
         });
     }
     Ok(asked)

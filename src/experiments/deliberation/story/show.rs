@@ -25,27 +25,35 @@ pub(super) fn text(participant: &Participant, told: &[Told]) -> String {
         let _ = writeln!(text, "\n{what}{fact}");
         for line in lines {
             let _ = writeln!(text, "  {}\n{}", line.label, indented(&line.text));
-            line.exchanges.iter().for_each(|asked| asked_line(&mut text, asked));
+            let otherwise = if fact.is_empty() { "answered" } else { "could not be used" };
+            line.exchanges.iter().for_each(|asked| asked_line(&mut text, asked, otherwise));
         }
     }
     text
 }
 
-fn asked_line(text: &mut String, asked: &Asked) {
-    let Asked { call, sample, prompt_hash, question, answer, decision, unused } = asked;
+/// An exchange; `otherwise` is what is said of an answer that is shown here only.
+fn asked_line(out: &mut String, asked: &Asked, otherwise: &str) {
+    let Asked { call, sample, prompt_hash, question, answer, decision, text } = asked;
     let place = |what: &str, seq: &Option<crate::id::Seq>| match seq {
         Some(seq) => format!("{what} {seq}"),
         None => format!("no {what}"),
     };
     let _ = writeln!(
-        text,
+        out,
         "    {call}#{sample}  prompt {}  question {question}  {}  {}",
         prompt_hash.short(12),
         place("answer", answer),
         place("decision", decision)
     );
-    if let Some(unused) = unused {
-        let _ = writeln!(text, "    this answer was of no use:\n{}", indented(unused));
+    match text.as_deref() {
+        None => {}
+        Some("") => {
+            let _ = writeln!(out, "    {otherwise}: an empty answer");
+        }
+        Some(text) => {
+            let _ = writeln!(out, "    {otherwise}:\n{}", indented(text));
+        }
     }
 }
 
