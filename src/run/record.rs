@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use crate::content::Content;
-use crate::event::{Event, EventError, RunFinished, RunStarted, StoredEvent};
+use crate::event::{DecisionMade, Event, EventError, RunFinished, RunStarted, StoredEvent};
 use crate::id::{CallPath, PromptHash, RunId, Sample, Seq, Time};
 use crate::log::{LogError, Reader};
 
@@ -140,8 +140,31 @@ impl<'a> RunRecord<'a> {
         let Some(seq) = self.exchanges()?.get(&address).and_then(|exchange| exchange.answer) else {
             return Ok(None);
         };
-        let events = self.reader.events(self.run, Seq(seq.0 - 1), 1)?;
-        Ok(events.into_iter().next().and_then(|stored| stored.content))
+        Ok(self.event(seq)?.and_then(|stored| stored.content))
+    }
+
+    /// The recorded decision on a call.
+    ///
+    /// # Errors
+    /// [`LogError`] if it cannot be read.
+    pub fn decision(
+        &mut self,
+        call: &CallPath,
+        sample: Sample,
+    ) -> Result<Option<DecisionMade>, LogError> {
+        let address = (call.clone(), sample);
+        let Some(seq) = self.exchanges()?.get(&address).and_then(|e| e.decision) else {
+            return Ok(None);
+        };
+        let event = self.event(seq)?.map(|stored| stored.event()).transpose();
+        Ok(match event.map_err(damaged)? {
+            Some(Event::DecisionMade(decision)) => Some(decision),
+            _ => None,
+        })
+    }
+
+    fn event(&mut self, seq: Seq) -> Result<Option<StoredEvent>, LogError> {
+        Ok(self.reader.events(self.run, Seq(seq.0.saturating_sub(1)), 1)?.pop())
     }
 }
 

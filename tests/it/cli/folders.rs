@@ -108,3 +108,12 @@ fn a_folder_that_came_up_meanwhile_takes_nothing_from_the_run() {
     place.ok("outputs latest --to mine");
     assert!(place.read("mine/summary.json").contains("by_condition"));
 }
+
+#[test]
+fn a_game_has_tables_too() {
+    let place = Place::with_run();
+    let (_, code) = place.json("outputs latest --to out");
+    assert_eq!(code, 0);
+    let tables = [place.read("out/puzzles.csv"), place.read("out/answers.csv")].concat();
+    assert_said!("folders_game", tables);
+}
