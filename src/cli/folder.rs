@@ -114,6 +114,8 @@ pub(super) fn refuse_existing(folder: &Path) -> Result<(), CliError> {
 /// Writes a folder whole or not at all: under another name first, then renamed.
 pub(super) fn write_folder(folder: &Path, files: &[OutputFile]) -> Result<(), CliError> {
     let draft = draft(folder);
+    // What a process of the same number left when it died.
+    let _ = fs::remove_dir_all(&draft);
     let written = fill(&draft, files).and_then(|()| fs::rename(&draft, folder));
     written.map_err(|e| {
         // What is left of it is of no use to anybody; that it cannot be removed, either, adds nothing.
@@ -145,4 +147,33 @@ fn holds(folder: &Path, files: &[OutputFile]) -> bool {
         fs::read(folder.join(&file.name)).is_ok_and(|bytes| bytes == file.bytes)
     };
     files.iter().all(same)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_that_cannot_be_filled_is_not_there_at_all() {
+        let place = tempfile::tempdir().expect("a folder");
+        let folder = place.path().join("outputs");
+        let files = |second: &str| [OutputFile::text("one", "1"), OutputFile::text(second, "2")];
+        let error = write_folder(&folder, &files("no_such_folder/two")).expect_err("it must fail");
+        assert_eq!(error.status, Status::Io);
+        assert_eq!(fs::read_dir(place.path()).expect("readable").count(), 0, "nothing is left");
+        write_folder(&folder, &files("two")).expect("it works now");
+        assert!(holds(&folder, &files("two")));
+        assert!(!holds(&folder, &files("three")));
+    }
+
+    #[test]
+    fn what_a_dead_process_left_is_not_taken_in() {
+        let place = tempfile::tempdir().expect("a folder");
+        let folder = place.path().join("outputs");
+        fs::create_dir(draft(&folder)).expect("a draft");
+        fs::write(draft(&folder).join("old"), "half").expect("a file");
+        write_folder(&folder, &[OutputFile::text("one", "1")]).expect("written");
+        let names: Vec<_> = fs::read_dir(&folder).expect("readable").collect();
+        assert_eq!(names.len(), 1);
+    }
 }

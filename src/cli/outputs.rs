@@ -13,7 +13,8 @@ use crate::run::RunRecord;
 
 /// Write what a run gives other programs: tables (CSV) and JSON files, in a new folder.
 ///
-/// They are folded from the log; no model is asked. A folder that exists is never written to.
+/// They are folded from the log; no model is asked. A folder that exists is never written to. Of an unfinished
+/// run they tell as far as it got.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     /// The run (first digits of its id, or `latest`), or a recording's file.

@@ -13,7 +13,8 @@
 //! - [`load`]: from a config to settings that hold everything.
 //! - [`opposition`]: five ways to find the opposing view.
 //! - [`personas`]: where the people come from.
-//! - [`summary()`]: the statistics.
+//! - [`summary()`]: the statistics. The other files of the output folder are folded from the state and
+//!   the recorded vectors, a participant's story from the facts and their exchanges.
 //! - [`SimulatedDeliberation`]: plays it for the simulated model.
 
 mod ask;

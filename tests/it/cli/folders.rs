@@ -77,6 +77,12 @@ fn an_unfinished_run_goes_on_by_its_config() {
     assert_eq!(stopped.code, 3, "{}{}", stopped.out, stopped.err);
     assert!(!place.path(FOLDER).exists(), "nothing is written of an unfinished run");
     let (begun, _) = place.json("show latest");
+    place.ok("outputs latest --to so_far");
+    let so_far: serde_json::Value =
+        serde_json::from_str(&place.read("so_far/checkpoint.json")).unwrap();
+    assert!(so_far["last_completed_phase"].as_u64().unwrap() < 9, "{so_far}");
+    assert!(place.read("so_far/participants.json").contains("\"pending\""));
+    assert!(place.read("so_far/experiment.log").contains("WARNING unfinished"));
     assert_eq!(begun["outcome"], serde_json::Value::Null);
     let shown = place.session(&[
         "run pilot.yaml --quiet --resume --set model=gpt-5 --set random_seed=1",

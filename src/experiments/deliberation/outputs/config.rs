@@ -5,13 +5,9 @@ use serde_json::{Map, Value};
 use crate::experiments::deliberation::config::Config;
 use crate::run::{OutputError, RunRecord};
 
-/// The keys that the document does not have. They are left out where they say what goes without
-/// saying, so that the file of a plain run has the document's keys and no others.
-const OURS: &[&str] =
-    &["max_parse_retries", "personas_file", "prompts", "temperature", "max_tokens"];
-
-/// The keys that never are in the file: the first names this program's experiment, the others say who
-/// answers and how fast, and are not part of the recorded config.
+/// Keys that the document does not have and that are never in the file: the first names this
+/// program's experiment, the others say who answers and how fast, and are no part of the recorded
+/// config. Other keys of ours are there if they were given.
 const LEFT_OUT: &[&str] = &["experiment", "provider", "limits"];
 
 /// The config with all defaults filled in, in the order of the keys, as the original writes it. No key
@@ -20,16 +16,14 @@ pub(super) fn yaml(config: &Config, record: &RunRecord<'_>) -> Result<String, Ou
     let failed = |reason: String| OutputError::Json { name: "config.yaml".to_owned(), reason };
     let value = serde_json::to_value(config).map_err(|e| failed(e.to_string()))?;
     let Value::Object(all) = value else { return Err(failed("it is no object".to_owned())) };
-    let goes_without_saying = |key: &str, value: &Value| match key {
-        "max_parse_retries" => *value == Value::from(Config::PARSE_RETRIES),
-        other => !OURS.contains(&other) || value.is_null(),
-    };
     let mut kept: Map<String, Value> = all
         .into_iter()
         .filter(|(key, _)| !LEFT_OUT.contains(&key.as_str()))
-        .filter(|(key, value)| !OURS.contains(&key.as_str()) || !goes_without_saying(key, value))
         .map(|(key, value)| (key, whole(value)))
         .collect();
+    if config.max_parse_retries == Config::PARSE_RETRIES {
+        kept.remove("max_parse_retries");
+    }
     kept.insert("random_seed".to_owned(), record.started.seed.into());
     let yaml = serde_saphyr::to_string(&kept).map_err(|e| failed(e.to_string()))?;
     Ok(format!("# run {}, {}\n{yaml}", record.run, record.started.program))
