@@ -4,8 +4,10 @@
 //! - [`reenact`]: original runs of other programs, executed again by ours.
 //! - [`deliberation`]: votes before and after other views.
 //! - [`game24`]: the Game of 24.
+//! - [`society`]: agents who share a world.
 
 pub mod deliberation;
 pub mod game24;
 pub mod reenact;
 pub mod registry;
+pub mod society;
