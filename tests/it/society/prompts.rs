@@ -62,6 +62,6 @@ fn the_templates_are_the_documents_words() {
             compared += 1;
         }
     }
-    assert!(compared > 120, "{compared} lines");
+    assert!(compared > 100, "{compared} lines");
     assert_eq!(NAMES.len(), built_in().len());
 }

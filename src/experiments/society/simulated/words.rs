@@ -10,46 +10,78 @@ pub(super) fn plea(s: &Situation) -> String {
     format!("Agent #{} here: I am nearly out of {what}. Can anyone share?", s.id)
 }
 
-/// Something to say to everyone.
+/// Something to say to everyone: a few sentences, about as long as what real agents write.
 pub(super) fn opinion(s: &Situation, dice: &mut Dice) -> String {
-    let who = match dice.below(4) {
-        0 => format!("Agent #{} is right: ", 1 + dice.below(s.agents as usize)),
+    let opening = match dice.below(4) {
+        0 => format!("Agent #{} has a point. ", 1 + dice.below(s.agents as usize)),
+        1 => format!("Day {} already! ", s.day),
         _ => String::new(),
     };
-    let what = match s.personality {
-        Personality::Efficiency => dice.pick(&[
-            "let us decide today who farms and who generates.",
-            "every hour in this forum is an hour not worked.",
-            "one builder for each task, and the pool pays for the rest.",
-        ]),
-        Personality::Equality => dice.pick(&[
-            "nobody should go dormant while others have more than they need.",
-            "the common pool belongs to all of us, in equal parts.",
-            "those who have much should say what they will share.",
-        ]),
-        Personality::Freedom => dice.pick(&[
-            "I trade with whom I like, and so should you.",
-            "we did well without a law about it.",
-            "a rule made today is a chain tomorrow.",
-        ]),
-        Personality::Stability => dice.pick(&[
-            "what works should stay as it is for a while.",
-            "let us try it for a few days before we vote.",
-            "a reserve in the pool keeps us all safe.",
-        ]),
-        Personality::Neutral => dice.pick(&[
-            "I wonder what the others plan for this week.",
-            "good work on the fields today.",
-            "does anyone know how much the pool holds?",
-        ]),
+    let [first, second] = values(s.personality, dice);
+    let state = match s.food.min(s.energy) {
+        low if low < 3.0 => "I have little left myself, so I speak from experience.",
+        low if low < 6.0 => "I get by from day to day, like most of us.",
+        _ => "I have enough for a few days, and time to think about it.",
     };
-    format!("Day {}: {who}{what}", s.day)
+    let close = dice.pick(&[
+        "What do the others think?",
+        "I will vote accordingly.",
+        "Write to me if you want to do something about it together.",
+        "That is all I ask for today.",
+    ]);
+    format!("{opening}{first} {state} {second} {close}")
+}
+
+/// Two things that someone believes.
+fn values(personality: Personality, dice: &mut Dice) -> [&'static str; 2] {
+    let all: [&'static str; 5] = match personality {
+        Personality::Efficiency => [
+            "Let us decide today who farms and who generates, and leave it at that.",
+            "Every hour spent in this forum is an hour that nobody works.",
+            "One builder for each task, and the pool pays for what helps us all.",
+            "A shared generator would bring in more than any law about sharing.",
+            "Whoever is best at farming should farm, day after day.",
+        ],
+        Personality::Equality => [
+            "Nobody should go dormant while others have more than they need.",
+            "The common pool belongs to all of us, in equal parts.",
+            "Those who have much should say in public what they will share.",
+            "A vote counts the same, however much food its owner has.",
+            "If the pool feeds the dormant first, we all sleep better.",
+        ],
+        Personality::Freedom => [
+            "I trade with whom I like, and so should you.",
+            "We did well enough before anyone wrote a law about it.",
+            "A rule made today is a chain tomorrow.",
+            "Ask me for help and I may give it; order me and I will not.",
+            "Let those who want a society of rules keep them among themselves.",
+        ],
+        Personality::Stability => [
+            "What works should stay as it is for a while.",
+            "Let us try it for a few days before we vote on it.",
+            "A reserve in the pool keeps all of us safe in a bad week.",
+            "I would rather have a slow harvest than a failed one.",
+            "Changes are easier to bear when they come one at a time.",
+        ],
+        Personality::Neutral => [
+            "I wonder what the others plan for this week.",
+            "It was good to see so many on the fields yesterday.",
+            "Does anyone know how long the pool would last us?",
+            "Some of the proposals sound better than they are.",
+            "I can farm or generate, whatever is needed more.",
+        ],
+    };
+    let first = dice.below(all.len());
+    let second = (first + 1 + dice.below(all.len() - 1)) % all.len();
+    [all[first], all[second]]
 }
 
 /// A reply.
 pub(super) fn answer(s: &Situation, dice: &mut Dice) -> String {
     let start = dice.pick(&["I agree.", "I see it differently.", "Maybe.", "Good point."]);
-    format!("{start} {}", reason(s.personality, dice.pick(&["yes", "no", "abstain"])))
+    let [first, second] = values(s.personality, dice);
+    let reason = reason(s.personality, dice.pick(&["yes", "no", "abstain"]));
+    format!("{start} {first} {reason} {second}")
 }
 
 /// A letter.
