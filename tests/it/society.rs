@@ -3,6 +3,7 @@
 mod config;
 mod conservation;
 mod crash;
+mod import;
 mod prompts;
 mod rules;
 mod runs;

@@ -55,7 +55,8 @@ impl SocietyLog {
         let Entry { run, epoch, turn, agent_id, persona, location, before, .. } = entry;
         let values = json!({
             "run": run, "epoch": epoch, "turn": turn, "agent_id": agent_id, "persona": persona,
-            "location": location, "energy": before.energy, "influence": before.influence,
+            "location": location, "energy": before.energy.to_string(),
+            "influence": before.influence.to_string(),
         });
         let text = self.templates.render(SITUATION, values);
         let text = text.map_err(|e| Stop::Invalid { what: "prompt", reason: e.to_string() })?;

@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::facts::Holdings;
 use crate::experiments::reenact::ReenactError;
 use crate::inert::inert;
-use crate::jsonl::JsonlReader;
+use crate::jsonl::{JsonlReader, Problem};
 
 /// What the names of logs end with, before `.jsonl` and packing.
 const LOG: &str = "_simulation_log";
@@ -58,6 +58,8 @@ pub(super) struct Summary {
 pub(super) fn find(path: &Path) -> Result<PathBuf, ReenactError> {
     let unreadable =
         |reason: String| ReenactError::Unreadable { path: path.display().to_string(), reason };
+    let unclear =
+        |reason: String| ReenactError::Inconsistent { path: path.display().to_string(), reason };
     if !path.is_dir() {
         return Ok(path.to_owned());
     }
@@ -71,11 +73,11 @@ pub(super) fn find(path: &Path) -> Result<PathBuf, ReenactError> {
     }
     let names: Vec<String> = logs.iter().map(|log| inert(&name(log), 80)).collect();
     match names.len() {
-        0 => Err(unreadable(format!(
+        0 => Err(unclear(format!(
             "no log in it: its name would end with {LOG}.jsonl or {LOG}.jsonl.gz"
         ))),
         1 => logs.pop_first().ok_or_else(|| unreadable("no log in it".to_owned())),
-        _ => Err(unreadable(format!("several logs in it: name one of {}", names.join(", ")))),
+        _ => Err(unclear(format!("several logs in it: name one of {}", names.join(", ")))),
     }
 }
 
@@ -118,7 +120,10 @@ fn lines<T: DeserializeOwned>(path: &Path, what: &str) -> Result<Vec<(u64, T)>, 
     let mut rows = Vec::new();
     let refused = |e: crate::jsonl::JsonlError| match e.line {
         Some(line) => {
-            let (path, reason) = (shown.clone(), e.problem.to_string());
+            let (path, mut reason) = (shown.clone(), e.problem.to_string());
+            if matches!(e.problem, Problem::NotUtf8 { .. }) {
+                reason.push_str(": save the file as UTF-8");
+            }
             ReenactError::Line { path, line: line as u64, reason }
         }
         None => ReenactError::Unreadable { path: shown.clone(), reason: e.problem.to_string() },
