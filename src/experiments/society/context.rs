@@ -4,7 +4,8 @@ use serde_json::json;
 
 use super::config::ContextConfig;
 use super::prompts::Prompts;
-use super::world::{Event, Stock, World, name_of};
+use super::world::{Event, Proposal, Stock, World, name_of};
+use crate::parse::society::ProposalType;
 use crate::template::TemplateError;
 
 /// What all agents of a day are shown.
@@ -102,7 +103,7 @@ fn posts(world: &World, most: usize) -> Vec<String> {
 }
 
 fn proposals(world: &World) -> Vec<String> {
-    let line = |id, p: &super::world::Proposal| {
+    let line = |id, p: &Proposal| {
         let (yes, no, abstain) = p.tally();
         let left = p.last_day.saturating_sub(world.day) + 1;
         let days = if left == 1 { "last day".to_owned() } else { format!("{left} days left") };
@@ -121,8 +122,7 @@ fn laws(world: &World) -> Vec<String> {
 }
 
 /// The type of a proposal, as actions spell it.
-pub(super) fn kind_name(kind: crate::parse::society::ProposalType) -> &'static str {
-    use crate::parse::society::ProposalType;
+pub(super) fn kind_name(kind: ProposalType) -> &'static str {
     match kind {
         ProposalType::Law => "law",
         ProposalType::Allocation => "allocation",

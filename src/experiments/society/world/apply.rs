@@ -6,9 +6,10 @@ use super::books::{Source, Stock, Target};
 use super::breach::Breach;
 use super::figures::Counts;
 use super::state::{Agent, Contacts, Event, Invalid, News, Post, Proposal, World};
+use crate::experiments::society::Personality;
 use crate::experiments::society::facts::{Fact, Rejecter};
 use crate::experiments::society::rules::product;
-use crate::parse::society::ProposalType;
+use crate::parse::society::{ProposalType, WorkType};
 
 impl World {
     /// Folds a fact in.
@@ -92,7 +93,7 @@ impl World {
                 let resource = product(work_type);
                 self.books.transfer(Source::Nature, Target::Agent(agent_id), resource, kept)?;
                 self.books.transfer(Source::Nature, Target::Pool, resource, pooled)?;
-                self.farmed += u32::from(work_type == crate::parse::society::WorkType::Farm);
+                self.farmed += u32::from(work_type == WorkType::Farm);
             }
             Fact::Traded { agent_id, recipient_agent_id, resource_type, amount } => {
                 let (from, to) = (Source::Agent(agent_id), Target::Agent(recipient_agent_id));
@@ -251,7 +252,7 @@ impl World {
 }
 
 impl Agent {
-    fn new(personality: crate::experiments::society::Personality, model: String) -> Self {
+    fn new(personality: Personality, model: String) -> Self {
         Agent {
             personality,
             model,
