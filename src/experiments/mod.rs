@@ -4,8 +4,12 @@
 //! - [`reenact`]: original runs of other programs, executed again by ours.
 //! - [`deliberation`]: votes before and after other views.
 //! - [`game24`]: the Game of 24.
+//! - [`society`]: agents who share a world.
+//! - [`society_log`]: a society that another program has run.
 
 pub mod deliberation;
 pub mod game24;
 pub mod reenact;
 pub mod registry;
+pub mod society;
+pub mod society_log;
