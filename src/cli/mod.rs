@@ -11,6 +11,7 @@ mod list;
 mod model;
 mod output;
 mod progress;
+mod rehearse;
 mod replay;
 mod resume;
 mod run;

@@ -82,7 +82,7 @@ pub(super) fn conclude(
     let Ended { finish, progress, outcome_digest, report, took } = ended;
     let (outcome, stop) = match finish {
         Finish::Finished => ("finished", None),
-        Finish::EndOfRecord => ("unfinished", None),
+        Finish::EndOfRecord | Finish::Rehearsed(_) => ("unfinished", None),
         Finish::Stopped(Stop::Interrupted) => ("interrupted", None),
         Finish::Stopped(stop) => ("stopped", Some(stop)),
     };

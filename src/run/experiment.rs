@@ -8,8 +8,10 @@ use serde_json::Value;
 
 use super::core::SharedCore;
 use super::question::DecisionRef;
+use super::rehearsal::{Lane, second_part};
 use super::rng::rng_for;
 use super::stop::Stop;
+use crate::id::CallPath;
 use crate::prompt::canonical;
 
 /// What an experiment shows of its state at the end.
@@ -42,6 +44,13 @@ pub trait Experiment {
 
     /// What the state says, for people and programs.
     fn report(&self, state: &Self::State) -> Report;
+
+    /// The lane of a call, for [`Rehearsal`](super::Rehearsal): one name for all calls that build on
+    /// each other's answers. By default the second part of the path (`p_0007` of
+    /// `clarification/p_0007/2/moderator`).
+    fn lane(call: &CallPath) -> String {
+        second_part(call)
+    }
 }
 
 /// What an experiment is given: the only way to ask, and the only way to change its state.
@@ -91,6 +100,9 @@ pub trait AnyExperiment {
     /// # Errors
     /// What in them is not a fact of this experiment.
     fn fold(&self, facts: &[Value]) -> Result<Report, String>;
+
+    /// See [`Experiment::lane`].
+    fn lanes(&self) -> Lane;
 }
 
 /// The inside of a run, handed from [`execute`](super::execute()) to the experiment.
@@ -113,5 +125,9 @@ impl<E: Experiment> AnyExperiment for E {
             E::apply(&mut state, &fact);
         }
         Ok(self.report(&state))
+    }
+
+    fn lanes(&self) -> Lane {
+        E::lane
     }
 }

@@ -5,6 +5,7 @@
 //!   [`converse_all`](Run::converse_all), [`record`](Run::record), [`rng`](Run::rng).
 //! - [`Mode`]: where answers come from; one enum, decided in one place.
 //! - [`execute()`]: runs an experiment to its end, or to the reason why it stopped.
+//! - [`Rehearsal`]: what of a run still matches when its prompts are changed.
 //! - [`Divergence`]: the first point where a re-execution and its log differ.
 
 mod ask;
@@ -19,6 +20,7 @@ mod live;
 mod mode;
 mod outcomes;
 mod question;
+mod rehearsal;
 mod rng;
 mod shared;
 mod signal;
@@ -31,6 +33,7 @@ pub use execute::{Ended, Finish, Setup, execute};
 pub use experiment::{AnyExperiment, Experiment, Handle, Report, Run};
 pub use mode::Mode;
 pub use question::{Answer, CallFailed, DecisionRef, Question, Reuse};
+pub use rehearsal::{Departure, Lane, Rehearsal};
 pub use rng::rng_for;
 pub use signal::Signal;
 pub use stop::Stop;

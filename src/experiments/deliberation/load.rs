@@ -5,13 +5,14 @@ use std::path::Path;
 use super::check::{Wrong, check};
 use super::config::Config;
 use super::prompts::{NAMES, Prompts, built_in};
-use super::settings::{PromptText, Settings};
+use super::settings::Settings;
 use super::{NAME, personas};
 use crate::config::{
     ConfigError, ModelKind, Runtime, load as load_yaml, read_text, with_overrides,
 };
 use crate::experiments::registry::{Study, StudySettings};
 use crate::model::{Limits, RetryPolicy};
+use crate::template::TemplateText;
 
 /// Reads a config file and everything it names. Paths in it are relative to it, or else to the
 /// working directory.
@@ -84,9 +85,9 @@ fn runtime(config: &Config) -> Runtime {
 }
 
 /// The built-in templates, with those of the config's folder in their place.
-fn prompts(path: &Path, text: &str, config: &Config) -> Result<Vec<PromptText>, ConfigError> {
-    let mut prompts: Vec<PromptText> =
-        built_in().into_iter().map(|(name, text)| PromptText { name, text }).collect();
+fn prompts(path: &Path, text: &str, config: &Config) -> Result<Vec<TemplateText>, ConfigError> {
+    let mut prompts: Vec<TemplateText> =
+        built_in().into_iter().map(|(name, text)| TemplateText { name, text }).collect();
     if let Some(folder) = &config.prompts {
         let folder = beside(path, folder);
         for prompt in &mut prompts {

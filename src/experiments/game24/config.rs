@@ -12,6 +12,7 @@ use crate::config::{
 use crate::experiments::registry::{Study, StudySettings};
 use crate::model::{Limits, RetryPolicy};
 use crate::parse::registry;
+use crate::template::TemplateText;
 
 /// The templates that come with the program: `config/prompts/game24/`.
 const TEMPLATES: &[(&str, &str)] = &[
@@ -88,16 +89,6 @@ pub struct Settings {
     pub parser: String,
     /// The parameters of every request.
     pub request: RequestConfig,
-}
-
-/// A template, whole.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct TemplateText {
-    /// As the config names it.
-    pub name: String,
-    /// Its text.
-    pub text: String,
 }
 
 /// Reads a config file and everything it names. Paths in it are relative to it, or else to the
