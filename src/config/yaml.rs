@@ -1,6 +1,6 @@
 //! Reading YAML with file and line in every message.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -31,7 +31,8 @@ pub enum ConfigError {
         /// The lines around it.
         snippet: String,
     },
-    /// A value that is well-formed and makes no sense.
+    /// A value that is well-formed and makes no sense. The registry finds the line of the key; see
+    /// [`located`](super::located).
     #[error("{path}: {key}: {message}")]
     Value {
         /// The file.
@@ -67,6 +68,12 @@ pub fn read_text(path: &Path) -> Result<String, ConfigError> {
         path: path.display().to_string(),
         reason: e.to_string(),
     })
+}
+
+/// A path in a config: relative to the config if there is such a file, else as it is.
+pub fn beside(config: &Path, path: &Path) -> PathBuf {
+    let near = config.parent().map(|folder| folder.join(path)).filter(|near| near.exists());
+    near.unwrap_or_else(|| path.to_owned())
 }
 
 /// Reads a typed config; `path` is for messages.
@@ -164,7 +171,23 @@ fn explain(message: &str) -> String {
             return format!("{found}, expected {words}");
         }
     }
-    message
+    // A group of keys or a list of choices goes by the name of its Rust type.
+    match message.split_once(", expected ") {
+        Some((found, expected)) => format!("{found}, expected {}", plain(expected)),
+        None => message,
+    }
+}
+
+/// What was expected, without the names of Rust types.
+fn plain(expected: &str) -> &str {
+    match expected {
+        "a map" => "a group of keys",
+        "a sequence" => "a list",
+        "path string" => "a path",
+        _ if expected.starts_with("struct ") => "a group of keys",
+        _ if expected.starts_with("enum ") => "a text",
+        _ => expected,
+    }
 }
 
 /// How alike two words are, 0 to 1.

@@ -2,10 +2,12 @@
 //!
 //! - [`registry`]: from a config to an experiment, and from a recorded run back to one.
 //! - [`templates`]: the templates in recorded settings, replaced by those of a folder.
+//! - [`reenact`]: original runs of other programs, executed again by ours.
 //! - [`deliberation`]: votes before and after other views.
 //! - [`game24`]: the Game of 24.
 
 pub mod deliberation;
 pub mod game24;
+pub mod reenact;
 pub mod registry;
 pub mod templates;

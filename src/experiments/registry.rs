@@ -5,8 +5,9 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::reenact::{Reenact, ReenactError, Reenactment};
 use super::{deliberation, game24};
-use crate::config::{ConfigError, Head, Runtime, load, read_text};
+use crate::config::{ConfigError, Head, Runtime, beside, load, located, read_text};
 use crate::inert::inert;
 use crate::model::simulated::Player;
 use crate::run::AnyExperiment;
@@ -37,6 +38,8 @@ struct Entry {
     load: fn(&Path, &str, &[String]) -> Result<Study, ConfigError>,
     build: fn(&Value) -> Result<Box<dyn AnyExperiment>, String>,
     player: fn() -> Box<dyn Player>,
+    /// Original runs of another program, told again by ours.
+    reenact: Option<Reenact>,
 }
 
 const ENTRIES: &[Entry] = &[
@@ -45,12 +48,14 @@ const ENTRIES: &[Entry] = &[
         load: deliberation::load,
         build: |settings| Ok(Box::new(deliberation::Deliberation::from_settings(settings)?)),
         player: || Box::new(deliberation::SimulatedDeliberation),
+        reenact: None,
     },
     Entry {
         name: game24::NAME,
         load: game24::load,
         build: |settings| Ok(Box::new(game24::Game24::from_settings(settings)?)),
         player: || Box::new(game24::SimulatedSolver),
+        reenact: None,
     },
 ];
 
@@ -113,13 +118,22 @@ pub fn study(
             }
         })?,
     };
-    let entry = entry(&named).map_err(|e| value("experiment", e.to_string()))?;
-    let study = (entry.load)(path, &text, overrides)?;
-    study.settings.runtime.check(&path.display().to_string())?;
-    if study.seed > 1 << 53 {
-        return Err(value("seed", format!("at most 2^53, not {}", study.seed)));
+    let entry = entry(&named).map_err(|e| value("experiment", e.to_string()));
+    if experiment.is_some() {
+        // The name is not from the file.
+        entry.clone()?;
     }
-    Ok(study)
+    let checked = entry.and_then(|entry| {
+        let mut study = (entry.load)(path, &text, overrides)?;
+        study.settings.runtime.check(&path.display().to_string())?;
+        if study.seed > 1 << 53 {
+            return Err(value("seed", format!("at most 2^53, not {}", study.seed)));
+        }
+        let answers = &mut study.settings.runtime.model.answers;
+        *answers = answers.take().map(|answers| beside(path, &answers));
+        Ok(study)
+    });
+    checked.map_err(|error| located(error, path, &text, overrides))
 }
 
 /// The experiment of recorded settings.
@@ -137,4 +151,17 @@ pub fn build(name: &str, settings: &Value) -> Result<Box<dyn AnyExperiment>, Reg
 /// [`RegistryError::Unknown`].
 pub fn player(name: &str) -> Result<Box<dyn Player>, RegistryError> {
     Ok((entry(name)?.player)())
+}
+
+/// Reads an original run of another program, to be executed again by an experiment; `None` if the
+/// experiment knows no such runs.
+///
+/// # Errors
+/// [`RegistryError::Unknown`], or what is wrong with the files.
+pub fn reenact(
+    name: &str,
+    path: &Path,
+) -> Result<Option<Result<Reenactment, ReenactError>>, RegistryError> {
+    // `public-goods` is easier to type than `public_goods`.
+    Ok(entry(&name.replace('-', "_"))?.reenact.map(|reenact| reenact(path)))
 }

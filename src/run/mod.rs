@@ -6,6 +6,7 @@
 //! - [`Mode`]: where answers come from; one enum, decided in one place.
 //! - [`execute()`]: runs an experiment to its end, or to the reason why it stopped.
 //! - [`Rehearsal`]: what of a run still matches when its prompts are changed.
+//! - [`RunRecord`]: what a log holds of a run; [`OutputFile`]: what an experiment makes of it for others.
 //! - [`Divergence`]: the first point where a re-execution and its log differ.
 
 mod ask;
@@ -19,7 +20,9 @@ mod history;
 mod live;
 mod mode;
 mod outcomes;
+mod output;
 mod question;
+mod record;
 mod rehearsal;
 mod rng;
 mod shared;
@@ -32,7 +35,9 @@ pub use divergence::Divergence;
 pub use execute::{Ended, Finish, Setup, execute};
 pub use experiment::{AnyExperiment, Experiment, Handle, Report, Run};
 pub use mode::Mode;
+pub use output::{OutputError, OutputFile};
 pub use question::{Answer, CallFailed, DecisionRef, Question, Reuse};
+pub use record::{Exchange, RunRecord};
 pub use rehearsal::{Departure, Lane, Rehearsal};
 pub use rng::rng_for;
 pub use signal::Signal;
