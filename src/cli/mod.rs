@@ -11,6 +11,7 @@ mod list;
 mod model;
 mod output;
 mod outputs;
+mod personas;
 mod progress;
 mod reenact;
 mod rehearse;
@@ -96,6 +97,7 @@ enum Command {
     Verify(verify::Args),
     Export(export::Args),
     Import(import::Args),
+    Personas(personas::Args),
 }
 
 /// Runs the program with the arguments of the process.
@@ -127,6 +129,7 @@ pub fn main() -> ExitCode {
         Command::Verify(args) => verify::run(args, &cli.global, &output),
         Command::Export(args) => export::run(args, &cli.global, &output),
         Command::Import(args) => import::run(args, &cli.global, &output),
+        Command::Personas(args) => personas::run(args, &cli.global, &output),
     };
     let status = result.unwrap_or_else(|error| {
         error.print();

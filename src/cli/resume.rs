@@ -41,7 +41,7 @@ pub(super) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     let name = select::short_name(reader.as_mut(), selected.run)?;
     let experiment = started.experiment.clone();
     let session = Session {
-        log: selected.log,
+        log: selected.log.clone(),
         run: selected.run,
         mode: Mode::Resume,
         started,
@@ -50,6 +50,7 @@ pub(super) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     };
     let ended = session::go(session, global)?;
     let status = session::conclude(&ended, selected.run, &name, &experiment, simulated, output)?;
+    session::store(&selected.log, selected.run, global)?;
     session::stopped(ended, &name).map_or(Ok(status), Err)
 }
 

@@ -46,6 +46,7 @@ pub(super) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     let base_url = &mut study.settings.runtime.model.base_url;
     *base_url = without_secrets(base_url);
     let simulated = answerer.info().simulated;
+    registry::supply(&config, &mut study, &settings)?;
     let options = SqliteOptions { max_bytes: log_limit, ..global.sqlite() };
     let log = Log::new(Arc::new(SqliteBackend::open_or_create(&global.log, options)?));
     let run = new_run_id()?;
@@ -70,6 +71,7 @@ pub(super) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     };
     let name = super::select::short_name(log.reader()?.as_mut(), run)?;
     let status = session::conclude(&ended, run, &name, &study.experiment, simulated, output)?;
+    session::store(&log, run, global)?;
     session::stopped(ended, &name).map_or(Ok(status), Err)
 }
 

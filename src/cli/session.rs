@@ -4,16 +4,16 @@
 use serde_json::json;
 
 use super::Global;
-use super::error::{CliError, Status};
-use super::output::{Output, counted};
+use super::error::{CliError, Status, write_err};
+use super::output::{Output, counted, grouped};
 use super::progress;
-use super::select::SIMULATED;
+use super::select::{self, SIMULATED};
 use crate::event::RunStarted;
-use crate::experiments::registry::{self, StudySettings};
+use crate::experiments::registry::{self, Stored, StudySettings};
 use crate::id::RunId;
 use crate::log::Log;
 use crate::model::{Answerer, Throttle};
-use crate::run::{Ended, Finish, Mode, Setup, Signal, Stop, execute};
+use crate::run::{Ended, Finish, Mode, RunRecord, Setup, Signal, Stop, execute};
 
 /// An execution to be done.
 pub(super) struct Session {
@@ -125,6 +125,25 @@ pub(super) fn conclude(
         "interrupted" => Ok(Status::Interrupted),
         _ => Ok(Status::Fine),
     }
+}
+
+/// Stores what a run has left for later ones, and says so on stderr.
+pub(super) fn store(log: &Log, run: RunId, global: &Global) -> Result<(), CliError> {
+    let mut reader = log.reader()?;
+    let started = select::started(reader.as_mut(), run)?;
+    if !registry::stores(&started.experiment, &started.settings["experiment"]) {
+        return Ok(());
+    }
+    let failed = |e: String| {
+        let again = format!("the run itself is safe; `retold resume {}` tries again", run.short(8));
+        CliError::new(Status::Io, e).hint(again)
+    };
+    let stored = registry::store(&RunRecord::read(reader.as_mut(), run)?).map_err(failed)?;
+    if let Some(Stored { added, what, path }) = stored.filter(|_| !global.quiet) {
+        let count = grouped(added as u64);
+        write_err(&format!("{count} {what} added to {}\n", path.display()));
+    }
+    Ok(())
 }
 
 fn next_steps(outcome: &str, name: &str) -> String {

@@ -1,6 +1,6 @@
 //! From a config to an experiment, and from a recorded run back to one.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -10,7 +10,7 @@ use super::{deliberation, game24};
 use crate::config::{ConfigError, Head, Runtime, beside, load, located, read_text};
 use crate::inert::inert;
 use crate::model::simulated::Player;
-use crate::run::AnyExperiment;
+use crate::run::{AnyExperiment, RunRecord};
 
 /// A run about to be recorded, with all that its re-execution needs.
 #[derive(Debug, Clone, PartialEq)]
@@ -58,6 +58,34 @@ const ENTRIES: &[Entry] = &[
         reenact: None,
     },
 ];
+
+/// What an experiment draws from outside its config, just before a run is recorded, and what a run
+/// leaves there for later ones.
+struct Supply {
+    name: &'static str,
+    draw: fn(&Path, &mut Study) -> Result<(), ConfigError>,
+    /// Whether a run with these settings leaves anything.
+    stores: fn(&Value) -> bool,
+    store: fn(&RunRecord<'_>) -> Result<Option<Stored>, String>,
+}
+
+const SUPPLIES: &[Supply] = &[Supply {
+    name: deliberation::NAME,
+    draw: deliberation::personas::draw,
+    stores: |settings| !settings["pool"].is_null(),
+    store: deliberation::personas::store,
+}];
+
+/// What a run has left for later ones.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Stored {
+    /// How many.
+    pub added: usize,
+    /// Of what: a noun.
+    pub what: &'static str,
+    /// In which file.
+    pub path: PathBuf,
+}
 
 /// Why a recorded run cannot be executed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -134,6 +162,32 @@ pub fn study(
         Ok(study)
     });
     checked.map_err(|error| located(error, path, &text, overrides))
+}
+
+/// Draws what a study needs from outside its config (a pool, a URL) into its settings, once it is
+/// known who answers. Most experiments need nothing.
+///
+/// # Errors
+/// [`ConfigError`] with file and line.
+pub fn supply(path: &Path, study: &mut Study, overrides: &[String]) -> Result<(), ConfigError> {
+    let Some(supply) = SUPPLIES.iter().find(|s| s.name == study.experiment) else { return Ok(()) };
+    let drawn = (supply.draw)(path, study);
+    drawn.or_else(|error| Err(located(error, path, &read_text(path)?, overrides)))
+}
+
+/// Whether a run of an experiment with these settings leaves something for later ones.
+pub fn stores(experiment: &str, settings: &Value) -> bool {
+    let supply = SUPPLIES.iter().find(|s| s.name == experiment);
+    supply.is_some_and(|supply| (supply.stores)(settings))
+}
+
+/// Stores what a run has left for later ones, if it does that. To do it again changes nothing.
+///
+/// # Errors
+/// What cannot be read or written, in words.
+pub fn store(record: &RunRecord<'_>) -> Result<Option<Stored>, String> {
+    let supply = SUPPLIES.iter().find(|s| s.name == record.started.experiment);
+    supply.map_or(Ok(None), |supply| (supply.store)(record))
 }
 
 /// The experiment of recorded settings.

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use super::config::Config;
 use super::opposition;
+use super::personas::fetch;
 use crate::parse::vote::comparable;
 
 /// The first thing that makes no sense: its key, and what is wrong.
@@ -26,6 +27,12 @@ pub(super) fn check(config: &Config) -> Result<(), Wrong> {
     config.provider.check("provider")?;
     if let Some(seed) = config.random_seed.filter(|seed| *seed > 1 << 53) {
         return Err(wrong("random_seed", format!("at most 2^53, not {seed}")));
+    }
+    if let Some(url) = &config.personas_url {
+        fetch::checked(url).map_err(|e| wrong("personas_url", e.to_string()))?;
+        if config.personas_file.is_some() {
+            return Err(wrong("personas_url", "personas come from a file or a URL, not both"));
+        }
     }
     let ranges: [(&str, f64, f64, f64); 9] = [
         ("participants_per_condition", config.participants_per_condition.into(), 1.0, 100_000.0),

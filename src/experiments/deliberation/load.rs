@@ -2,11 +2,12 @@
 
 use std::path::Path;
 
+use super::NAME;
 use super::check::check;
 use super::config::Config;
+use super::personas::{collection, source_key};
 use super::prompts::{NAMES, Prompts, built_in};
 use super::settings::Settings;
-use super::{NAME, personas};
 use crate::config::{
     ConfigError, ModelKind, Runtime, beside, load as load_yaml, read_text, with_overrides,
 };
@@ -30,18 +31,15 @@ pub fn load(path: &Path, text: &str, overrides: &[String]) -> Result<Study, Conf
     warn_of_legacy(&config);
     let seed = config.random_seed.unwrap_or_default();
     let prompts = prompts(path, &config)?;
-    let people = match config.personas_file {
-        Some(_) => "personas_file",
-        None => "participants_per_condition",
+    // What is fetched comes later: reading a config opens no connection.
+    let personas = match &config.personas_url {
+        Some(_) => Vec::new(),
+        None => collection(path, &config)
+            .and_then(|collection| collection.draw(config.participants(), seed))
+            .map_err(|e| value(path, source_key(&config), e.to_string()))?,
     };
-    let personas = personas::draw(
-        config.personas_file.as_ref().map(|file| beside(path, file)).as_deref(),
-        config.participants_per_condition as usize * 4,
-        seed,
-    )
-    .map_err(|e| value(path, people, e.to_string()))?;
     let runtime = runtime(&config);
-    let settings = Settings { config: config.without_runtime(), prompts, personas };
+    let settings = Settings { config: config.without_runtime(), prompts, personas, pool: None };
     // What cannot be executed is refused before anything is recorded.
     let experiment = serde_json::to_value(&settings);
     let experiment = experiment.map_err(|e| value(path, "settings", e.to_string()))?;

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::config::Config;
+use super::personas::FromPool;
 use crate::config::ModelConfig;
 use crate::prompt::{ChatRequest, EmbeddingRequest, Message, Request, RequestError};
 use crate::template::TemplateText;
@@ -15,9 +16,12 @@ pub struct Settings {
     pub config: Config,
     /// All templates, whole.
     pub prompts: Vec<TemplateText>,
-    /// The base persona of each participant, as drawn. A replay needs neither the file they came
-    /// from nor the grammar.
+    /// The base persona of each participant, as drawn. A replay needs neither the file or URL they
+    /// came from nor the grammar.
     pub personas: Vec<String>,
+    /// What the pool gives and gets, if it is used. A replay does not need the pool.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pool: Option<FromPool>,
 }
 
 impl Config {

@@ -154,7 +154,7 @@ pub fn load(path: &Path, text: &str, overrides: &[String]) -> Result<Study, Conf
         request,
     };
     // What cannot be executed is refused before anything is recorded.
-    Game24::new(settings.clone()).map_err(|e| value("template", e))?;
+    Game24::checked(settings.clone()).map_err(|(key, message)| value(key, message))?;
     let experiment = serde_json::to_value(&settings);
     let experiment = experiment.map_err(|e| value("settings", e.to_string()))?;
     let settings = StudySettings { experiment, runtime: Runtime { model, limits, retry } };
