@@ -140,17 +140,20 @@ pub fn main() -> ExitCode {
 
 /// Sends what the library traces to stderr, its own messages only.
 fn start_tracing(verbose: u8) {
-    let level = match verbose {
-        0 => return,
-        1 => tracing::Level::WARN,
-        2 => tracing::Level::DEBUG,
-        _ => tracing::Level::TRACE,
+    let filter = match verbose {
+        // What someone who wrote a config should know in any case.
+        0 => "retold::experiments=warn",
+        1 => "retold=warn",
+        2 => "retold=debug",
+        // At the most verbose level the HTTP client speaks, too; it knows the key as sensitive.
+        _ => "trace",
     };
-    // At the most verbose level the HTTP client speaks, too; it knows the key as sensitive.
-    let filter = match level {
-        tracing::Level::TRACE => tracing_subscriber::EnvFilter::new("trace"),
-        level => tracing_subscriber::EnvFilter::new(format!("retold={level}")),
+    let to_stderr = tracing_subscriber::fmt()
+        .with_env_filter(tracing_subscriber::EnvFilter::new(filter))
+        .with_writer(std::io::stderr);
+    // A logger that is there already stays.
+    let _ = match verbose {
+        0 => to_stderr.without_time().with_target(false).with_ansi(false).compact().try_init(),
+        _ => to_stderr.try_init(),
     };
-    let _ =
-        tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).try_init();
 }

@@ -10,6 +10,7 @@ use super::output::{Output, counted, grouped};
 use super::select::{SIMULATED, Selected};
 use super::session::Session;
 use super::{resume, select, session};
+use crate::experiments::registry::{self, RegistryError};
 use crate::experiments::templates::{ReplaceError, Replaced, replace};
 use crate::id::RunId;
 use crate::run::{Departure, Finish, Mode, Rehearsal};
@@ -29,6 +30,11 @@ pub(super) fn run(
     let simulated = select::is_simulated(&started);
     let mut settings = resume::settings_of(&started)?;
     let replaced = replace(&mut settings.experiment, folder)?;
+    // What is wrong now is wrong with the templates.
+    let built = registry::build(&started.experiment, &settings.experiment);
+    if let Err(RegistryError::BadSettings { reason, .. }) = built {
+        return Err(CliError::usage(format!("{}: {reason}", folder.display())));
+    }
     let session = Session { log, run, mode: Mode::Rehearse, started, settings, model: None };
     let rehearsal = match session::go(session, global)?.finish {
         Finish::Rehearsed(rehearsal) => rehearsal,
@@ -133,12 +139,10 @@ impl Told<'_> {
         let Replaced { templates, changed, unknown } = self.replaced;
         let folder = self.folder.display();
         let differ = match changed.as_slice() {
-            [] => "no template differs".to_owned(),
-            names => {
-                format!("{} of {templates} templates differ ({})", names.len(), names.join(", "))
-            }
+            [] => "no template is changed".to_owned(),
+            names => format!("changed: {} ({} of {templates})", names.join(", "), names.len()),
         };
-        let mut text = format!("run {} with the prompts of {folder}: {differ}\n", self.run);
+        let mut text = format!("run {} with the templates of {folder}: {differ}\n", self.run);
         if !unknown.is_empty() {
             let unknown = unknown.join(", ");
             text.push_str(&format!("not a template of this run, and left alone: {unknown}\n"));

@@ -6,8 +6,7 @@ use std::path::Path;
 use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_saphyr::Spanned;
 
-use super::yaml::ConfigError;
-use crate::inert::inert;
+use super::yaml::{ConfigError, shown, snippet};
 
 /// Adds the line to a mistake that names only its key ([`ConfigError::Value`]): the line of the key in
 /// the file, or of the nearest group around it. A value that `--set` brought in is told as such: it
@@ -18,15 +17,14 @@ pub fn located(error: ConfigError, file: &Path, text: &str, overrides: &[String]
     if let Some(setting) = overrides.iter().rev().find(|setting| sets(setting, &place)) {
         let (name, _) = setting.split_once('=').unwrap_or((setting, ""));
         let message = if name == place { message } else { format!("{place}: {message}") };
-        return ConfigError::Override { setting: setting.clone(), message };
+        return ConfigError::Override { setting: shown(setting), message };
     }
     // A mistake in another file, or one that is not about the file's text.
     let found = if path == file.display().to_string() { find(text, &key) } else { None };
     match found {
         None => ConfigError::Value { path, key: place, message },
         Some((line, column)) => {
-            let shown = text.lines().nth(usize::try_from(line - 1).unwrap_or(0)).unwrap_or("");
-            let snippet = format!("{line:>4} | {}", inert(shown, 120));
+            let snippet = snippet(text, line);
             ConfigError::Invalid {
                 path,
                 line,

@@ -1,7 +1,10 @@
 //! The deliberation experiment.
 
+mod asked;
 mod config;
 mod opposition;
 mod personas;
 mod pilot;
+mod pool;
 mod runs;
+mod trouble;

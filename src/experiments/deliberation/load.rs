@@ -35,7 +35,7 @@ pub fn load(path: &Path, text: &str, overrides: &[String]) -> Result<Study, Conf
     let personas = match &config.personas_url {
         Some(_) => Vec::new(),
         None => collection(path, &config)
-            .and_then(|collection| collection.draw(config.participants(), seed))
+            .and_then(|collection| collection.warned().draw(config.participants(), seed))
             .map_err(|e| value(path, source_key(&config), e.to_string()))?,
     };
     let runtime = runtime(&config);

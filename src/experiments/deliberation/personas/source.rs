@@ -28,7 +28,7 @@ pub enum PersonaError {
     /// Fewer than are needed.
     #[error(
         "{path}: {needed} personas are needed and it has {english} different ones in English \
-         ({other} in other languages, {malformed} malformed lines{first})"
+         ({other} in other languages, {malformed})"
     )]
     TooFew {
         /// The file, or `the built-in set`.
@@ -39,10 +39,8 @@ pub enum PersonaError {
         english: usize,
         /// Left out for their language.
         other: usize,
-        /// Lines that hold no persona.
-        malformed: usize,
-        /// The first malformed lines, in words.
-        first: String,
+        /// How many lines hold no persona, and which, in words.
+        malformed: String,
     },
 }
 
@@ -55,6 +53,20 @@ pub struct PersonaFile {
     pub other: usize,
     /// The lines that hold no persona, from 1.
     pub malformed: Vec<usize>,
+}
+
+impl PersonaFile {
+    /// The malformed lines in words: `line 7`, `lines 2, 7, 9 and 12 more`.
+    fn malformed_lines(&self) -> String {
+        const NAMED: usize = 20;
+        let shown: Vec<String> = self.malformed.iter().take(NAMED).map(usize::to_string).collect();
+        let line = if shown.len() == 1 { "line" } else { "lines" };
+        let more = match self.malformed.len().saturating_sub(NAMED) {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        format!("{line} {}{more}", shown.join(", "))
+    }
 }
 
 /// The personas of a text: a JSON object a line with `persona` or `input persona` (persona-hub's
@@ -122,6 +134,16 @@ impl Collection {
         Ok(Collection { name: url.to_owned(), found: read(&text) })
     }
 
+    /// Says how many lines are malformed, and which.
+    #[must_use]
+    pub fn warned(self) -> Self {
+        if !self.found.malformed.is_empty() {
+            let (name, lines) = (&self.name, self.found.malformed_lines());
+            tracing::warn!("{name}: {} malformed ({lines}), left out", self.found.malformed.len());
+        }
+        self
+    }
+
     /// Draws `n` different personas by seed.
     ///
     /// # Errors
@@ -140,22 +162,15 @@ impl Collection {
         seed: u64,
         known: &BTreeSet<String>,
     ) -> Result<Vec<String>, PersonaError> {
-        let Collection { name: path, found: PersonaFile { mut english, other, malformed } } = self;
+        let malformed = match self.found.malformed.len() {
+            0 => "no malformed lines".to_owned(),
+            n => format!("{n} malformed: {}", self.found.malformed_lines()),
+        };
+        let Collection { name: path, found: PersonaFile { mut english, other, .. } } = self;
         english.retain(|persona| !known.contains(persona));
         if english.len() < n {
-            let shown: Vec<String> = malformed.iter().take(5).map(usize::to_string).collect();
-            let first = match shown.is_empty() {
-                true => String::new(),
-                false => format!(", the first at line {}", shown.join(", ")),
-            };
-            let (english, malformed) = (english.len(), malformed.len());
-            return Err(PersonaError::TooFew { path, needed: n, english, other, malformed, first });
-        }
-        if !malformed.is_empty() {
-            tracing::warn!(
-                "{path}: {} malformed lines are left out: {malformed:?}",
-                malformed.len()
-            );
+            let english = english.len();
+            return Err(PersonaError::TooFew { path, needed: n, english, other, malformed });
         }
         shuffle(&mut english, &mut rng_for(seed, "personas"));
         english.truncate(n);

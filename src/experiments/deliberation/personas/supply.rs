@@ -37,7 +37,7 @@ pub(in super::super) fn collection(
     config: &Config,
 ) -> Result<Collection, PersonaError> {
     match (&config.personas_url, &config.personas_file) {
-        (Some(url), _) => Collection::url(url, FetchLimits::default()),
+        (Some(url), _) => Collection::url(url, FetchLimits::default()).map(Collection::warned),
         (None, Some(file)) => Collection::file(&beside(path, file)),
         (None, None) => Ok(Collection::built_in()),
     }
