@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
@@ -68,7 +68,7 @@ impl From<PoolError> for CliError {
 }
 
 /// The pool, which must be there to be looked at.
-fn read(storage: &PathBuf) -> Result<Vec<Enriched>, CliError> {
+fn read(storage: &Path) -> Result<Vec<Enriched>, CliError> {
     if !storage.exists() {
         let message = format!("there is no pool {}", storage.display());
         let hint = "a deliberation with use_persona_storage makes one, or `retold personas import`";
@@ -77,7 +77,7 @@ fn read(storage: &PathBuf) -> Result<Vec<Enriched>, CliError> {
     Ok(Pool::read(storage)?.personas)
 }
 
-fn import(outputs: &[PathBuf], storage: &PathBuf, output: &Output) -> Result<(), CliError> {
+fn import(outputs: &[PathBuf], storage: &Path, output: &Output) -> Result<(), CliError> {
     let nothing = |e: PoolError| CliError::from(e).hint(super::error::NOTHING_IMPORTED);
     // All are read before the pool is touched.
     let gathered = outputs.iter().map(|path| gather(path)).collect::<Result<Vec<_>, _>>();

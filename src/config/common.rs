@@ -50,7 +50,8 @@ pub struct ModelConfig {
     pub kind: ModelKind,
     /// For `openai`: where the API is.
     pub base_url: String,
-    /// For `scripted`: the exchanges file.
+    /// For `scripted`: the exchanges file, relative to the config if there is such a file, else to the
+    /// working directory.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub answers: Option<PathBuf>,
     /// For `simulated`: how often it misbehaves.

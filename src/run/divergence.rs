@@ -235,3 +235,28 @@ fn likeness(wanted: &str, candidate: &str, other: &CallPath, call: &CallPath) ->
     let prefix = other.as_str().bytes().zip(call.as_str().bytes()).take_while(|(a, b)| a == b);
     (f64::from(ratio) * 900.0) as u64 + prefix.count().min(100) as u64
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    /// What is said when the nearest recorded prompt is the very same.
+    fn said(recorded_call: &str, recorded_sample: Sample) -> String {
+        let request = || Request::from_body(json!({"model": "m", "messages": []})).unwrap();
+        let call = |path| CallPath::new(path).unwrap();
+        let missing = Kind::Missing { call: call("vote/1"), sample: 0, request: request() };
+        let nearest =
+            Nearest { call: call(recorded_call), sample: recorded_sample, request: request() };
+        let said = Divergence { kind: missing, nearest: Some(nearest) }.to_string();
+        said.lines().last().unwrap().to_owned()
+    }
+
+    #[test]
+    fn the_same_prompt_is_told_by_what_else_differs() {
+        assert_eq!(said("vote/2", 0), "the prompts are alike; only the call differs");
+        assert_eq!(said("vote/1", 1), "call and prompt are alike; only the sample differs");
+        assert_eq!(said("vote/1", 0), "it was asked exactly so, and no answer to it was recorded");
+    }
+}

@@ -3,8 +3,10 @@
 //! A changed prompt is counted and answered with what is recorded at its call and sample. So each
 //! lane goes on to its end, and every other change of a template is found, too. The price: a later
 //! prompt that quotes a new answer is compared with the old answer in it. Such calls still match
-//! here, and might not when they are recorded; [`Rehearsal::behind`] counts them. (To end a lane at
-//! its first change would count nothing behind it, and to make answers up would count nothing real.)
+//! here, and might not when they are recorded; [`Rehearsal::behind`] counts them, lane by lane. What
+//! lanes share, such as a summary of all positions, may carry a new answer further: the count of new
+//! calls is a least one. (To end a lane at its first change would count nothing behind it, and to make
+//! answers up would count nothing real.)
 //!
 //! A call that was never recorded has no answer at all. It fails, as a call to a model may, and the
 //! experiment goes on without it.

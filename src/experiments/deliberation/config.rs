@@ -87,7 +87,8 @@ pub struct Config {
     /// Ours: further answers asked for when one cannot be parsed.
     #[serde(default = "defaults::parse_retries")]
     pub max_parse_retries: u32,
-    /// Ours: base personas, a JSON object or a text a line; the built-in set if not given.
+    /// Ours: where new base personas come from, a JSON object or a text a line; the built-in set if
+    /// not given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub personas_file: Option<PathBuf>,
     /// Ours: the URL of such a file, in place of it.

@@ -34,12 +34,15 @@ fn every_prompt_of_a_run() {
         {
             continue;
         }
-        let place = first.entry(kind(&call)).or_insert_with(|| ("~".to_owned(), String::new()));
+        let request = reader.request(sent.prompt).unwrap().unwrap();
+        let said = request.messages().into_iter();
+        let said: String = said.map(|(role, text)| format!("[{role}]\n{text}\n")).collect();
+        // Who read a summary votes with other words than who was challenged.
+        let challenged = said.contains("You just had the following dialogue");
+        let kind = if challenged { "challenged".to_owned() } else { kind(&call) };
+        let place = first.entry(kind).or_insert_with(|| ("~".to_owned(), String::new()));
         if call < place.0 {
-            let request = reader.request(sent.prompt).unwrap().unwrap();
-            let said =
-                request.messages().into_iter().map(|(role, text)| format!("[{role}]\n{text}\n"));
-            *place = (call, said.collect());
+            *place = (call, said);
         }
     }
     let kinds: Vec<&String> = first.keys().collect();

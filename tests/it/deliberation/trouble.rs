@@ -225,7 +225,8 @@ fn every_kind_of_malformed_answer_is_among_them() {
             _ => None,
         })
         .collect();
-    let kinds: [(&str, fn(&str) -> bool); 11] = [
+    type Kind = (&'static str, fn(&str) -> bool);
+    let kinds: [Kind; 11] = [
         ("persona", |a| a.starts_with("I'm sorry")),
         ("persona", |a| a.contains("81")),
         ("persona", |a| a.ends_with("\"sex\":")),

@@ -156,7 +156,7 @@ pub(in crate::experiments) fn store(record: &RunRecord<'_>) -> Result<Option<Sto
     let path = config.pool();
     let added = pool::add(&path, &made).map_err(|e| e.to_string())?.added;
     let what = if added == 1 { "persona" } else { "personas" };
-    Ok((added > 0).then(|| Stored { added, what, path }))
+    Ok((added > 0).then_some(Stored { added, what, path }))
 }
 
 /// The personas that a run has enriched.
