@@ -157,7 +157,7 @@ fn go_on(
     let Selected { log, run } = selected;
     let conclusion =
         Conclusion { ended, log: &log, run, experiment: &experiment, simulated, folder };
-    session::conclude(conclusion, output)
+    session::conclude(conclusion, global, output)
 }
 
 /// The settings a run was recorded with.

@@ -62,6 +62,7 @@ pub(super) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     let base_url = &mut study.settings.runtime.model.base_url;
     *base_url = without_secrets(base_url);
     let simulated = answerer.info().simulated;
+    registry::supply(&config, &mut study, &settings)?;
     let options = SqliteOptions { max_bytes: log_limit, ..global.sqlite() };
     let log = Log::new(Arc::new(SqliteBackend::open_or_create(&global.log, options)?));
     let run = new_run_id()?;
@@ -86,7 +87,7 @@ pub(super) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     };
     let conclusion =
         Conclusion { ended, log: &log, run, experiment: &study.experiment, simulated, folder };
-    session::conclude(conclusion, output)
+    session::conclude(conclusion, global, output)
 }
 
 /// What begins the run of a study.

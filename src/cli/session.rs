@@ -4,17 +4,17 @@
 use serde_json::json;
 
 use super::Global;
-use super::error::{CliError, Status};
+use super::error::{CliError, Status, write_err};
 use super::folder::{Folder, Written};
-use super::output::{Output, counted};
+use super::output::{Output, counted, grouped};
 use super::progress;
 use super::select::{self, SIMULATED};
 use crate::event::RunStarted;
-use crate::experiments::registry::{self, StudySettings};
+use crate::experiments::registry::{self, Stored, StudySettings};
 use crate::id::RunId;
 use crate::log::Log;
 use crate::model::{Answerer, Throttle};
-use crate::run::{Ended, Finish, Mode, Setup, Signal, Stop, execute};
+use crate::run::{Ended, Finish, Mode, RunRecord, Setup, Signal, Stop, execute};
 
 /// An execution to be done.
 pub(super) struct Session {
@@ -81,9 +81,13 @@ pub(super) struct Conclusion<'a> {
     pub(super) folder: Option<Folder>,
 }
 
-/// Writes the outputs of a finished run or resume, says how it ended, and what to do next. Outputs
+/// Writes the outputs of a finished run or resume, stores what it leaves for others, says how it ended, and what to do next. Outputs
 /// that cannot be written take nothing away from the run.
-pub(super) fn conclude(conclusion: Conclusion<'_>, output: &Output) -> Result<Status, CliError> {
+pub(super) fn conclude(
+    conclusion: Conclusion<'_>,
+    global: &Global,
+    output: &Output,
+) -> Result<Status, CliError> {
     let Conclusion { ended, log, run, experiment, simulated, folder } = conclusion;
     let name = select::short_name(log.reader()?.as_mut(), run)?;
     let folder = folder.filter(|_| matches!(ended.finish, Finish::Finished));
@@ -92,6 +96,7 @@ pub(super) fn conclude(conclusion: Conclusion<'_>, output: &Output) -> Result<St
         Err(e) => (None, Some(e)),
     };
     let status = say(&ended, run, &name, experiment, simulated, written.as_ref(), output)?;
+    store(log, run, global)?;
     stopped(ended, &name).or(failed).map_or(Ok(status), Err)
 }
 
@@ -107,7 +112,7 @@ fn say(
     let Ended { finish, progress, outcome_digest, report, took } = ended;
     let (outcome, stop) = match finish {
         Finish::Finished => ("finished", None),
-        Finish::EndOfRecord => ("unfinished", None),
+        Finish::EndOfRecord | Finish::Rehearsed(_) => ("unfinished", None),
         Finish::Stopped(Stop::Interrupted) => ("interrupted", None),
         Finish::Stopped(stop) => ("stopped", Some(stop)),
     };
@@ -158,6 +163,25 @@ fn say(
         "interrupted" => Ok(Status::Interrupted),
         _ => Ok(Status::Fine),
     }
+}
+
+/// Stores what a run has left for later ones, and says so on stderr.
+fn store(log: &Log, run: RunId, global: &Global) -> Result<(), CliError> {
+    let mut reader = log.reader()?;
+    let started = select::started(reader.as_mut(), run)?;
+    if !registry::stores(&started.experiment, &started.settings["experiment"]) {
+        return Ok(());
+    }
+    let failed = |e: String| {
+        let again = format!("the run itself is safe; `retold resume {}` tries again", run.short(8));
+        CliError::new(Status::Io, e).hint(again)
+    };
+    let stored = registry::store(&RunRecord::read(reader.as_mut(), run)?).map_err(failed)?;
+    if let Some(Stored { added, what, path }) = stored.filter(|_| !global.quiet) {
+        let count = grouped(added as u64);
+        write_err(&format!("{count} {what} added to {}\n", path.display()));
+    }
+    Ok(())
 }
 
 fn next_steps(outcome: &str, name: &str) -> String {

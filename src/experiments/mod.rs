@@ -1,6 +1,7 @@
 //! The experiments this program knows.
 //!
 //! - [`registry`]: from a config to an experiment, and from a recorded run back to one.
+//! - [`templates`]: the templates in recorded settings, replaced by those of a folder.
 //! - [`reenact`]: original runs of other programs, executed again by ours.
 //! - [`deliberation`]: votes before and after other views.
 //! - [`game24`]: the Game of 24.
@@ -13,3 +14,4 @@ pub mod reenact;
 pub mod registry;
 pub mod society;
 pub mod society_log;
+pub mod templates;

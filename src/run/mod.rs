@@ -5,6 +5,7 @@
 //!   [`converse_all`](Run::converse_all), [`record`](Run::record), [`rng`](Run::rng).
 //! - [`Mode`]: where answers come from; one enum, decided in one place.
 //! - [`execute()`]: runs an experiment to its end, or to the reason why it stopped.
+//! - [`Rehearsal`]: what of a run still matches when its prompts are changed.
 //! - [`RunRecord`]: what a log holds of a run; [`OutputFile`]: what an experiment makes of it for others.
 //! - [`Divergence`]: the first point where a re-execution and its log differ.
 
@@ -22,6 +23,7 @@ mod outcomes;
 mod output;
 mod question;
 mod record;
+mod rehearsal;
 mod rng;
 mod shared;
 mod signal;
@@ -36,6 +38,7 @@ pub use mode::Mode;
 pub use output::{OutputError, OutputFile};
 pub use question::{Answer, CallFailed, DecisionRef, Question, Reuse};
 pub use record::{Exchange, Place, RunRecord};
+pub use rehearsal::{Departure, Lane, Rehearsal};
 pub use rng::rng_for;
 pub use signal::Signal;
 pub use stop::Stop;

@@ -24,6 +24,7 @@ mod processes;
 mod prompt_hash;
 mod public_goods_parsers;
 mod readme;
+mod rehearsal;
 mod replay;
 mod resume;
 mod roundtrip;

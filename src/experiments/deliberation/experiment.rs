@@ -5,10 +5,11 @@ use std::sync::Arc;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::conditions::{Condition, assign};
+use super::conditions::assign;
 use super::config::Config;
 use super::facts::Fact;
 use super::opposition::{self, Method};
+use super::personas::{FromPool, pool::Enriched};
 use super::prompts::Prompts;
 use super::settings::Settings;
 use super::state::Deliberated;
@@ -22,6 +23,7 @@ use crate::run::{Experiment, OutputError, OutputFile, Report, Run, RunRecord, St
 pub struct Deliberation {
     pub(super) config: Config,
     pub(super) personas: Vec<String>,
+    pub(super) pool: FromPool,
     pub(super) prompts: Prompts,
     pub(super) opposition: &'static dyn Method,
     pub(super) parsers: Parsers,
@@ -54,8 +56,8 @@ impl Deliberation {
     /// # Errors
     /// What in the settings cannot be executed.
     pub fn new(settings: Settings) -> Result<Self, String> {
-        let Settings { config, prompts, personas } = settings;
-        let needed = config.participants_per_condition as usize * Condition::ALL.len();
+        let Settings { config, prompts, personas, pool } = settings;
+        let needed = config.participants();
         if personas.len() < needed {
             return Err(format!("{needed} participants and {} personas", personas.len()));
         }
@@ -67,6 +69,7 @@ impl Deliberation {
             parsers: Parsers::new(&config.topic.options).map_err(|e| e.to_string())?,
             prompts: prompts.map_err(|e| e.to_string())?,
             personas,
+            pool: pool.unwrap_or_default(),
             config,
         })
     }
@@ -83,11 +86,19 @@ impl Deliberation {
     fn enrol(&self, run: &mut Run<Self>) -> Result<(), Stop> {
         let per_condition = self.config.participants_per_condition as usize;
         let conditions = assign(per_condition, &mut run.rng("conditions"));
-        for (number, (condition, persona)) in (1..).zip(conditions.into_iter().zip(&self.personas))
-        {
+        let drawn = self.pool.drawn.iter().map(Option::as_ref).chain(std::iter::repeat(None));
+        let people = conditions.into_iter().zip(&self.personas).zip(drawn);
+        for (number, ((condition, persona), drawn)) in (1..).zip(people) {
             let participant_id = format!("p_{number:04}");
             let base_persona = persona.clone();
-            run.record(Fact::Enrolled { participant_id, condition, base_persona }, &[])?;
+            let id = participant_id.clone();
+            run.record(Fact::Enrolled { participant_id: id, condition, base_persona }, &[])?;
+            if let Some(Enriched { demographics, enriched_persona, .. }) = drawn.cloned() {
+                run.record(
+                    Fact::PersonaDrawn { participant_id, demographics, enriched_persona },
+                    &[],
+                )?;
+            }
         }
         Ok(())
     }

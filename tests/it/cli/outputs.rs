@@ -4,7 +4,7 @@ use crate::support::cli::{Place, assert_said, without_seqs};
 
 const COMMANDS: &[&str] = &[
     "run", "resume", "replay", "check", "audit", "log", "show", "outputs", "verify", "export",
-    "import",
+    "import", "personas",
 ];
 
 #[test]
@@ -16,7 +16,9 @@ fn help() {
 #[test]
 fn help_of_every_command() {
     let place = Place::new();
-    let commands: Vec<String> = COMMANDS.iter().map(|name| format!("{name} --help")).collect();
+    let nested = ["personas import", "personas list", "personas stats"];
+    let commands: Vec<String> =
+        COMMANDS.iter().chain(&nested).map(|name| format!("{name} --help")).collect();
     let commands: Vec<&str> = commands.iter().map(String::as_str).collect();
     let shown = place.session(&commands);
     assert_said!("help_commands", shown);
