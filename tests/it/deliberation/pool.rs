@@ -70,7 +70,7 @@ fn pool(place: &Place) -> Vec<Enriched> {
 #[test]
 fn the_pool_is_filled_to_half_as_many_again_and_drawn_from() {
     let place = place("");
-    let run = "run d.yaml --set provider.rates.malformed=0";
+    let run = "run d.yaml --no-outputs --set provider.rates.malformed=0";
     let said = place.run(run);
     assert_eq!((said.code, said.err.as_str()), (0, "12 personas added to data/personas.json\n"));
     assert_eq!(calls(&place, "persona/p_"), 8 * 2);
@@ -140,7 +140,7 @@ fn a_replay_needs_neither_the_pool_nor_the_url() {
     let text = lines.map(|line| format!("{line}\n")).collect::<String>();
     let server = Server::handler(move |_| Reply::new(200, text.as_bytes()));
     let place = place(&format!("personas_url: {}/persona.jsonl\n", server.base_url()));
-    place.ok("run d.yaml -q");
+    place.ok("run d.yaml -q --no-outputs");
     let digest = place.json("replay latest").0["outcome_digest"].clone();
     assert_eq!(server.received().len(), 1, "fetched once, by the run");
     assert_eq!(server.received()[0].target, "/v1/persona.jsonl");
@@ -151,7 +151,7 @@ fn a_replay_needs_neither_the_pool_nor_the_url() {
     });
     assert!(enrolled.unwrap().starts_with("The owner of shop number"));
     // The second run draws from the pool what the first has made of it.
-    place.ok("run d.yaml -q");
+    place.ok("run d.yaml -q --no-outputs");
     assert_eq!(server.received().len(), 1, "nothing was missing");
     let drawn = place.json("replay latest").0["outcome_digest"].clone();
 
@@ -166,7 +166,7 @@ fn a_replay_needs_neither_the_pool_nor_the_url() {
     }
     assert!(!place.path("data").exists(), "a replay leaves nothing");
     // A new run does need it, and says so before anything is recorded.
-    let said = place.run("run d.yaml");
+    let said = place.run("run d.yaml --no-outputs");
     assert_eq!(said.code, 2);
     assert!(
         said.err.contains("bad") || said.err.contains("cannot fetch http://127.0.0.1"),
