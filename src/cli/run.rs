@@ -7,12 +7,13 @@ use super::Global;
 use super::error::{CliError, Status};
 use super::model::{ModelArgs, without_secrets};
 use super::output::Output;
+use super::play::with_person;
 use super::session::{self, Session};
 use crate::event::RunStarted;
 use crate::experiments::registry::{self, Study};
 use crate::id::RunId;
 use crate::log::{Log, SqliteBackend, SqliteOptions};
-use crate::model::Model;
+use crate::model::{Answerer, Model};
 use crate::run::{Ended, Finish, Mode};
 
 /// Record a run of an experiment.
@@ -38,11 +39,31 @@ pub(super) struct Args {
 
 pub(super) fn run(args: Args, global: &Global, output: &Output) -> Result<Status, CliError> {
     let Args { config, experiment, settings, model, log_limit } = args;
-    let mut study = registry::study(&config, experiment.as_deref(), &settings)?;
+    let study = registry::study(&config, experiment.as_deref(), &settings)?;
+    record(Recording { study, model, log_limit, seat: None }, global, output)
+}
+
+/// A run to be recorded.
+pub(super) struct Recording {
+    pub(super) study: Study,
+    pub(super) model: ModelArgs,
+    pub(super) log_limit: Option<u64>,
+    /// The person who takes part, if one does.
+    pub(super) seat: Option<Answerer>,
+}
+
+/// Records a run and says how it ended.
+pub(super) fn record(
+    recording: Recording,
+    global: &Global,
+    output: &Output,
+) -> Result<Status, CliError> {
+    let Recording { mut study, model, log_limit, seat } = recording;
     model.apply(&mut study.settings.runtime)?;
     let runtime = study.settings.runtime.clone();
     // Everything that can be wrong is found before the log is touched.
     let answerer = model.make(&study.experiment, study.seed, &runtime, Mode::Record)?;
+    let answerer = with_person(answerer, seat, &study.experiment, &study.settings.experiment)?;
     let base_url = &mut study.settings.runtime.model.base_url;
     *base_url = without_secrets(base_url);
     let simulated = answerer.info().simulated;
@@ -87,10 +108,8 @@ pub(super) fn started(study: &Study, model: &dyn Model) -> Result<RunStarted, Cl
     })
 }
 
-/// Eight random bytes.
+/// A new id.
 pub(super) fn new_run_id() -> Result<RunId, CliError> {
-    let mut bytes = [0; 8];
-    getrandom::fill(&mut bytes)
-        .map_err(|e| CliError::new(Status::Io, format!("the system gives no random bytes: {e}")))?;
-    Ok(RunId(bytes))
+    RunId::random()
+        .map_err(|e| CliError::new(Status::Io, format!("the system gives no random bytes: {e}")))
 }

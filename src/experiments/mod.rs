@@ -2,9 +2,11 @@
 //!
 //! - [`registry`]: from a config to an experiment, and from a recorded run back to one.
 //! - [`reenact`]: original runs of other programs, executed again by ours.
+//! - [`adventure`]: a story told by a game master, and a player who chooses.
 //! - [`deliberation`]: votes before and after other views.
 //! - [`game24`]: the Game of 24.
 
+pub mod adventure;
 pub mod deliberation;
 pub mod game24;
 pub mod reenact;

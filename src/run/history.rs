@@ -130,13 +130,23 @@ impl History {
     ///
     /// The same call and sample under another prompt is a divergence.
     pub(super) fn take(&mut self, asked: &Asked) -> Result<Option<Recorded>, Stop> {
+        match self.find(asked)? {
+            Some((prompt, recorded)) if prompt == asked.prompt() => Ok(Some(recorded)),
+            Some((prompt, _)) => Err(Divergence::prompt(asked, prompt).into()),
+            None => Ok(None),
+        }
+    }
+
+    /// Takes what is recorded for a call and sample, under whatever prompt.
+    pub(super) fn find(
+        &mut self,
+        asked: &Asked,
+    ) -> Result<Option<(PromptHash, Recorded)>, LogError> {
         let address = (asked.call.clone(), asked.sample);
         loop {
             match self.exchanges.remove(&address) {
-                Some((prompt, recorded)) if prompt == asked.prompt() => return Ok(Some(recorded)),
-                Some((prompt, _)) => return Err(Divergence::prompt(asked, prompt).into()),
                 None if self.pull()? => {}
-                None => return Ok(None),
+                found => return Ok(found),
             }
         }
     }

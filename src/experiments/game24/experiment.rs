@@ -5,6 +5,7 @@ use std::sync::Arc;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use super::NAME;
 use super::config::Settings;
 use super::puzzles::Puzzle;
 use super::state::{Graded, Tally};
@@ -28,7 +29,10 @@ impl Game24 {
     /// # Errors
     /// What in the settings cannot be executed.
     pub fn new(settings: Settings) -> Result<Self, String> {
-        let (_, version) = registry::resolve(&settings.parser).map_err(|e| e.to_string())?;
+        let (parser, version) = registry::resolve(&settings.parser).map_err(|e| e.to_string())?;
+        if parser != NAME {
+            return Err(format!("{parser} does not parse answers of {NAME}"));
+        }
         let template = &settings.template;
         let templates = Templates::new([(template.name.clone(), template.text.clone())]);
         let game = Game24 { templates: templates.map_err(|e| e.to_string())?, version, settings };

@@ -1,6 +1,7 @@
 //! The real program, as a user meets it.
 
 mod files;
+mod forks;
 mod hostile;
 mod interrupted;
 mod json;
@@ -8,6 +9,7 @@ mod logs;
 mod mixing;
 mod names;
 mod outputs;
+mod play;
 mod real_answers;
 mod recordings;
 mod servers;

@@ -76,3 +76,13 @@ fn the_canonical_request_hashes_to_its_name() {
     let canonical = place.ok(&format!("show {prompt} --canonical"));
     assert_eq!(blake3::hash(canonical.as_bytes()).to_string(), prompt);
 }
+
+#[test]
+fn nothing_comes_after_the_last_event_of_all() {
+    let place = Place::with_run();
+    place.ok("run small.yaml --quiet");
+    for after in ["4294967296", "18446744073709551615"] {
+        let (log, code) = place.json(&format!("log latest --after {after}"));
+        assert_eq!((code, log["events"].as_array().unwrap().len()), (0, 0), "{log}");
+    }
+}
