@@ -52,9 +52,8 @@ impl Experiment for Bargaining {
             let question = Question::new(call, request, self.0.clone());
             // Whoever cannot be reached, after all retries, misses a turn.
             let Ok(answer) = run.ask(question).await? else { continue };
-            let offer = answer.value;
-            run.record(Said { by: by.to_owned(), offer }, &[answer.decision])?;
-            if offer.is_none() {
+            run.record(Said { by: by.to_owned(), offer: answer.value }, &[answer.decision])?;
+            if answer.value.is_none() {
                 break;
             }
         }
@@ -93,7 +92,8 @@ pub(crate) async fn bargain() -> Result<String, Box<dyn Error>> {
 }
 
 #[tokio::main(flavor = "current_thread")]
+#[expect(clippy::print_stdout, reason = "an example shows what it does")]
 async fn main() -> Result<(), Box<dyn Error>> {
-    #[expect(clippy::print_stdout, reason = "an example shows what it does")]
-    Ok(print!("{}", bargain().await?))
+    print!("{}", bargain().await?);
+    Ok(())
 }

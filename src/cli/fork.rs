@@ -28,7 +28,7 @@ pub(super) struct Args {
     /// The run: first digits of its id, or `latest`.
     run: String,
     /// Share only what was answered before this place: a call, CALL#SAMPLE, or a seq.
-    #[arg(long, value_name = "PLACE", required_unless_present = "settings")]
+    #[arg(long, value_name = "PLACE")]
     at: Option<Target>,
     /// Change a recorded setting of the experiment, such as samples=10. Repeatable.
     #[arg(long = "set", value_name = "KEY=VALUE")]
@@ -40,6 +40,12 @@ pub(super) struct Args {
 
 pub(super) fn run(args: Args, global: &Global, output: &Output) -> Result<Status, CliError> {
     let Args { run, at, settings: overrides, model } = args;
+    if at.is_none() && overrides.is_empty() {
+        return Err(CliError::usage(
+            "a fork goes another way than its parent, and this one does not",
+        )
+        .hint("say from where on with --at PLACE, or what is to change with --set KEY=VALUE"));
+    }
     let selected = select::run(global, &run)?;
     let mut reader = selected.log.reader()?;
     let started = select::started(reader.as_mut(), selected.run)?;

@@ -88,7 +88,7 @@ pub fn fork(settings: &Value, facts: &[Value], fork: Fork) -> Result<Value, Fork
     let played = state.games.get(&game).ok_or(ForkError::NoSuchGame { game, games })?;
     let chosen = |entry: &&super::Entry| entry.choice.is_some();
     let Some(entry) = played.journal.iter().filter(chosen).find(|entry| entry.turn == turn) else {
-        let last = played.journal.iter().filter(chosen).last().map(|entry| entry.turn);
+        let last = played.journal.iter().rfind(chosen).map(|entry| entry.turn);
         let nothing = ForkError::NothingYet { game };
         return Err(last.map_or(nothing, |last| ForkError::NothingChosen { game, turn, last }));
     };
