@@ -10,7 +10,7 @@ use super::play::with_person;
 use super::resume::{one_kind, settings_of};
 use super::run::new_run_id;
 use super::select::{self, Selected};
-use super::session::{self, Session};
+use super::session::{self, Conclusion, Session};
 use crate::audit::{Target, audit};
 use crate::config::with_overrides;
 use crate::event::RunStarted;
@@ -110,7 +110,9 @@ pub(super) fn fork(forking: Forking, global: &Global, output: &Output) -> Result
         model: Some(answerer),
     };
     let ended = session::go(session, global)?;
-    let name = select::short_name(log.reader()?.as_mut(), run)?;
-    let status = session::conclude(&ended, run, &name, &experiment, info.simulated, output)?;
-    session::stopped(ended, &name).map_or(Ok(status), Err)
+    // The folder that the settings name is the parent's: `retold outputs RUN --to FOLDER` makes another.
+    let (simulated, folder) = (info.simulated, None);
+    let conclusion =
+        Conclusion { ended, log: &log, run, experiment: &experiment, simulated, folder };
+    session::conclude(conclusion, output)
 }

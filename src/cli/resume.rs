@@ -1,46 +1,159 @@
 //! `retold resume`.
 
+use std::collections::BTreeSet;
+
+use serde_json::{Map, Value};
+
 use super::Global;
 use super::error::{CliError, Status};
+use super::folder::{Folder, FolderArgs};
 use super::model::ModelArgs;
 use super::output::Output;
 use super::play::with_person;
 use super::select::{self, Selected};
-use super::session::{self, Session};
+use super::session::{self, Conclusion, Session};
 use crate::event::RunStarted;
-use crate::experiments::registry::StudySettings;
+use crate::experiments::registry::{self, Study, StudySettings};
 use crate::id::RunId;
 use crate::model::Answerer;
+use crate::prompt::canonical;
 use crate::run::Mode;
 
 /// Go on with a run after a crash or an interruption.
 ///
 /// The run is executed again from its start: what is in the log is answered from the log, the rest
-/// is asked. Nothing is asked twice but what was in flight.
+/// is asked. Nothing is asked twice but what was in flight. Its output folder is written when it has finished,
+/// as by `retold run`.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     /// The run: first digits of its id, or `latest`.
     run: String,
     #[command(flatten)]
+    folder: FolderArgs,
+    #[command(flatten)]
     model: ModelArgs,
 }
 
 pub(super) fn run(args: Args, global: &Global, output: &Output) -> Result<Status, CliError> {
-    resume(select::run(global, &args.run)?, &args.model, None, global, output)
+    let Args { run, folder, model } = args;
+    let selected = select::run(global, &run)?;
+    resume(Resuming { selected, folder, model, seat: None }, global, output)
 }
 
-/// Goes on with a run, with a person if one takes part, and says how it ended.
+/// A run to go on with.
+pub(super) struct Resuming {
+    pub(super) selected: Selected,
+    pub(super) folder: FolderArgs,
+    pub(super) model: ModelArgs,
+    /// The person who takes part, if one does.
+    pub(super) seat: Option<Answerer>,
+}
+
+/// Goes on with a run, with the settings it was recorded with.
 pub(super) fn resume(
-    selected: Selected,
-    model: &ModelArgs,
-    seat: Option<Answerer>,
+    resuming: Resuming,
     global: &Global,
     output: &Output,
 ) -> Result<Status, CliError> {
-    let mut reader = selected.log.reader()?;
-    let started = select::started(reader.as_mut(), selected.run)?;
+    let Selected { log, run } = &resuming.selected;
+    let started = select::started(log.reader()?.as_mut(), *run)?;
     let mut settings = settings_of(&started)?;
-    model.apply(&mut settings.runtime)?;
+    resuming.model.apply(&mut settings.runtime)?;
+    go_on(resuming, started, settings, global, output)
+}
+
+/// Goes on with the last run of a study, which must have been recorded with the same settings.
+pub(super) fn same_study(
+    study: Study,
+    model: ModelArgs,
+    folder: FolderArgs,
+    global: &Global,
+    output: &Output,
+) -> Result<Status, CliError> {
+    let name = output_name(&study.experiment, &study.settings.experiment);
+    let log = select::open(global)?;
+    let mut reader = log.reader()?;
+    let mut found = None;
+    for head in reader.runs()?.into_iter().rev() {
+        // A damaged run is not this one; `retold verify` tells of it.
+        let Ok(started) = select::started(reader.as_mut(), head.run) else { continue };
+        let settings = &started.settings["experiment"];
+        let same = match &name {
+            Some(_) => output_name(&started.experiment, settings) == name,
+            None => {
+                *settings == as_recorded(&study.settings.experiment) && started.seed == study.seed
+            }
+        };
+        if started.experiment == study.experiment && same {
+            found = Some((head.run, started));
+            break;
+        }
+    }
+    drop(reader);
+    let Some((run, started)) = found else {
+        let what = name.map_or_else(|| "this config".to_owned(), |name| name.to_string());
+        let message =
+            format!("there is no run of {what} in {} to go on with", global.log.display());
+        return Err(CliError::usage(message).hint("leave out --resume to begin one"));
+    };
+    let recorded = settings_of(&started)?.experiment;
+    let now = as_recorded(&study.settings.experiment);
+    if recorded != now || started.seed != study.seed {
+        return Err(CliError::usage(format!(
+            "run {run} was recorded with other settings: {}",
+            differing(&recorded, &now)
+        ))
+        .hint(format!("`retold resume {}` goes on with the settings it began with", run.short(8)))
+        .hint("for another study, give another name (deliberation: pilot_id)"));
+    }
+    let resuming = Resuming { selected: Selected { log, run }, folder, model, seat: None };
+    go_on(resuming, started, study.settings, global, output)
+}
+
+fn output_name(experiment: &str, settings: &Value) -> Option<String> {
+    registry::build(experiment, settings).ok()?.output_name_any()
+}
+
+/// Settings as a log gives them back: a number has one spelling there.
+fn as_recorded(settings: &Value) -> Value {
+    let text = canonical(settings).unwrap_or_default();
+    serde_json::from_str(&text).unwrap_or_default()
+}
+
+/// The keys in which two settings differ.
+fn differing(one: &Value, other: &Value) -> String {
+    let mut keys = Vec::new();
+    differences("", one, other, &mut keys);
+    match keys.is_empty() {
+        true => "the seed".to_owned(),
+        false => keys.join(", "),
+    }
+}
+
+fn differences(path: &str, one: &Value, other: &Value, found: &mut Vec<String>) {
+    match (one, other) {
+        (one, other) if one == other => {}
+        (Value::Object(one), Value::Object(other)) => {
+            let keys: BTreeSet<&String> = one.keys().chain(other.keys()).collect();
+            for key in keys {
+                let path = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
+                let of = |map: &Map<String, Value>| map.get(key).cloned().unwrap_or_default();
+                differences(&path, &of(one), &of(other), found);
+            }
+        }
+        _ => found.push(path.to_owned()),
+    }
+}
+
+/// Executes a run again from its start: answered from the log, and from there on by the model.
+fn go_on(
+    resuming: Resuming,
+    started: RunStarted,
+    settings: StudySettings,
+    global: &Global,
+    output: &Output,
+) -> Result<Status, CliError> {
+    let Resuming { selected, folder, model, seat } = resuming;
     let answerer =
         model.make(&started.experiment, started.seed, &settings.runtime, Mode::Resume)?;
     let answerer = with_person(answerer, seat, &started.experiment, &settings.experiment)?;
@@ -48,10 +161,10 @@ pub(super) fn resume(
     one_kind(&started, simulated, selected.run).map_err(|e| {
         e.hint("resume it with the kind of model it was recorded with, or record a new run")
     })?;
-    let name = select::short_name(reader.as_mut(), selected.run)?;
+    let folder = Folder::of(&started.experiment, &settings.experiment, folder)?;
     let experiment = started.experiment.clone();
     let session = Session {
-        log: selected.log,
+        log: selected.log.clone(),
         run: selected.run,
         mode: Mode::Resume,
         started,
@@ -59,8 +172,10 @@ pub(super) fn resume(
         model: Some(answerer),
     };
     let ended = session::go(session, global)?;
-    let status = session::conclude(&ended, selected.run, &name, &experiment, simulated, output)?;
-    session::stopped(ended, &name).map_or(Ok(status), Err)
+    let Selected { log, run } = selected;
+    let conclusion =
+        Conclusion { ended, log: &log, run, experiment: &experiment, simulated, folder };
+    session::conclude(conclusion, output)
 }
 
 /// Made-up and real answers are never in one run.

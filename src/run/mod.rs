@@ -39,7 +39,7 @@ pub use mode::Mode;
 pub use output::{OutputError, OutputFile};
 pub use parent::Parent;
 pub use question::{Answer, CallFailed, DecisionRef, Question, Reuse};
-pub use record::{Exchange, RunRecord, started};
+pub use record::{Exchange, Place, RunRecord, started};
 pub use rng::rng_for;
 pub use setup::Setup;
 pub use signal::Signal;

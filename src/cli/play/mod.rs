@@ -7,10 +7,11 @@ use std::sync::Arc;
 
 use self::terminal::Terminal;
 use super::error::{CliError, Status};
+use super::folder::FolderArgs;
 use super::fork::{self, Forking};
 use super::model::ModelArgs;
 use super::output::Output;
-use super::resume;
+use super::resume::{self, Resuming};
 use super::run::{self, Recording};
 use super::select;
 use super::{Global, resume::settings_of};
@@ -70,13 +71,15 @@ pub(super) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
             let settings: Vec<String> = human.into_iter().chain(settings).collect();
             let study = registry::study(&config, Some(adventure::NAME), &settings)?;
             let seat = seat_at(&terminal, &study.settings.experiment);
-            run::record(Recording { study, model, log_limit: None, seat }, global, output)
+            let folder = FolderArgs::default();
+            run::record(Recording { study, model, log_limit: None, folder, seat }, global, output)
         }
         (_, Some(run), _) => {
             let selected = select::run(global, &run)?;
             let started = select::started(selected.log.reader()?.as_mut(), selected.run)?;
             let seat = seat_at(&terminal, &settings_of_game(&started)?);
-            resume::resume(selected, &model, seat, global, output)
+            let folder = FolderArgs::default();
+            resume::resume(Resuming { selected, folder, model, seat }, global, output)
         }
         (_, _, run) => {
             let selected = select::run(global, &run.unwrap_or_default())?;

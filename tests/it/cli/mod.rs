@@ -1,6 +1,7 @@
 //! The real program, as a user meets it.
 
 mod files;
+mod folders;
 mod forks;
 mod hostile;
 mod interrupted;
@@ -14,3 +15,4 @@ mod real_answers;
 mod recordings;
 mod servers;
 mod settings;
+mod stories;
