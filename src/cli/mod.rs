@@ -7,12 +7,14 @@ mod check;
 mod error;
 mod export;
 mod folder;
+mod fork;
 mod import;
 mod list;
 mod model;
 mod output;
 mod outputs;
 mod personas;
+mod play;
 mod progress;
 mod reenact;
 mod rehearse;
@@ -22,6 +24,7 @@ mod run;
 mod select;
 mod session;
 mod show;
+mod signal;
 mod verify;
 
 use std::path::PathBuf;
@@ -89,6 +92,8 @@ impl Global {
 enum Command {
     Run(run::Args),
     Resume(resume::Args),
+    Fork(fork::Args),
+    Play(play::Args),
     Replay(replay::Args),
     Check(check::Args),
     Audit(audit::Args),
@@ -121,6 +126,8 @@ pub fn main() -> ExitCode {
     let result = match cli.command {
         Command::Run(args) => run::run(args, &cli.global, &output),
         Command::Resume(args) => resume::run(args, &cli.global, &output),
+        Command::Fork(args) => fork::run(args, &cli.global, &output),
+        Command::Play(args) => play::run(args, &cli.global, &output),
         Command::Replay(args) => replay::run(args, &cli.global, &output),
         Command::Check(args) => check::run(args, &cli.global, &output),
         Command::Audit(args) => audit::run(args, &cli.global, &output),

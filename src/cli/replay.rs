@@ -7,6 +7,7 @@ use serde_json::json;
 use super::Global;
 use super::error::{CliError, Status};
 use super::output::{Output, counted};
+use super::play::go_on;
 use super::rehearse;
 use super::resume::settings_of;
 use super::select;
@@ -38,6 +39,7 @@ pub(super) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     let started = select::started(selected.log.reader()?.as_mut(), selected.run)?;
     let settings = settings_of(&started)?;
     let simulated = select::is_simulated(&started);
+    let command = go_on(&started);
     let session = Session {
         log: selected.log,
         run: selected.run,
@@ -76,7 +78,7 @@ pub(super) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
             (None, true) => format!("run {} replays identically", selected.run),
             (None, false) => format!(
                 "run {} replays identically as far as it goes; it never finished: \
-                 `retold resume {}` goes on",
+                 `retold {command} {}` goes on",
                 selected.run,
                 selected.run.short(8)
             ),

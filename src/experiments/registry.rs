@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::reenact::{Reenact, ReenactError, Reenactment};
-use super::{deliberation, game24, society, society_log};
+use super::{adventure, deliberation, game24, society, society_log};
 use crate::config::{ConfigError, Head, Runtime, beside, load, located, read_text};
 use crate::inert::inert;
 use crate::model::simulated::Player;
@@ -43,6 +43,13 @@ struct Entry {
 }
 
 const ENTRIES: &[Entry] = &[
+    Entry {
+        name: adventure::NAME,
+        load: adventure::load,
+        build: |settings| Ok(Box::new(adventure::Adventure::from_settings(settings)?)),
+        player: || Box::new(adventure::SimulatedMaster),
+        reenact: None,
+    },
     Entry {
         name: deliberation::NAME,
         load: deliberation::load,

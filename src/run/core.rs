@@ -9,6 +9,7 @@ use super::clock;
 use super::history::{History, Recorded};
 use super::mode::{Mode, Source};
 use super::outcomes::{NewDecision, Outcomes};
+use super::parent::Inherited;
 use super::question::{Answer, Asked, CallFailed, DecisionRef, Question, Reuse};
 use super::rehearsal::{Lane, Rehearsing};
 use super::shared::Shared;
@@ -16,7 +17,7 @@ use super::signal::Brake;
 use super::stop::Stop;
 use crate::content::Content;
 use crate::event::{Event, NewEvent};
-use crate::id::Seq;
+use crate::id::{RunId, Seq};
 use crate::log::{Durable, RunWriter};
 use crate::lookup::LookupMap;
 use crate::model::{Answerer, Failure, FailureKind, RetryPolicy, Throttle};
@@ -42,6 +43,7 @@ pub struct Progress {
 
 /// What all parts of one run share.
 pub(super) struct Core {
+    pub(super) run: RunId,
     pub(super) mode: Mode,
     pub(super) seed: u64,
     pub(super) model: Option<Answerer>,
@@ -50,6 +52,8 @@ pub(super) struct Core {
     pub(super) brake: Brake,
     pub(super) writer: RefCell<Option<RunWriter>>,
     pub(super) history: RefCell<Option<History>>,
+    /// Of a fork: the answers of its parent.
+    pub(super) parent: RefCell<Option<Inherited>>,
     pub(super) outcomes: Outcomes,
     pub(super) progress: Cell<Progress>,
     pub(super) on_progress: Box<dyn Fn(Progress)>,

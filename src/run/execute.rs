@@ -11,36 +11,15 @@ use super::experiment::{AnyExperiment, Handle, Report};
 use super::history::History;
 use super::mode::Mode;
 use super::outcomes::Outcomes;
+use super::parent::Inherited;
 use super::rehearsal::{Rehearsal, Rehearsing};
+use super::setup::Setup;
 use super::shared::Shared;
-use super::signal::{Brake, Signal};
+use super::signal::Brake;
 use super::stop::Stop;
 use crate::event::{Event, RunFinished, RunOutcome, RunResumed, RunStarted, StoredEvent};
 use crate::id::{OutcomeDigest, RunId, Seq};
 use crate::log::{Log, LogError, Reader};
-use crate::model::{Answerer, RetryPolicy, Throttle};
-
-/// What a run needs besides its experiment.
-pub struct Setup {
-    /// Where its events are, or go.
-    pub log: Log,
-    /// The run.
-    pub run: RunId,
-    /// Record, replay, resume or rehearse.
-    pub mode: Mode,
-    /// What begins the run: written when recording, as read from the log otherwise.
-    pub started: RunStarted,
-    /// Who answers; none when replaying.
-    pub model: Option<Answerer>,
-    /// When to try again.
-    pub retry: RetryPolicy,
-    /// How fast to ask, and how many at once.
-    pub throttle: Throttle,
-    /// Asks the run to stop.
-    pub signal: Signal,
-    /// Told of every step.
-    pub on_progress: Box<dyn Fn(Progress)>,
-}
 
 /// How an execution ended.
 #[derive(Debug)]
@@ -97,7 +76,13 @@ pub async fn execute(experiment: &dyn AnyExperiment, setup: Setup) -> Result<End
         Mode::Resume if is_finished(log.reader()?.as_mut(), run, last)? => (Mode::Replay, None),
         mode => (mode, writer),
     };
+    // A replay has all it needs in its own log.
+    let parent = match mode.writes() {
+        true => Inherited::of(&log, run, &started)?,
+        false => None,
+    };
     let core = Rc::new(Core {
+        run,
         mode,
         seed: started.seed,
         retry,
@@ -105,6 +90,7 @@ pub async fn execute(experiment: &dyn AnyExperiment, setup: Setup) -> Result<End
         brake: Brake::new(signal),
         writer: RefCell::new(writer),
         history: RefCell::new(history),
+        parent: RefCell::new(parent),
         outcomes: Outcomes::default(),
         progress: Cell::default(),
         on_progress,

@@ -139,7 +139,7 @@ impl History {
             match self.exchanges.remove(&address) {
                 Some(found) => return Ok(Some(found)),
                 None if self.pull()? => {}
-                None => return Ok(None),
+                found => return Ok(found),
             }
         }
     }

@@ -5,7 +5,7 @@ use super::history::{Found, Recorded};
 use super::question::Asked;
 use super::stop::Stop;
 
-/// Where answers come from.
+/// Where answers come from. Where a model would be asked, a fork's parent is asked before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mode {
     /// The model answers.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use super::NAME;
 use super::config::Settings;
 use super::puzzles::Puzzle;
 use super::state::{Graded, Tally};
@@ -36,8 +37,11 @@ impl Game24 {
 
     /// As [`Game24::new`]; the error names the key of a config, too.
     pub(super) fn checked(settings: Settings) -> Result<Self, (&'static str, String)> {
-        let (_, version) =
+        let (parser, version) =
             registry::resolve(&settings.parser).map_err(|e| ("parser", e.to_string()))?;
+        if parser != NAME {
+            return Err(("parser", format!("{parser} does not parse answers of {NAME}")));
+        }
         let template = &settings.template;
         let templates = Templates::new([(template.name.clone(), template.text.clone())]);
         let templates = templates.map_err(|e| ("template", e.to_string()))?;

@@ -2,6 +2,7 @@
 
 mod files;
 mod folders;
+mod forks;
 mod hostile;
 mod interrupted;
 mod json;
@@ -9,6 +10,7 @@ mod logs;
 mod mixing;
 mod names;
 mod outputs;
+mod play;
 mod real_answers;
 mod recordings;
 mod servers;
