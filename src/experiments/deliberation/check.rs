@@ -4,24 +4,8 @@ use std::collections::BTreeSet;
 
 use super::config::Config;
 use super::opposition;
+use crate::config::Wrong;
 use crate::parse::vote::comparable;
-
-/// The first thing that makes no sense: the key, words to look for in the file to find its line, and
-/// what is wrong.
-pub(super) struct Wrong {
-    pub(super) key: String,
-    /// The n-th place of this text is the one to show.
-    pub(super) near: (String, usize),
-    pub(super) message: String,
-}
-
-impl Wrong {
-    /// Something wrong at a key.
-    pub(super) fn new(key: &str, message: impl Into<String>) -> Wrong {
-        let last = key.rsplit('.').next().unwrap_or(key);
-        Wrong { key: key.to_owned(), near: (format!("{last}:"), 1), message: message.into() }
-    }
-}
 
 fn wrong(key: &str, message: impl Into<String>) -> Wrong {
     Wrong::new(key, message)

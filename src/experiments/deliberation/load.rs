@@ -2,13 +2,13 @@
 
 use std::path::Path;
 
-use super::check::{Wrong, check};
+use super::check::check;
 use super::config::Config;
-use super::prompts::{NAMES, Prompts, built_in};
-use super::settings::{PromptText, Settings};
+use super::prompts::built_in;
+use super::settings::Settings;
 use super::{NAME, personas};
 use crate::config::{
-    ConfigError, ModelKind, Runtime, load as load_yaml, read_text, with_overrides,
+    ConfigError, ModelKind, Runtime, Wrong, beside, load as load_yaml, prompts, with_overrides,
 };
 use crate::experiments::registry::{Study, StudySettings};
 use crate::model::{Limits, RetryPolicy};
@@ -20,7 +20,7 @@ use crate::model::{Limits, RetryPolicy};
 /// [`ConfigError`] with file, line or key.
 pub fn load(path: &Path, text: &str, overrides: &[String]) -> Result<Study, ConfigError> {
     let config: Config = with_overrides(load_yaml(path, text)?, overrides)?;
-    let wrong = |wrong| at(path, text, wrong);
+    let wrong = |wrong: Wrong| wrong.at(path, text);
     if let Some(other) = config.experiment.as_ref().filter(|name| *name != NAME) {
         let message = format!("this is read as {NAME}, and it says {other:?}");
         return Err(wrong(Wrong::new("experiment", message)));
@@ -28,7 +28,7 @@ pub fn load(path: &Path, text: &str, overrides: &[String]) -> Result<Study, Conf
     check(&config).map_err(wrong)?;
     warn_of_legacy(&config);
     let seed = config.random_seed.unwrap_or_default();
-    let prompts = prompts(path, text, &config)?;
+    let prompts = prompts(path, text, config.prompts.as_deref(), built_in())?;
     let people = match config.personas_file {
         Some(_) => "personas_file",
         None => "participants_per_condition",
@@ -83,54 +83,6 @@ fn runtime(config: &Config) -> Runtime {
     Runtime { model: config.provider.clone(), limits, retry }
 }
 
-/// The built-in templates, with those of the config's folder in their place.
-fn prompts(path: &Path, text: &str, config: &Config) -> Result<Vec<PromptText>, ConfigError> {
-    let mut prompts: Vec<PromptText> =
-        built_in().into_iter().map(|(name, text)| PromptText { name, text }).collect();
-    if let Some(folder) = &config.prompts {
-        let folder = beside(path, folder);
-        for prompt in &mut prompts {
-            let file = folder.join(format!("{}.txt", prompt.name));
-            if file.exists() {
-                prompt.text = read_text(&file)?;
-            }
-        }
-        if !NAMES.iter().any(|name| folder.join(format!("{name}.txt")).exists()) {
-            let message = format!("no template in it; the templates are {}", NAMES.join(", "));
-            return Err(at(path, text, Wrong::new("prompts", message)));
-        }
-    }
-    let pairs = prompts.iter().map(|p| (p.name.clone(), p.text.clone()));
-    Prompts::new(pairs).map_err(|e| at(path, text, Wrong::new("prompts", e.to_string())))?;
-    Ok(prompts)
-}
-
 fn value(path: &Path, key: &str, message: String) -> ConfigError {
     ConfigError::Value { path: path.display().to_string(), key: key.to_owned(), message }
-}
-
-/// The mistake with its line, if the file has the key: a `--set` may have brought it in.
-fn at(path: &Path, text: &str, wrong: Wrong) -> ConfigError {
-    let Wrong { key, near: (near, times), message } = wrong;
-    let places = (1_u64..).zip(text.lines()).filter_map(|(number, line)| {
-        let column = line.find(&near)? as u64 + 1;
-        Some((number, column, line))
-    });
-    let last = places.take(times).last();
-    match last {
-        None => value(path, &key, message),
-        Some((line, column, shown)) => ConfigError::Invalid {
-            path: path.display().to_string(),
-            line,
-            column,
-            message: format!("{key}: {message}"),
-            snippet: format!("{line:>4} | {shown}"),
-        },
-    }
-}
-
-/// A path in a config: relative to the config if there is such a file, else as it is.
-fn beside(config: &Path, path: &Path) -> std::path::PathBuf {
-    let near = config.parent().map(|folder| folder.join(path)).filter(|near| near.exists());
-    near.unwrap_or_else(|| path.to_owned())
 }

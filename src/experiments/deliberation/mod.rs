@@ -41,7 +41,7 @@ pub use experiment::Deliberation;
 pub use facts::Fact;
 pub use grouping::{Formed, group};
 pub use load::load;
-pub use settings::{PromptText, Settings};
+pub use settings::Settings;
 pub use simulated::SimulatedDeliberation;
 pub use state::{Cluster, Deliberated, Participant, Speaker, Status, Transcript, Turn, Votes};
 pub use summary::summary;

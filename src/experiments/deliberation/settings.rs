@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::config::Config;
-use crate::config::ModelConfig;
+use crate::config::{ModelConfig, PromptText};
 use crate::prompt::{ChatRequest, EmbeddingRequest, Message, Request, RequestError};
 
 /// Everything that a re-execution needs.
@@ -17,16 +17,6 @@ pub struct Settings {
     /// The base persona of each participant, as drawn. A replay needs neither the file they came
     /// from nor the grammar.
     pub personas: Vec<String>,
-}
-
-/// A template, whole.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct PromptText {
-    /// Its name.
-    pub name: String,
-    /// Its text.
-    pub text: String,
 }
 
 impl Config {

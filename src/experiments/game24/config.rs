@@ -7,7 +7,8 @@ use serde::{Deserialize, Serialize};
 use super::puzzles::{BUILT_IN, Puzzle, parse_list, rows};
 use super::{NAME, experiment::Game24};
 use crate::config::{
-    ConfigError, ModelConfig, RequestConfig, Runtime, load as load_yaml, read_text, with_overrides,
+    ConfigError, ModelConfig, RequestConfig, Runtime, beside, load as load_yaml, read_text,
+    with_overrides,
 };
 use crate::experiments::registry::{Study, StudySettings};
 use crate::model::{Limits, RetryPolicy};
@@ -167,10 +168,4 @@ pub fn load(path: &Path, text: &str, overrides: &[String]) -> Result<Study, Conf
     let experiment = experiment.map_err(|e| value("settings", e.to_string()))?;
     let settings = StudySettings { experiment, runtime: Runtime { model, limits, retry } };
     Ok(Study { experiment: NAME.to_owned(), seed, settings })
-}
-
-/// A path in a config: relative to the config if there is such a file, else as it is.
-fn beside(config: &Path, path: &Path) -> PathBuf {
-    let near = config.parent().map(|folder| folder.join(path)).filter(|near| near.exists());
-    near.unwrap_or_else(|| path.to_owned())
 }
