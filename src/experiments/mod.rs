@@ -4,8 +4,12 @@
 //! - [`reenact`]: original runs of other programs, executed again by ours.
 //! - [`deliberation`]: votes before and after other views.
 //! - [`game24`]: the Game of 24.
+//! - [`public_goods`]: a public goods game.
 
 pub mod deliberation;
 pub mod game24;
+pub mod public_goods;
+mod random;
 pub mod reenact;
 pub mod registry;
+mod word_vector;
