@@ -3,8 +3,8 @@
 //!
 //! - The public fund is the sum of all contributions times the multiplier, divided evenly among those
 //!   who contributed to the round.
-//! - A round earns a player the endowment minus the contribution plus the share. Of that, and not
-//!   of what earlier rounds earned, units are paid for; who cannot pay for all has every number scaled
+//! - A round earns a player the endowment minus the contribution plus the share, rounded to two
+//!   decimals, as is what units change. Of that, and not of what earlier rounds earned, units are paid for; who cannot pay for all has every number scaled
 //!   down by the same factor and its fraction cut off.
 //! - A unit of punishment takes `impact` from its target, a unit of reward gives it. A round can
 //!   earn less than nothing.
@@ -117,9 +117,9 @@ impl Rules {
         self.public_fund(contributions) / contributions.len().max(1) as f64
     }
 
-    /// What a player has after the contributions, to pay for units.
+    /// What a player has after the contributions, to pay for units; rounded to two decimals.
     pub fn before_redistribution(&self, own: i64, contributions: &[i64]) -> f64 {
-        (self.endowment - own) as f64 + self.share(contributions)
+        two_decimals((self.endowment - own) as f64 + self.share(contributions))
     }
 
     /// The units that a player can pay for, of those decided on, and whether they had to be scaled down.
@@ -153,8 +153,13 @@ impl Rules {
         let payoffs = coins
             .iter()
             .zip(changes)
-            .map(|(own, change)| self.before_redistribution(*own, &coins) + change)
+            .map(|(own, change)| self.before_redistribution(*own, &coins) + two_decimals(change))
             .collect();
         Settlement { public_fund: self.public_fund(&coins), payoffs }
     }
+}
+
+/// The nearest number of two decimals. Of two that are as near, the even one, as Python rounds.
+fn two_decimals(value: f64) -> f64 {
+    format!("{value:.2}").parse().unwrap_or(value)
 }

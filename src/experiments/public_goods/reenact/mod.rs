@@ -3,7 +3,7 @@
 //!
 //! - Decisions are read with version 1 of the parsers, as they were then; `check` shows what version 2
 //!   changes.
-//! - Messages were cut after 200 characters.
+//! - Messages were cut after 200 characters in the earlier runs, as their lengths show.
 //! - Some runs asked for the amount in a question of its own (`contribution_iter0`): `raw_response` is
 //!   then the reasoning, and `parsed_result` the answer to the second question. Ours asks twice, too.
 //! - Some runs had punishment and reward, with one array of units for both; the rules take it so.

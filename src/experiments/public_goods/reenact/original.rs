@@ -14,8 +14,8 @@ use crate::experiments::public_goods::config::Config;
 use crate::experiments::public_goods::facts::Turn;
 use crate::experiments::reenact::ReenactError;
 
-/// The longest message of the original runs.
-const MESSAGE: usize = 200;
+/// The longest message in the earlier of the original runs; in the later ones it is the parser's own.
+const SHORT: usize = 200;
 
 /// An original run.
 pub(super) struct Run {
@@ -30,6 +30,8 @@ pub(super) struct Run {
     pub(super) raw_responses: Rows,
     /// Players whose avatar is nowhere in the files.
     unnamed: Vec<u32>,
+    /// Players could send messages by the config, and were not asked for any.
+    unasked: bool,
 }
 
 /// `config.json`, as the original program writes it.
@@ -92,6 +94,12 @@ impl Run {
         let named = raw_responses.iter().chain(game_log.iter());
         let (avatars, unnamed) = avatars(named, config.group_size)?;
         config.avatars = Some(avatars);
+        if is_cut_short(&chat_messages) {
+            config.max_message_chars = SHORT;
+        }
+        let asked = |stage: &str| raw_responses.iter().any(|row| row.text("prompt_type") == stage);
+        let unasked = config.communication_enabled && raw_responses.len() > 0 && !asked("chat");
+        config.communication_enabled &= !unasked;
         config.decision_apart = raw_responses
             .iter()
             .any(|row| row.text("prompt_type").starts_with("contribution_iter"));
@@ -109,6 +117,7 @@ impl Run {
             redistribution_details,
             raw_responses,
             unnamed,
+            unasked,
         };
         run.answers = run.calls()?;
         Ok(run)
@@ -178,6 +187,13 @@ impl Run {
                     .to_owned(),
             );
         }
+        if self.unasked {
+            notes.push(
+                "messages: config.json allows them, and nobody was asked for one; ours does not ask, \
+                 either"
+                    .to_owned(),
+            );
+        }
         let incentives = [self.config.punishment_enabled, self.config.reward_enabled];
         if incentives == [true, true] {
             notes.push(
@@ -205,13 +221,21 @@ fn read_config(path: &Path) -> Result<Config, ReenactError> {
     let own = [
         ("parser_version", Value::from(1)),
         ("max_parse_retries", Value::from(0)),
-        ("max_message_chars", Value::from(MESSAGE)),
     ];
     config.extend(own.into_iter().map(|(key, value)| (key.to_owned(), value)));
     Config::deserialize(Value::Object(config)).map_err(|e| ReenactError::Inconsistent {
         path: path.display().to_string(),
         reason: format!("config: {}", e.to_string().replace('`', "\"")),
     })
+}
+
+/// Whether messages were cut as in the earlier runs: the longest have exactly that length.
+fn is_cut_short(messages: &Rows) -> bool {
+    let lengths = messages.iter().map(|row| {
+        let text = row.text("message");
+        (text.chars().count(), text.ends_with("..."))
+    });
+    lengths.max() == Some((SHORT + "...".len(), true))
 }
 
 /// The avatar of every player, and the players for whom there is none.
