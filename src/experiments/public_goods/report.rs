@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::config::Config;
 use super::rules::Rules;
 use super::state::{Game, Played, Round};
-use super::words::number;
+use super::words::{counted, number};
 use crate::run::Report;
 
 /// Contributions, payoffs and efficiency by round and by model, the methods of all decisions, and the
@@ -25,17 +25,17 @@ pub(super) fn report(config: &Config, state: &Played) -> Report {
     // Writing to a string cannot fail.
     let _ = writeln!(
         text,
-        "{}: {} games of {} players, {} rounds",
+        "{}: {} of {} players and {}",
         config.experiment_id,
-        state.games.len(),
+        counted(state.games.len(), "game"),
         config.group_size,
-        config.game_length
+        counted(config.game_length as usize, "round"),
     );
     if failed > 0 {
         let _ = writeln!(text, "players who failed: {failed} of {players}");
     }
     let _ =
-        writeln!(text, "{:<8}{:>14}{:>12}{:>14}", "round", "contributed", "payoff", "efficiency");
+        writeln!(text, "{:<8}{:>15}{:>12}{:>14}", "round", "contributed", "payoff", "efficiency");
     for row in &rounds {
         let _ = writeln!(
             text,

@@ -124,8 +124,8 @@ impl Rules {
 
     /// The units that a player can pay for, of those decided on, and whether they had to be scaled down.
     pub fn affordable(&self, decided: &[i64], budget: f64) -> (Vec<i64>, bool) {
-        let units = decided.iter().fold(0_i64, |sum, units| sum.saturating_add(*units));
-        let cost: f64 = self.incentives.iter().map(|i| units as f64 * i.cost).sum();
+        let units: f64 = decided.iter().map(|units| *units as f64).sum();
+        let cost: f64 = self.incentives.iter().map(|incentive| units * incentive.cost).sum();
         if cost <= budget {
             return (decided.to_vec(), false);
         }

@@ -18,10 +18,12 @@ pub(super) fn coins(value: f64) -> String {
 
 /// `1 unit`, `2 units`.
 pub(super) fn units(count: i64) -> String {
-    counted(count.to_string(), "unit")
+    counted(count, "unit")
 }
 
-fn counted(number: String, thing: &str) -> String {
+/// A number of things.
+pub(super) fn counted(number: impl std::fmt::Display, thing: &str) -> String {
+    let number = number.to_string();
     let s = if number == "1" { "" } else { "s" };
     format!("{number} {thing}{s}")
 }

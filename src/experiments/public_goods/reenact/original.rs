@@ -218,10 +218,7 @@ fn read_config(path: &Path) -> Result<Config, ReenactError> {
     };
     let File { experiment_id, mut config } = serde_json::from_str(&text).map_err(wrong)?;
     config.insert("experiment_id".to_owned(), experiment_id.into());
-    let own = [
-        ("parser_version", Value::from(1)),
-        ("max_parse_retries", Value::from(0)),
-    ];
+    let own = [("parser_version", Value::from(1)), ("max_parse_retries", Value::from(0))];
     config.extend(own.into_iter().map(|(key, value)| (key.to_owned(), value)));
     Config::deserialize(Value::Object(config)).map_err(|e| ReenactError::Inconsistent {
         path: path.display().to_string(),
