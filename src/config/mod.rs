@@ -13,4 +13,4 @@ mod yaml;
 pub use common::{ModelConfig, ModelKind, Rates, RequestConfig, Runtime};
 pub use prompts::{PromptText, prompts};
 pub use wrong::{Wrong, beside};
-pub use yaml::{ConfigError, Head, load, read_text, with_overrides};
+pub use yaml::{ConfigError, Head, explain, load, read_text, with_overrides};

@@ -125,7 +125,7 @@ pub fn with_overrides<T: Serialize + DeserializeOwned>(
 }
 
 /// What a deserialiser says, in the words of someone who writes a config.
-fn explain(message: &str) -> String {
+pub fn explain(message: &str) -> String {
     let message = message.replace('`', "");
     if let Some((unknown, known)) = message
         .strip_prefix("unknown field ")

@@ -99,17 +99,21 @@ fn players(config: &Config) -> Result<(), Wrong> {
     }
     for (number, player) in config.players.iter().enumerate() {
         let Player { llm_model, llm_temperature, persona } = player;
+        // The line of the list: the keys themselves stand above it, too.
+        let wrong = |key: &str, message: String| Wrong {
+            near: ("players:".to_owned(), 1),
+            ..wrong(&format!("players.{number}.{key}"), message)
+        };
         let empty = |text: &Option<String>| text.as_ref().is_some_and(|t| t.trim().is_empty());
         if empty(llm_model) {
-            return Err(wrong(&format!("players.{number}.llm_model"), "a model has a name"));
+            return Err(wrong("llm_model", "a model has a name".to_owned()));
         }
         if empty(persona) {
             let message = "a persona has words; leave the key out for a player without one";
-            return Err(wrong(&format!("players.{number}.persona"), message));
+            return Err(wrong("persona", message.to_owned()));
         }
         if let Some(temperature) = llm_temperature.filter(|t| !(0.0..=2.0).contains(t)) {
-            let key = format!("players.{number}.llm_temperature");
-            return Err(wrong(&key, format!("from 0 to 2, not {temperature}")));
+            return Err(wrong("llm_temperature", format!("from 0 to 2, not {temperature}")));
         }
     }
     Ok(())

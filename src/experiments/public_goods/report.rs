@@ -59,7 +59,11 @@ pub(super) fn report(config: &Config, state: &Played) -> Report {
         let _ = writeln!(text, "groups of reasoning:");
         for (group, (players, mean)) in &groups {
             let mean = number(*mean, 2);
-            let _ = writeln!(text, "  {group:<4}{players:>6} players, mean contribution {mean}");
+            let _ = writeln!(
+                text,
+                "  {group:<4}{:>12}, mean contribution {mean}",
+                counted(players, "player")
+            );
         }
     }
     let rounds: Vec<Value> = rounds.iter().map(RoundMean::json).collect();

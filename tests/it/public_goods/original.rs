@@ -1,7 +1,7 @@
 //! Every original run, executed again. Needs `../shared/data`.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use retold::check::check;
 use retold::experiments::public_goods::measures::stated;
@@ -35,7 +35,7 @@ struct Again {
     rows: usize,
 }
 
-fn again(folder: &PathBuf) -> Again {
+fn again(folder: &Path) -> Again {
     let reenactment = registry::reenact("public-goods", folder).unwrap().unwrap();
     let Reenactment { study, model, notes, compare } = reenactment.unwrap();
     let experiment = registry::build(&study.experiment, &study.settings.experiment).unwrap();
@@ -63,7 +63,7 @@ fn all_original_public_goods_runs_come_out_as_they_were() {
     let (mut exchanges, mut compared, mut rows) = (0, 0, 0);
     let mut notes: BTreeMap<String, usize> = BTreeMap::new();
     let mut flips: BTreeMap<(String, String), usize> = BTreeMap::new();
-    let all: Vec<Again> = folders().iter().map(again).collect();
+    let all: Vec<Again> = folders().iter().map(|folder| again(folder)).collect();
     for run in &all {
         assert_eq!(run.comparison.differences, Vec::<String>::new(), "{}", run.name);
         exchanges += run.exchanges;

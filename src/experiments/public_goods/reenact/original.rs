@@ -7,6 +7,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::files::{Row, Rows, read_text};
+use crate::config::explain;
 use crate::experiments::public_goods::ask::Stage;
 use crate::experiments::public_goods::avatars::AVATARS;
 use crate::experiments::public_goods::check::check_values;
@@ -213,7 +214,7 @@ fn read_config(path: &Path) -> Result<Config, ReenactError> {
     let shown = path.display().to_string();
     let wrong = |e: serde_json::Error| {
         let whole = e.to_string();
-        let reason = whole.split(" at line ").next().unwrap_or_default().replace('`', "\"");
+        let reason = explain(whole.split(" at line ").next().unwrap_or_default());
         ReenactError::Line { path: shown.clone(), line: e.line().max(1) as u64, reason }
     };
     let File { experiment_id, mut config } = serde_json::from_str(&text).map_err(wrong)?;
@@ -222,7 +223,7 @@ fn read_config(path: &Path) -> Result<Config, ReenactError> {
     config.extend(own.into_iter().map(|(key, value)| (key.to_owned(), value)));
     Config::deserialize(Value::Object(config)).map_err(|e| ReenactError::Inconsistent {
         path: path.display().to_string(),
-        reason: format!("config: {}", e.to_string().replace('`', "\"")),
+        reason: format!("config: {}", explain(&e.to_string())),
     })
 }
 
