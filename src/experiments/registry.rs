@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::reenact::{Reenact, ReenactError, Reenactment};
-use super::{deliberation, game24, public_goods};
+use super::{deliberation, game24, public_goods, society, society_log};
 use crate::config::{ConfigError, Head, Runtime, load, read_text};
 use crate::inert::inert;
 use crate::model::simulated::Player;
@@ -63,6 +63,21 @@ const ENTRIES: &[Entry] = &[
         build: |settings| Ok(Box::new(public_goods::PublicGoods::from_settings(settings)?)),
         player: || Box::new(public_goods::SimulatedPlayers),
         reenact: Some(public_goods::reenact),
+    },
+    Entry {
+        name: society::NAME,
+        load: society::load,
+        build: |settings| Ok(Box::new(society::Society::from_settings(settings)?)),
+        player: || Box::new(society::SimulatedSociety),
+        reenact: Some(society_log::reenact),
+    },
+    Entry {
+        name: society_log::NAME,
+        load: society_log::load,
+        build: |settings| Ok(Box::new(society_log::SocietyLog::from_settings(settings)?)),
+        // Never asked: its runs have answers of their own.
+        player: || Box::new(society::SimulatedSociety),
+        reenact: None,
     },
 ];
 

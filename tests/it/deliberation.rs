@@ -2,6 +2,7 @@
 
 mod config;
 mod opposition;
+mod outputs;
 mod personas;
 mod pilot;
 mod runs;

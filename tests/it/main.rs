@@ -28,6 +28,7 @@ mod readme;
 mod replay;
 mod resume;
 mod roundtrip;
+mod society;
 mod society_parsers;
 mod stats;
 mod support;

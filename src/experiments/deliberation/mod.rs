@@ -13,10 +13,12 @@
 //! - [`load`]: from a config to settings that hold everything.
 //! - [`opposition`]: five ways to find the opposing view.
 //! - [`personas`]: where the people come from.
-//! - [`summary()`]: the statistics.
+//! - [`summary()`]: the statistics. The other files of the output folder are folded from the state and
+//!   the recorded vectors, a participant's story from the facts and their exchanges.
 //! - [`SimulatedDeliberation`]: plays it for the simulated model.
 
 mod ask;
+mod calls;
 mod check;
 pub mod conditions;
 mod config;
@@ -26,12 +28,14 @@ mod facts;
 mod grouping;
 mod load;
 pub mod opposition;
+mod outputs;
 pub mod personas;
 mod phases;
 pub mod prompts;
 mod settings;
 mod simulated;
 mod state;
+mod story;
 mod summary;
 mod values;
 
@@ -44,7 +48,7 @@ pub use load::load;
 pub use settings::Settings;
 pub use simulated::SimulatedDeliberation;
 pub use state::{Cluster, Deliberated, Participant, Speaker, Status, Transcript, Turn, Votes};
-pub use summary::summary;
+pub use summary::{ConditionSummary, SecondVote, Summary, summary};
 
 /// The experiment's name.
 pub const NAME: &str = "deliberation";

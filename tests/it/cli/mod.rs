@@ -1,6 +1,7 @@
 //! The real program, as a user meets it.
 
 mod files;
+mod folders;
 mod hostile;
 mod interrupted;
 mod json;
@@ -12,3 +13,4 @@ mod real_answers;
 mod recordings;
 mod servers;
 mod settings;
+mod stories;
