@@ -61,7 +61,7 @@ impl Deliberation {
         if personas.len() < needed {
             return Err(format!("{needed} participants and {} personas", personas.len()));
         }
-        let prompts = Prompts::new(prompts.into_iter().map(|p| (p.name, p.text)));
+        let prompts = Prompts::new(&prompts);
         let method = &config.opposition_method;
         Ok(Deliberation {
             opposition: opposition::method(method)
