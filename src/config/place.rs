@@ -16,20 +16,20 @@ pub fn located(error: ConfigError, file: &Path, text: &str, overrides: &[String]
     let place = key.split('[').next().unwrap_or(&key).to_owned();
     if let Some(setting) = overrides.iter().rev().find(|setting| sets(setting, &place)) {
         let (name, _) = setting.split_once('=').unwrap_or((setting, ""));
-        let message = if name == place { message } else { format!("{place}: {message}") };
+        let message = if name == key { message } else { format!("{key}: {message}") };
         return ConfigError::Override { setting: shown(setting), message };
     }
     // A mistake in another file, or one that is not about the file's text.
     let found = if path == file.display().to_string() { find(text, &key) } else { None };
     match found {
-        None => ConfigError::Value { path, key: place, message },
+        None => ConfigError::Value { path, key, message },
         Some((line, column)) => {
             let snippet = snippet(text, line);
             ConfigError::Invalid {
                 path,
                 line,
                 column,
-                message: format!("{place}: {message}"),
+                message: format!("{key}: {message}"),
                 snippet,
             }
         }

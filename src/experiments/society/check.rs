@@ -21,11 +21,11 @@ pub(super) fn check(config: &Config) -> Result<(), (String, String)> {
         .collect();
     add_up("personalities", &shares)?;
     if !config.models.is_empty() {
-        let share = |(at, m): (usize, &super::ModelShare)| (format!("models.{at}.share"), m.share);
+        let share = |(at, m): (usize, &super::ModelShare)| (format!("models[{at}].share"), m.share);
         add_up("models", &config.models.iter().enumerate().map(share).collect::<Vec<_>>())?;
     }
     if let Some(at) = config.models.iter().position(|m| m.model.trim().is_empty()) {
-        return wrong(&format!("models.{at}.model"), "the name of the model is empty".to_owned());
+        return wrong(&format!("models[{at}].model"), "the name of the model is empty".to_owned());
     }
     match registry::resolve(&config.parser) {
         Err(e) => return wrong("parser", e.to_string()),
