@@ -9,6 +9,7 @@ use super::conditions::{Condition, assign};
 use super::config::Config;
 use super::facts::Fact;
 use super::opposition::{self, Method};
+use super::original::Original;
 use super::prompts::Prompts;
 use super::settings::Settings;
 use super::state::Deliberated;
@@ -18,10 +19,16 @@ use crate::parse::{demographics, vote};
 use crate::prompt::CanonicalError;
 use crate::run::{Experiment, Report, Run, Stop};
 
+/// `p_0001`: the id of a participant by number, from 1.
+pub(super) fn participant_id(number: usize) -> String {
+    format!("p_{number:04}")
+}
+
 /// Votes before and after other views, in four conditions.
 pub struct Deliberation {
     pub(super) config: Config,
     pub(super) personas: Vec<String>,
+    pub(super) original: Option<Original>,
     pub(super) prompts: Prompts,
     pub(super) opposition: &'static dyn Method,
     pub(super) parsers: Parsers,
@@ -54,10 +61,13 @@ impl Deliberation {
     /// # Errors
     /// What in the settings cannot be executed.
     pub fn new(settings: Settings) -> Result<Self, String> {
-        let Settings { config, prompts, personas } = settings;
+        let Settings { config, prompts, personas, original } = settings;
         let needed = config.participants_per_condition as usize * Condition::ALL.len();
         if personas.len() < needed {
             return Err(format!("{needed} participants and {} personas", personas.len()));
+        }
+        if let Some(n) = original.as_ref().map(|o| o.participants.len()).filter(|n| *n != needed) {
+            return Err(format!("{needed} participants and {n} in the original run"));
         }
         let prompts = Prompts::new(prompts.into_iter().map(|p| (p.name, p.text)));
         let method = &config.opposition_method;
@@ -67,6 +77,7 @@ impl Deliberation {
             parsers: Parsers::new(&config.topic.options).map_err(|e| e.to_string())?,
             prompts: prompts.map_err(|e| e.to_string())?,
             personas,
+            original,
             config,
         })
     }
@@ -82,14 +93,25 @@ impl Deliberation {
     /// Who takes part, with which persona, in which condition.
     fn enrol(&self, run: &mut Run<Self>) -> Result<(), Stop> {
         let per_condition = self.config.participants_per_condition as usize;
-        let conditions = assign(per_condition, &mut run.rng("conditions"));
+        let conditions = match &self.original {
+            Some(original) => original.participants.iter().map(|p| p.condition).collect(),
+            None => assign(per_condition, &mut run.rng("conditions")),
+        };
         for (number, (condition, persona)) in (1..).zip(conditions.into_iter().zip(&self.personas))
         {
-            let participant_id = format!("p_{number:04}");
+            let participant_id = participant_id(number);
             let base_persona = persona.clone();
             run.record(Fact::Enrolled { participant_id, condition, base_persona }, &[])?;
         }
         Ok(())
+    }
+
+    /// Phases 4 to 7.
+    async fn cross_pollinate_and_challenge(&self, run: &mut Run<Self>) -> Result<(), Stop> {
+        let vectors = self.summarise(run).await?;
+        self.choose_opposition(run, &vectors).await?;
+        self.cross_pollinate(run, &vectors).await?;
+        self.challenge(run).await
     }
 }
 
@@ -103,17 +125,20 @@ impl Experiment for Deliberation {
 
     async fn run(&self, run: &mut Run<Self>) -> Result<(), Stop> {
         self.enrol(run)?;
-        self.enrich_personas(run).await?;
+        match &self.original {
+            Some(original) => self.take_personas(run, original)?,
+            None => self.enrich_personas(run).await?,
+        }
         self.initial_votes(run).await?;
         self.check_threshold(run)?;
         if run.state().termination_reason.is_some() {
             return Ok(());
         }
         self.clarify(run).await?;
-        let vectors = self.summarise(run).await?;
-        self.choose_opposition(run, &vectors).await?;
-        self.cross_pollinate(run, &vectors).await?;
-        self.challenge(run).await?;
+        match self.original.as_ref().filter(|original| !original.has_summaries) {
+            Some(original) => self.take_the_rest(run, original)?,
+            None => self.cross_pollinate_and_challenge(run).await?,
+        }
         // Phase 8 collects what phases 6 and 7 voted; phase 9, saving, is done from the log.
         run.record(Fact::PhaseCompleted { phase: 8 }, &[])?;
         run.record(Fact::PhaseCompleted { phase: 9 }, &[])

@@ -40,7 +40,7 @@ pub fn load(path: &Path, text: &str, overrides: &[String]) -> Result<Study, Conf
     )
     .map_err(|e| wrong(Wrong::new(people, e.to_string())))?;
     let runtime = runtime(&config);
-    let settings = Settings { config: config.without_runtime(), prompts, personas };
+    let settings = Settings { config: config.without_runtime(), prompts, personas, original: None };
     // What cannot be executed is refused before anything is recorded.
     let experiment = serde_json::to_value(&settings);
     let experiment = experiment.map_err(|e| value(path, "settings", e.to_string()))?;

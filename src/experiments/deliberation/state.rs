@@ -189,7 +189,7 @@ impl Deliberated {
                     p.error_message = Some(format!("{call} sample {sample}: {reason}"));
                 });
             }
-            Fact::ClusterFailed { .. } => {}
+            Fact::ClusterFailed { .. } | Fact::TakenOver { .. } => {}
             Fact::PhaseCompleted { phase } => self.complete(phase),
         }
     }
