@@ -18,6 +18,7 @@ pub mod parse;
 pub mod prompt;
 pub mod run;
 pub mod stats;
+pub mod table;
 pub mod template;
 
 /// The program and its version, as recorded in every run.

@@ -8,10 +8,11 @@ use crate::audit::AuditError;
 use crate::check::CheckError;
 use crate::config::ConfigError;
 use crate::exchange::ImportError;
+use crate::experiments::reenact::ReenactError;
 use crate::jsonl::{JsonlError, Problem};
 use crate::log::LogError;
 use crate::parse::registry::RegistryError;
-use crate::run::Stop;
+use crate::run::{OutputError, Stop};
 
 /// What is said of every import that failed.
 pub(super) const NOTHING_IMPORTED: &str = "nothing was imported";
@@ -117,6 +118,26 @@ impl From<LogError> for CliError {
             }
         };
         CliError::new(status, message).hint(hint)
+    }
+}
+
+impl From<ReenactError> for CliError {
+    fn from(error: ReenactError) -> Self {
+        let status = match error {
+            ReenactError::Unreadable { .. } => Status::Io,
+            ReenactError::Line { .. } | ReenactError::Inconsistent { .. } => Status::Usage,
+        };
+        CliError::new(status, error.to_string()).hint(NOTHING_IMPORTED)
+    }
+}
+
+impl From<OutputError> for CliError {
+    fn from(error: OutputError) -> Self {
+        match error {
+            OutputError::Log(log) => log.into(),
+            other => CliError::usage(other.to_string())
+                .hint("the run may be of another release: `retold show RUN` says which wrote it"),
+        }
     }
 }
 

@@ -15,14 +15,24 @@ use crate::exchange::{
 use crate::log::{Backend, MemoryBackend, SqliteBackend, verify_run};
 use crate::run::clock;
 
-/// Take a recording or an exchanges file into the log: all of it, checked, or nothing.
+/// Take a recording or an exchanges file into the log: all of it, checked, or nothing. Or execute an
+/// original run of another program again.
+///
+/// `retold import EXPERIMENT FOLDER` executes the experiment with the settings found in the folder; each of its
+/// questions is answered by the original answer. What the original never recorded is told, and our outputs are
+/// compared with its own: exit code 1 if they differ.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// The file (JSON Lines, plain or .gz or .zst).
+    /// The file (JSON Lines, plain or .gz or .zst), or the experiment of an original run.
     file: PathBuf,
+    /// The original run's folder or file.
+    original: Option<PathBuf>,
 }
 
 pub(super) fn run(args: Args, global: &Global, output: &Output) -> Result<Status, CliError> {
+    if let Some(original) = &args.original {
+        return super::reenact::run(&args.file.to_string_lossy(), original, global, output);
+    }
     let path = &args.file;
     let shown = path.display();
     if is_recording(path)? {

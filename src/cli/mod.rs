@@ -10,7 +10,9 @@ mod import;
 mod list;
 mod model;
 mod output;
+mod outputs;
 mod progress;
+mod reenact;
 mod replay;
 mod resume;
 mod run;
@@ -89,6 +91,7 @@ enum Command {
     Audit(audit::Args),
     Log(list::Args),
     Show(show::Args),
+    Outputs(outputs::Args),
     Verify(verify::Args),
     Export(export::Args),
     Import(import::Args),
@@ -118,6 +121,7 @@ pub fn main() -> ExitCode {
         Command::Check(args) => check::run(args, &cli.global, &output),
         Command::Audit(args) => audit::run(args, &cli.global, &output),
         Command::Log(args) => list::run(args, &cli.global, &output),
+        Command::Outputs(args) => outputs::run(args, &cli.global, &output),
         Command::Show(args) => show::run(args, &cli.global, &output),
         Command::Verify(args) => verify::run(args, &cli.global, &output),
         Command::Export(args) => export::run(args, &cli.global, &output),

@@ -9,9 +9,10 @@ use super::model::{ModelArgs, without_secrets};
 use super::output::Output;
 use super::session::{self, Session};
 use crate::event::RunStarted;
-use crate::experiments::registry;
+use crate::experiments::registry::{self, Study};
 use crate::id::RunId;
 use crate::log::{Log, SqliteBackend, SqliteOptions};
+use crate::model::Model;
 use crate::run::{Ended, Finish, Mode};
 
 /// Record a run of an experiment.
@@ -44,21 +45,11 @@ pub(super) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     let answerer = model.make(&study.experiment, study.seed, &runtime, Mode::Record)?;
     let base_url = &mut study.settings.runtime.model.base_url;
     *base_url = without_secrets(base_url);
-    let info = answerer.info();
-    let simulated = info.simulated;
-    let as_json = |value: serde_json::Result<serde_json::Value>| {
-        value.map_err(|e| CliError::new(Status::Usage, format!("settings: {e}")))
-    };
-    let started = RunStarted {
-        experiment: study.experiment.clone(),
-        seed: study.seed,
-        settings: as_json(serde_json::to_value(&study.settings))?,
-        model: as_json(serde_json::to_value(&info))?,
-        program: crate::PROGRAM.to_owned(),
-    };
+    let simulated = answerer.info().simulated;
     let options = SqliteOptions { max_bytes: log_limit, ..global.sqlite() };
     let log = Log::new(Arc::new(SqliteBackend::open_or_create(&global.log, options)?));
     let run = new_run_id()?;
+    let started = started(&study, answerer.as_ref())?;
     let session = Session {
         log: log.clone(),
         run,
@@ -80,6 +71,20 @@ pub(super) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     let name = super::select::short_name(log.reader()?.as_mut(), run)?;
     let status = session::conclude(&ended, run, &name, &study.experiment, simulated, output)?;
     session::stopped(ended, &name).map_or(Ok(status), Err)
+}
+
+/// What begins the run of a study.
+pub(super) fn started(study: &Study, model: &dyn Model) -> Result<RunStarted, CliError> {
+    let as_json = |value: serde_json::Result<serde_json::Value>| {
+        value.map_err(|e| CliError::new(Status::Usage, format!("settings: {e}")))
+    };
+    Ok(RunStarted {
+        experiment: study.experiment.clone(),
+        seed: study.seed,
+        settings: as_json(serde_json::to_value(&study.settings))?,
+        model: as_json(serde_json::to_value(model.info()))?,
+        program: crate::PROGRAM.to_owned(),
+    })
 }
 
 /// Eight random bytes.

@@ -12,12 +12,11 @@ use super::output::{Output, counted};
 use super::resume::settings_of;
 use super::{audit, select};
 use crate::audit::Target;
-use crate::event::{Event, RunFinished, RunStarted};
 use crate::experiments::registry;
 use crate::id::{RunId, Seq};
 use crate::log::Reader;
 use crate::prompt::Request;
-use crate::run::Report;
+use crate::run::{AnyExperiment, Report, RunRecord};
 
 /// Show a run, one of its calls or events, or a prompt by its hash.
 ///
@@ -135,69 +134,13 @@ fn show_event(
     Ok(Status::Fine)
 }
 
-/// A run's facts, folded.
-struct Folded {
-    started: RunStarted,
-    finished: Option<RunFinished>,
-    answers: u64,
-    decisions: u64,
-    failed_attempts: u64,
-    events: u64,
-    report: Report,
-}
-
-fn fold(reader: &mut dyn Reader, run: RunId) -> Result<Folded, CliError> {
-    let started = select::started(reader, run)?;
-    let experiment = match started.experiment == crate::exchange::EXCHANGES {
-        true => None,
-        false => {
-            let settings = settings_of(&started)?;
-            let built = registry::build(&started.experiment, &settings.experiment);
-            Some(built.map_err(|e| CliError::usage(e.to_string()))?)
-        }
-    };
-    let mut facts = Vec::new();
-    let mut folded = Folded {
-        started,
-        finished: None,
-        answers: 0,
-        decisions: 0,
-        failed_attempts: 0,
-        events: 0,
-        report: Report::default(),
-    };
-    loop {
-        let batch = reader.events(run, Seq(folded.events), 1024)?;
-        if batch.is_empty() {
-            break;
-        }
-        for stored in &batch {
-            let corrupt = |e: crate::event::EventError| crate::log::LogError::Corrupt {
-                run,
-                seq: e.seq,
-                what: e.what,
-            };
-            folded.events = stored.seq.0;
-            match stored.event().map_err(corrupt)? {
-                Event::ResponseReceived(_) | Event::AnswerReused(_) => folded.answers += 1,
-                Event::DecisionMade(_) => folded.decisions += 1,
-                Event::AttemptFailed(_) => folded.failed_attempts += 1,
-                Event::Occurred(occurred) => facts.push(occurred.fact),
-                Event::RunFinished(finished) => folded.finished = Some(finished),
-                _ => {}
-            }
-        }
-    }
-    if let Some(experiment) = experiment {
-        let report = experiment.fold(&facts);
-        folded.report = report.map_err(|e| CliError::usage(format!("run {run}: {e}")))?;
-    }
-    Ok(folded)
-}
-
 fn show_run(reader: &mut dyn Reader, run: RunId, output: &Output) -> Result<Status, CliError> {
-    let folded = fold(reader, run)?;
-    let Folded { started, finished, answers, decisions, failed_attempts, events, report } = &folded;
+    let record = RunRecord::read(reader, run)?;
+    let report = match record.started.experiment == crate::exchange::EXCHANGES {
+        true => Report::default(),
+        false => experiment_of(&record)?.fold(&record.facts)?,
+    };
+    let RunRecord { started, finished, answers, decisions, failed_attempts, events, .. } = &record;
     if output.is_json() {
         output.object(&json!({
             "run": run,
@@ -246,4 +189,11 @@ fn show_run(reader: &mut dyn Reader, run: RunId, output: &Output) -> Result<Stat
     }
     output.text(&text)?;
     Ok(Status::Fine)
+}
+
+/// The experiment that a run was recorded with.
+pub(super) fn experiment_of(record: &RunRecord<'_>) -> Result<Box<dyn AnyExperiment>, CliError> {
+    let settings = settings_of(&record.started)?;
+    registry::build(&record.started.experiment, &settings.experiment)
+        .map_err(|e| CliError::usage(e.to_string()))
 }

@@ -5,6 +5,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::reenact::{Reenact, ReenactError, Reenactment};
 use super::{deliberation, game24};
 use crate::config::{ConfigError, Head, Runtime, load, read_text};
 use crate::inert::inert;
@@ -37,6 +38,8 @@ struct Entry {
     load: fn(&Path, &str, &[String]) -> Result<Study, ConfigError>,
     build: fn(&Value) -> Result<Box<dyn AnyExperiment>, String>,
     player: fn() -> Box<dyn Player>,
+    /// Original runs of another program, told again by ours.
+    reenact: Option<Reenact>,
 }
 
 const ENTRIES: &[Entry] = &[
@@ -45,12 +48,14 @@ const ENTRIES: &[Entry] = &[
         load: deliberation::load,
         build: |settings| Ok(Box::new(deliberation::Deliberation::from_settings(settings)?)),
         player: || Box::new(deliberation::SimulatedDeliberation),
+        reenact: None,
     },
     Entry {
         name: game24::NAME,
         load: game24::load,
         build: |settings| Ok(Box::new(game24::Game24::from_settings(settings)?)),
         player: || Box::new(game24::SimulatedSolver),
+        reenact: None,
     },
 ];
 
@@ -137,4 +142,17 @@ pub fn build(name: &str, settings: &Value) -> Result<Box<dyn AnyExperiment>, Reg
 /// [`RegistryError::Unknown`].
 pub fn player(name: &str) -> Result<Box<dyn Player>, RegistryError> {
     Ok((entry(name)?.player)())
+}
+
+/// Reads an original run of another program, to be executed again by an experiment; `None` if the
+/// experiment knows no such runs.
+///
+/// # Errors
+/// [`RegistryError::Unknown`], or what is wrong with the files.
+pub fn reenact(
+    name: &str,
+    path: &Path,
+) -> Result<Option<Result<Reenactment, ReenactError>>, RegistryError> {
+    // `public-goods` is easier to type than `public_goods`.
+    Ok(entry(&name.replace('-', "_"))?.reenact.map(|reenact| reenact(path)))
 }

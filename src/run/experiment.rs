@@ -7,7 +7,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::core::SharedCore;
+use super::output::{OutputError, OutputFile};
 use super::question::DecisionRef;
+use super::record::RunRecord;
 use super::rng::rng_for;
 use super::stop::Stop;
 use crate::prompt::canonical;
@@ -42,6 +44,36 @@ pub trait Experiment {
 
     /// What the state says, for people and programs.
     fn report(&self, state: &Self::State) -> Report;
+
+    /// What the state gives other programs: files of a folder. None unless the experiment says so.
+    ///
+    /// # Errors
+    /// [`OutputError`] if the record lacks what they are made of.
+    fn outputs(
+        &self,
+        _state: &Self::State,
+        _record: &mut RunRecord<'_>,
+    ) -> Result<Vec<OutputFile>, OutputError> {
+        Ok(Vec::new())
+    }
+
+    /// The name of the folder of [`outputs`](Self::outputs), if the settings give it one.
+    fn output_name(&self) -> Option<String> {
+        None
+    }
+
+    /// Everything about one part of the state, such as a participant; `None` if there is no such part.
+    ///
+    /// # Errors
+    /// [`OutputError`] if the record lacks what it is made of.
+    fn story(
+        &self,
+        _state: &Self::State,
+        _part: &str,
+        _record: &mut RunRecord<'_>,
+    ) -> Result<Option<Report>, OutputError> {
+        Ok(None)
+    }
 }
 
 /// What an experiment is given: the only way to ask, and the only way to change its state.
@@ -86,11 +118,30 @@ pub trait AnyExperiment {
     /// Runs to the end, or to the reason why it stopped; the report is there in any case.
     fn run_any<'a>(&'a self, core: Handle) -> LocalBoxFuture<'a, (Result<(), Stop>, Report)>;
 
-    /// The report of some recorded facts, folded without running anything.
+    /// The report of recorded facts, folded without running anything.
     ///
     /// # Errors
-    /// What in them is not a fact of this experiment.
-    fn fold(&self, facts: &[Value]) -> Result<Report, String>;
+    /// [`OutputError::Fact`]: what in them is not a fact of this experiment.
+    fn fold(&self, facts: &[Value]) -> Result<Report, OutputError>;
+
+    /// The output files of a recorded run, folded without running anything.
+    ///
+    /// # Errors
+    /// [`OutputError`].
+    fn outputs_any(&self, record: &mut RunRecord<'_>) -> Result<Vec<OutputFile>, OutputError>;
+
+    /// The name of their folder, if the settings give it one.
+    fn output_name_any(&self) -> Option<String>;
+
+    /// Everything about one part of a recorded run's state; `None` if there is no such part.
+    ///
+    /// # Errors
+    /// [`OutputError`].
+    fn story_any(
+        &self,
+        part: &str,
+        record: &mut RunRecord<'_>,
+    ) -> Result<Option<Report>, OutputError>;
 }
 
 /// The inside of a run, handed from [`execute`](super::execute()) to the experiment.
@@ -106,12 +157,33 @@ impl<E: Experiment> AnyExperiment for E {
         })
     }
 
-    fn fold(&self, facts: &[Value]) -> Result<Report, String> {
-        let mut state = E::State::default();
-        for fact in facts {
-            let fact = E::Event::deserialize(fact).map_err(|e| format!("fact {fact}: {e}"))?;
-            E::apply(&mut state, &fact);
-        }
-        Ok(self.report(&state))
+    fn fold(&self, facts: &[Value]) -> Result<Report, OutputError> {
+        Ok(self.report(&folded::<E>(facts)?))
     }
+
+    fn outputs_any(&self, record: &mut RunRecord<'_>) -> Result<Vec<OutputFile>, OutputError> {
+        self.outputs(&folded::<E>(&record.facts)?, record)
+    }
+
+    fn output_name_any(&self) -> Option<String> {
+        self.output_name()
+    }
+
+    fn story_any(
+        &self,
+        part: &str,
+        record: &mut RunRecord<'_>,
+    ) -> Result<Option<Report>, OutputError> {
+        self.story(&folded::<E>(&record.facts)?, part, record)
+    }
+}
+
+fn folded<E: Experiment>(facts: &[Value]) -> Result<E::State, OutputError> {
+    let mut state = E::State::default();
+    for (number, fact) in facts.iter().enumerate() {
+        let fact = E::Event::deserialize(fact)
+            .map_err(|e| OutputError::Fact { number, reason: format!("{e}, in {fact}") })?;
+        E::apply(&mut state, &fact);
+    }
+    Ok(state)
 }

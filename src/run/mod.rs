@@ -5,6 +5,7 @@
 //!   [`converse_all`](Run::converse_all), [`record`](Run::record), [`rng`](Run::rng).
 //! - [`Mode`]: where answers come from; one enum, decided in one place.
 //! - [`execute()`]: runs an experiment to its end, or to the reason why it stopped.
+//! - [`RunRecord`]: what a log holds of a run; [`OutputFile`]: what an experiment makes of it for others.
 //! - [`Divergence`]: the first point where a re-execution and its log differ.
 
 mod ask;
@@ -18,7 +19,9 @@ mod history;
 mod live;
 mod mode;
 mod outcomes;
+mod output;
 mod question;
+mod record;
 mod rng;
 mod shared;
 mod signal;
@@ -30,7 +33,9 @@ pub use divergence::Divergence;
 pub use execute::{Ended, Finish, Setup, execute};
 pub use experiment::{AnyExperiment, Experiment, Handle, Report, Run};
 pub use mode::Mode;
+pub use output::{OutputError, OutputFile};
 pub use question::{Answer, CallFailed, DecisionRef, Question, Reuse};
+pub use record::{Exchange, RunRecord};
 pub use rng::rng_for;
 pub use signal::Signal;
 pub use stop::Stop;

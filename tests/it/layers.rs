@@ -15,16 +15,20 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("log", &["content", "event", "id", "lookup", "prompt"]),
     ("parse", &["inert", "prompt"]),
     ("model", &["content", "id", "inert", "prompt"]),
-    ("run", &["content", "event", "id", "inert", "log", "lookup", "model", "parse", "prompt"]),
+    (
+        "run",
+        &["content", "event", "id", "inert", "log", "lookup", "model", "parse", "prompt", "table"],
+    ),
     ("config", &["inert", "model", "prompt"]),
     (
         "experiments",
         &[
             "config", "content", "id", "inert", "jsonl", "model", "parse", "prompt", "run",
-            "stats", "template",
+            "stats", "table", "template",
         ],
     ),
     ("stats", &[]),
+    ("table", &[]),
     ("check", &["content", "event", "id", "log", "lookup", "parse"]),
     ("audit", &["event", "id", "inert", "log", "parse", "prompt"]),
     ("exchange", &["content", "event", "id", "inert", "jsonl", "log", "lookup", "model", "prompt"]),

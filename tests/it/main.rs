@@ -30,6 +30,7 @@ mod roundtrip;
 mod society_parsers;
 mod stats;
 mod support;
+mod table;
 mod tamper;
 mod totality;
 mod vectors;

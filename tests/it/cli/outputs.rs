@@ -2,8 +2,10 @@
 
 use crate::support::cli::{Place, assert_said, without_seqs};
 
-const COMMANDS: [&str; 10] =
-    ["run", "resume", "replay", "check", "audit", "log", "show", "verify", "export", "import"];
+const COMMANDS: &[&str] = &[
+    "run", "resume", "replay", "check", "audit", "log", "show", "outputs", "verify", "export",
+    "import",
+];
 
 #[test]
 fn help() {
@@ -14,7 +16,7 @@ fn help() {
 #[test]
 fn help_of_every_command() {
     let place = Place::new();
-    let commands = COMMANDS.map(|name| format!("{name} --help"));
+    let commands: Vec<String> = COMMANDS.iter().map(|name| format!("{name} --help")).collect();
     let commands: Vec<&str> = commands.iter().map(String::as_str).collect();
     let shown = place.session(&commands);
     assert_said!("help_commands", shown);

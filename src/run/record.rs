@@ -1,0 +1,186 @@
+//! What a log holds of one run, read from its beginning to its end.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use crate::content::Content;
+use crate::event::{Event, EventError, RunFinished, RunStarted, StoredEvent};
+use crate::id::{CallPath, PromptHash, RunId, Sample, Seq, Time};
+use crate::log::{LogError, Reader};
+
+/// Events in one read.
+const BATCH: usize = 1024;
+
+/// A run as its log tells it: how it began and ended, its facts, and on demand its exchanges.
+pub struct RunRecord<'a> {
+    reader: &'a mut dyn Reader,
+    /// The run.
+    pub run: RunId,
+    /// How it began.
+    pub started: RunStarted,
+    /// How it ended, if it did.
+    pub finished: Option<RunFinished>,
+    /// When its first event happened.
+    pub first: Time,
+    /// When its last event happened.
+    pub last: Time,
+    /// How many answers it holds.
+    pub answers: u64,
+    /// How many decisions.
+    pub decisions: u64,
+    /// How many attempts that failed.
+    pub failed_attempts: u64,
+    /// How many events.
+    pub events: u64,
+    /// The experiment's own facts, in order.
+    pub facts: Vec<Value>,
+    exchanges: Option<BTreeMap<(CallPath, Sample), Exchange>>,
+}
+
+/// Where a question and its answer stand in the log.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Exchange {
+    /// The hash of what was asked.
+    pub prompt: PromptHash,
+    /// The event of the question.
+    pub request: Seq,
+    /// The event of the answer, if there is one.
+    pub answer: Option<Seq>,
+    /// The event of the decision made from it, if one was made.
+    pub decision: Option<Seq>,
+}
+
+impl<'a> RunRecord<'a> {
+    /// Reads a run.
+    ///
+    /// # Errors
+    /// [`LogError`] if it cannot be read, or is damaged.
+    pub fn read(reader: &'a mut dyn Reader, run: RunId) -> Result<Self, LogError> {
+        let not_begun = || LogError::Corrupt {
+            run,
+            seq: Seq(1),
+            what: "it is not the start of a run".to_owned(),
+        };
+        let first = reader.events(run, Seq(0), 1)?.pop().ok_or_else(not_begun)?;
+        let Event::RunStarted(started) = first.event().map_err(damaged)? else {
+            return Err(not_begun());
+        };
+        let mut record = RunRecord {
+            reader,
+            run,
+            started,
+            finished: None,
+            first: first.time,
+            last: first.time,
+            answers: 0,
+            decisions: 0,
+            failed_attempts: 0,
+            events: 0,
+            facts: Vec::new(),
+            exchanges: None,
+        };
+        let mut after = Seq(0);
+        while let Some(batch) = next_batch(record.reader, run, &mut after)? {
+            for stored in &batch {
+                record.take(stored)?;
+            }
+        }
+        Ok(record)
+    }
+
+    fn take(&mut self, stored: &StoredEvent) -> Result<(), LogError> {
+        self.events = stored.seq.0;
+        self.last = stored.time;
+        match stored.event().map_err(damaged)? {
+            Event::ResponseReceived(_) | Event::AnswerReused(_) => self.answers += 1,
+            Event::DecisionMade(_) => self.decisions += 1,
+            Event::AttemptFailed(_) => self.failed_attempts += 1,
+            Event::Occurred(occurred) => self.facts.push(occurred.fact),
+            Event::RunFinished(finished) => self.finished = Some(finished),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// Where each question and its answer stand, by call and sample. Reads the run once more, the first
+    /// time.
+    ///
+    /// # Errors
+    /// [`LogError`] if it cannot be read.
+    pub fn exchanges(&mut self) -> Result<&BTreeMap<(CallPath, Sample), Exchange>, LogError> {
+        let exchanges = match self.exchanges.take() {
+            Some(exchanges) => exchanges,
+            None => exchanges(self.reader, self.run)?,
+        };
+        Ok(self.exchanges.insert(exchanges))
+    }
+
+    /// The recorded answer of a call; of an embedding, its vector's text.
+    ///
+    /// # Errors
+    /// [`LogError`] if it cannot be read.
+    pub fn answer(&mut self, call: &CallPath, sample: Sample) -> Result<Option<Content>, LogError> {
+        let address = (call.clone(), sample);
+        let Some(seq) = self.exchanges()?.get(&address).and_then(|exchange| exchange.answer) else {
+            return Ok(None);
+        };
+        let events = self.reader.events(self.run, Seq(seq.0 - 1), 1)?;
+        Ok(events.into_iter().next().and_then(|stored| stored.content))
+    }
+}
+
+fn damaged(error: EventError) -> LogError {
+    LogError::Corrupt { run: error.run, seq: error.seq, what: error.what }
+}
+
+fn next_batch(
+    reader: &mut dyn Reader,
+    run: RunId,
+    after: &mut Seq,
+) -> Result<Option<Vec<StoredEvent>>, LogError> {
+    let batch = reader.events(run, *after, BATCH)?;
+    *after = batch.last().map_or(*after, |stored| stored.seq);
+    Ok((!batch.is_empty()).then_some(batch))
+}
+
+fn exchanges(
+    reader: &mut dyn Reader,
+    run: RunId,
+) -> Result<BTreeMap<(CallPath, Sample), Exchange>, LogError> {
+    let mut questions: BTreeMap<Seq, ((CallPath, Sample), Exchange)> = BTreeMap::new();
+    let mut answered: BTreeMap<Seq, Seq> = BTreeMap::new();
+    let mut after = Seq(0);
+    while let Some(batch) = next_batch(reader, run, &mut after)? {
+        for stored in batch {
+            let (request, answer) = match stored.event().map_err(damaged)? {
+                Event::RequestSent(sent) => {
+                    let exchange = Exchange {
+                        prompt: sent.prompt,
+                        request: stored.seq,
+                        answer: None,
+                        decision: None,
+                    };
+                    questions.insert(stored.seq, ((sent.call, sent.sample), exchange));
+                    continue;
+                }
+                Event::DecisionMade(decision) => {
+                    let request = answered.get(&decision.response);
+                    if let Some((_, exchange)) = request.and_then(|r| questions.get_mut(r)) {
+                        exchange.decision = Some(stored.seq);
+                    }
+                    continue;
+                }
+                Event::ResponseReceived(answer) => (answer.request, stored.seq),
+                Event::AnswerReused(answer) => (answer.request, stored.seq),
+                _ => continue,
+            };
+            answered.insert(answer, request);
+            if let Some((_, exchange)) = questions.get_mut(&request) {
+                exchange.answer = Some(answer);
+            }
+        }
+    }
+    // A question asked again after a crash stands in for the one that was lost.
+    Ok(questions.into_values().collect())
+}
