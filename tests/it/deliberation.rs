@@ -2,6 +2,8 @@
 
 mod config;
 mod opposition;
+mod originals;
 mod personas;
 mod pilot;
+mod reenact;
 mod runs;

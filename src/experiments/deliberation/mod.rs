@@ -14,6 +14,7 @@
 //! - [`opposition`]: five ways to find the opposing view.
 //! - [`personas`]: where the people come from.
 //! - [`summary()`]: the statistics.
+//! - [`reenact()`]: original runs of the source document's program, executed again.
 //! - [`SimulatedDeliberation`]: plays it for the simulated model.
 
 mod ask;
@@ -30,6 +31,7 @@ mod original;
 pub mod personas;
 mod phases;
 pub mod prompts;
+mod reenact;
 mod settings;
 mod simulated;
 mod state;
@@ -43,6 +45,7 @@ pub use facts::Fact;
 pub use grouping::{Formed, group};
 pub use load::load;
 pub use original::{AfterPhase3, Original, OriginalParticipant};
+pub use reenact::reenact;
 pub use settings::{PromptText, Settings};
 pub use simulated::SimulatedDeliberation;
 pub use state::{Cluster, Deliberated, Participant, Speaker, Status, Transcript, Turn, Votes};

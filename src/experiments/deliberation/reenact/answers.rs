@@ -107,8 +107,9 @@ impl Answers {
                 });
                 let Some(theirs) = theirs else {
                     let ids = formed.member_ids.join(", ");
-                    let reason =
-                        format!("has no cluster of {ids}, which their vectors make one of {option:?}");
+                    let reason = format!(
+                        "has no cluster of {ids}, which their vectors make one of {option:?}"
+                    );
                     return Err(files.inconsistent("cluster_embeddings.json", reason));
                 };
                 let call = &formed.call;

@@ -147,7 +147,11 @@ fn clusters(files: &Files) -> Result<(), ReenactError> {
             }
         }
     }
-    match files.participants.iter().find(|p| p.cluster_id.is_some() && !seen.contains(&p.participant_id)) {
+    match files
+        .participants
+        .iter()
+        .find(|p| p.cluster_id.is_some() && !seen.contains(&p.participant_id))
+    {
         Some(row) => Err(wrong(format!(
             "{} is in no cluster, and in {:?} in {PARTICIPANTS}",
             row.participant_id,
@@ -167,7 +171,9 @@ fn vectors(files: &Files) -> Result<(), ReenactError> {
         let Some(own) = row.individual_summary_embedding.as_deref() else { continue };
         let id = &row.participant_id;
         match there.get(id.as_str()) {
-            None => return Err(wrong(format!("has no vector of {id}, and {PARTICIPANTS} has one"))),
+            None => {
+                return Err(wrong(format!("has no vector of {id}, and {PARTICIPANTS} has one")));
+            }
             Some(other) if *other != own => {
                 return Err(wrong(format!("its vector of {id} is not the one in {PARTICIPANTS}")));
             }
