@@ -1,5 +1,6 @@
 //! The real program, as a user meets it.
 
+mod audits;
 mod files;
 mod hostile;
 mod interrupted;
