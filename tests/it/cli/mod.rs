@@ -5,6 +5,7 @@ mod files;
 mod hostile;
 mod interrupted;
 mod json;
+mod killed;
 mod logs;
 mod mixing;
 mod names;
