@@ -23,6 +23,10 @@ mod study;
 
 use std::time::Duration;
 
+// As the program has it; the references run on it, too.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() {
     let wanted: Vec<String> = std::env::args().skip(1).filter(|a| !a.starts_with('-')).collect();
     if let [child, path] = wanted.as_slice()

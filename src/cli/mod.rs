@@ -6,6 +6,7 @@ mod audit;
 mod check;
 mod error;
 mod export;
+mod folder;
 mod import;
 mod list;
 mod model;

@@ -1,34 +1,139 @@
 //! `retold resume`.
 
+use std::collections::BTreeSet;
+
+use serde_json::{Map, Value};
+
 use super::Global;
 use super::error::{CliError, Status};
+use super::folder::{Folder, FolderArgs};
 use super::model::ModelArgs;
 use super::output::Output;
-use super::select;
-use super::session::{self, Session};
-use crate::experiments::registry::StudySettings;
+use super::select::{self, Selected};
+use super::session::{self, Conclusion, Session};
+use crate::event::RunStarted;
+use crate::experiments::registry::{self, Study, StudySettings};
+use crate::prompt::canonical;
 use crate::run::Mode;
 
 /// Go on with a run after a crash or an interruption.
 ///
 /// The run is executed again from its start: what is in the log is answered from the log, the rest
-/// is asked. Nothing is asked twice but what was in flight.
+/// is asked. Nothing is asked twice but what was in flight. Its output folder is written when it has finished,
+/// as by `retold run`.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     /// The run: first digits of its id, or `latest`.
     run: String,
+    #[command(flatten)]
+    folder: FolderArgs,
     #[command(flatten)]
     model: ModelArgs,
 }
 
 pub(super) fn run(args: Args, global: &Global, output: &Output) -> Result<Status, CliError> {
     let selected = select::run(global, &args.run)?;
-    let mut reader = selected.log.reader()?;
-    let started = select::started(reader.as_mut(), selected.run)?;
+    let started = select::started(selected.log.reader()?.as_mut(), selected.run)?;
     let mut settings = settings_of(&started)?;
     args.model.apply(&mut settings.runtime)?;
+    go_on(selected, started, settings, &args.model, args.folder, global, output)
+}
+
+/// Goes on with the last run of a study, which must have been recorded with the same settings.
+pub(super) fn same_study(
+    study: Study,
+    model: ModelArgs,
+    folder: FolderArgs,
+    global: &Global,
+    output: &Output,
+) -> Result<Status, CliError> {
+    let name = output_name(&study.experiment, &study.settings.experiment);
+    let log = select::open(global)?;
+    let mut reader = log.reader()?;
+    let mut found = None;
+    for head in reader.runs()?.into_iter().rev() {
+        // A damaged run is not this one; `retold verify` tells of it.
+        let Ok(started) = select::started(reader.as_mut(), head.run) else { continue };
+        let settings = &started.settings["experiment"];
+        let same = match &name {
+            Some(_) => output_name(&started.experiment, settings) == name,
+            None => {
+                *settings == as_recorded(&study.settings.experiment) && started.seed == study.seed
+            }
+        };
+        if started.experiment == study.experiment && same {
+            found = Some((head.run, started));
+            break;
+        }
+    }
+    drop(reader);
+    let Some((run, started)) = found else {
+        let what = name.map_or_else(|| "this config".to_owned(), |name| name.to_string());
+        let message =
+            format!("there is no run of {what} in {} to go on with", global.log.display());
+        return Err(CliError::usage(message).hint("leave out --resume to begin one"));
+    };
+    let recorded = settings_of(&started)?.experiment;
+    let now = as_recorded(&study.settings.experiment);
+    if recorded != now || started.seed != study.seed {
+        return Err(CliError::usage(format!(
+            "run {run} was recorded with other settings: {}",
+            differing(&recorded, &now)
+        ))
+        .hint(format!("`retold resume {}` goes on with the settings it began with", run.short(8)))
+        .hint("for another study, give another name (deliberation: pilot_id)"));
+    }
+    let selected = Selected { log, run };
+    go_on(selected, started, study.settings, &model, folder, global, output)
+}
+
+fn output_name(experiment: &str, settings: &Value) -> Option<String> {
+    registry::build(experiment, settings).ok()?.output_name_any()
+}
+
+/// Settings as a log gives them back: a number has one spelling there.
+fn as_recorded(settings: &Value) -> Value {
+    let text = canonical(settings).unwrap_or_default();
+    serde_json::from_str(&text).unwrap_or_default()
+}
+
+/// The keys in which two settings differ.
+fn differing(one: &Value, other: &Value) -> String {
+    let mut keys = Vec::new();
+    differences("", one, other, &mut keys);
+    match keys.is_empty() {
+        true => "the seed".to_owned(),
+        false => keys.join(", "),
+    }
+}
+
+fn differences(path: &str, one: &Value, other: &Value, found: &mut Vec<String>) {
+    match (one, other) {
+        (one, other) if one == other => {}
+        (Value::Object(one), Value::Object(other)) => {
+            let keys: BTreeSet<&String> = one.keys().chain(other.keys()).collect();
+            for key in keys {
+                let path = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
+                let of = |map: &Map<String, Value>| map.get(key).cloned().unwrap_or_default();
+                differences(&path, &of(one), &of(other), found);
+            }
+        }
+        _ => found.push(path.to_owned()),
+    }
+}
+
+/// Executes a run again from its start: answered from the log, and from there on by the model.
+fn go_on(
+    selected: Selected,
+    started: RunStarted,
+    settings: StudySettings,
+    model: &ModelArgs,
+    folder: FolderArgs,
+    global: &Global,
+    output: &Output,
+) -> Result<Status, CliError> {
     let answerer =
-        args.model.make(&started.experiment, started.seed, &settings.runtime, Mode::Resume)?;
+        model.make(&started.experiment, started.seed, &settings.runtime, Mode::Resume)?;
     let simulated = answerer.info().simulated;
     if simulated != select::is_simulated(&started) {
         let (was, now) = if simulated { ("real", "made-up") } else { ("made-up", "real") };
@@ -38,10 +143,10 @@ pub(super) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
         ))
         .hint("resume it with the kind of model it was recorded with, or record a new run"));
     }
-    let name = select::short_name(reader.as_mut(), selected.run)?;
+    let folder = Folder::of(&started.experiment, &settings.experiment, folder)?;
     let experiment = started.experiment.clone();
     let session = Session {
-        log: selected.log,
+        log: selected.log.clone(),
         run: selected.run,
         mode: Mode::Resume,
         started,
@@ -49,8 +154,10 @@ pub(super) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
         model: Some(answerer),
     };
     let ended = session::go(session, global)?;
-    let status = session::conclude(&ended, selected.run, &name, &experiment, simulated, output)?;
-    session::stopped(ended, &name).map_or(Ok(status), Err)
+    let Selected { log, run } = selected;
+    let conclusion =
+        Conclusion { ended, log: &log, run, experiment: &experiment, simulated, folder };
+    session::conclude(conclusion, output)
 }
 
 /// The settings a run was recorded with.

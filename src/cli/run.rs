@@ -5,9 +5,11 @@ use std::sync::Arc;
 
 use super::Global;
 use super::error::{CliError, Status};
+use super::folder::{Folder, FolderArgs};
 use super::model::{ModelArgs, without_secrets};
 use super::output::Output;
-use super::session::{self, Session};
+use super::resume;
+use super::session::{self, Conclusion, Session};
 use crate::event::RunStarted;
 use crate::experiments::registry::{self, Study};
 use crate::id::RunId;
@@ -18,6 +20,10 @@ use crate::run::{Ended, Finish, Mode};
 /// Record a run of an experiment.
 ///
 /// The model is simulated unless the config or a flag says otherwise.
+///
+/// A config that names its outputs (deliberation: pilot_id) writes the folder outputs/NAME when the run has
+/// finished, and is refused if that folder exists. Nothing is lost if it cannot be written: `retold outputs RUN`
+/// makes it from the log at any time.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     /// The config file (YAML).
@@ -31,18 +37,28 @@ pub(super) struct Args {
     /// Do not let the log file grow beyond this many bytes.
     #[arg(long, value_name = "BYTES")]
     log_limit: Option<u64>,
+    /// Go on with the unfinished run of this config that is in the log, instead of beginning one.
+    #[arg(long, conflicts_with = "log_limit")]
+    resume: bool,
+    #[command(flatten)]
+    folder: FolderArgs,
     // Last: its heading would take in what follows.
     #[command(flatten)]
     model: ModelArgs,
 }
 
 pub(super) fn run(args: Args, global: &Global, output: &Output) -> Result<Status, CliError> {
-    let Args { config, experiment, settings, model, log_limit } = args;
+    let Args { config, experiment, settings, model, log_limit, resume, folder: folder_args } = args;
     let mut study = registry::study(&config, experiment.as_deref(), &settings)?;
     model.apply(&mut study.settings.runtime)?;
+    if resume {
+        return resume::same_study(study, model, folder_args, global, output);
+    }
     let runtime = study.settings.runtime.clone();
     // Everything that can be wrong is found before the log is touched.
     let answerer = model.make(&study.experiment, study.seed, &runtime, Mode::Record)?;
+    let folder = Folder::of(&study.experiment, &study.settings.experiment, folder_args)?;
+    folder.as_ref().map_or(Ok(()), Folder::can_be_made)?;
     let base_url = &mut study.settings.runtime.model.base_url;
     *base_url = without_secrets(base_url);
     let simulated = answerer.info().simulated;
@@ -68,9 +84,9 @@ pub(super) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
         }
         ended => ended,
     };
-    let name = super::select::short_name(log.reader()?.as_mut(), run)?;
-    let status = session::conclude(&ended, run, &name, &study.experiment, simulated, output)?;
-    session::stopped(ended, &name).map_or(Ok(status), Err)
+    let conclusion =
+        Conclusion { ended, log: &log, run, experiment: &study.experiment, simulated, folder };
+    session::conclude(conclusion, output)
 }
 
 /// What begins the run of a study.

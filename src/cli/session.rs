@@ -5,9 +5,10 @@ use serde_json::json;
 
 use super::Global;
 use super::error::{CliError, Status};
+use super::folder::{Folder, Written};
 use super::output::{Output, counted};
 use super::progress;
-use super::select::SIMULATED;
+use super::select::{self, SIMULATED};
 use crate::event::RunStarted;
 use crate::experiments::registry::{self, StudySettings};
 use crate::id::RunId;
@@ -70,13 +71,37 @@ async fn watch_interrupts(signal: Signal) {
     }
 }
 
-/// What a run or resume says at the end.
-pub(super) fn conclude(
+/// An execution that has come to its end, and what is to be done about it.
+pub(super) struct Conclusion<'a> {
+    pub(super) ended: Ended,
+    pub(super) log: &'a Log,
+    pub(super) run: RunId,
+    pub(super) experiment: &'a str,
+    pub(super) simulated: bool,
+    pub(super) folder: Option<Folder>,
+}
+
+/// Writes the outputs of a finished run or resume, says how it ended, and what to do next. Outputs
+/// that cannot be written take nothing away from the run.
+pub(super) fn conclude(conclusion: Conclusion<'_>, output: &Output) -> Result<Status, CliError> {
+    let Conclusion { ended, log, run, experiment, simulated, folder } = conclusion;
+    let name = select::short_name(log.reader()?.as_mut(), run)?;
+    let folder = folder.filter(|_| matches!(ended.finish, Finish::Finished));
+    let (written, failed) = match folder.map(|folder| folder.write(log, run)).transpose() {
+        Ok(written) => (written, None),
+        Err(e) => (None, Some(e)),
+    };
+    let status = say(&ended, run, &name, experiment, simulated, written.as_ref(), output)?;
+    stopped(ended, &name).or(failed).map_or(Ok(status), Err)
+}
+
+fn say(
     ended: &Ended,
     run: RunId,
     name: &str,
     experiment: &str,
     simulated: bool,
+    written: Option<&Written>,
     output: &Output,
 ) -> Result<Status, CliError> {
     let Ended { finish, progress, outcome_digest, report, took } = ended;
@@ -87,7 +112,7 @@ pub(super) fn conclude(
         Finish::Stopped(stop) => ("stopped", Some(stop)),
     };
     if output.is_json() {
-        output.object(&json!({
+        let mut object = json!({
             "run": run,
             "experiment": experiment,
             "outcome": outcome,
@@ -100,7 +125,11 @@ pub(super) fn conclude(
             "simulated": simulated,
             "report": report.json,
             "error": stop.map(ToString::to_string),
-        }))?;
+        });
+        if let Some(Written { folder, .. }) = written {
+            object["outputs"] = folder.as_str().into();
+        }
+        output.object(&object)?;
     } else {
         let mut text = format!(
             "run {run} {outcome}: {}, {} of them new, in {:.2} s\n",
@@ -112,6 +141,10 @@ pub(super) fn conclude(
             text.push_str(SIMULATED);
         }
         text.push_str(&format!("outcome digest {outcome_digest}\n\n{}", report.text));
+        if let Some(Written { folder, files }) = written {
+            let files = counted(*files as u64, "file");
+            text.push_str(&format!("\noutputs: {files} in {folder}\n"));
+        }
         text.push_str(&next_steps(outcome, name));
         output.text(&text)?;
     }

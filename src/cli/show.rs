@@ -18,7 +18,9 @@ use crate::log::Reader;
 use crate::prompt::Request;
 use crate::run::{AnyExperiment, Report, RunRecord};
 
-/// Show a run, one of its calls or events, or a prompt by its hash.
+/// Show a run, one of its participants, calls or events, or a prompt by its hash.
+///
+/// `retold show latest p_0007` tells a participant's whole story, with the exchanges it came of.
 ///
 /// `retold show HASH --canonical | b3sum` prints the hash again.
 #[derive(Debug, clap::Args)]
@@ -26,7 +28,7 @@ pub(super) struct Args {
     /// A run (first digits of its id, or `latest`), a recording's file, or the first 6 or more digits of a
     /// prompt hash.
     what: String,
-    /// Of a run: a call, CALL#SAMPLE, or a seq.
+    /// Of a run: a participant (or another part that the experiment tells of), a call, CALL#SAMPLE, or a seq.
     part: Option<Target>,
     /// Of a prompt: print the canonical request, the very bytes that were hashed.
     #[arg(long)]
@@ -58,6 +60,13 @@ pub(super) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
         None => show_run(reader.as_mut(), selected.run, output),
         Some(Target::Seq(seq)) => show_event(reader.as_mut(), selected.run, seq, output),
         Some(target) => {
+            // A part of the experiment's state goes before a call of the same name.
+            if let Target::Call(name, None) = &target
+                && let Some((story, simulated)) =
+                    story(reader.as_mut(), selected.run, name.as_str())?
+            {
+                return show_story(selected.run, story, simulated, output);
+            }
             let args = audit::Args { run: what, decision: target };
             audit::run(args, global, output)
         }
@@ -188,6 +197,38 @@ fn show_run(reader: &mut dyn Reader, run: RunId, output: &Output) -> Result<Stat
         let _ = write!(text, "\n{}", report.text);
     }
     output.text(&text)?;
+    Ok(Status::Fine)
+}
+
+/// The story of a part of a run's state, and whether it is made up; `None` if there is no such part.
+fn story(
+    reader: &mut dyn Reader,
+    run: RunId,
+    part: &str,
+) -> Result<Option<(Report, bool)>, CliError> {
+    let mut record = RunRecord::read(reader, run)?;
+    // Calls can be shown without the experiment: one of another release has no story, and no error.
+    let Ok(experiment) = experiment_of(&record) else { return Ok(None) };
+    let story = experiment.story_any(part, &mut record)?;
+    Ok(story.map(|story| (story, select::is_simulated(&record.started))))
+}
+
+fn show_story(
+    run: RunId,
+    story: Report,
+    simulated: bool,
+    output: &Output,
+) -> Result<Status, CliError> {
+    match output.is_json() {
+        true => {
+            let object = json!({"run": run, "simulated": simulated, "story": story.json});
+            output.object(&object)?;
+        }
+        false => {
+            let said = if simulated { select::SIMULATED } else { "" };
+            output.text(&format!("run {run}\n{said}{}", story.text))?;
+        }
+    }
     Ok(Status::Fine)
 }
 

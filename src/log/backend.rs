@@ -76,11 +76,28 @@ pub struct Head {
 
 /// Appends.
 pub trait Committer: Send {
+    /// Appends to a run, in a transaction that is opened if none is. Nothing is durable before
+    /// [`flush`](Self::flush), and nobody else sees it.
+    ///
+    /// # Errors
+    /// [`LogError`]; then everything since the last flush is dropped.
+    fn append(&mut self, append: &Append) -> Result<Head, LogError>;
+
+    /// Makes durable what was appended since the last flush: all of it or nothing.
+    ///
+    /// # Errors
+    /// [`LogError`]; then nothing of it was stored.
+    fn flush(&mut self) -> Result<(), LogError>;
+
     /// Appends to any number of runs in one durable transaction; the new heads, in order.
     ///
     /// # Errors
     /// [`LogError`]; then nothing of it was stored.
-    fn commit(&mut self, appends: &[Append]) -> Result<Vec<Head>, LogError>;
+    fn commit(&mut self, appends: &[Append]) -> Result<Vec<Head>, LogError> {
+        let heads = appends.iter().map(|append| self.append(append)).collect::<Result<_, _>>()?;
+        self.flush()?;
+        Ok(heads)
+    }
 }
 
 /// A run as a list shows it.

@@ -1,7 +1,8 @@
 //! Group commit: one writer thread owns the connection and drains a channel.
 //!
 //! Everything that waits in the channel when the thread looks goes into one transaction, so that
-//! many concurrent answers share one flush to disk. An answer is handed on only after that flush.
+//! many concurrent answers share one flush to disk. Events are inserted as they come, while others are
+//! still on their way. An answer is handed on only after the flush.
 
 use std::sync::mpsc::{Receiver, Sender};
 use std::sync::{Arc, OnceLock};
@@ -51,9 +52,8 @@ pub(super) fn drain(mut committer: Box<dyn Committer>, receiver: &Receiver<Item>
                 Err(_) => return,
             }
         }
-        batch.gather(receiver, expected);
-        let Batch { events, flushes, .. } = std::mem::take(&mut batch);
-        let results = store(committer.as_mut(), events);
+        batch.gather(committer.as_mut(), receiver, expected);
+        let (results, flushes) = std::mem::take(&mut batch).store(committer.as_mut());
         // What has come in the meantime is of others than those who are told now; together they are
         // who may be heard of next.
         batch.take_waiting(receiver);
@@ -65,44 +65,72 @@ pub(super) fn drain(mut committer: Box<dyn Committer>, receiver: &Receiver<Item>
     }
 }
 
-/// What will be stored together.
+/// What is stored together.
 #[derive(Default)]
 struct Batch {
-    events: Vec<Queued>,
+    /// Events that are not inserted yet.
+    new: Vec<Queued>,
+    /// Events that are, by run and in order.
+    parts: Vec<Part>,
+    /// Why the transaction failed, if it has.
+    error: Option<LogError>,
     flushes: Vec<Sender<()>>,
-    /// How many of the events someone waits for.
+    /// How many events there are.
+    events: usize,
+    /// How many of them someone waits for.
     waiting: usize,
 }
 
+/// Events of one run, in order.
+struct Part {
+    append: Append,
+    failed: Arc<OnceLock<LogError>>,
+    waiting: Vec<Done>,
+}
+
+/// Who waited, and what to tell them.
+type Results = Vec<(Done, Result<(), LogError>)>;
+
 impl Batch {
     fn is_empty(&self) -> bool {
-        self.events.is_empty() && self.flushes.is_empty()
+        self.events == 0 && self.flushes.is_empty()
     }
 
     fn add(&mut self, item: Item) {
         match item {
             Item::Event(queued) => {
+                self.events += 1;
                 self.waiting += usize::from(queued.done.is_some());
-                self.events.push(queued);
+                self.new.push(queued);
             }
             Item::Flush(done) => self.flushes.push(done),
         }
     }
 
     fn take_waiting(&mut self, receiver: &Receiver<Item>) {
-        while self.events.len() < BATCH
+        while self.events < BATCH
             && let Ok(item) = receiver.try_recv()
         {
             self.add(item);
         }
     }
 
-    /// Takes what is there, and what comes while events are expected.
-    fn gather(&mut self, receiver: &Receiver<Item>, expected: usize) {
+    /// Takes and inserts what is there, and what comes while events are expected.
+    fn gather(
+        &mut self,
+        committer: &mut dyn Committer,
+        receiver: &Receiver<Item>,
+        expected: usize,
+    ) {
         loop {
             self.take_waiting(receiver);
-            let full = self.events.len() >= BATCH || self.waiting >= expected;
-            if full || !self.flushes.is_empty() {
+            if !self.new.is_empty() {
+                self.insert(committer);
+                // More may have come while these were inserted.
+                continue;
+            }
+            let full = self.events >= BATCH || self.waiting >= expected;
+            if full || !self.flushes.is_empty() || self.error.is_some() {
                 return;
             }
             match receiver.recv_timeout(SILENCE) {
@@ -111,50 +139,53 @@ impl Batch {
             }
         }
     }
-}
 
-/// The events of one run in a batch, in order.
-struct Group {
-    append: Append,
-    failed: Arc<OnceLock<LogError>>,
-    waiting: Vec<Done>,
-}
-
-/// Stores events; who waits for each, and what to tell them.
-fn store(committer: &mut dyn Committer, events: Vec<Queued>) -> Vec<(Done, Result<(), LogError>)> {
-    let mut results = Vec::new();
-    let mut groups: Vec<Group> = Vec::new();
-    for Queued { run, seq, event, failed, done } in events {
-        if let Some(error) = failed.get() {
-            results.extend(done.map(|done| (done, Err(error.clone()))));
-            continue;
+    /// Inserts the new events into the open transaction.
+    fn insert(&mut self, committer: &mut dyn Committer) {
+        let from = self.parts.len();
+        for Queued { run, seq, event, failed, done } in self.new.drain(..) {
+            let at = self.parts[from..].iter().position(|part| part.append.run == run);
+            let at = at.map_or_else(
+                || {
+                    let append = Append { run, first: seq, events: Vec::new() };
+                    self.parts.push(Part { append, failed, waiting: Vec::new() });
+                    self.parts.len() - 1
+                },
+                |at| from + at,
+            );
+            self.parts[at].append.events.push(event);
+            self.parts[at].waiting.extend(done);
         }
-        let at = groups.iter().position(|g| g.append.run == run).unwrap_or_else(|| {
-            let append = Append { run, first: seq, events: Vec::new() };
-            groups.push(Group { append, failed, waiting: Vec::new() });
-            groups.len() - 1
-        });
-        groups[at].append.events.push(event);
-        groups[at].waiting.extend(done);
+        for part in &self.parts[from..] {
+            // After a failure nothing more of a run is stored, and nothing of this transaction.
+            if self.error.is_none() && part.failed.get().is_none() {
+                self.error = committer.append(&part.append).err();
+            }
+        }
     }
-    if groups.is_empty() {
-        return results;
-    }
-    let (appends, rest): (Vec<Append>, Vec<_>) =
-        groups.into_iter().map(|g| (g.append, (g.failed, g.waiting))).unzip();
-    let together = committer.commit(&appends).map(drop);
-    let alone = together.is_err() && appends.len() > 1;
-    for (append, (failed, waiting)) in appends.into_iter().zip(rest) {
-        // When several runs share a transaction that fails, each is tried alone, so that one
-        // run's conflict is not another's.
-        let result = match alone {
-            true => committer.commit(&[append]).map(drop),
-            false => together.clone(),
+
+    /// Makes it durable; the results, and who waits for the flush.
+    fn store(self, committer: &mut dyn Committer) -> (Results, Vec<Sender<()>>) {
+        let Batch { parts, error, flushes, .. } = self;
+        let together = match error {
+            Some(error) => Err(error),
+            None => committer.flush(),
         };
-        if let Err(error) = &result {
-            let _ = failed.set(error.clone());
+        let several = parts.iter().any(|part| part.append.run != parts[0].append.run);
+        let mut results = Vec::new();
+        for Part { append, failed, waiting } in parts {
+            let result = match (failed.get(), &together) {
+                (Some(error), _) => Err(error.clone()),
+                // When several runs share a transaction that fails, each is tried alone, so that one
+                // run's conflict is not another's.
+                (None, Err(_)) if several => committer.commit(&[append]).map(drop),
+                (None, together) => together.clone(),
+            };
+            if let Err(error) = &result {
+                let _ = failed.set(error.clone());
+            }
+            results.extend(waiting.into_iter().map(|done| (done, result.clone())));
         }
-        results.extend(waiting.into_iter().map(|done| (done, result.clone())));
+        (results, flushes)
     }
-    results
 }

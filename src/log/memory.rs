@@ -58,7 +58,7 @@ impl Backend for MemoryBackend {
     }
 
     fn committer(&self) -> Result<Box<dyn Committer>, LogError> {
-        Ok(Box::new(self.clone()))
+        Ok(Box::new(MemoryCommitter { log: self.clone(), staged: Staged::default() }))
     }
 
     fn reader(&self) -> Result<Box<dyn Reader>, LogError> {
@@ -83,38 +83,73 @@ fn stored(event: &NewEvent, run: RunId, after: Head) -> StoredEvent {
     StoredEvent { run, seq, kind, version, time, call, sample, prompt, cause, content, body, hash }
 }
 
-impl Committer for MemoryBackend {
-    fn commit(&mut self, appends: &[Append]) -> Result<Vec<Head>, LogError> {
-        let mut store = self.store();
-        let mut staged: BTreeMap<RunId, Vec<StoredEvent>> = BTreeMap::new();
-        let mut heads = Vec::with_capacity(appends.len());
-        for append in appends {
-            let staged_here = staged.entry(append.run).or_default();
-            let last = staged_here.last().map(|e| Head { seq: e.seq, hash: e.hash });
-            let mut head = last.unwrap_or_else(|| store.head(append.run));
-            if head.seq.next() != append.first {
-                return Err(LogError::Conflict { run: append.run, seq: append.first });
-            }
-            for event in &append.events {
-                let event = stored(event, append.run, head);
-                head = Head { seq: event.seq, hash: event.hash };
-                staged_here.push(event);
-            }
-            heads.push(head);
+/// What is appended but not flushed.
+#[derive(Debug, Default)]
+struct Staged {
+    order: Vec<RunId>,
+    runs: BTreeMap<RunId, Vec<StoredEvent>>,
+    requests: Vec<Request>,
+}
+
+struct MemoryCommitter {
+    log: MemoryBackend,
+    staged: Staged,
+}
+
+impl MemoryCommitter {
+    fn stage(&mut self, append: &Append) -> Result<Head, LogError> {
+        let Append { run, first, events } = append;
+        let last = self.staged.runs.get(run).and_then(|events| events.last());
+        let last = last.map(|e| Head { seq: e.seq, hash: e.hash });
+        let mut head = last.unwrap_or_else(|| self.log.store().head(*run));
+        if head.seq.next() != *first {
+            return Err(LogError::Conflict { run: *run, seq: *first });
         }
-        for request in appends.iter().flat_map(|a| &a.events).filter_map(|e| e.prompt.as_ref()) {
-            store.requests.insert(request.hash(), request.clone());
+        if events.is_empty() {
+            return Ok(head);
         }
-        for Append { run, .. } in appends {
-            let Some(events) = staged.remove(run).filter(|events| !events.is_empty()) else {
-                continue;
-            };
-            if !store.runs.contains_key(run) {
-                store.order.push(*run);
+        if last.is_none() {
+            self.staged.order.push(*run);
+        }
+        let staged = self.staged.runs.entry(*run).or_default();
+        for event in events {
+            let event = stored(event, *run, head);
+            head = Head { seq: event.seq, hash: event.hash };
+            staged.push(event);
+        }
+        self.staged.requests.extend(events.iter().filter_map(|event| event.prompt.clone()));
+        Ok(head)
+    }
+}
+
+impl Committer for MemoryCommitter {
+    fn append(&mut self, append: &Append) -> Result<Head, LogError> {
+        let staged = self.stage(append);
+        if staged.is_err() {
+            self.staged = Staged::default();
+        }
+        staged
+    }
+
+    fn flush(&mut self) -> Result<(), LogError> {
+        let Staged { order, mut runs, requests } = std::mem::take(&mut self.staged);
+        let mut store = self.log.store();
+        // Another committer may have been faster.
+        for (run, events) in &runs {
+            if let Some(first) = events.first().filter(|e| e.seq != store.head(*run).seq.next()) {
+                return Err(LogError::Conflict { run: *run, seq: first.seq });
             }
-            store.runs.entry(*run).or_default().extend(events);
         }
-        Ok(heads)
+        for request in requests {
+            store.requests.insert(request.hash(), request);
+        }
+        for run in order {
+            if !store.runs.contains_key(&run) {
+                store.order.push(run);
+            }
+            store.runs.entry(run).or_default().extend(runs.remove(&run).unwrap_or_default());
+        }
+        Ok(())
     }
 }
 

@@ -11,6 +11,7 @@
 
 mod canonical;
 mod difference;
+mod ordered;
 mod request;
 mod transport;
 mod typed;

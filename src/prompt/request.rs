@@ -170,6 +170,7 @@ fn kind_of(value: &Value) -> &'static str {
     }
 }
 
+// In canonical order, which is the fast way.
 #[derive(Serialize)]
 struct Envelope<'a> {
     api: Api,

@@ -35,7 +35,7 @@ pub use experiment::{AnyExperiment, Experiment, Handle, Report, Run};
 pub use mode::Mode;
 pub use output::{OutputError, OutputFile};
 pub use question::{Answer, CallFailed, DecisionRef, Question, Reuse};
-pub use record::{Exchange, RunRecord};
+pub use record::{Exchange, Place, RunRecord};
 pub use rng::rng_for;
 pub use signal::Signal;
 pub use stop::Stop;

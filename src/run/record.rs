@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use crate::content::Content;
-use crate::event::{Event, EventError, RunFinished, RunStarted, StoredEvent};
+use crate::event::{DecisionMade, Event, EventError, RunFinished, RunStarted, StoredEvent};
 use crate::id::{CallPath, PromptHash, RunId, Sample, Seq, Time};
 use crate::log::{LogError, Reader};
 
@@ -35,7 +35,18 @@ pub struct RunRecord<'a> {
     pub events: u64,
     /// The experiment's own facts, in order.
     pub facts: Vec<Value>,
+    /// Where and when each of them was recorded.
+    pub places: Vec<Place>,
     exchanges: Option<BTreeMap<(CallPath, Sample), Exchange>>,
+}
+
+/// Where an event stands in the log.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Place {
+    /// Its place in the run.
+    pub seq: Seq,
+    /// When it happened.
+    pub time: Time,
 }
 
 /// Where a question and its answer stand in the log.
@@ -78,6 +89,7 @@ impl<'a> RunRecord<'a> {
             failed_attempts: 0,
             events: 0,
             facts: Vec::new(),
+            places: Vec::new(),
             exchanges: None,
         };
         let mut after = Seq(0);
@@ -96,7 +108,10 @@ impl<'a> RunRecord<'a> {
             Event::ResponseReceived(_) | Event::AnswerReused(_) => self.answers += 1,
             Event::DecisionMade(_) => self.decisions += 1,
             Event::AttemptFailed(_) => self.failed_attempts += 1,
-            Event::Occurred(occurred) => self.facts.push(occurred.fact),
+            Event::Occurred(occurred) => {
+                self.facts.push(occurred.fact);
+                self.places.push(Place { seq: stored.seq, time: stored.time });
+            }
             Event::RunFinished(finished) => self.finished = Some(finished),
             _ => {}
         }
@@ -125,8 +140,31 @@ impl<'a> RunRecord<'a> {
         let Some(seq) = self.exchanges()?.get(&address).and_then(|exchange| exchange.answer) else {
             return Ok(None);
         };
-        let events = self.reader.events(self.run, Seq(seq.0 - 1), 1)?;
-        Ok(events.into_iter().next().and_then(|stored| stored.content))
+        Ok(self.event(seq)?.and_then(|stored| stored.content))
+    }
+
+    /// The recorded decision on a call.
+    ///
+    /// # Errors
+    /// [`LogError`] if it cannot be read.
+    pub fn decision(
+        &mut self,
+        call: &CallPath,
+        sample: Sample,
+    ) -> Result<Option<DecisionMade>, LogError> {
+        let address = (call.clone(), sample);
+        let Some(seq) = self.exchanges()?.get(&address).and_then(|e| e.decision) else {
+            return Ok(None);
+        };
+        let event = self.event(seq)?.map(|stored| stored.event()).transpose();
+        Ok(match event.map_err(damaged)? {
+            Some(Event::DecisionMade(decision)) => Some(decision),
+            _ => None,
+        })
+    }
+
+    fn event(&mut self, seq: Seq) -> Result<Option<StoredEvent>, LogError> {
+        Ok(self.reader.events(self.run, Seq(seq.0.saturating_sub(1)), 1)?.pop())
     }
 }
 

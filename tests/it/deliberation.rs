@@ -1,8 +1,10 @@
 //! The deliberation experiment.
 
 mod config;
+mod grouping;
 mod opposition;
 mod originals;
+mod outputs;
 mod personas;
 mod pilot;
 mod reenact;

@@ -3,8 +3,9 @@
 use proptest::prelude::*;
 use retold::prompt::{
     ChatRequest, EmbeddingRequest, Message, Request, RequestError, Role, TRANSPORT_FIELDS,
-    first_difference,
+    canonical, first_difference,
 };
+use serde::{Serialize, Serializer};
 use serde_json::{Map, Value, json};
 
 fn chat() -> ChatRequest {
@@ -278,6 +279,16 @@ fn mutate(value: &mut Value, path: &mut impl Iterator<Item = usize>) {
     }
 }
 
+/// An object that is written in the order of its fields.
+#[derive(Debug)]
+struct InOrder(Vec<(String, i32)>);
+
+impl Serialize for InOrder {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|(key, value)| (key, value)))
+    }
+}
+
 proptest! {
     #[test]
     fn two_bodies_share_a_hash_exactly_when_they_are_the_same(a in body(), b in body()) {
@@ -302,5 +313,33 @@ proptest! {
         prop_assert_eq!(&again, &request);
         let pretty = serde_json::to_string_pretty(&a).unwrap();
         prop_assert_eq!(parse(&pretty).hash(), request.hash());
+    }
+
+    // The library says what is canonical; what comes sorted is written without it.
+    #[test]
+    fn every_way_of_writing_is_the_librarys(value in json_value(), number in any::<f64>(), integer in any::<i64>()) {
+        let theirs = |value: &Value| serde_json_canonicalizer::to_string(value).unwrap();
+        prop_assert_eq!(canonical(&value).unwrap(), theirs(&value));
+        let value = json!({"z": value, "a": number, "b": [integer, number]});
+        prop_assert_eq!(canonical(&value).unwrap(), theirs(&value));
+    }
+
+    #[test]
+    fn unsorted_fields_are_sorted(
+        fields in prop::collection::vec(("[a-c]{0,2}|\\PC{0,2}|[\u{fff0}\u{10000}\"]", any::<i32>()), 0..5),
+    ) {
+        let mut unsorted = String::from("{");
+        for (i, (key, value)) in fields.iter().enumerate() {
+            let comma = if i > 0 { "," } else { "" };
+            unsorted += &format!("{comma}{}:{value}", serde_json::to_string(key).unwrap());
+        }
+        unsorted.push('}');
+        // Serialises in the order of the text, with what stands twice standing twice.
+        let sorted: Map<String, Value> = fields.iter().map(|(k, v)| (k.clone(), json!(v))).collect();
+        prop_assume!(sorted.len() == fields.len());
+        let as_written = InOrder(fields);
+        prop_assert_eq!(serde_json::to_string(&as_written).unwrap(), unsorted);
+        let theirs = serde_json_canonicalizer::to_string(&sorted).unwrap();
+        prop_assert_eq!(canonical(&as_written).unwrap(), theirs);
     }
 }

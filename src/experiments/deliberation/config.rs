@@ -115,6 +115,11 @@ pub struct Topic {
     pub options: Vec<String>,
 }
 
+impl Config {
+    /// The default of `max_parse_retries`.
+    pub(super) const PARSE_RETRIES: u32 = 2;
+}
+
 mod defaults {
     pub(super) fn threshold() -> f64 {
         0.9
@@ -126,7 +131,7 @@ mod defaults {
         3.0
     }
     pub(super) fn parse_retries() -> u32 {
-        2
+        super::Config::PARSE_RETRIES
     }
     pub(super) fn five() -> u32 {
         5

@@ -1,6 +1,7 @@
 //! A dialogue of a moderator and a participant.
 
 use super::ask::{Failed, filled};
+use super::calls;
 use super::experiment::Deliberation;
 use super::state::{Speaker, Transcript, Turn};
 use crate::parse::text::moderator;
@@ -32,9 +33,9 @@ impl Deliberation {
     ) -> Result<Held, Stop> {
         let Dialogue { call, moderator, participant, most } = dialogue;
         let (mut transcript, mut causes) = (Transcript::new(), Vec::new());
-        for exchange in 1..=*most {
+        for exchange in 1..=*most as usize {
             let request = self.turn(moderator, &transcript, Speaker::Moderator)?;
-            let path = format!("{call}/{exchange}/moderator");
+            let path = calls::turn(call, exchange, Speaker::Moderator);
             let usable = |turn| (turn != moderator::Turn::Nothing).then_some(turn);
             let asked = self.until(talk, path, request, &self.parsers.moderator, usable).await?;
             let question = match asked {
@@ -49,7 +50,7 @@ impl Deliberation {
             };
             transcript.push(Turn { role: Speaker::Moderator, content: question });
             let request = self.turn(participant, &transcript, Speaker::Participant)?;
-            let path = format!("{call}/{exchange}/participant");
+            let path = calls::turn(call, exchange, Speaker::Participant);
             match self.until(talk, path, request, &self.parsers.text, filled).await? {
                 Err(failed) => return Ok(Err(failed)),
                 Ok((content, decision)) => {

@@ -17,7 +17,7 @@ use super::summary;
 use crate::parse::text::{free_text, moderator, vector};
 use crate::parse::{demographics, vote};
 use crate::prompt::CanonicalError;
-use crate::run::{Experiment, Report, Run, Stop};
+use crate::run::{Experiment, OutputError, OutputFile, Report, Run, RunRecord, Stop};
 
 /// `p_0001`: the id of a participant by number, from 1.
 pub(super) fn participant_id(number: usize) -> String {
@@ -146,5 +146,26 @@ impl Experiment for Deliberation {
 
     fn report(&self, state: &Deliberated) -> Report {
         summary::report(&self.config.pilot_id, state)
+    }
+
+    fn outputs(
+        &self,
+        state: &Deliberated,
+        record: &mut RunRecord<'_>,
+    ) -> Result<Vec<OutputFile>, OutputError> {
+        self.output_files(state, record)
+    }
+
+    fn output_name(&self) -> Option<String> {
+        Some(self.config.pilot_id.clone())
+    }
+
+    fn story(
+        &self,
+        state: &Deliberated,
+        part: &str,
+        record: &mut RunRecord<'_>,
+    ) -> Result<Option<Report>, OutputError> {
+        self.story_of(state, part, record)
     }
 }

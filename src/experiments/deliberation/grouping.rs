@@ -1,5 +1,6 @@
 //! From the vectors of an option's voters to clusters.
 
+use super::calls;
 use super::config::Config;
 use crate::stats::{Point, best_clustering};
 
@@ -35,7 +36,7 @@ pub fn group(
             let of_it = members.iter().zip(&found.labels).filter(|(_, l)| **l == label);
             Formed {
                 cluster_id: format!("{option}_cluster_{label}"),
-                call: format!("cluster/{number}_{label}"),
+                call: calls::numbered_cluster(number, label),
                 option: option.to_owned(),
                 member_ids: of_it.map(|((id, _), _)| id.clone()).collect(),
             }

@@ -13,11 +13,13 @@
 //! - [`load`]: from a config to settings that hold everything.
 //! - [`opposition`]: five ways to find the opposing view.
 //! - [`personas`]: where the people come from.
-//! - [`summary()`]: the statistics.
+//! - [`summary()`]: the statistics. The other files of the output folder are folded from the state and
+//!   the recorded vectors, a participant's story from the facts and their exchanges.
 //! - [`reenact()`]: original runs of the source document's program, executed again.
 //! - [`SimulatedDeliberation`]: plays it for the simulated model.
 
 mod ask;
+mod calls;
 mod check;
 pub mod conditions;
 mod config;
@@ -28,6 +30,7 @@ mod grouping;
 mod load;
 pub mod opposition;
 mod original;
+mod outputs;
 pub mod personas;
 mod phases;
 pub mod prompts;
@@ -35,6 +38,7 @@ mod reenact;
 mod settings;
 mod simulated;
 mod state;
+mod story;
 mod summary;
 mod values;
 
@@ -49,7 +53,7 @@ pub use reenact::reenact;
 pub use settings::{PromptText, Settings};
 pub use simulated::SimulatedDeliberation;
 pub use state::{Cluster, Deliberated, Participant, Speaker, Status, Transcript, Turn, Votes};
-pub use summary::summary;
+pub use summary::{ConditionSummary, SecondVote, Summary, summary};
 
 /// The experiment's name.
 pub const NAME: &str = "deliberation";

@@ -2,57 +2,140 @@
 
 use std::fmt::Write;
 
-use serde_json::{Value, json};
+use serde::{Serialize, Serializer};
 
 use super::conditions::Condition;
 use super::state::{Deliberated, Participant, Status, Votes};
 use crate::run::Report;
 
-/// The document's `summary.json`. Votes and changes are counted over those who completed: no failed
-/// participant is in any figure but `failed` and `total`.
+/// The document's `summary.json`, with the keys of the original outputs in their order.
+///
+/// Votes and changes are counted over those who completed: no failed participant is in any figure but
+/// `failed` and `total`.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Summary {
+    /// Of the config.
+    pub pilot_id: String,
+    /// Whether phase 2 ended it.
+    pub terminated_early: bool,
+    /// Why it did.
+    pub termination_reason: Option<String>,
+    /// All who were enrolled.
+    pub total_participants: usize,
+    /// In the document's order.
+    #[serde(serialize_with = "pairs")]
+    pub by_condition: Vec<(Condition, ConditionSummary)>,
+}
+
+/// The figures of one condition.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ConditionSummary {
+    /// All who were enrolled.
+    pub total: usize,
+    /// All who went through all of it.
+    pub completed: usize,
+    /// All who failed; the rest of an unfinished run is still on the way.
+    pub failed: usize,
+    /// Votes by option, in the order in which the options were first chosen.
+    #[serde(serialize_with = "pairs")]
+    pub initial_vote_distribution: Vec<(String, u32)>,
+    /// The second votes.
+    #[serde(flatten)]
+    pub second: SecondVote,
+}
+
+/// The second votes of a condition.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum SecondVote {
+    /// There is none: who votes once cannot change.
+    None {
+        /// Always null.
+        position_changed: (),
+        /// Always null.
+        final_vote_distribution: (),
+    },
+    /// There is one.
+    Cast {
+        /// Votes by option, in the order in which the options were first chosen.
+        #[serde(serialize_with = "pairs")]
+        final_vote_distribution: Vec<(String, u32)>,
+        /// How many chose another option than before.
+        position_changed: usize,
+        /// Their share of those who voted twice, 0 to 1. Of nobody it is 0, as in the original outputs.
+        position_changed_rate: f64,
+    },
+}
+
+/// Pairs as an object, in their order.
+pub(super) fn pairs<K: Serialize, V: Serialize, S: Serializer>(
+    pairs: &[(K, V)],
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    serializer.collect_map(pairs.iter().map(|(key, value)| (key, value)))
+}
+
+/// The statistics of some participants, in the order of their ids.
 pub fn summary<'a>(
     pilot_id: &str,
     termination_reason: Option<&str>,
     participants: impl IntoIterator<Item = &'a Participant>,
-) -> Value {
+) -> Summary {
     let participants: Vec<&Participant> = participants.into_iter().collect();
-    let by_condition: serde_json::Map<String, Value> = Condition::ALL
-        .iter()
-        .map(|condition| {
-            let of_it: Vec<&Participant> =
-                participants.iter().copied().filter(|p| p.condition == *condition).collect();
-            (condition.as_str().to_owned(), of_condition(*condition, &of_it))
-        })
-        .collect();
-    json!({
-        "pilot_id": pilot_id,
-        "terminated_early": termination_reason.is_some(),
-        "termination_reason": termination_reason,
-        "total_participants": participants.len(),
-        "by_condition": by_condition,
-    })
+    let of = |condition: &Condition| {
+        let of_it: Vec<&Participant> =
+            participants.iter().copied().filter(|p| p.condition == *condition).collect();
+        (*condition, of_condition(*condition, &of_it))
+    };
+    Summary {
+        pilot_id: pilot_id.to_owned(),
+        terminated_early: termination_reason.is_some(),
+        termination_reason: termination_reason.map(str::to_owned),
+        total_participants: participants.len(),
+        by_condition: Condition::ALL.iter().map(of).collect(),
+    }
 }
 
-fn of_condition(condition: Condition, participants: &[&Participant]) -> Value {
-    let completed: Vec<&&Participant> =
-        participants.iter().filter(|p| p.status == Status::Complete).collect();
+fn of_condition(condition: Condition, participants: &[&Participant]) -> ConditionSummary {
+    let completed: Vec<&Participant> =
+        participants.iter().copied().filter(|p| p.status == Status::Complete).collect();
     let failed = participants.iter().filter(|p| p.status == Status::Failed).count();
-    let initial = votes(completed.iter().filter_map(|p| p.initial_choice.as_deref()));
-    let final_votes = votes(completed.iter().filter_map(|p| p.final_choice.as_deref()));
-    let voted = completed.iter().filter(|p| p.final_choice.is_some()).count();
-    let changed = completed.iter().filter(|p| p.position_changed == Some(true)).count();
-    // Who votes once cannot change. A share of nobody is 0, as in the original outputs.
-    let votes_twice = condition != Condition::SimpleVoting;
-    let rate = if voted > 0 { changed as f64 / voted as f64 } else { 0.0 };
-    json!({
-        "total": participants.len(),
-        "completed": completed.len(),
-        "failed": failed,
-        "initial_vote_distribution": initial,
-        "position_changed": votes_twice.then_some(changed),
-        "position_changed_rate": votes_twice.then_some(rate),
-        "final_vote_distribution": votes_twice.then_some(final_votes),
-    })
+    let second = match condition {
+        Condition::SimpleVoting => {
+            SecondVote::None { position_changed: (), final_vote_distribution: () }
+        }
+        Condition::SimplePassive | Condition::ClarifiedPassive | Condition::Acp => {
+            let voted = completed.iter().filter(|p| p.final_choice.is_some()).count();
+            let changed = completed.iter().filter(|p| p.position_changed == Some(true)).count();
+            SecondVote::Cast {
+                final_vote_distribution: distribution(&completed, |p| p.final_choice.as_deref()),
+                position_changed: changed,
+                position_changed_rate: if voted > 0 { changed as f64 / voted as f64 } else { 0.0 },
+            }
+        }
+    };
+    ConditionSummary {
+        total: participants.len(),
+        completed: completed.len(),
+        failed,
+        initial_vote_distribution: distribution(&completed, |p| p.initial_choice.as_deref()),
+        second,
+    }
+}
+
+/// Votes by option, in the order in which the options were first chosen.
+fn distribution(
+    participants: &[&Participant],
+    choice: impl Fn(&Participant) -> Option<&str>,
+) -> Vec<(String, u32)> {
+    let mut counts: Vec<(String, u32)> = Vec::new();
+    for option in participants.iter().filter_map(|p| choice(p)) {
+        match counts.iter_mut().find(|(known, _)| known == option) {
+            Some((_, count)) => *count += 1,
+            None => counts.push((option.to_owned(), 1)),
+        }
+    }
+    counts
 }
 
 /// Counts votes.
@@ -65,7 +148,8 @@ pub(super) fn votes<'a>(choices: impl Iterator<Item = &'a str>) -> Votes {
 /// What a run shows at its end.
 pub(super) fn report(pilot_id: &str, state: &Deliberated) -> Report {
     let reason = state.termination_reason.as_deref();
-    let mut json = summary(pilot_id, reason, state.participants.values());
+    let summary = summary(pilot_id, reason, state.participants.values());
+    let mut json = serde_json::to_value(&summary).unwrap_or_default();
     json["last_completed_phase"] = state.last_completed_phase.into();
     let mut text = String::new();
     // Writing to a string cannot fail.
@@ -78,20 +162,18 @@ pub(super) fn report(pilot_id: &str, state: &Deliberated) -> Report {
         "{:<20}{:>7}{:>10}{:>8}{:>16}",
         "condition", "total", "completed", "failed", "changed"
     );
-    for condition in Condition::ALL {
-        let row = &json["by_condition"][condition.as_str()];
-        let number = |key: &str| row[key].as_u64().unwrap_or_default();
-        let changed = match row["position_changed_rate"].as_f64() {
-            Some(rate) => format!("{} ({:.1} %)", number("position_changed"), rate * 100.0),
-            None => "-".to_owned(),
+    for (condition, row) in &summary.by_condition {
+        let ConditionSummary { total, completed, failed, second, .. } = row;
+        let changed = match second {
+            SecondVote::None { .. } => "-".to_owned(),
+            SecondVote::Cast { position_changed, position_changed_rate, .. } => {
+                format!("{position_changed} ({:.1} %)", position_changed_rate * 100.0)
+            }
         };
         let _ = writeln!(
             text,
-            "{:<20}{:>7}{:>10}{:>8}{changed:>16}",
-            condition.as_str(),
-            number("total"),
-            number("completed"),
-            number("failed")
+            "{:<20}{total:>7}{completed:>10}{failed:>8}{changed:>16}",
+            condition.as_str()
         );
     }
     let _ = writeln!(text, "clusters: {}", state.clusters.len());

@@ -11,13 +11,16 @@ use super::state::{Graded, Tally};
 use crate::id::{CallPath, IdError};
 use crate::parse::{Parser, game24, registry};
 use crate::prompt::{Message, Request, Role};
-use crate::run::{Answer, CallFailed, DecisionRef, Experiment, Question, Report, Run, Stop};
+use crate::run::{
+    Answer, CallFailed, DecisionRef, Experiment, OutputError, OutputFile, Question, Report, Run,
+    RunRecord, Stop,
+};
 use crate::template::Templates;
 
 /// Asks every puzzle so many times, and grades what the parser finds.
 #[derive(Debug)]
 pub struct Game24 {
-    settings: Settings,
+    pub(super) settings: Settings,
     version: u32,
     templates: Templates,
 }
@@ -63,7 +66,7 @@ impl Game24 {
         Ok(self.settings.request.chat(vec![message]).into_request()?)
     }
 
-    fn parser(&self, puzzle: &Puzzle) -> Result<game24::Game24Parser, Stop> {
+    pub(super) fn parser(&self, puzzle: &Puzzle) -> Result<game24::Game24Parser, Stop> {
         let params = game24::Params { numbers: puzzle.numbers.clone() };
         Ok(game24::parser(self.version, params)?)
     }
@@ -78,9 +81,12 @@ struct Prepared {
 
 impl Game24 {
     fn prepare(&self, puzzle: &Puzzle) -> Result<Prepared, Stop> {
-        let call: Result<CallPath, IdError> = CallPath::new(format!("solve/{}", puzzle.row));
         let (request, parser) = (self.request(puzzle)?, Arc::new(self.parser(puzzle)?));
-        Ok(Prepared { call: call?, request, parser })
+        Ok(Prepared { call: Game24::call(puzzle)?, request, parser })
+    }
+
+    pub(super) fn call(puzzle: &Puzzle) -> Result<CallPath, IdError> {
+        CallPath::new(format!("solve/{}", puzzle.row))
     }
 }
 
@@ -126,6 +132,14 @@ impl Experiment for Game24 {
 
     fn report(&self, state: &Tally) -> Report {
         state.report()
+    }
+
+    fn outputs(
+        &self,
+        state: &Tally,
+        record: &mut RunRecord<'_>,
+    ) -> Result<Vec<OutputFile>, OutputError> {
+        self.tables(state, record)
     }
 }
 

@@ -8,6 +8,7 @@
 
 mod config;
 mod experiment;
+mod outputs;
 mod puzzles;
 mod simulated;
 mod state;

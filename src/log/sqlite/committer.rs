@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
+use rusqlite::{CachedStatement, Connection, OptionalExtension, params};
 
 use super::SqliteBackend;
-use super::contents::Contents;
+use super::contents::{self, Contents};
 use crate::content::Content;
 use crate::event::NewEvent;
 use crate::event::chain::{GENESIS, Link, content_key};
@@ -23,6 +23,8 @@ pub(super) struct SqliteCommitter {
     db: Connection,
     backend: SqliteBackend,
     known: Known,
+    /// The ends of the runs that the open transaction appends to; `None` if no transaction is open.
+    heads: Option<BTreeMap<RunId, Head>>,
 }
 
 /// Ids of rows that exist for ever. Dropped when a transaction fails, since it may hold ids that
@@ -55,52 +57,96 @@ impl From<CanonicalError> for Stop {
 
 impl SqliteCommitter {
     pub(super) fn new(db: Connection, backend: SqliteBackend) -> Self {
-        SqliteCommitter { db, backend, known: Known::default() }
+        SqliteCommitter { db, backend, known: Known::default(), heads: None }
+    }
+
+    /// What stopped a transaction, which is rolled back with all that was learned in it.
+    fn stopped(&mut self, stop: Stop) -> LogError {
+        self.known = Known::default();
+        self.heads = None;
+        let error = match stop {
+            Stop::Sqlite(e) => self.backend.error(&e),
+            Stop::Log(e) => e,
+        };
+        // SQLite may have rolled back by itself (a full disk): then there is nothing to do.
+        if !self.db.is_autocommit() {
+            let _ = self.db.execute_batch("ROLLBACK");
+        }
+        error
+    }
+
+    fn insert(&mut self, append: &Append) -> Result<Head, Stop> {
+        let SqliteCommitter { db, known, heads, .. } = self;
+        let heads = match heads {
+            Some(heads) => heads,
+            None => {
+                db.prepare_cached("BEGIN IMMEDIATE")?.execute([])?;
+                known.contents.catch_up(db)?;
+                heads.insert(BTreeMap::new())
+            }
+        };
+        append_to_run(db, known, heads, append)
+    }
+
+    fn commit(&mut self) -> Result<(), Stop> {
+        if self.heads.take().is_some() {
+            self.known.contents.settle(&self.db)?;
+            self.db.prepare_cached("COMMIT")?.execute([])?;
+        }
+        Ok(())
     }
 }
 
 impl Committer for SqliteCommitter {
-    fn commit(&mut self, appends: &[Append]) -> Result<Vec<Head>, LogError> {
-        let SqliteCommitter { db, backend, known } = self;
-        let mut write = || -> Result<Vec<Head>, Stop> {
-            let tx = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
-            known.contents.catch_up(&tx)?;
-            let mut heads = Vec::with_capacity(appends.len());
-            for append in appends {
-                heads.push(append_to_run(&tx, known, append)?);
-            }
-            known.contents.settle(&tx)?;
-            tx.commit()?;
-            Ok(heads)
-        };
-        write().map_err(|stop| {
-            *known = Known::default();
-            match stop {
-                Stop::Sqlite(e) => backend.error(&e),
-                Stop::Log(e) => e,
-            }
-        })
+    fn append(&mut self, append: &Append) -> Result<Head, LogError> {
+        self.insert(append).map_err(|stop| self.stopped(stop))
+    }
+
+    fn flush(&mut self) -> Result<(), LogError> {
+        self.commit().map_err(|stop| self.stopped(stop))
     }
 }
 
-fn append_to_run(tx: &Transaction<'_>, known: &mut Known, append: &Append) -> Result<Head, Stop> {
-    let Some(first) = append.events.first() else {
-        return Ok(Head { seq: Seq(append.first.0.saturating_sub(1)), hash: GENESIS });
+/// What is executed for every event.
+struct Statements<'c> {
+    event: CachedStatement<'c>,
+    contents: contents::Statements<'c>,
+}
+
+const INSERT: &str =
+    "INSERT OR FAIL INTO events (id, kind, time, call, sample, request, cause, content, body, hash)
+    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)";
+
+fn append_to_run(
+    tx: &Connection,
+    known: &mut Known,
+    heads: &mut BTreeMap<RunId, Head>,
+    append: &Append,
+) -> Result<Head, Stop> {
+    let Append { run, first, events } = append;
+    let Some(earliest) = events.first() else {
+        return Ok(Head { seq: Seq(first.0.saturating_sub(1)), hash: GENESIS });
     };
-    let (no, started) = run_row(tx, known, append.run, first.time)?;
-    let mut head = head_of(tx, no)?;
-    if head.seq.next() != append.first {
-        return Err(Stop::Log(LogError::Conflict { run: append.run, seq: append.first }));
+    let (no, started) = run_row(tx, known, *run, earliest.time)?;
+    let mut head = match heads.get(run) {
+        Some(head) => *head,
+        None => head_of(tx, no)?,
+    };
+    if head.seq.next() != *first {
+        return Err(Stop::Log(LogError::Conflict { run: *run, seq: *first }));
     }
-    for event in &append.events {
-        head = insert(tx, known, append.run, no, started, head, event)?;
+    let mut statements =
+        Statements { event: tx.prepare_cached(INSERT)?, contents: contents::Statements::of(tx)? };
+    for event in events {
+        head = insert(tx, &mut statements, known, (*run, no, started), head, event)?;
     }
+    heads.insert(*run, head);
     Ok(head)
 }
 
 /// The number and start of a run, made at its first event.
 fn run_row(
-    tx: &Transaction<'_>,
+    tx: &Connection,
     known: &mut Known,
     run: RunId,
     time: Time,
@@ -125,7 +171,7 @@ fn run_row(
     Ok(row)
 }
 
-fn head_of(tx: &Transaction<'_>, no: i64) -> rusqlite::Result<Head> {
+fn head_of(tx: &Connection, no: i64) -> rusqlite::Result<Head> {
     let find = "SELECT id, hash FROM events WHERE id > ?1 AND id < ?2 ORDER BY id DESC LIMIT 1";
     let found = tx
         .prepare_cached(find)?
@@ -138,11 +184,10 @@ fn head_of(tx: &Transaction<'_>, no: i64) -> rusqlite::Result<Head> {
 }
 
 fn insert(
-    tx: &Transaction<'_>,
+    tx: &Connection,
+    statements: &mut Statements<'_>,
     known: &mut Known,
-    run: RunId,
-    no: i64,
-    started: Time,
+    (run, no, started): (RunId, i64, Time),
     head: Head,
     event: &NewEvent,
 ) -> Result<Head, Stop> {
@@ -150,11 +195,13 @@ fn insert(
     let content = event.content.as_ref().map(content_key);
     let hash = Link::of_new(event, run, seq, content).hash_after(head.hash);
     let content_id = match (&event.content, content) {
-        (Some(content), Some(key)) => Some(known.contents.row(tx, content, key)?),
+        (Some(content), Some(key)) => {
+            Some(known.contents.row(tx, &mut statements.contents, content, key)?)
+        }
         _ => None,
     };
     let request_id = match &event.prompt {
-        Some(request) => Some(request_row(tx, known, request)?),
+        Some(request) => Some(request_row(tx, &mut statements.contents, known, request)?),
         None => None,
     };
     let kind = kind_row(tx, known, &event.kind, event.version)?;
@@ -163,10 +210,7 @@ fn insert(
         reason: format!("the time of seq {seq} is out of range"),
     };
     let time = event.time.0.checked_sub(started.0).ok_or_else(|| Stop::Log(far_off()))?;
-    let sql =
-        "INSERT OR FAIL INTO events (id, kind, time, call, sample, request, cause, content, body, hash)
-        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)";
-    tx.prepare_cached(sql)?.execute(params![
+    statements.event.execute(params![
         (no << 32) + seq.0 as i64,
         kind,
         time,
@@ -181,12 +225,7 @@ fn insert(
     Ok(Head { seq, hash })
 }
 
-fn kind_row(
-    tx: &Transaction<'_>,
-    known: &mut Known,
-    name: &str,
-    version: u32,
-) -> rusqlite::Result<i64> {
+fn kind_row(tx: &Connection, known: &mut Known, name: &str, version: u32) -> rusqlite::Result<i64> {
     // A handful of kinds: a scan is as fast as a look-up and borrows the name.
     if let Some((_, id)) = known.kinds.iter().find(|((n, v), _)| n == name && *v == version) {
         return Ok(*id);
@@ -206,7 +245,12 @@ fn kind_row(
     Ok(id)
 }
 
-fn request_row(tx: &Transaction<'_>, known: &mut Known, request: &Request) -> Result<i64, Stop> {
+fn request_row(
+    tx: &Connection,
+    statements: &mut contents::Statements<'_>,
+    known: &mut Known,
+    request: &Request,
+) -> Result<i64, Stop> {
     let hash = request.hash();
     if let Some(id) = known.requests.get(&hash) {
         return Ok(*id);
@@ -221,7 +265,8 @@ fn request_row(tx: &Transaction<'_>, known: &mut Known, request: &Request) -> Re
         None => {
             let skeleton = externalise(request, &mut |text| -> Result<String, Stop> {
                 let content = Content::from(text);
-                Ok(known.contents.row(tx, &content, content_key(&content))?.to_string())
+                let key = content_key(&content);
+                Ok(known.contents.row(tx, statements, &content, key)?.to_string())
             })?;
             tx.prepare_cached("INSERT OR FAIL INTO requests (hash, skeleton) VALUES (?1, ?2)")?
                 .execute(params![hash.as_bytes(), skeleton])?;

@@ -9,7 +9,7 @@
 
 use std::collections::BTreeSet;
 
-use rusqlite::{OptionalExtension, Transaction, params};
+use rusqlite::{CachedStatement, Connection, OptionalExtension, params};
 
 use crate::content::Content;
 use crate::id::ContentHash;
@@ -42,9 +42,24 @@ pub(super) fn content_index(hash: &ContentHash) -> i64 {
     i64::from_be_bytes(first)
 }
 
+/// The statements that every new content needs: prepared once for many.
+pub(super) struct Statements<'c> {
+    find: CachedStatement<'c>,
+    add: CachedStatement<'c>,
+}
+
+impl<'c> Statements<'c> {
+    pub(super) fn of(tx: &'c Connection) -> rusqlite::Result<Self> {
+        Ok(Statements {
+            find: tx.prepare_cached("SELECT id FROM content_keys WHERE key = ?1")?,
+            add: tx.prepare_cached("INSERT OR FAIL INTO contents (key, body) VALUES (?1, ?2)")?,
+        })
+    }
+}
+
 impl Contents {
     /// Learns of what others have stored since the last transaction.
-    pub(super) fn catch_up(&mut self, tx: &Transaction<'_>) -> rusqlite::Result<()> {
+    pub(super) fn catch_up(&mut self, tx: &Connection) -> rusqlite::Result<()> {
         let last = "SELECT coalesce(max(id), 0) FROM contents";
         let last: i64 = tx.prepare_cached(last)?.query_row([], |r| r.get(0))?;
         if last == self.last {
@@ -66,7 +81,8 @@ impl Contents {
     /// The id of a content; stored if it is new. Two contents are the same only if all bytes are.
     pub(super) fn row(
         &mut self,
-        tx: &Transaction<'_>,
+        tx: &Connection,
+        statements: &mut Statements<'_>,
         content: &Content,
         whole: (ContentHash, bool),
     ) -> rusqlite::Result<i64> {
@@ -74,9 +90,9 @@ impl Contents {
             return Ok(*id);
         }
         let key = content_index(&whole.0);
-        let id = match self.find(tx, key, content)? {
+        let id = match self.find(tx, statements, key, content)? {
             Some(id) => id,
-            None => self.add(tx, key, content)?,
+            None => self.add(tx, statements, key, content)?,
         };
         if self.known.len() >= CACHE {
             self.known.clear();
@@ -87,16 +103,17 @@ impl Contents {
 
     fn find(
         &self,
-        tx: &Transaction<'_>,
+        tx: &Connection,
+        statements: &mut Statements<'_>,
         key: i64,
         content: &Content,
     ) -> rusqlite::Result<Option<i64>> {
         let mut ids: Vec<i64> =
             self.recent.range((key, 0)..=(key, i64::MAX)).map(|(_, id)| *id).collect();
         if self.indexed > 0 {
-            let mut indexed = tx.prepare_cached("SELECT id FROM content_keys WHERE key = ?1")?;
-            for id in indexed.query_map([key], |r| r.get(0))? {
-                ids.push(id?);
+            let mut rows = statements.find.query([key])?;
+            while let Some(row) = rows.next()? {
+                ids.push(row.get(0)?);
             }
         }
         for id in ids {
@@ -114,12 +131,16 @@ impl Contents {
         Ok(None)
     }
 
-    fn add(&mut self, tx: &Transaction<'_>, key: i64, content: &Content) -> rusqlite::Result<i64> {
-        let mut add =
-            tx.prepare_cached("INSERT OR FAIL INTO contents (key, body) VALUES (?1, ?2)")?;
+    fn add(
+        &mut self,
+        tx: &Connection,
+        statements: &mut Statements<'_>,
+        key: i64,
+        content: &Content,
+    ) -> rusqlite::Result<i64> {
         match content {
-            Content::Text(text) => add.execute(params![key, &**text])?,
-            Content::Vector(_) => add.execute(params![key, &*content.bytes()])?,
+            Content::Text(text) => statements.add.execute(params![key, &**text])?,
+            Content::Vector(_) => statements.add.execute(params![key, &*content.bytes()])?,
         };
         self.last = tx.last_insert_rowid();
         self.recent.insert((key, self.last));
@@ -127,7 +148,7 @@ impl Contents {
     }
 
     /// Adds the recent keys to the index once they are many.
-    pub(super) fn settle(&mut self, tx: &Transaction<'_>) -> rusqlite::Result<()> {
+    pub(super) fn settle(&mut self, tx: &Connection) -> rusqlite::Result<()> {
         if self.recent.len() < SETTLE {
             return Ok(());
         }

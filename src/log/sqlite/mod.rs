@@ -80,7 +80,6 @@ impl SqliteBackend {
                 return Ok(Err(wrong));
             }
             db.pragma_update(None, "synchronous", "FULL")?;
-            db.pragma_update(None, "cache_size", -32_768)?;
             db.pragma_update(None, "temp_store", "MEMORY")?;
             db.set_prepared_statement_cache_capacity(64);
             Ok(Ok(db))
@@ -179,6 +178,7 @@ impl Backend for SqliteBackend {
     fn committer(&self) -> Result<Box<dyn Committer>, LogError> {
         let db = self.connect(OpenFlags::SQLITE_OPEN_READ_WRITE, false)?;
         let tune = || -> rusqlite::Result<()> {
+            db.pragma_update(None, "cache_size", -32_768)?;
             // Fewer, larger checkpoints: 32 MB of WAL instead of 8.
             db.pragma_update(None, "wal_autocheckpoint", 4000)?;
             if let Some(max) = self.options.max_bytes {
@@ -194,6 +194,10 @@ impl Backend for SqliteBackend {
 
     fn reader(&self) -> Result<Box<dyn Reader>, LogError> {
         let db = self.connect(OpenFlags::SQLITE_OPEN_READ_WRITE, false)?;
+        // Runs are read from end to end: pages that are used again at once stay in the processor's cache,
+        // which a large cache of pages that are never asked for again does not.
+        let tune = db.pragma_update(None, "cache_size", -4096);
+        tune.map_err(|e| self.error(&e))?;
         Ok(Box::new(reader::SqliteReader::new(db, self.clone())))
     }
 }

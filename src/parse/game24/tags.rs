@@ -1,5 +1,7 @@
 //! Delimiters of an answer: `<answer>` in any case, and `\boxed{..}`.
 
+use memchr::{memchr, memrchr};
+
 /// The content of a complete block.
 pub(super) struct Block<'t> {
     pub(super) content: &'t str,
@@ -23,7 +25,7 @@ fn blocks(text: &str) -> impl Iterator<Item = &str> {
     let mut before = text;
     let mut close = None;
     std::iter::from_fn(move || {
-        while let Some(at) = before.rfind('<') {
+        while let Some(at) = memrchr(b'<', before.as_bytes()) {
             let (head, tag) = before.split_at(at);
             before = head;
             if starts_with(tag, CLOSE) {
@@ -43,7 +45,7 @@ fn blocks(text: &str) -> impl Iterator<Item = &str> {
 pub(super) fn unclosed_blocks(text: &str) -> impl Iterator<Item = &str> {
     let mut before = text;
     std::iter::from_fn(move || {
-        while let Some(at) = before.rfind('<') {
+        while let Some(at) = memrchr(b'<', before.as_bytes()) {
             let (head, tag) = before.split_at(at);
             before = head;
             if starts_with(tag, OPEN) {
@@ -56,9 +58,7 @@ pub(super) fn unclosed_blocks(text: &str) -> impl Iterator<Item = &str> {
 
 /// The content of the last `\boxed{..}`, up to its closing brace or the end of the text.
 pub(super) fn boxed(text: &str) -> Option<&str> {
-    if !text.contains('\\') {
-        return None;
-    }
+    memchr(b'\\', text.as_bytes())?;
     let (_, content) = text.rsplit_once("\\boxed{")?;
     let mut depth = 1_usize;
     let end = content.bytes().position(|byte| {

@@ -19,6 +19,8 @@
 //! - **The bottom scan needs a line that is the equation and nothing else**, over exactly the
 //!   puzzle's numbers. It may still pick a line of the working; its method says so.
 
+use memchr::memchr;
+
 use super::Params;
 use super::label::{Label, gives_up, is_refusal, last_label};
 use super::lines::lines;
@@ -143,7 +145,7 @@ impl<'t> Answer<'t> {
     /// Nothing after it means there was no answer apart from the reasoning: all of it is searched.
     fn of(text: &'t str) -> Answer<'t> {
         let whole = Answer { reasoning: None, body: text };
-        if !text.contains('<') {
+        if memchr(b'<', text.as_bytes()).is_none() {
             return whole;
         }
         let Some((reasoning, body)) = text.rsplit_once("</think>") else {

@@ -2,6 +2,7 @@
 
 mod audits;
 mod files;
+mod folders;
 mod hostile;
 mod interrupted;
 mod json;
@@ -14,3 +15,4 @@ mod real_answers;
 mod recordings;
 mod servers;
 mod settings;
+mod stories;

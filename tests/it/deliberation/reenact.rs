@@ -8,7 +8,7 @@ use retold::experiments::deliberation::{Deliberated, Deliberation, Fact};
 use retold::experiments::reenact::{Comparison, Reenactment};
 use retold::experiments::registry::{build, reenact};
 use retold::prompt::Api;
-use retold::run::{Ended, Experiment, Finish, Mode, OutputFile};
+use retold::run::{Ended, Experiment, Finish, Mode, OutputFile, RunRecord};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -24,12 +24,13 @@ struct Again {
     ended: Ended,
     state: Deliberated,
     notes: Vec<String>,
+    comparison: Comparison,
     /// By file.
     theirs: BTreeMap<&'static str, Value>,
 }
 
 fn again(original: &Path) -> Again {
-    let Reenactment { study, model, notes, compare: _ } =
+    let Reenactment { study, model, notes, compare } =
         reenact("deliberation", original).unwrap().unwrap().unwrap();
     let experiment = build("deliberation", &study.settings.experiment).unwrap();
     let trial = Trial::in_memory(model);
@@ -43,13 +44,17 @@ fn again(original: &Path) -> Again {
             Deliberation::apply(&mut state, &Fact::deserialize(&occurred.fact).unwrap());
         }
     }
+    let mut reader = trial.log.reader().unwrap();
+    let mut record = RunRecord::read(reader.as_mut(), trial.run).unwrap();
+    let comparison = compare(&experiment.outputs_any(&mut record).unwrap());
     let files = ["participants.json", "summary.json", "cluster_embeddings.json"];
     let theirs = files.iter().filter_map(|file| {
         let text = std::fs::read_to_string(original.join(file)).ok()?;
         Some((*file, serde_json::from_str(&text).unwrap()))
     });
     let theirs = theirs.collect();
-    Again { trial, ended, state, notes, theirs }
+    drop(reader);
+    Again { trial, ended, state, notes, comparison, theirs }
 }
 
 fn pilot(name: &str) -> PathBuf {
@@ -57,6 +62,12 @@ fn pilot(name: &str) -> PathBuf {
 }
 
 impl Again {
+    /// Our output files hold what theirs hold.
+    fn assert_same_outputs(&self, values: u64) {
+        assert_eq!(self.comparison.differences, Vec::<String>::new());
+        assert_eq!(self.comparison.compared, values);
+    }
+
     /// Every field of their summary is in our report.
     fn assert_same_summary(&self) {
         let by_condition = |summary: &Value| {
@@ -134,6 +145,7 @@ fn counted(pairs: &[(&str, u32)]) -> BTreeMap<String, u32> {
 #[test]
 fn a_pilot_with_everything_is_executed_again() {
     let again = again(&pilot("pilot_001"));
+    again.assert_same_outputs(153);
     again.assert_same_summary();
     again.assert_same_participants(&VOTES);
     again.assert_same_participants(&TALKS);
@@ -192,6 +204,7 @@ fn every_prompt_of_a_pilot_is_rendered_by_us() {
 #[test]
 fn a_pilot_that_ended_early_is_executed_again() {
     let again = again(&pilot("test_small_001"));
+    again.assert_same_outputs(141);
     again.assert_same_summary();
     again.assert_same_participants(&VOTES);
     assert_eq!(again.asked(), counted(&[("initial_vote", 8)]));
@@ -201,6 +214,7 @@ fn a_pilot_that_ended_early_is_executed_again() {
 #[test]
 fn a_pilot_of_an_older_version_is_executed_as_far_as_it_was_kept() {
     let again = again(&pilot("test_full_001"));
+    again.assert_same_outputs(145);
     again.assert_same_summary();
     again.assert_same_participants(&VOTES);
     again.assert_same_participants(&["clarification_transcript", "adversarial_transcript"]);
@@ -213,6 +227,7 @@ fn a_pilot_of_an_older_version_is_executed_as_far_as_it_was_kept() {
 #[test]
 fn a_failed_participant_fails_again_where_no_answer_was_kept() {
     let again = again(&fixtures("originals/pilot_small"));
+    again.assert_same_outputs(153);
     again.assert_same_summary();
     again.assert_same_participants(&VOTES);
     again.assert_same_participants(&TALKS);

@@ -152,7 +152,7 @@ macro_rules! assert_said {
                 (r"head is [0-9a-f]{12}", "head is [hash]"),
                 (r#""(head|hash)":"[0-9a-f]{64}""#, "\"$1\":\"[hash]\""),
                 (r"\b[0-9a-f]{16}\b", "[run]"),
-                (r"(replay|check|show|export|resume|log) [0-9a-f]{4,8}\b(?:  )?", "$1 [run]"),
+                (r"(replay|check|show|export|resume|log|outputs) [0-9a-f]{4,8}\b(?:  )?", "$1 [run]"),
                 (r"127\.0\.0\.1:\d+", "127.0.0.1:[port]"),
             ],
             omit_expression => true,

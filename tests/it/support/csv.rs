@@ -1,4 +1,4 @@
-//! Just enough CSV (RFC 4180) to read the real logs.
+//! Just enough CSV (RFC 4180) to read the real logs, and our own tables.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -7,7 +7,12 @@ use std::path::Path;
 pub(crate) fn rows(path: &Path) -> Vec<BTreeMap<String, String>> {
     let text = std::fs::read_to_string(path)
         .unwrap_or_else(|e| panic!("needs ../shared/data ({}): {e}", path.display()));
-    let mut records = records(&text).into_iter();
+    rows_of(&text)
+}
+
+/// The rows of a text, each by the names of its first line.
+pub(crate) fn rows_of(text: &str) -> Vec<BTreeMap<String, String>> {
+    let mut records = records(text).into_iter();
     let names = records.next().unwrap_or_default();
     records.map(|record| names.iter().cloned().zip(record).collect()).collect()
 }

@@ -31,5 +31,6 @@ pub(crate) mod logs;
 pub(crate) mod mixed;
 pub(crate) mod oracle;
 pub(crate) mod rows;
+pub(crate) mod shape;
 pub(crate) mod tamper;
 pub(crate) mod trial;

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::experiments::deliberation::ask::filled;
+use crate::experiments::deliberation::calls;
 use crate::experiments::deliberation::experiment::Deliberation;
 use crate::experiments::deliberation::facts::Fact;
 use crate::experiments::deliberation::state::Participant;
@@ -20,8 +21,7 @@ impl Deliberation {
     async fn enrich(&self, talk: &mut Talk<Self>, who: &Participant) -> Result<(), Stop> {
         let participant_id = who.participant_id.clone();
         let prompt = self.prompt("demographics", json!({"base_persona": who.base_persona}))?;
-        let (request, call) =
-            (self.single(prompt)?, format!("persona/{participant_id}/demographics"));
+        let (request, call) = (self.single(prompt)?, calls::demographics(&participant_id));
         let asked = self.until(talk, call, request, &self.parsers.demographics, |d| d).await?;
         let (demographics, first) = match asked {
             Ok(found) => found,
@@ -31,8 +31,7 @@ impl Deliberation {
             }
         };
         let prompt = self.prompt("enrich_persona", values(&who.base_persona, &demographics))?;
-        let (request, call) =
-            (self.single(prompt)?, format!("persona/{participant_id}/description"));
+        let (request, call) = (self.single(prompt)?, calls::description(&participant_id));
         match self.until(talk, call, request, &self.parsers.text, filled).await? {
             Ok((enriched_persona, second)) => {
                 let fact = Fact::PersonaEnriched { participant_id, demographics, enriched_persona };

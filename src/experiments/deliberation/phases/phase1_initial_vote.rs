@@ -1,5 +1,6 @@
 //! Phase 1: everyone votes, without giving reasons.
 
+use crate::experiments::deliberation::calls;
 use crate::experiments::deliberation::experiment::Deliberation;
 use crate::experiments::deliberation::facts::Fact;
 use crate::experiments::deliberation::state::Participant;
@@ -14,7 +15,7 @@ impl Deliberation {
             let user = self.prompt("initial_vote", self.about(&who))?;
             let request = self.instructed(system, user)?;
             let participant_id = who.participant_id;
-            let call = format!("initial_vote/{participant_id}");
+            let call = calls::initial_vote(&participant_id);
             match self.until(talk, call, request, &self.parsers.vote, |vote| vote).await? {
                 Ok((choice, cause)) => {
                     talk.record(Fact::InitialVoteCast { participant_id, choice }, &[cause]);

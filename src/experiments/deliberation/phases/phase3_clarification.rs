@@ -1,5 +1,6 @@
 //! Phase 3: a neutral moderator asks for reasons.
 
+use crate::experiments::deliberation::calls;
 use crate::experiments::deliberation::dialogue::Dialogue;
 use crate::experiments::deliberation::experiment::Deliberation;
 use crate::experiments::deliberation::facts::Fact;
@@ -13,7 +14,7 @@ impl Deliberation {
         let participants: Vec<Participant> = clarified.cloned().collect();
         let clarify = async |talk: &mut Talk<Self>, who: Participant| {
             let dialogue = Dialogue {
-                call: format!("clarification/{}", who.participant_id),
+                call: calls::clarification(&who.participant_id),
                 moderator: self.prompt("clarification_moderator", self.about(&who))?,
                 participant: self.instructions(&who, Some("clarification_participant"))?,
                 most: self.config.max_clarification_exchanges,

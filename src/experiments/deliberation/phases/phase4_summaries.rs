@@ -7,6 +7,7 @@ use serde_json::json;
 
 use crate::content::Content;
 use crate::experiments::deliberation::ask::{Failed, filled};
+use crate::experiments::deliberation::calls;
 use crate::experiments::deliberation::experiment::Deliberation;
 use crate::experiments::deliberation::facts::Fact;
 use crate::experiments::deliberation::grouping::{Formed, group};
@@ -52,7 +53,7 @@ impl Deliberation {
             values["dialogue"] = json!(said(turns, "Participant"));
             let request = self.single(self.prompt("individual_summary", values)?)?;
             let participant_id = who.participant_id;
-            let call = format!("summary/{participant_id}");
+            let call = calls::summary(&participant_id);
             match self.until(talk, call, request, &self.parsers.text, filled).await? {
                 Ok((summary, cause)) => {
                     talk.record(Fact::Summarised { participant_id, summary }, &[cause]);
@@ -73,7 +74,7 @@ impl Deliberation {
             .active()
             .filter_map(|p| Some((p.participant_id.clone(), p.individual_summary.clone()?)));
         let summaries: Vec<(String, String)> = summarised.collect();
-        let calls = summaries.iter().map(|(id, text)| (format!("embedding/{id}"), text.as_str()));
+        let calls = summaries.iter().map(|(id, text)| (calls::embedding(id), text.as_str()));
         let vectors = self.embed(run, calls).await?;
         let mut points = BTreeMap::new();
         for ((participant_id, _), vector) in summaries.into_iter().zip(vectors) {
@@ -152,13 +153,13 @@ impl Deliberation {
                 members.filter_map(|p| p.individual_summary.as_deref()).collect();
             let values = json!({"option": cluster.option, "individual_summaries": summaries});
             let request = self.single(self.prompt("cluster_description", values)?)?;
-            let call = format!("{}/description", cluster.call);
+            let call = calls::cluster_description(&cluster.call);
             self.until(talk, call, request, &self.parsers.text, filled).await
         };
         let described = run.converse_all(formed, describe).await?;
         let calls = formed.iter().zip(&described).filter_map(|(cluster, described)| {
             let (text, _) = described.as_ref().ok()?;
-            Some((format!("{}/embedding", cluster.call), text.as_str()))
+            Some((calls::cluster_embedding(&cluster.call), text.as_str()))
         });
         let mut vectors = self.embed(run, calls).await?.into_iter();
         let mut points = BTreeMap::new();

@@ -3,6 +3,7 @@
 use serde_json::json;
 
 use super::Vectors;
+use crate::experiments::deliberation::calls;
 use crate::experiments::deliberation::conditions::Condition;
 use crate::experiments::deliberation::experiment::Deliberation;
 use crate::experiments::deliberation::facts::Fact;
@@ -73,7 +74,7 @@ impl Deliberation {
             .collect();
         let request = self.single(self.prompt("llm_judge", values)?)?;
         let participant_id = who.participant_id.clone();
-        let call = format!("opposition/{participant_id}");
+        let call = calls::opposition(&participant_id);
         let other = |vote: Option<String>| vote.filter(|v| Some(v) != who.initial_choice.as_ref());
         match self.until(talk, call, request, &self.parsers.vote, other).await? {
             Ok((opposition_view, cause)) => {

@@ -3,6 +3,7 @@
 use serde_json::json;
 
 use super::Vectors;
+use crate::experiments::deliberation::calls;
 use crate::experiments::deliberation::conditions::Condition;
 use crate::experiments::deliberation::experiment::Deliberation;
 use crate::experiments::deliberation::facts::Fact;
@@ -59,7 +60,7 @@ impl Deliberation {
         participant_id: String,
         request: crate::prompt::Request,
     ) -> Result<(), Stop> {
-        let call = format!("final_vote/{participant_id}");
+        let call = calls::final_vote(&participant_id);
         match self.until(talk, call, request, &self.parsers.vote, |vote| vote).await? {
             Ok((choice, cause)) => {
                 talk.record(Fact::FinalVoteCast { participant_id, choice }, &[cause]);

@@ -2,6 +2,7 @@
 
 use serde_json::json;
 
+use crate::experiments::deliberation::calls;
 use crate::experiments::deliberation::dialogue::Dialogue;
 use crate::experiments::deliberation::experiment::Deliberation;
 use crate::experiments::deliberation::facts::Fact;
@@ -20,7 +21,7 @@ impl Deliberation {
             values["cross_pollination_content"] = content.clone().into();
             values["opposition_view"] = who.opposition_view.clone().into();
             let dialogue = Dialogue {
-                call: format!("adversarial/{}", who.participant_id),
+                call: calls::adversarial(&who.participant_id),
                 moderator: self.prompt("adversarial_moderator", values)?,
                 participant: self.instructions(&who, Some("adversarial_participant"))?,
                 most: self.config.max_socratic_exchanges,

@@ -1,0 +1,179 @@
+//! The folder of a run's outputs: refused if it exists, written whole or not at all.
+
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use super::error::{CliError, Status};
+use super::select;
+use super::show::experiment_of;
+use crate::experiments::registry;
+use crate::id::RunId;
+use crate::log::Log;
+use crate::run::{AnyExperiment, OutputFile, RunRecord};
+
+/// Where folders of outputs are made.
+const PARENT: &str = "outputs";
+
+/// A file that is in every folder of made-up answers: the others have no place to say so.
+const MARK: &str = "SIMULATED.txt";
+
+/// The folder that a run writes when it has finished, if its settings give it a name.
+pub(super) struct Folder(PathBuf);
+
+/// Whether a run writes its folder.
+#[derive(Debug, Clone, Copy, Default, clap::Args)]
+pub(super) struct FolderArgs {
+    /// Write no output folder: `retold outputs RUN` makes it later.
+    #[arg(long)]
+    no_outputs: bool,
+}
+
+/// A folder that was written.
+pub(super) struct Written {
+    pub(super) folder: String,
+    pub(super) files: usize,
+}
+
+impl Folder {
+    /// The folder of a run with some settings.
+    pub(super) fn of(
+        experiment: &str,
+        settings: &serde_json::Value,
+        args: FolderArgs,
+    ) -> Result<Option<Folder>, CliError> {
+        if args.no_outputs {
+            return Ok(None);
+        }
+        let built = registry::build(experiment, settings);
+        let built = built.map_err(|e| CliError::usage(e.to_string()))?;
+        Ok(built.output_name_any().map(|name| Folder(named(&name))))
+    }
+
+    /// Makes sure, before anything is paid for, that the folder can be made at the end.
+    pub(super) fn can_be_made(&self) -> Result<(), CliError> {
+        let Folder(folder) = self;
+        refuse_existing(folder).map_err(|e| {
+            e.hint("`--resume` goes on with its run, if that is unfinished")
+                .hint("`--no-outputs` records a run without a folder")
+        })?;
+        let draft = draft(folder);
+        let made = fs::create_dir_all(&draft).and_then(|()| fs::remove_dir(&draft));
+        made.map_err(|e| {
+            CliError::new(Status::Io, format!("cannot make {}: {e}", folder.display()))
+                .hint("nothing was recorded: mend it, or give --no-outputs")
+        })
+    }
+
+    /// Writes the folder of a finished run. One that is there already stays as it is: it is as good as
+    /// written if it holds the same.
+    pub(super) fn write(&self, log: &Log, run: RunId) -> Result<Written, CliError> {
+        let Folder(folder) = self;
+        let mut reader = log.reader()?;
+        let mut record = RunRecord::read(reader.as_mut(), run)?;
+        let files = files(experiment_of(&record)?.as_ref(), &mut record)?;
+        if !holds(folder, &files) {
+            let again = format!("the run is kept: `retold outputs {} --to FOLDER`", run.short(8));
+            refuse_existing(folder).map_err(|e| e.hint(again))?;
+            write_folder(folder, &files)?;
+        }
+        Ok(Written { folder: folder.display().to_string(), files: files.len() })
+    }
+}
+
+/// The folder of a name.
+pub(super) fn named(name: &str) -> PathBuf {
+    Path::new(PARENT).join(name)
+}
+
+/// The files of a run's folder.
+pub(super) fn files(
+    experiment: &dyn AnyExperiment,
+    record: &mut RunRecord<'_>,
+) -> Result<Vec<OutputFile>, CliError> {
+    let mut files = experiment.outputs_any(record)?;
+    if files.is_empty() {
+        let name = &record.started.experiment;
+        return Err(CliError::usage(format!("experiment {name} has no outputs")));
+    }
+    if select::is_simulated(&record.started) {
+        files.push(OutputFile::text(MARK, select::SIMULATED));
+    }
+    Ok(files)
+}
+
+/// An output folder is written once.
+pub(super) fn refuse_existing(folder: &Path) -> Result<(), CliError> {
+    match folder.symlink_metadata() {
+        Err(_) => Ok(()),
+        Ok(_) => Err(CliError::usage(format!("{} is there already", folder.display()))
+            .hint("it was left as it is: move it away, or choose another name")),
+    }
+}
+
+/// Writes a folder whole or not at all: under another name first, then renamed.
+pub(super) fn write_folder(folder: &Path, files: &[OutputFile]) -> Result<(), CliError> {
+    let draft = draft(folder);
+    // What a process of the same number left when it died.
+    let _ = fs::remove_dir_all(&draft);
+    let written = fill(&draft, files).and_then(|()| fs::rename(&draft, folder));
+    written.map_err(|e| {
+        // What is left of it is of no use to anybody; that it cannot be removed, either, adds nothing.
+        let _ = fs::remove_dir_all(&draft);
+        CliError::new(Status::Io, format!("cannot write {}: {e}", folder.display()))
+            .hint("the run itself is safe in the log: `retold outputs RUN --to FOLDER`")
+    })
+}
+
+/// A name beside the folder, for a rename does not cross file systems.
+fn draft(folder: &Path) -> PathBuf {
+    let name = folder.file_name().unwrap_or_default().to_string_lossy();
+    folder.with_file_name(format!(".{name}.part-{}", std::process::id()))
+}
+
+fn fill(folder: &Path, files: &[OutputFile]) -> std::io::Result<()> {
+    fs::create_dir_all(folder)?;
+    for OutputFile { name, bytes } in files {
+        let mut file = fs::File::create(folder.join(name))?;
+        file.write_all(bytes)?;
+        file.sync_all()?;
+    }
+    Ok(())
+}
+
+/// Whether a folder has these files, byte for byte.
+fn holds(folder: &Path, files: &[OutputFile]) -> bool {
+    let same = |file: &OutputFile| {
+        fs::read(folder.join(&file.name)).is_ok_and(|bytes| bytes == file.bytes)
+    };
+    files.iter().all(same)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_that_cannot_be_filled_is_not_there_at_all() {
+        let place = tempfile::tempdir().expect("a folder");
+        let folder = place.path().join("outputs");
+        let files = |second: &str| [OutputFile::text("one", "1"), OutputFile::text(second, "2")];
+        let error = write_folder(&folder, &files("no_such_folder/two")).expect_err("it must fail");
+        assert_eq!(error.status, Status::Io);
+        assert_eq!(fs::read_dir(place.path()).expect("readable").count(), 0, "nothing is left");
+        write_folder(&folder, &files("two")).expect("it works now");
+        assert!(holds(&folder, &files("two")));
+        assert!(!holds(&folder, &files("three")));
+    }
+
+    #[test]
+    fn what_a_dead_process_left_is_not_taken_in() {
+        let place = tempfile::tempdir().expect("a folder");
+        let folder = place.path().join("outputs");
+        fs::create_dir(draft(&folder)).expect("a draft");
+        fs::write(draft(&folder).join("old"), "half").expect("a file");
+        write_folder(&folder, &[OutputFile::text("one", "1")]).expect("written");
+        let names: Vec<_> = fs::read_dir(&folder).expect("readable").collect();
+        assert_eq!(names.len(), 1);
+    }
+}

@@ -1,0 +1,78 @@
+//! The names of all calls, in one place: who asks and who looks up what was asked agree on them.
+
+use super::state::{Cluster, Speaker};
+
+/// The demographics of a persona.
+pub(super) fn demographics(participant_id: &str) -> String {
+    format!("persona/{participant_id}/demographics")
+}
+
+/// The fuller description of a persona.
+pub(super) fn description(participant_id: &str) -> String {
+    format!("persona/{participant_id}/description")
+}
+
+/// Phase 1.
+pub(super) fn initial_vote(participant_id: &str) -> String {
+    format!("initial_vote/{participant_id}")
+}
+
+/// Phase 3: the beginning of its turns.
+pub(super) fn clarification(participant_id: &str) -> String {
+    format!("clarification/{participant_id}")
+}
+
+/// A turn of a dialogue; exchanges count from 1.
+pub(super) fn turn(dialogue: &str, exchange: usize, speaker: Speaker) -> String {
+    match speaker {
+        Speaker::Moderator => format!("{dialogue}/{exchange}/moderator"),
+        Speaker::Participant => format!("{dialogue}/{exchange}/participant"),
+    }
+}
+
+/// Phase 4: the summary of a clarification.
+pub(super) fn summary(participant_id: &str) -> String {
+    format!("summary/{participant_id}")
+}
+
+/// Phase 4: the vector of a summary.
+pub(super) fn embedding(participant_id: &str) -> String {
+    format!("embedding/{participant_id}")
+}
+
+/// Phase 4: the beginning of a cluster's calls: option and cluster by number.
+pub(super) fn numbered_cluster(option: usize, cluster: usize) -> String {
+    format!("cluster/{option}_{cluster}")
+}
+
+/// The same, of a cluster that has been formed.
+pub(super) fn cluster(cluster: &Cluster, options: &[String]) -> String {
+    let option = options.iter().position(|option| *option == cluster.option).unwrap_or_default();
+    let number = cluster.cluster_id.rsplit('_').next().and_then(|number| number.parse().ok());
+    numbered_cluster(option, number.unwrap_or_default())
+}
+
+/// Phase 4: the description of a cluster, given the beginning of its calls.
+pub(super) fn cluster_description(cluster: &str) -> String {
+    format!("{cluster}/description")
+}
+
+/// Phase 4: the vector of that description.
+pub(super) fn cluster_embedding(cluster: &str) -> String {
+    format!("{cluster}/embedding")
+}
+
+/// Phase 5, where a model judges.
+pub(super) fn opposition(participant_id: &str) -> String {
+    format!("opposition/{participant_id}")
+}
+
+/// Phase 7: the beginning of its turns.
+pub(super) fn adversarial(participant_id: &str) -> String {
+    format!("adversarial/{participant_id}")
+}
+
+/// Phase 6 or 7.
+pub(super) fn final_vote(participant_id: &str) -> String {
+    format!("final_vote/{participant_id}")
+}

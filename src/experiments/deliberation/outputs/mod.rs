@@ -1,0 +1,91 @@
+//! The output folder `outputs/{pilot_id}`: the document's files in the shapes of the original outputs,
+//! and tables.
+//!
+//! | file | what |
+//! |---|---|
+//! | `participants.json` | everyone, with transcripts and vectors |
+//! | `cluster_embeddings.json`, `individual_embeddings.json` | the vectors of descriptions and summaries |
+//! | `summary.json` | the statistics |
+//! | `checkpoint.json` | how far the run got, and its clusters |
+//! | `config.yaml` | the config with all defaults filled in; no keys |
+//! | `experiment.log` | what happened, a line each |
+//! | `participants.csv`, `turns.csv`, `votes.csv` | the same as tables, for those who do not read JSON |
+//!
+//! All of it is folded from the log, so that one log always gives the same bytes: vectors are the
+//! recorded answers, and a file was "generated" when the last event of the run happened. Vectors are
+//! 32-bit floats; they are printed as the 64-bit numbers of the same value, as the original does.
+
+mod checkpoint;
+mod clusters;
+mod config;
+mod diary;
+mod participants;
+mod tables;
+mod vectors;
+
+use serde::Serialize;
+
+use self::vectors::Vectors;
+use super::experiment::Deliberation;
+use super::state::Deliberated;
+use super::summary::summary;
+use crate::run::{OutputError, OutputFile, RunRecord};
+
+impl Deliberation {
+    /// All files of the folder.
+    pub(super) fn output_files(
+        &self,
+        state: &Deliberated,
+        record: &mut RunRecord<'_>,
+    ) -> Result<Vec<OutputFile>, OutputError> {
+        let options = &self.config.topic.options;
+        let vectors = Vectors::read(state, options, record)?;
+        let (pilot_id, generated_at) = (self.config.pilot_id.as_str(), record.last.to_string());
+        let clusters = clusters::records(state, &vectors);
+        let dated = |contents| Dated { pilot_id, generated_at: &generated_at, contents };
+        let reason = state.termination_reason.as_deref();
+        let summary = summary(pilot_id, reason, state.participants.values());
+        let checkpoint = checkpoint::record(state, options, &clusters, &generated_at);
+        let participants = participants::records(state, &vectors);
+        let embeddings = participants::embeddings(state, &vectors);
+        Ok(vec![
+            OutputFile::json(
+                "participants.json",
+                &dated(Contents::Participants { participants: &participants }),
+            )?,
+            OutputFile::json(
+                "cluster_embeddings.json",
+                &dated(Contents::Clusters { clusters: &clusters }),
+            )?,
+            OutputFile::json(
+                "individual_embeddings.json",
+                &dated(Contents::Embeddings { embeddings: &embeddings }),
+            )?,
+            OutputFile::json("summary.json", &summary)?,
+            OutputFile::json("checkpoint.json", &checkpoint)?,
+            OutputFile::text("config.yaml", config::yaml(&self.config, record)?),
+            OutputFile::text("experiment.log", diary::text(pilot_id, record)?),
+            OutputFile::table(&tables::participants(state)),
+            OutputFile::table(&tables::turns(state)),
+            OutputFile::table(&tables::votes(state)),
+        ])
+    }
+}
+
+/// A file that says which pilot it is of, and when it was made.
+#[derive(Serialize)]
+struct Dated<'a> {
+    pilot_id: &'a str,
+    generated_at: &'a str,
+    #[serde(flatten)]
+    contents: Contents<'a>,
+}
+
+/// What is in it, under a key of its own.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Contents<'a> {
+    Participants { participants: &'a [participants::ParticipantRecord<'a>] },
+    Clusters { clusters: &'a [clusters::ClusterRecord<'a>] },
+    Embeddings { embeddings: &'a [participants::Embedding<'a>] },
+}

@@ -1,0 +1,81 @@
+//! The vectors of a run, which are not part of its facts: they are the recorded answers.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde::{Serialize, Serializer};
+
+use crate::content::Content;
+use crate::experiments::deliberation::calls;
+use crate::experiments::deliberation::state::Deliberated;
+use crate::id::{CallPath, ContentHash};
+use crate::run::{OutputError, RunRecord};
+
+/// All vectors of a run.
+pub(super) struct Vectors {
+    /// Of summaries, by participant.
+    summaries: BTreeMap<String, Vector>,
+    /// Of descriptions, by cluster.
+    descriptions: BTreeMap<String, Vector>,
+}
+
+/// A vector that prints its floats as 64-bit numbers of the same value.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Vector(Arc<[f32]>);
+
+impl Serialize for Vector {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.0.iter().map(|x| f64::from(*x)))
+    }
+}
+
+impl Vectors {
+    /// Reads the vectors that the facts name.
+    pub(super) fn read(
+        state: &Deliberated,
+        options: &[String],
+        record: &mut RunRecord<'_>,
+    ) -> Result<Vectors, OutputError> {
+        let (mut summaries, mut descriptions) = (BTreeMap::new(), BTreeMap::new());
+        for (id, hash) in state.participants.values().filter_map(|p| {
+            let hash = p.summary_vector?;
+            Some((&p.participant_id, hash))
+        }) {
+            summaries.insert(id.clone(), vector(record, &calls::embedding(id), hash)?);
+        }
+        for cluster in &state.clusters {
+            if let Some(hash) = cluster.vector {
+                let call = calls::cluster_embedding(&calls::cluster(cluster, options));
+                descriptions.insert(cluster.cluster_id.clone(), vector(record, &call, hash)?);
+            }
+        }
+        Ok(Vectors { summaries, descriptions })
+    }
+
+    /// Of a participant's summary.
+    pub(super) fn of_summary(&self, participant_id: &str) -> Option<&Vector> {
+        self.summaries.get(participant_id)
+    }
+
+    /// Of a cluster's description.
+    pub(super) fn of_description(&self, cluster_id: &str) -> Option<&Vector> {
+        self.descriptions.get(cluster_id)
+    }
+}
+
+/// The recorded answer of a call, which must be the vector that a fact names by its hash.
+fn vector(
+    record: &mut RunRecord<'_>,
+    call: &str,
+    hash: ContentHash,
+) -> Result<Vector, OutputError> {
+    let missing = || OutputError::Missing { what: format!("vector {hash} of call {call}") };
+    let path = CallPath::new(call).map_err(|_| missing())?;
+    match record.answer(&path, 0)? {
+        Some(content) if content.hash() == hash => match content {
+            Content::Vector(floats) => Ok(Vector(floats)),
+            Content::Text(_) => Err(missing()),
+        },
+        _ => Err(missing()),
+    }
+}

@@ -1,0 +1,117 @@
+//! JSON that is canonical as it was written, told from its text.
+
+use std::io::{self, Write};
+
+use memchr::memchr2;
+use serde::Serialize;
+use serde_json::ser::{Formatter, Serializer};
+
+/// The largest integer that a double holds exactly, with all below it.
+const EXACT: u64 = 1 << 53;
+
+/// The JSON of a value, if writing it as it comes is the same as writing it canonically (RFC 8785): its keys
+/// ascend and its numbers are plain. `None` says nothing else but that the long way has to be gone.
+///
+/// serde_json writes strings and small integers as RFC 8785 does, and no white space.
+pub(super) fn canonical_as_is<T: Serialize>(value: &T) -> Option<String> {
+    let mut text = Vec::with_capacity(512);
+    value.serialize(&mut Serializer::with_formatter(&mut text, Plain)).ok()?;
+    if !keys_ascend(&text) {
+        return None;
+    }
+    String::from_utf8(text).ok()
+}
+
+/// Refuses every number whose canonical form is another than serde_json's.
+struct Plain;
+
+fn refused() -> io::Error {
+    io::Error::from(io::ErrorKind::Unsupported)
+}
+
+impl Formatter for Plain {
+    fn write_f64<W: Write + ?Sized>(&mut self, writer: &mut W, value: f64) -> io::Result<()> {
+        // Both write the shortest decimal that reads back as the number, and differ in exponents and `.0`.
+        match value.fract() != 0.0 && (1e-3..1e9).contains(&value.abs()) {
+            true => write!(writer, "{value}"),
+            false => Err(refused()),
+        }
+    }
+
+    fn write_f32<W: Write + ?Sized>(&mut self, _: &mut W, _: f32) -> io::Result<()> {
+        Err(refused())
+    }
+
+    fn write_u64<W: Write + ?Sized>(&mut self, writer: &mut W, value: u64) -> io::Result<()> {
+        match value <= EXACT {
+            true => write!(writer, "{value}"),
+            false => Err(refused()),
+        }
+    }
+
+    fn write_i64<W: Write + ?Sized>(&mut self, writer: &mut W, value: i64) -> io::Result<()> {
+        match value.unsigned_abs() <= EXACT {
+            true => write!(writer, "{value}"),
+            false => Err(refused()),
+        }
+    }
+
+    fn write_u128<W: Write + ?Sized>(&mut self, _: &mut W, _: u128) -> io::Result<()> {
+        Err(refused())
+    }
+
+    fn write_i128<W: Write + ?Sized>(&mut self, _: &mut W, _: i128) -> io::Result<()> {
+        Err(refused())
+    }
+}
+
+/// Whether the keys of every object ascend. Below U+E000, the order of bytes is the order of UTF-16 units
+/// that RFC 8785 asks for; a key with anything else in it, or with an escape, is not judged.
+fn keys_ascend(json: &[u8]) -> bool {
+    // The last key of each object around, nothing for an array.
+    let mut open: Vec<Option<&[u8]>> = Vec::with_capacity(8);
+    let mut at_key = false;
+    let mut at = 0;
+    while let Some(&byte) = json.get(at) {
+        at += 1;
+        match byte {
+            b'{' => {
+                open.push(Some(b""));
+                at_key = true;
+            }
+            b'[' => {
+                open.push(None);
+                at_key = false;
+            }
+            b'}' | b']' => drop(open.pop()),
+            b',' => at_key = matches!(open.last(), Some(Some(_))),
+            b'"' => {
+                let Some((text, escaped)) = string_at(&json[at..]) else { return false };
+                at += text.len() + 1;
+                if at_key {
+                    let Some(Some(last)) = open.last_mut() else { return false };
+                    // The empty key comes first and is rare enough to be left to others.
+                    if escaped || text <= *last || text.iter().any(|byte| *byte >= 0xee) {
+                        return false;
+                    }
+                    *last = text;
+                    at_key = false;
+                }
+            }
+            _ => {}
+        }
+    }
+    true
+}
+
+/// A string up to its closing quote, and whether anything in it is escaped.
+fn string_at(json: &[u8]) -> Option<(&[u8], bool)> {
+    let mut from = 0;
+    loop {
+        let at = from + memchr2(b'"', b'\\', json.get(from..)?)?;
+        match json[at] {
+            b'"' => return Some((&json[..at], from > 0)),
+            _ => from = at + 2,
+        }
+    }
+}

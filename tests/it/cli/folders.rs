@@ -1,0 +1,125 @@
+//! Output folders: written at the end of a run, never over another one, never half.
+
+use std::path::Path;
+
+use crate::support::cli::{Place, assert_said};
+
+/// Eight participants.
+fn place() -> Place {
+    let place = Place::new();
+    let config = Path::new(env!("CARGO_MANIFEST_DIR")).join("config/deliberation_small.yaml");
+    let text = std::fs::read_to_string(config).unwrap();
+    let smaller = "participants_per_condition: 2\nlimits:\n  concurrency: 1\n";
+    let text = text.replace("participants_per_condition: 10\n", smaller);
+    assert!(text.contains(smaller));
+    place.write("pilot.yaml", text);
+    place
+}
+
+const FOLDER: &str = "outputs/budgeting_small";
+
+#[test]
+fn a_folder_that_exists_is_refused_before_anything_is_recorded() {
+    let place = place();
+    std::fs::create_dir_all(place.path(FOLDER)).unwrap();
+    let shown = place.session(&["run pilot.yaml --quiet"]);
+    assert_said!("folders_exists", shown);
+    assert!(!place.path("retold.db").exists(), "nothing is recorded");
+}
+
+#[test]
+fn a_folder_that_cannot_be_made_is_told_before_anything_is_recorded() {
+    let place = place();
+    place.write("outputs", "a file in the way");
+    let shown = place.session(&["run pilot.yaml --quiet"]);
+    assert_said!("folders_in_the_way", shown);
+    assert!(!place.path("retold.db").exists(), "nothing is recorded");
+    place.ok("run pilot.yaml --quiet --no-outputs");
+    let shown = place.session(&["outputs latest", "outputs latest --to pilot.yaml"]);
+    assert_said!("folders_later", shown);
+    assert_eq!(place.read("outputs"), "a file in the way");
+    place.ok("outputs latest --to elsewhere");
+    assert!(place.path("elsewhere/participants.json").is_file());
+}
+
+#[test]
+fn a_run_writes_its_folder_once() {
+    let place = place();
+    let (run, code) = place.json("run pilot.yaml");
+    assert_eq!((code, &run["outputs"]), (0, &FOLDER.into()), "{run}");
+    let mut names: Vec<String> = std::fs::read_dir(place.path(FOLDER))
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    names.sort();
+    assert_said!("folders_files", names.join("\n"));
+    let first = place.read(&format!("{FOLDER}/participants.json"));
+    let shown = place.session(&["run pilot.yaml --quiet", "outputs latest"]);
+    assert_said!("folders_again", shown);
+    // Made again from the log, it is the same to the byte.
+    place.ok("outputs latest --to again");
+    for name in names {
+        let (one, other) =
+            (place.read(&format!("{FOLDER}/{name}")), place.read(&format!("again/{name}")));
+        assert_eq!(one, other, "{name}");
+    }
+    // Going on with a finished run finds the folder as it would write it.
+    let (resumed, code) = place.json("run pilot.yaml --resume");
+    assert_eq!((code, &resumed["outputs"]), (0, &FOLDER.into()), "{resumed}");
+    assert_eq!((&resumed["model_calls"], &resumed["run"]), (&0.into(), &run["run"]));
+    assert_eq!(place.read(&format!("{FOLDER}/participants.json")), first);
+}
+
+#[test]
+fn an_unfinished_run_goes_on_by_its_config() {
+    let place = place();
+    let stopped = place.run("run pilot.yaml --quiet --log-limit 150000");
+    assert_eq!(stopped.code, 3, "{}{}", stopped.out, stopped.err);
+    assert!(!place.path(FOLDER).exists(), "nothing is written of an unfinished run");
+    let (begun, _) = place.json("show latest");
+    place.ok("outputs latest --to so_far");
+    let so_far: serde_json::Value =
+        serde_json::from_str(&place.read("so_far/checkpoint.json")).unwrap();
+    assert!(so_far["last_completed_phase"].as_u64().unwrap() < 9, "{so_far}");
+    assert!(place.read("so_far/participants.json").contains("\"pending\""));
+    assert!(place.read("so_far/experiment.log").contains("WARNING unfinished"));
+    assert_eq!(begun["outcome"], serde_json::Value::Null);
+    let shown = place.session(&[
+        "run pilot.yaml --quiet --resume --set model=gpt-5 --set random_seed=1",
+        "run pilot.yaml --quiet --resume --set pilot_id=another",
+    ]);
+    assert_said!("folders_resume", shown);
+    let (resumed, code) = place.json("run pilot.yaml --resume");
+    assert_eq!((code, &resumed["outcome"]), (0, &"finished".into()), "{resumed}");
+    assert_eq!(resumed["run"], begun["run"]);
+    assert!(place.path(FOLDER).is_dir());
+    // The same as an uninterrupted run.
+    let (whole, _) = place.json("run pilot.yaml --no-outputs");
+    assert_eq!(whole["outcome_digest"], resumed["outcome_digest"]);
+}
+
+#[test]
+fn a_folder_that_came_up_meanwhile_takes_nothing_from_the_run() {
+    let place = place();
+    assert_eq!(place.run("run pilot.yaml --quiet --log-limit 150000").code, 3);
+    std::fs::create_dir_all(place.path(FOLDER)).unwrap();
+    place.write(&format!("{FOLDER}/summary.json"), "somebody else's");
+    let said = place.run("resume latest --quiet");
+    assert_eq!(said.code, 2, "{}{}", said.out, said.err);
+    assert!(said.out.contains("finished"), "the run is told: {}", said.out);
+    assert_said!("folders_meanwhile", format!("{}[exit {}]\n", said.err, said.code));
+    assert_eq!(place.read(&format!("{FOLDER}/summary.json")), "somebody else's");
+    assert_eq!(std::fs::read_dir(place.path("outputs")).unwrap().count(), 1, "no draft is left");
+    assert_eq!(place.json("show latest").0["outcome"], "finished");
+    place.ok("outputs latest --to mine");
+    assert!(place.read("mine/summary.json").contains("by_condition"));
+}
+
+#[test]
+fn a_game_has_tables_too() {
+    let place = Place::with_run();
+    let (_, code) = place.json("outputs latest --to out");
+    assert_eq!(code, 0);
+    let tables = [place.read("out/puzzles.csv"), place.read("out/answers.csv")].concat();
+    assert_said!("folders_game", tables);
+}

@@ -1,0 +1,238 @@
+//! The output folder: the shapes of the original outputs, and what is in them.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use retold::experiments::deliberation::{Config, SimulatedDeliberation};
+use retold::experiments::registry::{Study, build, study};
+use retold::model::simulated::{Misbehaviour, Simulated};
+use retold::run::{AnyExperiment, Finish, Mode, OutputFile, RunRecord};
+use serde_json::Value;
+
+use crate::support::block_on;
+use crate::support::csv::rows_of;
+use crate::support::data::folder;
+use crate::support::shape::{Shape, shape};
+use crate::support::trial::Trial;
+
+const TROUBLE: Misbehaviour = Misbehaviour {
+    malformed: 0.2,
+    rate_limited: 0.1,
+    server_error: 0.0,
+    failure: 0.05,
+    latency: Duration::ZERO,
+};
+
+fn small(overrides: &[&str]) -> (Config, Box<dyn AnyExperiment>) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("config/deliberation_small.yaml");
+    let overrides: Vec<String> = overrides.iter().map(|o| (*o).to_owned()).collect();
+    let Study { settings, .. } = study(&path, None, &overrides).unwrap();
+    let config = serde_json::from_value(settings.experiment["config"].clone()).unwrap();
+    (config, build("deliberation", &settings.experiment).unwrap())
+}
+
+/// The files of a recorded run, by name.
+fn files(trial: &Trial, experiment: &dyn AnyExperiment) -> BTreeMap<String, String> {
+    let mut reader = trial.log.reader().unwrap();
+    let mut record = RunRecord::read(reader.as_mut(), trial.run).unwrap();
+    let files = experiment.outputs_any(&mut record).unwrap();
+    let text = |OutputFile { name, bytes }| (name, String::from_utf8(bytes).unwrap());
+    files.into_iter().map(text).collect()
+}
+
+fn recorded(misbehaviour: Misbehaviour, overrides: &[&str]) -> BTreeMap<String, String> {
+    let (_, experiment) = small(overrides);
+    let model = Simulated::new(7, misbehaviour, Box::new(SimulatedDeliberation));
+    let trial = Trial::in_memory(Arc::new(model));
+    let ended = block_on(trial.go(Mode::Record, experiment.as_ref()));
+    assert!(matches!(ended.finish, Finish::Finished), "{:?}", ended.finish);
+    files(&trial, experiment.as_ref())
+}
+
+fn json(files: &BTreeMap<String, String>, name: &str) -> Value {
+    serde_json::from_str(&files[name]).unwrap()
+}
+
+/// Objects whose keys are options, which differ from study to study.
+const BY_OPTION: [&str; 3] =
+    ["clusters_by_option", "initial_vote_distribution", "final_vote_distribution"];
+
+/// Ours has theirs' keys in their order, and values of the same types wherever neither is null.
+fn assert_alike(path: &str, theirs: &Shape, ours: &Shape) {
+    match (theirs, ours) {
+        (Shape::Null, _) | (_, Shape::Null) => {}
+        (Shape::List(theirs), Shape::List(ours)) => {
+            // Every item is like every other, so one of theirs tells what ours must be.
+            for (number, item) in ours.iter().enumerate() {
+                if let Some(example) = theirs.first() {
+                    assert_alike(&format!("{path}[{number}]"), example, item);
+                }
+            }
+            for example in theirs {
+                if let Some(item) = ours.first() {
+                    assert_alike(path, example, item);
+                }
+            }
+        }
+        (Shape::Object(theirs), Shape::Object(ours))
+            if BY_OPTION.iter().any(|k| path.ends_with(k)) =>
+        {
+            for (key, item) in ours {
+                assert_alike(&format!("{path}.{key}"), &theirs[0].1, item);
+            }
+        }
+        (Shape::Object(theirs), Shape::Object(ours)) => {
+            let keys =
+                |of: &[(String, Shape)]| of.iter().map(|(k, _)| k.clone()).collect::<Vec<_>>();
+            assert_eq!(keys(ours), keys(theirs), "{path}");
+            for ((key, theirs), (_, ours)) in theirs.iter().zip(ours) {
+                assert_alike(&format!("{path}.{key}"), theirs, ours);
+            }
+        }
+        _ => assert_eq!(
+            std::mem::discriminant(theirs),
+            std::mem::discriminant(ours),
+            "{path}: theirs is {theirs:?}, ours {ours:?}"
+        ),
+    }
+}
+
+#[test]
+fn the_files_have_the_shapes_of_a_real_pilot() {
+    let ours = recorded(Misbehaviour::default(), &[]);
+    let pilot = folder("deliberation").join("outputs/pilot_001");
+    let mut compared = 0;
+    for (name, text) in ours.iter().filter(|(name, _)| name.ends_with(".json")) {
+        let theirs = std::fs::read_to_string(pilot.join(name)).unwrap();
+        assert_alike(name, &shape(&theirs), &shape(text));
+        compared += 1;
+    }
+    assert_eq!(compared, 5);
+    for entry in std::fs::read_dir(&pilot).unwrap() {
+        let name = entry.unwrap().file_name().into_string().unwrap();
+        assert!(ours.contains_key(&name), "{name} is missing");
+    }
+}
+
+#[test]
+fn a_config_can_be_used_again() {
+    let overrides = [
+        "pilot_name='yes: [no] # 1'",
+        "api_sleep_seconds=0.25",
+        "temperature=0.5",
+        "max_parse_retries=4",
+        "random_seed=9",
+    ];
+    let (config, experiment) = small(&overrides);
+    let model = Simulated::new(7, Misbehaviour::default(), Box::new(SimulatedDeliberation));
+    let trial = Trial::in_memory(Arc::new(model));
+    block_on(trial.record(experiment.as_ref()));
+    let text = &files(&trial, experiment.as_ref())["config.yaml"];
+    let again: Config = retold::config::load(Path::new("config.yaml"), text).unwrap();
+    // The seed is the run's; a trial's is always 7.
+    assert_eq!(again, Config { experiment: None, random_seed: Some(7), ..config });
+    insta::assert_snapshot!(text);
+}
+
+#[test]
+fn vectors_are_exact() {
+    let files = recorded(Misbehaviour::default(), &["participants_per_condition=2"]);
+    let list = json(&files, "individual_embeddings.json");
+    let list = list["embeddings"].as_array().unwrap();
+    assert_eq!(list.len(), 4, "half of eight are asked for reasons");
+    let participants = json(&files, "participants.json");
+    for entry in list {
+        let id = &entry["participant_id"];
+        let own = participants["participants"].as_array().unwrap();
+        let own = own.iter().find(|p| p["participant_id"] == *id).unwrap();
+        assert_eq!(own["individual_summary_embedding"], entry["embedding"], "{id}");
+        for number in entry["embedding"].as_array().unwrap() {
+            let number = number.as_f64().unwrap();
+            assert_eq!(f64::from(number as f32), number, "a 32-bit float, and no other number");
+        }
+    }
+}
+
+#[test]
+fn the_order_of_answers_leaves_no_trace_in_the_files() {
+    let overrides = ["participants_per_condition=5"];
+    let at_once = recorded(TROUBLE, &overrides);
+    let latency = Duration::from_millis(3);
+    let shuffled = recorded(Misbehaviour { latency, ..TROUBLE }, &overrides);
+    let time = regex::Regex::new(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z").unwrap();
+    let without_times = |text: &str| time.replace_all(text, "[time]").into_owned();
+    for (name, text) in &at_once {
+        assert_eq!(without_times(text), without_times(&shuffled[name]), "{name}");
+    }
+    assert_eq!(at_once.len(), shuffled.len());
+}
+
+#[test]
+fn failures_are_told_in_every_file_and_counted_in_none() {
+    let files = recorded(TROUBLE, &["participants_per_condition=10"]);
+    let participants = json(&files, "participants.json");
+    let participants = participants["participants"].as_array().unwrap();
+    let failed: Vec<&Value> = participants.iter().filter(|p| p["status"] == "failed").collect();
+    assert!(failed.len() > 3 && failed.len() < participants.len(), "{} failed", failed.len());
+    let rows = rows_of(&files["participants.csv"]);
+    assert_eq!(rows.len(), participants.len());
+    for (row, participant) in rows.iter().zip(participants) {
+        let said = |key: &str| participant[key].as_str().unwrap_or_default().to_owned();
+        for key in [
+            "participant_id",
+            "condition",
+            "status",
+            "base_persona",
+            "initial_choice",
+            "error_message",
+        ] {
+            assert_eq!(row[key], said(key), "{key}");
+        }
+    }
+    for participant in &failed {
+        let id = participant["participant_id"].as_str().unwrap();
+        let message = participant["error_message"].as_str().unwrap();
+        let call = message.split(' ').next().unwrap();
+        assert!(call.contains(id), "{message}");
+        let line = format!("ERROR {id} failed at {call} sample ");
+        assert!(files["experiment.log"].contains(&line), "{line}");
+    }
+    let summary = json(&files, "summary.json");
+    let votes = rows_of(&files["votes.csv"]);
+    for (condition, row) in summary["by_condition"].as_object().unwrap() {
+        for (vote, key) in
+            [("initial", "initial_vote_distribution"), ("final", "final_vote_distribution")]
+        {
+            for (option, count) in row[key].as_object().into_iter().flatten() {
+                let counted = votes.iter().filter(|v| {
+                    v["condition"] == *condition
+                        && v["vote"] == vote
+                        && v["choice"] == *option
+                        && v["status"] == "complete"
+                });
+                assert_eq!(counted.count() as u64, count.as_u64().unwrap(), "{condition} {option}");
+            }
+        }
+    }
+    let turns = rows_of(&files["turns.csv"]);
+    let spoken: usize = participants
+        .iter()
+        .flat_map(|p| [&p["clarification_transcript"], &p["adversarial_transcript"]])
+        .map(|transcript| transcript.as_array().map_or(0, Vec::len))
+        .sum();
+    assert_eq!(turns.len(), spoken);
+}
+
+#[test]
+fn a_run_that_ended_early_has_all_files() {
+    let files = recorded(Misbehaviour::default(), &["disagreement_threshold=0.1"]);
+    let checkpoint = json(&files, "checkpoint.json");
+    assert_eq!(checkpoint["terminated_early"], true);
+    assert_eq!(checkpoint["last_completed_phase"], 2);
+    assert_eq!(checkpoint["clusters"], Value::Array(Vec::new()));
+    assert!(files["experiment.log"].contains("WARNING terminated early: Option '"));
+    assert_eq!(rows_of(&files["turns.csv"]).len(), 0);
+    assert_eq!(rows_of(&files["votes.csv"]).len(), 40);
+}
