@@ -178,7 +178,7 @@ impl Search<'_> {
             };
             let is_own = match source {
                 Source::Answer(seq) => index.is_own_answer(seq),
-                Source::Fact(_) => texts.iter().any(|text| *text == index.subject),
+                Source::Fact(_) => texts.contains(&index.subject),
             };
             let texts: Vec<(&String, Proof)> =
                 texts.iter().filter_map(|text| Some((text, index.proof(is_own, text)?))).collect();
