@@ -21,12 +21,16 @@ use serde_json::{Value, json};
 /// The document's rule as its program states it: a pattern, and what is done with the match.
 type Rule = Box<dyn Fn(&str) -> usize>;
 
+/// What the frozen votes choose from.
+const OPTIONS: [&str; 4] = ["Night buses", "Bike lanes downtown", "Bike lanes", "Street trees"];
+
 fn main() {
     println!("{:<20} {:>9} {:>9} {:>7}", "parser", "MB/s", "regex", "ratio");
     for (name, version) in registry::all() {
         let params = match name {
             "game24" => json!({ "numbers": [4, 6, 7, 8] }),
             "redistribution" => json!({ "targets": 4 }),
+            "vote" => json!({ "options": OPTIONS }),
             _ => Value::Null,
         };
         let spec = ParserSpec { name: name.into(), params, version };
@@ -112,7 +116,11 @@ fn rule(name: &str) -> Rule {
             let patterns = names.map(|name| regex(&format!(r"{name}:[^\S\n]*(\[[^\]]*\]|[^\n]*)")));
             Box::new(move |text| patterns.iter().filter(|p| p.captures(text).is_some()).count())
         }
-        "character" => json_in(regex(r"(?s)\{.*\}")),
+        "character" | "demographics" => json_in(regex(r"(?s)\{.*\}")),
+        "vote" => first(regex(&format!("({})", OPTIONS.join("|"))), regex(r"\b\d+\b")),
+        "moderator" => first(regex(r"^\s*(SATISFIED)\s*$"), regex(r"(?s)\S.*")),
+        // As it is, without the white space around it.
+        "free_text" | "vector" => first(regex(r"(?s)^\s*(.*\S)"), regex(r"^\s*$")),
         _ => json_in(regex(r"(?s)\{[^{}]*\}")),
     }
 }

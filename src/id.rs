@@ -97,6 +97,18 @@ hex_id!(
     RunId,
     8
 );
+impl RunId {
+    /// A new one.
+    ///
+    /// # Errors
+    /// The system gives no random bytes.
+    pub fn random() -> Result<Self, getrandom::Error> {
+        let mut bytes = [0; 8];
+        getrandom::fill(&mut bytes)?;
+        Ok(RunId(bytes))
+    }
+}
+
 hex_id!(
     /// The prompt hash: BLAKE3-256 of the canonical request.
     PromptHash,

@@ -5,7 +5,17 @@
 
 use minijinja::syntax::SyntaxConfig;
 use minijinja::{AutoEscape, Environment, UndefinedBehavior};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
+
+/// A template, whole, as settings record it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TemplateText {
+    /// Its name, or the path it was read from.
+    pub name: String,
+    /// Its text.
+    pub text: String,
+}
 
 /// A template that cannot be read or filled in.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

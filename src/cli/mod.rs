@@ -7,19 +7,24 @@ mod check;
 mod error;
 mod export;
 mod folder;
+mod fork;
 mod import;
 mod list;
 mod model;
 mod output;
 mod outputs;
+mod personas;
+mod play;
 mod progress;
 mod reenact;
+mod rehearse;
 mod replay;
 mod resume;
 mod run;
 mod select;
 mod session;
 mod show;
+mod signal;
 mod verify;
 
 use std::path::PathBuf;
@@ -87,6 +92,8 @@ impl Global {
 enum Command {
     Run(run::Args),
     Resume(resume::Args),
+    Fork(fork::Args),
+    Play(play::Args),
     Replay(replay::Args),
     Check(check::Args),
     Audit(audit::Args),
@@ -96,6 +103,7 @@ enum Command {
     Verify(verify::Args),
     Export(export::Args),
     Import(import::Args),
+    Personas(personas::Args),
 }
 
 /// Runs the program with the arguments of the process.
@@ -118,6 +126,8 @@ pub fn main() -> ExitCode {
     let result = match cli.command {
         Command::Run(args) => run::run(args, &cli.global, &output),
         Command::Resume(args) => resume::run(args, &cli.global, &output),
+        Command::Fork(args) => fork::run(args, &cli.global, &output),
+        Command::Play(args) => play::run(args, &cli.global, &output),
         Command::Replay(args) => replay::run(args, &cli.global, &output),
         Command::Check(args) => check::run(args, &cli.global, &output),
         Command::Audit(args) => audit::run(args, &cli.global, &output),
@@ -127,6 +137,7 @@ pub fn main() -> ExitCode {
         Command::Verify(args) => verify::run(args, &cli.global, &output),
         Command::Export(args) => export::run(args, &cli.global, &output),
         Command::Import(args) => import::run(args, &cli.global, &output),
+        Command::Personas(args) => personas::run(args, &cli.global, &output),
     };
     let status = result.unwrap_or_else(|error| {
         error.print();
@@ -137,17 +148,20 @@ pub fn main() -> ExitCode {
 
 /// Sends what the library traces to stderr, its own messages only.
 fn start_tracing(verbose: u8) {
-    let level = match verbose {
-        0 => return,
-        1 => tracing::Level::WARN,
-        2 => tracing::Level::DEBUG,
-        _ => tracing::Level::TRACE,
+    let filter = match verbose {
+        // What someone who wrote a config should know in any case.
+        0 => "retold::experiments=warn",
+        1 => "retold=warn",
+        2 => "retold=debug",
+        // At the most verbose level the HTTP client speaks, too; it knows the key as sensitive.
+        _ => "trace",
     };
-    // At the most verbose level the HTTP client speaks, too; it knows the key as sensitive.
-    let filter = match level {
-        tracing::Level::TRACE => tracing_subscriber::EnvFilter::new("trace"),
-        level => tracing_subscriber::EnvFilter::new(format!("retold={level}")),
+    let to_stderr = tracing_subscriber::fmt()
+        .with_env_filter(tracing_subscriber::EnvFilter::new(filter))
+        .with_writer(std::io::stderr);
+    // A logger that is there already stays.
+    let _ = match verbose {
+        0 => to_stderr.without_time().with_target(false).with_ansi(false).compact().try_init(),
+        _ => to_stderr.try_init(),
     };
-    let _ =
-        tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).try_init();
 }

@@ -1,10 +1,14 @@
 //! `retold replay`.
 
+use std::path::PathBuf;
+
 use serde_json::json;
 
 use super::Global;
 use super::error::{CliError, Status};
 use super::output::{Output, counted};
+use super::play::go_on;
+use super::rehearse;
 use super::resume::settings_of;
 use super::select;
 use super::session::{self, Session};
@@ -13,17 +17,29 @@ use crate::run::{Ended, Finish, Mode, Stop};
 /// Execute a recorded run again, offline, and prove its outcome identical.
 ///
 /// No model is asked and nothing is written. Exit code 1 and a report if anything differs.
+///
+/// With --prompts, the run is executed with other templates: which recorded calls still match, which
+/// would be new, and the first change of each lane (a participant, a dialogue). A changed call is
+/// answered with its recorded answer, so that the rest of its lane is compared, too.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     /// The run (first digits of its id, or `latest`), or a recording's file.
     run: String,
+    /// Take templates from this folder, named as in config/prompts/EXPERIMENT; a file that is
+    /// missing means the recorded one.
+    #[arg(long, value_name = "DIR")]
+    prompts: Option<PathBuf>,
 }
 
 pub(super) fn run(args: Args, global: &Global, output: &Output) -> Result<Status, CliError> {
     let selected = select::run_or_file(global, &args.run)?;
+    if let Some(folder) = &args.prompts {
+        return rehearse::run(selected, folder, global, output);
+    }
     let started = select::started(selected.log.reader()?.as_mut(), selected.run)?;
     let settings = settings_of(&started)?;
     let simulated = select::is_simulated(&started);
+    let command = go_on(&started);
     let session = Session {
         log: selected.log,
         run: selected.run,
@@ -35,7 +51,7 @@ pub(super) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     let Ended { finish, progress, outcome_digest, report, took } = session::go(session, global)?;
     let (identical, complete, divergence) = match finish {
         Finish::Finished => (true, true, None),
-        Finish::EndOfRecord => (true, false, None),
+        Finish::EndOfRecord | Finish::Rehearsed(_) => (true, false, None),
         Finish::Stopped(Stop::Diverged(divergence)) => (false, true, Some(divergence)),
         Finish::Stopped(stop) => return Err(stop.into()),
     };
@@ -62,7 +78,7 @@ pub(super) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
             (None, true) => format!("run {} replays identically", selected.run),
             (None, false) => format!(
                 "run {} replays identically as far as it goes; it never finished: \
-                 `retold resume {}` goes on",
+                 `retold {command} {}` goes on",
                 selected.run,
                 selected.run.short(8)
             ),

@@ -9,10 +9,13 @@ use super::error::{CliError, Status};
 use super::folder::{Folder, FolderArgs};
 use super::model::ModelArgs;
 use super::output::Output;
+use super::play::with_person;
 use super::select::{self, Selected};
 use super::session::{self, Conclusion, Session};
 use crate::event::RunStarted;
 use crate::experiments::registry::{self, Study, StudySettings};
+use crate::id::RunId;
+use crate::model::Answerer;
 use crate::prompt::canonical;
 use crate::run::Mode;
 
@@ -32,11 +35,31 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: Args, global: &Global, output: &Output) -> Result<Status, CliError> {
-    let selected = select::run(global, &args.run)?;
-    let started = select::started(selected.log.reader()?.as_mut(), selected.run)?;
+    let Args { run, folder, model } = args;
+    let selected = select::run(global, &run)?;
+    resume(Resuming { selected, folder, model, seat: None }, global, output)
+}
+
+/// A run to go on with.
+pub(super) struct Resuming {
+    pub(super) selected: Selected,
+    pub(super) folder: FolderArgs,
+    pub(super) model: ModelArgs,
+    /// The person who takes part, if one does.
+    pub(super) seat: Option<Answerer>,
+}
+
+/// Goes on with a run, with the settings it was recorded with.
+pub(super) fn resume(
+    resuming: Resuming,
+    global: &Global,
+    output: &Output,
+) -> Result<Status, CliError> {
+    let Selected { log, run } = &resuming.selected;
+    let started = select::started(log.reader()?.as_mut(), *run)?;
     let mut settings = settings_of(&started)?;
-    args.model.apply(&mut settings.runtime)?;
-    go_on(selected, started, settings, &args.model, args.folder, global, output)
+    resuming.model.apply(&mut settings.runtime)?;
+    go_on(resuming, started, settings, global, output)
 }
 
 /// Goes on with the last run of a study, which must have been recorded with the same settings.
@@ -83,8 +106,8 @@ pub(super) fn same_study(
         .hint(format!("`retold resume {}` goes on with the settings it began with", run.short(8)))
         .hint("for another study, give another name (deliberation: pilot_id)"));
     }
-    let selected = Selected { log, run };
-    go_on(selected, started, study.settings, &model, folder, global, output)
+    let resuming = Resuming { selected: Selected { log, run }, folder, model, seat: None };
+    go_on(resuming, started, study.settings, global, output)
 }
 
 fn output_name(experiment: &str, settings: &Value) -> Option<String> {
@@ -124,25 +147,20 @@ fn differences(path: &str, one: &Value, other: &Value, found: &mut Vec<String>) 
 
 /// Executes a run again from its start: answered from the log, and from there on by the model.
 fn go_on(
-    selected: Selected,
+    resuming: Resuming,
     started: RunStarted,
     settings: StudySettings,
-    model: &ModelArgs,
-    folder: FolderArgs,
     global: &Global,
     output: &Output,
 ) -> Result<Status, CliError> {
+    let Resuming { selected, folder, model, seat } = resuming;
     let answerer =
         model.make(&started.experiment, started.seed, &settings.runtime, Mode::Resume)?;
+    let answerer = with_person(answerer, seat, &started.experiment, &settings.experiment)?;
     let simulated = answerer.info().simulated;
-    if simulated != select::is_simulated(&started) {
-        let (was, now) = if simulated { ("real", "made-up") } else { ("made-up", "real") };
-        return Err(CliError::usage(format!(
-            "run {} holds {was} answers, and this model would add {now} ones to it",
-            selected.run
-        ))
-        .hint("resume it with the kind of model it was recorded with, or record a new run"));
-    }
+    one_kind(&started, simulated, selected.run).map_err(|e| {
+        e.hint("resume it with the kind of model it was recorded with, or record a new run")
+    })?;
     let folder = Folder::of(&started.experiment, &settings.experiment, folder)?;
     let experiment = started.experiment.clone();
     let session = Session {
@@ -157,11 +175,22 @@ fn go_on(
     let Selected { log, run } = selected;
     let conclusion =
         Conclusion { ended, log: &log, run, experiment: &experiment, simulated, folder };
-    session::conclude(conclusion, output)
+    session::conclude(conclusion, global, output)
+}
+
+/// Made-up and real answers are never in one run.
+pub(super) fn one_kind(started: &RunStarted, simulated: bool, run: RunId) -> Result<(), CliError> {
+    if simulated == select::is_simulated(started) {
+        return Ok(());
+    }
+    let (was, now) = if simulated { ("real", "made-up") } else { ("made-up", "real") };
+    Err(CliError::usage(format!(
+        "run {run} holds {was} answers, and this model would add {now} ones to it"
+    )))
 }
 
 /// The settings a run was recorded with.
-pub(super) fn settings_of(started: &crate::event::RunStarted) -> Result<StudySettings, CliError> {
+pub(super) fn settings_of(started: &RunStarted) -> Result<StudySettings, CliError> {
     if started.experiment == crate::exchange::EXCHANGES {
         return Err(CliError::usage(
             "this run was imported as bare exchanges: there is no experiment to execute",

@@ -8,13 +8,14 @@ use super::error::{CliError, Status};
 use super::folder::{Folder, FolderArgs};
 use super::model::{ModelArgs, without_secrets};
 use super::output::Output;
+use super::play::with_person;
 use super::resume;
 use super::session::{self, Conclusion, Session};
 use crate::event::RunStarted;
 use crate::experiments::registry::{self, Study};
 use crate::id::RunId;
 use crate::log::{Log, SqliteBackend, SqliteOptions};
-use crate::model::Model;
+use crate::model::{Answerer, Model};
 use crate::run::{Ended, Finish, Mode};
 
 /// Record a run of an experiment.
@@ -48,20 +49,49 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: Args, global: &Global, output: &Output) -> Result<Status, CliError> {
-    let Args { config, experiment, settings, model, log_limit, resume, folder: folder_args } = args;
+    let Args { config, experiment, settings, model, log_limit, resume, folder } = args;
     let mut study = registry::study(&config, experiment.as_deref(), &settings)?;
-    model.apply(&mut study.settings.runtime)?;
     if resume {
-        return resume::same_study(study, model, folder_args, global, output);
+        model.apply(&mut study.settings.runtime)?;
+        return resume::same_study(study, model, folder, global, output);
     }
+    let seat = None;
+    let recording = Recording { config, settings, study, model, log_limit, folder, seat };
+    record(recording, global, output)
+}
+
+/// A run to be recorded.
+pub(super) struct Recording {
+    /// The config it comes from.
+    pub(super) config: PathBuf,
+    /// What the flags changed in it.
+    pub(super) settings: Vec<String>,
+    pub(super) study: Study,
+    pub(super) model: ModelArgs,
+    pub(super) log_limit: Option<u64>,
+    pub(super) folder: FolderArgs,
+    /// The person who takes part, if one does.
+    pub(super) seat: Option<Answerer>,
+}
+
+/// Records a run and says how it ended.
+pub(super) fn record(
+    recording: Recording,
+    global: &Global,
+    output: &Output,
+) -> Result<Status, CliError> {
+    let Recording { config, settings, mut study, model, log_limit, folder, seat } = recording;
+    model.apply(&mut study.settings.runtime)?;
     let runtime = study.settings.runtime.clone();
     // Everything that can be wrong is found before the log is touched.
     let answerer = model.make(&study.experiment, study.seed, &runtime, Mode::Record)?;
-    let folder = Folder::of(&study.experiment, &study.settings.experiment, folder_args)?;
+    let answerer = with_person(answerer, seat, &study.experiment, &study.settings.experiment)?;
+    let folder = Folder::of(&study.experiment, &study.settings.experiment, folder)?;
     folder.as_ref().map_or(Ok(()), Folder::can_be_made)?;
     let base_url = &mut study.settings.runtime.model.base_url;
     *base_url = without_secrets(base_url);
     let simulated = answerer.info().simulated;
+    registry::supply(&config, &mut study, &settings)?;
     let options = SqliteOptions { max_bytes: log_limit, ..global.sqlite() };
     let log = Log::new(Arc::new(SqliteBackend::open_or_create(&global.log, options)?));
     let run = new_run_id()?;
@@ -86,7 +116,7 @@ pub(super) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     };
     let conclusion =
         Conclusion { ended, log: &log, run, experiment: &study.experiment, simulated, folder };
-    session::conclude(conclusion, output)
+    session::conclude(conclusion, global, output)
 }
 
 /// What begins the run of a study.
@@ -103,10 +133,8 @@ pub(super) fn started(study: &Study, model: &dyn Model) -> Result<RunStarted, Cl
     })
 }
 
-/// Eight random bytes.
+/// A new id.
 pub(super) fn new_run_id() -> Result<RunId, CliError> {
-    let mut bytes = [0; 8];
-    getrandom::fill(&mut bytes)
-        .map_err(|e| CliError::new(Status::Io, format!("the system gives no random bytes: {e}")))?;
-    Ok(RunId(bytes))
+    RunId::random()
+        .map_err(|e| CliError::new(Status::Io, format!("the system gives no random bytes: {e}")))
 }

@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use super::Global;
 use super::error::CliError;
-use crate::event::{Event, RunStarted};
+use crate::event::RunStarted;
 use crate::exchange::{ImportError, import_recording, read_recording};
-use crate::id::{RunId, Seq};
-use crate::log::{Backend, Log, LogError, MemoryBackend, Reader, RunHead, SqliteBackend};
+use crate::id::RunId;
+use crate::log::{Backend, Log, MemoryBackend, Reader, RunHead, SqliteBackend};
 
 /// Opens the log that must exist.
 pub(super) fn open(global: &Global) -> Result<Log, CliError> {
@@ -53,9 +53,11 @@ fn unusable(error: ImportError) -> CliError {
     error
 }
 
-/// A run is hex digits or `latest`; anything with a dot or slash is a file.
+/// A run is hex digits or `latest`; anything with a dot or slash is a file, and so is the name of one
+/// that could not be a run's. (A file by the name `latest` or `cafe` is given as `./cafe`.)
 pub(super) fn looks_like_a_file(name: &str) -> bool {
-    name.contains(['.', '/', '\\'])
+    let could_be_a_run = name == "latest" || name.chars().all(|c| c.is_ascii_hexdigit());
+    name.contains(['.', '/', '\\']) || !could_be_a_run && Path::new(name).is_file()
 }
 
 /// A run by shortest unique prefix, or `latest`.
@@ -92,13 +94,7 @@ pub(super) fn find(reader: &mut dyn Reader, name: &str, log: &Path) -> Result<Ru
 
 /// How a run began.
 pub(super) fn started(reader: &mut dyn Reader, run: RunId) -> Result<RunStarted, CliError> {
-    let first = reader.events(run, Seq(0), 1)?;
-    let corrupt = |what: &str| LogError::Corrupt { run, seq: Seq(1), what: what.to_owned() };
-    let first = first.first().ok_or_else(|| corrupt("the event is missing"))?;
-    match first.event().map_err(|e| corrupt(&e.what))? {
-        Event::RunStarted(started) => Ok(started),
-        _ => Err(corrupt("it is not the start of a run").into()),
-    }
+    Ok(crate::run::started(reader, run)?)
 }
 
 /// The shortest prefix of a run's id that names it, at least four digits.

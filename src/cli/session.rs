@@ -4,17 +4,18 @@
 use serde_json::json;
 
 use super::Global;
-use super::error::{CliError, Status};
+use super::error::{CliError, Status, write_err};
 use super::folder::{Folder, Written};
-use super::output::{Output, counted};
-use super::progress;
+use super::output::{Output, counted, grouped};
 use super::select::{self, SIMULATED};
+use super::signal::interrupted;
+use super::{play, progress};
 use crate::event::RunStarted;
-use crate::experiments::registry::{self, StudySettings};
+use crate::experiments::registry::{self, Stored, StudySettings};
 use crate::id::RunId;
 use crate::log::Log;
-use crate::model::{Answerer, Throttle};
-use crate::run::{Ended, Finish, Mode, Setup, Signal, Stop, execute};
+use crate::model::{Answerer, FailureKind, Throttle};
+use crate::run::{Ended, Finish, Mode, RunRecord, Setup, Signal, Stop, execute};
 
 /// An execution to be done.
 pub(super) struct Session {
@@ -32,7 +33,12 @@ pub(super) fn go(session: Session, global: &Global) -> Result<Ended, CliError> {
     let experiment = registry::build(&started.experiment, &settings.experiment)
         .map_err(|e| CliError::usage(e.to_string()))?;
     let runtime = &settings.runtime;
-    let throttle = Throttle::new(&runtime.limits);
+    let mut limits = runtime.limits;
+    if play::is_played(&started.experiment, &settings.experiment) {
+        // A person may take all day. Models keep to the limit that they were made with.
+        limits.timeout_seconds = 86_400.0;
+    }
+    let throttle = Throttle::new(&limits);
     let throttle = throttle.map_err(|e| CliError::usage(format!("limits: {e}")))?;
     let signal = Signal::default();
     let setup = Setup {
@@ -56,16 +62,16 @@ pub(super) fn go(session: Session, global: &Global) -> Result<Ended, CliError> {
     })
 }
 
-/// The first Ctrl-C stops in good order, the second at once.
+/// The first Ctrl-C or SIGTERM stops in good order, the second at once.
 async fn watch_interrupts(signal: Signal) {
-    if tokio::signal::ctrl_c().await.is_err() {
+    if !interrupted().await {
         return;
     }
     signal.stop();
     CliError::new(Status::Interrupted, "interrupted: finishing what is in flight")
         .hint("Ctrl-C again stops at once; nothing recorded is lost either way")
         .print();
-    if tokio::signal::ctrl_c().await.is_ok() {
+    if interrupted().await {
         #[expect(clippy::disallowed_methods, reason = "the user asked twice")]
         std::process::exit(Status::Interrupted as i32);
     }
@@ -81,9 +87,13 @@ pub(super) struct Conclusion<'a> {
     pub(super) folder: Option<Folder>,
 }
 
-/// Writes the outputs of a finished run or resume, says how it ended, and what to do next. Outputs
+/// Writes the outputs of a finished run or resume, stores what it leaves for others, says how it ended, and what to do next. Outputs
 /// that cannot be written take nothing away from the run.
-pub(super) fn conclude(conclusion: Conclusion<'_>, output: &Output) -> Result<Status, CliError> {
+pub(super) fn conclude(
+    conclusion: Conclusion<'_>,
+    global: &Global,
+    output: &Output,
+) -> Result<Status, CliError> {
     let Conclusion { ended, log, run, experiment, simulated, folder } = conclusion;
     let name = select::short_name(log.reader()?.as_mut(), run)?;
     let folder = folder.filter(|_| matches!(ended.finish, Finish::Finished));
@@ -92,6 +102,7 @@ pub(super) fn conclude(conclusion: Conclusion<'_>, output: &Output) -> Result<St
         Err(e) => (None, Some(e)),
     };
     let status = say(&ended, run, &name, experiment, simulated, written.as_ref(), output)?;
+    store(log, run, global)?;
     stopped(ended, &name).or(failed).map_or(Ok(status), Err)
 }
 
@@ -107,10 +118,12 @@ fn say(
     let Ended { finish, progress, outcome_digest, report, took } = ended;
     let (outcome, stop) = match finish {
         Finish::Finished => ("finished", None),
-        Finish::EndOfRecord => ("unfinished", None),
+        Finish::EndOfRecord | Finish::Rehearsed(_) => ("unfinished", None),
         Finish::Stopped(Stop::Interrupted) => ("interrupted", None),
+        Finish::Stopped(stop) if is_left(stop) => ("left", None),
         Finish::Stopped(stop) => ("stopped", Some(stop)),
     };
+    let all_failed = outcome == "finished" && progress.exchanges == 0 && progress.failed > 0;
     if output.is_json() {
         let mut object = json!({
             "run": run,
@@ -145,11 +158,14 @@ fn say(
             let files = counted(*files as u64, "file");
             text.push_str(&format!("\noutputs: {files} in {folder}\n"));
         }
-        text.push_str(&next_steps(outcome, name));
+        // What to do about calls that failed is said by the error.
+        if !all_failed {
+            text.push_str(&next_steps(outcome, name));
+        }
         output.text(&text)?;
     }
     match outcome {
-        "finished" if progress.exchanges == 0 && progress.failed > 0 => Err(CliError::new(
+        _ if all_failed => Err(CliError::new(
             Status::Model,
             format!("every one of {} failed", counted(progress.failed, "call")),
         )
@@ -158,6 +174,25 @@ fn say(
         "interrupted" => Ok(Status::Interrupted),
         _ => Ok(Status::Fine),
     }
+}
+
+/// Stores what a run has left for later ones, and says so on stderr.
+fn store(log: &Log, run: RunId, global: &Global) -> Result<(), CliError> {
+    let mut reader = log.reader()?;
+    let started = select::started(reader.as_mut(), run)?;
+    if !registry::stores(&started.experiment, &started.settings["experiment"]) {
+        return Ok(());
+    }
+    let failed = |e: String| {
+        let again = format!("the run itself is safe; `retold resume {}` tries again", run.short(8));
+        CliError::new(Status::Io, e).hint(again)
+    };
+    let stored = registry::store(&RunRecord::read(reader.as_mut(), run)?).map_err(failed)?;
+    if let Some(Stored { added, what, path }) = stored.filter(|_| !global.quiet) {
+        let count = grouped(added as u64);
+        write_err(&format!("{count} {what} added to {}\n", path.display()));
+    }
+    Ok(())
 }
 
 fn next_steps(outcome: &str, name: &str) -> String {
@@ -169,8 +204,14 @@ fn next_steps(outcome: &str, name: &str) -> String {
              retold show {name}            what the run holds\n  \
              retold export {name} FILE     write it to a file (.jsonl, .jsonl.gz, .jsonl.zst)\n"
         ),
+        "left" => format!("\nnext:\n  retold play --resume {name}   go on where you left\n"),
         _ => format!("\nnext:\n  retold resume {name}          go on where it stopped\n"),
     }
+}
+
+/// Whether the person who takes part has left, which is no error.
+fn is_left(stop: &Stop) -> bool {
+    matches!(stop, Stop::Model { failure, .. } if failure.kind == FailureKind::Left)
 }
 
 /// The error of an execution that stopped, with what to do next.
@@ -178,6 +219,7 @@ pub(super) fn stopped(ended: Ended, name: &str) -> Option<CliError> {
     let Finish::Stopped(stop) = ended.finish else { return None };
     match stop {
         Stop::Interrupted => None,
+        stop if is_left(&stop) => None,
         stop => {
             // What the experiment itself does wrong, it does again when it is resumed.
             let resumable =

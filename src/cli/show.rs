@@ -9,6 +9,7 @@ use super::Global;
 use super::error::{CliError, Status};
 use super::list::as_json;
 use super::output::{Output, counted};
+use super::play::go_on;
 use super::resume::settings_of;
 use super::{audit, select};
 use crate::audit::Target;
@@ -16,7 +17,7 @@ use crate::experiments::registry;
 use crate::id::{RunId, Seq};
 use crate::log::Reader;
 use crate::prompt::Request;
-use crate::run::{AnyExperiment, Report, RunRecord};
+use crate::run::{AnyExperiment, Parent, Report, RunRecord};
 
 /// Show a run, one of its participants, calls or events, or a prompt by its hash.
 ///
@@ -150,9 +151,11 @@ fn show_run(reader: &mut dyn Reader, run: RunId, output: &Output) -> Result<Stat
         false => experiment_of(&record)?.fold(&record.facts)?,
     };
     let RunRecord { started, finished, answers, decisions, failed_attempts, events, .. } = &record;
+    let parent = Parent::of(started).ok().flatten();
     if output.is_json() {
         output.object(&json!({
             "run": run,
+            "forked_from": parent,
             "experiment": started.experiment,
             "seed": started.seed,
             "model": started.model,
@@ -174,6 +177,10 @@ fn show_run(reader: &mut dyn Reader, run: RunId, output: &Output) -> Result<Stat
         "run {run}\nexperiment {}, seed {}, recorded by {}\nmodel {model}{source}\n",
         started.experiment, started.seed, started.program
     );
+    if let Some(Parent { run: parent, before }) = parent {
+        let before = before.map(|seq| format!(", before seq {seq}")).unwrap_or_default();
+        let _ = writeln!(text, "forked from run {parent}{before}");
+    }
     if select::is_simulated(started) {
         text.push_str(select::SIMULATED);
     }
@@ -190,7 +197,8 @@ fn show_run(reader: &mut dyn Reader, run: RunId, output: &Output) -> Result<Stat
             let _ = writeln!(text, "finished, outcome digest {}", finished.outcome_digest);
         }
         None => {
-            let _ = writeln!(text, "unfinished: `retold resume {}` goes on with it", run.short(8));
+            let (command, name) = (go_on(started), run.short(8));
+            let _ = writeln!(text, "unfinished: `retold {command} {name}` goes on with it");
         }
     }
     if !report.text.is_empty() {

@@ -50,7 +50,8 @@ pub struct ModelConfig {
     pub kind: ModelKind,
     /// For `openai`: where the API is.
     pub base_url: String,
-    /// For `scripted`: the exchanges file.
+    /// For `scripted`: the exchanges file, relative to the config if there is such a file, else to the
+    /// working directory.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub answers: Option<PathBuf>,
     /// For `simulated`: how often it misbehaves.
@@ -68,6 +69,37 @@ impl Default for ModelConfig {
             rates: Rates::default(),
             latency_ms: 0.0,
         }
+    }
+}
+
+impl ModelConfig {
+    /// Checks the settings; `group` is where the config has them. Gives the key and what is wrong.
+    ///
+    /// # Errors
+    /// The first setting that makes no sense.
+    pub fn check(&self, group: &str) -> Result<(), (String, String)> {
+        let wrong = |key: &str, message: &str| Err((format!("{group}.{key}"), message.to_owned()));
+        let ModelConfig { kind, base_url: _, answers, rates, latency_ms } = self;
+        let Rates { malformed, rate_limited, server_error, failure } = rates;
+        let rates = [
+            ("rates.malformed", malformed),
+            ("rates.rate_limited", rate_limited),
+            ("rates.server_error", server_error),
+            ("rates.failure", failure),
+        ];
+        for (name, rate) in rates {
+            if !(0.0..=1.0).contains(rate) {
+                return wrong(name, &format!("a rate is from 0 to 1, not {rate}"));
+            }
+        }
+        if !(0.0..=86_400_000.0).contains(latency_ms) {
+            let message = format!("a latency is from 0 to 86400000, not {latency_ms}");
+            return wrong("latency_ms", &message);
+        }
+        if *kind == ModelKind::Scripted && answers.is_none() {
+            return wrong("answers", "a scripted model needs a file to answer from");
+        }
+        Ok(())
     }
 }
 
@@ -158,27 +190,6 @@ impl Runtime {
         let Runtime { model, limits, retry } = self;
         limits.check().map_err(|e| wrong(format!("limits.{}", e.field), e.to_string()))?;
         retry.check().map_err(|e| wrong(format!("retry.{}", e.field), e.to_string()))?;
-        let Rates { malformed, rate_limited, server_error, failure } = model.rates;
-        let rates = [
-            ("malformed", malformed),
-            ("rate_limited", rate_limited),
-            ("server_error", server_error),
-            ("failure", failure),
-        ];
-        for (name, rate) in rates {
-            if !(0.0..=1.0).contains(&rate) {
-                let message = format!("a rate is from 0 to 1, not {rate}");
-                return Err(wrong(format!("model.rates.{name}"), message));
-            }
-        }
-        if !(0.0..=86_400_000.0).contains(&model.latency_ms) {
-            let message = format!("a latency is from 0 to 86400000, not {}", model.latency_ms);
-            return Err(wrong("model.latency_ms".to_owned(), message));
-        }
-        if model.kind == ModelKind::Scripted && model.answers.is_none() {
-            let message = "a scripted model needs a file to answer from".to_owned();
-            return Err(wrong("model.answers".to_owned(), message));
-        }
-        Ok(())
+        model.check("model").map_err(|(key, message)| wrong(key, message))
     }
 }

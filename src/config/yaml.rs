@@ -1,10 +1,12 @@
 //! Reading YAML with file and line in every message.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+
+use crate::inert::inert;
 
 /// A config that cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -31,7 +33,8 @@ pub enum ConfigError {
         /// The lines around it.
         snippet: String,
     },
-    /// A value that is well-formed and makes no sense.
+    /// A value that is well-formed and makes no sense. The registry finds the line of the key; see
+    /// [`located`](super::located).
     #[error("{path}: {key}: {message}")]
     Value {
         /// The file.
@@ -69,6 +72,12 @@ pub fn read_text(path: &Path) -> Result<String, ConfigError> {
     })
 }
 
+/// A path in a config: relative to the config if there is such a file, else as it is.
+pub fn beside(config: &Path, path: &Path) -> PathBuf {
+    let near = config.parent().map(|folder| folder.join(path)).filter(|near| near.exists());
+    near.unwrap_or_else(|| path.to_owned())
+}
+
 /// Reads a typed config; `path` is for messages.
 ///
 /// # Errors
@@ -83,9 +92,7 @@ pub fn load<T: DeserializeOwned>(path: &Path, text: &str) -> Result<T, ConfigErr
         let message =
             plain.strip_suffix(&format!(" at line {line}, column {column}")).unwrap_or(&plain);
         let message = explain(message);
-        let line_text = text.lines().nth(usize::try_from(line - 1).unwrap_or(0)).unwrap_or("");
-        let shown: String = line_text.chars().filter(|c| !c.is_control()).take(120).collect();
-        let snippet = format!("{line:>4} | {shown}");
+        let snippet = snippet(text, line);
         ConfigError::Invalid { path: path.display().to_string(), line, column, message, snippet }
     })
 }
@@ -99,7 +106,7 @@ pub fn with_overrides<T: Serialize + DeserializeOwned>(
     settings: &[String],
 ) -> Result<T, ConfigError> {
     settings.iter().try_fold(config, |config, setting| {
-        let wrong = |message: String| ConfigError::Override { setting: setting.clone(), message };
+        let wrong = |message: String| ConfigError::Override { setting: shown(setting), message };
         let (key, value) = setting
             .split_once('=')
             .ok_or_else(|| wrong("write KEY=VALUE, with dots between nested keys".to_owned()))?;
@@ -122,6 +129,33 @@ pub fn with_overrides<T: Serialize + DeserializeOwned>(
         *place = value;
         serde_json::from_value(whole).map_err(|e| wrong(explain(&e.to_string())))
     })
+}
+
+/// A line of a config, from 1, as messages show it.
+pub(super) fn snippet(text: &str, line: u64) -> String {
+    let found = text.lines().nth(usize::try_from(line.saturating_sub(1)).unwrap_or(0));
+    format!("{line:>4} | {}", shown(found.unwrap_or_default()))
+}
+
+/// A part of a config as messages show it: what may hold a key in a URL (user name, password, query)
+/// is left out.
+pub(super) fn shown(text: &str) -> String {
+    let mut shown = String::new();
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once("://") {
+        let ends = |c: char| c.is_whitespace() || matches!(c, '"' | '\'');
+        let (url, left) = after.split_at(after.find(ends).unwrap_or(after.len()));
+        let (path, query) =
+            url.split_once(['?', '#']).map_or((url, ""), |(path, _)| (path, "?[...]"));
+        let (host, path) = path.split_at(path.find('/').unwrap_or(path.len()));
+        let host = match host.rsplit_once('@') {
+            Some((_, host)) => format!("[...]@{host}"),
+            None => host.to_owned(),
+        };
+        shown.push_str(&format!("{before}://{host}{path}{query}"));
+        rest = left;
+    }
+    inert(&format!("{shown}{rest}"), 120)
 }
 
 /// What a deserialiser says, in the words of someone who writes a config.
@@ -164,10 +198,40 @@ fn explain(message: &str) -> String {
             return format!("{found}, expected {words}");
         }
     }
-    message
+    // A group of keys or a list of choices goes by the name of its Rust type.
+    match message.split_once(", expected ") {
+        Some((found, expected)) => format!("{found}, expected {}", plain(expected)),
+        None => message,
+    }
+}
+
+/// What was expected, without the names of Rust types.
+fn plain(expected: &str) -> &str {
+    match expected {
+        "a map" => "a group of keys",
+        "a sequence" => "a list",
+        "path string" => "a path",
+        _ if expected.starts_with("struct ") => "a group of keys",
+        _ if expected.starts_with("enum ") => "a text",
+        _ => expected,
+    }
 }
 
 /// How alike two words are, 0 to 1.
 fn likeness(a: &str, b: &str) -> f32 {
     similar::TextDiff::from_chars(a, b).ratio()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::shown;
+
+    #[test]
+    fn what_may_be_a_key_is_not_shown() {
+        let line = "url: \"https://me:pw@a.example/x/y?token=s3cret#z\" # see http://b.example/?q";
+        let expected = "url: \"https://[...]@a.example/x/y?[...]\" # see http://b.example/?[...]";
+        assert_eq!(shown(line), expected);
+        assert_eq!(shown("a: b"), "a: b");
+        assert_eq!(shown("u: http://p@ss@h"), "u: http://[...]@h");
+    }
 }

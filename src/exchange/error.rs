@@ -14,6 +14,12 @@ pub enum ImportError {
     /// The log cannot be written.
     #[error(transparent)]
     Log(#[from] LogError),
+    /// There is not a single line in it.
+    #[error("{path} is empty: it holds neither a recording nor an exchange")]
+    Nothing {
+        /// The file.
+        path: String,
+    },
     /// The first line does not say that it is a recording.
     #[error("{path} is not a recording: its first line must be {{\"recording\":\"retold\",..}}")]
     NotARecording {

@@ -143,6 +143,9 @@ pub fn read_exchanges(path: &Path, time: Time) -> Result<Exchanges, ImportError>
         add(&mut events, Event::ResponseReceived(received), None)?;
         count += 1;
     }
+    if count == 0 {
+        return Err(ImportError::Nothing { path: name });
+    }
     let outcome_digest = OutcomeHasher::default().digest();
     let finished = RunFinished { outcome: RunOutcome::Finished, outcome_digest };
     add(&mut events, Event::RunFinished(finished), None)?;

@@ -1,11 +1,19 @@
 //! The experiments this program knows.
 //!
 //! - [`registry`]: from a config to an experiment, and from a recorded run back to one.
+//! - [`templates`]: the templates in recorded settings, replaced by those of a folder.
 //! - [`reenact`]: original runs of other programs, executed again by ours.
+//! - [`adventure`]: a story told by a game master, and a player who chooses.
 //! - [`deliberation`]: votes before and after other views.
 //! - [`game24`]: the Game of 24.
+//! - [`society`]: agents who share a world.
+//! - [`society_log`]: a society that another program has run.
 
+pub mod adventure;
 pub mod deliberation;
 pub mod game24;
 pub mod reenact;
 pub mod registry;
+pub mod society;
+pub mod society_log;
+pub mod templates;

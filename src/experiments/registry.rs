@@ -1,16 +1,16 @@
 //! From a config to an experiment, and from a recorded run back to one.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::reenact::{Reenact, ReenactError, Reenactment};
-use super::{deliberation, game24};
-use crate::config::{ConfigError, Head, Runtime, load, read_text};
+use super::{adventure, deliberation, game24, society, society_log};
+use crate::config::{ConfigError, Head, Runtime, beside, load, located, read_text};
 use crate::inert::inert;
 use crate::model::simulated::Player;
-use crate::run::AnyExperiment;
+use crate::run::{AnyExperiment, RunRecord};
 
 /// A run about to be recorded, with all that its re-execution needs.
 #[derive(Debug, Clone, PartialEq)]
@@ -44,6 +44,13 @@ struct Entry {
 
 const ENTRIES: &[Entry] = &[
     Entry {
+        name: adventure::NAME,
+        load: adventure::load,
+        build: |settings| Ok(Box::new(adventure::Adventure::from_settings(settings)?)),
+        player: || Box::new(adventure::SimulatedMaster),
+        reenact: None,
+    },
+    Entry {
         name: deliberation::NAME,
         load: deliberation::load,
         build: |settings| Ok(Box::new(deliberation::Deliberation::from_settings(settings)?)),
@@ -57,7 +64,50 @@ const ENTRIES: &[Entry] = &[
         player: || Box::new(game24::SimulatedSolver),
         reenact: None,
     },
+    Entry {
+        name: society::NAME,
+        load: society::load,
+        build: |settings| Ok(Box::new(society::Society::from_settings(settings)?)),
+        player: || Box::new(society::SimulatedSociety),
+        reenact: Some(society_log::reenact),
+    },
+    Entry {
+        name: society_log::NAME,
+        load: society_log::load,
+        build: |settings| Ok(Box::new(society_log::SocietyLog::from_settings(settings)?)),
+        // Never asked: its runs have answers of their own.
+        player: || Box::new(society::SimulatedSociety),
+        reenact: None,
+    },
 ];
+
+/// What an experiment draws from outside its config, just before a run is recorded, and what a run
+/// leaves there for later ones.
+struct Supply {
+    name: &'static str,
+    draw: fn(&Path, &mut Study) -> Result<(), ConfigError>,
+    /// Whether a run with these settings leaves anything.
+    stores: fn(&Value) -> bool,
+    store: fn(&RunRecord<'_>) -> Result<Option<Stored>, String>,
+}
+
+const SUPPLIES: &[Supply] = &[Supply {
+    name: deliberation::NAME,
+    draw: deliberation::personas::draw,
+    stores: |settings| !settings["pool"].is_null(),
+    store: deliberation::personas::store,
+}];
+
+/// What a run has left for later ones.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Stored {
+    /// How many.
+    pub added: usize,
+    /// Of what: a noun.
+    pub what: &'static str,
+    /// In which file.
+    pub path: PathBuf,
+}
 
 /// Why a recorded run cannot be executed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -118,13 +168,48 @@ pub fn study(
             }
         })?,
     };
-    let entry = entry(&named).map_err(|e| value("experiment", e.to_string()))?;
-    let study = (entry.load)(path, &text, overrides)?;
-    study.settings.runtime.check(&path.display().to_string())?;
-    if study.seed > 1 << 53 {
-        return Err(value("seed", format!("at most 2^53, not {}", study.seed)));
+    let entry = entry(&named).map_err(|e| value("experiment", e.to_string()));
+    if experiment.is_some() {
+        // The name is not from the file.
+        entry.clone()?;
     }
-    Ok(study)
+    let checked = entry.and_then(|entry| {
+        let mut study = (entry.load)(path, &text, overrides)?;
+        study.settings.runtime.check(&path.display().to_string())?;
+        if study.seed > 1 << 53 {
+            return Err(value("seed", format!("at most 2^53, not {}", study.seed)));
+        }
+        let answers = &mut study.settings.runtime.model.answers;
+        *answers = answers.take().map(|answers| beside(path, &answers));
+        Ok(study)
+    });
+    checked.map_err(|error| located(error, path, &text, overrides))
+}
+
+/// Draws what a study needs from outside its config (a pool, a URL) into its settings, once it is
+/// known who answers. Most experiments need nothing.
+///
+/// # Errors
+/// [`ConfigError`] with file and line.
+pub fn supply(path: &Path, study: &mut Study, overrides: &[String]) -> Result<(), ConfigError> {
+    let Some(supply) = SUPPLIES.iter().find(|s| s.name == study.experiment) else { return Ok(()) };
+    let drawn = (supply.draw)(path, study);
+    drawn.or_else(|error| Err(located(error, path, &read_text(path)?, overrides)))
+}
+
+/// Whether a run of an experiment with these settings leaves something for later ones.
+pub fn stores(experiment: &str, settings: &Value) -> bool {
+    let supply = SUPPLIES.iter().find(|s| s.name == experiment);
+    supply.is_some_and(|supply| (supply.stores)(settings))
+}
+
+/// Stores what a run has left for later ones, if it does that. To do it again changes nothing.
+///
+/// # Errors
+/// What cannot be read or written, in words.
+pub fn store(record: &RunRecord<'_>) -> Result<Option<Stored>, String> {
+    let supply = SUPPLIES.iter().find(|s| s.name == record.started.experiment);
+    supply.map_or(Ok(None), |supply| (supply.store)(record))
 }
 
 /// The experiment of recorded settings.

@@ -2,6 +2,7 @@
 //!
 //! What is submitted goes through a channel to one thread that owns the connection (`group`).
 
+use std::path::Path;
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::thread::JoinHandle;
@@ -11,6 +12,8 @@ use tokio::sync::oneshot;
 use super::backend::{Lease, Reader, SharedBackend};
 use super::error::LogError;
 use super::group::{Item, Queued, drain};
+use super::memory::MemoryBackend;
+use super::sqlite::{SqliteBackend, SqliteOptions};
 use crate::event::NewEvent;
 use crate::id::{RunId, Seq};
 
@@ -48,6 +51,20 @@ impl Log {
     /// A log over a backend.
     pub fn new(backend: SharedBackend) -> Self {
         Log { backend, queue: Arc::new(Queue { state: Mutex::new(None) }) }
+    }
+
+    /// A log that is gone when the program ends.
+    pub fn in_memory() -> Self {
+        Log::new(Arc::new(MemoryBackend::new()))
+    }
+
+    /// A log in a file, which is made if there is none.
+    ///
+    /// # Errors
+    /// [`LogError`] if it cannot be opened or made, or is something else.
+    pub fn in_file(path: &Path) -> Result<Self, LogError> {
+        let backend = SqliteBackend::open_or_create(path, SqliteOptions::default())?;
+        Ok(Log::new(Arc::new(backend)))
     }
 
     /// The backend.

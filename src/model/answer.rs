@@ -26,7 +26,7 @@ pub type Answerer = Arc<dyn Model>;
 /// Which model answers a run; recorded when the run starts. Never holds a key.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ModelInfo {
-    /// `openai`, `scripted` or `simulated`.
+    /// `openai`, `scripted` or `simulated`; with `+human` if a person answers some questions.
     pub kind: String,
     /// Where the answers come from: a base URL without credentials, a file name.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -27,13 +27,15 @@ pub enum FailureKind {
     Unauthorized,
     /// The answers file has no answer at this address. Not tried again; the run stops.
     NoAnswer,
+    /// The person who is asked has left. Not tried again; the run stops.
+    Left,
 }
 
 impl FailureKind {
     /// Whether no later call can do better, so that the run stops (resumable) instead of failing
     /// every participant.
     pub fn stops_the_run(self) -> bool {
-        matches!(self, FailureKind::Unauthorized | FailureKind::NoAnswer)
+        matches!(self, FailureKind::Unauthorized | FailureKind::NoAnswer | FailureKind::Left)
     }
 }
 

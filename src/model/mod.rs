@@ -9,6 +9,7 @@ mod failure;
 pub mod openai;
 mod retry;
 pub mod scripted;
+mod seats;
 pub mod simulated;
 mod throttle;
 
@@ -18,4 +19,5 @@ pub use failure::{Failure, FailureKind};
 pub use openai::OpenAi;
 pub use retry::{Retry, RetryPolicy};
 pub use scripted::Scripted;
+pub use seats::Seats;
 pub use throttle::{Limits, Permit, SettingError, Throttle};

@@ -72,7 +72,10 @@ impl Retry {
     /// used-up quota up to the longer of that and `quota_seconds`.
     pub fn after(&mut self, failure: &Failure) -> Option<Duration> {
         match failure.kind {
-            FailureKind::Rejected | FailureKind::Unauthorized | FailureKind::NoAnswer => None,
+            FailureKind::Rejected
+            | FailureKind::Unauthorized
+            | FailureKind::NoAnswer
+            | FailureKind::Left => None,
             FailureKind::QuotaExhausted => {
                 let first = !std::mem::replace(&mut self.quota_waited, true);
                 let asked = failure.retry_after.unwrap_or_default();

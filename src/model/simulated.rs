@@ -30,6 +30,15 @@ pub trait Player: Send + Sync {
     }
 }
 
+impl<F> Player for F
+where
+    F: Fn(&Request, bool, &mut Dice) -> String + Send + Sync,
+{
+    fn reply(&self, request: &Request, malformed: bool, dice: &mut Dice) -> String {
+        self(request, malformed, dice)
+    }
+}
+
 /// How often a simulated model misbehaves: shares from 0 to 1.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Misbehaviour {

@@ -113,6 +113,13 @@ pub struct Throttle {
 #[must_use = "dropping it lets the next attempt begin"]
 pub struct Permit<'a>(#[expect(dead_code, reason = "held for its drop")] SemaphorePermit<'a>);
 
+impl Default for Throttle {
+    /// A throttle with the usual limits.
+    fn default() -> Self {
+        Throttle::checked(Limits::default())
+    }
+}
+
 impl Throttle {
     /// A throttle with these limits.
     ///
@@ -120,12 +127,16 @@ impl Throttle {
     /// As [`Limits::check`].
     pub fn new(limits: &Limits) -> Result<Self, SettingError> {
         limits.check()?;
-        Ok(Throttle {
-            limits: *limits,
+        Ok(Throttle::checked(*limits))
+    }
+
+    fn checked(limits: Limits) -> Self {
+        Throttle {
+            limits,
             places: Semaphore::new(limits.concurrency),
             interval: limits.interval(),
             next: Mutex::new(None),
-        })
+        }
     }
 
     /// The limits it keeps.

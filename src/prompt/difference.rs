@@ -3,22 +3,24 @@
 use std::fmt;
 
 use serde_json::{Map, Value};
+use similar::TextDiff;
 
 use super::request::{Api, Request};
-use crate::inert::inert;
+use crate::inert::{inert, inert_lines};
 
 /// The longest excerpt, in characters.
 const LONGEST: usize = 80;
 
 /// The first point where two requests differ. `before` is what was recorded, `after` what is asked
-/// now; both are excerpts, safe to show.
+/// now; both are whole and as they are. Two ways to show them, both safe: [`fmt::Display`] cuts two
+/// excerpts, [`Difference::diff`] gives all that differs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Difference {
     /// A message has another role or another text.
     Message {
         /// Which message, from 0.
         index: usize,
-        /// The role and the text around the first differing character, recorded.
+        /// Its role and text, recorded.
         before: (String, String),
         /// The same of the request asked now.
         after: (String, String),
@@ -29,17 +31,17 @@ pub enum Difference {
         before: usize,
         /// How many are asked now.
         after: usize,
-        /// Role and beginning of the first message that only one of them has.
+        /// Role and text of the first message that only one of them has.
         next: (String, String),
     },
     /// The messages are alike; a parameter differs.
     Field {
         /// The name of the parameter, or `api`.
         name: String,
-        /// The value recorded, as JSON; `None` if it was not given.
-        before: Option<String>,
+        /// The value recorded; `None` if it was not given.
+        before: Option<Value>,
         /// The value asked now.
-        after: Option<String>,
+        after: Option<Value>,
     },
 }
 
@@ -52,8 +54,8 @@ pub fn first_difference(before: &Request, after: &Request) -> Option<Difference>
     if before.api() != after.api() {
         return Some(Difference::Field {
             name: "api".to_owned(),
-            before: Some(api_name(before.api()).to_owned()),
-            after: Some(api_name(after.api()).to_owned()),
+            before: Some(api_name(before.api()).into()),
+            after: Some(api_name(after.api()).into()),
         });
     }
     messages(before, after).or_else(|| fields(before, after))
@@ -68,19 +70,11 @@ fn messages(before: &Request, after: &Request) -> Option<Difference> {
     let (old, new) = (before.messages(), after.messages());
     let differing = old.iter().zip(&new).position(|(x, y)| x != y);
     if let Some(index) = differing {
-        let (x, y) = excerpts(&old[index].1, &new[index].1);
-        return Some(Difference::Message {
-            index,
-            before: (inert(&old[index].0, 40), x),
-            after: (inert(&new[index].0, 40), y),
-        });
+        let (before, after) = (old[index].clone(), new[index].clone());
+        return Some(Difference::Message { index, before, after });
     }
-    let next = old.get(new.len()).or_else(|| new.get(old.len()))?;
-    Some(Difference::Length {
-        before: old.len(),
-        after: new.len(),
-        next: (inert(&next.0, 40), inert(&next.1, LONGEST)),
-    })
+    let next = old.get(new.len()).or_else(|| new.get(old.len()))?.clone();
+    Some(Difference::Length { before: old.len(), after: new.len(), next })
 }
 
 fn fields(before: &Request, after: &Request) -> Option<Difference> {
@@ -92,15 +86,8 @@ fn fields(before: &Request, after: &Request) -> Option<Difference> {
     // parameter is preferred.
     names.sort_by_key(|name| (matches!(name.as_str(), "messages" | "input"), *name));
     let name = names.into_iter().find(|name| !alike(old.get(*name), new.get(*name)))?;
-    let (x, y) = (old.get(name).map(Value::to_string), new.get(name).map(Value::to_string));
-    let (before, after) = match (x, y) {
-        (Some(x), Some(y)) => {
-            let (x, y) = excerpts(&x, &y);
-            (Some(x), Some(y))
-        }
-        (x, y) => (x.map(|x| inert(&x, LONGEST)), y.map(|y| inert(&y, LONGEST))),
-    };
-    Some(Difference::Field { name: inert(name, 80), before, after })
+    let (before, after) = (old.get(name).cloned(), new.get(name).cloned());
+    Some(Difference::Field { name: name.clone(), before, after })
 }
 
 /// Equal as canonical JSON: `1` and `1.0` are the same number.
@@ -133,32 +120,80 @@ fn api_name(api: Api) -> &'static str {
     }
 }
 
+impl Difference {
+    /// What differs, whole: a line that says where, and a unified diff with two lines of context.
+    pub fn diff(&self) -> String {
+        match self {
+            Difference::Message { index, before: (old_role, old), after: (new_role, new) } => {
+                let place = format!("first difference: message {}", index + 1);
+                match old_role == new_role {
+                    true => format!("{place} ({})\n{}", inert(old_role, 40), unified(old, new)),
+                    false => format!("{place}, its role\n{}", unified(old_role, new_role)),
+                }
+            }
+            Difference::Length { before, after, next: (role, text) } => {
+                let (old, new) =
+                    if before < after { ("", text.as_str()) } else { (text.as_str(), "") };
+                let lengths = self.lengths(*before, *after);
+                format!("{lengths}, the next ({})\n{}", inert(role, 40), unified(old, new))
+            }
+            Difference::Field { name, before, after } => {
+                let lines = |value: &Option<Value>| match value {
+                    Some(value) => format!("{value:#}"),
+                    None => String::new(),
+                };
+                let name = inert(name, LONGEST);
+                format!("first difference: {name}\n{}", unified(&lines(before), &lines(after)))
+            }
+        }
+    }
+
+    fn lengths(&self, before: usize, after: usize) -> String {
+        let alike = match before.min(after) {
+            1 => "the first message is the same".to_owned(),
+            n => format!("the first {n} messages are the same"),
+        };
+        format!("{alike}; {before} recorded, {after} asked now")
+    }
+}
+
+/// A unified diff with two lines of context, made safe to show.
+pub(crate) fn unified(old: &str, new: &str) -> String {
+    let (old, new) = (inert_lines(old), inert_lines(new));
+    let diff = TextDiff::from_lines(&old, &new);
+    let text = diff.unified_diff().context_radius(2).header("recorded", "now").to_string();
+    text.replace("\\ No newline at end of file\n", "")
+}
+
 impl fmt::Display for Difference {
     /// Two lines to be read one below the other, after a line that says where.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Difference::Message { index, before: (old_role, old), after: (new_role, new) } => {
+                let (old, new) = excerpts(old, new);
                 writeln!(f, "first difference in message {}:", index + 1)?;
-                writeln!(f, "  recorded  {old_role}: {old}")?;
-                write!(f, "  asked now {new_role}: {new}")
+                writeln!(f, "  recorded  {}: {old}", inert(old_role, 40))?;
+                write!(f, "  asked now {}: {new}", inert(new_role, 40))
             }
             Difference::Length { before, after, next: (role, text) } => {
-                let (shared, side) =
-                    if before < after { (before, "asked now") } else { (after, "recorded ") };
-                let alike = match shared {
-                    1 => "the first message is the same".to_owned(),
-                    n => format!("the first {n} messages are the same"),
-                };
-                writeln!(f, "{alike}; {before} recorded, {after} asked now:")?;
-                write!(f, "  {side} {role}: {text}")
+                let side = if before < after { "asked now" } else { "recorded " };
+                writeln!(f, "{}:", self.lengths(*before, *after))?;
+                write!(f, "  {side} {}: {}", inert(role, 40), inert(text, LONGEST))
             }
             Difference::Field { name, before, after } => {
-                let shown = |value: &Option<String>| {
-                    value.clone().unwrap_or_else(|| "(not given)".to_owned())
+                let (old, new) = match (before, after) {
+                    (Some(old), Some(new)) => excerpts(&old.to_string(), &new.to_string()),
+                    (old, new) => {
+                        let shown = |value: &Option<Value>| match value {
+                            Some(value) => inert(&value.to_string(), LONGEST),
+                            None => "(not given)".to_owned(),
+                        };
+                        (shown(old), shown(new))
+                    }
                 };
-                writeln!(f, "first difference in \"{name}\":")?;
-                writeln!(f, "  recorded  {}", shown(before))?;
-                write!(f, "  asked now {}", shown(after))
+                writeln!(f, "first difference in \"{}\":", inert(name, LONGEST))?;
+                writeln!(f, "  recorded  {old}")?;
+                write!(f, "  asked now {new}")
             }
         }
     }

@@ -17,8 +17,8 @@ mod transport;
 mod typed;
 
 pub use canonical::{CanonicalError, canonical, hash_of};
-pub(crate) use difference::shared_messages;
 pub use difference::{Difference, first_difference};
+pub(crate) use difference::{shared_messages, unified};
 pub use request::{Api, Request, RequestError};
 pub use transport::{TRANSPORT_FIELDS, TRANSPORT_VERSION};
 pub use typed::{ChatRequest, EmbeddingRequest, Message, Role};

@@ -73,6 +73,12 @@ pub struct ChatRequest {
 }
 
 impl ChatRequest {
+    /// One message of a user to a model, with the provider's parameters.
+    pub fn of(model: &str, prompt: impl Into<String>) -> Self {
+        let messages = vec![Message::new(Role::User, prompt)];
+        ChatRequest { model: model.to_owned(), messages, ..ChatRequest::default() }
+    }
+
     /// The canonical request.
     ///
     /// # Errors

@@ -9,16 +9,18 @@ use super::clock;
 use super::history::{History, Recorded};
 use super::mode::{Mode, Source};
 use super::outcomes::{NewDecision, Outcomes};
+use super::parent::Inherited;
 use super::question::{Answer, Asked, CallFailed, DecisionRef, Question, Reuse};
+use super::rehearsal::{Lane, Rehearsing};
 use super::shared::Shared;
 use super::signal::Brake;
 use super::stop::Stop;
 use crate::content::Content;
 use crate::event::{Event, NewEvent};
-use crate::id::Seq;
+use crate::id::{RunId, Seq};
 use crate::log::{Durable, RunWriter};
 use crate::lookup::LookupMap;
-use crate::model::{Answerer, Failure, RetryPolicy, Throttle};
+use crate::model::{Answerer, Failure, FailureKind, RetryPolicy, Throttle};
 use crate::parse::{Parsed, Parser};
 use crate::prompt::{Request, canonical};
 
@@ -41,6 +43,7 @@ pub struct Progress {
 
 /// What all parts of one run share.
 pub(super) struct Core {
+    pub(super) run: RunId,
     pub(super) mode: Mode,
     pub(super) seed: u64,
     pub(super) model: Option<Answerer>,
@@ -49,12 +52,16 @@ pub(super) struct Core {
     pub(super) brake: Brake,
     pub(super) writer: RefCell<Option<RunWriter>>,
     pub(super) history: RefCell<Option<History>>,
+    /// Of a fork: the answers of its parent.
+    pub(super) parent: RefCell<Option<Inherited>>,
     pub(super) outcomes: Outcomes,
     pub(super) progress: Cell<Progress>,
     pub(super) on_progress: Box<dyn Fn(Progress)>,
     /// Fingerprints of the addresses asked so far: an address has one answer.
     pub(super) asked: RefCell<LookupMap<[u8; 16], ()>>,
     pub(super) shared: Shared,
+    pub(super) lane: Lane,
+    pub(super) rehearsing: RefCell<Rehearsing>,
 }
 
 /// An answer before it is parsed.
@@ -85,8 +92,17 @@ impl Core {
             Some(history) => history.take(asked)?,
             None => None,
         };
+        if self.mode == Mode::Rehearse {
+            self.rehearsing.borrow_mut().note(self.lane, asked, found.as_ref());
+        }
         match self.mode.source(asked, found)? {
             Source::Model => Ok(None),
+            Source::Nobody => {
+                let failure = Failure::new(FailureKind::NoAnswer, "it was never recorded");
+                let exchanged = Err(call_failed(asked, failure));
+                self.count(asked, &exchanged, false);
+                Ok(Some(exchanged))
+            }
             Source::Log(Recorded { seq, result }) => {
                 let exchanged = match result {
                     Ok(content) => Ok(Answered { seq, content }),

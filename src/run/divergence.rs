@@ -7,9 +7,8 @@ use similar::TextDiff;
 use super::history::RecordedOutcome;
 use super::question::Asked;
 use crate::id::{CallPath, OutcomeDigest, PromptHash, RunId, Sample, Seq};
-use crate::inert::inert_lines;
 use crate::log::{LogError, Reader};
-use crate::prompt::{Request, canonical};
+use crate::prompt::{Request, first_difference, unified};
 
 /// A difference between a re-execution and its log.
 #[derive(Debug, Clone)]
@@ -40,6 +39,34 @@ struct Nearest {
     call: CallPath,
     sample: Sample,
     request: Request,
+}
+
+impl Nearest {
+    /// Says what differs between this and what is asked now.
+    fn compare(
+        &self,
+        f: &mut fmt::Formatter<'_>,
+        call: &CallPath,
+        sample: Sample,
+        asked: &Request,
+    ) -> fmt::Result {
+        let Nearest { call: recorded_call, sample: recorded_sample, request } = self;
+        let hash = request.hash().short(12);
+        writeln!(
+            f,
+            "nearest recorded prompt: {hash}, call {recorded_call} sample {recorded_sample}"
+        )?;
+        match first_difference(request, asked) {
+            Some(difference) => f.write_str(&difference.diff()),
+            None if recorded_call != call => {
+                writeln!(f, "the prompts are alike; only the call differs")
+            }
+            None if *recorded_sample != sample => {
+                writeln!(f, "call and prompt are alike; only the sample differs")
+            }
+            None => writeln!(f, "it was asked exactly so, and no answer to it was recorded"),
+        }
+    }
 }
 
 impl Divergence {
@@ -174,15 +201,12 @@ impl fmt::Display for Divergence {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{}", self.headline())?;
         match &self.kind {
-            Kind::Prompt { request, .. } | Kind::Missing { request, .. } => match &self.nearest {
-                Some(Nearest { call, sample, request: recorded }) => {
-                    let hash = recorded.hash().short(12);
-                    writeln!(f, "nearest recorded prompt: {hash}, call {call} sample {sample}")?;
-                    f.write_str(&prompt_diff(recorded, request))
-                }
+            Kind::Prompt { call, sample, request, .. }
+            | Kind::Missing { call, sample, request } => match &self.nearest {
+                Some(nearest) => nearest.compare(f, call, *sample, request),
                 None => writeln!(f, "the log holds no prompt to compare with"),
             },
-            Kind::Outcome { recorded, now, .. } => f.write_str(&diff(recorded, now)),
+            Kind::Outcome { recorded, now, .. } => f.write_str(&unified(recorded, now)),
             Kind::Left { recorded, .. } => writeln!(f, "recorded: {recorded}"),
             Kind::Extra { now } => writeln!(f, "now: {now}"),
             Kind::Digest { .. } => Ok(()),
@@ -201,56 +225,6 @@ fn describe(outcome: &RecordedOutcome) -> String {
     }
 }
 
-/// The first field or message that differs between two requests, as a diff.
-fn prompt_diff(recorded: &Request, now: &Request) -> String {
-    let (old, new) = (recorded.body(), now.body());
-    let mut keys: Vec<&String> = old.as_object().into_iter().flatten().map(|(k, _)| k).collect();
-    keys.extend(new.as_object().into_iter().flatten().map(|(k, _)| k));
-    keys.sort();
-    keys.dedup();
-    // As canonical JSON: `1` and `1.0` are the same number.
-    let differs = |key: &str| canonical(&old[key]) != canonical(&new[key]);
-    if let Some(key) = keys.into_iter().find(|key| *key != "messages" && differs(key)) {
-        return format!(
-            "first difference: {key}\n{}",
-            diff(&old[key].to_string(), &new[key].to_string())
-        );
-    }
-    let (old_texts, new_texts) = (recorded.messages(), now.messages());
-    for (i, (a, b)) in old_texts.iter().zip(&new_texts).enumerate() {
-        if a.0 != b.0 {
-            return format!("first difference: role of message {i}\n{}", diff(&a.0, &b.0));
-        }
-        if a.1 != b.1 {
-            return format!("first difference: message {i} ({})\n{}", a.0, diff(&a.1, &b.1));
-        }
-    }
-    if recorded.hash() == now.hash() {
-        return "the prompts are alike; only the call differs\n".to_owned();
-    }
-    if old_texts.len() != new_texts.len() {
-        let (old, new) = (old_texts.len(), new_texts.len());
-        return format!("the recorded prompt has {old} messages, this one {new}\n");
-    }
-    // They read alike and are not: cut into other parts, or with parts that are no text.
-    format!(
-        "first difference: messages\n{}",
-        diff(&pretty(&old["messages"]), &pretty(&new["messages"]))
-    )
-}
-
-fn pretty(value: &serde_json::Value) -> String {
-    format!("{value:#}")
-}
-
-/// A unified diff with two lines of context, control characters escaped.
-fn diff(old: &str, new: &str) -> String {
-    let (old, new) = (inert_lines(old), inert_lines(new));
-    let diff = TextDiff::from_lines(&old, &new);
-    let text = diff.unified_diff().context_radius(2).header("recorded", "now").to_string();
-    text.replace("\\ No newline at end of file\n", "")
-}
-
 fn whole_text(request: &Request) -> String {
     request.messages().into_iter().map(|(_, text)| text).collect::<Vec<_>>().join("\n")
 }
@@ -260,4 +234,29 @@ fn likeness(wanted: &str, candidate: &str, other: &CallPath, call: &CallPath) ->
     let ratio = TextDiff::from_lines(wanted, candidate).ratio();
     let prefix = other.as_str().bytes().zip(call.as_str().bytes()).take_while(|(a, b)| a == b);
     (f64::from(ratio) * 900.0) as u64 + prefix.count().min(100) as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    /// What is said when the nearest recorded prompt is the very same.
+    fn said(recorded_call: &str, recorded_sample: Sample) -> String {
+        let request = || Request::from_body(json!({"model": "m", "messages": []})).unwrap();
+        let call = |path| CallPath::new(path).unwrap();
+        let missing = Kind::Missing { call: call("vote/1"), sample: 0, request: request() };
+        let nearest =
+            Nearest { call: call(recorded_call), sample: recorded_sample, request: request() };
+        let said = Divergence { kind: missing, nearest: Some(nearest) }.to_string();
+        said.lines().last().unwrap().to_owned()
+    }
+
+    #[test]
+    fn the_same_prompt_is_told_by_what_else_differs() {
+        assert_eq!(said("vote/2", 0), "the prompts are alike; only the call differs");
+        assert_eq!(said("vote/1", 1), "call and prompt are alike; only the sample differs");
+        assert_eq!(said("vote/1", 0), "it was asked exactly so, and no answer to it was recorded");
+    }
 }

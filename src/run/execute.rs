@@ -11,35 +11,15 @@ use super::experiment::{AnyExperiment, Handle, Report};
 use super::history::History;
 use super::mode::Mode;
 use super::outcomes::Outcomes;
+use super::parent::Inherited;
+use super::rehearsal::{Rehearsal, Rehearsing};
+use super::setup::Setup;
 use super::shared::Shared;
-use super::signal::{Brake, Signal};
+use super::signal::Brake;
 use super::stop::Stop;
 use crate::event::{Event, RunFinished, RunOutcome, RunResumed, RunStarted, StoredEvent};
 use crate::id::{OutcomeDigest, RunId, Seq};
 use crate::log::{Log, LogError, Reader};
-use crate::model::{Answerer, RetryPolicy, Throttle};
-
-/// What a run needs besides its experiment.
-pub struct Setup {
-    /// Where its events are, or go.
-    pub log: Log,
-    /// The run.
-    pub run: RunId,
-    /// Record, replay or resume.
-    pub mode: Mode,
-    /// What begins the run: written when recording, as read from the log otherwise.
-    pub started: RunStarted,
-    /// Who answers; none when replaying.
-    pub model: Option<Answerer>,
-    /// When to try again.
-    pub retry: RetryPolicy,
-    /// How fast to ask, and how many at once.
-    pub throttle: Throttle,
-    /// Asks the run to stop.
-    pub signal: Signal,
-    /// Told of every step.
-    pub on_progress: Box<dyn Fn(Progress)>,
-}
 
 /// How an execution ended.
 #[derive(Debug)]
@@ -48,6 +28,8 @@ pub enum Finish {
     Finished,
     /// A replay reached the end of a run that never finished; all it has is identical.
     EndOfRecord,
+    /// A rehearsal ran to its end: how much of it is as recorded.
+    Rehearsed(Rehearsal),
     /// It stopped before; the run can be resumed.
     Stopped(Stop),
 }
@@ -77,7 +59,7 @@ pub async fn execute(experiment: &dyn AnyExperiment, setup: Setup) -> Result<End
     let writer = match mode {
         Mode::Record => Some(log.begin(run)?),
         Mode::Resume => Some(log.go_on(run)?),
-        Mode::Replay => None,
+        Mode::Replay | Mode::Rehearse => None,
     };
     let last = match log.reader()?.runs()?.iter().find(|r| r.run == run) {
         Some(run) => run.head.seq,
@@ -85,14 +67,22 @@ pub async fn execute(experiment: &dyn AnyExperiment, setup: Setup) -> Result<End
     };
     let history = match mode {
         Mode::Record => None,
-        Mode::Replay | Mode::Resume => Some(History::read(log.reader()?, run, last)?),
+        Mode::Replay | Mode::Resume | Mode::Rehearse => {
+            Some(History::read(log.reader()?, run, last)?)
+        }
     };
     // A finished run has nothing to add: resuming it replays it, and nothing can be written.
     let (mode, writer) = match mode {
         Mode::Resume if is_finished(log.reader()?.as_mut(), run, last)? => (Mode::Replay, None),
         mode => (mode, writer),
     };
+    // A replay has all it needs in its own log.
+    let parent = match mode.writes() {
+        true => Inherited::of(&log, run, &started)?,
+        false => None,
+    };
     let core = Rc::new(Core {
+        run,
         mode,
         seed: started.seed,
         retry,
@@ -100,11 +90,14 @@ pub async fn execute(experiment: &dyn AnyExperiment, setup: Setup) -> Result<End
         brake: Brake::new(signal),
         writer: RefCell::new(writer),
         history: RefCell::new(history),
+        parent: RefCell::new(parent),
         outcomes: Outcomes::default(),
         progress: Cell::default(),
         on_progress,
         asked: RefCell::default(),
         shared: Shared::default(),
+        lane: experiment.lanes(),
+        rehearsing: RefCell::new(Rehearsing::default()),
         model: model.clone(),
     });
     if let Err(stop) = begin(&core, mode, started).await {
@@ -124,7 +117,7 @@ fn is_finished(reader: &mut dyn Reader, run: RunId, last: Seq) -> Result<bool, L
 
 async fn begin(core: &Core, mode: Mode, started: RunStarted) -> Result<(), Stop> {
     let event = match mode {
-        Mode::Replay => return Ok(()),
+        Mode::Replay | Mode::Rehearse => return Ok(()),
         Mode::Record => Event::RunStarted(started),
         Mode::Resume => {
             let info = core.model.as_ref().map(|m| m.info());
@@ -145,10 +138,11 @@ async fn ended(
 ) -> Result<Ended, LogError> {
     let outcome_digest = core.outcomes.digest();
     let result = match result {
-        Ok(()) => conclude(core, outcome_digest).await,
-        Err(stop) => Err(stop),
+        Ok(()) if core.mode != Mode::Rehearse => conclude(core, outcome_digest).await,
+        result => result,
     };
     let finish = match result {
+        Ok(()) if core.mode == Mode::Rehearse => Finish::Rehearsed(rehearsed(core, log)?),
         Ok(()) => Finish::Finished,
         Err(Stop::EndOfRecord) => Finish::EndOfRecord,
         Err(Stop::Diverged(mut divergence)) => match replayed_to_the_end(core, &divergence)? {
@@ -183,6 +177,15 @@ async fn conclude(core: &Core, digest: OutcomeDigest) -> Result<(), Stop> {
     }
     let finished = RunFinished { outcome: RunOutcome::Finished, outcome_digest: digest };
     Ok(core.submit_durable(&Event::RunFinished(finished))?.1.wait().await?)
+}
+
+/// What a rehearsal found.
+fn rehearsed(core: &Core, log: &Log) -> Result<Rehearsal, LogError> {
+    let (left, complete) = match core.history.borrow_mut().as_mut() {
+        Some(history) => (history.left()?, history.finished()?.is_some()),
+        None => (0, false),
+    };
+    core.rehearsing.borrow_mut().ended(left, complete, log.reader()?.as_mut())
 }
 
 /// Whether a replay only ran out of record, because the run was cut off. Decisions and facts are

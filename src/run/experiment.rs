@@ -10,8 +10,10 @@ use super::core::SharedCore;
 use super::output::{OutputError, OutputFile};
 use super::question::DecisionRef;
 use super::record::RunRecord;
+use super::rehearsal::{Lane, second_part};
 use super::rng::rng_for;
 use super::stop::Stop;
+use crate::id::CallPath;
 use crate::prompt::canonical;
 
 /// What an experiment shows of its state at the end.
@@ -44,6 +46,13 @@ pub trait Experiment {
 
     /// What the state says, for people and programs.
     fn report(&self, state: &Self::State) -> Report;
+
+    /// The lane of a call, for [`Rehearsal`](super::Rehearsal): one name for all calls that build on
+    /// each other's answers. By default the second part of the path (`p_0007` of
+    /// `clarification/p_0007/2/moderator`).
+    fn lane(call: &CallPath) -> String {
+        second_part(call)
+    }
 
     /// What the state gives other programs: files of a folder. None unless the experiment says so.
     ///
@@ -121,8 +130,12 @@ pub trait AnyExperiment {
     /// The report of recorded facts, folded without running anything.
     ///
     /// # Errors
+    /// What in them is not a fact of this experiment.
     /// [`OutputError::Fact`]: what in them is not a fact of this experiment.
     fn fold(&self, facts: &[Value]) -> Result<Report, OutputError>;
+
+    /// See [`Experiment::lane`].
+    fn lanes(&self) -> Lane;
 
     /// The output files of a recorded run, folded without running anything.
     ///
@@ -175,6 +188,10 @@ impl<E: Experiment> AnyExperiment for E {
         record: &mut RunRecord<'_>,
     ) -> Result<Option<Report>, OutputError> {
         self.story(&folded::<E>(&record.facts)?, part, record)
+    }
+
+    fn lanes(&self) -> Lane {
+        E::lane
     }
 }
 

@@ -9,9 +9,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::time::Duration;
 
-use super::divergence::Divergence;
 use super::question::Asked;
-use super::stop::Stop;
 use crate::content::Content;
 use crate::event::{AttemptDetails, Event, EventError, StoredEvent};
 use crate::id::{CallPath, PromptHash, RunId, Sample, Seq};
@@ -24,6 +22,14 @@ use crate::model::{Failure, FailureKind};
 pub(super) struct Recorded {
     pub(super) seq: Seq,
     pub(super) result: Result<Content, Failure>,
+}
+
+/// What is recorded at a call and sample.
+#[derive(Debug, Clone)]
+pub(super) struct Found {
+    /// What was asked there.
+    pub(super) prompt: PromptHash,
+    pub(super) recorded: Recorded,
 }
 
 /// A recorded decision or fact.
@@ -42,7 +48,7 @@ impl RecordedOutcome {
 }
 
 enum Item {
-    Exchange { call: CallPath, sample: Sample, prompt: PromptHash, recorded: Recorded },
+    Exchange { call: CallPath, sample: Sample, found: Found },
     Outcome(RecordedOutcome),
     Finished(crate::event::RunFinished),
 }
@@ -53,7 +59,7 @@ const BATCH: usize = 1024;
 /// The read-ahead record of one run.
 pub(super) struct History {
     items: Receiver<Result<Vec<Item>, LogError>>,
-    exchanges: LookupMap<(CallPath, Sample), (PromptHash, Recorded)>,
+    exchanges: LookupMap<(CallPath, Sample), Found>,
     outcomes: VecDeque<RecordedOutcome>,
     finished: Option<crate::event::RunFinished>,
     ended: bool,
@@ -116,8 +122,8 @@ impl History {
         };
         for item in batch? {
             match item {
-                Item::Exchange { call, sample, prompt, recorded } => {
-                    self.exchanges.insert((call, sample), (prompt, recorded));
+                Item::Exchange { call, sample, found } => {
+                    self.exchanges.insert((call, sample), found);
                 }
                 Item::Outcome(outcome) => self.outcomes.push_back(outcome),
                 Item::Finished(finished) => self.finished = Some(finished),
@@ -126,19 +132,22 @@ impl History {
         Ok(true)
     }
 
-    /// Takes what is recorded at an address.
-    ///
-    /// The same call and sample under another prompt is a divergence.
-    pub(super) fn take(&mut self, asked: &Asked) -> Result<Option<Recorded>, Stop> {
+    /// Takes what is recorded at a call and sample, whatever the prompt.
+    pub(super) fn take(&mut self, asked: &Asked) -> Result<Option<Found>, LogError> {
         let address = (asked.call.clone(), asked.sample);
         loop {
             match self.exchanges.remove(&address) {
-                Some((prompt, recorded)) if prompt == asked.prompt() => return Ok(Some(recorded)),
-                Some((prompt, _)) => return Err(Divergence::prompt(asked, prompt).into()),
+                Some(found) => return Ok(Some(found)),
                 None if self.pull()? => {}
-                None => return Ok(None),
+                found => return Ok(found),
             }
         }
+    }
+
+    /// How many recorded ends of questions nobody has taken. Reads to the end.
+    pub(super) fn left(&mut self) -> Result<u64, LogError> {
+        while self.pull()? {}
+        Ok(self.exchanges.len() as u64)
     }
 
     /// Takes the next decision or fact.
@@ -206,7 +215,8 @@ impl Questions {
         result: Result<Content, Failure>,
     ) -> Option<Item> {
         let (call, sample, prompt) = self.0.remove(&request)?;
-        Some(Item::Exchange { call, sample, prompt, recorded: Recorded { seq, result } })
+        let found = Found { prompt, recorded: Recorded { seq, result } };
+        Some(Item::Exchange { call, sample, found })
     }
 }
 

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use super::clock::Stopwatch;
 use super::core::{Answered, Core, Exchanged, call_failed};
+use super::history::Recorded;
 use super::question::{Asked, CallFailed, Reuse};
 use super::shared::Place;
 use super::stop::Stop;
@@ -11,8 +12,8 @@ use crate::event::{
     AnswerReused, AttemptDetails, AttemptFailed, Event, RequestSent, ResponseDetails,
     ResponseReceived,
 };
-use crate::id::Seq;
-use crate::log::{Durable, RunWriter};
+use crate::id::{RunId, Seq};
+use crate::log::Durable;
 use crate::model::{Ask, Failure, FailureKind, Model, Permit, Response};
 
 impl Core {
@@ -24,11 +25,38 @@ impl Core {
         }
     }
 
-    /// Asks the model, after [`Core::recorded`] found nothing.
+    /// Takes a fork's answer from its parent or else asks the model, after [`Core::recorded`] found
+    /// nothing.
     pub(super) async fn live(&self, asked: &Asked) -> Result<Exchanged, Stop> {
-        let exchanged = self.ask_model(asked).await?;
-        self.count(asked, &exchanged, true);
+        let inherited = match self.parent.borrow_mut().as_mut() {
+            Some(parent) => parent.take(asked)?.map(|recorded| (parent.run, recorded)),
+            None => None,
+        };
+        let (exchanged, live) = match inherited {
+            Some((from, recorded)) => (self.inherit(asked, from, recorded).await?, false),
+            None => (self.ask_model(asked).await?, true),
+        };
+        self.count(asked, &exchanged, live);
         Ok(exchanged)
+    }
+
+    /// Records what another run has at this address: its answer, or that it got none.
+    async fn inherit(
+        &self,
+        asked: &Asked,
+        from: RunId,
+        recorded: Recorded,
+    ) -> Result<Exchanged, Stop> {
+        let Recorded { seq, result } = recorded;
+        match result {
+            Ok(content) => Ok(Ok(self.reuse(asked, from, Answered { seq, content }).await?)),
+            // As it failed there: otherwise the beginning would not be shared.
+            Err(failure) => {
+                let sent = self.sent(asked)?;
+                self.fail(sent, 0, &failure, true)?.wait().await?;
+                Ok(Err(call_failed(asked, failure)))
+            }
+        }
     }
 
     async fn ask_model(&self, asked: &Asked) -> Result<Exchanged, Stop> {
@@ -38,7 +66,9 @@ impl Core {
         let first = match reuse {
             Reuse::Shared => match self.shared.place(request.hash()).await {
                 Place::First(first) => Some(first),
-                Place::Answered(shared) => return Ok(Ok(self.reuse(asked, shared).await?)),
+                Place::Answered(shared) => {
+                    return Ok(Ok(self.reuse(asked, self.run, shared).await?));
+                }
             },
             Reuse::Exact => None,
         };
@@ -128,13 +158,15 @@ impl Core {
         Ok(Answered { seq, content })
     }
 
-    /// Records that an answer of this run serves another question.
-    async fn reuse(&self, asked: &Asked, shared: Answered) -> Result<Answered, Stop> {
+    /// Records that an answer of this run, or of another, serves a question.
+    async fn reuse(
+        &self,
+        asked: &Asked,
+        from_run: RunId,
+        shared: Answered,
+    ) -> Result<Answered, Stop> {
         let Answered { seq: from_seq, content } = shared;
         let request = self.sent(asked)?;
-        let Some(from_run) = self.writer.borrow().as_ref().map(RunWriter::run) else {
-            return Err(Stop::EndOfRecord);
-        };
         let reused = AnswerReused { request, content: content.clone(), from_run, from_seq };
         let (seq, durable) = self.submit_durable(&Event::AnswerReused(reused))?;
         durable.wait().await?;

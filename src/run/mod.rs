@@ -4,7 +4,9 @@
 //! - [`Run`]: what an experiment is given: [`ask`](Run::ask), [`ask_all`](Run::ask_all),
 //!   [`converse_all`](Run::converse_all), [`record`](Run::record), [`rng`](Run::rng).
 //! - [`Mode`]: where answers come from; one enum, decided in one place.
-//! - [`execute()`]: runs an experiment to its end, or to the reason why it stopped.
+//! - [`Rehearsal`]: what of a run still matches when its prompts are changed.
+//! - [`Parent`]: forks, which share the beginning of another run.
+//! - [`Setup`], [`execute()`]: runs an experiment to its end, or to the reason why it stopped.
 //! - [`RunRecord`]: what a log holds of a run; [`OutputFile`]: what an experiment makes of it for others.
 //! - [`Divergence`]: the first point where a re-execution and its log differ.
 
@@ -20,9 +22,12 @@ mod live;
 mod mode;
 mod outcomes;
 mod output;
+mod parent;
 mod question;
 mod record;
+mod rehearsal;
 mod rng;
+mod setup;
 mod shared;
 mod signal;
 mod stop;
@@ -30,12 +35,15 @@ mod stop;
 pub use self::converse::Talk;
 pub use self::core::Progress;
 pub use divergence::Divergence;
-pub use execute::{Ended, Finish, Setup, execute};
+pub use execute::{Ended, Finish, execute};
 pub use experiment::{AnyExperiment, Experiment, Handle, Report, Run};
 pub use mode::Mode;
 pub use output::{OutputError, OutputFile};
+pub use parent::Parent;
 pub use question::{Answer, CallFailed, DecisionRef, Question, Reuse};
-pub use record::{Exchange, Place, RunRecord};
+pub use record::{Exchange, Place, RunRecord, started};
+pub use rehearsal::{Departure, Lane, Rehearsal};
 pub use rng::rng_for;
+pub use setup::Setup;
 pub use signal::Signal;
 pub use stop::Stop;

@@ -1,11 +1,11 @@
 //! Where answers come from.
 
 use super::divergence::Divergence;
-use super::history::Recorded;
+use super::history::{Found, Recorded};
 use super::question::Asked;
 use super::stop::Stop;
 
-/// Where answers come from.
+/// Where answers come from. Where a model would be asked, a fork's parent is asked before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mode {
     /// The model answers.
@@ -14,26 +14,37 @@ pub enum Mode {
     Replay,
     /// The log answers, then the model.
     Resume,
+    /// The log answers by call and sample, whatever the prompt is now; what differs is counted. See
+    /// [`Rehearsal`](super::Rehearsal).
+    Rehearse,
 }
 
 /// Who answers a question.
 pub(super) enum Source {
     Log(Recorded),
     Model,
+    Nobody,
 }
 
 impl Mode {
-    /// The one place that decides who answers, given what the log has at the question's address.
-    pub(super) fn source(self, asked: &Asked, found: Option<Recorded>) -> Result<Source, Stop> {
+    /// The one place that decides who answers, given what the log has at the question's call and
+    /// sample.
+    pub(super) fn source(self, asked: &Asked, found: Option<Found>) -> Result<Source, Stop> {
         match (self, found) {
-            (Mode::Replay | Mode::Resume, Some(recorded)) => Ok(Source::Log(recorded)),
+            (Mode::Replay | Mode::Resume, Some(found)) if found.prompt != asked.prompt() => {
+                Err(Divergence::prompt(asked, found.prompt).into())
+            }
+            (Mode::Replay | Mode::Resume | Mode::Rehearse, Some(found)) => {
+                Ok(Source::Log(found.recorded))
+            }
             (Mode::Replay, None) => Err(Divergence::missing(asked).into()),
+            (Mode::Rehearse, None) => Ok(Source::Nobody),
             (Mode::Record | Mode::Resume, _) => Ok(Source::Model),
         }
     }
 
     /// Whether new events are written.
     pub(super) fn writes(self) -> bool {
-        self != Mode::Replay
+        matches!(self, Mode::Record | Mode::Resume)
     }
 }

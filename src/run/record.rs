@@ -68,22 +68,14 @@ impl<'a> RunRecord<'a> {
     /// # Errors
     /// [`LogError`] if it cannot be read, or is damaged.
     pub fn read(reader: &'a mut dyn Reader, run: RunId) -> Result<Self, LogError> {
-        let not_begun = || LogError::Corrupt {
-            run,
-            seq: Seq(1),
-            what: "it is not the start of a run".to_owned(),
-        };
-        let first = reader.events(run, Seq(0), 1)?.pop().ok_or_else(not_begun)?;
-        let Event::RunStarted(started) = first.event().map_err(damaged)? else {
-            return Err(not_begun());
-        };
+        let (first, started) = beginning(reader, run)?;
         let mut record = RunRecord {
             reader,
             run,
             started,
             finished: None,
-            first: first.time,
-            last: first.time,
+            first,
+            last: first,
             answers: 0,
             decisions: 0,
             failed_attempts: 0,
@@ -165,6 +157,24 @@ impl<'a> RunRecord<'a> {
 
     fn event(&mut self, seq: Seq) -> Result<Option<StoredEvent>, LogError> {
         Ok(self.reader.events(self.run, Seq(seq.0.saturating_sub(1)), 1)?.pop())
+    }
+}
+
+/// How a run began.
+///
+/// # Errors
+/// [`LogError`] if it cannot be read, or does not begin as a run does.
+pub fn started(reader: &mut dyn Reader, run: RunId) -> Result<RunStarted, LogError> {
+    beginning(reader, run).map(|(_, started)| started)
+}
+
+fn beginning(reader: &mut dyn Reader, run: RunId) -> Result<(Time, RunStarted), LogError> {
+    let corrupt = |what: &str| LogError::Corrupt { run, seq: Seq(1), what: what.to_owned() };
+    let first = reader.events(run, Seq(0), 1)?.pop();
+    let first = first.ok_or_else(|| corrupt("the event is missing"))?;
+    match first.event().map_err(damaged)? {
+        Event::RunStarted(started) => Ok((first.time, started)),
+        _ => Err(corrupt("it is not the start of a run")),
     }
 }
 

@@ -1,5 +1,6 @@
 //! The deliberation experiment.
 
+mod asked;
 mod config;
 mod grouping;
 mod opposition;
@@ -7,5 +8,7 @@ mod originals;
 mod outputs;
 mod personas;
 mod pilot;
+mod pool;
 mod reenact;
 mod runs;
+mod trouble;

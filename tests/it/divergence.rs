@@ -18,6 +18,7 @@ struct Small {
     prompt: &'static str,
     temperature: f64,
     call: &'static str,
+    sample: u32,
     parser: u32,
     facts: Vec<(&'static str, i64)>,
     parts: bool,
@@ -28,6 +29,7 @@ fn small() -> Small {
         prompt: "You are a careful juror.\nThe case is simple.\nWhat is your number?",
         temperature: 0.5,
         call: "vote",
+        sample: 0,
         parser: 1,
         facts: vec![("counted", 3), ("closed", 0)],
         parts: false,
@@ -58,7 +60,8 @@ impl Experiment for Small {
                 }
                 .into_request()?,
                 numbers(self.parser),
-            );
+            )
+            .sample(self.sample);
             if let Ok(answer) = run.ask(question).await? {
                 run.record(fact("voted", answer.value), &[answer.decision])?;
             }
@@ -110,6 +113,7 @@ diverges!(fewer_facts, |s| s.facts.truncate(1));
 
 // To resume a finished run is to replay it: nothing is asked and nothing is added.
 diverges!(a_call_that_was_never_recorded, |s| s.call = "ballot");
+diverges!(a_sample_that_was_never_recorded, |s| s.sample = 1);
 diverges!(one_fact_more, |s| s.facts.push(("reopened", 1)));
 diverges!(a_prompt_in_other_parts, |s| s.parts = true);
 

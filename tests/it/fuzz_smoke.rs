@@ -27,6 +27,20 @@ fn mutated_answers_are_decided_without_a_panic() {
     mutate("json_repair", &all);
 }
 
+#[test]
+fn every_parser_has_a_fuzz_target_and_there_are_enough_cases() {
+    let fuzz = concat!(env!("CARGO_MANIFEST_DIR"), "/fuzz");
+    let listed = std::fs::read_to_string(format!("{fuzz}/Cargo.toml")).unwrap();
+    let names: BTreeSet<&str> = registry::all().map(|(name, _)| name).collect();
+    for name in names.iter().copied().chain(["json_repair"]) {
+        let target = std::fs::read_to_string(format!("{fuzz}/fuzz_targets/{name}.rs"));
+        assert!(target.is_ok_and(|text| text.contains(&format!("(\"{name}\", data)"))), "{name}");
+        assert!(listed.contains(&format!("path = \"fuzz_targets/{name}.rs\"")), "{name}");
+    }
+    let all: usize = names.iter().map(|name| cases(name).len()).sum();
+    assert!(all >= 150, "{all} cases");
+}
+
 fn answers(name: &str) -> Vec<Vec<u8>> {
     cases(name).into_iter().map(|case| case.answer.into_bytes()).collect()
 }

@@ -2,6 +2,7 @@
 #![cfg(test)] // so that clippy knows the support code for test code, too
 #![expect(clippy::print_stderr, reason = "some tests say how much they have tried")]
 
+mod adventure;
 mod adventure_parsers;
 mod answer_parsers;
 mod append_only;
@@ -11,6 +12,8 @@ mod crash;
 mod deliberation;
 mod deliberation_prompts;
 mod divergence;
+mod examples;
+mod forks;
 mod format;
 mod frozen_answers;
 mod fuzz_smoke;
@@ -24,9 +27,11 @@ mod processes;
 mod prompt_hash;
 mod public_goods_parsers;
 mod readme;
+mod rehearsal;
 mod replay;
 mod resume;
 mod roundtrip;
+mod society;
 mod society_parsers;
 mod stats;
 mod support;

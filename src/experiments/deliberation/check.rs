@@ -4,27 +4,14 @@ use std::collections::BTreeSet;
 
 use super::config::Config;
 use super::opposition;
+use super::personas::fetch;
 use crate::parse::vote::comparable;
 
-/// The first thing that makes no sense: the key, words to look for in the file to find its line, and
-/// what is wrong.
-pub(super) struct Wrong {
-    pub(super) key: String,
-    /// The n-th place of this text is the one to show.
-    pub(super) near: (String, usize),
-    pub(super) message: String,
-}
-
-impl Wrong {
-    /// Something wrong at a key.
-    pub(super) fn new(key: &str, message: impl Into<String>) -> Wrong {
-        let last = key.rsplit('.').next().unwrap_or(key);
-        Wrong { key: key.to_owned(), near: (format!("{last}:"), 1), message: message.into() }
-    }
-}
+/// The first thing that makes no sense: its key, and what is wrong.
+pub(super) type Wrong = (String, String);
 
 fn wrong(key: &str, message: impl Into<String>) -> Wrong {
-    Wrong::new(key, message)
+    (key.to_owned(), message.into())
 }
 
 /// Checks every value.
@@ -37,6 +24,16 @@ pub(super) fn check(config: &Config) -> Result<(), Wrong> {
         return Err(wrong("pilot_id", message));
     }
     options(config)?;
+    config.provider.check("provider")?;
+    if let Some(seed) = config.random_seed.filter(|seed| *seed > 1 << 53) {
+        return Err(wrong("random_seed", format!("at most 2^53, not {seed}")));
+    }
+    if let Some(url) = &config.personas_url {
+        fetch::checked(url).map_err(|e| wrong("personas_url", e.to_string()))?;
+        if config.personas_file.is_some() {
+            return Err(wrong("personas_url", "personas come from a file or a URL, not both"));
+        }
+    }
     let ranges: [(&str, f64, f64, f64); 9] = [
         ("participants_per_condition", config.participants_per_condition.into(), 1.0, 100_000.0),
         ("min_responses_for_threshold", config.min_responses_for_threshold.into(), 0.0, 1e9),
@@ -76,16 +73,16 @@ fn options(config: &Config) -> Result<(), Wrong> {
         return Err(wrong("topic.options", message));
     }
     let mut seen = BTreeSet::new();
-    for option in options {
+    for (number, option) in options.iter().enumerate() {
+        let key = format!("topic.options[{number}]");
         if option.trim().is_empty() || option.contains('\n') {
             let message = format!("an option is one line of text, not {option:?}");
-            return Err(wrong("topic.options", message));
+            return Err(wrong(&key, message));
         }
         // What a parser could not tell apart is the same.
         if !seen.insert(comparable(option)) {
-            let times = options.iter().filter(|o| *o == option).count();
             let message = format!("{option:?} is there twice (case and punctuation do not count)");
-            return Err(Wrong { near: (option.clone(), times), ..wrong("topic.options", message) });
+            return Err(wrong(&key, message));
         }
     }
     if config.topic.description.trim().is_empty() {
@@ -109,14 +106,17 @@ fn mapping(config: &Config) -> Result<(), Wrong> {
         return Ok(());
     };
     let known = |option: &String| config.topic.options.contains(option);
-    if let Some(option) = mapping.iter().flat_map(|(a, b)| [a, b]).find(|o| !known(o)) {
-        return Err(wrong(key, format!("{option:?} is not one of the options")));
+    for (option, opposite) in mapping {
+        let key = format!("{key}.{option}");
+        if let Some(unknown) = [option, opposite].into_iter().find(|o| !known(o)) {
+            return Err(wrong(&key, format!("{unknown:?} is not one of the options")));
+        }
+        if option == opposite {
+            return Err(wrong(&key, format!("{option:?} cannot oppose itself")));
+        }
     }
-    if let Some(missing) = config.topic.options.iter().find(|o| !mapping.contains_key(*o)) {
-        return Err(wrong(key, format!("it does not say what opposes {missing:?}")));
-    }
-    match mapping.iter().find(|(option, opposite)| option == opposite) {
-        Some((option, _)) => Err(wrong(key, format!("{option:?} cannot oppose itself"))),
+    match config.topic.options.iter().find(|o| !mapping.contains_key(*o)) {
+        Some(missing) => Err(wrong(key, format!("it does not say what opposes {missing:?}"))),
         None => Ok(()),
     }
 }

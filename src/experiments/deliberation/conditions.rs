@@ -59,7 +59,7 @@ pub fn assign(per_condition: usize, rng: &mut ChaCha12Rng) -> Vec<Condition> {
 
 /// Puts things in random order (Fisher and Yates). Our own, because a library that changed its way of
 /// drawing would change every seeded study.
-pub(super) fn shuffle<T>(things: &mut [T], rng: &mut ChaCha12Rng) {
+pub(in crate::experiments) fn shuffle<T>(things: &mut [T], rng: &mut ChaCha12Rng) {
     for last in (1..things.len()).rev() {
         things.swap(last, below(last + 1, rng));
     }

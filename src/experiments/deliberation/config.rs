@@ -9,6 +9,8 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
+use super::conditions::Condition;
+use super::personas::pool;
 use crate::config::ModelConfig;
 use crate::model::Limits;
 use crate::stats::Algorithm;
@@ -74,8 +76,8 @@ pub struct Config {
     /// The first wait before another attempt.
     #[serde(default = "defaults::two")]
     pub api_retry_base_seconds: f64,
-    /// Whether personas come from a pool that outlives the run. Read and recorded; there is no pool
-    /// yet, so that every run enriches its own.
+    /// Whether personas come from a pool that outlives the run: it is filled up to half as many again
+    /// as take part, and the participants are drawn from all of it.
     #[serde(default = "defaults::yes")]
     pub use_persona_storage: bool,
     /// The seed of every random choice.
@@ -85,9 +87,17 @@ pub struct Config {
     /// Ours: further answers asked for when one cannot be parsed.
     #[serde(default = "defaults::parse_retries")]
     pub max_parse_retries: u32,
-    /// Ours: base personas, a JSON object or a text a line; the built-in set if not given.
+    /// Ours: where new base personas come from, a JSON object or a text a line; the built-in set if
+    /// not given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub personas_file: Option<PathBuf>,
+    /// Ours: the URL of such a file, in place of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub personas_url: Option<String>,
+    /// Ours: the pool's file, from the working directory; the document's `data/personas.json` if not
+    /// given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub persona_storage: Option<PathBuf>,
     /// Ours: a folder of templates that take the place of the built-in ones of the same name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prompts: Option<PathBuf>,
@@ -103,6 +113,18 @@ pub struct Config {
     /// Ours: how fast to ask, in place of `api_sleep_seconds`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limits: Option<Limits>,
+}
+
+impl Config {
+    /// The pool's file.
+    pub fn pool(&self) -> PathBuf {
+        self.persona_storage.clone().unwrap_or_else(|| pool::DEFAULT.into())
+    }
+
+    /// How many take part.
+    pub fn participants(&self) -> usize {
+        self.participants_per_condition as usize * Condition::ALL.len()
+    }
 }
 
 /// What is decided.

@@ -5,11 +5,12 @@ use std::sync::Arc;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::conditions::{Condition, assign};
+use super::conditions::assign;
 use super::config::Config;
 use super::facts::Fact;
 use super::opposition::{self, Method};
 use super::original::Original;
+use super::personas::{FromPool, pool::Enriched};
 use super::prompts::Prompts;
 use super::settings::Settings;
 use super::state::Deliberated;
@@ -29,6 +30,7 @@ pub struct Deliberation {
     pub(super) config: Config,
     pub(super) personas: Vec<String>,
     pub(super) original: Option<Original>,
+    pub(super) pool: FromPool,
     pub(super) prompts: Prompts,
     pub(super) opposition: &'static dyn Method,
     pub(super) parsers: Parsers,
@@ -61,8 +63,8 @@ impl Deliberation {
     /// # Errors
     /// What in the settings cannot be executed.
     pub fn new(settings: Settings) -> Result<Self, String> {
-        let Settings { config, prompts, personas, original } = settings;
-        let needed = config.participants_per_condition as usize * Condition::ALL.len();
+        let Settings { config, prompts, personas, pool, original } = settings;
+        let needed = config.participants();
         if personas.len() < needed {
             return Err(format!("{needed} participants and {} personas", personas.len()));
         }
@@ -78,6 +80,7 @@ impl Deliberation {
             prompts: prompts.map_err(|e| e.to_string())?,
             personas,
             original,
+            pool: pool.unwrap_or_default(),
             config,
         })
     }
@@ -97,11 +100,19 @@ impl Deliberation {
             Some(original) => original.participants.iter().map(|p| p.condition).collect(),
             None => assign(per_condition, &mut run.rng("conditions")),
         };
-        for (number, (condition, persona)) in (1..).zip(conditions.into_iter().zip(&self.personas))
-        {
+        let drawn = self.pool.drawn.iter().map(Option::as_ref).chain(std::iter::repeat(None));
+        let people = conditions.into_iter().zip(&self.personas).zip(drawn);
+        for (number, ((condition, persona), drawn)) in (1..).zip(people) {
             let participant_id = participant_id(number);
             let base_persona = persona.clone();
-            run.record(Fact::Enrolled { participant_id, condition, base_persona }, &[])?;
+            let id = participant_id.clone();
+            run.record(Fact::Enrolled { participant_id: id, condition, base_persona }, &[])?;
+            if let Some(Enriched { demographics, enriched_persona, .. }) = drawn.cloned() {
+                run.record(
+                    Fact::PersonaDrawn { participant_id, demographics, enriched_persona },
+                    &[],
+                )?;
+            }
         }
         Ok(())
     }

@@ -29,6 +29,24 @@ pub enum Fact {
         /// The description all prompts begin with.
         enriched_persona: String,
     },
+    /// The persona was drawn from the pool with all that was made of it in an earlier run.
+    PersonaDrawn {
+        /// Who.
+        participant_id: String,
+        /// As the pool has them.
+        demographics: Demographics,
+        /// As the pool has it.
+        enriched_persona: String,
+    },
+    /// A persona was made for the pool; it takes no part.
+    SparePersonaMade {
+        /// As drawn.
+        base_persona: String,
+        /// As the model put them.
+        demographics: Demographics,
+        /// As the model described it.
+        enriched_persona: String,
+    },
     /// Phase 1.
     InitialVoteCast {
         /// Who.

@@ -2,16 +2,18 @@
 
 use std::path::Path;
 
-use super::check::{Wrong, check};
+use super::NAME;
+use super::check::check;
 use super::config::Config;
+use super::personas::{collection, source_key};
 use super::prompts::{NAMES, Prompts, built_in};
-use super::settings::{PromptText, Settings};
-use super::{NAME, personas};
+use super::settings::Settings;
 use crate::config::{
-    ConfigError, ModelKind, Runtime, load as load_yaml, read_text, with_overrides,
+    ConfigError, ModelKind, Runtime, beside, load as load_yaml, read_text, with_overrides,
 };
 use crate::experiments::registry::{Study, StudySettings};
 use crate::model::{Limits, RetryPolicy};
+use crate::template::TemplateText;
 
 /// Reads a config file and everything it names. Paths in it are relative to it, or else to the
 /// working directory.
@@ -20,27 +22,25 @@ use crate::model::{Limits, RetryPolicy};
 /// [`ConfigError`] with file, line or key.
 pub fn load(path: &Path, text: &str, overrides: &[String]) -> Result<Study, ConfigError> {
     let config: Config = with_overrides(load_yaml(path, text)?, overrides)?;
-    let wrong = |wrong| at(path, text, wrong);
+    let wrong = |(key, message): (String, String)| value(path, &key, message);
     if let Some(other) = config.experiment.as_ref().filter(|name| *name != NAME) {
         let message = format!("this is read as {NAME}, and it says {other:?}");
-        return Err(wrong(Wrong::new("experiment", message)));
+        return Err(value(path, "experiment", message));
     }
     check(&config).map_err(wrong)?;
     warn_of_legacy(&config);
     let seed = config.random_seed.unwrap_or_default();
-    let prompts = prompts(path, text, &config)?;
-    let people = match config.personas_file {
-        Some(_) => "personas_file",
-        None => "participants_per_condition",
+    let prompts = prompts(path, &config)?;
+    // What is fetched comes later: reading a config opens no connection.
+    let personas = match &config.personas_url {
+        Some(_) => Vec::new(),
+        None => collection(path, &config)
+            .and_then(|collection| collection.warned().draw(config.participants(), seed))
+            .map_err(|e| value(path, source_key(&config), e.to_string()))?,
     };
-    let personas = personas::draw(
-        config.personas_file.as_ref().map(|file| beside(path, file)).as_deref(),
-        config.participants_per_condition as usize * 4,
-        seed,
-    )
-    .map_err(|e| wrong(Wrong::new(people, e.to_string())))?;
     let runtime = runtime(&config);
-    let settings = Settings { config: config.without_runtime(), prompts, personas, original: None };
+    let config = config.without_runtime();
+    let settings = Settings { config, prompts, personas, pool: None, original: None };
     // What cannot be executed is refused before anything is recorded.
     let experiment = serde_json::to_value(&settings);
     let experiment = experiment.map_err(|e| value(path, "settings", e.to_string()))?;
@@ -84,9 +84,9 @@ fn runtime(config: &Config) -> Runtime {
 }
 
 /// The built-in templates, with those of the config's folder in their place.
-fn prompts(path: &Path, text: &str, config: &Config) -> Result<Vec<PromptText>, ConfigError> {
-    let mut prompts: Vec<PromptText> =
-        built_in().into_iter().map(|(name, text)| PromptText { name, text }).collect();
+fn prompts(path: &Path, config: &Config) -> Result<Vec<TemplateText>, ConfigError> {
+    let mut prompts: Vec<TemplateText> =
+        built_in().into_iter().map(|(name, text)| TemplateText { name, text }).collect();
     if let Some(folder) = &config.prompts {
         let folder = beside(path, folder);
         for prompt in &mut prompts {
@@ -97,40 +97,14 @@ fn prompts(path: &Path, text: &str, config: &Config) -> Result<Vec<PromptText>, 
         }
         if !NAMES.iter().any(|name| folder.join(format!("{name}.txt")).exists()) {
             let message = format!("no template in it; the templates are {}", NAMES.join(", "));
-            return Err(at(path, text, Wrong::new("prompts", message)));
+            return Err(value(path, "prompts", message));
         }
     }
     let pairs = prompts.iter().map(|p| (p.name.clone(), p.text.clone()));
-    Prompts::new(pairs).map_err(|e| at(path, text, Wrong::new("prompts", e.to_string())))?;
+    Prompts::new(pairs).map_err(|e| value(path, "prompts", e.to_string()))?;
     Ok(prompts)
 }
 
 fn value(path: &Path, key: &str, message: String) -> ConfigError {
     ConfigError::Value { path: path.display().to_string(), key: key.to_owned(), message }
-}
-
-/// The mistake with its line, if the file has the key: a `--set` may have brought it in.
-fn at(path: &Path, text: &str, wrong: Wrong) -> ConfigError {
-    let Wrong { key, near: (near, times), message } = wrong;
-    let places = (1_u64..).zip(text.lines()).filter_map(|(number, line)| {
-        let column = line.find(&near)? as u64 + 1;
-        Some((number, column, line))
-    });
-    let last = places.take(times).last();
-    match last {
-        None => value(path, &key, message),
-        Some((line, column, shown)) => ConfigError::Invalid {
-            path: path.display().to_string(),
-            line,
-            column,
-            message: format!("{key}: {message}"),
-            snippet: format!("{line:>4} | {shown}"),
-        },
-    }
-}
-
-/// A path in a config: relative to the config if there is such a file, else as it is.
-fn beside(config: &Path, path: &Path) -> std::path::PathBuf {
-    let near = config.parent().map(|folder| folder.join(path)).filter(|near| near.exists());
-    near.unwrap_or_else(|| path.to_owned())
 }

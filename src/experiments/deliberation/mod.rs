@@ -50,7 +50,7 @@ pub use grouping::{Formed, group};
 pub use load::load;
 pub use original::{AfterPhase3, Original, OriginalParticipant};
 pub use reenact::reenact;
-pub use settings::{PromptText, Settings};
+pub use settings::Settings;
 pub use simulated::SimulatedDeliberation;
 pub use state::{Cluster, Deliberated, Participant, Speaker, Status, Transcript, Turn, Votes};
 pub use summary::{ConditionSummary, SecondVote, Summary, summary};

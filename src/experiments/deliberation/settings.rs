@@ -4,8 +4,10 @@ use serde::{Deserialize, Serialize};
 
 use super::config::Config;
 use super::original::Original;
+use super::personas::FromPool;
 use crate::config::ModelConfig;
 use crate::prompt::{ChatRequest, EmbeddingRequest, Message, Request, RequestError};
+use crate::template::TemplateText;
 
 /// Everything that a re-execution needs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -14,23 +16,16 @@ pub struct Settings {
     /// The config, without what does not change the outcome.
     pub config: Config,
     /// All templates, whole.
-    pub prompts: Vec<PromptText>,
-    /// The base persona of each participant, as drawn. A replay needs neither the file they came
-    /// from nor the grammar.
+    pub prompts: Vec<TemplateText>,
+    /// The base persona of each participant, as drawn. A replay needs neither the file or URL they
+    /// came from nor the grammar.
     pub personas: Vec<String>,
     /// The files of an original run, where this one re-enacts it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub original: Option<Original>,
-}
-
-/// A template, whole.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct PromptText {
-    /// Its name.
-    pub name: String,
-    /// Its text.
-    pub text: String,
+    /// What the pool gives and gets, if it is used. A replay does not need the pool.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pool: Option<FromPool>,
 }
 
 impl Config {

@@ -133,7 +133,8 @@ impl Deliberated {
                 let participant = Participant::new(&participant_id, condition, base_persona);
                 self.participants.insert(participant_id, participant);
             }
-            Fact::PersonaEnriched { participant_id, demographics, enriched_persona } => {
+            Fact::PersonaEnriched { participant_id, demographics, enriched_persona }
+            | Fact::PersonaDrawn { participant_id, demographics, enriched_persona } => {
                 self.change(&participant_id, |p| {
                     p.demographics = Some(demographics);
                     p.enriched_persona = Some(enriched_persona);
@@ -189,7 +190,8 @@ impl Deliberated {
                     p.error_message = Some(format!("{call} sample {sample}: {reason}"));
                 });
             }
-            Fact::ClusterFailed { .. } | Fact::TakenOver { .. } => {}
+            Fact::ClusterFailed { .. } | Fact::SparePersonaMade { .. } | Fact::TakenOver { .. } => {
+            }
             Fact::PhaseCompleted { phase } => self.complete(phase),
         }
     }

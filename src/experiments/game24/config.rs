@@ -7,11 +7,13 @@ use serde::{Deserialize, Serialize};
 use super::puzzles::{BUILT_IN, Puzzle, parse_list, rows};
 use super::{NAME, experiment::Game24};
 use crate::config::{
-    ConfigError, ModelConfig, RequestConfig, Runtime, load as load_yaml, read_text, with_overrides,
+    ConfigError, ModelConfig, RequestConfig, Runtime, beside, load as load_yaml, read_text,
+    with_overrides,
 };
 use crate::experiments::registry::{Study, StudySettings};
 use crate::model::{Limits, RetryPolicy};
 use crate::parse::registry;
+use crate::template::TemplateText;
 
 /// The templates that come with the program: `config/prompts/game24/`.
 const TEMPLATES: &[(&str, &str)] = &[
@@ -90,16 +92,6 @@ pub struct Settings {
     pub request: RequestConfig,
 }
 
-/// A template, whole.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct TemplateText {
-    /// As the config names it.
-    pub name: String,
-    /// Its text.
-    pub text: String,
-}
-
 /// Reads a config file and everything it names. Paths in it are relative to it, or else to the
 /// working directory.
 ///
@@ -162,15 +154,9 @@ pub fn load(path: &Path, text: &str, overrides: &[String]) -> Result<Study, Conf
         request,
     };
     // What cannot be executed is refused before anything is recorded.
-    Game24::new(settings.clone()).map_err(|e| value("template", e))?;
+    Game24::checked(settings.clone()).map_err(|(key, message)| value(key, message))?;
     let experiment = serde_json::to_value(&settings);
     let experiment = experiment.map_err(|e| value("settings", e.to_string()))?;
     let settings = StudySettings { experiment, runtime: Runtime { model, limits, retry } };
     Ok(Study { experiment: NAME.to_owned(), seed, settings })
-}
-
-/// A path in a config: relative to the config if there is such a file, else as it is.
-fn beside(config: &Path, path: &Path) -> PathBuf {
-    let near = config.parent().map(|folder| folder.join(path)).filter(|near| near.exists());
-    near.unwrap_or_else(|| path.to_owned())
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use super::NAME;
 use super::config::Settings;
 use super::puzzles::Puzzle;
 use super::state::{Graded, Tally};
@@ -31,18 +32,30 @@ impl Game24 {
     /// # Errors
     /// What in the settings cannot be executed.
     pub fn new(settings: Settings) -> Result<Self, String> {
-        let (_, version) = registry::resolve(&settings.parser).map_err(|e| e.to_string())?;
+        Game24::checked(settings).map_err(|(_, message)| message)
+    }
+
+    /// As [`Game24::new`]; the error names the key of a config, too.
+    pub(super) fn checked(settings: Settings) -> Result<Self, (&'static str, String)> {
+        let (parser, version) =
+            registry::resolve(&settings.parser).map_err(|e| ("parser", e.to_string()))?;
+        if parser != NAME {
+            return Err(("parser", format!("{parser} does not parse answers of {NAME}")));
+        }
         let template = &settings.template;
         let templates = Templates::new([(template.name.clone(), template.text.clone())]);
-        let game = Game24 { templates: templates.map_err(|e| e.to_string())?, version, settings };
-        let first = game.settings.puzzles.first().ok_or("there are no puzzles")?;
-        let prompt = game.prompt(first)?;
+        let templates = templates.map_err(|e| ("template", e.to_string()))?;
+        let game = Game24 { templates, version, settings };
+        let first = game.settings.puzzles.first();
+        let first = first.ok_or(("puzzles", "there are no puzzles".to_owned()))?;
+        let prompt = game.prompt(first).map_err(|e| ("template", e))?;
         if !prompt.contains(&first.text()) {
-            return Err(format!("template {}: it has no {{input}}", game.settings.template.name));
+            let message = format!("template {}: it has no {{input}}", game.settings.template.name);
+            return Err(("template", message));
         }
         // What cannot be asked is found now, before anything is recorded.
         for puzzle in &game.settings.puzzles {
-            game.prepare(puzzle).map_err(|stop| stop.to_string())?;
+            game.prepare(puzzle).map_err(|stop| ("request", stop.to_string()))?;
         }
         Ok(game)
     }

@@ -104,7 +104,9 @@ impl Reader for SqliteReader {
             let read = || -> rusqlite::Result<Result<Vec<StoredEvent>, Damage>> {
                 let mut select = self.db.prepare_cached(EVENTS)?;
                 let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-                let bounds = params![(no << 32) + after.0 as i64, (no + 1) << 32, limit];
+                // A run has fewer events than that: none comes after, least of all another run's.
+                let after = i64::from(u32::try_from(after.0).unwrap_or(u32::MAX));
+                let bounds = params![(no << 32) + after, (no + 1) << 32, limit];
                 let mut rows = select.query(bounds)?;
                 let mut events = Vec::with_capacity(limit.clamp(0, 4096) as usize);
                 while let Some(row) = rows.next()? {

@@ -108,6 +108,19 @@ fn ctrl_c_finishes_what_is_in_flight() {
 }
 
 #[test]
+fn sigterm_is_as_good_as_ctrl_c() {
+    let place = Place::new();
+    let child = start(&place, &format!("{LONGER} --set model.latency_ms=400 --concurrency 8"));
+    wait_for_events(&place, 20);
+    signal(&child, "TERM");
+    let said = Said::of(child.wait_with_output().unwrap());
+    assert_eq!(said.code, 130, "{}{}", said.out, said.err);
+    assert!(said.out.contains("retold resume"), "{}", said.out);
+    let (resumed, code) = place.json("resume latest --concurrency 300");
+    assert_eq!((code, &resumed["outcome_digest"]), (0, &digest()), "{resumed}");
+}
+
+#[test]
 fn ctrl_c_is_one_object() {
     let place = Place::new();
     let child =

@@ -3,6 +3,7 @@
 mod audits;
 mod files;
 mod folders;
+mod forks;
 mod hostile;
 mod interrupted;
 mod json;
@@ -11,6 +12,7 @@ mod logs;
 mod mixing;
 mod names;
 mod outputs;
+mod play;
 mod real_answers;
 mod recordings;
 mod servers;

@@ -3,8 +3,8 @@
 use crate::support::cli::{Place, assert_said, without_seqs};
 
 const COMMANDS: &[&str] = &[
-    "run", "resume", "replay", "check", "audit", "log", "show", "outputs", "verify", "export",
-    "import",
+    "run", "resume", "fork", "play", "replay", "check", "audit", "log", "show", "outputs",
+    "verify", "export", "import", "personas",
 ];
 
 #[test]
@@ -16,7 +16,9 @@ fn help() {
 #[test]
 fn help_of_every_command() {
     let place = Place::new();
-    let commands: Vec<String> = COMMANDS.iter().map(|name| format!("{name} --help")).collect();
+    let nested = ["personas import", "personas list", "personas stats"];
+    let commands: Vec<String> =
+        COMMANDS.iter().chain(&nested).map(|name| format!("{name} --help")).collect();
     let commands: Vec<&str> = commands.iter().map(String::as_str).collect();
     let shown = place.session(&commands);
     assert_said!("help_commands", shown);
@@ -75,4 +77,14 @@ fn the_canonical_request_hashes_to_its_name() {
     let prompt = place.json("audit latest solve/0#0").0["prompt_hash"].as_str().unwrap().to_owned();
     let canonical = place.ok(&format!("show {prompt} --canonical"));
     assert_eq!(blake3::hash(canonical.as_bytes()).to_string(), prompt);
+}
+
+#[test]
+fn nothing_comes_after_the_last_event_of_all() {
+    let place = Place::with_run();
+    place.ok("run small.yaml --quiet");
+    for after in ["4294967296", "18446744073709551615"] {
+        let (log, code) = place.json(&format!("log latest --after {after}"));
+        assert_eq!((code, log["events"].as_array().unwrap().len()), (0, 0), "{log}");
+    }
 }

@@ -101,16 +101,44 @@ fn every_packing_replays_in_another_folder() {
 }
 
 #[test]
-fn the_committed_recording_replays() {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/recordings/game24_small.jsonl");
-    let said = Place::new().args(&["replay", path]);
+fn a_recording_needs_no_dot_in_its_name() {
+    let (place, _) = place();
+    place.ok("export latest recorded");
+    place.ok("replay recorded");
+    // What could be a run is one; a file of that name is given with its folder.
+    place.ok("export latest cafe");
+    let said = place.run("replay cafe");
+    assert_eq!(said.code, 2, "{}", said.out);
+    place.ok("replay ./cafe");
+}
+
+/// The recordings that are committed, and how each was made.
+const COMMITTED: [(&str, &str); 2] = [
+    ("game24_small", "config/game24.yaml --set puzzles.rows=0..2 --set samples=3"),
+    (
+        "adventure_small",
+        "config/adventure.yaml --set games=2 --set turns=5 --set player=model --set \
+         model.rates.malformed=0.3",
+    ),
+];
+
+#[test]
+fn the_committed_recordings_replay() {
+    for (name, made_by) in COMMITTED {
+        replays(name, made_by);
+    }
+}
+
+fn replays(name: &str, made_by: &str) {
+    let path = format!("{}/recordings/{name}.jsonl", env!("CARGO_MANIFEST_DIR"));
+    let said = Place::new().args(&["replay", &path]);
     assert_eq!(
         said.code, 0,
-        "recordings/game24_small.jsonl no longer replays:\n{}{}\nA run that was recorded by an older \
+        "recordings/{name}.jsonl no longer replays:\n{}{}\nA run that was recorded by an older \
          release must replay for ever. If a prompt, a parser or a fact has changed, give the change a \
          new version (parser@N+1, another template name) and keep the old one; only a change that \
-         cannot be kept apart may replace the file: `retold run config/game24.yaml --set \
-         puzzles.rows=0..2 --set samples=3`, `retold export latest FILE`, and a line in the changelog.",
+         cannot be kept apart may replace the file: `retold run {made_by}`, `retold export latest \
+         FILE`, and a line in the changelog.",
         said.out, said.err
     );
 }

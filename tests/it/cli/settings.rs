@@ -121,12 +121,43 @@ fn set() {
         "=3",
         "request.temperature=.nan",
         "limits.concurrency=0",
+        "puzzles=3",
+        "request=[1]",
+        "limits.concurrency={}",
+        "model.answers=3",
+        "request.extra.n=2",
     ];
     let commands: Vec<String> =
         settings.iter().map(|s| format!("run small.yaml --set {s}")).collect();
     let commands: Vec<&str> = commands.iter().map(String::as_str).collect();
     assert_said!("settings_set", place.session(&commands));
     place.ok("run small.yaml --set request.extra.top_k=4 --set samples=1");
+}
+
+#[test]
+fn a_file_of_answers_is_looked_for_beside_the_config() {
+    let place = Place::new();
+    std::fs::create_dir(place.path("study")).unwrap();
+    let scripted = "model:\n  kind: scripted\n  answers: answers.jsonl\n";
+    let small = crate::support::cli::SMALL;
+    place.write("study/small.yaml", format!("{small}{scripted}"));
+    let said = place.run("run study/small.yaml");
+    assert!(said.code != 0 && said.err.contains("answers.jsonl"), "{}", said.err);
+    place.ok("run small.yaml -q");
+    place.ok("export latest study/recording.jsonl");
+    let line = |row: u32, n: u32| {
+        let prompt = place.json(&format!("show latest solve/{row}#{n} ")).0["request"].clone();
+        format!(
+            "{}\n",
+            serde_json::json!({"call": format!("solve/{row}"), "sample": n,
+            "request": prompt, "response": {"content": "Answer: 4 * 6 = 24"}})
+        )
+    };
+    let lines: String =
+        (0..2).flat_map(|row| (0..3).map(move |n| (row, n))).map(|(r, n)| line(r, n)).collect();
+    place.write("study/answers.jsonl", lines);
+    let (run, code) = place.json("run study/small.yaml");
+    assert_eq!((code, &run["exchanges"], &run["simulated"]), (0, &6.into(), &false.into()));
 }
 
 #[test]

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use retold::experiments::registry::{Study, study};
 
+use crate::support::cli::Place;
 use crate::support::data::folder;
 
 #[test]
@@ -87,7 +88,38 @@ fn bad_values_are_named_with_file_and_line() {
         with("experiment: game24"),
         with("personas_file: nowhere.jsonl"),
         with("prompts: nowhere"),
+        with("provider:\n  rates:\n    malformed: 1.5"),
+        with("provider:\n  kind: scripted"),
+        with("provider:\n  latency_ms: -1"),
+        with("limits:\n  concurrency: 0"),
+        with("random_seed: 10000000000000000"),
+        with("personas_url: p.jsonl"),
         said(GOOD, &["max_parse_retries=1000"]),
+        said(GOOD, &["topic.options=[Cars]"]),
+        said(GOOD, &["topic=3"]),
     ];
     insta::assert_snapshot!(all.join("\n\n"));
+}
+
+#[test]
+fn what_has_no_effect_and_what_is_left_out_is_told() {
+    let place = Place::new();
+    let personas = (0..8).map(|n| format!("{{\"persona\": \"The owner of shop number {n}\"}}\n"));
+    let personas: String = personas.collect();
+    place.write("p.jsonl", format!("{{\"persona\": 3}}\n{personas}{{\"persona\n"));
+    let legacy = "arguments_per_option: 3\ninclude_vote_distribution: true\n";
+    let ours = "use_persona_storage: false\npersonas_file: p.jsonl\n";
+    place.write("d.yaml", format!("{GOOD}{legacy}{ours}"));
+    let said = place.run("run d.yaml --experiment deliberation");
+    assert_eq!(said.code, 0, "{}", said.err);
+    insta::assert_snapshot!(said.err);
+    place.write(
+        "d.yaml",
+        format!("{GOOD}{ours}participants_per_condition: 3\n")
+            .replace("condition: 2\n", "condition: 3\n")
+            .replacen("participants_per_condition: 3\n", "", 1),
+    );
+    let few = place.run("run d.yaml --experiment deliberation");
+    assert_eq!(few.code, 2);
+    insta::assert_snapshot!(few.err);
 }

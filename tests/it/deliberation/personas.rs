@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use retold::experiments::deliberation::conditions::{Condition, assign};
 use retold::experiments::deliberation::personas::{
-    BUILT_IN, PersonaError, built_in, draw, is_english, read,
+    BUILT_IN, Collection, PersonaError, built_in, is_english, read,
 };
 use retold::run::rng_for;
 
@@ -76,17 +76,21 @@ fn too_few_personas_are_explained() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("few.jsonl");
     std::fs::write(&path, "{\"persona\": \"A baker of bread\"}\n{\"persona\": 1}\n{\"persona\": \"Учитель истории\"}\n").unwrap();
-    let error = draw(Some(&path), 4, 1).unwrap_err().to_string();
+    let error = Collection::file(&path).unwrap().draw(4, 1).unwrap_err().to_string();
     let said = error.replace(&dir.path().display().to_string(), "DIR");
-    insta::assert_snapshot!(said, @"DIR/few.jsonl: 4 personas are needed and it has 1 different ones in English (1 in other languages, 1 malformed lines, the first at line 2)");
-    let missing = draw(Some(&dir.path().join("none")), 4, 1).unwrap_err();
+    insta::assert_snapshot!(said, @"DIR/few.jsonl: 4 personas are needed and it has 1 different ones in English (1 in other languages, 1 malformed: line 2)");
+    let missing = Collection::file(&dir.path().join("none")).unwrap_err();
     assert!(matches!(missing, PersonaError::Unreadable { .. }));
-    assert!(matches!(draw(None, BUILT_IN + 1, 1), Err(PersonaError::TooFew { .. })));
+    assert!(matches!(draw(BUILT_IN + 1, 1), Err(PersonaError::TooFew { .. })));
+}
+
+fn draw(n: usize, seed: u64) -> Result<Vec<String>, PersonaError> {
+    Collection::built_in().draw(n, seed)
 }
 
 #[test]
 fn a_seed_draws_the_same_different_people() {
-    let (one, again, other) = (draw(None, 40, 1), draw(None, 40, 1), draw(None, 40, 2));
+    let (one, again, other) = (draw(40, 1), draw(40, 1), draw(40, 2));
     assert_eq!(one, again);
     assert_ne!(one, other);
     assert_eq!(one.unwrap().into_iter().collect::<BTreeSet<_>>().len(), 40);

@@ -109,6 +109,7 @@ fn kind() -> impl Strategy<Value = FailureKind> {
         Just(Rejected),
         Just(Unauthorized),
         Just(NoAnswer),
+        Just(Left),
     ]
 }
 
@@ -134,7 +135,10 @@ proptest! {
             let Some(wait) = retry.after(&failure) else { continue };
             prop_assert!(!matches!(
                 kind,
-                FailureKind::Rejected | FailureKind::Unauthorized | FailureKind::NoAnswer
+                FailureKind::Rejected
+                    | FailureKind::Unauthorized
+                    | FailureKind::NoAnswer
+                    | FailureKind::Left
             ));
             prop_assert!(wait >= asked.unwrap_or_default().min(longest), "Retry-After");
             if kind == FailureKind::QuotaExhausted {

@@ -70,6 +70,8 @@ impl Diary {
         let counted = match fact {
             Fact::Enrolled { .. } => "enrolled",
             Fact::PersonaEnriched { .. } => "personas enriched",
+            Fact::PersonaDrawn { .. } => "personas drawn from the pool",
+            Fact::SparePersonaMade { .. } => "personas made for the pool",
             Fact::InitialVoteCast { .. } | Fact::FinalVoteCast { .. } => "votes",
             Fact::Clarified { .. } | Fact::Challenged { .. } => "dialogues",
             Fact::Summarised { .. } => "summaries",

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
+use super::fetch::{FetchError, FetchLimits, fetch};
 use super::grammar::built_in;
 use super::language::is_english;
 use crate::experiments::deliberation::conditions::shuffle;
@@ -21,10 +22,13 @@ pub enum PersonaError {
         /// What the system says.
         reason: String,
     },
+    /// The URL cannot be fetched.
+    #[error(transparent)]
+    Fetch(#[from] FetchError),
     /// Fewer than are needed.
     #[error(
         "{path}: {needed} personas are needed and it has {english} different ones in English \
-         ({other} in other languages, {malformed} malformed lines{first})"
+         ({other} in other languages, {malformed})"
     )]
     TooFew {
         /// The file, or `the built-in set`.
@@ -35,10 +39,8 @@ pub enum PersonaError {
         english: usize,
         /// Left out for their language.
         other: usize,
-        /// Lines that hold no persona.
-        malformed: usize,
-        /// The first malformed lines, in words.
-        first: String,
+        /// How many lines hold no persona, and which, in words.
+        malformed: String,
     },
 }
 
@@ -51,6 +53,20 @@ pub struct PersonaFile {
     pub other: usize,
     /// The lines that hold no persona, from 1.
     pub malformed: Vec<usize>,
+}
+
+impl PersonaFile {
+    /// The malformed lines in words: `line 7`, `lines 2, 7, 9 and 12 more`.
+    fn malformed_lines(&self) -> String {
+        const NAMED: usize = 20;
+        let shown: Vec<String> = self.malformed.iter().take(NAMED).map(usize::to_string).collect();
+        let line = if shown.len() == 1 { "line" } else { "lines" };
+        let more = match self.malformed.len().saturating_sub(NAMED) {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        format!("{line} {}{more}", shown.join(", "))
+    }
 }
 
 /// The personas of a text: a JSON object a line with `persona` or `input persona` (persona-hub's
@@ -81,39 +97,83 @@ fn persona(line: &str) -> Option<String> {
     text.as_str().map(str::trim).filter(|text| !text.is_empty()).map(str::to_owned)
 }
 
-/// Draws `n` different personas by seed, from a file or else the built-in set.
-///
-/// # Errors
-/// [`PersonaError`]: no such file, or too few in it.
-pub fn draw(file: Option<&Path>, n: usize, seed: u64) -> Result<Vec<String>, PersonaError> {
-    let (path, personas) = match file {
-        None => (
-            "the built-in set".to_owned(),
-            PersonaFile { english: built_in(), ..PersonaFile::default() },
-        ),
-        Some(file) => {
-            let path = file.display().to_string();
-            let text = std::fs::read_to_string(file).map_err(|e| PersonaError::Unreadable {
-                path: path.clone(),
-                reason: e.to_string(),
-            })?;
-            (path, read(&text))
+/// Base personas to draw from, and where they are from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Collection {
+    /// The file, the URL, or `the built-in set`.
+    pub name: String,
+    /// Its personas.
+    pub found: PersonaFile,
+}
+
+impl Collection {
+    /// The built-in set.
+    pub fn built_in() -> Self {
+        let found = PersonaFile { english: built_in(), ..PersonaFile::default() };
+        Collection { name: "the built-in set".to_owned(), found }
+    }
+
+    /// A file.
+    ///
+    /// # Errors
+    /// [`PersonaError::Unreadable`].
+    pub fn file(path: &Path) -> Result<Self, PersonaError> {
+        let name = path.display().to_string();
+        match std::fs::read_to_string(path) {
+            Ok(text) => Ok(Collection { found: read(&text), name }),
+            Err(e) => Err(PersonaError::Unreadable { path: name, reason: e.to_string() }),
         }
-    };
-    let PersonaFile { mut english, other, malformed } = personas;
-    if english.len() < n {
-        let shown: Vec<String> = malformed.iter().take(5).map(usize::to_string).collect();
-        let first = match shown.is_empty() {
-            true => String::new(),
-            false => format!(", the first at line {}", shown.join(", ")),
+    }
+
+    /// What a URL gives. Waits for it.
+    ///
+    /// # Errors
+    /// [`PersonaError::Fetch`].
+    pub fn url(url: &str, limits: FetchLimits) -> Result<Self, PersonaError> {
+        let text = fetch(url, limits)?;
+        Ok(Collection { name: url.to_owned(), found: read(&text) })
+    }
+
+    /// Says how many lines are malformed, and which.
+    #[must_use]
+    pub fn warned(self) -> Self {
+        if !self.found.malformed.is_empty() {
+            let (name, lines) = (&self.name, self.found.malformed_lines());
+            tracing::warn!("{name}: {} malformed ({lines}), left out", self.found.malformed.len());
+        }
+        self
+    }
+
+    /// Draws `n` different personas by seed.
+    ///
+    /// # Errors
+    /// [`PersonaError::TooFew`].
+    pub fn draw(self, n: usize, seed: u64) -> Result<Vec<String>, PersonaError> {
+        self.draw_besides(n, seed, &BTreeSet::new())
+    }
+
+    /// Draws `n` different personas by seed that are not among those known already.
+    ///
+    /// # Errors
+    /// [`PersonaError::TooFew`].
+    pub fn draw_besides(
+        self,
+        n: usize,
+        seed: u64,
+        known: &BTreeSet<String>,
+    ) -> Result<Vec<String>, PersonaError> {
+        let malformed = match self.found.malformed.len() {
+            0 => "no malformed lines".to_owned(),
+            n => format!("{n} malformed: {}", self.found.malformed_lines()),
         };
-        let (english, malformed) = (english.len(), malformed.len());
-        return Err(PersonaError::TooFew { path, needed: n, english, other, malformed, first });
+        let Collection { name: path, found: PersonaFile { mut english, other, .. } } = self;
+        english.retain(|persona| !known.contains(persona));
+        if english.len() < n {
+            let english = english.len();
+            return Err(PersonaError::TooFew { path, needed: n, english, other, malformed });
+        }
+        shuffle(&mut english, &mut rng_for(seed, "personas"));
+        english.truncate(n);
+        Ok(english)
     }
-    if !malformed.is_empty() {
-        tracing::warn!("{path}: {} malformed lines are left out: {malformed:?}", malformed.len());
-    }
-    shuffle(&mut english, &mut rng_for(seed, "personas"));
-    english.truncate(n);
-    Ok(english)
 }

@@ -1,43 +1,80 @@
-//! Before phase 1: demographics for each persona, then a fuller description.
+//! Before phase 1: demographics for each persona, then a fuller description. Who was drawn from the
+//! pool has both.
 
 use serde_json::{Value, json};
 
-use crate::experiments::deliberation::ask::filled;
+use crate::experiments::deliberation::ask::{Failed, filled};
 use crate::experiments::deliberation::calls;
 use crate::experiments::deliberation::experiment::Deliberation;
 use crate::experiments::deliberation::facts::Fact;
-use crate::experiments::deliberation::state::Participant;
 use crate::parse::demographics::Demographics;
 use crate::run::{Run, Stop, Talk};
 
-impl Deliberation {
-    /// Both questions for every participant.
-    pub(in super::super) async fn enrich_personas(&self, run: &mut Run<Self>) -> Result<(), Stop> {
-        let participants: Vec<Participant> = run.state().active().cloned().collect();
-        let enrich = async |talk: &mut Talk<Self>, who: Participant| self.enrich(talk, &who).await;
-        run.converse_all(participants, enrich).await.map(drop)
+/// A persona to be enriched.
+struct Base {
+    /// `p_0001`, or `spare_0001` for one that is made for the pool alone.
+    id: String,
+    base_persona: String,
+    takes_part: bool,
+}
+
+impl Base {
+    /// What both answers come to.
+    fn enriched(self, demographics: Demographics, enriched_persona: String) -> Fact {
+        let Base { id: participant_id, base_persona, takes_part } = self;
+        match takes_part {
+            true => Fact::PersonaEnriched { participant_id, demographics, enriched_persona },
+            false => Fact::SparePersonaMade { base_persona, demographics, enriched_persona },
+        }
     }
 
-    async fn enrich(&self, talk: &mut Talk<Self>, who: &Participant) -> Result<(), Stop> {
-        let participant_id = who.participant_id.clone();
-        let prompt = self.prompt("demographics", json!({"base_persona": who.base_persona}))?;
-        let (request, call) = (self.single(prompt)?, calls::demographics(&participant_id));
+    /// What no answer comes to: nobody misses a spare persona.
+    fn failed(self, failed: Failed) -> Option<Fact> {
+        self.takes_part.then(|| failed.of(&self.id))
+    }
+}
+
+impl Deliberation {
+    /// Both questions for every participant who was not drawn from the pool, and for those personas
+    /// that the pool lacks.
+    pub(in super::super) async fn enrich_personas(&self, run: &mut Run<Self>) -> Result<(), Stop> {
+        let plain = run.state().active().filter(|p| p.enriched_persona.is_none());
+        let participants = plain.map(|p| Base {
+            id: p.participant_id.clone(),
+            base_persona: p.base_persona.clone(),
+            takes_part: true,
+        });
+        let spare = (1..).zip(&self.pool.spare).map(|(number, base_persona)| Base {
+            id: format!("spare_{number:04}"),
+            base_persona: base_persona.clone(),
+            takes_part: false,
+        });
+        let bases: Vec<Base> = participants.chain(spare).collect();
+        let enrich = async |talk: &mut Talk<Self>, base: Base| self.enrich(talk, base).await;
+        run.converse_all(bases, enrich).await.map(drop)
+    }
+
+    async fn enrich(&self, talk: &mut Talk<Self>, base: Base) -> Result<(), Stop> {
+        let prompt = self.prompt("demographics", json!({"base_persona": base.base_persona}))?;
+        let (request, call) = (self.single(prompt)?, calls::demographics(&base.id));
         let asked = self.until(talk, call, request, &self.parsers.demographics, |d| d).await?;
         let (demographics, first) = match asked {
             Ok(found) => found,
             Err(failed) => {
-                talk.record(failed.of(&participant_id), &[]);
+                base.failed(failed).into_iter().for_each(|fact| talk.record(fact, &[]));
                 return Ok(());
             }
         };
-        let prompt = self.prompt("enrich_persona", values(&who.base_persona, &demographics))?;
-        let (request, call) = (self.single(prompt)?, calls::description(&participant_id));
+        let prompt = self.prompt("enrich_persona", values(&base.base_persona, &demographics))?;
+        let (request, call) = (self.single(prompt)?, calls::description(&base.id));
         match self.until(talk, call, request, &self.parsers.text, filled).await? {
-            Ok((enriched_persona, second)) => {
-                let fact = Fact::PersonaEnriched { participant_id, demographics, enriched_persona };
-                talk.record(fact, &[first, second]);
+            Ok((text, second)) => {
+                talk.record(base.enriched(demographics, text), &[first, second]);
             }
-            Err(failed) => talk.record(failed.of(&participant_id), &[first]),
+            Err(failed) => {
+                let fact = base.failed(failed);
+                fact.into_iter().for_each(|fact| talk.record(fact, std::slice::from_ref(&first)));
+            }
         }
         Ok(())
     }

@@ -131,8 +131,9 @@ impl Files {
             vectors: Vec::new(),
             summary: json(folder, "summary.json")?,
         };
-        check_config(&files.config)
-            .map_err(|wrong| files.inconsistent("config.yaml", wrong.message))?;
+        check_config(&files.config).map_err(|(key, message)| {
+            files.inconsistent("config.yaml", format!("{key}: {message}"))
+        })?;
         files.same_pilot("participants.json", &participants.pilot_id)?;
         files.same_pilot("summary.json", files.summary["pilot_id"].as_str().unwrap_or("none"))?;
         if files.has_summaries() {

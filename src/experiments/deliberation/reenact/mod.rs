@@ -22,11 +22,12 @@ use files::{Files, Row};
 use super::NAME;
 use super::original::{AfterPhase3, Original, OriginalParticipant};
 use super::prompts::built_in;
-use super::settings::{PromptText, Settings};
+use super::settings::Settings;
 use super::state::Status;
 use crate::config::{ModelConfig, ModelKind, Runtime};
 use crate::experiments::reenact::{ReenactError, Reenactment};
 use crate::experiments::registry::{Study, StudySettings};
+use crate::template::TemplateText;
 
 /// An original run, from its output folder.
 ///
@@ -39,8 +40,9 @@ pub fn reenact(folder: &Path) -> Result<Reenactment, ReenactError> {
     let notes = notes::notes(&files, &answers);
     let settings = Settings {
         config: files.config.clone().without_runtime(),
-        prompts: built_in().into_iter().map(|(name, text)| PromptText { name, text }).collect(),
+        prompts: built_in().into_iter().map(|(name, text)| TemplateText { name, text }).collect(),
         personas: files.participants.iter().map(|p| p.base_persona.clone()).collect(),
+        pool: None,
         original: Some(original(&files)),
     };
     let experiment = serde_json::to_value(&settings)

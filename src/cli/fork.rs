@@ -1,0 +1,118 @@
+//! `retold fork`.
+
+use serde_json::Value;
+
+use super::Global;
+use super::error::{CliError, Status};
+use super::model::{ModelArgs, without_secrets};
+use super::output::Output;
+use super::play::with_person;
+use super::resume::{one_kind, settings_of};
+use super::run::new_run_id;
+use super::select::{self, Selected};
+use super::session::{self, Conclusion, Session};
+use crate::audit::{Target, audit};
+use crate::config::with_overrides;
+use crate::event::RunStarted;
+use crate::experiments::registry;
+use crate::id::Seq;
+use crate::model::Answerer;
+use crate::run::{Mode, Parent};
+
+/// Record a new run that shares the beginning of another.
+///
+/// What is asked as before (prompt, call, sample) is answered as before, and the log says from where;
+/// everything else is asked anew. The other run stays as it is.
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// The run: first digits of its id, or `latest`.
+    run: String,
+    /// Share only what was answered before this place: a call, CALL#SAMPLE, or a seq.
+    #[arg(long, value_name = "PLACE")]
+    at: Option<Target>,
+    /// Change a recorded setting of the experiment, such as samples=10. Repeatable.
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    settings: Vec<String>,
+    // Last: its heading would take in what follows.
+    #[command(flatten)]
+    model: ModelArgs,
+}
+
+pub(super) fn run(args: Args, global: &Global, output: &Output) -> Result<Status, CliError> {
+    let Args { run, at, settings: overrides, model } = args;
+    if at.is_none() && overrides.is_empty() {
+        return Err(CliError::usage(
+            "a fork goes another way than its parent, and this one does not",
+        )
+        .hint("say from where on with --at PLACE, or what is to change with --set KEY=VALUE"));
+    }
+    let selected = select::run(global, &run)?;
+    let mut reader = selected.log.reader()?;
+    let started = select::started(reader.as_mut(), selected.run)?;
+    let settings = with_overrides(settings_of(&started)?.experiment, &overrides)?;
+    let before = match at {
+        None => None,
+        Some(Target::Seq(seq)) => Some(seq),
+        Some(call) => Some(audit(reader.as_mut(), selected.run, &call)?.question.seq),
+    };
+    drop(reader);
+    let forking = Forking { selected, before, settings, model, seat: None };
+    fork(forking, global, output)
+}
+
+/// A run to be recorded with the beginning of another.
+pub(super) struct Forking {
+    pub(super) selected: Selected,
+    /// Share only what was answered before this seq.
+    pub(super) before: Option<Seq>,
+    /// The experiment's settings.
+    pub(super) settings: Value,
+    pub(super) model: ModelArgs,
+    /// The person who takes part, if one does.
+    pub(super) seat: Option<Answerer>,
+}
+
+/// Records a fork and says how it ended.
+pub(super) fn fork(forking: Forking, global: &Global, output: &Output) -> Result<Status, CliError> {
+    let Forking { selected: Selected { log, run: parent }, before, settings, model, seat } =
+        forking;
+    let started = select::started(log.reader()?.as_mut(), parent)?;
+    let mut study = settings_of(&started)?;
+    study.experiment = settings;
+    model.apply(&mut study.runtime)?;
+    // Everything that can be wrong is found before anything is recorded.
+    registry::build(&started.experiment, &study.experiment)
+        .map_err(|e| CliError::usage(e.to_string()))?;
+    let answerer = model.make(&started.experiment, started.seed, &study.runtime, Mode::Record)?;
+    let answerer = with_person(answerer, seat, &started.experiment, &study.experiment)?;
+    let info = answerer.info();
+    one_kind(&started, info.simulated, parent)
+        .map_err(|e| e.hint("fork it with the kind of model it was recorded with"))?;
+    study.runtime.model.base_url = without_secrets(&study.runtime.model.base_url);
+    let as_json = |value: serde_json::Result<Value>| {
+        value.map_err(|e| CliError::usage(format!("settings: {e}")))
+    };
+    let mut recorded = as_json(serde_json::to_value(&study))?;
+    Parent { run: parent, before }.name_in(&mut recorded);
+    let started = RunStarted {
+        settings: recorded,
+        model: as_json(serde_json::to_value(&info))?,
+        program: crate::PROGRAM.to_owned(),
+        ..started
+    };
+    let (run, experiment) = (new_run_id()?, started.experiment.clone());
+    let session = Session {
+        log: log.clone(),
+        run,
+        mode: Mode::Record,
+        started,
+        settings: study,
+        model: Some(answerer),
+    };
+    let ended = session::go(session, global)?;
+    // The folder that the settings name is the parent's: `retold outputs RUN --to FOLDER` makes another.
+    let (simulated, folder) = (info.simulated, None);
+    let conclusion =
+        Conclusion { ended, log: &log, run, experiment: &experiment, simulated, folder };
+    session::conclude(conclusion, global, output)
+}

@@ -1,0 +1,168 @@
+//! Where in a config file a key is.
+
+use std::fmt;
+use std::path::Path;
+
+use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde_saphyr::Spanned;
+
+use super::yaml::{ConfigError, shown, snippet};
+
+/// Adds the line to a mistake that names only its key ([`ConfigError::Value`]): the line of the key in
+/// the file, or of the nearest group around it. A value that `--set` brought in is told as such: it
+/// is in no line. Keys are written with dots, list items in brackets, from 0: `topic.options[2]`.
+pub fn located(error: ConfigError, file: &Path, text: &str, overrides: &[String]) -> ConfigError {
+    let ConfigError::Value { path, key, message } = error else { return error };
+    let place = key.split('[').next().unwrap_or(&key).to_owned();
+    if let Some(setting) = overrides.iter().rev().find(|setting| sets(setting, &place)) {
+        let (name, _) = setting.split_once('=').unwrap_or((setting, ""));
+        let message = if name == place { message } else { format!("{place}: {message}") };
+        return ConfigError::Override { setting: shown(setting), message };
+    }
+    // A mistake in another file, or one that is not about the file's text.
+    let found = if path == file.display().to_string() { find(text, &key) } else { None };
+    match found {
+        None => ConfigError::Value { path, key: place, message },
+        Some((line, column)) => {
+            let snippet = snippet(text, line);
+            ConfigError::Invalid {
+                path,
+                line,
+                column,
+                message: format!("{place}: {message}"),
+                snippet,
+            }
+        }
+    }
+}
+
+/// Whether a `KEY=VALUE` sets a key, a group around it, or a part of it.
+fn sets(setting: &str, key: &str) -> bool {
+    let name = setting.split('=').next().unwrap_or_default();
+    let within = |part: &str, whole: &str| {
+        part.strip_prefix(whole).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+    };
+    within(key, name) || within(name, key)
+}
+
+/// Line and column, from 1, of a key or of the nearest group around it.
+fn find(text: &str, key: &str) -> Option<(u64, u64)> {
+    let root: Spanned<Node> = serde_saphyr::from_str(text).ok()?;
+    let (mut node, mut rest, mut place) = (&root.value, key, None);
+    while !rest.is_empty() {
+        let Some((next, at, left)) = step(node, rest) else { break };
+        (node, rest, place) = (next, left, Some(at));
+    }
+    place
+}
+
+/// One step down a key: the node, its place, and what is left of the key.
+fn step<'a, 'k>(node: &'a Node, key: &'k str) -> Option<(&'a Node, (u64, u64), &'k str)> {
+    match node {
+        Node::Leaf => None,
+        Node::List(items) => {
+            let (number, left) = key.strip_prefix('[')?.split_once(']')?;
+            let item = items.get(number.parse::<usize>().ok()?)?;
+            let at = (item.referenced.line(), item.referenced.column());
+            Some((&item.value, at, left.trim_start_matches('.')))
+        }
+        // A key may have dots itself: the longest that fits.
+        Node::Map(entries) => {
+            let fitting = entries.iter().filter_map(|(name, value)| {
+                let left = key.strip_prefix(name.value.as_str())?;
+                let ends = left.is_empty() || left.starts_with(['.', '[']);
+                ends.then_some((name, value, left.strip_prefix('.').unwrap_or(left)))
+            });
+            let (name, value, left) = fitting.max_by_key(|(name, ..)| name.value.len())?;
+            let at = (name.referenced.line(), name.referenced.column());
+            Some((&value.value, at, left))
+        }
+    }
+}
+
+/// A YAML file's keys and where they are; values do not matter.
+enum Node {
+    Map(Vec<(Spanned<String>, Spanned<Node>)>),
+    List(Vec<Spanned<Node>>),
+    Leaf,
+}
+
+impl<'de> Deserialize<'de> for Node {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(NodeVisitor)
+    }
+}
+
+struct NodeVisitor;
+
+impl<'de> Visitor<'de> for NodeVisitor {
+    type Value = Node;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("YAML")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Node, A::Error> {
+        let mut entries = Vec::new();
+        while let Some(entry) = map.next_entry()? {
+            entries.push(entry);
+        }
+        Ok(Node::Map(entries))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Node, A::Error> {
+        let mut items = Vec::new();
+        while let Some(item) = seq.next_element()? {
+            items.push(item);
+        }
+        Ok(Node::List(items))
+    }
+
+    fn visit_bool<E: de::Error>(self, _: bool) -> Result<Node, E> {
+        Ok(Node::Leaf)
+    }
+
+    fn visit_i64<E: de::Error>(self, _: i64) -> Result<Node, E> {
+        Ok(Node::Leaf)
+    }
+
+    fn visit_u64<E: de::Error>(self, _: u64) -> Result<Node, E> {
+        Ok(Node::Leaf)
+    }
+
+    fn visit_f64<E: de::Error>(self, _: f64) -> Result<Node, E> {
+        Ok(Node::Leaf)
+    }
+
+    fn visit_str<E: de::Error>(self, _: &str) -> Result<Node, E> {
+        Ok(Node::Leaf)
+    }
+
+    fn visit_unit<E: de::Error>(self) -> Result<Node, E> {
+        Ok(Node::Leaf)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::find;
+
+    const TEXT: &str = "a: 1\nb:\n  c: x # c\n  \"d.e\": [1, 2.5]\nl:\n  - k: 1\n  - ~\n";
+
+    #[test]
+    fn a_key_is_found_at_any_depth() {
+        assert_eq!(find(TEXT, "a"), Some((1, 1)));
+        assert_eq!(find(TEXT, "b.c"), Some((3, 3)));
+        assert_eq!(find(TEXT, "b.d.e[1]"), Some((4, 14)), "a key may have dots");
+        assert_eq!(find(TEXT, "l[0].k"), Some((6, 5)));
+        assert_eq!(find(TEXT, "l[1]"), Some((7, 5)));
+    }
+
+    #[test]
+    fn what_is_missing_is_placed_in_the_nearest_group() {
+        assert_eq!(find(TEXT, "b.x"), Some((2, 1)));
+        assert_eq!(find(TEXT, "l[7].k"), Some((5, 1)));
+        assert_eq!(find(TEXT, "x.y"), None);
+        assert_eq!(find("", "a"), None);
+    }
+}

@@ -1,0 +1,84 @@
+//! Plays an adventure for the simulated model.
+//!
+//! What it says is not data, only something to try the program with. It behaves like this:
+//!
+//! - The game master moves the player among eight places, gives and takes things, begins a fight in
+//!   one turn of five, which goes on in two of three, and puts a decision in one of four.
+//! - It writes the markers in all the ways that models do: on lines of their own, inside a
+//!   paragraph, in bold, with lists or JSON arrays, or the whole answer as JSON.
+//! - A player takes any option, and mostly spells it to the letter.
+//! - A malformed answer has no markers at all, offers one option, is cut off, empty, or a refusal;
+//!   some of these can still be used.
+
+mod master;
+mod tales;
+
+use serde_json::json;
+
+use self::tales::{HEROES, pick};
+use crate::model::simulated::{Dice, Player};
+use crate::prompt::Request;
+
+/// See the module.
+#[derive(Debug, Clone, Copy)]
+pub struct SimulatedMaster;
+
+impl Player for SimulatedMaster {
+    fn reply(&self, request: &Request, malformed: bool, dice: &mut Dice) -> String {
+        let messages = request.messages();
+        let (_, first) = messages.first().map_or(("", ""), |(role, text)| (role, text));
+        let (_, last) = messages.last().map_or(("", ""), |(role, text)| (role, text));
+        if first.starts_with("Create a character") {
+            return character(malformed, dice);
+        }
+        if first.starts_with("You are the game master") {
+            return master::tell(last, malformed, dice);
+        }
+        if last.ends_with("Respond with ONLY the exact text of your chosen option.") {
+            return choose(last, malformed, dice);
+        }
+        "I am not sure what this is about.".to_owned()
+    }
+}
+
+/// A character, mostly as asked for.
+fn character(malformed: bool, dice: &mut Dice) -> String {
+    if malformed {
+        let broken = ["I would rather not describe a person.", "{\"name\": \"Silent", ""];
+        return pick(&broken, dice).to_owned();
+    }
+    let mut points = || dice.below(15) + 5;
+    let strength = points();
+    let mut sheet = json!({"attributes": {
+        "speed": points(), "gunAccuracy": points(), "throwingAccuracy": points(),
+        "strength": strength, "baseStrength": strength, "bravery": points(),
+        "experience": points(),
+    }});
+    sheet["name"] = pick(&HEROES, dice).into();
+    match dice.below(6) {
+        0 => format!("```json\n{sheet:#}\n```"),
+        1 => format!("Here is your character:\n\n{sheet}"),
+        2 => sheet.to_string().replace("\"bravery\"", "\"braveness\""),
+        _ => format!("{sheet:#}"),
+    }
+}
+
+/// One of the numbered options, mostly to the letter.
+fn choose(prompt: &str, malformed: bool, dice: &mut Dice) -> String {
+    let block = prompt.rsplit("\n\n").nth(1).unwrap_or_default();
+    let options: Vec<&str> =
+        block.lines().filter_map(|line| Some(line.split_once(". ")?.1)).collect();
+    let number = dice.below(options.len());
+    let option = options.get(number).copied().unwrap_or("none");
+    if malformed {
+        let both = options.join(" and then ");
+        let broken = ["I would rather wait and see.", "", both.as_str()];
+        return pick(&broken, dice).to_owned();
+    }
+    match dice.below(8) {
+        0 => format!("{}.", number + 1),
+        1 => format!("\"{option}\""),
+        2 => format!("I choose: {option}."),
+        _ => option.to_owned(),
+    }
+}

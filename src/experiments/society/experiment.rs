@@ -1,0 +1,203 @@
+//! The experiment itself: days of questions, actions and nights.
+
+use std::sync::Arc;
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::NAME_OF_PARSER;
+use super::context::Shared;
+use super::facts::{Fact, Rejecter};
+use super::personality::{Personality, deal};
+use super::prompts::Prompts;
+use super::report;
+use super::rules::{Forbidden, close_proposals, consume, enact, turn};
+use super::settings::Settings;
+use super::tables;
+use super::world::World;
+use crate::config::RequestConfig;
+use crate::experiments::deliberation::conditions::shuffle;
+use crate::id::CallPath;
+use crate::parse::registry;
+use crate::parse::society::{Action, ActionParser, Params, parser};
+use crate::prompt::{Message, Role};
+use crate::run::{
+    Answer, CallFailed, Experiment, OutputError, OutputFile, Question, Report, Run, RunRecord, Stop,
+};
+
+/// Agents who live together for some days.
+pub struct Society {
+    settings: Settings,
+    prompts: Prompts,
+    parser: Arc<ActionParser>,
+}
+
+impl Society {
+    /// The experiment of some settings.
+    ///
+    /// # Errors
+    /// What in the settings cannot be executed.
+    pub fn new(settings: Settings) -> Result<Self, String> {
+        let (name, version) = registry::resolve(&settings.parser).map_err(|e| e.to_string())?;
+        if name != NAME_OF_PARSER {
+            return Err(format!("{name} does not parse actions of agents"));
+        }
+        if settings.models.is_empty() {
+            return Err("no model answers for any agent".to_owned());
+        }
+        let params = Params { agents: settings.agents };
+        let parser = Arc::new(parser(version, params).map_err(|e| e.to_string())?);
+        let prompts = Prompts::new(&settings.prompts).map_err(|e| e.to_string())?;
+        let society = Society { settings, prompts, parser };
+        society.try_out()?;
+        Ok(society)
+    }
+
+    /// The experiment of recorded settings.
+    ///
+    /// # Errors
+    /// What in them does not fit.
+    pub fn from_settings(settings: &Value) -> Result<Self, String> {
+        Society::new(Settings::deserialize(settings).map_err(|e| e.to_string())?)
+    }
+
+    /// Fills every template in once, so that one that cannot be is found before the first question.
+    fn try_out(&self) -> Result<(), String> {
+        let mut world = World::default();
+        world.apply(&Fact::WorldMade { rules: self.settings.rules.clone() });
+        let (personality, model) = (Personality::Neutral, String::new());
+        world.apply(&Fact::AgentJoined { agent_id: 1, personality, model });
+        for personality in Personality::ALL {
+            self.prompts.system(1, 1, personality).map_err(|e| e.to_string())?;
+        }
+        let shared = Shared::of(&world, &self.prompts, &self.settings.context);
+        let shared = shared.map_err(|e| e.to_string())?;
+        let own = shared.for_agent(&world, 1, &self.prompts, &self.settings.context);
+        own.map(drop).map_err(|e| e.to_string())
+    }
+
+    /// Makes the world and its agents.
+    fn begin(&self, run: &mut Run<Self>) -> Result<(), Stop> {
+        let Settings { agents, personalities, models, rules, .. } = &self.settings;
+        run.record(Fact::WorldMade { rules: rules.clone() }, &[])?;
+        let count = usize::try_from(*agents).unwrap_or(usize::MAX);
+        let shares: Vec<(Personality, f64)> = personalities.iter().map(|(p, s)| (*p, *s)).collect();
+        let personalities = deal(&shares, count, &mut run.rng("personalities"));
+        let shares: Vec<(String, f64)> =
+            models.iter().map(|m| (m.model.clone(), m.share)).collect();
+        let models = deal(&shares, count, &mut run.rng("models"));
+        for (agent_id, (personality, model)) in (1..).zip(personalities.into_iter().zip(models)) {
+            run.record(Fact::AgentJoined { agent_id, personality, model }, &[])?;
+        }
+        Ok(())
+    }
+
+    /// The questions of a day: one to each active agent.
+    fn questions(&self, world: &World) -> Result<Vec<(u32, Question<ActionParser>)>, Stop> {
+        let invalid = |e: crate::template::TemplateError| Stop::Invalid {
+            what: "prompt",
+            reason: e.to_string(),
+        };
+        let context = &self.settings.context;
+        let shared = Shared::of(world, &self.prompts, context).map_err(invalid)?;
+        let mut questions = Vec::new();
+        for id in world.active() {
+            let Some(agent) = world.agents.get(&id) else { continue };
+            let system = self.prompts.system(id, world.agents.len(), agent.personality);
+            let mut parts = shared.for_agent(world, id, &self.prompts, context).map_err(invalid)?;
+            if context.one_text {
+                parts = vec![parts.concat()];
+            }
+            let messages = vec![
+                Message::new(Role::System, system.map_err(invalid)?),
+                Message { role: Role::User, parts },
+            ];
+            let model = agent.model.clone();
+            let request = RequestConfig { model, ..self.settings.request.clone() };
+            let call = CallPath::new(format!("day/{}/agent/{id}", world.day))?;
+            let request = request.chat(messages).into_request()?;
+            questions.push((id, Question::new(call, request, self.parser.clone())));
+        }
+        Ok(questions)
+    }
+
+    /// One day: everyone is asked at once, then acts in turn.
+    async fn day(&self, run: &mut Run<Self>, day: u32) -> Result<(), Stop> {
+        run.record(Fact::DayBegan { day }, &[])?;
+        let (agents, questions): (Vec<u32>, Vec<_>) =
+            self.questions(run.state())?.into_iter().unzip();
+        let answers = run.ask_all(questions).await?;
+        let mut turns: Vec<_> = agents.into_iter().zip(answers).collect();
+        if self.settings.shuffle_actions {
+            shuffle(&mut turns, &mut run.rng(&format!("order of day {day}")));
+        }
+        for (agent, answer) in turns {
+            act(run, agent, answer)?;
+        }
+        for rule in [close_proposals, enact, consume] {
+            for fact in rule(run.state()) {
+                run.record(fact, &[])?;
+            }
+        }
+        run.record(Fact::DayEnded { day }, &[])
+    }
+}
+
+/// What an agent's answer brings about.
+fn act(
+    run: &mut Run<Society>,
+    agent_id: u32,
+    answer: Result<Answer<Action>, CallFailed>,
+) -> Result<(), Stop> {
+    let answer = match answer {
+        Ok(answer) => answer,
+        Err(failed) => {
+            let reason = failed.failure.to_string();
+            return run.record(Fact::NotAnswered { agent_id, reason }, &[]);
+        }
+    };
+    let facts = turn(run.state(), agent_id, &answer.value).unwrap_or_else(|forbidden| {
+        let rejected_by = match forbidden {
+            Forbidden::Rejected(_) => Rejecter::Parser,
+            _ => Rejecter::World,
+        };
+        vec![Fact::InvalidAction { agent_id, rejected_by, reason: forbidden.to_string() }]
+    });
+    let causes = [answer.decision];
+    facts.into_iter().try_for_each(|fact| run.record(fact, &causes))
+}
+
+impl Experiment for Society {
+    type Event = Fact;
+    type State = World;
+
+    fn apply(world: &mut World, fact: &Fact) {
+        world.apply(fact);
+    }
+
+    async fn run(&self, run: &mut Run<Self>) -> Result<(), Stop> {
+        let Settings { agents, days, .. } = self.settings;
+        run.expect(u64::from(agents) * u64::from(days));
+        self.begin(run)?;
+        for day in 1..=days {
+            // Nobody is left who could provide for anyone.
+            if run.state().active().next().is_none() {
+                break;
+            }
+            self.day(run, day).await?;
+        }
+        Ok(())
+    }
+
+    fn report(&self, world: &World) -> Report {
+        report::report(world)
+    }
+
+    fn outputs(
+        &self,
+        world: &World,
+        _: &mut RunRecord<'_>,
+    ) -> Result<Vec<OutputFile>, OutputError> {
+        tables::files(world, &report::report(world))
+    }
+}

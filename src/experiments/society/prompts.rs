@@ -1,0 +1,89 @@
+//! The prompts: templates that come with the program, word for word those of the source document.
+//!
+//! Its context template is in four parts, cut between its sections, so that the log keeps what all
+//! agents of a day are shown once: `context_forum` and `context_world` are the same for all,
+//! `context_status` and `context_events` are an agent's own. Joined they are the document's text. Numbers
+//! it takes from its own world (100 agents, the last 20 posts) are values.
+
+use serde::{Deserialize, Serialize};
+
+use super::personality::Personality;
+use crate::template::{TemplateError, Templates};
+
+macro_rules! templates {
+    ($($name:literal),+ $(,)?) => {
+        /// The names of all templates.
+        pub const NAMES: &[&str] = &[$($name),+];
+
+        /// The templates of `config/prompts/society/`.
+        pub fn built_in() -> Vec<PromptText> {
+            vec![$(PromptText {
+                name: $name.to_owned(),
+                text: include_str!(concat!("../../../config/prompts/society/", $name, ".txt"))
+                    .to_owned(),
+            }),+]
+        }
+    };
+}
+
+templates![
+    "base_system",
+    "personality_efficiency",
+    "personality_equality",
+    "personality_freedom",
+    "personality_stability",
+    "context_status",
+    "context_forum",
+    "context_events",
+    "context_world",
+];
+
+/// A template, whole.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PromptText {
+    /// Its name.
+    pub name: String,
+    /// Its text.
+    pub text: String,
+}
+
+/// The templates, ready to be filled in.
+#[derive(Debug)]
+pub struct Prompts(Templates);
+
+impl Prompts {
+    /// Reads the templates.
+    ///
+    /// # Errors
+    /// [`TemplateError`]: one is missing, or cannot be read.
+    pub fn new(templates: &[PromptText]) -> Result<Self, TemplateError> {
+        if let Some(name) = NAMES.iter().find(|name| !templates.iter().any(|t| t.name == **name)) {
+            let reason = "missing: the experiment needs it".to_owned();
+            return Err(TemplateError { name: (*name).to_owned(), reason });
+        }
+        let pairs = templates.iter().map(|t| (t.name.clone(), t.text.clone()));
+        Ok(Prompts(Templates::new(pairs)?))
+    }
+
+    /// A template, filled in.
+    pub(super) fn fill(&self, name: &str, values: impl Serialize) -> Result<String, TemplateError> {
+        self.0.render(name, values)
+    }
+
+    /// An agent's instructions: the base prompt, and what its personality adds.
+    pub(super) fn system(
+        &self,
+        agent: u32,
+        agents: usize,
+        personality: Personality,
+    ) -> Result<String, TemplateError> {
+        let values = serde_json::json!({"ID": agent, "agents": agents});
+        let base = self.fill("base_system", values)?;
+        if personality == Personality::Neutral {
+            return Ok(base);
+        }
+        let own = self.fill(&format!("personality_{}", personality.name()), ())?;
+        Ok(format!("{base}\n\n{own}"))
+    }
+}

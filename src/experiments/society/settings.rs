@@ -1,0 +1,37 @@
+//! What is recorded when a run starts: everything that a re-execution needs.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::config::{ContextConfig, ModelShare};
+use super::personality::Personality;
+use super::prompts::PromptText;
+use super::rules::Rules;
+use crate::config::RequestConfig;
+
+/// Everything that a re-execution needs.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Settings {
+    /// How many agents.
+    pub agents: u32,
+    /// How many days.
+    pub days: u32,
+    /// The share of each personality.
+    pub personalities: BTreeMap<Personality, f64>,
+    /// The models and their shares: at least one.
+    pub models: Vec<ModelShare>,
+    /// `action@VERSION`.
+    pub parser: String,
+    /// Whether actions are applied in an order drawn each day.
+    pub shuffle_actions: bool,
+    /// The rules.
+    pub rules: Rules,
+    /// What agents are shown.
+    pub context: ContextConfig,
+    /// All templates, whole.
+    pub prompts: Vec<PromptText>,
+    /// The parameters of every request; each agent's model takes the place of its model.
+    pub request: RequestConfig,
+}

@@ -1,0 +1,101 @@
+//! Figures of a day.
+
+use serde::Serialize;
+
+use super::books::{RESOURCES, Stock};
+use super::state::World;
+
+/// How often each kind of turn was taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+pub struct Counts {
+    /// Forum posts.
+    pub posts: u32,
+    /// Forum replies.
+    pub replies: u32,
+    /// Direct messages.
+    pub messages: u32,
+    /// Proposals.
+    pub proposals: u32,
+    /// Votes.
+    pub votes: u32,
+    /// Days of work.
+    pub work: u32,
+    /// Trades.
+    pub trades: u32,
+    /// Names taken.
+    pub names: u32,
+    /// Nothing done.
+    pub idle: u32,
+    /// Actions that were none.
+    pub invalid: u32,
+    /// Calls that failed.
+    pub unanswered: u32,
+}
+
+/// The end of a day.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct DayFigures {
+    /// From 1.
+    pub day: u32,
+    /// Agents who can act on the next day.
+    pub active: u32,
+    /// Agents who cannot.
+    pub dormant: u32,
+    /// What agents have together, without the pool.
+    pub held: Stock,
+    /// What the pool has.
+    pub pool: Stock,
+    /// Gini coefficient of food over agents, 0 to 1.
+    pub gini_food: f64,
+    /// Of energy.
+    pub gini_energy: f64,
+    /// Of materials.
+    pub gini_materials: f64,
+    /// Of the sum of the three.
+    pub gini_all: f64,
+    /// Laws and rules in force.
+    pub laws: u32,
+    /// Infrastructure there is.
+    pub buildings: u32,
+    /// What was done.
+    pub did: Counts,
+}
+
+/// The Gini coefficient of what people have: 0 if all have the same, near 1 if one has all. It is
+/// `2 Σ i x(i) / (n Σ x) - (n + 1) / n` over the sorted values, i from 1; 0 where there is nothing.
+pub fn gini(values: &[f64]) -> f64 {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let (n, sum) = (sorted.len() as f64, sorted.iter().sum::<f64>());
+    if sum <= 0.0 {
+        return 0.0;
+    }
+    let weighted: f64 = (1_u32..).zip(&sorted).map(|(i, x)| f64::from(i) * x).sum();
+    (2.0 * weighted / (n * sum) - (n + 1.0) / n).max(0.0)
+}
+
+impl World {
+    /// The figures as they are now.
+    pub(super) fn figures(&self) -> DayFigures {
+        let number = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
+        let active = number(self.active().count());
+        let stocks: Vec<Stock> = self.agents.keys().map(|id| self.books.agent(*id)).collect();
+        let over =
+            |value: &dyn Fn(&Stock) -> f64| gini(&stocks.iter().map(value).collect::<Vec<f64>>());
+        let [food, energy, materials] = RESOURCES.map(|r| over(&move |s| s.of(r).number()));
+        DayFigures {
+            day: self.day,
+            active,
+            dormant: number(self.agents.len()).saturating_sub(active),
+            held: self.books.held(),
+            pool: self.books.pool(),
+            gini_food: food,
+            gini_energy: energy,
+            gini_materials: materials,
+            gini_all: over(&|s| RESOURCES.iter().map(|r| s.of(*r).number()).sum()),
+            laws: number(self.laws().count()),
+            buildings: self.buildings(),
+            did: self.today,
+        }
+    }
+}

@@ -1,0 +1,54 @@
+//! A society that another program has run: its event log, read by our parser.
+//!
+//! The world of such a log has rules of its own (energy and influence, a market, deaths), so it is not
+//! played again in ours: what happened there is taken as its log tells it, and what is made anew is the
+//! reading of each answer by `action@2`. The fold holds what agents had, who was alive, what was done
+//! and refused there, and what is rejected here and why.
+//!
+//! The log has no prompts and no raw answers. A question is what the log holds of the situation; an
+//! answer is put together from its fields. `speak` is our `forum_post` under another name and is written so;
+//! every other action is written as logged: its `trade` on a market, its `support` and `move` are no actions of
+//! ours, and are rejected with a reason though they were done there.
+//!
+//! Calls are named `run/<run>/epoch/<epoch>/agent/<agent>`.
+//!
+//! - [`SocietyLog`]: the experiment; [`Fact`] is its fact, [`Observed`] its state.
+//! - [`reenact`]: reads such a log, for `retold import society FILE`.
+
+mod answers;
+mod experiment;
+mod facts;
+mod files;
+mod reenact;
+mod report;
+mod settings;
+mod state;
+
+use std::path::Path;
+
+pub use experiment::SocietyLog;
+pub use facts::{Fact, Holdings};
+pub use reenact::reenact;
+pub use settings::{Entry, Settings, There};
+pub use state::{Epoch, Observed};
+
+use crate::config::ConfigError;
+use crate::experiments::registry::Study;
+
+/// The experiment's name.
+pub const NAME: &str = "society_log";
+
+/// There are no configs of it: its settings come from a log.
+///
+/// # Errors
+/// [`ConfigError`] that says so, always.
+pub fn load(path: &Path, _: &str, _: &[String]) -> Result<Study, ConfigError> {
+    Err(ConfigError::Value {
+        path: path.display().to_string(),
+        key: "experiment".to_owned(),
+        message: format!(
+            "{NAME} has no configs: `retold import society FILE` makes its runs from a log; a society of \
+             your own is experiment society"
+        ),
+    })
+}

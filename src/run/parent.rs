@@ -1,0 +1,80 @@
+//! Forks: a run that shares the beginning of another without copying it.
+//!
+//! A fork is a run of its own, with a log of its own. Where its parent has an answer at the same
+//! address (prompt, call, sample), that answer serves, and the log says so: the event `AnswerReused`
+//! names run and seq, and the text is stored once. Everything else is asked anew. So a fork replays,
+//! exports and verifies by itself, with or without its parent.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::history::{History, Recorded};
+use super::question::Asked;
+use crate::event::RunStarted;
+use crate::id::{RunId, Seq};
+use crate::log::{Log, LogError};
+
+/// The key of a run's settings under which a fork names its parent.
+const KEY: &str = "forked_from";
+
+/// Which run a fork shares its beginning with, and how much of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Parent {
+    /// The other run, in the same log.
+    pub run: RunId,
+    /// Only what was answered before this seq of it; all of it if not given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub before: Option<Seq>,
+}
+
+impl Parent {
+    /// The parent that a run's settings name.
+    ///
+    /// # Errors
+    /// What is wrong with the name, for a run that has one.
+    pub fn of(started: &RunStarted) -> Result<Option<Self>, String> {
+        let Some(named) = started.settings.get(KEY) else { return Ok(None) };
+        Parent::deserialize(named).map(Some).map_err(|e| format!("{KEY}: {e}"))
+    }
+
+    /// Names the parent in the settings of a fork, which are an object.
+    pub fn name_in(self, settings: &mut Value) {
+        if let Value::Object(settings) = settings {
+            // An id and a number always have a JSON form.
+            settings.insert(KEY.to_owned(), serde_json::to_value(self).unwrap_or_default());
+        }
+    }
+}
+
+/// The answers of a fork's parent.
+pub(super) struct Inherited {
+    pub(super) run: RunId,
+    history: History,
+}
+
+impl Inherited {
+    /// Starts reading the parent of a run, if it is a fork.
+    pub(super) fn of(
+        log: &Log,
+        run: RunId,
+        started: &RunStarted,
+    ) -> Result<Option<Self>, LogError> {
+        let corrupt = |what| LogError::Corrupt { run, seq: Seq(1), what };
+        let Some(parent) = Parent::of(started).map_err(corrupt)? else { return Ok(None) };
+        let runs = log.reader()?.runs()?;
+        let head = runs.iter().find(|r| r.run == parent.run).map(|r| r.head.seq);
+        let path = || log.backend().name();
+        let last = head.ok_or_else(|| LogError::NoSuchRun { run: parent.run, path: path() })?;
+        let last = parent.before.map_or(last, |before| last.min(Seq(before.0.saturating_sub(1))));
+        let history = History::read(log.reader()?, parent.run, last)?;
+        Ok(Some(Inherited { run: parent.run, history }))
+    }
+
+    /// Takes what the parent has at an address. Another prompt there is no divergence: it is where
+    /// the fork goes its own way.
+    pub(super) fn take(&mut self, asked: &Asked) -> Result<Option<Recorded>, LogError> {
+        let found = self.history.take(asked)?;
+        Ok(found.filter(|found| found.prompt == asked.prompt()).map(|found| found.recorded))
+    }
+}

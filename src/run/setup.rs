@@ -1,0 +1,103 @@
+//! What a run needs besides its experiment.
+
+use serde_json::{Value, json};
+
+use super::core::Progress;
+use super::mode::Mode;
+use super::record::started;
+use super::signal::Signal;
+use crate::event::RunStarted;
+use crate::id::RunId;
+use crate::log::{Log, LogError};
+use crate::model::{Answerer, RetryPolicy, Throttle};
+
+/// What a run needs besides its experiment: [`record`](Self::record), [`resume`](Self::resume) and
+/// [`replay`](Self::replay) make one with the usual limits, and every field can be set.
+pub struct Setup {
+    /// Where its events are, or go.
+    pub log: Log,
+    /// The run.
+    pub run: RunId,
+    /// Record, replay, resume or rehearse.
+    pub mode: Mode,
+    /// What begins the run: written when recording, as read from the log otherwise.
+    pub started: RunStarted,
+    /// Who answers; none when replaying.
+    pub model: Option<Answerer>,
+    /// When to try again.
+    pub retry: RetryPolicy,
+    /// How fast to ask, and how many at once.
+    pub throttle: Throttle,
+    /// Asks the run to stop.
+    pub signal: Signal,
+    /// Told of every step.
+    pub on_progress: Box<dyn Fn(Progress)>,
+}
+
+impl Setup {
+    /// A new run of an experiment, with seed 0 and no settings.
+    pub fn record(log: &Log, run: RunId, experiment: &str, model: Answerer) -> Self {
+        let info = model.info();
+        let started = RunStarted {
+            experiment: experiment.to_owned(),
+            seed: 0,
+            settings: json!({}),
+            // Two texts and a truth value always have a JSON form.
+            model: serde_json::to_value(info).unwrap_or_default(),
+            program: crate::PROGRAM.to_owned(),
+        };
+        Setup::new(log, run, Mode::Record, started, Some(model))
+    }
+
+    /// A run that goes on where it stopped.
+    ///
+    /// # Errors
+    /// [`LogError`] if the log does not tell how it began.
+    pub fn resume(log: &Log, run: RunId, model: Answerer) -> Result<Self, LogError> {
+        let started = started(log.reader()?.as_mut(), run)?;
+        Ok(Setup::new(log, run, Mode::Resume, started, Some(model)))
+    }
+
+    /// A recorded run executed again, without a model.
+    ///
+    /// # Errors
+    /// [`LogError`] if the log does not tell how it began.
+    pub fn replay(log: &Log, run: RunId) -> Result<Self, LogError> {
+        let started = started(log.reader()?.as_mut(), run)?;
+        Ok(Setup::new(log, run, Mode::Replay, started, None))
+    }
+
+    /// The seed of every random choice of a new run; at most 2^53.
+    #[must_use]
+    pub fn seed(mut self, seed: u64) -> Self {
+        self.started.seed = seed;
+        self
+    }
+
+    /// The settings of a new run: all that a re-execution needs.
+    #[must_use]
+    pub fn settings(mut self, settings: Value) -> Self {
+        self.started.settings = settings;
+        self
+    }
+
+    fn new(
+        log: &Log,
+        run: RunId,
+        mode: Mode,
+        started: RunStarted,
+        model: Option<Answerer>,
+    ) -> Self {
+        Setup {
+            log: log.clone(),
+            run,
+            mode,
+            started,
+            model,
+            retry: RetryPolicy::default(),
+            throttle: Throttle::default(),
+            signal: Signal::default(),
+            on_progress: Box::new(|_| {}),
+        }
+    }
+}

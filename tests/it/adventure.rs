@@ -1,0 +1,5 @@
+//! The adventure experiment.
+
+mod config;
+mod rules;
+mod runs;

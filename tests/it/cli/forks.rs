@@ -1,0 +1,61 @@
+//! `retold fork`.
+
+use crate::support::cli::{Place, assert_said};
+
+#[test]
+fn another_parser_without_asking_again() {
+    let place = Place::with_run();
+    let (parent, _) = place.json("show latest");
+    let (fork, code) = place.json("fork latest --set parser=game24@1");
+    assert_eq!((code, &fork["outcome"]), (0, &"finished".into()), "{fork}");
+    assert_eq!((&fork["exchanges"], &fork["model_calls"]), (&6.into(), &0.into()));
+    assert_ne!(fork["run"], parent["run"]);
+    let (shown, _) = place.json("show latest");
+    assert_eq!(shown["forked_from"]["run"], parent["run"]);
+    assert!(place.ok("show latest").contains("\nforked from run "));
+    let (replayed, code) = place.json("replay latest");
+    assert_eq!((code, &replayed["identical"]), (0, &true.into()));
+    place.ok("verify");
+    // The file of the fork stands by itself.
+    place.ok("export latest fork.jsonl");
+    let other = Place::new();
+    std::fs::copy(place.path("fork.jsonl"), other.path("fork.jsonl")).unwrap();
+    other.ok("import fork.jsonl");
+    let (alone, code) = other.json("replay latest");
+    assert_eq!((code, &alone["outcome_digest"]), (0, &fork["outcome_digest"]), "{alone}");
+    other.ok("verify");
+    other.ok("audit latest solve/0#1");
+}
+
+#[test]
+fn from_a_call_on_everything_is_asked_anew() {
+    let place = Place::with_run();
+    let (whole, _) = place.json("show latest");
+    let (fork, code) = place.json("fork latest --at solve/1#0");
+    // The simulated model says the same again; what counts is that it was asked.
+    assert_eq!((code, &fork["outcome_digest"]), (0, &whole["outcome_digest"]), "{fork}");
+    assert_eq!((&fork["exchanges"], &fork["model_calls"]), (&6.into(), &3.into()));
+    let (again, _) = place.json("fork latest --at 2");
+    assert_eq!(again["model_calls"], 6, "{again}");
+}
+
+#[test]
+fn what_cannot_be_forked() {
+    let place = Place::with_run();
+    place.write(
+        "one.jsonl",
+        r#"{"request":{"model":"m","messages":[]},"response":{"content":"a"}}"#,
+    );
+    let shown = place.session(&[
+        "fork latest",
+        "fork latest --at solve/7",
+        "fork latest --at solve/1#9",
+        "fork latest --set samples=few",
+        "fork latest --set sample=2",
+        "fork latest --set parser=vote",
+        "fork latest --at solve/1#0 --answers one.jsonl",
+        "fork none.jsonl --at 3",
+    ]);
+    assert_eq!(place.json("log").0["runs"].as_array().unwrap().len(), 1, "nothing is recorded");
+    assert_said!("forks_wrong", shown);
+}

@@ -1,0 +1,141 @@
+//! Forks: a run that shares the beginning of another.
+
+use std::sync::Arc;
+
+use futures::future::BoxFuture;
+use retold::event::Event;
+use retold::id::{RunId, Seq};
+use retold::log::LogError;
+use retold::model::{Answerer, Ask, Failure, FailureKind, Model, ModelInfo, Response};
+use retold::run::{Ended, Finish, Parent, Setup, Stop, execute};
+use serde_json::json;
+
+use crate::support::logs::{assert_sound, facts};
+use crate::support::mixed::Mixed;
+use crate::support::oracle::{Oracle, dice};
+use crate::support::trial::Trial;
+
+const FORK: RunId = RunId([2; 8]);
+
+/// One call in ten fails for good.
+fn faults(ask: Ask<'_>) -> Option<Failure> {
+    let fails = dice(ask, "for good").is_multiple_of(10);
+    fails.then(|| Failure::new(FailureKind::Rejected, "for good"))
+}
+
+/// A fork of the run of a trial, recorded with another model.
+async fn fork(trial: &Trial, before: Option<Seq>, model: Answerer) -> Ended {
+    let mut settings = json!({});
+    Parent { run: trial.run, before }.name_in(&mut settings);
+    let setup = Setup::record(&trial.log, FORK, "test", model).seed(7).settings(settings);
+    execute(&Mixed { people: 12 }, setup).await.unwrap()
+}
+
+/// Where the answers of the fork come from.
+fn reused(trial: &Trial) -> Vec<(RunId, Seq)> {
+    let events = facts(&trial.log, FORK).into_iter();
+    let from = events.filter_map(|event| match event {
+        Event::AnswerReused(reused) => Some((reused.from_run, reused.from_seq)),
+        _ => None,
+    });
+    from.collect()
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_fork_of_the_same_experiment_asks_nobody_and_shares_failures_too() {
+    let mixed = Mixed { people: 12 };
+    let trial = Trial::in_memory(Oracle::failing(faults));
+    let expected = trial.record(&mixed).await;
+    let nobody = Oracle::prompt();
+    let ended = fork(&trial, None, nobody.clone()).await;
+    assert!(matches!(ended.finish, Finish::Finished), "{:?}", ended.finish);
+    assert_eq!((ended.outcome_digest, nobody.calls()), (expected, 0));
+    assert_eq!((ended.progress.live, ended.progress.model_calls), (0, 0));
+    assert!(ended.progress.failed > 0, "failed calls are shared as well");
+    // Each reuse names the very answer.
+    let parent = facts(&trial.log, trial.run);
+    let events = facts(&trial.log, FORK);
+    let mut count = 0;
+    for event in &events {
+        let Event::AnswerReused(reused) = event else { continue };
+        let source = &parent[usize::try_from(reused.from_seq.0).unwrap() - 1];
+        let content = match source {
+            Event::ResponseReceived(answer) => &answer.content,
+            Event::AnswerReused(answer) => &answer.content,
+            other => panic!("{other:?}"),
+        };
+        assert_eq!((&reused.content, reused.from_run), (content, trial.run));
+        count += 1;
+    }
+    assert_eq!(count, ended.progress.exchanges);
+    assert!(!events.iter().any(|event| matches!(event, Event::ResponseReceived(_))));
+    // It stands by itself: in a replay nobody looks at the parent.
+    let replay = execute(&mixed, Setup::replay(&trial.log, FORK).unwrap()).await.unwrap();
+    assert_eq!(replay.outcome_digest, expected);
+    assert_sound(&trial.log);
+}
+
+#[tokio::test(start_paused = true)]
+async fn from_the_place_on_everything_is_asked_anew() {
+    let trial = Trial::in_memory(Oracle::failing(faults));
+    trial.record(&Mixed { people: 12 }).await;
+    let ended = fork(&trial, Some(Seq(20)), Oracle::failing(faults)).await;
+    assert!(matches!(ended.finish, Finish::Finished), "{:?}", ended.finish);
+    let inherited: Vec<Seq> = reused(&trial)
+        .into_iter()
+        .filter_map(|(run, seq)| (run == trial.run).then_some(seq))
+        .collect();
+    assert!(!inherited.is_empty() && inherited.iter().all(|seq| *seq < Seq(20)), "{inherited:?}");
+    assert!(ended.progress.live > 0, "{:?}", ended.progress);
+}
+
+/// Asks the run to stop at its second question.
+struct Stopping(retold::run::Signal);
+
+impl Model for Stopping {
+    fn info(&self) -> ModelInfo {
+        Oracle::prompt().info()
+    }
+
+    fn answer<'a>(&'a self, _: Ask<'a>) -> BoxFuture<'a, Result<Response, Failure>> {
+        self.0.stop();
+        Box::pin(async { Err(Failure::new(FailureKind::Server, "not now")) })
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_fork_that_was_interrupted_goes_on_with_its_parent() {
+    let mixed = Mixed { people: 12 };
+    let trial = Trial::in_memory(Oracle::prompt());
+    let expected = trial.record(&mixed).await;
+    let mut settings = json!({});
+    Parent { run: trial.run, before: Some(Seq(30)) }.name_in(&mut settings);
+    let signal = retold::run::Signal::default();
+    let stopping = Arc::new(Stopping(signal.clone()));
+    let setup = Setup::record(&trial.log, FORK, "test", stopping).seed(7).settings(settings);
+    let ended = execute(&mixed, Setup { signal, ..setup }).await.unwrap();
+    assert!(matches!(ended.finish, Finish::Stopped(Stop::Interrupted)), "{:?}", ended.finish);
+    let before = reused(&trial).len();
+    let resumed = Setup::resume(&trial.log, FORK, Oracle::prompt()).unwrap();
+    let ended = execute(&mixed, resumed).await.unwrap();
+    assert!(matches!(ended.finish, Finish::Finished), "{:?}", ended.finish);
+    assert_eq!(ended.outcome_digest, expected);
+    assert!(reused(&trial).len() >= before, "what was shared stays so");
+    assert_sound(&trial.log);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_parent_that_is_not_there_is_told() {
+    let trial = Trial::in_memory(Oracle::prompt());
+    let mut settings = json!({});
+    Parent { run: trial.run, before: None }.name_in(&mut settings);
+    let begin = |settings| {
+        let setup = Setup::record(&trial.log, FORK, "test", Oracle::prompt()).settings(settings);
+        async { execute(&Mixed { people: 1 }, setup).await.unwrap_err() }
+    };
+    let missing = begin(settings).await;
+    assert!(matches!(missing, LogError::NoSuchRun { run, .. } if run == trial.run), "{missing}");
+    let damaged = begin(json!({"forked_from": {"run": "nonsense"}})).await;
+    let said = damaged.to_string();
+    assert!(said.contains("forked_from: \"nonsense\" is not 16 lower-case hex digits"), "{said}");
+}

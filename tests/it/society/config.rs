@@ -1,0 +1,69 @@
+//! Configs that make no sense.
+
+use retold::experiments::registry::study;
+
+const GOOD: &str = "\
+experiment: society
+agents: 10
+days: 3
+request:
+  model: m
+";
+
+fn said(text: &str, overrides: &[&str]) -> String {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("bad.yaml");
+    std::fs::write(&path, text).unwrap();
+    let overrides: Vec<String> = overrides.iter().map(|o| (*o).to_owned()).collect();
+    let error = study(&path, None, &overrides).unwrap_err();
+    error.to_string().replace(&format!("{}/", dir.path().display()), "")
+}
+
+#[test]
+fn bad_values_are_named_with_the_file_and_the_line_or_key() {
+    let with = |lines: &str| said(&format!("{GOOD}{lines}\n"), &[]);
+    let replaced = |from: &str, to: &str| said(&GOOD.replace(from, to), &[]);
+    let all = [
+        replaced("agents: 10", "agents: 1"),
+        replaced("agents: 10", "agents: ten"),
+        replaced("agents: 10", "agents: 100000"),
+        replaced("days: 3", "days: 0"),
+        replaced("model: m", "model: \" \""),
+        replaced("request:\n  model: m\n", ""),
+        with("personalities: {efficiency: 0.5, equality: 0.2}"),
+        with("personalities: {efficiency: 1.5, equality: -0.5}"),
+        with("personalities: {efficient: 1}"),
+        with("models: [{model: a, share: 0.5}]"),
+        with("models: [{model: \"\", share: 1}]"),
+        with("parser: vote"),
+        with("parser: action@7"),
+        with("rules: {land: -1}"),
+        with("rules: {start: {food: 1, energy: 1}}"),
+        with("rules: {needs: {food: -1, energy: 1, materials: 0}}"),
+        with("rules: {yields: {farm: 0.0001}}"),
+        with("rules: {yields: {farm: 100000}}"),
+        with("rules: {pool_share: 2}"),
+        with("rules: {proposals: {days: 0}}"),
+        with("rules: {proposals: {quorum: 1.5}}"),
+        with("rules: {tax: 0.1}"),
+        with("context: {posts: 100000}"),
+        with("prompts: nowhere"),
+        with("colour: blue"),
+        said(GOOD, &["request.temperature=3"]),
+        said(GOOD, &["rules.pool.food=lots"]),
+    ];
+    insta::assert_snapshot!(all.join("\n\n"));
+}
+
+#[test]
+fn a_template_that_cannot_be_filled_in_is_refused_before_the_run() {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::write(dir.path().join("context_status.txt"), "Day {day_number}, {weather}").unwrap();
+    let path = dir.path().join("own.yaml");
+    std::fs::write(&path, format!("{GOOD}prompts: .\n")).unwrap();
+    let error = study(&path, None, &[]).unwrap_err().to_string();
+    let error = error.replace(&format!("{}/", dir.path().display()), "");
+    insta::assert_snapshot!(error);
+    std::fs::write(dir.path().join("context_status.txt"), "Day {day_number}").unwrap();
+    assert!(study(&path, None, &[]).is_ok());
+}

@@ -1,0 +1,151 @@
+//! Logs of a society of another program: real ones (they need `../shared/data`), and those that cannot
+//! be read.
+
+use serde_json::{Value, json};
+
+use crate::support::cli::{Place, assert_said};
+use crate::support::data::folder;
+
+/// A turn as that program logs it.
+fn turn(epoch: u32, agent: &str, action: &str, success: bool) -> Value {
+    json!({
+        "epoch": epoch, "turn": 1, "timestamp": "2026-02-04T00:38:05.377908+00:00",
+        "agent_id": agent, "persona": "merchant", "location": "market", "action_type": action,
+        "target": null, "content": "We share.", "thought": "So be it.", "success": success,
+        "resources_before": {"energy": 95, "influence": 0},
+        "resources_after": {"energy": if success { 96 } else { 95 }, "influence": 0},
+        "run": 1, "run_id": "some-model_en_20260204-093801", "operator": "x",
+    })
+}
+
+fn lines(rows: &[Value]) -> String {
+    rows.iter().map(|row| format!("{row}\n")).collect()
+}
+
+/// A log of four turns and a death.
+fn small() -> Vec<Value> {
+    vec![
+        turn(1, "a_01", "trade", true),
+        turn(1, "b_01", "speak", true),
+        turn(2, "a_01", "trade|speak", false),
+        turn(2, "b_01", "idle", true),
+        turn(3, "b_01", "death", true),
+    ]
+}
+
+#[test]
+fn the_real_logs_are_read_again_and_whatever_they_refused_is_rejected_with_a_reason() {
+    let expected = [("haiku", 2598, 19, 1695), ("mistral", 1877, 363, 1088)];
+    for (model, turns, refused, done_and_rejected) in expected {
+        let place = Place::new();
+        let file = folder("society").join(format!("{model}_en_simulation_log.jsonl.gz"));
+        let (said, code) = place.json(&format!("import society {}", file.display()));
+        assert_eq!((code, &said["differences"]), (0, &json!([])), "{said}");
+        // Who was alive and what was traded in 250 epochs; each refused turn, twice.
+        assert_eq!(said["compared"], 500 + 2 * refused);
+        let report = &said["report"];
+        assert_eq!((&report["turns"], &report["refused_there"]), (&turns.into(), &refused.into()));
+        assert_eq!(report["rejected_in_both"], refused);
+        let alone = report["rejected_here_alone"].as_object().unwrap();
+        let alone: u64 = alone.values().map(|n| n.as_u64().unwrap()).sum();
+        assert_eq!(alone, done_and_rejected);
+        let (replayed, code) = place.json("replay latest");
+        assert_eq!((code, &replayed["identical"]), (0, &json!(true)));
+        assert_eq!(place.json("check latest").1, 0);
+        assert_eq!(place.json("verify").1, 0);
+        place.ok("outputs latest --to out");
+        let invalid = place.read("out/invalid_actions.csv");
+        let of_refused = invalid.lines().filter(|line| line.contains(",false,"));
+        assert_eq!(of_refused.count() as u64, refused);
+        // A reason is the last cell of every row.
+        assert!(invalid.lines().all(|line| !line.ends_with(',')));
+    }
+}
+
+#[test]
+fn a_decision_of_an_imported_log_is_audited() {
+    let place = Place::new();
+    place.write("s_simulation_log.jsonl", lines(&small()));
+    assert_said!("society_import", place.session(&["import society s_simulation_log.jsonl"]));
+    let events = place.ok("log latest");
+    let decision = events.lines().find(|line| line.contains("DecisionMade")).unwrap();
+    let seq = decision.split_whitespace().find(|w| w.chars().all(|c| c.is_ascii_digit())).unwrap();
+    let chain = place.ok(&format!("audit latest {seq}"));
+    assert!(chain.contains("\"name\":\"action\"") && chain.contains("some-model"), "{chain}");
+    assert_eq!(place.json("replay latest").0["identical"], true);
+}
+
+#[test]
+fn differences_from_the_summary_are_told() {
+    let place = Place::new();
+    let mut rows = small();
+    rows[2]["resources_after"]["energy"] = json!(99);
+    rows[2]["action_type"] = json!("idle");
+    place.write("s_simulation_log.jsonl", lines(&rows));
+    let epoch = |epoch: u32, alive: u32, trades: u32| json!({"run": 1, "epoch": epoch, "alive_agents": alive, "transaction_count": trades});
+    let summary = [epoch(1, 2, 1), epoch(2, 3, 0), epoch(3, 0, 0), epoch(4, 0, 1)];
+    place.write("s_epoch_summary.jsonl", lines(&summary));
+    let (said, code) = place.json("import society .");
+    assert_eq!(code, 1, "{said}");
+    let differences = said["differences"].as_array().unwrap();
+    let differences: Vec<&str> = differences.iter().map(|d| d.as_str().unwrap()).collect();
+    insta::assert_snapshot!(differences.join("\n"));
+}
+
+#[test]
+fn logs_that_cannot_be_read_are_told_with_file_and_line() {
+    let place = Place::new();
+    let good = lines(&small());
+    let without = |key: &str| {
+        let mut row = turn(1, "a_01", "idle", true);
+        row.as_object_mut().unwrap().remove(key);
+        format!("{good}{row}\n")
+    };
+    place.write("empty_simulation_log.jsonl", "");
+    place.write("json.jsonl", format!("{good}{{\"epoch\": 1,\n"));
+    place.write("other.jsonl", "{\"persona\": \"a baker\"}\n");
+    place.write("lacking.jsonl", without("resources_before"));
+    place.write("twice.jsonl", format!("{good}{}", lines(&small()[..1])));
+    place.write("types.jsonl", good.replacen("\"epoch\":2", "\"epoch\":\"two\"", 1));
+    place.write("latin1.jsonl", [good.as_bytes(), b"{\"agent_id\": \"caf\xe9\"}\n"].concat());
+    let utf16: Vec<u8> = good.encode_utf16().flat_map(u16::to_le_bytes).collect();
+    place.write("utf16.jsonl", [vec![0xff, 0xfe], utf16].concat());
+    place.write("packed.jsonl.gz", &good);
+    place.write("slash.jsonl", lines(&[turn(1, "a//b", "idle", true)]));
+    for folder in ["none", "two"] {
+        std::fs::create_dir(place.path(folder)).unwrap();
+    }
+    place.write("two/a_simulation_log.jsonl", &good);
+    place.write("two/b_simulation_log.jsonl", &good);
+    place.write("s_simulation_log.jsonl", &good);
+    place.write("s_epoch_summary.jsonl", "{\"run\": 1, \"epoch\": 1}\n");
+    let files = [
+        "nowhere.jsonl",
+        "empty_simulation_log.jsonl",
+        "json.jsonl",
+        "other.jsonl",
+        "lacking.jsonl",
+        "twice.jsonl",
+        "types.jsonl",
+        "latin1.jsonl",
+        "utf16.jsonl",
+        "packed.jsonl.gz",
+        "slash.jsonl",
+        "none",
+        "two",
+        "s_simulation_log.jsonl",
+    ];
+    let commands: Vec<String> = files.iter().map(|f| format!("import society {f}")).collect();
+    let commands: Vec<&str> = commands.iter().map(String::as_str).collect();
+    assert_said!("society_import_wrong", place.session(&commands));
+    assert!(!place.path("retold.db").exists(), "nothing is recorded");
+}
+
+#[test]
+fn there_are_no_configs_of_a_log() {
+    let place = Place::new();
+    place.write("log.yaml", "experiment: society_log\n");
+    let said = place.run("run log.yaml");
+    insta::assert_snapshot!(said.err);
+    assert_eq!(said.code, 2);
+}

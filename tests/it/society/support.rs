@@ -1,0 +1,27 @@
+//! What several tests of the society need.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use retold::experiments::registry::{Study, build, study};
+use retold::experiments::society::SimulatedSociety;
+use retold::model::simulated::{Misbehaviour, Simulated};
+use retold::run::AnyExperiment;
+
+/// The experiment of a config of ours, with some settings changed.
+pub(crate) fn society(config: &str, overrides: &[&str]) -> Box<dyn AnyExperiment> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("config").join(config);
+    let overrides: Vec<String> = overrides.iter().map(|o| (*o).to_owned()).collect();
+    let Study { settings, .. } = study(&path, None, &overrides).unwrap();
+    build("society", &settings.experiment).unwrap()
+}
+
+/// Simulated agents.
+pub(crate) fn model(misbehaviour: Misbehaviour) -> Arc<Simulated> {
+    Arc::new(Simulated::new(7, misbehaviour, Box::new(SimulatedSociety)))
+}
+
+/// A fifth of the answers malformed, one call in twenty failing, one attempt in twenty told to wait.
+pub(crate) fn trouble() -> Misbehaviour {
+    Misbehaviour { malformed: 0.2, rate_limited: 0.05, failure: 0.05, ..Misbehaviour::default() }
+}
