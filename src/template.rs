@@ -59,6 +59,18 @@ impl Templates {
         Ok(Templates(environment))
     }
 
+    /// Reads the templates of an experiment, which needs each of `names`.
+    ///
+    /// # Errors
+    /// [`TemplateError`]: one is missing, or has a syntax error.
+    pub fn all_of(names: &[&str], templates: &[TemplateText]) -> Result<Self, TemplateError> {
+        if let Some(name) = names.iter().find(|name| !templates.iter().any(|t| t.name == **name)) {
+            let reason = "missing: the experiment needs it".to_owned();
+            return Err(TemplateError { name: (*name).to_owned(), reason });
+        }
+        Self::new(templates.iter().map(|t| (t.name.clone(), t.text.clone())))
+    }
+
     /// Fills a template in.
     ///
     /// # Errors
@@ -77,3 +89,23 @@ fn error(name: &str, error: &minijinja::Error) -> TemplateError {
     };
     TemplateError { name: name.to_owned(), reason }
 }
+
+/// Makes `NAMES` and `built_in()` of an experiment's templates, which are files of `config/prompts/`.
+macro_rules! embedded {
+    ($experiment:literal: $($name:literal),+ $(,)?) => {
+        /// The names of all templates.
+        pub const NAMES: &[&str] = &[$($name),+];
+
+        /// The templates that come with the program.
+        pub fn built_in() -> Vec<$crate::template::TemplateText> {
+            vec![$($crate::template::TemplateText {
+                name: $name.to_owned(),
+                text: include_str!(concat!(
+                    env!("CARGO_MANIFEST_DIR"), "/config/prompts/", $experiment, "/", $name, ".txt"
+                ))
+                .to_owned(),
+            }),+]
+        }
+    };
+}
+pub(crate) use embedded;

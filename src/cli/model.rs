@@ -88,10 +88,16 @@ impl ModelArgs {
         let ModelConfig { kind, base_url, answers, rates, latency_ms } = &runtime.model;
         match kind {
             ModelKind::Simulated => {
-                let Rates { malformed, rate_limited, server_error, failure } = *rates;
+                let Rates { malformed, truncated, rate_limited, server_error, failure } = *rates;
                 let latency = Duration::try_from_secs_f64(latency_ms / 1000.0).unwrap_or_default();
-                let rates =
-                    Misbehaviour { malformed, rate_limited, server_error, failure, latency };
+                let rates = Misbehaviour {
+                    malformed,
+                    truncated,
+                    rate_limited,
+                    server_error,
+                    failure,
+                    latency,
+                };
                 let player = registry::player(experiment);
                 let player = player.map_err(|e| CliError::usage(e.to_string()))?;
                 Ok(Arc::new(Simulated::new(seed, rates, player)))

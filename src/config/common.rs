@@ -28,6 +28,9 @@ pub enum ModelKind {
 pub struct Rates {
     /// Answers that break the format asked for.
     pub malformed: f64,
+    /// Answers that are cut off before their end: what they opened stays open.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub truncated: f64,
     /// Attempts answered with 429.
     pub rate_limited: f64,
     /// Attempts answered with 500.
@@ -38,8 +41,19 @@ pub struct Rates {
 
 impl Default for Rates {
     fn default() -> Self {
-        Rates { malformed: 0.05, rate_limited: 0.0, server_error: 0.0, failure: 0.0 }
+        Rates {
+            malformed: 0.05,
+            truncated: 0.0,
+            rate_limited: 0.0,
+            server_error: 0.0,
+            failure: 0.0,
+        }
     }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for a reference")]
+fn is_zero(rate: &f64) -> bool {
+    *rate == 0.0
 }
 
 /// Who answers.
@@ -80,9 +94,10 @@ impl ModelConfig {
     pub fn check(&self, group: &str) -> Result<(), (String, String)> {
         let wrong = |key: &str, message: &str| Err((format!("{group}.{key}"), message.to_owned()));
         let ModelConfig { kind, base_url: _, answers, rates, latency_ms } = self;
-        let Rates { malformed, rate_limited, server_error, failure } = rates;
+        let Rates { malformed, truncated, rate_limited, server_error, failure } = rates;
         let rates = [
             ("rates.malformed", malformed),
+            ("rates.truncated", truncated),
             ("rates.rate_limited", rate_limited),
             ("rates.server_error", server_error),
             ("rates.failure", failure),

@@ -3,11 +3,17 @@
 //! - [`load`], [`with_overrides`]: a typed config from a file and `--set KEY=VALUE`.
 //! - [`located`]: the line of a value that makes no sense.
 //! - [`ModelConfig`], [`RequestConfig`]: the parts that all experiments share.
+//! - [`Wrong`]: a value that makes no sense, told with its line.
+//! - [`prompts()`]: the templates of an experiment, with a user's own in their place.
 
 mod common;
 mod place;
+mod prompts;
+mod wrong;
 mod yaml;
 
 pub use common::{ModelConfig, ModelKind, Rates, RequestConfig, Runtime};
 pub use place::located;
-pub use yaml::{ConfigError, Head, beside, load, read_text, with_overrides};
+pub use prompts::prompts;
+pub use wrong::Wrong;
+pub use yaml::{ConfigError, Head, beside, explain, load, read_text, with_overrides};

@@ -159,7 +159,7 @@ pub(super) fn shown(text: &str) -> String {
 }
 
 /// What a deserialiser says, in the words of someone who writes a config.
-fn explain(message: &str) -> String {
+pub fn explain(message: &str) -> String {
     let message = message.replace('`', "");
     if let Some((unknown, known)) = message
         .strip_prefix("unknown field ")

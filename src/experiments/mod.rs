@@ -6,14 +6,18 @@
 //! - [`adventure`]: a story told by a game master, and a player who chooses.
 //! - [`deliberation`]: votes before and after other views.
 //! - [`game24`]: the Game of 24.
+//! - [`public_goods`]: a public goods game.
 //! - [`society`]: agents who share a world.
 //! - [`society_log`]: a society that another program has run.
 
 pub mod adventure;
 pub mod deliberation;
 pub mod game24;
+pub mod public_goods;
+mod random;
 pub mod reenact;
 pub mod registry;
 pub mod society;
 pub mod society_log;
 pub mod templates;
+mod word_vector;

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::reenact::{Reenact, ReenactError, Reenactment};
-use super::{adventure, deliberation, game24, society, society_log};
+use super::{adventure, deliberation, game24, public_goods, society, society_log};
 use crate::config::{ConfigError, Head, Runtime, beside, load, located, read_text};
 use crate::inert::inert;
 use crate::model::simulated::Player;
@@ -63,6 +63,13 @@ const ENTRIES: &[Entry] = &[
         build: |settings| Ok(Box::new(game24::Game24::from_settings(settings)?)),
         player: || Box::new(game24::SimulatedSolver),
         reenact: None,
+    },
+    Entry {
+        name: public_goods::NAME,
+        load: public_goods::load,
+        build: |settings| Ok(Box::new(public_goods::PublicGoods::from_settings(settings)?)),
+        player: || Box::new(public_goods::SimulatedPlayers),
+        reenact: Some(public_goods::reenact),
     },
     Entry {
         name: society::NAME,

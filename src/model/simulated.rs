@@ -44,6 +44,8 @@ where
 pub struct Misbehaviour {
     /// Answers that break the format asked for.
     pub malformed: f64,
+    /// Answers that are cut off before their end, as by a limit of tokens: what they opened stays open.
+    pub truncated: f64,
     /// Attempts answered with 429.
     pub rate_limited: f64,
     /// Attempts answered with 500.
@@ -77,7 +79,8 @@ impl Simulated {
     }
 
     fn reply(&self, ask: Ask<'_>) -> Result<Response, Failure> {
-        let Misbehaviour { malformed, rate_limited, server_error, failure, .. } = self.misbehaviour;
+        let Misbehaviour { malformed, truncated, rate_limited, server_error, failure, latency: _ } =
+            self.misbehaviour;
         let fail = |kind, status, message: &str| {
             let message = format!("simulated: {message}");
             Err(Failure { status: Some(status), ..Failure::new(kind, message) })
@@ -103,16 +106,29 @@ impl Simulated {
         }
         let mut dice = self.dice(ask, "answer");
         let malformed = dice.chance(malformed);
-        let text = self.player.reply(ask.request, malformed, &mut dice);
+        let mut text = self.player.reply(ask.request, malformed, &mut dice);
+        let mut cut = self.dice(ask, "truncated");
+        let truncated = cut.chance(truncated);
+        if truncated {
+            text.truncate(cut_within(&text, cut.share()));
+        }
         // About four characters a token: what tokenisers of English do on average.
         let prompt: usize = ask.request.messages().iter().map(|(_, text)| text.len()).sum();
         let usage = Usage {
             prompt_tokens: Some(prompt as u64 / 4),
             completion_tokens: Some(text.len() as u64 / 4),
         };
-        let finish_reason = Some("stop".to_owned());
+        let finish_reason = Some(if truncated { "length" } else { "stop" }.to_owned());
         Ok(Response { finish_reason, usage: Some(usage), ..Response::text(text) })
     }
+}
+
+/// A place in the second half of a text, by a share from 0 to 1.
+fn cut_within(text: &str, share: f64) -> usize {
+    let half = text.len() / 2;
+    // Below the text's length, so it fits.
+    let at = half + ((text.len() - half) as f64 * share) as usize;
+    (0..=at).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0)
 }
 
 impl Model for Simulated {

@@ -5,6 +5,7 @@
 //! - [`best_clustering`]: as many clusters as the silhouette score likes best.
 //! - [`kmeans`], [`ward`]: the two algorithms, for a given number of clusters.
 //! - [`silhouette`]: how well separated the clusters are.
+//! - [`in_a_plane`]: two coordinates a point, for plots.
 //! - [`cosine_distance`], [`weighted_mean`]: distances and means of embeddings.
 //!
 //! Labels count from 0 in the order in which their clusters appear among the points, so that two
@@ -13,6 +14,7 @@
 mod best;
 mod kmeans;
 mod labels;
+mod plane;
 mod silhouette;
 mod span;
 mod vectors;
@@ -21,6 +23,7 @@ mod ward;
 pub use best::{Algorithm, Clustering, best_clustering};
 pub use kmeans::kmeans;
 pub use labels::in_order_of_appearance;
+pub use plane::in_a_plane;
 pub use silhouette::silhouette;
 pub use vectors::{Point, cosine_distance, point, squared_distance, weighted_mean};
 pub use ward::ward;

@@ -19,7 +19,7 @@ const LAYERS: &[(&str, &[&str])] = &[
         "run",
         &["content", "event", "id", "inert", "log", "lookup", "model", "parse", "prompt", "table"],
     ),
-    ("config", &["inert", "model", "prompt"]),
+    ("config", &["inert", "model", "prompt", "template"]),
     (
         "experiments",
         &[

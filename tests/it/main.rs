@@ -25,6 +25,7 @@ mod models;
 mod parsers_lock;
 mod processes;
 mod prompt_hash;
+mod public_goods;
 mod public_goods_parsers;
 mod readme;
 mod rehearsal;

@@ -64,6 +64,7 @@ fn game() -> Game24 {
 async fn the_game_of_24_replays_identically_under_shuffled_orders() {
     let bad = Misbehaviour {
         malformed: 0.1,
+        truncated: 0.1,
         rate_limited: 0.1,
         server_error: 0.1,
         failure: 0.02,

@@ -4,17 +4,11 @@ use std::collections::BTreeSet;
 
 use super::config::{Config, Forced};
 use super::policy::{HUMAN, Policy};
+use crate::config::Wrong;
 use crate::parse::vote::comparable;
 
-/// The first thing that makes no sense: the key and what is wrong.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Wrong {
-    pub(super) key: String,
-    pub(super) message: String,
-}
-
 fn wrong(key: &str, message: impl Into<String>) -> Wrong {
-    Wrong { key: key.to_owned(), message: message.into() }
+    Wrong::new(key, message)
 }
 
 /// Checks every value.

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::policy::Policy;
 use crate::config::{ModelConfig, RequestConfig};
 use crate::model::{Limits, RetryPolicy};
+use crate::template::TemplateText;
 
 /// The config file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -102,17 +103,7 @@ pub struct Settings {
     /// The config, without what does not change the outcome.
     pub config: Config,
     /// All templates, whole.
-    pub prompts: Vec<PromptText>,
-}
-
-/// A template, whole.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct PromptText {
-    /// Its name.
-    pub name: String,
-    /// Its text.
-    pub text: String,
+    pub prompts: Vec<TemplateText>,
 }
 
 impl Config {

@@ -45,7 +45,7 @@ mod state;
 mod turn;
 mod view;
 
-pub use config::{Config, Forced, PromptText, Settings};
+pub use config::{Config, Forced, Settings};
 pub use experiment::Adventure;
 pub use facts::{By, Ending, Fact, Told};
 pub use fork::{Fork, ForkError, fork};

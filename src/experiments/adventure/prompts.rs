@@ -3,26 +3,9 @@
 
 use serde::Serialize;
 
-use super::config::PromptText;
-use crate::template::{TemplateError, Templates};
+use crate::template::{TemplateError, TemplateText, Templates, embedded};
 
-macro_rules! templates {
-    ($($name:literal),+ $(,)?) => {
-        /// The names of all templates.
-        pub const NAMES: &[&str] = &[$($name),+];
-
-        /// The templates of `config/prompts/adventure/`.
-        pub fn built_in() -> Vec<PromptText> {
-            vec![$(PromptText {
-                name: $name.to_owned(),
-                text: include_str!(concat!("../../../config/prompts/adventure/", $name, ".txt"))
-                    .to_owned(),
-            }),+]
-        }
-    };
-}
-
-templates!["master_system", "opening", "choice", "master_turn", "character", "player", "human"];
+embedded! { "adventure":"master_system", "opening", "choice", "master_turn", "character", "player", "human"}
 
 /// The templates, ready to be filled in.
 #[derive(Debug)]
@@ -33,13 +16,8 @@ impl Prompts {
     ///
     /// # Errors
     /// [`TemplateError`] with the line.
-    pub fn new(templates: &[PromptText]) -> Result<Self, TemplateError> {
-        if let Some(name) = NAMES.iter().find(|name| !templates.iter().any(|t| t.name == **name)) {
-            let reason = "missing: the experiment needs it".to_owned();
-            return Err(TemplateError { name: (*name).to_owned(), reason });
-        }
-        let pairs = templates.iter().map(|t| (t.name.clone(), t.text.clone()));
-        Ok(Prompts(Templates::new(pairs)?))
+    pub fn new(templates: &[TemplateText]) -> Result<Self, TemplateError> {
+        Ok(Prompts(Templates::all_of(NAMES, templates)?))
     }
 
     /// A prompt, filled in, without space at its end.

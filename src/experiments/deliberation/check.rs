@@ -5,13 +5,11 @@ use std::collections::BTreeSet;
 use super::config::Config;
 use super::opposition;
 use super::personas::fetch;
+use crate::config::Wrong;
 use crate::parse::vote::comparable;
 
-/// The first thing that makes no sense: its key, and what is wrong.
-pub(super) type Wrong = (String, String);
-
 fn wrong(key: &str, message: impl Into<String>) -> Wrong {
-    (key.to_owned(), message.into())
+    Wrong::new(key, message)
 }
 
 /// Checks every value.

@@ -1,8 +1,9 @@
 //! The four conditions, and who is in which.
 
 use rand_chacha::ChaCha12Rng;
-use rand_chacha::rand_core::Rng;
 use serde::{Deserialize, Serialize};
+
+use crate::experiments::random::shuffle;
 
 /// What a participant goes through.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -55,25 +56,4 @@ pub fn assign(per_condition: usize, rng: &mut ChaCha12Rng) -> Vec<Condition> {
         Condition::ALL.iter().flat_map(|c| std::iter::repeat_n(*c, per_condition)).collect();
     shuffle(&mut conditions, rng);
     conditions
-}
-
-/// Puts things in random order (Fisher and Yates). Our own, because a library that changed its way of
-/// drawing would change every seeded study.
-pub(in crate::experiments) fn shuffle<T>(things: &mut [T], rng: &mut ChaCha12Rng) {
-    for last in (1..things.len()).rev() {
-        things.swap(last, below(last + 1, rng));
-    }
-}
-
-/// A number below a bound, each as likely: draws that would favour some are thrown away.
-pub(super) fn below(bound: usize, rng: &mut ChaCha12Rng) -> usize {
-    let bound = bound.max(1) as u64;
-    let fair = u64::MAX - u64::MAX % bound;
-    loop {
-        let draw = rng.next_u64();
-        if draw < fair {
-            // Below a usize, so it fits.
-            return usize::try_from(draw % bound).unwrap_or_default();
-        }
-    }
 }

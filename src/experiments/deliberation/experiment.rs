@@ -71,7 +71,7 @@ impl Deliberation {
         if let Some(n) = original.as_ref().map(|o| o.participants.len()).filter(|n| *n != needed) {
             return Err(format!("{needed} participants and {n} in the original run"));
         }
-        let prompts = Prompts::new(prompts.into_iter().map(|p| (p.name, p.text)));
+        let prompts = Prompts::new(&prompts);
         let method = &config.opposition_method;
         Ok(Deliberation {
             opposition: opposition::method(method)

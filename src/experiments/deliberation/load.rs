@@ -6,14 +6,13 @@ use super::NAME;
 use super::check::check;
 use super::config::Config;
 use super::personas::{collection, source_key};
-use super::prompts::{NAMES, Prompts, built_in};
+use super::prompts::built_in;
 use super::settings::Settings;
 use crate::config::{
-    ConfigError, ModelKind, Runtime, beside, load as load_yaml, read_text, with_overrides,
+    ConfigError, ModelKind, Runtime, Wrong, load as load_yaml, prompts, with_overrides,
 };
 use crate::experiments::registry::{Study, StudySettings};
 use crate::model::{Limits, RetryPolicy};
-use crate::template::TemplateText;
 
 /// Reads a config file and everything it names. Paths in it are relative to it, or else to the
 /// working directory.
@@ -22,7 +21,7 @@ use crate::template::TemplateText;
 /// [`ConfigError`] with file, line or key.
 pub fn load(path: &Path, text: &str, overrides: &[String]) -> Result<Study, ConfigError> {
     let config: Config = with_overrides(load_yaml(path, text)?, overrides)?;
-    let wrong = |(key, message): (String, String)| value(path, &key, message);
+    let wrong = |wrong: Wrong| wrong.at(path);
     if let Some(other) = config.experiment.as_ref().filter(|name| *name != NAME) {
         let message = format!("this is read as {NAME}, and it says {other:?}");
         return Err(value(path, "experiment", message));
@@ -30,7 +29,7 @@ pub fn load(path: &Path, text: &str, overrides: &[String]) -> Result<Study, Conf
     check(&config).map_err(wrong)?;
     warn_of_legacy(&config);
     let seed = config.random_seed.unwrap_or_default();
-    let prompts = prompts(path, &config)?;
+    let prompts = prompts(path, config.prompts.as_deref(), built_in())?;
     // What is fetched comes later: reading a config opens no connection.
     let personas = match &config.personas_url {
         Some(_) => Vec::new(),
@@ -81,28 +80,6 @@ fn runtime(config: &Config) -> Runtime {
         ..RetryPolicy::default()
     };
     Runtime { model: config.provider.clone(), limits, retry }
-}
-
-/// The built-in templates, with those of the config's folder in their place.
-fn prompts(path: &Path, config: &Config) -> Result<Vec<TemplateText>, ConfigError> {
-    let mut prompts: Vec<TemplateText> =
-        built_in().into_iter().map(|(name, text)| TemplateText { name, text }).collect();
-    if let Some(folder) = &config.prompts {
-        let folder = beside(path, folder);
-        for prompt in &mut prompts {
-            let file = folder.join(format!("{}.txt", prompt.name));
-            if file.exists() {
-                prompt.text = read_text(&file)?;
-            }
-        }
-        if !NAMES.iter().any(|name| folder.join(format!("{name}.txt")).exists()) {
-            let message = format!("no template in it; the templates are {}", NAMES.join(", "));
-            return Err(value(path, "prompts", message));
-        }
-    }
-    let pairs = prompts.iter().map(|p| (p.name.clone(), p.text.clone()));
-    Prompts::new(pairs).map_err(|e| value(path, "prompts", e.to_string()))?;
-    Ok(prompts)
 }
 
 fn value(path: &Path, key: &str, message: String) -> ConfigError {

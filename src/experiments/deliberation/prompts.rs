@@ -6,25 +6,9 @@
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::template::{TemplateError, Templates};
+use crate::template::{TemplateError, TemplateText, Templates, embedded};
 
-macro_rules! templates {
-    ($($name:literal),+ $(,)?) => {
-        /// The names of all templates.
-        pub const NAMES: &[&str] = &[$($name),+];
-
-        /// The templates of `config/prompts/deliberation/`: name and text.
-        pub fn built_in() -> Vec<(String, String)> {
-            vec![$((
-                $name.to_owned(),
-                include_str!(concat!("../../../config/prompts/deliberation/", $name, ".txt"))
-                    .to_owned(),
-            )),+]
-        }
-    };
-}
-
-templates![
+embedded! { "deliberation":
     "base_system",
     "initial_vote",
     "clarification_moderator",
@@ -41,7 +25,7 @@ templates![
     "vote_after_dialogue",
     "demographics",
     "enrich_persona",
-];
+}
 
 /// The templates, ready to be filled in.
 #[derive(Debug)]
@@ -69,17 +53,8 @@ impl Prompts {
     ///
     /// # Errors
     /// [`TemplateError`] with the line.
-    pub fn new(
-        templates: impl IntoIterator<Item = (String, String)>,
-    ) -> Result<Self, TemplateError> {
-        let mut missing = NAMES.to_vec();
-        let templates: Vec<(String, String)> = templates.into_iter().collect();
-        missing.retain(|name| !templates.iter().any(|(there, _)| there == name));
-        if let Some(name) = missing.first() {
-            let reason = "missing: the experiment needs it".to_owned();
-            return Err(TemplateError { name: (*name).to_owned(), reason });
-        }
-        Ok(Prompts(Templates::new(templates)?))
+    pub fn new(templates: &[TemplateText]) -> Result<Self, TemplateError> {
+        Ok(Prompts(Templates::all_of(NAMES, templates)?))
     }
 
     /// A prompt, filled in.

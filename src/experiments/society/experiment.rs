@@ -16,7 +16,7 @@ use super::settings::Settings;
 use super::tables;
 use super::world::World;
 use crate::config::RequestConfig;
-use crate::experiments::deliberation::conditions::shuffle;
+use crate::experiments::random::shuffle;
 use crate::id::CallPath;
 use crate::parse::registry;
 use crate::parse::society::{Action, ActionParser, Params, parser};

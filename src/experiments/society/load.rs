@@ -1,14 +1,14 @@
 //! From a config file to settings that hold everything.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use super::check::check;
 use super::config::{Config, ModelShare};
 use super::experiment::Society;
-use super::prompts::{NAMES, PromptText, built_in};
+use super::prompts::built_in;
 use super::settings::Settings;
 use super::{NAME, NAME_OF_PARSER};
-use crate::config::{ConfigError, Runtime, load as load_yaml, read_text, with_overrides};
+use crate::config::{ConfigError, Runtime, Wrong, load as load_yaml, prompts, with_overrides};
 use crate::experiments::registry::{Study, StudySettings};
 use crate::parse::registry;
 
@@ -19,19 +19,12 @@ use crate::parse::registry;
 /// [`ConfigError`] with file, line or key.
 pub fn load(path: &Path, text: &str, overrides: &[String]) -> Result<Study, ConfigError> {
     let config: Config = with_overrides(load_yaml(path, text)?, overrides)?;
-    let wrong = |key: &str, message: String| ConfigError::Value {
-        path: path.display().to_string(),
-        key: key.to_owned(),
-        message,
-    };
+    let wrong = |key: &str, message: String| Wrong::new(key, message).at(path);
     if let Some(other) = config.experiment.as_ref().filter(|name| *name != NAME) {
         return Err(wrong("experiment", format!("this is read as {NAME}, and it says {other:?}")));
     }
     check(&config).map_err(|(key, message)| wrong(&key, message))?;
-    let prompts = match &config.prompts {
-        None => built_in(),
-        Some(folder) => with_folder(path, folder)?,
-    };
+    let prompts = prompts(path, config.prompts.as_deref(), built_in())?;
     let (_, version) =
         registry::resolve(&config.parser).map_err(|e| wrong("parser", e.to_string()))?;
     let models = match config.models.is_empty() {
@@ -57,27 +50,4 @@ pub fn load(path: &Path, text: &str, overrides: &[String]) -> Result<Study, Conf
     let runtime = Runtime { model: config.model, limits: config.limits, retry: config.retry };
     let settings = StudySettings { experiment, runtime };
     Ok(Study { experiment: NAME.to_owned(), seed: config.seed, settings })
-}
-
-/// The built-in templates, with those of a folder in their place.
-fn with_folder(config: &Path, folder: &Path) -> Result<Vec<PromptText>, ConfigError> {
-    let near: Option<PathBuf> = config.parent().map(|parent| parent.join(folder));
-    let folder = near.filter(|near| near.exists()).unwrap_or_else(|| folder.to_owned());
-    let mut prompts = built_in();
-    let mut found = false;
-    for prompt in &mut prompts {
-        let file = folder.join(format!("{}.txt", prompt.name));
-        if file.exists() {
-            prompt.text = read_text(&file)?;
-            found = true;
-        }
-    }
-    if found {
-        return Ok(prompts);
-    }
-    Err(ConfigError::Value {
-        path: config.display().to_string(),
-        key: "prompts".to_owned(),
-        message: format!("no template in it; the templates are {}", NAMES.join(", ")),
-    })
 }

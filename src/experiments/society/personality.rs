@@ -3,7 +3,7 @@
 use rand_chacha::ChaCha12Rng;
 use serde::{Deserialize, Serialize};
 
-use crate::experiments::deliberation::conditions::shuffle;
+use crate::experiments::random::shuffle;
 
 /// What an agent values: the document's five.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]

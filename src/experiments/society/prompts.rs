@@ -5,28 +5,12 @@
 //! `context_status` and `context_events` are an agent's own. Joined they are the document's text. Numbers
 //! it takes from its own world (100 agents, the last 20 posts) are values.
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use super::personality::Personality;
-use crate::template::{TemplateError, Templates};
+use crate::template::{TemplateError, TemplateText, Templates, embedded};
 
-macro_rules! templates {
-    ($($name:literal),+ $(,)?) => {
-        /// The names of all templates.
-        pub const NAMES: &[&str] = &[$($name),+];
-
-        /// The templates of `config/prompts/society/`.
-        pub fn built_in() -> Vec<PromptText> {
-            vec![$(PromptText {
-                name: $name.to_owned(),
-                text: include_str!(concat!("../../../config/prompts/society/", $name, ".txt"))
-                    .to_owned(),
-            }),+]
-        }
-    };
-}
-
-templates![
+embedded! { "society":
     "base_system",
     "personality_efficiency",
     "personality_equality",
@@ -36,16 +20,6 @@ templates![
     "context_forum",
     "context_events",
     "context_world",
-];
-
-/// A template, whole.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct PromptText {
-    /// Its name.
-    pub name: String,
-    /// Its text.
-    pub text: String,
 }
 
 /// The templates, ready to be filled in.
@@ -57,13 +31,8 @@ impl Prompts {
     ///
     /// # Errors
     /// [`TemplateError`]: one is missing, or cannot be read.
-    pub fn new(templates: &[PromptText]) -> Result<Self, TemplateError> {
-        if let Some(name) = NAMES.iter().find(|name| !templates.iter().any(|t| t.name == **name)) {
-            let reason = "missing: the experiment needs it".to_owned();
-            return Err(TemplateError { name: (*name).to_owned(), reason });
-        }
-        let pairs = templates.iter().map(|t| (t.name.clone(), t.text.clone()));
-        Ok(Prompts(Templates::new(pairs)?))
+    pub fn new(templates: &[TemplateText]) -> Result<Self, TemplateError> {
+        Ok(Prompts(Templates::all_of(NAMES, templates)?))
     }
 
     /// A template, filled in.

@@ -6,9 +6,9 @@ use serde::{Deserialize, Serialize};
 
 use super::config::{ContextConfig, ModelShare};
 use super::personality::Personality;
-use super::prompts::PromptText;
 use super::rules::Rules;
 use crate::config::RequestConfig;
+use crate::template::TemplateText;
 
 /// Everything that a re-execution needs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -31,7 +31,7 @@ pub struct Settings {
     /// What agents are shown.
     pub context: ContextConfig,
     /// All templates, whole.
-    pub prompts: Vec<PromptText>,
+    pub prompts: Vec<TemplateText>,
     /// The parameters of every request; each agent's model takes the place of its model.
     pub request: RequestConfig,
 }

@@ -10,6 +10,19 @@
 //!   player only thought about.
 //! - `contribution_json@1`, `actions_json@1` (`json`): the JSON answers of local models.
 //!
+//! Of the 984 real answers at hand, version 2 decides 14 otherwise, in six classes:
+//!
+//! | version 1 -> version 2 | answers | why |
+//! |---|---|---|
+//! | `first_number` -> `default` | 1 | cut behind the opening tag: version 1 took the number of players for coins |
+//! | `all_numbers` -> `unclosed_redistribute_tag` | 5 | the array was cut: version 1 punished with numbers of the reasoning, version 2 keeps the units that were written |
+//! | `all_numbers` -> `unreadable_tag` | 1 | cut before the array's first number: no units are there |
+//! | `all_numbers` -> `default` | 3 | cut within the reasoning: nothing was decided |
+//! | `whole_text` -> `unclosed_message_tag` | 3 | only the closing tag is missing: version 1 sent the reasoning to the other players |
+//! | `message_tag` -> `silent` | 1 | `nothing` is what the prompt offers for silence: version 1 says the word |
+//!
+//! The tests count them on the bare answers, and `check` lists them on the imported runs.
+//!
 //! A contribution is the number in the tag. Under [`Framing::OptOut`] that is what the player
 //! WITHDRAWS: [`contributed`] turns it into what stays in the pot.
 

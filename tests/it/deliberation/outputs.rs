@@ -19,6 +19,7 @@ use crate::support::trial::Trial;
 
 const TROUBLE: Misbehaviour = Misbehaviour {
     malformed: 0.2,
+    truncated: 0.0,
     rate_limited: 0.1,
     server_error: 0.0,
     failure: 0.05,

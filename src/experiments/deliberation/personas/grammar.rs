@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::experiments::deliberation::conditions::below;
+use crate::experiments::random::below;
 use crate::run::rng_for;
 
 /// How many personas the built-in set has.

@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::fetch::{FetchError, FetchLimits, fetch};
 use super::grammar::built_in;
 use super::language::is_english;
-use crate::experiments::deliberation::conditions::shuffle;
+use crate::experiments::random::shuffle;
 use crate::run::rng_for;
 
 /// Why there are no personas.

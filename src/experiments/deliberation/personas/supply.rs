@@ -10,8 +10,8 @@ use super::fetch::FetchLimits;
 use super::pool::{self, Enriched, Pool};
 use super::source::{Collection, PersonaError};
 use crate::config::{ConfigError, ModelKind, beside};
-use crate::experiments::deliberation::conditions::shuffle;
 use crate::experiments::deliberation::{Config, Fact, Settings};
+use crate::experiments::random::shuffle;
 use crate::experiments::registry::{Stored, Study};
 use crate::run::{RunRecord, rng_for};
 

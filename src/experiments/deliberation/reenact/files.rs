@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::config::{ConfigError, load as load_yaml};
+use crate::config::{ConfigError, Wrong, load as load_yaml};
 use crate::experiments::deliberation::check::check as check_config;
 use crate::experiments::deliberation::conditions::Condition;
 use crate::experiments::deliberation::config::Config;
@@ -131,7 +131,7 @@ impl Files {
             vectors: Vec::new(),
             summary: json(folder, "summary.json")?,
         };
-        check_config(&files.config).map_err(|(key, message)| {
+        check_config(&files.config).map_err(|Wrong { key, message }| {
             files.inconsistent("config.yaml", format!("{key}: {message}"))
         })?;
         files.same_pilot("participants.json", &participants.pilot_id)?;

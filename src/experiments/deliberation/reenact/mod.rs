@@ -27,7 +27,6 @@ use super::state::Status;
 use crate::config::{ModelConfig, ModelKind, Runtime};
 use crate::experiments::reenact::{ReenactError, Reenactment};
 use crate::experiments::registry::{Study, StudySettings};
-use crate::template::TemplateText;
 
 /// An original run, from its output folder.
 ///
@@ -40,7 +39,7 @@ pub fn reenact(folder: &Path) -> Result<Reenactment, ReenactError> {
     let notes = notes::notes(&files, &answers);
     let settings = Settings {
         config: files.config.clone().without_runtime(),
-        prompts: built_in().into_iter().map(|(name, text)| TemplateText { name, text }).collect(),
+        prompts: built_in(),
         personas: files.participants.iter().map(|p| p.base_persona.clone()).collect(),
         pool: None,
         original: Some(original(&files)),

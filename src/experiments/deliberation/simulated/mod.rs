@@ -14,7 +14,6 @@
 
 mod people;
 mod read;
-mod vector;
 
 use self::people::Persona;
 use self::read::{Kind, kind};
@@ -59,7 +58,7 @@ impl Player for SimulatedDeliberation {
     }
 
     fn vector(&self, text: &str) -> Option<Vec<f32>> {
-        Some(vector::of(text))
+        Some(crate::experiments::word_vector::vector(text))
     }
 }
 

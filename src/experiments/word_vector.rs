@@ -1,4 +1,5 @@
-//! Vectors of texts: the sum of the directions of their words.
+//! Vectors of texts for simulated models: the sum of the directions of their words, so that texts with
+//! the same words lie close.
 
 use crate::model::simulated::Dice;
 
@@ -12,7 +13,7 @@ const EMPTY: &[&str] = &[
 ];
 
 /// The vector of a text, of length 1.
-pub(super) fn of(text: &str) -> Vec<f32> {
+pub(super) fn vector(text: &str) -> Vec<f32> {
     let mut sum = [0.0_f64; WIDTH];
     let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
     for word in words.map(str::to_lowercase).filter(|word| !EMPTY.contains(&word.as_str())) {

@@ -1,0 +1,154 @@
+//! Asking many players at once, each until an answer can be used.
+
+use std::sync::Arc;
+
+use super::config::Unusable;
+use super::experiment::PublicGoods;
+use super::facts::{By, Fact, Turn};
+use crate::content::Content;
+use crate::id::CallPath;
+use crate::parse::Parser;
+use crate::prompt::Request;
+use crate::run::{Answer, CallFailed, DecisionRef, Question, Run, Stop};
+
+/// The stages in which players are asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Stage {
+    /// A message to the others.
+    Chat,
+    /// How much to contribute.
+    Contribution,
+    /// The amount alone, where it is asked for after the reasoning.
+    Decision,
+    /// Whom to punish or reward.
+    Redistribution,
+    /// The vector of the reasons for a contribution.
+    Embedding,
+}
+
+impl Stage {
+    /// The call of a turn: `game1/r01/agent_0/contribution`.
+    pub fn call(self, turn: Turn) -> String {
+        let Turn { game, round, agent } = turn;
+        let name = match self {
+            Stage::Chat => "chat",
+            Stage::Contribution => "contribution",
+            Stage::Decision => "contribution/decision",
+            Stage::Redistribution => "redistribution",
+            Stage::Embedding => "contribution/embedding",
+        };
+        format!("game{game}/r{round:02}/agent_{agent}/{name}")
+    }
+}
+
+/// One question to one player.
+pub(super) struct Ask<P> {
+    pub(super) turn: Turn,
+    pub(super) stage: Stage,
+    pub(super) request: Request,
+    pub(super) parser: Arc<P>,
+}
+
+/// An answer that is taken.
+#[derive(Debug, Clone)]
+pub(super) struct Got<V> {
+    pub(super) value: V,
+    pub(super) by: By,
+    pub(super) content: Content,
+    pub(super) reasoning: Option<String>,
+    pub(super) decision: DecisionRef,
+}
+
+/// A player who could not be had.
+#[derive(Debug, Clone)]
+pub(super) struct Failed {
+    turn: Turn,
+    call: String,
+    sample: u32,
+    reason: String,
+}
+
+impl Failed {
+    /// The fact that ends a player's game.
+    pub(super) fn fact(self) -> Fact {
+        let Failed { turn, call, sample, reason } = self;
+        Fact::PlayerFailed { turn, call, sample, reason }
+    }
+
+    fn of(turn: Turn, failed: CallFailed) -> Self {
+        let CallFailed { call, sample, failure } = failed;
+        Failed { turn, call: call.to_string(), sample, reason: failure.to_string() }
+    }
+}
+
+/// What came of a question.
+pub(super) type Outcome<V> = Result<Got<V>, Failed>;
+
+/// Whether a method found what the player decided. The others are the parsers' last resorts, and
+/// tags that hold something else.
+pub(super) fn is_usable(method: &str) -> bool {
+    !matches!(method, "default" | "wrong_length" | "unreadable_tag" | "no_message")
+}
+
+impl PublicGoods {
+    /// Asks all questions at once; those whose answer cannot be used again, as the next sample, up to
+    /// `max_parse_retries` times. Then the parser's default counts, or the player has failed, as the
+    /// config says.
+    pub(super) async fn ask<P: Parser>(
+        &self,
+        run: &mut Run<Self>,
+        asks: Vec<Ask<P>>,
+        usable: fn(&str) -> bool,
+    ) -> Result<Vec<(Turn, Outcome<P::Value>)>, Stop> {
+        let mut outcomes: Vec<Option<Outcome<P::Value>>> = asks.iter().map(|_| None).collect();
+        let mut pending: Vec<usize> = (0..asks.len()).collect();
+        let last = self.config.max_parse_retries;
+        for sample in 0..=last {
+            let questions: Result<Vec<_>, Stop> =
+                pending.iter().map(|at| Ok(asks[*at].question()?.sample(sample))).collect();
+            let answers = run.ask_all(questions?).await?;
+            let mut again = Vec::new();
+            for (at, answer) in pending.into_iter().zip(answers) {
+                let ask = &asks[at];
+                outcomes[at] = Some(match answer {
+                    Err(failed) => Err(Failed::of(ask.turn, failed)),
+                    Ok(answer) if usable(answer.method) => Ok(got(answer, sample)),
+                    Ok(answer) if sample < last => {
+                        again.push(at);
+                        Ok(got(answer, sample))
+                    }
+                    Ok(answer) => match self.config.unusable_answer {
+                        Unusable::Default => Ok(got(answer, sample)),
+                        Unusable::Fail => Err(ask.unusable(&answer.warnings, sample)),
+                    },
+                });
+            }
+            pending = again;
+            if pending.is_empty() {
+                break;
+            }
+        }
+        // Every question has an outcome by now.
+        let turns = asks.iter().map(|ask| ask.turn);
+        Ok(turns.zip(outcomes).filter_map(|(turn, outcome)| Some((turn, outcome?))).collect())
+    }
+}
+
+impl<P> Ask<P> {
+    fn question(&self) -> Result<Question<P>, Stop> {
+        let call = CallPath::new(self.stage.call(self.turn))?;
+        Ok(Question::new(call, self.request.clone(), self.parser.clone()))
+    }
+
+    fn unusable(&self, warnings: &[String], sample: u32) -> Failed {
+        let tries = sample + 1;
+        let last = warnings.join("; ");
+        let reason = format!("none of {tries} answers could be used; the last one: {last}");
+        Failed { turn: self.turn, call: self.stage.call(self.turn), sample, reason }
+    }
+}
+
+fn got<V>(answer: Answer<V>, sample: u32) -> Got<V> {
+    let Answer { value, method, reasoning, content, decision, .. } = answer;
+    Got { value, by: By { method: method.to_owned(), sample }, content, reasoning, decision }
+}

@@ -1,0 +1,67 @@
+//! A public goods game: do players contribute to what is good for all, what do they say and do to each
+//! other, and how do they reason?
+//!
+//! Every round has its stages: chat (optional), contribution, redistribution (optional: punishment or
+//! reward), payoff. Answers keep the reasoning apart from the action, in the format of the source
+//! document "Structured Output Format for LLM Responses"; [`crate::parse::public_goods`] reads them.
+//!
+//! Where each rule comes from:
+//!
+//! | rule | source |
+//! |---|---|
+//! | output formats, tags, fall-backs, the words of the contribution stage | the source document |
+//! | parameters and their names ([`Config`]) | `config.json` of the original runs |
+//! | payoffs, budgets, scaling ([`rules`]) | the original runs' logs, which they reproduce exactly |
+//! | messages one after the other, in the order of the players | the original answers, which reply to those before them |
+//! | avatars ([`AVATARS`]) | the names in the original runs; here they are drawn by the seed |
+//! | what settings hide ([`Config::peer_outcome_visibility`], [`Config::actor_anonymity`]) | the parameters' names; ours in detail |
+//! | a player who fails leaves, the share is divided among those who contributed, one player alone ends the game | ours |
+//! | another answer when one cannot be used ([`Config::max_parse_retries`]), then the document's default or failure ([`Config::unusable_answer`]) | ours, and the document's priority list |
+//! | measures, comparison and groups of reasoning ([`measures`]) | the document's "Future Extensions"; ours in detail |
+//!
+//! Calls are named by game, round, player and stage: `game1/r01/agent_0/chat`, `.../contribution`,
+//! `.../contribution/decision`, `.../redistribution`, `.../contribution/embedding`.
+//!
+//! - [`PublicGoods`]: the experiment. [`Fact`] is its fact, [`Played`] its state.
+//! - [`load`]: from a config to settings that hold everything.
+//! - [`rules`]: the arithmetic of a round.
+//! - [`measures`]: what can be counted in a reasoning.
+//! - [`reenact()`]: executes an original run again.
+//! - [`SimulatedPlayers`]: plays it for the simulated model.
+
+mod ask;
+mod avatars;
+mod check;
+mod config;
+mod experiment;
+mod facts;
+mod groups;
+mod load;
+pub mod measures;
+mod outputs;
+pub mod prompts;
+mod reenact;
+mod report;
+pub mod rules;
+mod settings;
+mod simulated;
+mod stages;
+mod state;
+mod view;
+mod words;
+
+pub use ask::Stage;
+pub use avatars::AVATARS;
+pub use config::{Config, Horizon, Player, ReasoningConfig, Unusable};
+pub use experiment::PublicGoods;
+pub use facts::{By, Fact, Turn};
+pub use load::load;
+pub use reenact::reenact;
+pub use settings::Settings;
+pub use simulated::SimulatedPlayers;
+pub use state::{
+    Contribution, Game, Message, Payoff, Played, Redistribution, Round, Seat, Settled,
+};
+
+/// The experiment's name.
+pub const NAME: &str = "public_goods";

@@ -1,0 +1,37 @@
+//! A model that answers what was answered then.
+
+use std::collections::BTreeMap;
+
+use futures::FutureExt;
+use futures::future::BoxFuture;
+
+use super::original::Run;
+use crate::model::{Ask, Failure, FailureKind, Model, ModelInfo, Response};
+
+/// The answers of an original run, by call path.
+pub(super) struct Original {
+    source: String,
+    answers: BTreeMap<String, String>,
+}
+
+impl Original {
+    /// Those of a run.
+    pub(super) fn of(run: &Run) -> Self {
+        Original { source: run.config.experiment_id.clone(), answers: run.answers.clone() }
+    }
+}
+
+impl Model for Original {
+    fn info(&self) -> ModelInfo {
+        let source = Some(self.source.clone());
+        ModelInfo { kind: "original".to_owned(), source, simulated: false }
+    }
+
+    fn answer<'a>(&'a self, ask: Ask<'a>) -> BoxFuture<'a, Result<Response, Failure>> {
+        let answer = self.answers.get(ask.call.as_str()).filter(|_| ask.sample == 0);
+        let answer = answer.map(|text| Response::text(text.as_str())).ok_or_else(|| {
+            Failure::new(FailureKind::Rejected, "the original run has no answer to this")
+        });
+        async move { answer }.boxed()
+    }
+}

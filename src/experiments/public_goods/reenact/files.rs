@@ -1,0 +1,135 @@
+//! The files of an original run, read with the line in every message.
+
+use std::path::Path;
+
+use crate::experiments::reenact::ReenactError;
+use crate::inert::inert;
+
+/// A table of an original run, or one of ours that is compared with it.
+#[derive(Debug, Clone)]
+pub(super) struct Rows {
+    path: String,
+    columns: Vec<String>,
+    rows: Vec<(u64, Vec<String>)>,
+}
+
+/// A row of a table.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Row<'a> {
+    table: &'a Rows,
+    line: u64,
+    cells: &'a [String],
+}
+
+/// Reads a file as UTF-8.
+pub(super) fn read_text(path: &Path) -> Result<String, ReenactError> {
+    let shown = path.display().to_string();
+    let bytes = std::fs::read(path).map_err(|e| {
+        let reason = match e.kind() {
+            std::io::ErrorKind::NotFound => {
+                "it is missing: give the folder of an original run, with config.json, game_log.csv, \
+                 raw_responses.csv, chat_messages.csv and redistribution_details.csv in it"
+                    .to_owned()
+            }
+            _ => e.to_string(),
+        };
+        ReenactError::Unreadable { path: shown.clone(), reason }
+    })?;
+    decode(bytes, &shown)
+}
+
+fn decode(bytes: Vec<u8>, path: &str) -> Result<String, ReenactError> {
+    if bytes.starts_with(&[0xFF, 0xFE]) || bytes.starts_with(&[0xFE, 0xFF]) {
+        let reason = "it is UTF-16; convert it with `iconv -f UTF-16 -t UTF-8`".to_owned();
+        return Err(ReenactError::Unreadable { path: path.to_owned(), reason });
+    }
+    let text = String::from_utf8(bytes).map_err(|e| {
+        let (good, bytes) = (e.utf8_error().valid_up_to(), e.as_bytes());
+        let line = bytes[..good].iter().filter(|byte| **byte == b'\n').count() as u64 + 1;
+        let byte = bytes.get(good).copied().unwrap_or_default();
+        let reason = format!(
+            "byte 0x{byte:02X} is not UTF-8; if it is Latin-1, convert it with \
+             `iconv -f LATIN1 -t UTF-8`"
+        );
+        ReenactError::Line { path: path.to_owned(), line, reason }
+    })?;
+    // Excel writes a byte order mark in front of UTF-8.
+    Ok(text.strip_prefix('\u{FEFF}').map(str::to_owned).unwrap_or(text))
+}
+
+impl Rows {
+    /// Reads a table with at least these columns.
+    pub(super) fn read(path: &Path, needed: &[&str]) -> Result<Rows, ReenactError> {
+        Rows::parse(&read_text(path)?, &path.display().to_string(), needed)
+    }
+
+    /// Reads a table from its text.
+    pub(super) fn parse(text: &str, path: &str, needed: &[&str]) -> Result<Rows, ReenactError> {
+        let wrong = |line, reason| ReenactError::Line { path: path.to_owned(), line, reason };
+        let mut reader = csv::ReaderBuilder::new().flexible(true).from_reader(text.as_bytes());
+        let columns: Vec<String> = match reader.headers() {
+            Ok(names) => names.iter().map(str::to_owned).collect(),
+            Err(e) => return Err(wrong(1, e.to_string())),
+        };
+        if let Some(missing) = needed.iter().find(|name| !columns.iter().any(|c| c == *name)) {
+            let there = inert(&columns.join(", "), 200);
+            return Err(wrong(1, format!("the column {missing:?} is missing; there are: {there}")));
+        }
+        let mut rows = Vec::new();
+        for record in reader.records() {
+            let record = record.map_err(|e| wrong(1, e.to_string()))?;
+            let line = record.position().map_or(1, csv::Position::line);
+            if record.len() != columns.len() {
+                let reason = format!(
+                    "{} cells where the first line has {} columns",
+                    record.len(),
+                    columns.len()
+                );
+                return Err(wrong(line, reason));
+            }
+            rows.push((line, record.iter().map(str::to_owned).collect()));
+        }
+        Ok(Rows { path: path.to_owned(), columns, rows })
+    }
+
+    /// All rows.
+    pub(super) fn iter(&self) -> impl Iterator<Item = Row<'_>> {
+        self.rows.iter().map(|(line, cells)| Row { table: self, line: *line, cells })
+    }
+
+    /// How many rows there are.
+    pub(super) fn len(&self) -> usize {
+        self.rows.len()
+    }
+}
+
+impl<'a> Row<'a> {
+    /// The cell of a column; empty if there is no such column.
+    pub(super) fn text(&self, column: &str) -> &'a str {
+        let at = self.table.columns.iter().position(|name| name == column);
+        at.and_then(|at| self.cells.get(at)).map_or("", String::as_str)
+    }
+
+    /// The cell as a number.
+    pub(super) fn number<N: std::str::FromStr>(&self, column: &str) -> Result<N, ReenactError> {
+        let text = self.text(column);
+        text.parse()
+            .map_err(|_| self.wrong(format!("{column}: {:?} is no number", inert(text, 40))))
+    }
+
+    /// `agent_3` as 3.
+    pub(super) fn agent(&self, column: &str, players: u32) -> Result<u32, ReenactError> {
+        let text = self.text(column);
+        let number = text.strip_prefix("agent_").and_then(|n| n.parse().ok());
+        number.filter(|n| *n < players).ok_or_else(|| {
+            let last = players.saturating_sub(1);
+            let text = inert(text, 40);
+            self.wrong(format!("{column}: {text:?} is not one of agent_0 to agent_{last}"))
+        })
+    }
+
+    /// Something wrong with the row.
+    pub(super) fn wrong(&self, reason: String) -> ReenactError {
+        ReenactError::Line { path: self.table.path.clone(), line: self.line, reason }
+    }
+}

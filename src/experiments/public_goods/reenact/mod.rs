@@ -1,0 +1,53 @@
+//! An original run, executed again: `config.json` says how the game was played, `raw_responses.csv` what
+//! was answered, and our code asks and computes anew.
+//!
+//! - Decisions are read with version 1 of the parsers, as they were then; `check` shows what version 2
+//!   changes.
+//! - Messages were cut after 200 characters in the earlier runs, as their lengths show.
+//! - Some runs asked for the amount in a question of its own (`contribution_iter0`): `raw_response` is
+//!   then the reasoning, and `parsed_result` the answer to the second question. Ours asks twice, too.
+//! - Some runs had punishment and reward, with one array of units for both; the rules take it so.
+//! - Prompts were not recorded. Ours are not theirs: the answers are matched by round, player and stage.
+//!
+//! Whatever the answers are, every row of `game_log.csv` is computed again from the actions that are
+//! logged: public fund, payoff, wallet.
+
+mod answers;
+mod compare;
+mod files;
+mod original;
+
+use std::path::Path;
+use std::sync::Arc;
+
+use self::answers::Original;
+use self::original::Run;
+use super::load::study;
+use super::prompts::built_in;
+use super::settings::Settings;
+use crate::config::{ModelConfig, ModelKind, Runtime};
+use crate::experiments::reenact::{ReenactError, Reenactment};
+use crate::model::RetryPolicy;
+
+/// Reads a folder of an original run.
+///
+/// # Errors
+/// [`ReenactError`]: a file that is missing, or is not what it should be, with the line.
+pub fn reenact(folder: &Path) -> Result<Reenactment, ReenactError> {
+    let run = Run::read(folder)?;
+    let prompts = built_in();
+    let settings = Settings { config: run.config.clone().without_runtime(), prompts };
+    let runtime = Runtime {
+        // The answers are at hand or they are not: nothing gets better by trying again, and nobody
+        // else can go on with the run.
+        model: ModelConfig { kind: ModelKind::Scripted, ..ModelConfig::default() },
+        retry: RetryPolicy { max_retries: 0, ..RetryPolicy::default() },
+        ..Runtime::default()
+    };
+    let inconsistent =
+        |reason| ReenactError::Inconsistent { path: folder.display().to_string(), reason };
+    let study = study(0, &settings, runtime).map_err(inconsistent)?;
+    let notes = run.notes();
+    let model = Arc::new(Original::of(&run));
+    Ok(Reenactment { study, model, notes, compare: Box::new(move |files| run.compare(files)) })
+}

@@ -1,0 +1,262 @@
+//! An original run, as its files tell it.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use super::files::{Row, Rows, read_text};
+use crate::config::explain;
+use crate::experiments::public_goods::ask::Stage;
+use crate::experiments::public_goods::avatars::AVATARS;
+use crate::experiments::public_goods::check::check_values;
+use crate::experiments::public_goods::config::Config;
+use crate::experiments::public_goods::facts::Turn;
+use crate::experiments::reenact::ReenactError;
+
+/// The longest message in the earlier of the original runs; in the later ones it is the parser's own.
+const SHORT: usize = 200;
+
+/// An original run.
+pub(super) struct Run {
+    pub(super) config: Config,
+    /// Game 1 first, as the files name them.
+    pub(super) games: Vec<String>,
+    /// What was answered, by the call in which ours asks.
+    pub(super) answers: BTreeMap<String, String>,
+    pub(super) game_log: Rows,
+    pub(super) chat_messages: Rows,
+    pub(super) redistribution_details: Rows,
+    pub(super) raw_responses: Rows,
+    /// Players whose avatar is nowhere in the files.
+    unnamed: Vec<u32>,
+    /// Players could send messages by the config, and were not asked for any.
+    unasked: bool,
+}
+
+/// `config.json`, as the original program writes it.
+#[derive(Deserialize)]
+struct File {
+    experiment_id: String,
+    config: Map<String, Value>,
+}
+
+impl Run {
+    /// Reads the files of a folder.
+    pub(super) fn read(folder: &Path) -> Result<Run, ReenactError> {
+        if !folder.is_dir() {
+            let reason = "it is no folder: give the folder of an original run".to_owned();
+            return Err(ReenactError::Unreadable { path: folder.display().to_string(), reason });
+        }
+        let mut config = read_config(&folder.join("config.json"))?;
+        let turn = ["game_id", "round", "agent_id", "avatar_name"];
+        let with = |own: &[&'static str]| [&turn, own].concat();
+        let table = |name: &str, columns: &[&str]| Rows::read(&folder.join(name), columns);
+        let raw_responses =
+            table("raw_responses.csv", &with(&["prompt_type", "raw_response", "parsed_result"]))?;
+        let game_log = table(
+            "game_log.csv",
+            &with(&[
+                "contribution",
+                "punishments_sent",
+                "punishments_received",
+                "rewards_sent",
+                "rewards_received",
+                "round_payoff",
+                "cumulative_wallet",
+                "public_fund",
+            ]),
+        )?;
+        let chat_messages = table("chat_messages.csv", &with(&["message"]))?;
+        let redistribution_details = table(
+            "redistribution_details.csv",
+            &[
+                "game_id",
+                "round",
+                "actor_id",
+                "target_id",
+                "type",
+                "units_decided",
+                "units_actual",
+                "was_scaled",
+                "cost",
+                "impact",
+            ],
+        )?;
+        let mut games: Vec<String> = Vec::new();
+        for row in raw_responses.iter().chain(game_log.iter()) {
+            let name = row.text("game_id");
+            if !games.iter().any(|game| game == name) {
+                games.push(name.to_owned());
+            }
+        }
+        config.games = u32::try_from(games.len()).unwrap_or(u32::MAX).max(1);
+        let named = raw_responses.iter().chain(game_log.iter());
+        let (avatars, unnamed) = avatars(named, config.group_size)?;
+        config.avatars = Some(avatars);
+        if is_cut_short(&chat_messages) {
+            config.max_message_chars = SHORT;
+        }
+        let asked = |stage: &str| raw_responses.iter().any(|row| row.text("prompt_type") == stage);
+        let unasked = config.communication_enabled && raw_responses.len() > 0 && !asked("chat");
+        config.communication_enabled &= !unasked;
+        config.decision_apart = raw_responses
+            .iter()
+            .any(|row| row.text("prompt_type").starts_with("contribution_iter"));
+        let path = folder.join("config.json").display().to_string();
+        check_values(&config).map_err(|wrong| ReenactError::Inconsistent {
+            path,
+            reason: format!("{}: {}", wrong.key, wrong.message),
+        })?;
+        let mut run = Run {
+            config,
+            games,
+            answers: BTreeMap::new(),
+            game_log,
+            chat_messages,
+            redistribution_details,
+            raw_responses,
+            unnamed,
+            unasked,
+        };
+        run.answers = run.calls()?;
+        Ok(run)
+    }
+
+    /// The turn of a row.
+    pub(super) fn turn(&self, row: &Row<'_>, agent: &str) -> Result<Turn, ReenactError> {
+        let name = row.text("game_id");
+        let game = (1..).zip(&self.games).find(|(_, game)| *game == name).map(|(n, _)| n);
+        let game = game.ok_or_else(|| {
+            row.wrong(format!("game_id: {name:?} is in neither raw_responses.csv nor game_log.csv"))
+        })?;
+        let (round, last) = (row.number("round")?, self.config.game_length);
+        if !(1..=last).contains(&round) {
+            return Err(row.wrong(format!("round: {round}, in a game of {last}")));
+        }
+        Ok(Turn { game, round, agent: row.agent(agent, self.config.group_size)? })
+    }
+
+    /// What was answered to which of our calls.
+    fn calls(&self) -> Result<BTreeMap<String, String>, ReenactError> {
+        let mut answers = BTreeMap::new();
+        for row in self.raw_responses.iter() {
+            let turn = self.turn(&row, "agent_id")?;
+            let answer = row.text("raw_response").to_owned();
+            let stage = match row.text("prompt_type") {
+                "chat" => Stage::Chat,
+                "contribution" => Stage::Contribution,
+                "redistribution" => Stage::Redistribution,
+                "contribution_iter0" => {
+                    let amount = row.text("parsed_result").to_owned();
+                    answers.insert(Stage::Decision.call(turn), amount);
+                    Stage::Contribution
+                }
+                other => {
+                    let known = "chat, contribution, contribution_iter0 or redistribution";
+                    return Err(row.wrong(format!("prompt_type: {other:?} is not {known}")));
+                }
+            };
+            let call = stage.call(turn);
+            if answers.insert(call.clone(), answer).is_some() {
+                return Err(row.wrong(format!("a second answer to {call}")));
+            }
+        }
+        Ok(answers)
+    }
+
+    /// What the original never recorded.
+    pub(super) fn notes(&self) -> Vec<String> {
+        let mut notes = vec!["the prompts: ours are asked in their place".to_owned()];
+        if self.config.decision_apart {
+            notes.push(
+                "the words of the second question, for the amount alone: only the amount is there"
+                    .to_owned(),
+            );
+        }
+        if self.answers.is_empty() {
+            notes.push(
+                "the answers: raw_responses.csv has no rows, so that nobody plays; the rows of \
+                 game_log.csv are computed again from the actions in them"
+                    .to_owned(),
+            );
+        }
+        if self.game_log.len() == 0 {
+            notes.push(
+                "the end: game_log.csv has no rows, the run broke off in its first round"
+                    .to_owned(),
+            );
+        }
+        if self.unasked {
+            notes.push(
+                "messages: config.json allows them, and nobody was asked for one; ours does not ask, \
+                 either"
+                    .to_owned(),
+            );
+        }
+        let incentives = [self.config.punishment_enabled, self.config.reward_enabled];
+        if incentives == [true, true] {
+            notes.push(
+                "which units were punishment and which reward: one array was both".to_owned(),
+            );
+        }
+        if !self.unnamed.is_empty() {
+            let agents: Vec<String> = self.unnamed.iter().map(|n| format!("agent_{n}")).collect();
+            notes.push(format!("the avatars of {}: others stand in", agents.join(", ")));
+        }
+        notes
+    }
+}
+
+fn read_config(path: &Path) -> Result<Config, ReenactError> {
+    let text = read_text(path)?;
+    let shown = path.display().to_string();
+    let wrong = |e: serde_json::Error| {
+        let whole = e.to_string();
+        let reason = explain(whole.split(" at line ").next().unwrap_or_default());
+        ReenactError::Line { path: shown.clone(), line: e.line().max(1) as u64, reason }
+    };
+    let File { experiment_id, mut config } = serde_json::from_str(&text).map_err(wrong)?;
+    config.insert("experiment_id".to_owned(), experiment_id.into());
+    let own = [("parser_version", Value::from(1)), ("max_parse_retries", Value::from(0))];
+    config.extend(own.into_iter().map(|(key, value)| (key.to_owned(), value)));
+    Config::deserialize(Value::Object(config)).map_err(|e| ReenactError::Inconsistent {
+        path: path.display().to_string(),
+        reason: format!("config: {}", explain(&e.to_string())),
+    })
+}
+
+/// Whether messages were cut as in the earlier runs: the longest have exactly that length.
+fn is_cut_short(messages: &Rows) -> bool {
+    let lengths = messages.iter().map(|row| {
+        let text = row.text("message");
+        (text.chars().count(), text.ends_with("..."))
+    });
+    lengths.max() == Some((SHORT + "...".len(), true))
+}
+
+/// The avatar of every player, and the players for whom there is none.
+fn avatars<'a>(
+    rows: impl Iterator<Item = Row<'a>>,
+    players: u32,
+) -> Result<(Vec<String>, Vec<u32>), ReenactError> {
+    let mut named: BTreeMap<u32, &str> = BTreeMap::new();
+    for row in rows {
+        let (agent, avatar) = (row.agent("agent_id", players)?, row.text("avatar_name"));
+        let before = named.insert(agent, avatar);
+        if let Some(before) = before.filter(|before| *before != avatar) {
+            return Err(row.wrong(format!(
+                "avatar_name: agent_{agent} is {avatar:?} here and {before:?} before"
+            )));
+        }
+    }
+    let unnamed: Vec<u32> = (0..players).filter(|agent| !named.contains_key(agent)).collect();
+    let mut spare = AVATARS.iter().filter(|avatar| !named.values().any(|name| name == *avatar));
+    let avatars = (0..players).map(|agent| {
+        let name = named.get(&agent).copied().or_else(|| spare.next().copied());
+        name.unwrap_or_default().to_owned()
+    });
+    let avatars = avatars.collect();
+    Ok((avatars, unnamed))
+}

@@ -1,0 +1,165 @@
+//! The rules of a round: pure arithmetic, in the order in which the original program computes, so that
+//! every number of its logs comes out to the last bit.
+//!
+//! - The public fund is the sum of all contributions times the multiplier, divided evenly among those
+//!   who contributed to the round.
+//! - A round earns a player the endowment minus the contribution plus the share, rounded to two
+//!   decimals, as is what units change. Of that, and not of what earlier rounds earned, units are paid for; who cannot pay for all has every number scaled
+//!   down by the same factor and its fraction cut off.
+//! - A unit of punishment takes `impact` from its target, a unit of reward gives it. A round can
+//!   earn less than nothing.
+//!
+//! Source: the original runs' `game_log.csv` and `redistribution_details.csv`, all 472 and 1,419 rows
+//! of which come out of these rules. The source document has the multiplier (MPCR x group size) only.
+
+use serde::{Deserialize, Serialize};
+
+use super::config::Config;
+
+/// What a unit does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    /// It takes coins from its target.
+    Punishment,
+    /// It gives coins to its target.
+    Reward,
+}
+
+/// What a unit costs and does, in coins.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Incentive {
+    /// Takes or gives.
+    pub kind: Kind,
+    /// What the actor pays.
+    pub cost: f64,
+    /// What the target loses or gains.
+    pub impact: f64,
+}
+
+impl Incentive {
+    /// What so many units change for their target.
+    pub fn effect(&self, units: i64) -> f64 {
+        let impact = units as f64 * self.impact;
+        match self.kind {
+            Kind::Punishment => -impact,
+            Kind::Reward => impact,
+        }
+    }
+}
+
+/// The rules with their numbers.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Rules {
+    /// Coins a round.
+    pub endowment: i64,
+    /// What the public fund is multiplied by.
+    pub multiplier: f64,
+    /// None without redistribution, one with it; two in some original runs, where one number of units
+    /// meant both.
+    pub incentives: Vec<Incentive>,
+}
+
+/// The units of one player for another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Units {
+    /// The number of the player who pays.
+    pub actor: u32,
+    /// The number of the player who is punished or rewarded.
+    pub target: u32,
+    /// As decided.
+    pub decided: i64,
+    /// As far as the actor could pay for them.
+    pub actual: i64,
+}
+
+/// What a round came to.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Settlement {
+    /// All contributions, multiplied.
+    pub public_fund: f64,
+    /// What each player earned, in the order of the contributions.
+    pub payoffs: Vec<f64>,
+}
+
+impl Rules {
+    /// The rules of a config.
+    pub fn of(config: &Config) -> Rules {
+        let kinds = [
+            (
+                Kind::Punishment,
+                config.punishment_enabled,
+                config.punishment_cost(),
+                config.punishment_impact,
+            ),
+            (Kind::Reward, config.reward_enabled, config.reward_cost(), config.reward_impact),
+        ];
+        let enabled = kinds.into_iter().filter(|(_, enabled, ..)| *enabled);
+        let incentives = enabled.map(|(kind, _, cost, impact)| Incentive {
+            kind,
+            cost: cost.unwrap_or_default(),
+            impact,
+        });
+        Rules {
+            endowment: config.endowment.into(),
+            multiplier: config.multiplier(),
+            incentives: incentives.collect(),
+        }
+    }
+
+    /// The public fund of some contributions.
+    pub fn public_fund(&self, contributions: &[i64]) -> f64 {
+        contributions.iter().sum::<i64>() as f64 * self.multiplier
+    }
+
+    /// Each player's share of the public fund.
+    pub fn share(&self, contributions: &[i64]) -> f64 {
+        self.public_fund(contributions) / contributions.len().max(1) as f64
+    }
+
+    /// What a player has after the contributions, to pay for units; rounded to two decimals.
+    pub fn before_redistribution(&self, own: i64, contributions: &[i64]) -> f64 {
+        two_decimals((self.endowment - own) as f64 + self.share(contributions))
+    }
+
+    /// The units that a player can pay for, of those decided on, and whether they had to be scaled down.
+    pub fn affordable(&self, decided: &[i64], budget: f64) -> (Vec<i64>, bool) {
+        let units: f64 = decided.iter().map(|units| *units as f64).sum();
+        let cost: f64 = self.incentives.iter().map(|incentive| units * incentive.cost).sum();
+        if cost <= budget {
+            return (decided.to_vec(), false);
+        }
+        let factor = budget / cost;
+        #[expect(clippy::cast_possible_truncation, reason = "the fraction is cut off on purpose")]
+        let scaled = decided.iter().map(|units| (*units as f64 * factor) as i64).collect();
+        (scaled, true)
+    }
+
+    /// What the round came to. Contributions are pairs of player and coins.
+    pub fn settle(&self, contributions: &[(u32, i64)], units: &[Units]) -> Settlement {
+        let coins: Vec<i64> = contributions.iter().map(|(_, coins)| *coins).collect();
+        let mut changes = vec![0.0; coins.len()];
+        let mut change = |player: u32, by: f64| {
+            if let Some(at) = contributions.iter().position(|(agent, _)| *agent == player) {
+                changes[at] += by;
+            }
+        };
+        for incentive in &self.incentives {
+            for Units { actor, target, actual, .. } in units.iter().filter(|u| u.actual > 0) {
+                change(*actor, -(*actual as f64 * incentive.cost));
+                change(*target, incentive.effect(*actual));
+            }
+        }
+        let payoffs = coins
+            .iter()
+            .zip(changes)
+            .map(|(own, change)| self.before_redistribution(*own, &coins) + two_decimals(change))
+            .collect();
+        Settlement { public_fund: self.public_fund(&coins), payoffs }
+    }
+}
+
+/// The nearest number of two decimals. Of two that are as near, the even one, as Python rounds.
+fn two_decimals(value: f64) -> f64 {
+    format!("{value:.2}").parse().unwrap_or(value)
+}

@@ -1,0 +1,35 @@
+//! Messages, one player after the other.
+
+use crate::experiments::public_goods::ask::{Ask, Stage, is_usable};
+use crate::experiments::public_goods::experiment::PublicGoods;
+use crate::experiments::public_goods::facts::Fact;
+use crate::run::{Run, Stop};
+
+/// Words that mean silence: the prompt offers the first, and the original program takes them all.
+const SILENCE: [&str; 5] = ["nothing", "none", "no message", "pass", "skip"];
+
+impl PublicGoods {
+    /// Everybody may say something to all.
+    pub(in super::super) async fn chat(&self, run: &mut Run<Self>, round: u32) -> Result<(), Stop> {
+        let turns = self.turns(run.state(), round);
+        for speaker in 0..self.config.group_size {
+            let asks = turns.iter().filter(|turn| turn.agent == speaker).map(|turn| {
+                let (request, parser) =
+                    (self.chat_request(run.state(), *turn)?, self.parsers.chat.clone());
+                Ok(Ask { turn: *turn, stage: Stage::Chat, request, parser })
+            });
+            let asks = asks.collect::<Result<Vec<_>, Stop>>()?;
+            for (turn, outcome) in self.ask(run, asks, is_usable).await? {
+                match outcome {
+                    Ok(got) => {
+                        let is_silence = SILENCE.iter().any(|w| got.value.eq_ignore_ascii_case(w));
+                        let message = if is_silence { String::new() } else { got.value };
+                        run.record(Fact::Spoke { turn, message, by: got.by }, &[got.decision])?;
+                    }
+                    Err(failed) => run.record(failed.fact(), &[])?,
+                }
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,114 @@
+//! Contributions, all at once.
+
+use super::reasoning::Reasons;
+use crate::content::Content;
+use crate::experiments::public_goods::ask::{Ask, Got, Outcome, Stage, is_usable};
+use crate::experiments::public_goods::experiment::PublicGoods;
+use crate::experiments::public_goods::facts::{Fact, Turn};
+use crate::parse::public_goods::contributed;
+use crate::run::{DecisionRef, Run, Stop};
+
+impl PublicGoods {
+    /// Everybody contributes; gives their reasons.
+    pub(in super::super) async fn contribute(
+        &self,
+        run: &mut Run<Self>,
+        round: u32,
+    ) -> Result<Vec<Reasons>, Stop> {
+        let asks = self.turns(run.state(), round).into_iter().map(|turn| {
+            let request = self.contribution_request(run.state(), turn)?;
+            let parser = self.parsers.contribution.clone();
+            Ok(Ask { turn, stage: Stage::Contribution, request, parser })
+        });
+        let asks = asks.collect::<Result<Vec<_>, Stop>>()?;
+        let answers = match self.config.decision_apart {
+            false => {
+                let answers = self.ask(run, asks, is_usable).await?;
+                answers
+                    .into_iter()
+                    .map(|(turn, outcome)| (turn, outcome.map(Decided::at_once)))
+                    .collect()
+            }
+            true => {
+                // The number comes with the second answer, so that the first is good as it is.
+                let reasoned = self.ask(run, asks, |_| true).await?;
+                self.ask_for_amounts(run, reasoned).await?
+            }
+        };
+        let mut reasons = Vec::new();
+        for (turn, outcome) in answers {
+            match outcome {
+                Ok(decided) => {
+                    let Decided { got, reasoning, causes } = decided;
+                    let contribution = self.contribution(got.value);
+                    let (stated, by) = (got.value, got.by);
+                    run.record(Fact::Contributed { turn, stated, contribution, by }, &causes)?;
+                    reasons.extend(reasoning.map(|text| Reasons { turn, text }));
+                }
+                Err(failed) => run.record(failed.fact(), &[])?,
+            }
+        }
+        Ok(reasons)
+    }
+
+    /// What stays in the public fund when a player states an amount: allowed by the contribution type,
+    /// and turned round where the amount is what was withdrawn.
+    pub(in super::super) fn contribution(&self, stated: i64) -> i64 {
+        let (config, endowment) = (&self.config, self.rules.endowment);
+        let coins = contributed(stated, config.contribution_framing, endowment);
+        config.contribution_type.allowed(coins, endowment)
+    }
+
+    async fn ask_for_amounts(
+        &self,
+        run: &mut Run<Self>,
+        reasoned: Vec<(Turn, Outcome<i64>)>,
+    ) -> Result<Vec<(Turn, Result<Decided, super::super::ask::Failed>)>, Stop> {
+        let asks = reasoned.iter().filter_map(|(turn, outcome)| {
+            let Got { content, .. } = outcome.as_ref().ok()?;
+            let text = match content {
+                Content::Text(text) => text.clone(),
+                Content::Vector(_) => return None,
+            };
+            let ask = self.decision_request(run.state(), *turn, &text).map(|request| Ask {
+                turn: *turn,
+                stage: Stage::Decision,
+                request,
+                parser: self.parsers.contribution.clone(),
+            });
+            Some(ask)
+        });
+        let asks = asks.collect::<Result<Vec<_>, Stop>>()?;
+        let mut amounts = self.ask(run, asks, is_usable).await?.into_iter().peekable();
+        let mut decided = Vec::new();
+        for (turn, first) in reasoned {
+            let outcome = match first {
+                Err(failed) => Err(failed),
+                Ok(first) => match amounts.next_if(|(of, _)| *of == turn) {
+                    Some((_, Ok(got))) => {
+                        let causes = vec![first.decision, got.decision.clone()];
+                        Ok(Decided { got, reasoning: first.reasoning, causes })
+                    }
+                    Some((_, Err(failed))) => Err(failed),
+                    None => continue,
+                },
+            };
+            decided.push((turn, outcome));
+        }
+        Ok(decided)
+    }
+}
+
+/// A contribution that a player decided on.
+struct Decided {
+    got: Got<i64>,
+    reasoning: Option<String>,
+    causes: Vec<DecisionRef>,
+}
+
+impl Decided {
+    fn at_once(mut got: Got<i64>) -> Self {
+        let (reasoning, causes) = (got.reasoning.take(), vec![got.decision.clone()]);
+        Decided { got, reasoning, causes }
+    }
+}

@@ -1,0 +1,68 @@
+//! Punishment or reward, all at once.
+
+use crate::experiments::public_goods::ask::{Ask, Stage, is_usable};
+use crate::experiments::public_goods::experiment::PublicGoods;
+use crate::experiments::public_goods::facts::{Fact, Turn};
+use crate::experiments::public_goods::rules::Units;
+use crate::experiments::public_goods::state::Played;
+use crate::run::{Run, Stop};
+
+impl PublicGoods {
+    /// Everybody who contributed may punish or reward the others who did.
+    pub(in super::super) async fn redistribute(
+        &self,
+        run: &mut Run<Self>,
+        round: u32,
+    ) -> Result<(), Stop> {
+        let asks = contributors(run.state(), round).into_iter().filter_map(|(turn, coins)| {
+            let parser = self.parsers.redistribution.get(coins.len() - 1)?.clone();
+            let request = self.redistribution_request(run.state(), turn);
+            Some(request.map(|request| Ask { turn, stage: Stage::Redistribution, request, parser }))
+        });
+        let asks = asks.collect::<Result<Vec<_>, Stop>>()?;
+        for (turn, outcome) in self.ask(run, asks, is_usable).await? {
+            let got = match outcome {
+                Ok(got) => got,
+                Err(failed) => {
+                    run.record(failed.fact(), &[])?;
+                    continue;
+                }
+            };
+            let coins = run.state().game(turn.game).and_then(|game| game.round(round));
+            let coins = coins.map(|round| round.coins()).unwrap_or_default();
+            let (units, was_scaled) = self.units(turn.agent, &coins, &got.value);
+            let fact = Fact::Redistributed { turn, units, was_scaled, by: got.by };
+            run.record(fact, &[got.decision])?;
+        }
+        Ok(())
+    }
+
+    /// Whom the numbers of an answer are for, and what of them can be paid for.
+    fn units(&self, actor: u32, coins: &[(u32, i64)], decided: &[i64]) -> (Vec<Units>, bool) {
+        let all: Vec<i64> = coins.iter().map(|(_, coins)| *coins).collect();
+        let own = coins.iter().find(|(agent, _)| *agent == actor).map_or(0, |(_, coins)| *coins);
+        let budget = self.rules.before_redistribution(own, &all);
+        let (affordable, was_scaled) = self.rules.affordable(decided, budget);
+        let targets = coins.iter().map(|(agent, _)| *agent).filter(|agent| *agent != actor);
+        let units = targets
+            .zip(decided.iter().zip(affordable))
+            .map(|(target, (decided, actual))| Units { actor, target, decided: *decided, actual });
+        (units.collect(), was_scaled)
+    }
+}
+
+/// The turns of those who contributed to a round, with all contributions of their game; nobody where
+/// there is nobody else.
+fn contributors(state: &Played, round: u32) -> Vec<(Turn, Vec<(u32, i64)>)> {
+    let mut turns = Vec::new();
+    for game in &state.games {
+        let coins = game.round(round).map(|round| round.coins()).unwrap_or_default();
+        if coins.len() < 2 {
+            continue;
+        }
+        for (agent, _) in &coins {
+            turns.push((Turn { game: game.number, round, agent: *agent }, coins.clone()));
+        }
+    }
+    turns
+}

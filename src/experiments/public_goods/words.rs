@@ -1,0 +1,29 @@
+//! Numbers as prompts and reports say them.
+
+/// A number with at most so many decimals, without zeros at its end.
+pub(super) fn number(value: f64, decimals: usize) -> String {
+    let text = format!("{value:.decimals$}");
+    let text = match text.contains('.') {
+        true => text.trim_end_matches('0').trim_end_matches('.'),
+        false => &text,
+    };
+    // What rounds to nothing has no sign.
+    if text == "-0" { "0".to_owned() } else { text.to_owned() }
+}
+
+/// `1 coin`, `12.5 coins`.
+pub(super) fn coins(value: f64) -> String {
+    counted(number(value, 2), "coin")
+}
+
+/// `1 unit`, `2 units`.
+pub(super) fn units(count: i64) -> String {
+    counted(count, "unit")
+}
+
+/// A number of things.
+pub(super) fn counted(number: impl std::fmt::Display, thing: &str) -> String {
+    let number = number.to_string();
+    let s = if number == "1" { "" } else { "s" };
+    format!("{number} {thing}{s}")
+}

@@ -1,0 +1,9 @@
+//! The public goods game.
+
+mod config;
+mod measures;
+mod original;
+mod original_files;
+mod prompts;
+mod rules;
+mod runs;

@@ -1,0 +1,147 @@
+//! Folders that are no original run, or a damaged one.
+
+use retold::experiments::registry;
+
+use crate::support::cli::Place;
+
+const CONFIG: &str = r#"{
+  "experiment_id": "exp",
+  "config_hash": "00000000",
+  "timestamp": "2026-01-01T00:00:00",
+  "config": {
+    "group_size": 2, "game_length": 1, "endowment": 20, "horizon_knowledge": "known",
+    "mpcr": 0.6, "multiplier": 1.2, "contribution_type": "variable",
+    "contribution_framing": "opt_in", "communication_enabled": true,
+    "peer_outcome_visibility": true, "actor_anonymity": false, "punishment_enabled": true,
+    "punishment_cost": 1, "punishment_impact": 2, "reward_enabled": false, "reward_impact": 1.0,
+    "llm_model": "gpt-4o", "llm_temperature": 1.0
+  }
+}"#;
+const START: &str = "experiment_id,config_hash,game_id,round,agent_id,avatar_name";
+const ROW: &str = "exp,00000000,exp_game1,1";
+
+/// Files of a sound run of two: DOG contributes 20 and punishes CAT, who contributes 10.
+fn sound() -> Vec<(&'static str, Vec<u8>)> {
+    let raw = format!(
+        "{START},prompt_type,raw_response,parsed_result,timestamp\n\
+         {ROW},agent_0,DOG,chat,<MESSAGE>Hello</MESSAGE>,Hello,t\n\
+         {ROW},agent_1,CAT,chat,\"<MESSAGE>\nnothing\n</MESSAGE>\",,t\n\
+         {ROW},agent_0,DOG,contribution,<CONTRIBUTE>20</CONTRIBUTE>,20,t\n\
+         {ROW},agent_1,CAT,contribution,<CONTRIBUTE>10</CONTRIBUTE>,10,t\n\
+         {ROW},agent_0,DOG,redistribution,<REDISTRIBUTE>[3]</REDISTRIBUTE>,[3],t\n\
+         {ROW},agent_1,CAT,redistribution,<REDISTRIBUTE>[0]</REDISTRIBUTE>,[0],t\n"
+    );
+    let log = format!(
+        "{START},contribution,punishments_sent,punishments_received,rewards_sent,rewards_received,\
+         round_payoff,cumulative_wallet,public_fund,timestamp\n\
+         {ROW},agent_0,DOG,20,3,0,0,0,15.0,15.0,36.0,t\n\
+         {ROW},agent_1,CAT,10,0,3,0,0,22.0,22.0,36.0,t\n"
+    );
+    let chat = format!("{START},message,timestamp\n{ROW},agent_0,DOG,Hello,t\n");
+    let details = format!(
+        "experiment_id,config_hash,game_id,round,actor_id,actor_name,target_id,target_name,type,\
+         units_decided,units_actual,was_scaled,cost,impact,timestamp\n\
+         {ROW},agent_0,DOG,agent_1,CAT,punishment,3,3,False,3,6,t\n"
+    );
+    vec![
+        ("config.json", CONFIG.into()),
+        ("raw_responses.csv", raw.into()),
+        ("game_log.csv", log.into()),
+        ("chat_messages.csv", chat.into()),
+        ("redistribution_details.csv", details.into()),
+    ]
+}
+
+/// The error for a folder in which one file is changed, or missing.
+fn said(name: &str, change: impl Fn(String) -> Option<Vec<u8>>) -> String {
+    let dir = tempfile::tempdir().unwrap();
+    for (file, bytes) in sound() {
+        let bytes = match file == name {
+            true => change(String::from_utf8(bytes).unwrap()),
+            false => Some(bytes),
+        };
+        if let Some(bytes) = bytes {
+            std::fs::write(dir.path().join(file), bytes).unwrap();
+        }
+    }
+    match registry::reenact("public_goods", dir.path()).unwrap().unwrap() {
+        Ok(_) => "no error".to_owned(),
+        Err(e) => e.to_string().replace(&dir.path().display().to_string(), "[folder]"),
+    }
+}
+
+#[test]
+fn damaged_original_runs_are_named_with_file_and_line() {
+    let replaced = |name: &str, from: &str, to: &str| {
+        said(name, |text| {
+            assert!(text.contains(from), "{from}");
+            Some(text.replacen(from, to, 1).into_bytes())
+        })
+    };
+    let utf16 = |text: String| {
+        let units = std::iter::once(0xFEFF).chain(text.encode_utf16().collect::<Vec<_>>());
+        Some(units.flat_map(u16::to_le_bytes).collect())
+    };
+    let latin1 = |text: String| {
+        let text = text.replace("Hello,t", "H\u{e9}llo,t");
+        Some(text.chars().map(|c| u8::try_from(u32::from(c)).unwrap()).collect())
+    };
+    let with_mark = |text: String| Some(format!("\u{FEFF}{text}").into_bytes());
+    let mut all = vec![];
+    for (name, _) in sound() {
+        all.push(said(name, |_| None));
+    }
+    all.extend([
+        replaced("raw_responses.csv", "20,t\n", "20,t,more\n"),
+        replaced("raw_responses.csv", ",Hello,t\n", ",Hello\n"),
+        replaced("raw_responses.csv", "prompt_type", "prompt"),
+        replaced("raw_responses.csv", "DOG,contribution", "DOG,contribution_iter7"),
+        replaced("raw_responses.csv", "agent_1,CAT,contribution", "agent_0,DOG,contribution"),
+        replaced("raw_responses.csv", "agent_1,CAT,redis", "agent_2,CAT,redis"),
+        replaced("raw_responses.csv", "agent_1,CAT,redis", "agent_1,COW,redis"),
+        replaced("raw_responses.csv", "exp_game1,1,agent_1", "exp_game1,2,agent_1"),
+        replaced("raw_responses.csv", "exp_game1,1,agent_1", "exp_game1,one,agent_1"),
+        said("raw_responses.csv", |_| Some(Vec::new())),
+        said("game_log.csv", utf16),
+        said("chat_messages.csv", latin1),
+        said("config.json", utf16),
+        replaced("config.json", "\"group_size\": 2,", "\"group_size\": 2"),
+        replaced("config.json", "\"group_size\": 2,", ""),
+        replaced("config.json", "\"group_size\": 2,", "\"group_size\": 40,"),
+        replaced("config.json", "\"multiplier\": 1.2", "\"multiplier\": 1.3"),
+        replaced("config.json", "\"group_size\"", "\"CONFIG_playerCount\""),
+        replaced("config.json", "\"experiment_id\": \"exp\",", ""),
+        replaced("config.json", "variable", "half"),
+    ]);
+    insta::assert_snapshot!(all.join("\n"));
+    // A byte order mark in front of UTF-8 is nothing wrong.
+    for name in ["config.json", "game_log.csv", "raw_responses.csv"] {
+        assert_eq!(said(name, with_mark), "no error");
+    }
+}
+
+#[test]
+fn an_import_shows_notes_and_differences() {
+    let place = Place::new();
+    let folder = |name: &str, log: fn(String) -> String| {
+        std::fs::create_dir(place.path(name)).unwrap();
+        for (file, bytes) in sound() {
+            let text = String::from_utf8(bytes).unwrap();
+            let text = if file == "game_log.csv" { log(text) } else { text };
+            place.write(&format!("{name}/{file}"), text);
+        }
+    };
+    folder("sound", |log| log);
+    folder("other", |log| {
+        log.replace("15.0,15.0,36.0", "15.5,15.5,36.0").replace("CAT,10", "CAT,11")
+    });
+    let shown = place.session(&[
+        "import public-goods sound --quiet",
+        "import public-goods other --quiet",
+        "import public-goods nowhere --quiet",
+        "import public-goods sound/config.json --quiet",
+    ]);
+    crate::support::cli::assert_said!("import_public_goods", shown);
+    let (checked, code) = place.json("check latest");
+    assert_eq!((code, checked["flipped"].as_array().map(Vec::len)), (1, Some(1)), "{checked}");
+}
