@@ -11,7 +11,10 @@
 )]
 
 mod append;
+mod cluster;
+mod deliberation;
 mod disk;
+mod fold;
 mod hash;
 mod memory;
 mod parse;
@@ -31,9 +34,12 @@ fn main() {
     {
         return memory::child(path);
     }
-    let all: [(&str, fn()); 6] = [
+    let all: [(&str, fn()); 9] = [
         ("append", append::measure),
         ("replay", replay::measure),
+        ("deliberation", deliberation::measure),
+        ("fold", fold::measure),
+        ("cluster", cluster::measure),
         ("hash", hash::measure),
         ("parse", parse::measure),
         ("disk", disk::measure),

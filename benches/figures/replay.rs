@@ -38,33 +38,40 @@ pub(crate) fn measure() {
     }
 }
 
-/// The same answers in a bare table, by a 32-byte key; the keys in the order of the run.
+/// The answers of a study in a bare table.
 fn fill(path: &Path, study: &Study) -> Vec<[u8; 32]> {
+    let answers = (0..study.prompts).flat_map(|prompt| {
+        let call = CallPath::new(format!("ask/{prompt}")).unwrap();
+        (0..study.samples).map(move |sample| study.answer(&call, sample).into_bytes())
+    });
+    fill_with(path, answers)
+}
+
+/// Answers in a bare table, by a 32-byte key; the keys in the same order.
+pub(crate) fn fill_with(path: &Path, answers: impl Iterator<Item = Vec<u8>>) -> Vec<[u8; 32]> {
     let mut db = Connection::open(path).unwrap();
     db.pragma_update(None, "page_size", 8192).unwrap();
     db.pragma_update(None, "journal_mode", "WAL").unwrap();
-    db.execute_batch("CREATE TABLE a (key BLOB PRIMARY KEY, answer TEXT)").unwrap();
+    db.execute_batch("CREATE TABLE a (key BLOB PRIMARY KEY, answer BLOB)").unwrap();
     let write = db.transaction().unwrap();
     let mut keys = Vec::new();
-    for prompt in 0..study.prompts {
-        let call = CallPath::new(format!("ask/{prompt}")).unwrap();
-        for sample in 0..study.samples {
-            let key = *blake3::hash(format!("{prompt} {sample}").as_bytes()).as_bytes();
-            let sql = "INSERT INTO a VALUES (?1, ?2)";
-            write.prepare_cached(sql).unwrap().execute((key, study.answer(&call, sample))).unwrap();
-            keys.push(key);
-        }
+    for (number, answer) in answers.enumerate() {
+        let key = *blake3::hash(number.to_string().as_bytes()).as_bytes();
+        let sql = "INSERT INTO a VALUES (?1, ?2)";
+        write.prepare_cached(sql).unwrap().execute((key, answer)).unwrap();
+        keys.push(key);
     }
     write.commit().unwrap();
     keys
 }
 
-fn look_up(path: &Path, keys: &[[u8; 32]]) -> Duration {
+/// How long it takes to read all of them.
+pub(crate) fn look_up(path: &Path, keys: &[[u8; 32]]) -> Duration {
     let db = Connection::open(path).unwrap();
     db.pragma_update(None, "cache_size", -32_768).unwrap();
     let mut find = db.prepare("SELECT answer FROM a WHERE key = ?1").unwrap();
     let (bytes, took) = timed(|| {
-        let answers = keys.iter().map(|key| find.query_row([key], |r| r.get::<_, String>(0)));
+        let answers = keys.iter().map(|key| find.query_row([key], |r| r.get::<_, Vec<u8>>(0)));
         answers.map(|answer| answer.unwrap().len()).sum::<usize>()
     });
     assert!(bytes > 0);

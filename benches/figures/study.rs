@@ -12,7 +12,8 @@ use retold::model::{Ask, Failure, Limits, Model, ModelInfo, Response, RetryPolic
 use retold::parse::game24::{self, Params};
 use retold::prompt::{ChatRequest, Message, Request, Role};
 use retold::run::{
-    Ended, Experiment, Finish, Mode, Question, Report, Run, Setup, Signal, Stop, execute,
+    AnyExperiment, Ended, Experiment, Finish, Mode, Question, Report, Run, Setup, Signal, Stop,
+    execute,
 };
 
 /// Some prompts, `samples` answers each.
@@ -111,6 +112,19 @@ pub(crate) const RUN: RunId = RunId([7; 8]);
 
 /// Records or replays a study in a log file.
 pub(crate) fn go(study: &Study, path: &Path, mode: Mode) -> Ended {
+    let ended = execute_at(study, Arc::new(study.clone()), 0, path, mode);
+    assert_eq!(ended.progress.exchanges as usize, study.exchanges());
+    ended
+}
+
+/// Records or replays any experiment in a log file.
+pub(crate) fn execute_at(
+    experiment: &dyn AnyExperiment,
+    model: Arc<dyn Model>,
+    seed: u64,
+    path: &Path,
+    mode: Mode,
+) -> Ended {
     let backend = SqliteBackend::open_or_create(path, SqliteOptions::default()).unwrap();
     let limits = Limits { concurrency: 64, ..Limits::default() };
     let setup = Setup {
@@ -119,20 +133,19 @@ pub(crate) fn go(study: &Study, path: &Path, mode: Mode) -> Ended {
         mode,
         started: RunStarted {
             experiment: "bench".into(),
-            seed: 0,
+            seed,
             settings: serde_json::json!({}),
             model: serde_json::json!({"simulated": true}),
             program: "bench".into(),
         },
-        model: (mode != Mode::Replay).then(|| Arc::new(study.clone()) as Arc<dyn Model>),
+        model: (mode != Mode::Replay).then_some(model),
         retry: RetryPolicy::default(),
         throttle: Throttle::new(&limits).unwrap(),
         signal: Signal::default(),
         on_progress: Box::new(|_| {}),
     };
     let tokio = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    let ended = tokio.block_on(execute(study, setup)).unwrap();
+    let ended = tokio.block_on(execute(experiment, setup)).unwrap();
     assert!(matches!(ended.finish, Finish::Finished), "{:?}", ended.finish);
-    assert_eq!(ended.progress.exchanges as usize, study.exchanges());
     ended
 }

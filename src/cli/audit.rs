@@ -8,16 +8,24 @@ use super::Global;
 use super::error::{CliError, Status};
 use super::output::Output;
 use super::select;
-use crate::audit::{Audit, Link, Target, audit};
+use crate::audit::{Audit, Folded, Link, Origin, Place, Target, audit};
 use crate::event::Event;
+use crate::inert::inert;
 
-/// Show the chain from a decision to its prompt: decision, method, parser, answer, prompt, each with
-/// its place in the log and its hash.
+/// The longest text shown of what was folded in.
+const SHOWN: usize = 70;
+
+/// Show the chain from a decision to its prompt: decision, method, parser, answer, prompt, and what of
+/// the run stands in the prompt, each with its place in the log and its hash.
+///
+/// What stands in the prompt: earlier answers, decisions and facts whose text it has word for word. Short texts (a
+/// vote, a name) are believed only of whom or what the call is about. That subject's own answers are followed to
+/// their prompts in turn.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     /// The run (first digits of its id, or `latest`), or a recording's file.
     pub(super) run: String,
-    /// The decision: its call, CALL#SAMPLE, or its seq.
+    /// The decision: its call (its parts in any order), CALL#SAMPLE, or its seq.
     pub(super) decision: Target,
 }
 
@@ -71,6 +79,7 @@ fn object(audit: &Audit) -> Value {
         "question": place(audit.question.seq, audit.question.hash),
         "prompt_hash": audit.request.hash(),
         "request": audit.request.body(),
+        "folded": audit.folded.iter().map(folded_object).collect::<Vec<_>>(),
         "facts": audit.facts.iter().map(|f| place(f.seq, f.hash)).collect::<Vec<_>>(),
     })
 }
@@ -125,11 +134,74 @@ fn text(audit: &Audit) -> String {
     for (role, text) in audit.request.messages() {
         let _ = writeln!(out, "  {role}:\n{}", indented(&text));
     }
+    folded_text(audit, &mut out);
     for Link { seq, hash, event } in &audit.facts {
         let _ = writeln!(out, "\nfact that follows  seq {seq}  hash {hash}");
         let _ = writeln!(out, "{}", indented(&event.fact.to_string()));
     }
     out
+}
+
+/// What stands in the prompt, then in the prompts behind it.
+fn folded_text(audit: &Audit, out: &mut String) {
+    let mut heading = String::new();
+    for Folded { place, origin, also } in &audit.folded {
+        let shown = match place {
+            Place::Prompt { call, sample, message, role, text } => {
+                let prompt = format!("\nfolded into the prompt of {call}#{sample}\n");
+                if heading != prompt {
+                    out.push_str(&prompt);
+                    heading = prompt;
+                }
+                format!("  message {message} {role}: \"{}\"", inert(text, SHOWN))
+            }
+            Place::CauseOf(fact) => format!("    a cause of the fact at seq {fact}"),
+        };
+        let _ = match origin {
+            Origin::Answer { call, sample, answer, content, decision } => {
+                let decision =
+                    decision.as_ref().map(|d| format!("decision seq {}  hash {}", d.seq, d.hash));
+                writeln!(
+                    out,
+                    "{shown}\n    {call}#{sample}  {}\n    answer seq {}  hash {}  content {content}",
+                    decision.unwrap_or_else(|| "no decision".to_owned()),
+                    answer.seq,
+                    answer.hash
+                )
+            }
+            Origin::Fact(Link { seq, hash, event }) => {
+                let fact = inert(&event.to_string(), SHOWN);
+                writeln!(out, "{shown}\n    fact seq {seq}  hash {hash}\n    {fact}")
+            }
+        };
+        if *also > 0 {
+            let _ = writeln!(out, "    and {also} more with the same text");
+        }
+    }
+}
+
+fn folded_object(folded: &Folded) -> Value {
+    let Folded { place, origin, also } = folded;
+    let place = match place {
+        Place::Prompt { call, sample, message, role, text } => {
+            json!({"call": call, "sample": sample, "message": message, "role": role, "text": text})
+        }
+        Place::CauseOf(fact) => json!({"cause_of": fact}),
+    };
+    let link = |seq, hash| json!({"seq": seq, "hash": hash});
+    let origin = match origin {
+        Origin::Answer { call, sample, answer, content, decision } => json!({
+            "call": call,
+            "sample": sample,
+            "answer": link(answer.seq, answer.hash),
+            "content": content,
+            "decision": decision.as_ref().map(|d| link(d.seq, d.hash)),
+        }),
+        Origin::Fact(Link { seq, hash, event }) => {
+            json!({"fact": {"seq": seq, "hash": hash, "body": event}})
+        }
+    };
+    json!({"into": place, "origin": origin, "also": also})
 }
 
 fn indented(text: &str) -> String {

@@ -55,7 +55,7 @@ const ENTRIES: &[Entry] = &[
         load: deliberation::load,
         build: |settings| Ok(Box::new(deliberation::Deliberation::from_settings(settings)?)),
         player: || Box::new(deliberation::SimulatedDeliberation),
-        reenact: None,
+        reenact: Some(deliberation::reenact),
     },
     Entry {
         name: game24::NAME,

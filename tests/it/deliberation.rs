@@ -2,10 +2,13 @@
 
 mod asked;
 mod config;
+mod grouping;
 mod opposition;
+mod originals;
 mod outputs;
 mod personas;
 mod pilot;
 mod pool;
+mod reenact;
 mod runs;
 mod trouble;

@@ -40,12 +40,10 @@ const IN_ORDER: [&str; 16] = [
     "enrich_persona",
 ];
 
-/// Without the lines that say "and so on": a trailing one goes with the empty line before it.
+/// Without the lines that say "and so on". Where one is the last, the line break before it stays: so
+/// ends what participants of a real pilot were shown.
 fn without_ellipsis(text: &str) -> String {
-    let mut kept: Vec<&str> = text.split('\n').filter(|l| !matches!(*l, "..." | "- ...")).collect();
-    if text.ends_with("\n...") && kept.last() == Some(&"") {
-        kept.pop();
-    }
+    let kept: Vec<&str> = text.split('\n').filter(|l| !matches!(*l, "..." | "- ...")).collect();
     kept.join("\n")
 }
 

@@ -30,7 +30,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("stats", &[]),
     ("table", &[]),
     ("check", &["content", "event", "id", "log", "lookup", "parse"]),
-    ("audit", &["event", "id", "inert", "log", "parse", "prompt"]),
+    ("audit", &["event", "id", "inert", "log", "lookup", "parse", "prompt"]),
     ("exchange", &["content", "event", "id", "inert", "jsonl", "log", "lookup", "model", "prompt"]),
 ];
 

@@ -9,6 +9,7 @@ use super::conditions::assign;
 use super::config::Config;
 use super::facts::Fact;
 use super::opposition::{self, Method};
+use super::original::Original;
 use super::personas::{FromPool, pool::Enriched};
 use super::prompts::Prompts;
 use super::settings::Settings;
@@ -19,10 +20,16 @@ use crate::parse::{demographics, vote};
 use crate::prompt::CanonicalError;
 use crate::run::{Experiment, OutputError, OutputFile, Report, Run, RunRecord, Stop};
 
+/// `p_0001`: the id of a participant by number, from 1.
+pub(super) fn participant_id(number: usize) -> String {
+    format!("p_{number:04}")
+}
+
 /// Votes before and after other views, in four conditions.
 pub struct Deliberation {
     pub(super) config: Config,
     pub(super) personas: Vec<String>,
+    pub(super) original: Option<Original>,
     pub(super) pool: FromPool,
     pub(super) prompts: Prompts,
     pub(super) opposition: &'static dyn Method,
@@ -56,10 +63,13 @@ impl Deliberation {
     /// # Errors
     /// What in the settings cannot be executed.
     pub fn new(settings: Settings) -> Result<Self, String> {
-        let Settings { config, prompts, personas, pool } = settings;
+        let Settings { config, prompts, personas, pool, original } = settings;
         let needed = config.participants();
         if personas.len() < needed {
             return Err(format!("{needed} participants and {} personas", personas.len()));
+        }
+        if let Some(n) = original.as_ref().map(|o| o.participants.len()).filter(|n| *n != needed) {
+            return Err(format!("{needed} participants and {n} in the original run"));
         }
         let prompts = Prompts::new(&prompts);
         let method = &config.opposition_method;
@@ -69,6 +79,7 @@ impl Deliberation {
             parsers: Parsers::new(&config.topic.options).map_err(|e| e.to_string())?,
             prompts: prompts.map_err(|e| e.to_string())?,
             personas,
+            original,
             pool: pool.unwrap_or_default(),
             config,
         })
@@ -85,11 +96,14 @@ impl Deliberation {
     /// Who takes part, with which persona, in which condition.
     fn enrol(&self, run: &mut Run<Self>) -> Result<(), Stop> {
         let per_condition = self.config.participants_per_condition as usize;
-        let conditions = assign(per_condition, &mut run.rng("conditions"));
+        let conditions = match &self.original {
+            Some(original) => original.participants.iter().map(|p| p.condition).collect(),
+            None => assign(per_condition, &mut run.rng("conditions")),
+        };
         let drawn = self.pool.drawn.iter().map(Option::as_ref).chain(std::iter::repeat(None));
         let people = conditions.into_iter().zip(&self.personas).zip(drawn);
         for (number, ((condition, persona), drawn)) in (1..).zip(people) {
-            let participant_id = format!("p_{number:04}");
+            let participant_id = participant_id(number);
             let base_persona = persona.clone();
             let id = participant_id.clone();
             run.record(Fact::Enrolled { participant_id: id, condition, base_persona }, &[])?;
@@ -101,6 +115,14 @@ impl Deliberation {
             }
         }
         Ok(())
+    }
+
+    /// Phases 4 to 7.
+    async fn cross_pollinate_and_challenge(&self, run: &mut Run<Self>) -> Result<(), Stop> {
+        let vectors = self.summarise(run).await?;
+        self.choose_opposition(run, &vectors).await?;
+        self.cross_pollinate(run, &vectors).await?;
+        self.challenge(run).await
     }
 }
 
@@ -114,17 +136,20 @@ impl Experiment for Deliberation {
 
     async fn run(&self, run: &mut Run<Self>) -> Result<(), Stop> {
         self.enrol(run)?;
-        self.enrich_personas(run).await?;
+        match &self.original {
+            Some(original) => self.take_personas(run, original)?,
+            None => self.enrich_personas(run).await?,
+        }
         self.initial_votes(run).await?;
         self.check_threshold(run)?;
         if run.state().termination_reason.is_some() {
             return Ok(());
         }
         self.clarify(run).await?;
-        let vectors = self.summarise(run).await?;
-        self.choose_opposition(run, &vectors).await?;
-        self.cross_pollinate(run, &vectors).await?;
-        self.challenge(run).await?;
+        match self.original.as_ref().filter(|original| !original.has_summaries) {
+            Some(original) => self.take_the_rest(run, original)?,
+            None => self.cross_pollinate_and_challenge(run).await?,
+        }
         // Phase 8 collects what phases 6 and 7 voted; phase 9, saving, is done from the log.
         run.record(Fact::PhaseCompleted { phase: 8 }, &[])?;
         run.record(Fact::PhaseCompleted { phase: 9 }, &[])

@@ -157,6 +157,12 @@ pub enum Fact {
         /// What happened.
         reason: String,
     },
+    /// What follows of these phases is what the files of an original run say: nobody was asked, so
+    /// these facts have no cause. 0 stands for the personas.
+    TakenOver {
+        /// Which.
+        phases: Vec<u8>,
+    },
     /// A phase, 1 to 9, was completed.
     PhaseCompleted {
         /// Which.

@@ -38,7 +38,8 @@ pub fn load(path: &Path, text: &str, overrides: &[String]) -> Result<Study, Conf
             .map_err(|e| value(path, source_key(&config), e.to_string()))?,
     };
     let runtime = runtime(&config);
-    let settings = Settings { config: config.without_runtime(), prompts, personas, pool: None };
+    let config = config.without_runtime();
+    let settings = Settings { config, prompts, personas, pool: None, original: None };
     // What cannot be executed is refused before anything is recorded.
     let experiment = serde_json::to_value(&settings);
     let experiment = experiment.map_err(|e| value(path, "settings", e.to_string()))?;

@@ -15,6 +15,7 @@
 //! - [`personas`]: where the people come from.
 //! - [`summary()`]: the statistics. The other files of the output folder are folded from the state and
 //!   the recorded vectors, a participant's story from the facts and their exchanges.
+//! - [`reenact()`]: original runs of the source document's program, executed again.
 //! - [`SimulatedDeliberation`]: plays it for the simulated model.
 
 mod ask;
@@ -28,10 +29,12 @@ mod facts;
 mod grouping;
 mod load;
 pub mod opposition;
+mod original;
 mod outputs;
 pub mod personas;
 mod phases;
 pub mod prompts;
+mod reenact;
 mod settings;
 mod simulated;
 mod state;
@@ -45,6 +48,8 @@ pub use experiment::Deliberation;
 pub use facts::Fact;
 pub use grouping::{Formed, group};
 pub use load::load;
+pub use original::{AfterPhase3, Original, OriginalParticipant};
+pub use reenact::reenact;
 pub use settings::Settings;
 pub use simulated::SimulatedDeliberation;
 pub use state::{Cluster, Deliberated, Participant, Speaker, Status, Transcript, Turn, Votes};

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::config::Config;
+use super::original::Original;
 use super::personas::FromPool;
 use crate::config::ModelConfig;
 use crate::prompt::{ChatRequest, EmbeddingRequest, Message, Request, RequestError};
@@ -19,6 +20,9 @@ pub struct Settings {
     /// The base persona of each participant, as drawn. A replay needs neither the file or URL they
     /// came from nor the grammar.
     pub personas: Vec<String>,
+    /// The files of an original run, where this one re-enacts it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub original: Option<Original>,
     /// What the pool gives and gets, if it is used. A replay does not need the pool.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pool: Option<FromPool>,

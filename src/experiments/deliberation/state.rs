@@ -190,7 +190,8 @@ impl Deliberated {
                     p.error_message = Some(format!("{call} sample {sample}: {reason}"));
                 });
             }
-            Fact::ClusterFailed { .. } | Fact::SparePersonaMade { .. } => {}
+            Fact::ClusterFailed { .. } | Fact::SparePersonaMade { .. } | Fact::TakenOver { .. } => {
+            }
             Fact::PhaseCompleted { phase } => self.complete(phase),
         }
     }

@@ -1,11 +1,13 @@
 //! The real program, as a user meets it.
 
+mod audits;
 mod files;
 mod folders;
 mod forks;
 mod hostile;
 mod interrupted;
 mod json;
+mod killed;
 mod logs;
 mod mixing;
 mod names;

@@ -100,6 +100,11 @@ impl Diary {
                 self.say(time, "ERROR", &format!("cluster {cluster_id} failed: {reason}"));
                 "clusters failed"
             }
+            Fact::TakenOver { phases } => {
+                let message = format!("taken over from an original run: phases {phases:?}");
+                self.say(time, "INFO", &message);
+                return;
+            }
             Fact::PhaseCompleted { phase } => {
                 let name = PHASES.get(usize::from(*phase).wrapping_sub(1)).unwrap_or(&"unknown");
                 let counts = std::mem::take(&mut self.counts);

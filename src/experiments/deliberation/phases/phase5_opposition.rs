@@ -87,7 +87,7 @@ impl Deliberation {
         Ok(())
     }
 
-    fn scene(&self, state: &Deliberated, vectors: &Vectors) -> Scene {
+    pub(in super::super) fn scene(&self, state: &Deliberated, vectors: &Vectors) -> Scene {
         let position = |p: &Participant| {
             Some(Position {
                 participant_id: p.participant_id.clone(),

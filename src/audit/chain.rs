@@ -1,0 +1,129 @@
+//! From a decision back to its prompt.
+
+use serde::Deserialize;
+
+use super::error::AuditError;
+use super::events::Events;
+use super::folded::{Folded, folded};
+use super::target::Target;
+use crate::event::{DecisionMade, Event, Occurred};
+use crate::id::{CallPath, EventHash, RunId, Sample, Seq};
+use crate::log::{LogError, Reader};
+use crate::parse::ParserSpec;
+use crate::parse::registry;
+use crate::prompt::Request;
+
+/// A link of the chain: an event with its place and hash.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Link<T> {
+    /// The place in the log.
+    pub seq: Seq,
+    /// The hash there.
+    pub hash: EventHash,
+    /// The event.
+    pub event: T,
+}
+
+/// A decision and everything it rests on.
+#[derive(Debug, Clone)]
+pub struct Audit {
+    /// The run.
+    pub run: RunId,
+    /// The call.
+    pub call: CallPath,
+    /// The sample.
+    pub sample: Sample,
+    /// The decision; none for a question without one.
+    pub decision: Option<Link<DecisionMade>>,
+    /// What a validator says of it, for parsers that come with one.
+    pub verdict: Option<&'static str>,
+    /// The answer, or the failure that ended the call.
+    pub answer: Option<Link<Event>>,
+    /// Failed attempts before it.
+    pub attempts: Vec<Link<Event>>,
+    /// The question.
+    pub question: Link<()>,
+    /// What was asked.
+    pub request: Request,
+    /// The facts that name the decision as their cause.
+    pub facts: Vec<Link<Occurred>>,
+    /// What of the run stands in the prompt, and in the prompts behind it.
+    pub folded: Vec<Folded>,
+}
+
+/// Follows a decision back to its prompt.
+///
+/// # Errors
+/// [`AuditError`].
+pub fn audit(reader: &mut dyn Reader, run: RunId, target: &Target) -> Result<Audit, AuditError> {
+    let events = Events::of(reader, run, target)?;
+    let question = match events.question(run, target) {
+        // The calls to compare with are not among what was kept.
+        Err(AuditError::NotFound { .. }) => {
+            let first = Events::of(reader, run, &Target::Seq(Seq(0)))?;
+            return Err(first.not_found(run, target));
+        }
+        other => other?,
+    };
+    let (Some(call), Some(sample), Some(prompt)) =
+        (&question.call, question.sample, question.prompt)
+    else {
+        return Err(events.not_found(run, target));
+    };
+    let request = reader.request(prompt)?.ok_or_else(|| LogError::Corrupt {
+        run,
+        seq: question.seq,
+        what: format!("its request {prompt} is missing"),
+    })?;
+    let mut audit = Audit {
+        run,
+        call: call.clone(),
+        sample,
+        decision: None,
+        verdict: None,
+        answer: None,
+        attempts: Vec::new(),
+        question: Link { seq: question.seq, hash: question.hash, event: () },
+        request,
+        facts: Vec::new(),
+        folded: Vec::new(),
+    };
+    let corrupt = |e: crate::event::EventError| LogError::Corrupt { run, seq: e.seq, what: e.what };
+    for stored in &events.0 {
+        let link = |event| Link { seq: stored.seq, hash: stored.hash, event };
+        let event = stored.event().map_err(corrupt)?;
+        let answers = |seq| audit.answer.as_ref().is_some_and(|a: &Link<Event>| a.seq == seq);
+        let decided = audit.decision.as_ref().map(|d| d.seq);
+        match event {
+            Event::ResponseReceived(ref r) if r.request == question.seq => {
+                audit.answer = Some(link(event));
+            }
+            Event::AnswerReused(ref r) if r.request == question.seq => {
+                audit.answer = Some(link(event));
+            }
+            Event::AttemptFailed(ref a) if a.request == question.seq => {
+                audit.attempts.push(link(event));
+            }
+            Event::DecisionMade(made) if answers(made.response) => {
+                audit.decision = Some(Link { seq: stored.seq, hash: stored.hash, event: made });
+            }
+            Event::Occurred(fact) if decided.is_some_and(|seq| fact.causes.contains(&seq)) => {
+                audit.facts.push(Link { seq: stored.seq, hash: stored.hash, event: fact });
+            }
+            _ => {}
+        }
+    }
+    audit.verdict = audit.decision.as_ref().and_then(|decision| {
+        let spec = ParserSpec::deserialize(&decision.event.by.parser).ok()?;
+        let answer = audit.answer.as_ref()?;
+        let text = match &answer.event {
+            Event::ResponseReceived(r) => r.content.text(),
+            Event::AnswerReused(r) => r.content.text(),
+            _ => return None,
+        };
+        registry::parser(&spec).ok()?.parse_any(text).1
+    });
+    let Audit { call, sample, question, request, .. } = &audit;
+    audit.folded = folded(reader, run, (call, *sample, question.seq), request)?;
+    Ok(audit)
+}

@@ -1,0 +1,309 @@
+//! What of a run stands in a prompt.
+//!
+//! An experiment renders its prompts from earlier decisions and facts, and a log does not say which
+//! ones. But their texts are there: an earlier answer, a value of its decision, or a text of a fact is
+//! listed if it stands in the prompt word for word. A long text does not do so by chance; a short one
+//! (a vote, a name) is believed only of the subject of the question (`p_0012` of `final_vote/p_0012`):
+//! it must be a part of the other call, or a text of the fact. What the run's settings hold, too (an
+//! option to vote for), is in prompts anyway, and counts only of the subject, and only in quotation marks;
+//! what stands in a template (`SATISFIED`) never does.
+//! Of several equal texts the subject's own counts; of others' the first is listed, the rest counted.
+//!
+//! Answers of the subject are followed to their own prompts, facts to the decisions they name as
+//! causes; others can be audited by their own call.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value;
+
+use super::chain::Link;
+use super::index::{Index, damaged, each_event, strings};
+use super::passage::{LONG, Passages, Proof};
+use crate::event::{Event, StoredEvent};
+use crate::id::{CallPath, ContentHash, RunId, Sample, Seq};
+use crate::log::{LogError, Reader};
+use crate::prompt::Request;
+
+/// An earlier answer or fact that a prompt rests on.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Folded {
+    /// How it got there.
+    pub place: Place,
+    /// What it is.
+    pub origin: Origin,
+    /// How many other answers or facts have the same text.
+    pub also: u64,
+}
+
+/// How something got into a prompt.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Place {
+    /// Its text stands in it.
+    Prompt {
+        /// The question whose prompt it is: its call.
+        call: CallPath,
+        /// The question's sample.
+        sample: Sample,
+        /// The message, from 0.
+        message: usize,
+        /// The message's role.
+        role: String,
+        /// The text.
+        text: String,
+    },
+    /// A fact in it names it as a cause.
+    CauseOf(Seq),
+}
+
+/// An earlier answer or fact.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Origin {
+    /// An answer.
+    Answer {
+        /// The call it answers.
+        call: CallPath,
+        /// Which sample.
+        sample: Sample,
+        /// The answer.
+        answer: Link<()>,
+        /// The hash of its text or vector.
+        content: ContentHash,
+        /// What a parser made of it.
+        decision: Option<Link<()>>,
+    },
+    /// A fact.
+    Fact(Link<Value>),
+}
+
+/// A source of texts, by its seq.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Source {
+    Answer(Seq),
+    Fact(Seq),
+}
+
+impl Source {
+    fn seq(self) -> Seq {
+        let (Source::Answer(seq) | Source::Fact(seq)) = self;
+        seq
+    }
+}
+
+/// A question whose prompt is searched.
+struct Prompt {
+    call: CallPath,
+    sample: Sample,
+    seq: Seq,
+    passages: Passages,
+}
+
+/// A text of a source that stands in a prompt.
+struct Hit {
+    /// Message and byte.
+    at: (usize, usize),
+    text: String,
+    is_own: bool,
+}
+
+type Hits = BTreeMap<Source, Hit>;
+
+/// What stands in the prompt of a question (its call, sample and seq), and in those behind it.
+pub(super) fn folded(
+    reader: &mut dyn Reader,
+    run: RunId,
+    (call, sample, seq): (&CallPath, Sample, Seq),
+    request: &Request,
+) -> Result<Vec<Folded>, LogError> {
+    let index = Index::read(reader, run, call)?;
+    let mut search = Search { reader, index, seen: BTreeSet::new(), found: Vec::new() };
+    let passages = Passages::new(request);
+    let mut prompts = vec![Prompt { call: call.clone(), sample, seq, passages }];
+    while !prompts.is_empty() {
+        prompts = search.round(&prompts)?;
+    }
+    Ok(search.found)
+}
+
+struct Search<'a> {
+    reader: &'a mut dyn Reader,
+    index: Index,
+    seen: BTreeSet<Seq>,
+    found: Vec<Folded>,
+}
+
+impl Search<'_> {
+    /// Searches some prompts; the prompts behind what was found in them.
+    fn round(&mut self, prompts: &[Prompt]) -> Result<Vec<Prompt>, LogError> {
+        let hits = self.hits(prompts)?;
+        let mut behind = Vec::new();
+        for (prompt, hits) in prompts.iter().zip(hits) {
+            let mut causes = Vec::new();
+            for (source, hit, also) in worth_telling(hits) {
+                let place = Place::Prompt {
+                    call: prompt.call.clone(),
+                    sample: prompt.sample,
+                    message: hit.at.0,
+                    role: prompt.passages.role(hit.at.0).to_owned(),
+                    text: hit.text,
+                };
+                match source {
+                    Source::Answer(seq) => behind.extend(self.tell_answer(seq, place, also)?),
+                    Source::Fact(seq) => causes.extend(self.tell_fact(seq, place, also)?),
+                }
+            }
+            for (fact, cause) in causes {
+                if let Some(answer) = self.index.decisions.get(&cause).copied() {
+                    behind.extend(self.tell_answer(answer, Place::CauseOf(fact), 0)?);
+                }
+            }
+        }
+        Ok(behind)
+    }
+
+    /// What stands in each of some prompts, of all that happened before its question.
+    fn hits(&mut self, prompts: &[Prompt]) -> Result<Vec<Hits>, LogError> {
+        let mut hits: Vec<Hits> = prompts.iter().map(|_| Hits::new()).collect();
+        let (run, index) = (self.index.run, &self.index);
+        each_event(self.reader, run, |stored, event| {
+            let (source, texts) = match event {
+                Event::ResponseReceived(r) => {
+                    (Source::Answer(stored.seq), answer(r.content.text()))
+                }
+                Event::AnswerReused(r) => (Source::Answer(stored.seq), answer(r.content.text())),
+                Event::DecisionMade(made) => {
+                    (Source::Answer(made.response), strings(&made.details.value))
+                }
+                Event::Occurred(occurred) => (Source::Fact(stored.seq), fact(&occurred.fact)),
+                _ => return,
+            };
+            let is_own = match source {
+                Source::Answer(seq) => index.is_own_answer(seq),
+                Source::Fact(_) => texts.contains(&index.subject),
+            };
+            let texts: Vec<(&String, Proof)> =
+                texts.iter().filter_map(|text| Some((text, index.proof(is_own, text)?))).collect();
+            for (prompt, hits) in
+                prompts.iter().zip(&mut hits).filter(|(p, _)| source.seq() < p.seq)
+            {
+                for (text, proof) in &texts {
+                    let longest = hits.get(&source).map_or(0, |hit| hit.text.len());
+                    if text.len() > longest
+                        && let Some(at) = prompt.passages.find(text, *proof)
+                    {
+                        hits.insert(source, Hit { at, text: (*text).clone(), is_own });
+                    }
+                }
+            }
+        })?;
+        Ok(hits)
+    }
+
+    /// Adds an answer that was not there yet; of the subject's own, the prompt behind it.
+    fn tell_answer(
+        &mut self,
+        seq: Seq,
+        place: Place,
+        also: u64,
+    ) -> Result<Option<Prompt>, LogError> {
+        if !self.seen.insert(seq) {
+            return Ok(None);
+        }
+        let origin = self.answer(seq)?;
+        self.found.extend(origin.map(|origin| Folded { place, origin, also }));
+        match self.index.is_own_answer(seq) {
+            true => self.prompt(seq),
+            false => Ok(None),
+        }
+    }
+
+    /// Adds a fact that was not there yet; the fact and each of its causes.
+    fn tell_fact(
+        &mut self,
+        seq: Seq,
+        place: Place,
+        also: u64,
+    ) -> Result<Vec<(Seq, Seq)>, LogError> {
+        let stored = self.stored(seq)?;
+        let Event::Occurred(fact) = stored.event().map_err(damaged)? else { return Ok(Vec::new()) };
+        if !self.seen.insert(seq) {
+            return Ok(Vec::new());
+        }
+        let origin = Origin::Fact(Link { seq, hash: stored.hash, event: fact.fact });
+        self.found.push(Folded { place, origin, also });
+        Ok(fact.causes.into_iter().map(|cause| (seq, cause)).collect())
+    }
+
+    fn answer(&mut self, seq: Seq) -> Result<Option<Origin>, LogError> {
+        let stored = self.stored(seq)?;
+        let decision = match self.index.decided.get(&seq).copied() {
+            Some(seq) => Some(Link { seq, hash: self.stored(seq)?.hash, event: () }),
+            None => None,
+        };
+        let asked = self.index.answers.get(&seq).and_then(|request| self.index.asked.get(request));
+        Ok(asked.zip(stored.content).map(|((call, sample, _), content)| Origin::Answer {
+            call: call.clone(),
+            sample: *sample,
+            answer: Link { seq, hash: stored.hash, event: () },
+            content: content.hash(),
+            decision,
+        }))
+    }
+
+    /// The prompt that an answer answers.
+    fn prompt(&mut self, answer: Seq) -> Result<Option<Prompt>, LogError> {
+        let Some(seq) = self.index.answers.get(&answer).copied() else { return Ok(None) };
+        let Some((call, sample, prompt)) = self.index.asked.get(&seq).cloned() else {
+            return Ok(None);
+        };
+        let request = self.reader.request(prompt)?;
+        let passages = request.as_ref().map(Passages::new);
+        Ok(passages.map(|passages| Prompt { call, sample, seq, passages }))
+    }
+
+    fn stored(&mut self, seq: Seq) -> Result<StoredEvent, LogError> {
+        let run = self.index.run;
+        let found = self.reader.events(run, Seq(seq.0.saturating_sub(1)), 1)?.pop();
+        found.ok_or_else(|| LogError::Corrupt { run, seq, what: "it is missing".to_owned() })
+    }
+}
+
+/// The hits in the order of the prompt: without facts that only repeat an answer, and of equal texts of
+/// others the first, with how many more there are.
+fn worth_telling(hits: Hits) -> Vec<(Source, Hit, u64)> {
+    let texts = |which: &dyn Fn(&Source, &Hit) -> bool| -> BTreeSet<String> {
+        hits.iter().filter(|(s, h)| which(s, h)).map(|(_, hit)| hit.text.clone()).collect()
+    };
+    let own = texts(&|_, hit| hit.is_own);
+    let answered = texts(&|source, _| matches!(source, Source::Answer(_)));
+    let mut first: BTreeMap<String, usize> = BTreeMap::new();
+    let mut told: Vec<(Source, Hit, u64)> = Vec::new();
+    for (source, hit) in hits {
+        let repeats = matches!(source, Source::Fact(_)) && answered.contains(&hit.text);
+        if repeats || (!hit.is_own && own.contains(&hit.text)) {
+            continue;
+        }
+        match first.get(&hit.text).filter(|_| !hit.is_own).and_then(|n| told.get_mut(*n)) {
+            Some((_, _, also)) => *also += 1,
+            None => {
+                first.insert(hit.text.clone(), told.len());
+                told.push((source, hit, 0));
+            }
+        }
+    }
+    told.sort_by_key(|(source, hit, _)| (hit.at, *source));
+    told
+}
+
+/// An answer's text without the white space around it; none of a vector.
+fn answer(text: &str) -> Vec<String> {
+    let text = text.trim();
+    if text.is_empty() { Vec::new() } else { vec![text.to_owned()] }
+}
+
+/// The texts of a fact: its own, and the long ones of what is inside.
+fn fact(fact: &Value) -> Vec<String> {
+    let fields = fact.as_object().into_iter().flat_map(|map| map.values());
+    let own: Vec<&str> = fields.filter_map(Value::as_str).collect();
+    let counts = |text: &String| text.len() >= LONG || own.contains(&text.as_str());
+    strings(fact).into_iter().filter(counts).collect()
+}

@@ -1,0 +1,56 @@
+//! The clusters of an option's voters, by hand.
+
+use std::path::Path;
+
+use retold::experiments::deliberation::{Config, group};
+use retold::stats::Point;
+
+fn config(algorithm: &str, most: u32) -> Config {
+    let text = format!(
+        "pilot_id: p\ntopic: {{description: d, options: [A, B]}}\nparticipants_per_condition: 1\n\
+         clustering_algorithm: {algorithm}\nmax_clusters_per_option: {most}\n"
+    );
+    retold::config::load(Path::new("config.yaml"), &text).unwrap()
+}
+
+/// The ids of the clusters and of their members.
+fn grouped(algorithm: &str, most: u32, points: &[&[f64]]) -> Vec<(String, Vec<String>)> {
+    let members: Vec<(String, Point)> =
+        (1..).zip(points).map(|(n, point)| (format!("p_{n:04}"), point.to_vec())).collect();
+    let formed = group(1, "B", &members, &config(algorithm, most));
+    assert!(formed.iter().all(|cluster| cluster.option == "B"));
+    formed.into_iter().map(|cluster| (cluster.cluster_id, cluster.member_ids)).collect()
+}
+
+fn expected(clusters: &[(&str, &[&str])]) -> Vec<(String, Vec<String>)> {
+    let owned = |ids: &[&str]| ids.iter().map(|id| (*id).to_owned()).collect();
+    clusters.iter().map(|(id, members)| ((*id).to_owned(), owned(members))).collect()
+}
+
+#[test]
+fn clusters_are_named_by_option_and_number_in_the_order_of_their_first_members() {
+    for algorithm in ["kmeans", "agglomerative"] {
+        let of = |most, points: &[&[f64]]| grouped(algorithm, most, points);
+        assert_eq!(of(6, &[]), expected(&[]), "nobody");
+        assert_eq!(of(6, &[&[1.0, 0.0]]), expected(&[("B_cluster_0", &["p_0001"])]));
+        let (a, b): (&[f64], &[f64]) = (&[1.0, 0.0], &[0.0, 1.0]);
+        let two = [("B_cluster_0", &["p_0001"][..]), ("B_cluster_1", &["p_0002"])];
+        assert_eq!(of(6, &[a, b]), expected(&two), "two who differ");
+        assert_eq!(
+            of(6, &[a, a]),
+            expected(&[("B_cluster_0", &["p_0001", "p_0002"])]),
+            "two alike"
+        );
+        assert_eq!(of(1, &[a, b]), expected(&[("B_cluster_0", &["p_0001", "p_0002"])]));
+        // Two heaps of two and three: within a heap 1 apart, between them 99.
+        let heaps: [&[f64]; 5] = [&[100.0], &[0.0], &[101.0], &[1.0], &[99.0]];
+        let two = [
+            ("B_cluster_0", &["p_0001", "p_0003", "p_0005"][..]),
+            ("B_cluster_1", &["p_0002", "p_0004"]),
+        ];
+        assert_eq!(of(6, &heaps), expected(&two), "{algorithm}");
+        let alike: [&[f64]; 4] = [&[2.0]; 4];
+        let all = ["p_0001", "p_0002", "p_0003", "p_0004"];
+        assert_eq!(of(6, &alike), expected(&[("B_cluster_0", &all)]), "all alike");
+    }
+}
