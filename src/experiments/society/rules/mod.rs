@@ -3,7 +3,7 @@
 //!
 //! - [`Rules`]: the numbers.
 //! - [`turn`]: the facts of an agent's action, or why the world forbids it.
-//! - [`night`]: proposals that close, what passed ones bring, what agents use, who goes dormant.
+//! - `night`: proposals that close, what passed ones bring, what agents use, who goes dormant.
 
 mod forbidden;
 mod night;
