@@ -11,7 +11,8 @@ use retold::event::{Event, StoredEvent};
 use retold::experiments::deliberation::{
     Config, Deliberated, Deliberation, Fact, SimulatedDeliberation, group,
 };
-use retold::experiments::registry::{Study, build, study};
+use retold::experiments::registry::{build, study};
+use retold::experiments::study::Study;
 use retold::id::Seq;
 use retold::log::{Backend, SqliteBackend, SqliteOptions};
 use retold::model::simulated::{Misbehaviour, Simulated};

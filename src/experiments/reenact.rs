@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use super::registry::Study;
+use super::study::Study;
 use crate::model::Model;
 use crate::run::OutputFile;
 

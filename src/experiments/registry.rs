@@ -1,36 +1,16 @@
 //! From a config to an experiment, and from a recorded run back to one.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::reenact::{Reenact, ReenactError, Reenactment};
+use super::study::{Stored, Study};
 use super::{adventure, deliberation, game24, public_goods, society, society_log};
-use crate::config::{ConfigError, Head, Runtime, beside, load, located, read_text};
+use crate::config::{ConfigError, Head, beside, load, located, read_text};
 use crate::inert::inert;
 use crate::model::simulated::Player;
 use crate::run::{AnyExperiment, RunRecord};
-
-/// A run about to be recorded, with all that its re-execution needs.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Study {
-    /// The experiment's name.
-    pub experiment: String,
-    /// The seed of every random choice.
-    pub seed: u64,
-    /// What is recorded in `RunStarted`.
-    pub settings: StudySettings,
-}
-
-/// The settings of a run: what changes its outcome, and what does not.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct StudySettings {
-    /// The experiment's own, whole: templates and data included.
-    pub experiment: Value,
-    /// Who answers, and how fast.
-    pub runtime: Runtime,
-}
 
 /// One experiment, as the registry knows it.
 struct Entry {
@@ -104,17 +84,6 @@ const SUPPLIES: &[Supply] = &[Supply {
     stores: |settings| !settings["pool"].is_null(),
     store: deliberation::personas::store,
 }];
-
-/// What a run has left for later ones.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Stored {
-    /// How many.
-    pub added: usize,
-    /// Of what: a noun.
-    pub what: &'static str,
-    /// In which file.
-    pub path: PathBuf,
-}
 
 /// Why a recorded run cannot be executed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

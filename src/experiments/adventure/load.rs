@@ -8,7 +8,7 @@ use super::config::{Config, Settings};
 use super::experiment::Adventure;
 use super::prompts::built_in;
 use crate::config::{ConfigError, Runtime, Wrong, load as load_yaml, prompts, with_overrides};
-use crate::experiments::registry::{Study, StudySettings};
+use crate::experiments::study::{Study, StudySettings};
 
 /// Reads a config file and everything it names. Paths in it are relative to it, or else to the
 /// working directory.

@@ -11,7 +11,7 @@ use super::settings::Settings;
 use crate::config::{
     ConfigError, ModelKind, Runtime, Wrong, load as load_yaml, prompts, with_overrides,
 };
-use crate::experiments::registry::{Study, StudySettings};
+use crate::experiments::study::{Study, StudySettings};
 use crate::model::{Limits, RetryPolicy};
 
 /// Reads a config file and everything it names. Paths in it are relative to it, or else to the

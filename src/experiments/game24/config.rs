@@ -10,7 +10,7 @@ use crate::config::{
     ConfigError, ModelConfig, RequestConfig, Runtime, beside, load as load_yaml, read_text,
     with_overrides,
 };
-use crate::experiments::registry::{Study, StudySettings};
+use crate::experiments::study::{Study, StudySettings};
 use crate::model::{Limits, RetryPolicy};
 use crate::parse::registry;
 use crate::template::TemplateText;

@@ -9,7 +9,7 @@ use super::experiment::PublicGoods;
 use super::prompts::built_in;
 use super::settings::Settings;
 use crate::config::{ConfigError, Runtime, Wrong, load as load_yaml, prompts, with_overrides};
-use crate::experiments::registry::{Study, StudySettings};
+use crate::experiments::study::{Study, StudySettings};
 
 /// Reads a config file and the templates it names. Paths in it are relative to it, or else to the
 /// working directory.

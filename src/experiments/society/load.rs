@@ -9,7 +9,7 @@ use super::prompts::built_in;
 use super::settings::Settings;
 use super::{NAME, NAME_OF_PARSER};
 use crate::config::{ConfigError, Runtime, Wrong, load as load_yaml, prompts, with_overrides};
-use crate::experiments::registry::{Study, StudySettings};
+use crate::experiments::study::{Study, StudySettings};
 use crate::parse::registry;
 
 /// Reads a config file and everything it names. Paths in it are relative to it, or else to the

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::agreement::{agreement, votes};
 use super::context::kind_name;
-use super::world::{RESOURCES, World, name_of};
+use super::world::{Counts, RESOURCES, World, name_of};
 use crate::run::{OutputError, OutputFile, Report};
 use crate::table::Table;
 
@@ -25,39 +25,60 @@ pub(super) fn files(world: &World, report: &Report) -> Result<Vec<OutputFile>, O
     Ok(files)
 }
 
+/// The columns of [`turns`].
+const TURNS: [&str; 11] = [
+    "posts",
+    "replies",
+    "messages",
+    "proposals",
+    "votes",
+    "work",
+    "trades",
+    "names",
+    "idle",
+    "invalid",
+    "unanswered",
+];
+
+/// How often each kind of turn was taken.
+fn turns(counts: Counts) -> [String; 11] {
+    let Counts {
+        posts,
+        replies,
+        messages,
+        proposals,
+        votes,
+        work,
+        trades,
+        names,
+        idle,
+        invalid,
+        unanswered,
+    } = counts;
+    [posts, replies, messages, proposals, votes, work, trades, names, idle, invalid, unanswered]
+        .map(|n| n.to_string())
+}
+
 /// `days.csv`: resources, inequality, dormancy and what was done, at the end of each day.
 fn days(world: &World) -> Table {
-    let mut table = Table::new(
-        "days",
-        &[
-            "day",
-            "active",
-            "dormant",
-            "food",
-            "energy",
-            "materials",
-            "pool_food",
-            "pool_energy",
-            "pool_materials",
-            "gini_food",
-            "gini_energy",
-            "gini_materials",
-            "gini_all",
-            "laws",
-            "buildings",
-            "posts",
-            "replies",
-            "messages",
-            "proposals",
-            "votes",
-            "work",
-            "trades",
-            "names",
-            "idle",
-            "invalid",
-            "unanswered",
-        ],
-    );
+    let own = [
+        "day",
+        "active",
+        "dormant",
+        "food",
+        "energy",
+        "materials",
+        "pool_food",
+        "pool_energy",
+        "pool_materials",
+        "gini_food",
+        "gini_energy",
+        "gini_materials",
+        "gini_all",
+        "laws",
+        "buildings",
+    ];
+    let mut table = Table::new("days", &[&own[..], &TURNS].concat());
     for day in &world.days {
         let mut row = vec![day.day.to_string(), day.active.to_string(), day.dormant.to_string()];
         for stock in [&day.held, &day.pool] {
@@ -65,23 +86,8 @@ fn days(world: &World) -> Table {
         }
         let gini = [day.gini_food, day.gini_energy, day.gini_materials, day.gini_all];
         row.extend(gini.map(|g| format!("{g:.6}")));
-        let did = day.did;
-        let counts = [
-            day.laws,
-            day.buildings,
-            did.posts,
-            did.replies,
-            did.messages,
-            did.proposals,
-            did.votes,
-            did.work,
-            did.trades,
-            did.names,
-            did.idle,
-            did.invalid,
-            did.unanswered,
-        ];
-        row.extend(counts.map(|n| n.to_string()));
+        row.extend([day.laws, day.buildings].map(|n| n.to_string()));
+        row.extend(turns(day.did));
         table.row(row);
     }
     table
@@ -89,32 +95,19 @@ fn days(world: &World) -> Table {
 
 /// `agents.csv`: each agent at the end, and what it did in all.
 fn agents(world: &World) -> Table {
-    let mut table = Table::new(
-        "agents",
-        &[
-            "agent_id",
-            "display_name",
-            "personality",
-            "model",
-            "dormant",
-            "times_dormant",
-            "days_dormant",
-            "food",
-            "energy",
-            "materials",
-            "posts",
-            "replies",
-            "messages",
-            "proposals",
-            "votes",
-            "work",
-            "trades",
-            "names",
-            "idle",
-            "invalid",
-            "unanswered",
-        ],
-    );
+    let own = [
+        "agent_id",
+        "display_name",
+        "personality",
+        "model",
+        "dormant",
+        "times_dormant",
+        "days_dormant",
+        "food",
+        "energy",
+        "materials",
+    ];
+    let mut table = Table::new("agents", &[&own[..], &TURNS].concat());
     for (id, agent) in &world.agents {
         let stock = world.books.agent(*id);
         let mut row = vec![
@@ -127,21 +120,7 @@ fn agents(world: &World) -> Table {
             agent.days_dormant.to_string(),
         ];
         row.extend(RESOURCES.map(|r| stock.of(r).to_string()));
-        let did = agent.did;
-        let counts = [
-            did.posts,
-            did.replies,
-            did.messages,
-            did.proposals,
-            did.votes,
-            did.work,
-            did.trades,
-            did.names,
-            did.idle,
-            did.invalid,
-            did.unanswered,
-        ];
-        row.extend(counts.map(|n| n.to_string()));
+        row.extend(turns(agent.did));
         table.row(row);
     }
     table

@@ -33,7 +33,7 @@ pub use settings::{Entry, Settings, There};
 pub use state::{Epoch, Observed};
 
 use crate::config::ConfigError;
-use crate::experiments::registry::Study;
+use crate::experiments::study::Study;
 
 /// The experiment's name.
 pub const NAME: &str = "society_log";

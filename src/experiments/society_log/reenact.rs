@@ -12,7 +12,7 @@ use super::files::{Row, Summary, find, log, name, summary};
 use super::settings::{Entry, Settings, There};
 use crate::config::Runtime;
 use crate::experiments::reenact::{Comparison, ReenactError, Reenactment};
-use crate::experiments::registry::{Study, StudySettings};
+use crate::experiments::study::{Study, StudySettings};
 use crate::id::CallPath;
 use crate::run::OutputFile;
 

@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use retold::experiments::registry::{Study, study};
+use retold::experiments::registry::study;
+use retold::experiments::study::Study;
 
 use crate::support::cli::Place;
 use crate::support::data::folder;

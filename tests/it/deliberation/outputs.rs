@@ -6,7 +6,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use retold::experiments::deliberation::{Config, SimulatedDeliberation};
-use retold::experiments::registry::{Study, build, study};
+use retold::experiments::registry::{build, study};
+use retold::experiments::study::Study;
 use retold::model::simulated::{Misbehaviour, Simulated};
 use retold::run::{AnyExperiment, Finish, Mode, OutputFile, RunRecord};
 use serde_json::Value;

@@ -6,7 +6,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use futures::future::BoxFuture;
 use retold::experiments::deliberation::SimulatedDeliberation;
-use retold::experiments::registry::{Study, build, study};
+use retold::experiments::registry::{build, study};
+use retold::experiments::study::Study;
 use retold::model::simulated::{Misbehaviour, Simulated};
 use retold::model::{Ask, Failure, Model, ModelInfo, Response};
 use retold::run::{AnyExperiment, Ended, Finish, Mode, Signal, Stop};

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use retold::experiments::public_goods::SimulatedPlayers;
-use retold::experiments::registry::{Study, build, study};
+use retold::experiments::registry::{build, study};
+use retold::experiments::study::Study;
 use retold::model::simulated::{Misbehaviour, Simulated};
 use retold::run::{AnyExperiment, Ended, Finish, Mode, OutputFile, RunRecord};
 

@@ -3,8 +3,9 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use retold::experiments::registry::{Study, build, study};
+use retold::experiments::registry::{build, study};
 use retold::experiments::society::SimulatedSociety;
+use retold::experiments::study::Study;
 use retold::model::simulated::{Misbehaviour, Simulated};
 use retold::run::AnyExperiment;
 

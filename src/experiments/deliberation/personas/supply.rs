@@ -12,7 +12,7 @@ use super::source::{Collection, PersonaError};
 use crate::config::{ConfigError, ModelKind, beside};
 use crate::experiments::deliberation::{Config, Fact, Settings};
 use crate::experiments::random::shuffle;
-use crate::experiments::registry::{Stored, Study};
+use crate::experiments::study::{Stored, Study};
 use crate::run::{RunRecord, rng_for};
 
 /// What the pool gives to a run and gets from it.

@@ -26,7 +26,7 @@ use super::settings::Settings;
 use super::state::Status;
 use crate::config::{ModelConfig, ModelKind, Runtime};
 use crate::experiments::reenact::{ReenactError, Reenactment};
-use crate::experiments::registry::{Study, StudySettings};
+use crate::experiments::study::{Study, StudySettings};
 
 /// An original run, from its output folder.
 ///
