@@ -1,6 +1,6 @@
 //! Re-parses recorded answers: which decisions would another parser version make differently?
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -11,6 +11,7 @@ use crate::log::{LogError, Reader};
 use crate::lookup::LookupMap;
 use crate::parse::registry::{self, RegistryError};
 use crate::parse::{AnyParser, ParserSpec};
+use crate::prompt::canonical;
 
 /// A check that could not be done.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -21,6 +22,16 @@ pub enum CheckError {
     /// A decision names a parser this program does not have, or the one asked for does not fit.
     #[error(transparent)]
     Parser(#[from] RegistryError),
+    /// The parser asked for made none of the decisions.
+    #[error("parser {parser} decided nothing in run {run}: its decisions are of {made_by}")]
+    NotInRun {
+        /// The parser asked for.
+        parser: String,
+        /// The run.
+        run: RunId,
+        /// The parsers that decided.
+        made_by: String,
+    },
 }
 
 /// One side of a comparison: what a parser made of an answer.
@@ -72,8 +83,8 @@ pub struct Checked {
     pub unfaithful: Vec<Seq>,
 }
 
-/// Re-parses every decision of a run. `target` names another parser or version; the latest version
-/// of each decision's own parser if not given.
+/// Re-parses the decisions of a run: with `target`, those of that parser, by that version; else each by
+/// the latest version of its own parser.
 ///
 /// # Errors
 /// [`CheckError`].
@@ -87,6 +98,7 @@ pub fn check(
         questions: LookupMap::default(),
         answers: LookupMap::default(),
         parsers: BTreeMap::new(),
+        others: BTreeSet::new(),
         checked: Checked {
             run,
             parser_from: Vec::new(),
@@ -108,7 +120,14 @@ pub fn check(
             check.event(stored.seq, stored.event().map_err(|e| corrupt(e.what))?)?;
         }
     }
-    let Check { mut checked, parsers, .. } = check;
+    let Check { mut checked, parsers, others, .. } = check;
+    if let Some((name, version)) = target
+        && parsers.is_empty()
+        && !others.is_empty()
+    {
+        let made_by = others.into_iter().collect::<Vec<_>>().join(", ");
+        return Err(CheckError::NotInRun { parser: format!("{name}@{version}"), run, made_by });
+    }
     checked.parser_from = names(parsers.values().map(|p| p.from.spec()));
     checked.parser_to = names(parsers.values().map(|p| p.to.spec()));
     Ok(checked)
@@ -133,6 +152,8 @@ struct Check {
     answers: LookupMap<Seq, (Seq, crate::content::Content)>,
     /// By the text of the recorded parser.
     parsers: BTreeMap<String, Pair>,
+    /// The parsers that decided and are not asked for.
+    others: BTreeSet<String>,
     checked: Checked,
 }
 
@@ -159,7 +180,12 @@ impl Check {
                 let (call, sample) = self.questions.remove(&request).ok_or_else(missing)?;
                 let key = made.by.parser.to_string();
                 if !self.parsers.contains_key(&key) {
-                    let pair = self.pair(seq, &made.by.parser)?;
+                    let spec = self.spec(seq, &made.by.parser)?;
+                    if self.target.is_some_and(|(name, _)| name != spec.name) {
+                        self.others.insert(spec.to_string());
+                        return Ok(());
+                    }
+                    let pair = self.pair(&spec)?;
                     self.parsers.insert(key.clone(), pair);
                 }
                 let Some(pair) = self.parsers.get(&key) else { return Ok(()) };
@@ -177,20 +203,28 @@ impl Check {
         Ok(())
     }
 
-    fn pair(&self, seq: Seq, parser: &Value) -> Result<Pair, CheckError> {
-        let run = self.checked.run;
-        let spec = ParserSpec::deserialize(parser).map_err(|e| LogError::Corrupt {
-            run,
+    fn spec(&self, seq: Seq, parser: &Value) -> Result<ParserSpec, LogError> {
+        let what = |e: serde_json::Error| format!("its parser: {e}");
+        ParserSpec::deserialize(parser).map_err(|e| LogError::Corrupt {
+            run: self.checked.run,
             seq,
-            what: format!("its parser: {e}"),
-        })?;
+            what: what(e),
+        })
+    }
+
+    fn pair(&self, spec: &ParserSpec) -> Result<Pair, RegistryError> {
         let (name, version) = match self.target {
             Some(target) => target,
             None => registry::resolve(&spec.name)?,
         };
         let to = ParserSpec { name: name.into(), version, params: spec.params.clone() };
-        Ok(Pair { from: registry::parser(&spec)?, to: registry::parser(&to)? })
+        Ok(Pair { from: registry::parser(spec)?, to: registry::parser(&to)? })
     }
+}
+
+/// Whether two values are the same JSON: a log holds `1` where a parser says `1.0`.
+fn same(a: &Value, b: &Value) -> bool {
+    a == b || matches!((canonical(a), canonical(b)), (Ok(a), Ok(b)) if a == b)
 }
 
 fn compare(
@@ -201,7 +235,7 @@ fn compare(
     text: &str,
 ) {
     let (again, from_verdict) = pair.from.parse_any(text);
-    if again.value != value || again.method != method {
+    if !same(&again.value, &value) || again.method != method {
         checked.unfaithful.push(seq);
     }
     let (now, to_verdict) = pair.to.parse_any(text);
@@ -214,7 +248,7 @@ fn compare(
     if let Some(verdict) = to_verdict {
         checked.verdicts.entry(verdict).or_default().1 += 1;
     }
-    if now.value != value {
+    if !same(&now.value, &value) {
         let from = Side { method, value, verdict: from_verdict };
         let to = Side { method: now.method.to_owned(), value: now.value, verdict: to_verdict };
         checked.flipped.push(Flip { seq, call, sample, from, to });

@@ -6,7 +6,8 @@
 //! (a vote, a name) is believed only of the subject of the question (`p_0012` of `final_vote/p_0012`):
 //! it must be a part of the other call, or a text of the fact. What the run's settings hold, too (an
 //! option to vote for), is in prompts anyway, and counts only of the subject, and only in quotation marks;
-//! what stands in a template (`SATISFIED`) never does.
+//! what stands in a template (`SATISFIED`) never does, unless the parts of one value stand there together (age,
+//! sex, education).
 //! Of several equal texts the subject's own counts; of others' the first is listed, the rest counted.
 //!
 //! Answers of the subject are followed to their own prompts, facts to the decisions they name as
@@ -165,7 +166,13 @@ impl Search<'_> {
         let mut hits: Vec<Hits> = prompts.iter().map(|_| Hits::new()).collect();
         let (run, index) = (self.index.run, &self.index);
         each_event(self.reader, run, |stored, event| {
-            let (source, texts) = match event {
+            let event_value = match &event {
+                Event::DecisionMade(made) if made.details.value.is_object() => {
+                    Some(&made.details.value)
+                }
+                _ => None,
+            };
+            let (source, texts) = match &event {
                 Event::ResponseReceived(r) => {
                     (Source::Answer(stored.seq), answer(r.content.text()))
                 }
@@ -180,6 +187,10 @@ impl Search<'_> {
                 Source::Answer(seq) => index.is_own_answer(seq),
                 Source::Fact(_) => texts.contains(&index.subject),
             };
+            let parts = match (is_own, event_value) {
+                (true, Some(value)) => parts(value),
+                _ => Vec::new(),
+            };
             let texts: Vec<(&String, Proof)> =
                 texts.iter().filter_map(|text| Some((text, index.proof(is_own, text)?))).collect();
             for (prompt, hits) in
@@ -192,6 +203,11 @@ impl Search<'_> {
                     {
                         hits.insert(source, Hit { at, text: (*text).clone(), is_own });
                     }
+                }
+                if !hits.contains_key(&source)
+                    && let Some(at) = prompt.passages.find_all(&parts)
+                {
+                    hits.insert(source, Hit { at, text: parts.join(", "), is_own });
                 }
             }
         })?;
@@ -298,6 +314,17 @@ fn worth_telling(hits: Hits) -> Vec<(Source, Hit, u64)> {
 fn answer(text: &str) -> Vec<String> {
     let text = text.trim();
     if text.is_empty() { Vec::new() } else { vec![text.to_owned()] }
+}
+
+/// The texts and numbers in a value, as a template writes them.
+fn parts(value: &Value) -> Vec<String> {
+    match value {
+        Value::String(text) => vec![text.clone()],
+        Value::Number(number) => vec![number.to_string()],
+        Value::Array(items) => items.iter().flat_map(parts).collect(),
+        Value::Object(map) => map.values().flat_map(parts).collect(),
+        Value::Null | Value::Bool(_) => Vec::new(),
+    }
 }
 
 /// The texts of a fact: its own, and the long ones of what is inside.

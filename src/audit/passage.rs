@@ -9,6 +9,9 @@ pub(super) const LONG: usize = 32;
 /// Shorter texts say nothing at all.
 const SHORT: usize = 4;
 
+/// So many parts of one value do not stand together by chance.
+const TOGETHER: usize = 4;
+
 /// Bytes by which a place is looked up.
 const START: usize = 16;
 
@@ -64,19 +67,47 @@ impl Passages {
         messages.find_map(|(number, (_, message))| {
             let mut places = message.match_indices(text);
             let stands = |(at, _): &(usize, &str)| {
-                let before = message.get(..*at).and_then(|s| s.chars().next_back());
-                let after = message.get(at + text.len()..).and_then(|s| s.chars().next());
+                let beside = beside(message, *at, text);
                 match proof {
                     Proof::Anywhere => true,
-                    Proof::WholeWords => {
-                        [before, after].iter().flatten().all(|c| !c.is_alphanumeric())
-                    }
-                    Proof::Quoted => [before, after].iter().all(|c| c.is_some_and(is_quote)),
+                    Proof::WholeWords => is_word(beside),
+                    Proof::Quoted => beside.iter().all(|c| c.is_some_and(is_quote)),
                 }
             };
             places.find(stands).map(|(at, _)| (number, at))
         })
     }
+
+    /// The message and byte where a text of any length stands as a word of its own.
+    fn word(&self, message: usize, text: &str) -> Option<usize> {
+        let (_, message) = self.messages.get(message)?;
+        let mut places = message.match_indices(text).map(|(at, _)| at);
+        places.find(|at| is_word(beside(message, *at, text)))
+    }
+
+    /// The message in which all of some texts stand as words of their own, and the first of their places:
+    /// one short text may stand somewhere by chance, [`TOGETHER`] of them do not.
+    pub(super) fn find_all(&self, texts: &[String]) -> Option<(usize, usize)> {
+        if texts.len() < TOGETHER {
+            return None;
+        }
+        (0..self.messages.len()).find_map(|number| {
+            let places: Option<Vec<usize>> =
+                texts.iter().map(|text| self.word(number, text)).collect();
+            Some((number, places?.into_iter().min()?))
+        })
+    }
+}
+
+/// The characters before and after a text that stands in a message.
+fn beside(message: &str, at: usize, text: &str) -> [Option<char>; 2] {
+    let before = message.get(..at).and_then(|s| s.chars().next_back());
+    let after = message.get(at + text.len()..).and_then(|s| s.chars().next());
+    [before, after]
+}
+
+fn is_word(beside: [Option<char>; 2]) -> bool {
+    beside.iter().flatten().all(|c| !c.is_alphanumeric())
 }
 
 fn is_quote(c: char) -> bool {
@@ -103,6 +134,11 @@ mod tests {
         assert_eq!(passages.find("a long way from the city", Proof::Anywhere), Some((1, 23)));
         assert_eq!(passages.find("a long way from the sea.", Proof::Anywhere), None);
         assert_eq!(passages.find("You", Proof::Anywhere), None, "says nothing");
+        let words = |words: &[&str]| words.iter().map(|w| (*w).to_owned()).collect::<Vec<_>>();
+        let together = words(&["Parks", "Parkside", "She", "said"]);
+        assert_eq!(passages.find_all(&together), Some((0, 9)));
+        assert_eq!(passages.find_all(&together[1..]), None, "three may be chance");
+        assert_eq!(passages.find_all(&words(&["Park", "Parks", "She", "said"])), None);
         assert_eq!((passages.role(0), passages.role(1), passages.role(2)), ("system", "user", ""));
     }
 }

@@ -210,6 +210,7 @@ impl From<CheckError> for CliError {
         match error {
             CheckError::Log(e) => e.into(),
             CheckError::Parser(e) => e.into(),
+            CheckError::NotInRun { .. } => CliError::usage(error.to_string()),
         }
     }
 }

@@ -10,13 +10,10 @@ use super::show::experiment_of;
 use crate::experiments::registry;
 use crate::id::RunId;
 use crate::log::Log;
-use crate::run::{AnyExperiment, OutputFile, RunRecord};
+use crate::run::{AnyExperiment, OutputFile, RunRecord, SIMULATED_MARK};
 
 /// Where folders of outputs are made.
 const PARENT: &str = "outputs";
-
-/// A file that is in every folder of made-up answers: the others have no place to say so.
-const MARK: &str = "SIMULATED.txt";
 
 /// The folder that a run writes when it has finished, if its settings give it a name.
 pub(super) struct Folder(PathBuf);
@@ -97,7 +94,7 @@ pub(super) fn files(
         return Err(CliError::usage(format!("experiment {name} has no outputs")));
     }
     if select::is_simulated(&record.started) {
-        files.push(OutputFile::text(MARK, select::SIMULATED));
+        files.push(OutputFile::text(SIMULATED_MARK, select::SIMULATED));
     }
     Ok(files)
 }

@@ -38,7 +38,7 @@ pub use divergence::Divergence;
 pub use execute::{Ended, Finish, execute};
 pub use experiment::{AnyExperiment, Experiment, Handle, Report, Run};
 pub use mode::Mode;
-pub use output::{OutputError, OutputFile};
+pub use output::{OutputError, OutputFile, SIMULATED_MARK};
 pub use parent::Parent;
 pub use question::{Answer, CallFailed, DecisionRef, Question, Reuse};
 pub use record::{Exchange, Place, RunRecord, started};

@@ -5,6 +5,9 @@ use serde::Serialize;
 use crate::log::LogError;
 use crate::table::Table;
 
+/// A file that is in every output folder of made-up answers, where the others have no place to say so.
+pub const SIMULATED_MARK: &str = "SIMULATED.txt";
+
 /// A file of a run's output folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OutputFile {

@@ -29,7 +29,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ),
     ("stats", &[]),
     ("table", &[]),
-    ("check", &["content", "event", "id", "log", "lookup", "parse"]),
+    ("check", &["content", "event", "id", "log", "lookup", "parse", "prompt"]),
     ("audit", &["event", "id", "inert", "log", "lookup", "parse", "prompt"]),
     ("exchange", &["content", "event", "id", "inert", "jsonl", "log", "lookup", "model", "prompt"]),
 ];

@@ -123,3 +123,18 @@ fn a_game_has_tables_too() {
     let tables = [place.read("out/puzzles.csv"), place.read("out/answers.csv")].concat();
     assert_said!("folders_game", tables);
 }
+
+#[test]
+fn made_up_answers_never_come_back_as_an_originals() {
+    let place = Place::new();
+    let config = concat!(env!("CARGO_MANIFEST_DIR"), "/config/deliberation_small.yaml");
+    place.ok(&format!("run {config} -q"));
+    let folder = "outputs/budgeting_small";
+    let said = place.run(&format!("import deliberation {folder}"));
+    assert_eq!((said.code, said.out.as_str()), (2, ""));
+    assert_said!("folders_made_up", said.err);
+    place.ok(&format!("personas import {folder}"));
+    let (pool, _) = place.json("personas stats");
+    assert_eq!(pool["personas"], 40);
+    assert_eq!(pool["simulated"], 40, "all of them are marked");
+}

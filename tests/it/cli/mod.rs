@@ -1,6 +1,7 @@
 //! The real program, as a user meets it.
 
 mod audits;
+mod checks;
 mod files;
 mod folders;
 mod forks;

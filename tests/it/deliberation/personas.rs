@@ -65,10 +65,15 @@ fn malformed_lines_are_counted_and_named() {
                 \"The owner of a shop\"}\n{\"persona\": \"A baker of bread\"}\nnot JSON, a plain \
                 line about a person\n{\"persona\": \"cut\n\"A person in quotes who is a nurse\"";
     let file = read(text);
-    assert_eq!(file.malformed, [2, 7]);
-    let plain = "not JSON, a plain line about a person";
+    assert_eq!(file.malformed, [2, 6, 7]);
     let quoted = "A person in quotes who is a nurse";
-    assert_eq!(file.english, ["A baker of bread", "The owner of a shop", plain, quoted]);
+    assert_eq!(file.english, ["A baker of bread", "The owner of a shop", quoted]);
+    let plain = read("A plain line about a person\n\nAnother person who bakes bread\n");
+    assert_eq!(
+        (plain.english.len(), plain.malformed),
+        (2, vec![]),
+        "what the first line is, all are"
+    );
 }
 
 #[test]

@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use super::pool::{Enriched, PoolError};
 use crate::inert::inert;
+use crate::run::SIMULATED_MARK;
 
 /// The enriched personas of a file.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -39,10 +40,15 @@ pub fn gather(path: &Path) -> Result<Gathered, PoolError> {
             (1..).zip(list.ok_or_else(|| wrong(none))?).map(entry).collect()
         }
     };
+    // The shapes of an output folder have no place to say who made its personas.
+    let made_up = file.with_file_name(SIMULATED_MARK).exists();
     let mut gathered = Gathered { file, ..Gathered::default() };
     for (name, entry) in entries {
         match entry.and_then(|entry| Enriched::read(&entry)) {
-            Ok(persona) => gathered.personas.push(persona),
+            Ok(persona) => {
+                let simulated = persona.simulated || made_up;
+                gathered.personas.push(Enriched { simulated, ..persona });
+            }
             Err(reason) => gathered.bad.push((name, reason)),
         }
     }

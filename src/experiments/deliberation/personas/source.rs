@@ -70,12 +70,14 @@ impl PersonaFile {
 }
 
 /// The personas of a text: a JSON object a line with `persona` or `input persona` (persona-hub's
-/// formats), or plain text a line.
+/// formats), or plain text a line. What the first line is, all are.
 pub fn read(text: &str) -> PersonaFile {
     let (mut file, mut seen) = (PersonaFile::default(), BTreeSet::new());
     let lines = (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty());
+    let first = text.lines().map(str::trim).find(|line| !line.is_empty());
+    let is_json = first.is_some_and(|line| line.starts_with(JSON));
     for (number, line) in lines {
-        let Some(persona) = persona(line.trim()) else {
+        let Some(persona) = persona(line.trim(), is_json) else {
             file.malformed.push(number);
             continue;
         };
@@ -88,8 +90,11 @@ pub fn read(text: &str) -> PersonaFile {
     file
 }
 
-fn persona(line: &str) -> Option<String> {
-    if !line.starts_with(['{', '[', '"']) {
+/// How a line of JSON begins.
+const JSON: [char; 3] = ['{', '[', '"'];
+
+fn persona(line: &str, is_json: bool) -> Option<String> {
+    if !is_json && !line.starts_with(JSON) {
         return Some(line.to_owned());
     }
     let value: Value = serde_json::from_str(line).ok()?;

@@ -13,6 +13,7 @@ use crate::experiments::deliberation::config::Config;
 use crate::experiments::deliberation::state::{Status, Transcript};
 use crate::experiments::reenact::ReenactError;
 use crate::parse::demographics::Demographics;
+use crate::run::SIMULATED_MARK;
 
 /// The files of an original run.
 pub(super) struct Files {
@@ -110,6 +111,16 @@ impl Files {
         if !folder.is_dir() {
             let reason = "no such folder: name the original run's, as outputs/pilot_001".to_owned();
             return Err(ReenactError::Unreadable { path: folder.display().to_string(), reason });
+        }
+        // Else made-up answers would come back as an original's.
+        let mark = folder.join(SIMULATED_MARK);
+        if mark.exists() {
+            let reason =
+                "the answers of this folder were made up by a program: it is no original run";
+            return Err(ReenactError::Inconsistent {
+                path: mark.display().to_string(),
+                reason: reason.to_owned(),
+            });
         }
         let path = folder.join("config.yaml");
         let text = text(&path)?;

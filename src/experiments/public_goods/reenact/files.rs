@@ -76,9 +76,16 @@ impl Rows {
             return Err(wrong(1, format!("the column {missing:?} is missing; there are: {there}")));
         }
         let mut rows = Vec::new();
+        let (mut read, mut line) = (0, 1);
         for record in reader.records() {
             let record = record.map_err(|e| wrong(1, e.to_string()))?;
-            let line = record.position().map_or(1, csv::Position::line);
+            // A record begins behind the line break before it, of which the reader has left a part.
+            let begin = record.position().map_or(read, |place| place.byte() as usize);
+            let breaks = text.as_bytes().iter().skip(begin).take_while(|b| b.is_ascii_control());
+            let begin = (begin + breaks.count()).min(text.len());
+            let passed = text.as_bytes().get(read..begin).unwrap_or_default();
+            line += passed.iter().filter(|byte| **byte == b'\n').count() as u64;
+            read = begin;
             if record.len() != columns.len() {
                 let reason = format!(
                     "{} cells where the first line has {} columns",
@@ -131,5 +138,24 @@ impl<'a> Row<'a> {
     /// Something wrong with the row.
     pub(super) fn wrong(&self, reason: String) -> ReenactError {
         ReenactError::Line { path: self.table.path.clone(), line: self.line, reason }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_counted_whatever_ends_them() {
+        for text in ["a,b\n1,2\n3\n", "a,b\r\n1,2\r\n3\r\n", "a,b\r\n\"1\r\n1\",2\r\n3\r\n"] {
+            let line = 3 + u64::from(text.contains('"'));
+            let wrong = Rows::parse(text, "game_log.csv", &["a"]).map(drop).unwrap_err();
+            assert!(
+                wrong.to_string().starts_with(&format!("game_log.csv, line {line}: ")),
+                "{wrong}"
+            );
+        }
+        let rows = Rows::parse("a,b\r\n1,2\r\n3,4", "game_log.csv", &["a"]).unwrap();
+        assert_eq!(rows.rows.iter().map(|(line, _)| *line).collect::<Vec<_>>(), [2, 3]);
     }
 }
