@@ -112,7 +112,9 @@ fn subject<'a>(call: &CallPath, asked: impl Iterator<Item = &'a str>) -> String 
         kinds.len() as f64 / (*questions).max(1) as f64
     };
     let ranked = parts.iter().zip(&of_part);
-    let best = ranked.max_by(|(_, a), (_, b)| share(a).total_cmp(&share(b)));
+    // In a small study a turn's number may differ as much; it is asked fewer kinds of question.
+    let best = ranked
+        .max_by(|(_, a), (_, b)| share(a).total_cmp(&share(b)).then(a.0.len().cmp(&b.0.len())));
     best.map(|(part, _)| (*part).to_owned()).unwrap_or_default()
 }
 

@@ -67,8 +67,9 @@ pub(super) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
                     format!("{config} is for {other}, and what is played is an adventure");
                 return Err(CliError::usage(message));
             }
+            // Last, so that nothing the config or a flag says takes the person's place.
             let human = ["player=human", "games=1"].map(str::to_owned);
-            let settings: Vec<String> = human.into_iter().chain(settings).collect();
+            let settings: Vec<String> = settings.into_iter().chain(human).collect();
             let study = registry::study(&config, Some(adventure::NAME), &settings)?;
             let seat = seat_at(&terminal, &study.settings.experiment);
             let folder = FolderArgs::default();

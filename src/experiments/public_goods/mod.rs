@@ -15,7 +15,7 @@
 //! | messages one after the other, in the order of the players | the original answers, which reply to those before them |
 //! | avatars ([`AVATARS`]) | the names in the original runs; here they are drawn by the seed |
 //! | what settings hide ([`Config::peer_outcome_visibility`], [`Config::actor_anonymity`]) | the parameters' names; ours in detail |
-//! | a player who fails leaves, the share is divided among those who contributed, one player alone ends the game | ours |
+//! | a player who fails leaves, the share is divided among those who contributed (the multiplier stays, so each coin then returns more to each than the MPCR says), one player alone ends the game | ours |
 //! | another answer when one cannot be used ([`Config::max_parse_retries`]), then the document's default or failure ([`Config::unusable_answer`]) | ours, and the document's priority list |
 //! | measures, comparison and groups of reasoning ([`measures`]) | the document's "Future Extensions"; ours in detail |
 //!
