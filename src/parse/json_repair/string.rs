@@ -268,28 +268,26 @@ impl Cursor<'_> {
             out.push_str("\\u");
             return;
         };
-        let mut code = high;
-        if (0xD800..0xDC00).contains(&high) && self.rest().starts_with("\\u") {
+        let mut c = char::decode_utf16([high]).next().and_then(Result::ok);
+        if c.is_none() && self.rest().starts_with("\\u") {
             let back = self.pos;
             self.pos += 2;
-            match self.four_digits() {
-                Some(low) if (0xDC00..0xE000).contains(&low) => {
-                    code = 0x1_0000 + ((high - 0xD800) << 10) + (low - 0xDC00);
-                }
-                _ => self.pos = back,
+            let low = self.four_digits();
+            c = low.and_then(|low| char::decode_utf16([high, low]).next()?.ok());
+            if c.is_none() {
+                self.pos = back;
             }
         }
-        let c = char::from_u32(code);
         if c.is_none() {
             self.note(Repair::BadEscape);
         }
         out.push(c.unwrap_or(char::REPLACEMENT_CHARACTER));
     }
 
-    fn four_digits(&mut self) -> Option<u32> {
+    fn four_digits(&mut self) -> Option<u16> {
         let digits = self.rest().get(..4)?;
         let digits = digits.bytes().all(|b| b.is_ascii_hexdigit()).then_some(digits)?;
-        let code = u32::from_str_radix(digits, 16).ok()?;
+        let code = u16::from_str_radix(digits, 16).ok()?;
         self.pos += 4;
         Some(code)
     }
