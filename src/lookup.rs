@@ -5,7 +5,7 @@ use std::hash::Hash;
 /// A map to look things up in.
 #[derive(Debug, Clone)]
 #[expect(clippy::disallowed_types, reason = "this wrapper offers no iteration")]
-pub(crate) struct LookupMap<K, V>(std::collections::HashMap<K, V>);
+pub(crate) struct LookupMap<K, V>(std::collections::HashMap<K, V, foldhash::fast::RandomState>);
 
 impl<K: Hash + Eq, V> LookupMap<K, V> {
     /// The value of a key.

@@ -25,6 +25,64 @@ pub const DOMAIN: &[u8] = b"retold event v1\n";
 /// What stands before the first event of every run.
 pub const GENESIS: EventHash = EventHash([0; 32]);
 
+/// The end of a run's chain, or a place in it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Head {
+    /// The last seq; 0 for a run without events.
+    pub seq: Seq,
+    /// Its hash.
+    pub hash: EventHash,
+}
+
+impl Head {
+    /// Before the first event.
+    pub const START: Head = Head { seq: Seq(0), hash: GENESIS };
+}
+
+/// An event with its place in a run, and the hash that follows from both.
+#[derive(Debug, Clone)]
+pub struct LinkedEvent {
+    event: NewEvent,
+    after: Head,
+    content: Option<(ContentHash, bool)>,
+    head: Head,
+}
+
+impl LinkedEvent {
+    /// The event of `run` that follows `after`.
+    pub fn new(event: NewEvent, run: RunId, after: Head) -> Self {
+        let content = event.content.as_ref().map(content_key);
+        let seq = after.seq.next();
+        let hash = Link::of_new(&event, run, seq, content).hash_after(after.hash);
+        LinkedEvent { event, after, content, head: Head { seq, hash } }
+    }
+
+    /// The event.
+    pub fn event(&self) -> &NewEvent {
+        &self.event
+    }
+
+    /// The event alone.
+    pub fn into_event(self) -> NewEvent {
+        self.event
+    }
+
+    /// What it follows.
+    pub fn after(&self) -> Head {
+        self.after
+    }
+
+    /// The hash of its content, and whether that is a vector.
+    pub fn content(&self) -> Option<(ContentHash, bool)> {
+        self.content
+    }
+
+    /// The end of the chain once it is stored.
+    pub fn head(&self) -> Head {
+        self.head
+    }
+}
+
 /// The columns that the chain covers, borrowed from either kind of event.
 #[derive(Debug, Clone, Copy)]
 pub struct Link<'a> {

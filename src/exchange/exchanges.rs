@@ -12,7 +12,7 @@ use crate::event::{
 };
 use crate::id::{CallPath, PromptHash, RunId, Sample, Seq, Time};
 use crate::jsonl::JsonlReader;
-use crate::log::{Append, Backend, LogError, Reader};
+use crate::log::{Append, Backend, Head, LogError, Reader};
 use crate::lookup::LookupMap;
 use crate::model::scripted::{Exchange, LoadProblem};
 use crate::model::{ExchangeLine, ExchangeResponse, Response, Usage};
@@ -90,7 +90,7 @@ impl Exchanges {
     /// [`LogError`].
     pub fn store(self, backend: &dyn Backend, run: RunId) -> Result<(), LogError> {
         let _lease = backend.lease(run)?;
-        let append = Append { run, first: Seq(1), events: self.events };
+        let append = Append::new(run, Head::START, self.events);
         backend.committer()?.commit(&[append])?;
         Ok(())
     }

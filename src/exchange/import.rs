@@ -3,7 +3,7 @@
 use super::error::ImportError;
 use super::recording::Recording;
 use crate::id::Seq;
-use crate::log::{Append, Backend};
+use crate::log::{Append, Backend, Head};
 
 /// What an import did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,7 +25,7 @@ pub fn import_recording(
     let Recording { run, events, hashes } = recording;
     let _lease = backend.lease(*run)?;
     let mut reader = backend.reader()?;
-    let mut known = 0;
+    let (mut known, mut head) = (0, Head::START);
     loop {
         let ours = reader.events(*run, Seq(known as u64), 1024)?;
         let Some(last) = ours.last() else { break };
@@ -36,11 +36,11 @@ pub fn import_recording(
             }
         }
         known = usize::try_from(last.seq.0).unwrap_or(usize::MAX);
+        head = Head { seq: last.seq, hash: last.hash };
     }
     let added = events.get(known..).unwrap_or_default();
     if !added.is_empty() {
-        let first = Seq(known as u64 + 1);
-        let append = Append { run: *run, first, events: added.to_vec() };
+        let append = Append::new(*run, head, added.to_vec());
         backend.committer()?.commit(&[append])?;
     }
     let known = known.min(events.len()) as u64;

@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use super::error::LogError;
+use crate::event::chain::{Head, LinkedEvent};
 use crate::event::{NewEvent, StoredEvent};
-use crate::id::{EventHash, PromptHash, RunId, Seq, Time};
+use crate::id::{PromptHash, RunId, Seq, Time};
 use crate::prompt::Request;
 
 /// A place that keeps the events of many runs.
@@ -13,8 +14,9 @@ use crate::prompt::Request;
 ///
 /// - Events are never changed or deleted. Content is kept once, requests are kept once.
 /// - A commit is all or nothing, and durable when it returns.
-/// - The seq of an event is given inside the transaction that stores it: one more than the last of
-///   its run. An [`Append`] says which it expects; another one is a [`LogError::Conflict`].
+/// - The seq of an event is one more than the last of its run, and its hash follows from the last
+///   one's. An [`Append`] says which event it follows; inside the transaction that is compared with
+///   the end of the run, and another one is a [`LogError::Conflict`].
 /// - A run has one lease at a time, over all processes; a crash releases it.
 /// - Readers never block the writer, and see whole commits only.
 pub trait Backend: Send + Sync {
@@ -59,19 +61,20 @@ impl Lease {
 pub struct Append {
     /// The run.
     pub run: RunId,
-    /// The seq that the first event is expected to get.
-    pub first: Seq,
-    /// The events.
-    pub events: Vec<NewEvent>,
+    /// The events, each of which follows the one before.
+    pub events: Vec<LinkedEvent>,
 }
 
-/// The end of a run's chain.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Head {
-    /// The last seq; 0 for a run without events.
-    pub seq: Seq,
-    /// Its hash.
-    pub hash: EventHash,
+impl Append {
+    /// Events that follow `after` in a run.
+    pub fn new(run: RunId, after: Head, events: impl IntoIterator<Item = NewEvent>) -> Self {
+        let link = |head: &mut Head, event| {
+            let event = LinkedEvent::new(event, run, *head);
+            *head = event.head();
+            Some(event)
+        };
+        Append { run, events: events.into_iter().scan(after, link).collect() }
+    }
 }
 
 /// Appends.
@@ -81,7 +84,7 @@ pub trait Committer: Send {
     ///
     /// # Errors
     /// [`LogError`]; then everything since the last flush is dropped.
-    fn append(&mut self, append: &Append) -> Result<Head, LogError>;
+    fn append(&mut self, append: &Append) -> Result<(), LogError>;
 
     /// Makes durable what was appended since the last flush: all of it or nothing.
     ///
@@ -89,14 +92,13 @@ pub trait Committer: Send {
     /// [`LogError`]; then nothing of it was stored.
     fn flush(&mut self) -> Result<(), LogError>;
 
-    /// Appends to any number of runs in one durable transaction; the new heads, in order.
+    /// Appends to any number of runs in one durable transaction.
     ///
     /// # Errors
     /// [`LogError`]; then nothing of it was stored.
-    fn commit(&mut self, appends: &[Append]) -> Result<Vec<Head>, LogError> {
-        let heads = appends.iter().map(|append| self.append(append)).collect::<Result<_, _>>()?;
-        self.flush()?;
-        Ok(heads)
+    fn commit(&mut self, appends: &[Append]) -> Result<(), LogError> {
+        appends.iter().try_for_each(|append| self.append(append))?;
+        self.flush()
     }
 }
 

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::backend::{Append, Backend, Committer, Head, Lease, LeaseGuard, Reader, RunHead};
+use super::backend::{Append, Backend, Committer, Lease, LeaseGuard, Reader, RunHead};
 use super::error::LogError;
-use crate::event::chain::{GENESIS, Link, content_key};
+use crate::event::chain::{Head, LinkedEvent};
 use crate::event::{NewEvent, StoredEvent};
 use crate::id::{PromptHash, RunId, Seq};
 use crate::prompt::Request;
@@ -69,16 +69,14 @@ impl Backend for MemoryBackend {
 impl Store {
     fn head(&self, run: RunId) -> Head {
         let last = self.runs.get(&run).and_then(|events| events.last());
-        last.map_or(Head { seq: Seq(0), hash: GENESIS }, |e| Head { seq: e.seq, hash: e.hash })
+        last.map_or(Head::START, |e| Head { seq: e.seq, hash: e.hash })
     }
 }
 
-fn stored(event: &NewEvent, run: RunId, after: Head) -> StoredEvent {
-    let content = event.content.as_ref().map(content_key);
-    let seq = after.seq.next();
-    let hash = Link::of_new(event, run, seq, content).hash_after(after.hash);
+fn stored(event: &LinkedEvent, run: RunId) -> StoredEvent {
+    let Head { seq, hash } = event.head();
     let NewEvent { kind, version, time, call, sample, prompt, cause, content, body } =
-        event.clone();
+        event.event().clone();
     let prompt = prompt.map(|p| p.hash());
     StoredEvent { run, seq, kind, version, time, call, sample, prompt, cause, content, body, hash }
 }
@@ -97,33 +95,33 @@ struct MemoryCommitter {
 }
 
 impl MemoryCommitter {
-    fn stage(&mut self, append: &Append) -> Result<Head, LogError> {
-        let Append { run, first, events } = append;
+    fn stage(&mut self, append: &Append) -> Result<(), LogError> {
+        let Append { run, events } = append;
         let last = self.staged.runs.get(run).and_then(|events| events.last());
         let last = last.map(|e| Head { seq: e.seq, hash: e.hash });
         let mut head = last.unwrap_or_else(|| self.log.store().head(*run));
-        if head.seq.next() != *first {
-            return Err(LogError::Conflict { run: *run, seq: *first });
+        for event in events {
+            if event.after() != head {
+                return Err(LogError::Conflict { run: *run, seq: event.head().seq });
+            }
+            head = event.head();
         }
         if events.is_empty() {
-            return Ok(head);
+            return Ok(());
         }
         if last.is_none() {
             self.staged.order.push(*run);
         }
         let staged = self.staged.runs.entry(*run).or_default();
-        for event in events {
-            let event = stored(event, *run, head);
-            head = Head { seq: event.seq, hash: event.hash };
-            staged.push(event);
-        }
-        self.staged.requests.extend(events.iter().filter_map(|event| event.prompt.clone()));
-        Ok(head)
+        staged.extend(events.iter().map(|event| stored(event, *run)));
+        let requests = events.iter().filter_map(|event| event.event().prompt.clone());
+        self.staged.requests.extend(requests);
+        Ok(())
     }
 }
 
 impl Committer for MemoryCommitter {
-    fn append(&mut self, append: &Append) -> Result<Head, LogError> {
+    fn append(&mut self, append: &Append) -> Result<(), LogError> {
         let staged = self.stage(append);
         if staged.is_err() {
             self.staged = Staged::default();

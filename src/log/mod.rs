@@ -17,9 +17,8 @@ mod sqlite;
 mod verify;
 mod writer;
 
-pub use backend::{
-    Append, Backend, Committer, Head, Lease, LeaseGuard, Reader, RunHead, SharedBackend,
-};
+pub use crate::event::chain::Head;
+pub use backend::{Append, Backend, Committer, Lease, LeaseGuard, Reader, RunHead, SharedBackend};
 pub use error::LogError;
 pub use memory::MemoryBackend;
 pub use skeleton::{expand, externalise};

@@ -2,9 +2,9 @@
 
 use std::fmt;
 
-use super::backend::{Head, Reader};
+use super::backend::Reader;
 use super::error::LogError;
-use crate::event::chain::{GENESIS, Link};
+use crate::event::chain::{Head, Link};
 use crate::event::{Event, OutcomeHasher, StoredEvent};
 use crate::id::{CallPath, EventHash, PromptHash, RunId, Sample, Seq};
 use crate::lookup::LookupMap;
@@ -136,7 +136,7 @@ impl Chain {
     fn new(run: RunId) -> Self {
         Chain {
             run,
-            head: Head { seq: Seq(0), hash: GENESIS },
+            head: Head::START,
             outcome: OutcomeHasher::default(),
             questions: LookupMap::default(),
             answers: LookupMap::default(),

@@ -15,6 +15,7 @@ use super::group::{Item, Queued, drain};
 use super::memory::MemoryBackend;
 use super::sqlite::{SqliteBackend, SqliteOptions};
 use crate::event::NewEvent;
+use crate::event::chain::{Head, LinkedEvent};
 use crate::id::{RunId, Seq};
 
 /// A log: a backend and its writer thread.
@@ -86,10 +87,10 @@ impl Log {
     /// [`LogError::RunExists`], [`LogError::InUse`].
     pub fn begin(&self, run: RunId) -> Result<RunWriter, LogError> {
         let lease = self.backend.lease(run)?;
-        if self.last_seq(run)?.is_some() {
+        if self.head(run)?.is_some() {
             return Err(LogError::RunExists { run, path: self.backend.name() });
         }
-        self.writer(run, Seq(0), lease)
+        self.writer(run, Head::START, lease)
     }
 
     /// Takes the lease of a run that exists.
@@ -98,21 +99,21 @@ impl Log {
     /// [`LogError::NoSuchRun`], [`LogError::InUse`].
     pub fn go_on(&self, run: RunId) -> Result<RunWriter, LogError> {
         let lease = self.backend.lease(run)?;
-        let last = self.last_seq(run)?;
-        let last = last.ok_or_else(|| LogError::NoSuchRun { run, path: self.backend.name() })?;
-        self.writer(run, last, lease)
+        let head = self.head(run)?;
+        let head = head.ok_or_else(|| LogError::NoSuchRun { run, path: self.backend.name() })?;
+        self.writer(run, head, lease)
     }
 
-    fn last_seq(&self, run: RunId) -> Result<Option<Seq>, LogError> {
+    fn head(&self, run: RunId) -> Result<Option<Head>, LogError> {
         let runs = self.reader()?.runs()?;
-        Ok(runs.into_iter().find(|r| r.run == run).map(|r| r.head.seq))
+        Ok(runs.into_iter().find(|r| r.run == run).map(|r| r.head))
     }
 
-    fn writer(&self, run: RunId, last: Seq, lease: Lease) -> Result<RunWriter, LogError> {
+    fn writer(&self, run: RunId, head: Head, lease: Lease) -> Result<RunWriter, LogError> {
         let sender = self.queue.sender(&self.backend)?;
         let failed = Arc::new(OnceLock::new());
         let queue = self.queue.clone();
-        Ok(RunWriter { run, next: last.next(), sender, failed, _lease: lease, _queue: queue })
+        Ok(RunWriter { run, head, sender, failed, _lease: lease, _queue: queue })
     }
 }
 
@@ -146,15 +147,17 @@ impl Drop for Queue {
 
 /// The right to append to one run, and the way to do it.
 ///
-/// Events get their seq inside the transaction; as the lease makes this the only writer and the
-/// channel keeps the order, the seq can be foretold, and the transaction fails if it was foretold
-/// wrongly. After a failure nothing more is stored.
+/// As the lease makes this the only writer and the channel keeps the order, an event's seq and hash
+/// are known before it is stored, and are worked out here, where there is more time than in the one
+/// thread that all runs share. The transaction fails if the run ends otherwise. After a failure
+/// nothing more is stored.
 ///
 /// Dropping it waits until all that was submitted is stored, and only then gives the lease back:
 /// whoever takes it next sees the end of the run.
 pub struct RunWriter {
     run: RunId,
-    next: Seq,
+    /// The end of the run once all that was submitted is stored.
+    head: Head,
     sender: Sender<Item>,
     failed: Arc<OnceLock<LogError>>,
     _lease: Lease,
@@ -181,7 +184,7 @@ impl RunWriter {
 
     /// The seq the next event will get.
     pub fn next_seq(&self) -> Seq {
-        self.next
+        self.head.seq.next()
     }
 
     /// Submits an event without waiting for it to be stored.
@@ -209,10 +212,11 @@ impl RunWriter {
         if let Some(error) = self.failed.get() {
             return Err(error.clone());
         }
-        let seq = self.next;
-        let item = Queued { run: self.run, seq, event, failed: self.failed.clone(), done };
+        let event = LinkedEvent::new(event, self.run, self.head);
+        let head = event.head();
+        let item = Queued { run: self.run, event, failed: self.failed.clone(), done };
         self.sender.send(Item::Event(item)).map_err(|_| writer_gone())?;
-        self.next = seq.next();
-        Ok(seq)
+        self.head = head;
+        Ok(head.seq)
     }
 }

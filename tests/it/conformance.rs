@@ -6,7 +6,7 @@ use retold::content::Content;
 use retold::event::NewEvent;
 use retold::id::{CallPath, RunId, Seq, Time};
 use retold::log::{
-    Append, Backend, LogError, MemoryBackend, SqliteBackend, SqliteOptions, verify_all,
+    Append, Backend, Head, LogError, MemoryBackend, SqliteBackend, SqliteOptions, verify_all,
 };
 use retold::prompt::Request;
 use serde_json::json;
@@ -25,18 +25,24 @@ fn conforms(backend: &dyn Backend) {
     assert!(runs.iter().all(|run| run.problem.is_none()), "{runs:?}");
 }
 
-fn append(run: RunId, first: u64, numbers: std::ops::Range<i64>) -> Append {
-    Append { run, first: Seq(first), events: numbers.map(row).collect() }
+fn append(run: RunId, after: Head, numbers: std::ops::Range<i64>) -> Append {
+    Append::new(run, after, numbers.map(row))
+}
+
+/// The end of a run once something is appended.
+fn end(append: &Append) -> Head {
+    append.events.last().unwrap().head()
 }
 
 fn seqs_follow_one_another(backend: &dyn Backend) {
     let (mut committer, mut reader) = (backend.committer().unwrap(), backend.reader().unwrap());
     let (a, b) = (RunId([0xaa; 8]), RunId([0x11; 8]));
     assert!(events(reader.as_mut(), a).is_empty());
-    let batch = [append(a, 1, 0..3), append(b, 1, 5..6), append(a, 4, 3..5)];
-    let heads = committer.commit(&batch).unwrap();
-    assert_eq!(heads.iter().map(|h| h.seq.0).collect::<Vec<_>>(), [3, 1, 5]);
-    assert_eq!(committer.commit(&[append(a, 6, 5..9)]).unwrap()[0].seq, Seq(9));
+    let first = append(a, Head::START, 0..3);
+    let second = append(a, end(&first), 3..5);
+    let third = append(a, end(&second), 5..9);
+    committer.commit(&[first, append(b, Head::START, 5..6), second]).unwrap();
+    committer.commit(&[third]).unwrap();
     let all = events(reader.as_mut(), a);
     assert_eq!(all.iter().map(|e| e.seq.0).collect::<Vec<_>>(), (1..=9).collect::<Vec<_>>());
     let part = reader.events(a, Seq(4), 3).unwrap();
@@ -50,16 +56,20 @@ fn seqs_follow_one_another(backend: &dyn Backend) {
 fn a_commit_is_all_or_nothing(backend: &dyn Backend) {
     let (mut committer, mut reader) = (backend.committer().unwrap(), backend.reader().unwrap());
     let (a, b) = (RunId([0x21; 8]), RunId([0x22; 8]));
-    committer.commit(&[append(a, 1, 0..2)]).unwrap();
-    for first in [1, 2, 4] {
-        let batch = [append(b, 1, 0..3), append(a, first, 7..9)];
-        let conflict = LogError::Conflict { run: a, seq: Seq(first) };
+    let first = append(a, Head::START, 0..2);
+    let head = end(&first);
+    committer.commit(&[first]).unwrap();
+    let at = |seq| Head { seq: Seq(seq), ..head };
+    // Too early, too late, and where the run ends, but after another event.
+    for after in [Head::START, at(1), at(3), Head { seq: head.seq, ..Head::START }] {
+        let batch = [append(b, Head::START, 0..3), append(a, after, 7..9)];
+        let conflict = LogError::Conflict { run: a, seq: after.seq.next() };
         assert_eq!(committer.commit(&batch).unwrap_err(), conflict);
         assert_eq!(events(reader.as_mut(), a).len(), 2);
         assert!(events(reader.as_mut(), b).is_empty());
     }
     assert!(reader.runs().unwrap().iter().all(|run| run.run != b), "no trace of the refused run");
-    committer.commit(&[append(a, 3, 2..3), append(b, 1, 0..1)]).unwrap();
+    committer.commit(&[append(a, head, 2..3), append(b, Head::START, 0..1)]).unwrap();
 }
 
 fn everything(request: &Request) -> NewEvent {
@@ -96,8 +106,9 @@ fn events_come_back_as_they_went_in(backend: &dyn Backend) {
     ];
     let mut given = vec![row(0), everything(&request)];
     given.extend(contents.map(|content| NewEvent { content: Some(content), ..row(1) }));
-    let append = Append { run, first: Seq(1), events: given.clone() };
-    let head = committer.commit(&[append]).unwrap()[0];
+    let append = Append::new(run, Head::START, given.clone());
+    let head = end(&append);
+    committer.commit(&[append]).unwrap();
     let back = events(reader.as_mut(), run);
     assert_eq!(back.last().unwrap().hash, head.hash);
     for (new, stored) in given.iter().zip(&back) {
@@ -117,8 +128,8 @@ fn requests_are_found(backend: &dyn Backend) {
     let run = RunId([0x41; 8]);
     let long = "text:1 is no reference, and this is long enough to be kept apart. ".repeat(3);
     let requests = [request("text:1"), request(&long), request("TEXT:1"), request("in full")];
-    let asks = requests.iter().map(|r| NewEvent { prompt: Some(r.clone()), ..row(0) }).collect();
-    committer.commit(&[Append { run, first: Seq(1), events: asks }]).unwrap();
+    let asks = requests.iter().map(|r| NewEvent { prompt: Some(r.clone()), ..row(0) });
+    committer.commit(&[Append::new(run, Head::START, asks)]).unwrap();
     for request in &requests {
         let found = reader.request(request.hash()).unwrap().unwrap();
         assert_eq!(found.canonical(), request.canonical());
@@ -143,9 +154,11 @@ fn readers_see_whole_commits(backend: &dyn Backend) {
     std::thread::scope(|scope| {
         scope.spawn(|| {
             let mut committer = backend.committer().unwrap();
+            let mut head = Head::START;
             for n in 0..50 {
-                let numbers = i64::try_from(n * 10).unwrap()..i64::try_from(n * 10 + 10).unwrap();
-                committer.commit(&[append(run, n * 10 + 1, numbers)]).unwrap();
+                let append = append(run, head, n * 10..n * 10 + 10);
+                head = end(&append);
+                committer.commit(&[append]).unwrap();
             }
         });
         let mut reader = backend.reader().unwrap();

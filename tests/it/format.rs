@@ -5,7 +5,7 @@ use std::path::Path;
 use retold::event::chain::{GENESIS, Link};
 use retold::event::{Event, NewEvent, RunFinished};
 use retold::id::{EventHash, OutcomeDigest, RunId, Seq, Time};
-use retold::log::{Append, Backend, Log, LogError, SqliteBackend, SqliteOptions};
+use retold::log::{Append, Backend, Head, Log, LogError, SqliteBackend, SqliteOptions};
 use retold::run::Mode;
 
 use crate::support::cases::fixtures;
@@ -48,8 +48,10 @@ async fn golden_run() -> (Log, Vec<NewEvent>) {
 }
 
 fn write(log: &Log, events: Vec<NewEvent>) -> EventHash {
-    let append = Append { run: RUN, first: Seq(1), events };
-    log.backend().committer().unwrap().commit(&[append]).unwrap()[0].hash
+    let append = Append::new(RUN, Head::START, events);
+    let hash = append.events.last().unwrap().head().hash;
+    log.backend().committer().unwrap().commit(&[append]).unwrap();
+    hash
 }
 
 /// Writes the files of this format anew: `RETOLD_TEST_REGENERATE=1 cargo test format::regenerate`.
@@ -152,11 +154,11 @@ fn a_newer_minor_is_read_and_kept_whole() {
     .unwrap();
     let log = folder.log();
     let mut committer = log.backend().committer().unwrap();
-    let next = log.reader().unwrap().runs().unwrap()[0].head.seq.next();
+    let head = log.reader().unwrap().runs().unwrap()[0].head;
     let foretold =
         NewEvent { kind: "Foretold".into(), version: 3, content: Some("x".into()), ..row(1) };
     let newer = NewEvent { version: 2, ..row(2) };
-    committer.commit(&[Append { run: RUN, first: next, events: vec![foretold, newer] }]).unwrap();
+    committer.commit(&[Append::new(RUN, head, [foretold, newer])]).unwrap();
     assert_sound(&log);
     // Into a log of ours and back out: the same hashes.
     let ours = Folder::new();

@@ -117,7 +117,8 @@ async fn a_conflict_stores_nothing_and_harms_no_other_run() {
     writer.submit_durable(row(1)).unwrap().1.wait().await.unwrap();
     // Someone writes behind the lease.
     let mut committer = log.backend().committer().unwrap();
-    let append = Append { run: ours, first: Seq(2), events: vec![row(2)] };
+    let head = log.reader().unwrap().runs().unwrap()[0].head;
+    let append = Append::new(ours, head, [row(2)]);
     committer.commit(std::slice::from_ref(&append)).unwrap();
     let conflict = LogError::Conflict { run: ours, seq: Seq(2) };
     assert_eq!(committer.commit(&[append]).unwrap_err(), conflict);

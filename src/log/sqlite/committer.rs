@@ -7,10 +7,9 @@ use rusqlite::{CachedStatement, Connection, OptionalExtension, params};
 use super::SqliteBackend;
 use super::contents::{self, Contents};
 use crate::content::Content;
-use crate::event::NewEvent;
-use crate::event::chain::{GENESIS, Link, content_key};
+use crate::event::chain::{Head, LinkedEvent, content_key};
 use crate::id::{EventHash, PromptHash, RunId, Seq, Time};
-use crate::log::backend::{Append, Committer, Head};
+use crate::log::backend::{Append, Committer};
 use crate::log::error::LogError;
 use crate::log::skeleton::externalise;
 use crate::lookup::LookupMap;
@@ -23,8 +22,16 @@ pub(super) struct SqliteCommitter {
     db: Connection,
     backend: SqliteBackend,
     known: Known,
-    /// The ends of the runs that the open transaction appends to; `None` if no transaction is open.
-    heads: Option<BTreeMap<RunId, Head>>,
+    /// `None` if no transaction is open.
+    open: Option<Transaction>,
+}
+
+/// What is known within a transaction, in which nobody else writes.
+struct Transaction {
+    /// The ends of the runs that it appends to.
+    heads: BTreeMap<RunId, Head>,
+    /// The number of the newest run: the events that come last in their table are its.
+    newest: i64,
 }
 
 /// Ids of rows that exist for ever. Dropped when a transaction fails, since it may hold ids that
@@ -57,13 +64,13 @@ impl From<CanonicalError> for Stop {
 
 impl SqliteCommitter {
     pub(super) fn new(db: Connection, backend: SqliteBackend) -> Self {
-        SqliteCommitter { db, backend, known: Known::default(), heads: None }
+        SqliteCommitter { db, backend, known: Known::default(), open: None }
     }
 
     /// What stopped a transaction, which is rolled back with all that was learned in it.
     fn stopped(&mut self, stop: Stop) -> LogError {
         self.known = Known::default();
-        self.heads = None;
+        self.open = None;
         let error = match stop {
             Stop::Sqlite(e) => self.backend.error(&e),
             Stop::Log(e) => e,
@@ -75,21 +82,23 @@ impl SqliteCommitter {
         error
     }
 
-    fn insert(&mut self, append: &Append) -> Result<Head, Stop> {
-        let SqliteCommitter { db, known, heads, .. } = self;
-        let heads = match heads {
-            Some(heads) => heads,
+    fn insert(&mut self, append: &Append) -> Result<(), Stop> {
+        let SqliteCommitter { db, known, open, .. } = self;
+        let open = match open {
+            Some(open) => open,
             None => {
                 db.prepare_cached("BEGIN IMMEDIATE")?.execute([])?;
                 known.contents.catch_up(db)?;
-                heads.insert(BTreeMap::new())
+                let newest = "SELECT coalesce(max(no), 0) FROM run_ids";
+                let newest = db.prepare_cached(newest)?.query_row([], |r| r.get(0))?;
+                open.insert(Transaction { heads: BTreeMap::new(), newest })
             }
         };
-        append_to_run(db, known, heads, append)
+        append_to_run(db, known, open, append)
     }
 
     fn commit(&mut self) -> Result<(), Stop> {
-        if self.heads.take().is_some() {
+        if self.open.take().is_some() {
             self.known.contents.settle(&self.db)?;
             self.db.prepare_cached("COMMIT")?.execute([])?;
         }
@@ -98,7 +107,7 @@ impl SqliteCommitter {
 }
 
 impl Committer for SqliteCommitter {
-    fn append(&mut self, append: &Append) -> Result<Head, LogError> {
+    fn append(&mut self, append: &Append) -> Result<(), LogError> {
         self.insert(append).map_err(|stop| self.stopped(stop))
     }
 
@@ -113,6 +122,13 @@ struct Statements<'c> {
     contents: contents::Statements<'c>,
 }
 
+/// An event whose id is the one after the last in the table, which SQLite gives it without looking
+/// for another that has it, and without keeping a journal in case there is one.
+const NEXT: &str =
+    "INSERT OR FAIL INTO events (kind, time, call, sample, request, cause, content, body, hash)
+    VALUES (?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)";
+
+/// An event of a run that others have come after, and a run's first.
 const INSERT: &str =
     "INSERT OR FAIL INTO events (id, kind, time, call, sample, request, cause, content, body, hash)
     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)";
@@ -120,28 +136,36 @@ const INSERT: &str =
 fn append_to_run(
     tx: &Connection,
     known: &mut Known,
-    heads: &mut BTreeMap<RunId, Head>,
+    open: &mut Transaction,
     append: &Append,
-) -> Result<Head, Stop> {
-    let Append { run, first, events } = append;
+) -> Result<(), Stop> {
+    let Append { run, events } = append;
     let Some(earliest) = events.first() else {
-        return Ok(Head { seq: Seq(first.0.saturating_sub(1)), hash: GENESIS });
+        return Ok(());
     };
-    let (no, started) = run_row(tx, known, *run, earliest.time)?;
-    let mut head = match heads.get(run) {
+    let (no, started) = run_row(tx, known, *run, earliest.event().time)?;
+    open.newest = open.newest.max(no);
+    let mut head = match open.heads.get(run) {
         Some(head) => *head,
         None => head_of(tx, no)?,
     };
-    if head.seq.next() != *first {
-        return Err(Stop::Log(LogError::Conflict { run: *run, seq: *first }));
-    }
-    let mut statements =
-        Statements { event: tx.prepare_cached(INSERT)?, contents: contents::Statements::of(tx)? };
+    let is_next = no == open.newest && head.seq > Seq(0);
+    let event = tx.prepare_cached(if is_next { NEXT } else { INSERT })?;
+    let mut statements = Statements { event, contents: contents::Statements::of(tx)? };
     for event in events {
-        head = insert(tx, &mut statements, known, (*run, no, started), head, event)?;
+        let conflict = || Stop::Log(LogError::Conflict { run: *run, seq: event.head().seq });
+        if event.after() != head {
+            return Err(conflict());
+        }
+        let id = (no << 32) + event.head().seq.0 as i64;
+        insert(tx, &mut statements, known, (id, started), event)?;
+        if tx.last_insert_rowid() != id {
+            return Err(conflict());
+        }
+        head = event.head();
     }
-    heads.insert(*run, head);
-    Ok(head)
+    open.heads.insert(*run, head);
+    Ok(())
 }
 
 /// The number and start of a run, made at its first event.
@@ -179,7 +203,7 @@ fn head_of(tx: &Connection, no: i64) -> rusqlite::Result<Head> {
         .optional()?;
     Ok(match found {
         Some((id, hash)) => Head { seq: Seq((id & 0xffff_ffff) as u64), hash: EventHash(hash) },
-        None => Head { seq: Seq(0), hash: GENESIS },
+        None => Head::START,
     })
 }
 
@@ -187,14 +211,11 @@ fn insert(
     tx: &Connection,
     statements: &mut Statements<'_>,
     known: &mut Known,
-    (run, no, started): (RunId, i64, Time),
-    head: Head,
-    event: &NewEvent,
-) -> Result<Head, Stop> {
-    let seq = head.seq.next();
-    let content = event.content.as_ref().map(content_key);
-    let hash = Link::of_new(event, run, seq, content).hash_after(head.hash);
-    let content_id = match (&event.content, content) {
+    (id, started): (i64, Time),
+    linked: &LinkedEvent,
+) -> Result<(), Stop> {
+    let (event, Head { seq, hash }) = (linked.event(), linked.head());
+    let content_id = match (&event.content, linked.content()) {
         (Some(content), Some(key)) => {
             Some(known.contents.row(tx, &mut statements.contents, content, key)?)
         }
@@ -211,7 +232,7 @@ fn insert(
     };
     let time = event.time.0.checked_sub(started.0).ok_or_else(|| Stop::Log(far_off()))?;
     statements.event.execute(params![
-        (no << 32) + seq.0 as i64,
+        id,
         kind,
         time,
         event.call.as_ref().map(|c| c.as_str()),
@@ -222,7 +243,7 @@ fn insert(
         (event.body != "{}").then_some(&*event.body),
         hash.as_bytes(),
     ])?;
-    Ok(Head { seq, hash })
+    Ok(())
 }
 
 fn kind_row(tx: &Connection, known: &mut Known, name: &str, version: u32) -> rusqlite::Result<i64> {

@@ -15,8 +15,8 @@ use crate::content::Content;
 use crate::id::ContentHash;
 use crate::lookup::LookupMap;
 
-/// How many ids are remembered by hash before memory is freed: a few megabytes.
-const CACHE: usize = 32_768;
+/// How many ids are remembered by hash before memory is freed: some ten megabytes.
+const CACHE: usize = 131_072;
 
 /// How many keys are added to the index at a time.
 const SETTLE: usize = 4096;
@@ -27,6 +27,8 @@ const SETTLE: usize = 4096;
 pub(super) struct Contents {
     /// A text and a vector may be the same bytes, and are not the same content.
     known: LookupMap<(ContentHash, bool), i64>,
+    /// Whether `known` holds every content of the file: then one that it does not hold is new.
+    complete: bool,
     /// Keys and ids that the index does not have yet.
     recent: BTreeSet<(i64, i64)>,
     /// The last content that is in the index or in `recent`.
@@ -63,8 +65,10 @@ impl Contents {
         let last = "SELECT coalesce(max(id), 0) FROM contents";
         let last: i64 = tx.prepare_cached(last)?.query_row([], |r| r.get(0))?;
         if last == self.last {
+            self.complete |= last == 0;
             return Ok(());
         }
+        self.complete = false;
         self.indexed = tx.pragma_query_value(None, "user_version", |r| r.get(0))?;
         self.recent.retain(|(_, id)| *id > self.indexed);
         let newer = "SELECT key, id FROM contents WHERE id > ?1";
@@ -90,12 +94,17 @@ impl Contents {
             return Ok(*id);
         }
         let key = content_index(&whole.0);
-        let id = match self.find(tx, statements, key, content)? {
+        let found = match self.complete {
+            true => None,
+            false => self.find(tx, statements, key, content)?,
+        };
+        let id = match found {
             Some(id) => id,
             None => self.add(tx, statements, key, content)?,
         };
         if self.known.len() >= CACHE {
             self.known.clear();
+            self.complete = false;
         }
         self.known.insert(whole, id);
         Ok(id)

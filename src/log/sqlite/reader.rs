@@ -8,9 +8,10 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::SqliteBackend;
 use crate::content::Content;
+use crate::event::chain::Head;
 use crate::event::{KINDS, StoredEvent};
 use crate::id::{CallPath, EventHash, PromptHash, RunId, Seq, Time};
-use crate::log::backend::{Head, Reader, RunHead};
+use crate::log::backend::{Reader, RunHead};
 use crate::log::error::LogError;
 use crate::log::skeleton::expand;
 use crate::prompt::Request;

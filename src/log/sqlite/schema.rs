@@ -132,32 +132,40 @@ FROM events d JOIN kinds k ON k.id = d.kind AND k.name = 'DecisionMade'
 
 /// The tables that nobody may change, with what makes a new row take the place of another: every
 /// key that is unique, since REPLACE deletes by each of them and tells no trigger of it.
-pub(super) const TABLES: &[(&str, &str)] = &[
-    ("meta", "name = NEW.name"),
-    ("run_ids", "no = NEW.no OR id = NEW.id"),
-    ("kinds", "id = NEW.id OR (name = NEW.name AND version = NEW.version)"),
-    ("contents", "id = NEW.id"),
-    ("content_keys", "key = NEW.key AND id = NEW.id"),
-    ("requests", "id = NEW.id"),
-    ("events", "id = NEW.id"),
+///
+/// A row whose id SQLite is to give takes no other's place: there `NEW.id` is -1, and asking that
+/// first spares most rows the look-up. A pair of `content_keys` is its whole row; it can only take
+/// the place of itself.
+pub(super) const TABLES: &[(&str, Option<&str>)] = &[
+    ("meta", Some("EXISTS (SELECT 1 FROM meta WHERE name = NEW.name)")),
+    ("run_ids", Some("EXISTS (SELECT 1 FROM run_ids WHERE no = NEW.no OR id = NEW.id)")),
+    (
+        "kinds",
+        Some(
+            "EXISTS (SELECT 1 FROM kinds
+            WHERE id = NEW.id OR (name = NEW.name AND version = NEW.version))",
+        ),
+    ),
+    ("contents", Some("NEW.id <> -1 AND EXISTS (SELECT 1 FROM contents WHERE id = NEW.id)")),
+    ("content_keys", None),
+    ("requests", Some("NEW.id <> -1 AND EXISTS (SELECT 1 FROM requests WHERE id = NEW.id)")),
+    ("events", Some("NEW.id <> -1 AND EXISTS (SELECT 1 FROM events WHERE id = NEW.id)")),
 ];
 
 /// The triggers that refuse change: UPDATE, DELETE, and the REPLACE that is both in disguise.
 pub(super) fn triggers() -> Vec<(String, String)> {
-    let of = |(table, same): &(&str, &str)| {
-        ["UPDATE", "DELETE", "REPLACE"].map(|action| {
-            let name = format!("{table}_no_{}", action.to_lowercase());
-            let when = match action {
-                "REPLACE" => format!(
-                    "BEFORE INSERT ON {table} WHEN EXISTS (SELECT 1 FROM {table} WHERE {same})"
-                ),
-                _ => format!("BEFORE {action} ON {table}"),
-            };
+    let of = |(table, replaces): &(&str, Option<&str>)| {
+        let update = Some(("update", format!("BEFORE UPDATE ON {table}")));
+        let delete = Some(("delete", format!("BEFORE DELETE ON {table}")));
+        let replace = replaces.map(|it| ("replace", format!("BEFORE INSERT ON {table} WHEN {it}")));
+        let trigger = |(action, when): (&str, String)| {
+            let name = format!("{table}_no_{action}");
             let sql = format!(
                 "CREATE TRIGGER {name} {when} BEGIN SELECT RAISE(FAIL, 'a retold log is append-only'); END"
             );
             (name, sql)
-        })
+        };
+        [update, delete, replace].into_iter().flatten().map(trigger).collect::<Vec<_>>()
     };
     TABLES.iter().flat_map(of).collect()
 }

@@ -4,7 +4,7 @@
 use retold::event::{Event, NewEvent, ResponseDetails, ResponseReceived};
 use retold::exchange::export_recording;
 use retold::id::{RunId, Seq, Time};
-use retold::log::{Append, Backend, LogError, MemoryBackend};
+use retold::log::{Append, Backend, Head, LogError, MemoryBackend};
 use serde_json::Value;
 
 use crate::support::cli::{Place, assert_said};
@@ -57,7 +57,7 @@ fn a_recording_that_makes_no_sense_is_not_imported() {
         [("headless", vec![headless.clone()]), ("undecided", vec![headless, undecided])]
     {
         let backend = MemoryBackend::new();
-        let append = Append { run, first: Seq(1), events };
+        let append = Append::new(run, Head::START, events);
         backend.committer().unwrap().commit(&[append]).unwrap();
         let mut text = String::new();
         let mut reader = backend.reader().unwrap();

@@ -79,9 +79,11 @@ pub(crate) fn row(n: i64) -> NewEvent {
 pub(crate) fn copy(from: &Log, to: &Log, run: RunId, most: usize) -> retold::id::EventHash {
     let mut reader = from.reader().unwrap();
     let stored = reader.events(run, Seq(0), most).unwrap();
-    let events = stored.iter().map(|event| again(reader.as_mut(), event)).collect();
-    let append = retold::log::Append { run, first: Seq(1), events };
-    to.backend().committer().unwrap().commit(&[append]).unwrap()[0].hash
+    let events = stored.iter().map(|event| again(reader.as_mut(), event));
+    let append = retold::log::Append::new(run, retold::log::Head::START, events);
+    let hash = append.events.last().unwrap().head().hash;
+    to.backend().committer().unwrap().commit(&[append]).unwrap();
+    hash
 }
 
 /// A stored event as it went in.

@@ -3,7 +3,7 @@
 use retold::content::Content;
 use retold::event::{Event, NewEvent, RequestSent, ResponseDetails, ResponseReceived, RunStarted};
 use retold::id::{CallPath, RunId, Seq, Time};
-use retold::log::Append;
+use retold::log::{Append, Head};
 use retold::prompt::Request;
 use rusqlite::Connection;
 use rusqlite::types::Value;
@@ -74,7 +74,7 @@ pub(crate) fn started() -> Event {
 
 /// Puts the run into a log.
 pub(crate) fn write(folder: &Folder, events: Vec<NewEvent>) {
-    let append = Append { run: RUN, first: Seq(1), events };
+    let append = Append::new(RUN, Head::START, events);
     folder.log().backend().committer().unwrap().commit(&[append]).unwrap();
 }
 
