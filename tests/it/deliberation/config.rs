@@ -90,6 +90,8 @@ fn bad_values_are_named_with_file_and_line() {
         with("personas_file: nowhere.jsonl"),
         with("prompts: nowhere"),
         with("provider:\n  rates:\n    malformed: 1.5"),
+        with("provider:\n  rates:\n    malformed_kinds:\n      refusal: 2"),
+        with("provider:\n  rates: {malformed_kinds: {refusals: 0.2}}"),
         with("provider:\n  kind: scripted"),
         with("provider:\n  latency_ms: -1"),
         with("limits:\n  concurrency: 0"),

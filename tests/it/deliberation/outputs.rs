@@ -12,20 +12,12 @@ use retold::model::simulated::{Misbehaviour, Simulated};
 use retold::run::{AnyExperiment, Finish, Mode, OutputFile, RunRecord};
 use serde_json::Value;
 
+use super::runs::trouble;
 use crate::support::block_on;
 use crate::support::csv::rows_of;
 use crate::support::data::folder;
 use crate::support::shape::{Shape, shape};
 use crate::support::trial::Trial;
-
-const TROUBLE: Misbehaviour = Misbehaviour {
-    malformed: 0.2,
-    truncated: 0.0,
-    rate_limited: 0.1,
-    server_error: 0.0,
-    failure: 0.05,
-    latency: Duration::ZERO,
-};
 
 fn small(overrides: &[&str]) -> (Config, Box<dyn AnyExperiment>) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("config/deliberation_small.yaml");
@@ -160,9 +152,9 @@ fn vectors_are_exact() {
 #[test]
 fn the_order_of_answers_leaves_no_trace_in_the_files() {
     let overrides = ["participants_per_condition=5"];
-    let at_once = recorded(TROUBLE, &overrides);
+    let at_once = recorded(trouble(), &overrides);
     let latency = Duration::from_millis(3);
-    let shuffled = recorded(Misbehaviour { latency, ..TROUBLE }, &overrides);
+    let shuffled = recorded(Misbehaviour { latency, ..trouble() }, &overrides);
     let time = regex::Regex::new(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z").unwrap();
     let without_times = |text: &str| time.replace_all(text, "[time]").into_owned();
     for (name, text) in &at_once {
@@ -173,7 +165,7 @@ fn the_order_of_answers_leaves_no_trace_in_the_files() {
 
 #[test]
 fn failures_are_told_in_every_file_and_counted_in_none() {
-    let files = recorded(TROUBLE, &["participants_per_condition=10"]);
+    let files = recorded(trouble(), &["participants_per_condition=10"]);
     let participants = json(&files, "participants.json");
     let participants = participants["participants"].as_array().unwrap();
     let failed: Vec<&Value> = participants.iter().filter(|p| p["status"] == "failed").collect();
