@@ -53,7 +53,8 @@ pub(super) fn run(
     }
     let mut record = RunRecord::read(reader.as_mut(), run)?;
     let built = registry::build(&study.experiment, &study.settings.experiment).map_err(unknown)?;
-    let Comparison { compared, differences } = compare(&built.outputs_any(&mut record)?);
+    let Comparison { compared, differences, not_compared } =
+        compare(&built.outputs_any(&mut record)?);
     if output.is_json() {
         output.object(&json!({
             "run": run,
@@ -64,6 +65,7 @@ pub(super) fn run(
             "notes": notes,
             "compared": compared,
             "differences": differences,
+            "not_compared": not_compared,
             "report": ended.report.json,
         }))?;
     } else {
@@ -82,6 +84,9 @@ pub(super) fn run(
             counted(compared, "value"),
             differences.len()
         );
+        for left in &not_compared {
+            let _ = writeln!(text, "not compared: {left}");
+        }
         for difference in differences.iter().take(LISTED) {
             let _ = writeln!(text, "  {difference}");
         }
