@@ -29,7 +29,7 @@ pub enum Status {
     Usage = 2,
     /// The log or a file could not be read or written.
     Io = 3,
-    /// The model failed.
+    /// The model failed, or nobody got to the end of a run.
     Model = 4,
     /// Ctrl-C; 128 + SIGINT, as shells count.
     Interrupted = 130,

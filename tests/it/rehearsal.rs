@@ -54,7 +54,7 @@ impl Experiment for Dialogues {
     }
 
     fn report(&self, (): &()) -> Report {
-        Report { json: json!(null), text: String::new() }
+        Report { json: json!(null), ..Report::default() }
     }
 }
 

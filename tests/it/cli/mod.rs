@@ -2,6 +2,7 @@
 
 mod audits;
 mod checks;
+mod failures;
 mod files;
 mod folders;
 mod forks;

@@ -91,7 +91,7 @@ impl Deliberation {
             "error_message": participant.error_message,
             "story": told,
         });
-        Ok(Some(Report { json, text: show::text(participant, &told) }))
+        Ok(Some(Report { json, text: show::text(participant, &told), ..Report::default() }))
     }
 }
 
