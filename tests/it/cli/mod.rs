@@ -20,3 +20,4 @@ mod recordings;
 mod servers;
 mod settings;
 mod stories;
+mod templates;
