@@ -135,6 +135,7 @@ impl From<OutputError> for CliError {
     fn from(error: OutputError) -> Self {
         match error {
             OutputError::Log(log) => log.into(),
+            none @ OutputError::NoPart { .. } => CliError::usage(none.to_string()),
             other => CliError::usage(other.to_string())
                 .hint("the run may be of another release: `retold show RUN` says which wrote it"),
         }

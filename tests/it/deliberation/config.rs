@@ -88,6 +88,7 @@ fn bad_values_are_named_with_file_and_line() {
         with("colour: blue"),
         with("experiment: game24"),
         with("personas_file: nowhere.jsonl"),
+        with("personas_file: https://example.com/personas.jsonl"),
         with("prompts: nowhere"),
         with("provider:\n  rates:\n    malformed: 1.5"),
         with("provider:\n  rates:\n    malformed_kinds:\n      refusal: 2"),
