@@ -9,6 +9,7 @@ mod outputs;
 mod personas;
 mod pilot;
 mod pool;
+mod pool_killed;
 mod reenact;
 mod runs;
 mod trouble;
