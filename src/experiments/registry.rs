@@ -72,7 +72,7 @@ const ENTRIES: &[Entry] = &[
         // Never asked: its runs have answers of their own.
         player: || Box::new(society::SimulatedSociety),
         model_key: "model",
-        reenact: None,
+        reenact: Some(society_log::reenact),
     },
 ];
 

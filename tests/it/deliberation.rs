@@ -3,6 +3,7 @@
 mod asked;
 mod config;
 mod grouping;
+mod imports;
 mod opposition;
 mod originals;
 mod outputs;

@@ -9,7 +9,7 @@ use retold::experiments::deliberation::SimulatedDeliberation;
 use retold::experiments::registry::{build, study};
 use retold::experiments::study::Study;
 use retold::model::simulated::{Misbehaviour, Player, Simulated};
-use retold::model::{Ask, Failure, Model, ModelInfo, Response};
+use retold::model::{Answerer, Ask, Failure, Model, ModelInfo, Response};
 use retold::run::{AnyExperiment, Ended, Finish, Mode, Signal, Stop};
 
 use crate::support::block_on;
@@ -93,10 +93,10 @@ fn agreement_ends_it_after_phase_2() {
 }
 
 /// Answers like another model, and asks the run to stop after so many answers.
-struct StopsAfter {
-    inner: Arc<Simulated>,
-    left: AtomicUsize,
-    signal: Signal,
+pub(crate) struct StopsAfter {
+    pub(crate) inner: Answerer,
+    pub(crate) left: AtomicUsize,
+    pub(crate) signal: Signal,
 }
 
 impl Model for StopsAfter {
