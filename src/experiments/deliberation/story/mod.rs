@@ -99,7 +99,10 @@ impl Deliberation {
 
 /// The error that a run has no such participant, if that is what the name is of.
 fn nobody(state: &Deliberated, name: &str, record: &RunRecord<'_>) -> Option<OutputError> {
-    let is_id = name.strip_prefix("p_").is_some_and(|n| n.chars().all(|c| c.is_ascii_digit()));
+    let number = name.strip_prefix("p_")?;
+    if !number.chars().all(|c| c.is_ascii_digit()) {
+        return None;
+    }
     let mut ids = state.participants.keys();
     let there = match (ids.next(), ids.next_back()) {
         (None, _) => "nobody takes part in it yet".to_owned(),
@@ -109,7 +112,7 @@ fn nobody(state: &Deliberated, name: &str, record: &RunRecord<'_>) -> Option<Out
         }
     };
     let what = format!("participant {name}");
-    is_id.then(|| OutputError::NoPart { run: record.run, what, there })
+    Some(OutputError::NoPart { run: record.run, what, there })
 }
 
 /// The exchanges that a line came of: all samples of its call.
