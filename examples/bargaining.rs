@@ -70,7 +70,7 @@ impl Experiment for Bargaining {
 }
 
 /// Stands in for a model: takes 40 coins or more, and offers between 20 and 50.
-fn agent(request: &Request, _malformed: bool, dice: &mut Dice) -> String {
+fn agent(request: &Request, dice: &mut Dice) -> String {
     let (_, prompt) = request.messages().pop().unwrap_or_default();
     let offered = prompt.split("offered ").nth(1).and_then(|rest| rest.split('.').next());
     match offered.map(str::parse) {

@@ -3,9 +3,12 @@
 //! The syntax is that of the source documents: single braces around an expression, no escaping, the
 //! last newline kept. Statements (`{% for %}`) and comments (`{# #}`) work as in Jinja.
 
+use std::collections::BTreeSet;
+
 use minijinja::syntax::SyntaxConfig;
-use minijinja::{AutoEscape, Environment, UndefinedBehavior};
+use minijinja::{AutoEscape, Environment, ErrorKind, UndefinedBehavior};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 /// A template, whole, as settings record it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -77,8 +80,79 @@ impl Templates {
     /// [`TemplateError`]: no such template, or a value it needs is missing.
     pub fn render(&self, name: &str, values: impl Serialize) -> Result<String, TemplateError> {
         let template = self.0.get_template(name).map_err(|e| error(name, &e))?;
-        template.render(minijinja::value::Serde(values)).map_err(|e| error(name, &e))
+        template.render(minijinja::value::Serde(&values)).map_err(|e| match e.kind() {
+            ErrorKind::UndefinedError => {
+                let values = serde_json::to_value(&values).unwrap_or_default();
+                self.unknown(name, &values).unwrap_or_else(|| error(name, &e))
+            }
+            _ => error(name, &e),
+        })
     }
+
+    /// The variables that a template names, such as `topic.description`; those that it makes itself, as in
+    /// loops, are not among them. None of a template that there is not.
+    pub fn variables(&self, name: &str) -> BTreeSet<String> {
+        let Ok(template) = self.0.get_template(name) else { return BTreeSet::new() };
+        let globals: BTreeSet<&str> = self.0.globals().map(|(name, _)| name).collect();
+        let named = template.undeclared_variables(true).into_iter();
+        named.filter(|path| !globals.contains(root(path))).collect()
+    }
+
+    /// The line, from 1, in which a template names a variable first.
+    pub fn line_of(&self, name: &str, variable: &str) -> Option<usize> {
+        let template = self.0.get_template(name).ok()?;
+        template.source().lines().position(|line| line.contains(variable)).map(|at| at + 1)
+    }
+
+    /// The error that a template names a variable that its values do not have.
+    fn unknown(&self, name: &str, values: &Value) -> Option<TemplateError> {
+        let missing = self.variables(name).into_iter().filter(|path| !has(values, path));
+        let missing = missing.map(|path| (self.line_of(name, &path), path)).min();
+        let (line, path) = missing?;
+        let place = line.map(|line| format!(" (line {line})")).unwrap_or_default();
+        let there = listed(&paths(values));
+        let reason = format!("there is no {{{path}}}{place}; there is {there}");
+        Some(TemplateError { name: name.to_owned(), reason })
+    }
+}
+
+/// Variables as templates name them.
+pub(crate) fn listed<'a>(paths: impl IntoIterator<Item = &'a String>) -> String {
+    let named: Vec<String> = paths.into_iter().map(|path| format!("{{{path}}}")).collect();
+    match named.is_empty() {
+        true => "nothing to name".to_owned(),
+        false => named.join(", "),
+    }
+}
+
+fn root(path: &str) -> &str {
+    path.split('.').next().unwrap_or(path)
+}
+
+/// Whether values have what a path names. What is in lists and texts is left to the template.
+fn has(values: &Value, path: &str) -> bool {
+    let mut value = values;
+    for part in path.split('.') {
+        match value {
+            Value::Object(map) => match map.get(part) {
+                Some(inner) => value = inner,
+                None => return false,
+            },
+            Value::Null => return false,
+            _ => return true,
+        }
+    }
+    true
+}
+
+/// What values have: names, and those in groups with a dot.
+fn paths(values: &Value) -> Vec<String> {
+    let Value::Object(map) = values else { return Vec::new() };
+    let inner = |(name, value): (&String, &Value)| match value {
+        Value::Object(group) => group.keys().map(|key| format!("{name}.{key}")).collect(),
+        _ => vec![name.clone()],
+    };
+    map.iter().flat_map(inner).collect()
 }
 
 fn error(name: &str, error: &minijinja::Error) -> TemplateError {

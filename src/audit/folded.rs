@@ -8,16 +8,18 @@
 //! option to vote for), is in prompts anyway, and counts only of the subject, and only in quotation marks;
 //! what stands in a template (`SATISFIED`) never does, unless the parts of one value stand there together (age,
 //! sex, education).
-//! Of several equal texts the subject's own counts; of others' the first is listed, the rest counted.
+//! Of several equal texts the subject's own counts; of others' the first is listed, the rest counted. Equal
+//! answers of the subject (two turns "Yes.") share the places of their text in their order.
 //!
 //! Answers of the subject are followed to their own prompts, facts to the decisions they name as
 //! causes; others can be audited by their own call.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use serde_json::Value;
 
 use super::chain::Link;
+use super::hits::{Hit, Hits, Source, spread, worth_telling};
 use super::index::{Index, damaged, each_event, strings};
 use super::passage::{LONG, Passages, Proof};
 use crate::event::{Event, StoredEvent};
@@ -76,20 +78,6 @@ pub enum Origin {
     Fact(Link<Value>),
 }
 
-/// A source of texts, by its seq.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Source {
-    Answer(Seq),
-    Fact(Seq),
-}
-
-impl Source {
-    fn seq(self) -> Seq {
-        let (Source::Answer(seq) | Source::Fact(seq)) = self;
-        seq
-    }
-}
-
 /// A question whose prompt is searched.
 struct Prompt {
     call: CallPath,
@@ -97,16 +85,6 @@ struct Prompt {
     seq: Seq,
     passages: Passages,
 }
-
-/// A text of a source that stands in a prompt.
-struct Hit {
-    /// Message and byte.
-    at: (usize, usize),
-    text: String,
-    is_own: bool,
-}
-
-type Hits = BTreeMap<Source, Hit>;
 
 /// What stands in the prompt of a question (its call, sample and seq), and in those behind it.
 pub(super) fn folded(
@@ -137,7 +115,8 @@ impl Search<'_> {
     fn round(&mut self, prompts: &[Prompt]) -> Result<Vec<Prompt>, LogError> {
         let hits = self.hits(prompts)?;
         let mut behind = Vec::new();
-        for (prompt, hits) in prompts.iter().zip(hits) {
+        for (prompt, mut hits) in prompts.iter().zip(hits) {
+            spread(&mut hits, &prompt.passages, |text| self.index.proof(true, text));
             let mut causes = Vec::new();
             for (source, hit, also) in worth_telling(hits) {
                 let place = Place::Prompt {
@@ -201,13 +180,13 @@ impl Search<'_> {
                     if text.len() > longest
                         && let Some(at) = prompt.passages.find(text, *proof)
                     {
-                        hits.insert(source, Hit { at, text: (*text).clone(), is_own });
+                        hits.insert(source, Hit::new(at, (*text).clone(), is_own));
                     }
                 }
                 if !hits.contains_key(&source)
                     && let Some(at) = prompt.passages.find_all(&parts)
                 {
-                    hits.insert(source, Hit { at, text: parts.join(", "), is_own });
+                    hits.insert(source, Hit::new(at, parts.join(", "), is_own));
                 }
             }
         })?;
@@ -281,33 +260,6 @@ impl Search<'_> {
         let found = self.reader.events(run, Seq(seq.0.saturating_sub(1)), 1)?.pop();
         found.ok_or_else(|| LogError::Corrupt { run, seq, what: "it is missing".to_owned() })
     }
-}
-
-/// The hits in the order of the prompt: without facts that only repeat an answer, and of equal texts of
-/// others the first, with how many more there are.
-fn worth_telling(hits: Hits) -> Vec<(Source, Hit, u64)> {
-    let texts = |which: &dyn Fn(&Source, &Hit) -> bool| -> BTreeSet<String> {
-        hits.iter().filter(|(s, h)| which(s, h)).map(|(_, hit)| hit.text.clone()).collect()
-    };
-    let own = texts(&|_, hit| hit.is_own);
-    let answered = texts(&|source, _| matches!(source, Source::Answer(_)));
-    let mut first: BTreeMap<String, usize> = BTreeMap::new();
-    let mut told: Vec<(Source, Hit, u64)> = Vec::new();
-    for (source, hit) in hits {
-        let repeats = matches!(source, Source::Fact(_)) && answered.contains(&hit.text);
-        if repeats || (!hit.is_own && own.contains(&hit.text)) {
-            continue;
-        }
-        match first.get(&hit.text).filter(|_| !hit.is_own).and_then(|n| told.get_mut(*n)) {
-            Some((_, _, also)) => *also += 1,
-            None => {
-                first.insert(hit.text.clone(), told.len());
-                told.push((source, hit, 0));
-            }
-        }
-    }
-    told.sort_by_key(|(source, hit, _)| (hit.at, *source));
-    told
 }
 
 /// An answer's text without the white space around it; none of a vector.

@@ -10,6 +10,7 @@ mod chain;
 mod error;
 mod events;
 mod folded;
+mod hits;
 mod index;
 mod passage;
 mod target;

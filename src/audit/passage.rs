@@ -53,7 +53,7 @@ impl Passages {
         self.messages.get(message).map_or("", |(role, _)| role)
     }
 
-    /// The message and byte where a text stands.
+    /// The first message and byte where a text stands.
     pub(super) fn find(&self, text: &str, proof: Proof) -> Option<(usize, usize)> {
         if text.len() < SHORT {
             return None;
@@ -63,10 +63,20 @@ impl Passages {
         {
             return None;
         }
-        let mut messages = self.messages.iter().enumerate();
-        messages.find_map(|(number, (_, message))| {
-            let mut places = message.match_indices(text);
-            let stands = |(at, _): &(usize, &str)| {
+        self.each_place(text, proof).next()
+    }
+
+    /// All of them, in order.
+    pub(super) fn places(&self, text: &str, proof: Proof) -> Vec<(usize, usize)> {
+        match text.len() < SHORT {
+            true => Vec::new(),
+            false => self.each_place(text, proof).collect(),
+        }
+    }
+
+    fn each_place(&self, text: &str, proof: Proof) -> impl Iterator<Item = (usize, usize)> {
+        self.messages.iter().enumerate().flat_map(move |(number, (_, message))| {
+            let stands = move |(at, _): &(usize, &str)| {
                 let beside = beside(message, *at, text);
                 match proof {
                     Proof::Anywhere => true,
@@ -74,7 +84,7 @@ impl Passages {
                     Proof::Quoted => beside.iter().all(|c| c.is_some_and(is_quote)),
                 }
             };
-            places.find(stands).map(|(at, _)| (number, at))
+            message.match_indices(text).filter(stands).map(move |(at, _)| (number, at))
         })
     }
 
@@ -133,6 +143,7 @@ mod tests {
         assert_eq!(passages.find("parks", Proof::WholeWords), Some((0, 35)));
         assert_eq!(passages.find("a long way from the city", Proof::Anywhere), Some((1, 23)));
         assert_eq!(passages.find("a long way from the sea.", Proof::Anywhere), None);
+        assert_eq!(passages.places("Park", Proof::Anywhere), [(0, 9), (0, 16), (1, 13)]);
         assert_eq!(passages.find("You", Proof::Anywhere), None, "says nothing");
         let words = |words: &[&str]| words.iter().map(|w| (*w).to_owned()).collect::<Vec<_>>();
         let together = words(&["Parks", "Parkside", "She", "said"]);

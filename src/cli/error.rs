@@ -29,7 +29,7 @@ pub enum Status {
     Usage = 2,
     /// The log or a file could not be read or written.
     Io = 3,
-    /// The model failed.
+    /// The model failed, or nobody got to the end of a run.
     Model = 4,
     /// Ctrl-C; 128 + SIGINT, as shells count.
     Interrupted = 130,
@@ -135,6 +135,7 @@ impl From<OutputError> for CliError {
     fn from(error: OutputError) -> Self {
         match error {
             OutputError::Log(log) => log.into(),
+            none @ OutputError::NoPart { .. } => CliError::usage(none.to_string()),
             other => CliError::usage(other.to_string())
                 .hint("the run may be of another release: `retold show RUN` says which wrote it"),
         }

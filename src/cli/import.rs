@@ -27,11 +27,20 @@ pub(super) struct Args {
     file: PathBuf,
     /// The original run's folder or file.
     original: Option<PathBuf>,
+    /// Go on with this run, in which an original run was being executed: first digits of its id, or `latest`.
+    #[arg(long, value_name = "RUN", requires = "original")]
+    resume: Option<String>,
 }
 
 pub(super) fn run(args: Args, global: &Global, output: &Output) -> Result<Status, CliError> {
     if let Some(original) = &args.original {
-        return super::reenact::run(&args.file.to_string_lossy(), original, global, output);
+        return super::reenact::run(
+            &args.file.to_string_lossy(),
+            original,
+            args.resume.as_deref(),
+            global,
+            output,
+        );
     }
     let path = &args.file;
     let shown = path.display();

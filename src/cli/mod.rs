@@ -44,7 +44,8 @@ use crate::log::SqliteOptions;
 /// without paying twice, replays offline, and can be re-parsed with a better parser years later.
 ///
 /// Exit codes: 0 fine; 1 a difference was found (divergence, flips, broken chain); 2 wrong usage or
-/// input; 3 the log or a file could not be read or written; 4 the model failed; 130 interrupted.
+/// input; 3 the log or a file could not be read or written; 4 the model failed, or nobody got to
+/// the end of a run; 130 interrupted.
 #[derive(Debug, Parser)]
 #[command(name = "retold", version, max_term_width = 100, disable_help_subcommand = true)]
 struct Cli {

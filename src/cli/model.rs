@@ -88,10 +88,18 @@ impl ModelArgs {
         let ModelConfig { kind, base_url, answers, rates, latency_ms } = &runtime.model;
         match kind {
             ModelKind::Simulated => {
-                let Rates { malformed, truncated, rate_limited, server_error, failure } = *rates;
+                let Rates {
+                    malformed,
+                    malformed_kinds,
+                    truncated,
+                    rate_limited,
+                    server_error,
+                    failure,
+                } = rates.clone();
                 let latency = Duration::try_from_secs_f64(latency_ms / 1000.0).unwrap_or_default();
                 let rates = Misbehaviour {
                     malformed,
+                    malformed_kinds,
                     truncated,
                     rate_limited,
                     server_error,

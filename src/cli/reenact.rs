@@ -9,13 +9,17 @@ use serde_json::json;
 use super::Global;
 use super::error::{CliError, Status};
 use super::output::{Output, counted};
+use super::resume;
 use super::run::{new_run_id, started};
-use super::select;
+use super::select::{self, Selected};
 use super::session::{self, Session};
+use crate::config::ModelKind;
+use crate::event::RunStarted;
 use crate::experiments::reenact::{Comparison, Reenactment};
 use crate::experiments::registry;
+use crate::experiments::study::{Study, StudySettings};
 use crate::log::{Log, SqliteBackend};
-use crate::run::{Finish, Mode, RunRecord};
+use crate::run::{Finish, Mode, RunRecord, Stop};
 
 /// Differences that are listed; the rest is counted.
 const LISTED: usize = 20;
@@ -23,6 +27,7 @@ const LISTED: usize = 20;
 pub(super) fn run(
     experiment: &str,
     original: &Path,
+    resumed: Option<&str>,
     global: &Global,
     output: &Output,
 ) -> Result<Status, CliError> {
@@ -33,14 +38,75 @@ pub(super) fn run(
         ))
         .hint("`retold import FILE` takes a recording or an exchanges file"));
     };
-    let Reenactment { study, model, notes, compare } = reenactment?;
-    let started = started(&study, model.as_ref())?;
-    let log = Log::new(Arc::new(SqliteBackend::open_or_create(&global.log, global.sqlite())?));
-    let run = new_run_id()?;
+    let reenactment = reenactment?;
+    let shown = original.display().to_string();
+    let execution = match resumed {
+        Some(name) => {
+            let (selected, started) = unfinished(name, &reenactment.study, &shown, global)?;
+            Execution { selected, started, mode: Mode::Resume, reenactment }
+        }
+        None => {
+            let started = started(&reenactment.study, reenactment.model.as_ref())?;
+            let backend = SqliteBackend::open_or_create(&global.log, global.sqlite())?;
+            let selected = Selected { log: Log::new(Arc::new(backend)), run: new_run_id()? };
+            Execution { selected, started, mode: Mode::Record, reenactment }
+        }
+    };
+    execute(execution, &shown, global, output)
+}
+
+/// Whether a run executes an original run again: nothing else is scripted without a file of answers.
+pub(super) fn is_one(settings: &StudySettings) -> bool {
+    let model = &settings.runtime.model;
+    model.kind == ModelKind::Scripted && model.answers.is_none()
+}
+
+/// The run of this log that executes an original run, to go on with it.
+fn unfinished(
+    name: &str,
+    study: &Study,
+    original: &str,
+    global: &Global,
+) -> Result<(Selected, RunStarted), CliError> {
+    let selected = select::run(global, name)?;
+    let started = select::started(selected.log.reader()?.as_mut(), selected.run)?;
+    if !is_one(&resume::settings_of(&started)?) || !resume::is_of(study, &started) {
+        let message = format!("run {} does not execute {original}, as it is now", selected.run);
+        return Err(
+            CliError::usage(message).hint("without --resume it is executed anew, as another run")
+        );
+    }
+    Ok((selected, started))
+}
+
+/// What to do about a run that executes an original run and is not at its end.
+pub(super) fn how_to_go_on(experiment: &str, original: &str, name: &str) -> String {
+    format!(
+        "`retold import {experiment} {original} --resume {name}` goes on with it; nothing is lost"
+    )
+}
+
+/// An original run about to be executed.
+struct Execution {
+    selected: Selected,
+    started: RunStarted,
+    mode: Mode,
+    reenactment: Reenactment,
+}
+
+/// Executes an original run, or the rest of it, and compares.
+fn execute(
+    execution: Execution,
+    original: &str,
+    global: &Global,
+    output: &Output,
+) -> Result<Status, CliError> {
+    let Execution { selected: Selected { log, run }, started, mode, reenactment } = execution;
+    let Reenactment { study, model, notes, compare } = reenactment;
     let session = Session {
         log: log.clone(),
         run,
-        mode: Mode::Record,
+        mode,
         started,
         settings: study.settings.clone(),
         model: Some(model),
@@ -48,12 +114,19 @@ pub(super) fn run(
     let ended = session::go(session, global)?;
     let mut reader = log.reader()?;
     let name = select::short_name(reader.as_mut(), run)?;
+    if let Finish::Stopped(Stop::Interrupted) = ended.finish {
+        let message = format!("run {run} is not at its end");
+        let hint = how_to_go_on(&study.experiment, original, &name);
+        return Err(CliError::new(Status::Interrupted, message).hint(hint));
+    }
     if !matches!(ended.finish, Finish::Finished) {
         return session::stopped(ended, &name).map_or(Ok(Status::Interrupted), Err);
     }
     let mut record = RunRecord::read(reader.as_mut(), run)?;
-    let built = registry::build(&study.experiment, &study.settings.experiment).map_err(unknown)?;
-    let Comparison { compared, differences } = compare(&built.outputs_any(&mut record)?);
+    let built = registry::build(&study.experiment, &study.settings.experiment);
+    let built = built.map_err(|e| CliError::usage(e.to_string()))?;
+    let Comparison { compared, differences, not_compared } =
+        compare(&built.outputs_any(&mut record)?);
     if output.is_json() {
         output.object(&json!({
             "run": run,
@@ -64,13 +137,14 @@ pub(super) fn run(
             "notes": notes,
             "compared": compared,
             "differences": differences,
+            "not_compared": not_compared,
             "report": ended.report.json,
         }))?;
     } else {
         let mut text = format!(
             "run {run}: {} of {} executed again\n",
             counted(ended.progress.exchanges, "answer"),
-            original.display()
+            original
         );
         // Writing to a string cannot fail.
         for note in &notes {
@@ -82,6 +156,9 @@ pub(super) fn run(
             counted(compared, "value"),
             differences.len()
         );
+        for left in &not_compared {
+            let _ = writeln!(text, "not compared: {left}");
+        }
         for difference in differences.iter().take(LISTED) {
             let _ = writeln!(text, "  {difference}");
         }

@@ -13,7 +13,7 @@ use super::{resume, select, session};
 use crate::experiments::registry::{self, RegistryError};
 use crate::experiments::templates::{ReplaceError, Replaced, replace};
 use crate::id::RunId;
-use crate::run::{Departure, Finish, Mode, Rehearsal};
+use crate::run::{Departure, Finish, Mode, Rehearsal, Stop};
 
 /// How many calls of lanes that depart alike are named; `--json` names all.
 const NAMED: usize = 20;
@@ -38,6 +38,10 @@ pub(super) fn run(
     let session = Session { log, run, mode: Mode::Rehearse, started, settings, model: None };
     let rehearsal = match session::go(session, global)?.finish {
         Finish::Rehearsed(rehearsal) => rehearsal,
+        // A prompt that cannot be made is wrong in its template.
+        Finish::Stopped(Stop::Invalid { what: "prompt", reason }) => {
+            return Err(CliError::usage(format!("{}: {reason}", folder.display())));
+        }
         Finish::Stopped(stop) => return Err(stop.into()),
         Finish::Finished | Finish::EndOfRecord => Rehearsal::default(),
     };

@@ -10,6 +10,7 @@ use super::folder::{Folder, FolderArgs};
 use super::model::ModelArgs;
 use super::output::Output;
 use super::play::with_person;
+use super::reenact;
 use super::select::{self, Selected};
 use super::session::{self, Conclusion, Session};
 use crate::event::RunStarted;
@@ -25,6 +26,8 @@ use crate::run::Mode;
 /// The run is executed again from its start: what is in the log is answered from the log, the rest
 /// is asked. Nothing is asked twice but what was in flight. Its output folder is written when it has finished,
 /// as by `retold run`.
+///
+/// `retold import` goes on with an original run that it was executing.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     /// The run: first digits of its id, or `latest`.
@@ -38,6 +41,14 @@ pub(super) struct Args {
 pub(super) fn run(args: Args, global: &Global, output: &Output) -> Result<Status, CliError> {
     let Args { run, folder, model } = args;
     let selected = select::run(global, &run)?;
+    let started = select::started(selected.log.reader()?.as_mut(), selected.run)?;
+    if reenact::is_one(&settings_of(&started)?) {
+        let run = selected.run;
+        let message =
+            format!("run {run} executes an original run again, which alone has its answers");
+        let hint = reenact::how_to_go_on(&started.experiment, "ORIGINAL", &run.short(8));
+        return Err(CliError::usage(message).hint(hint));
+    }
     resume(Resuming { selected, folder, model, seat: None }, global, output)
 }
 
@@ -81,9 +92,7 @@ pub(super) fn same_study(
         let settings = &started.settings["experiment"];
         let same = match &name {
             Some(_) => output_name(&started.experiment, settings) == name,
-            None => {
-                *settings == as_recorded(&study.settings.experiment) && started.seed == study.seed
-            }
+            None => is_of(&study, &started),
         };
         if started.experiment == study.experiment && same {
             found = Some((head.run, started));
@@ -119,6 +128,12 @@ fn output_name(experiment: &str, settings: &Value) -> Option<String> {
 fn as_recorded(settings: &Value) -> Value {
     let text = canonical(settings).unwrap_or_default();
     serde_json::from_str(&text).unwrap_or_default()
+}
+
+/// Whether a run was begun by a study.
+pub(super) fn is_of(study: &Study, started: &RunStarted) -> bool {
+    let recorded = &started.settings["experiment"];
+    *recorded == as_recorded(&study.settings.experiment) && started.seed == study.seed
 }
 
 /// The keys in which two settings differ.

@@ -102,20 +102,45 @@ pub(super) fn conclude(
         Ok(written) => (written, None),
         Err(e) => (None, Some(e)),
     };
-    let status = say(&ended, run, &name, experiment, simulated, written.as_ref(), output)?;
+    let nothing = nothing(&ended, &name);
+    let status = match &ended.finish {
+        Finish::Stopped(Stop::Interrupted) => Status::Interrupted,
+        _ => Status::Fine,
+    };
+    let (written, error) = (written.as_ref(), nothing.as_ref());
+    say(&ended, Told { run, name: &name, experiment, simulated, written, error }, output)?;
     store(log, run, global)?;
-    stopped(ended, &name).or(failed).map_or(Ok(status), Err)
+    stopped(ended, &name).or(failed).or(nothing).map_or(Ok(status), Err)
 }
 
-fn say(
-    ended: &Ended,
+/// The error of a run that finished and came to nothing, which must not look like success to a script.
+fn nothing(ended: &Ended, name: &str) -> Option<CliError> {
+    let Ended { finish: Finish::Finished, progress, report, .. } = ended else { return None };
+    let all_failed = progress.exchanges == 0 && progress.failed > 0;
+    let reason = match all_failed {
+        true => Some(format!("every one of {} failed", counted(progress.failed, "call"))),
+        false => report.nothing.clone(),
+    };
+    let hint = match all_failed {
+        true => format!("`retold log {name}` shows the failed attempts"),
+        false => format!("`retold outputs {name} --to FOLDER` tells why, one by one"),
+    };
+    Some(CliError::new(Status::Model, reason?).hint(hint))
+}
+
+/// What is said of an execution beside how it ended.
+struct Told<'a> {
     run: RunId,
-    name: &str,
-    experiment: &str,
+    name: &'a str,
+    experiment: &'a str,
     simulated: bool,
-    written: Option<&Written>,
-    output: &Output,
-) -> Result<Status, CliError> {
+    written: Option<&'a Written>,
+    /// Why a finished run has come to nothing.
+    error: Option<&'a CliError>,
+}
+
+fn say(ended: &Ended, told: Told<'_>, output: &Output) -> Result<(), CliError> {
+    let Told { run, name, experiment, simulated, written, error } = told;
     let Ended { finish, progress, outcome_digest, report, took } = ended;
     let (outcome, stop) = match finish {
         Finish::Finished => ("finished", None),
@@ -124,7 +149,6 @@ fn say(
         Finish::Stopped(stop) if is_left(stop) => ("left", None),
         Finish::Stopped(stop) => ("stopped", Some(stop)),
     };
-    let all_failed = outcome == "finished" && progress.exchanges == 0 && progress.failed > 0;
     if output.is_json() {
         let mut object = json!({
             "run": run,
@@ -138,7 +162,7 @@ fn say(
             "seconds": took.as_secs_f64(),
             "simulated": simulated,
             "report": report.json,
-            "error": stop.map(ToString::to_string),
+            "error": stop.map(ToString::to_string).or(error.map(|e| e.message.clone())),
         });
         if let Some(Written { folder, .. }) = written {
             object["outputs"] = folder.as_str().into();
@@ -160,21 +184,12 @@ fn say(
             text.push_str(&format!("\noutputs: {files} in {folder}\n"));
         }
         // What to do about calls that failed is said by the error.
-        if !all_failed {
+        if error.is_none() {
             text.push_str(&next_steps(outcome, name));
         }
         output.text(&text)?;
     }
-    match outcome {
-        _ if all_failed => Err(CliError::new(
-            Status::Model,
-            format!("every one of {} failed", counted(progress.failed, "call")),
-        )
-        .hint(format!("`retold log {name}` shows the failed attempts"))),
-        "finished" => Ok(Status::Fine),
-        "interrupted" => Ok(Status::Interrupted),
-        _ => Ok(Status::Fine),
-    }
+    Ok(())
 }
 
 /// Stores what a run has left for later ones, and says so on stderr.

@@ -1,5 +1,6 @@
 //! The parts of a config that all experiments share.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
@@ -23,11 +24,15 @@ pub enum ModelKind {
 }
 
 /// How often the simulated model misbehaves: shares from 0 to 1.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Rates {
-    /// Answers that break the format asked for.
+    /// Answers that break the format asked for, in any way, one as often as another.
     pub malformed: f64,
+    /// Of the other answers, those that break it in the way of one kind, by its name; the kinds are the
+    /// experiment's. See [`Misbehaviour`](crate::model::simulated::Misbehaviour).
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub malformed_kinds: BTreeMap<String, f64>,
     /// Answers that are cut off before their end: what they opened stays open.
     #[serde(skip_serializing_if = "is_zero")]
     pub truncated: f64,
@@ -43,6 +48,7 @@ impl Default for Rates {
     fn default() -> Self {
         Rates {
             malformed: 0.05,
+            malformed_kinds: BTreeMap::new(),
             truncated: 0.0,
             rate_limited: 0.0,
             server_error: 0.0,
@@ -94,17 +100,22 @@ impl ModelConfig {
     pub fn check(&self, group: &str) -> Result<(), (String, String)> {
         let wrong = |key: &str, message: &str| Err((format!("{group}.{key}"), message.to_owned()));
         let ModelConfig { kind, base_url: _, answers, rates, latency_ms } = self;
-        let Rates { malformed, truncated, rate_limited, server_error, failure } = rates;
-        let rates = [
-            ("rates.malformed", malformed),
-            ("rates.truncated", truncated),
-            ("rates.rate_limited", rate_limited),
-            ("rates.server_error", server_error),
-            ("rates.failure", failure),
+        let Rates { malformed, malformed_kinds, truncated, rate_limited, server_error, failure } =
+            rates;
+        let named = [
+            ("malformed", malformed),
+            ("truncated", truncated),
+            ("rate_limited", rate_limited),
+            ("server_error", server_error),
+            ("failure", failure),
         ];
-        for (name, rate) in rates {
+        let named = named.map(|(name, rate)| (name.to_owned(), rate));
+        let kinds = malformed_kinds.iter();
+        let kinds = kinds.map(|(kind, rate)| (format!("malformed_kinds.{kind}"), rate));
+        for (name, rate) in named.into_iter().chain(kinds) {
             if !(0.0..=1.0).contains(rate) {
-                return wrong(name, &format!("a rate is from 0 to 1, not {rate}"));
+                let message = format!("a rate is from 0 to 1, not {rate}");
+                return wrong(&format!("rates.{name}"), &message);
             }
         }
         if !(0.0..=86_400_000.0).contains(latency_ms) {

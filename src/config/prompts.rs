@@ -1,41 +1,73 @@
 //! The prompt templates of an experiment: those that come with the program, and a user's own in
 //! their place.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use super::wrong::Wrong;
 use super::yaml::{ConfigError, beside, read_text};
-use crate::template::{TemplateText, Templates};
+use crate::template::{TemplateError, TemplateText, Templates, listed};
 
 /// The built-in templates, with those of the config's folder in their place, read and checked.
 /// `path` is the config's, `folder` is what its key `prompts` says.
 ///
 /// # Errors
 /// [`ConfigError`]: a file that cannot be read, a folder without any of the templates, a template
-/// that is none.
+/// that is none, or one that names a variable that no built-in template names.
 pub fn prompts(
     path: &Path,
     folder: Option<&Path>,
     built_in: Vec<TemplateText>,
 ) -> Result<Vec<TemplateText>, ConfigError> {
     let wrong = |message| Wrong::new("prompts", message).at(path);
+    let invalid = |e: TemplateError| wrong(e.to_string());
+    let ours = Templates::all_of(&[], &built_in).map_err(invalid)?;
     let mut prompts = built_in;
+    let mut replaced = Vec::new();
     if let Some(folder) = folder {
         let folder = beside(path, folder);
-        let mut found = false;
         for prompt in &mut prompts {
             let file = folder.join(format!("{}.txt", prompt.name));
             if file.exists() {
                 prompt.text = read_text(&file)?;
-                found = true;
+                replaced.push((prompt.name.clone(), file));
             }
         }
-        if !found {
+        if replaced.is_empty() {
             let names: Vec<&str> = prompts.iter().map(|prompt| prompt.name.as_str()).collect();
             let names = names.join(", ");
             return Err(wrong(format!("no template in it; the templates are {names}")));
         }
     }
-    Templates::all_of(&[], &prompts).map_err(|e| wrong(e.to_string()))?;
+    let theirs = Templates::all_of(&[], &prompts).map_err(invalid)?;
+    let known: BTreeSet<String> =
+        prompts.iter().flat_map(|prompt| ours.variables(&prompt.name)).collect();
+    for (name, file) in replaced {
+        if let Some(unknown) = first_unknown(&theirs, &name, &known) {
+            let line = theirs.line_of(&name, &unknown);
+            let place = line.map(|line| format!(", line {line}")).unwrap_or_default();
+            let own = ours.variables(&name);
+            let others = known.difference(&own);
+            let message = format!(
+                "{}{place}: there is no {{{unknown}}}; the built-in {name} names {}, other templates {}",
+                file.display(),
+                listed(&own),
+                listed(others)
+            );
+            return Err(wrong(message));
+        }
+    }
     Ok(prompts)
+}
+
+/// The first variable of a template that no built-in one names, neither it nor what it is in. A variable
+/// that is there in another template alone is found when this one is filled in.
+fn first_unknown(templates: &Templates, name: &str, known: &BTreeSet<String>) -> Option<String> {
+    let within = |part: &str, whole: &str| {
+        part.strip_prefix(whole).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+    };
+    let is_known =
+        |path: &String| known.iter().any(|known| within(path, known) || within(known, path));
+    let unknown = templates.variables(name).into_iter().filter(|path| !is_known(path));
+    unknown.min_by_key(|path| templates.line_of(name, path))
 }

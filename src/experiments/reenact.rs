@@ -33,6 +33,8 @@ pub struct Comparison {
     pub compared: u64,
     /// Where they differ, one line each, with the reason where it is known.
     pub differences: Vec<String>,
+    /// What the original holds that is not compared, one line each.
+    pub not_compared: Vec<String>,
 }
 
 /// Why an original run cannot be read.

@@ -18,6 +18,8 @@ struct Entry {
     load: fn(&Path, &str, &[String]) -> Result<Study, ConfigError>,
     build: fn(&Value) -> Result<Box<dyn AnyExperiment>, String>,
     player: fn() -> Box<dyn Player>,
+    /// Where its config says who answers.
+    model_key: &'static str,
     /// Original runs of another program, told again by ours.
     reenact: Option<Reenact>,
 }
@@ -28,6 +30,7 @@ const ENTRIES: &[Entry] = &[
         load: adventure::load,
         build: |settings| Ok(Box::new(adventure::Adventure::from_settings(settings)?)),
         player: || Box::new(adventure::SimulatedMaster),
+        model_key: "model",
         reenact: None,
     },
     Entry {
@@ -35,6 +38,7 @@ const ENTRIES: &[Entry] = &[
         load: deliberation::load,
         build: |settings| Ok(Box::new(deliberation::Deliberation::from_settings(settings)?)),
         player: || Box::new(deliberation::SimulatedDeliberation),
+        model_key: "provider",
         reenact: Some(deliberation::reenact),
     },
     Entry {
@@ -42,6 +46,7 @@ const ENTRIES: &[Entry] = &[
         load: game24::load,
         build: |settings| Ok(Box::new(game24::Game24::from_settings(settings)?)),
         player: || Box::new(game24::SimulatedSolver),
+        model_key: "model",
         reenact: None,
     },
     Entry {
@@ -49,6 +54,7 @@ const ENTRIES: &[Entry] = &[
         load: public_goods::load,
         build: |settings| Ok(Box::new(public_goods::PublicGoods::from_settings(settings)?)),
         player: || Box::new(public_goods::SimulatedPlayers),
+        model_key: "model",
         reenact: Some(public_goods::reenact),
     },
     Entry {
@@ -56,6 +62,7 @@ const ENTRIES: &[Entry] = &[
         load: society::load,
         build: |settings| Ok(Box::new(society::Society::from_settings(settings)?)),
         player: || Box::new(society::SimulatedSociety),
+        model_key: "model",
         reenact: Some(society_log::reenact),
     },
     Entry {
@@ -64,7 +71,8 @@ const ENTRIES: &[Entry] = &[
         build: |settings| Ok(Box::new(society_log::SocietyLog::from_settings(settings)?)),
         // Never asked: its runs have answers of their own.
         player: || Box::new(society::SimulatedSociety),
-        reenact: None,
+        model_key: "model",
+        reenact: Some(society_log::reenact),
     },
 ];
 
@@ -152,6 +160,7 @@ pub fn study(
     let checked = entry.and_then(|entry| {
         let mut study = (entry.load)(path, &text, overrides)?;
         study.settings.runtime.check(&path.display().to_string())?;
+        kinds_are_known(entry, &study).map_err(|(key, message)| value(&key, message))?;
         if study.seed > 1 << 53 {
             return Err(value("seed", format!("at most 2^53, not {}", study.seed)));
         }
@@ -160,6 +169,23 @@ pub fn study(
         Ok(study)
     });
     checked.map_err(|error| located(error, path, &text, overrides))
+}
+
+/// The simulated model of each experiment knows its own kinds of malformed answers.
+fn kinds_are_known(entry: &Entry, study: &Study) -> Result<(), (String, String)> {
+    let kinds = (entry.player)().kinds();
+    let named = &study.settings.runtime.model.rates.malformed_kinds;
+    match named.keys().find(|kind| !kinds.contains(&kind.as_str())) {
+        None => Ok(()),
+        Some(kind) => Err((
+            format!("{}.rates.malformed_kinds.{kind}", entry.model_key),
+            format!(
+                "there is no kind {kind:?} of malformed answers to {}; the kinds are {}",
+                entry.name,
+                kinds.join(", ")
+            ),
+        )),
+    }
 }
 
 /// Draws what a study needs from outside its config (a pool, a URL) into its settings, once it is

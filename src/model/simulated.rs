@@ -3,6 +3,7 @@
 //! What it says is not data. Its [`ModelInfo`] is marked as simulated, and every result that rests
 //! on it is shown with that mark.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use futures::FutureExt;
@@ -19,8 +20,20 @@ const CONTEXT: &str = "retold 2026-11 simulated model v1";
 
 /// Plays one experiment: makes a plausible answer to a prompt of it.
 pub trait Player: Send + Sync {
-    /// An answer; `malformed` asks for one that breaks the format.
-    fn reply(&self, request: &Request, malformed: bool, dice: &mut Dice) -> String;
+    /// An answer in the format asked for.
+    fn reply(&self, request: &Request, dice: &mut Dice) -> String;
+
+    /// The ways in which an answer to this request breaks its format: the name of its kind, one of
+    /// [`Player::kinds`], and the answer. One way a kind; none where there is no format to break.
+    fn malformed(&self, request: &Request, dice: &mut Dice) -> Vec<(&'static str, String)> {
+        let _ = (request, dice);
+        Vec::new()
+    }
+
+    /// The names of all kinds of malformed answers, which [`Misbehaviour::malformed_kinds`] may name.
+    fn kinds(&self) -> &'static [&'static str] {
+        &[]
+    }
 
     /// The vector of a text, for embedding requests; experiments that ask for none need no such
     /// thing, and get a text for an answer.
@@ -32,18 +45,23 @@ pub trait Player: Send + Sync {
 
 impl<F> Player for F
 where
-    F: Fn(&Request, bool, &mut Dice) -> String + Send + Sync,
+    F: Fn(&Request, &mut Dice) -> String + Send + Sync,
 {
-    fn reply(&self, request: &Request, malformed: bool, dice: &mut Dice) -> String {
-        self(request, malformed, dice)
+    fn reply(&self, request: &Request, dice: &mut Dice) -> String {
+        self(request, dice)
     }
 }
 
 /// How often a simulated model misbehaves: shares from 0 to 1.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct Misbehaviour {
-    /// Answers that break the format asked for.
+    /// Answers that break the format asked for, in any of the ways that the player knows, one as often
+    /// as another.
     pub malformed: f64,
+    /// Of the other answers, those that break it in the way of one kind, by its name: the share of
+    /// answers that can be of that kind. If those of one question add up to more than 1, every answer
+    /// is malformed, and they keep their proportions.
+    pub malformed_kinds: BTreeMap<String, f64>,
     /// Answers that are cut off before their end, as by a limit of tokens: what they opened stays open.
     pub truncated: f64,
     /// Attempts answered with 429.
@@ -79,8 +97,7 @@ impl Simulated {
     }
 
     fn reply(&self, ask: Ask<'_>) -> Result<Response, Failure> {
-        let Misbehaviour { malformed, truncated, rate_limited, server_error, failure, latency: _ } =
-            self.misbehaviour;
+        let Misbehaviour { truncated, rate_limited, server_error, failure, .. } = self.misbehaviour;
         let fail = |kind, status, message: &str| {
             let message = format!("simulated: {message}");
             Err(Failure { status: Some(status), ..Failure::new(kind, message) })
@@ -105,8 +122,8 @@ impl Simulated {
             return Ok(Response { content, usage, ..Response::text("") });
         }
         let mut dice = self.dice(ask, "answer");
-        let malformed = dice.chance(malformed);
-        let mut text = self.player.reply(ask.request, malformed, &mut dice);
+        let broken = self.broken(ask, &mut dice);
+        let mut text = broken.unwrap_or_else(|| self.player.reply(ask.request, &mut dice));
         let mut cut = self.dice(ask, "truncated");
         let truncated = cut.chance(truncated);
         if truncated {
@@ -120,6 +137,31 @@ impl Simulated {
         };
         let finish_reason = Some(if truncated { "length" } else { "stop" }.to_owned());
         Ok(Response { finish_reason, usage: Some(usage), ..Response::text(text) })
+    }
+
+    /// A malformed answer, if the rates ask for one and the player knows a way.
+    fn broken(&self, ask: Ask<'_>, dice: &mut Dice) -> Option<String> {
+        let Misbehaviour { malformed, malformed_kinds, .. } = &self.misbehaviour;
+        if dice.chance(*malformed) {
+            let ways = self.player.malformed(ask.request, dice);
+            let at = if ways.is_empty() { 0 } else { dice.below(ways.len()) };
+            return ways.into_iter().nth(at).map(|(_, text)| text);
+        }
+        if malformed_kinds.is_empty() {
+            return None;
+        }
+        // Dice of its own: rates of kinds change no answer that keeps its format.
+        let mut dice = self.dice(ask, "malformed kind");
+        let share = dice.share();
+        let ways = self.player.malformed(ask.request, &mut dice);
+        let rate = |kind: &str| malformed_kinds.get(kind).copied().unwrap_or_default();
+        let total: f64 = ways.iter().map(|(kind, _)| rate(kind)).sum();
+        let mut left = share * total.max(1.0);
+        let chosen = ways.into_iter().find(|(kind, _)| {
+            left -= rate(kind);
+            left < 0.0
+        });
+        chosen.map(|(_, text)| text)
     }
 }
 

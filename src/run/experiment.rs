@@ -23,6 +23,8 @@ pub struct Report {
     pub json: Value,
     /// For people: lines of plain text.
     pub text: String,
+    /// Why a run that is finished has come to nothing, if it has: nobody got to its end, say.
+    pub nothing: Option<String>,
 }
 
 /// An experiment: ordinary sequential async code plus a pure fold.

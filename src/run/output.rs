@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use crate::id::RunId;
 use crate::log::LogError;
 use crate::table::Table;
 
@@ -60,6 +61,16 @@ pub enum OutputError {
         name: String,
         /// What is wrong.
         reason: String,
+    },
+    /// The run has no such part to tell of.
+    #[error("run {run} has no {what}; {there}")]
+    NoPart {
+        /// The run.
+        run: RunId,
+        /// What was asked for.
+        what: String,
+        /// What there is.
+        there: String,
     },
     /// The log lacks what an output is made of.
     #[error("the log lacks {what}")]

@@ -50,7 +50,7 @@ impl Experiment for Burst {
     }
 
     fn report(&self, state: &i64) -> Report {
-        Report { json: (*state).into(), text: String::new() }
+        Report { json: (*state).into(), ..Report::default() }
     }
 }
 

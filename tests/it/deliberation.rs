@@ -3,12 +3,14 @@
 mod asked;
 mod config;
 mod grouping;
+mod imports;
 mod opposition;
 mod originals;
 mod outputs;
 mod personas;
 mod pilot;
 mod pool;
+mod pool_killed;
 mod reenact;
 mod runs;
 mod trouble;

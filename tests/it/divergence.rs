@@ -73,7 +73,7 @@ impl Experiment for Small {
     }
 
     fn report(&self, (): &()) -> Report {
-        Report { json: json!(null), text: String::new() }
+        Report { json: json!(null), ..Report::default() }
     }
 }
 

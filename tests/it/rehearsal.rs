@@ -54,7 +54,7 @@ impl Experiment for Dialogues {
     }
 
     fn report(&self, (): &()) -> Report {
-        Report { json: json!(null), text: String::new() }
+        Report { json: json!(null), ..Report::default() }
     }
 }
 
@@ -224,6 +224,16 @@ fn folders_that_cannot_be_used() {
         folder(&place, &[("cot.txt", broken)]);
         shown.push_str(&place.session(&["replay latest --prompts prompts"]));
     }
+    let config = Path::new(env!("CARGO_MANIFEST_DIR")).join("config/deliberation_small.yaml");
+    let few = "--set participants_per_condition=1";
+    place.ok(&format!("run {} -q --no-outputs {few}", config.display()));
+    let typo = template("deliberation", "vote_after_summary").replacen(
+        '{',
+        "Dear {participnt.name},\n{",
+        1,
+    );
+    folder(&place, &[("vote_after_summary.txt", &typo)]);
+    shown.push_str(&place.session(&["replay latest --prompts prompts"]));
     let line = r#"{"request":{"model":"x","messages":[{"role":"user","content":"hi"}]},"response":{"content":"yo"}}"#;
     place.write("bare.jsonl", line);
     place.ok("import bare.jsonl");

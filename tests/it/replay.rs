@@ -68,10 +68,10 @@ async fn the_game_of_24_replays_identically_under_shuffled_orders() {
         rate_limited: 0.1,
         server_error: 0.1,
         failure: 0.02,
-        latency: Duration::ZERO,
+        ..Misbehaviour::default()
     };
     let model = |latency| {
-        let bad = Misbehaviour { latency, ..bad };
+        let bad = Misbehaviour { latency, ..bad.clone() };
         Arc::new(Simulated::new(3, bad, Box::new(SimulatedSolver)))
     };
     let expected = Trial::in_memory(model(Duration::ZERO)).record(&game()).await;

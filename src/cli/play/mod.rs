@@ -14,7 +14,7 @@ use super::output::Output;
 use super::resume::{self, Resuming};
 use super::run::{self, Recording};
 use super::select;
-use super::{Global, resume::settings_of};
+use super::{Global, reenact, resume::settings_of};
 use crate::config::{Head, load, read_text};
 use crate::event::RunStarted;
 use crate::experiments::adventure::{self, Fork, HUMAN};
@@ -126,11 +126,14 @@ pub(super) fn is_played(experiment: &str, settings: &serde_json::Value) -> bool 
 }
 
 /// The command that goes on with a run.
-pub(super) fn go_on(started: &RunStarted) -> &'static str {
+pub(super) fn go_on(started: &RunStarted) -> String {
     let settings = started.settings.get("experiment");
-    match settings.is_some_and(|settings| is_played(&started.experiment, settings)) {
-        true => "play --resume",
-        false => "resume",
+    if settings.is_some_and(|settings| is_played(&started.experiment, settings)) {
+        return "play --resume".to_owned();
+    }
+    match settings_of(started).is_ok_and(|settings| reenact::is_one(&settings)) {
+        true => format!("import {} ORIGINAL --resume", started.experiment),
+        false => "resume".to_owned(),
     }
 }
 

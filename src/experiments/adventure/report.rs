@@ -31,14 +31,18 @@ pub(super) fn report(state: &Games) -> Report {
     }
     let games: BTreeMap<u32, _> =
         state.games.iter().map(|(number, game)| (*number, summary(game))).collect();
-    Report { json: json!({ "games": games }), text }
+    Report { json: json!({ "games": games }), text, ..Report::default() }
 }
 
 /// The story of one game: `1`, or `game/1`.
 pub(super) fn story(state: &Games, part: &str) -> Option<Report> {
     let number = part.strip_prefix("game/").unwrap_or(part).parse().ok()?;
     let game = state.games.get(&number)?;
-    Some(Report { json: serde_json::to_value(game).unwrap_or_default(), text: journal(game) })
+    Some(Report {
+        json: serde_json::to_value(game).unwrap_or_default(),
+        text: journal(game),
+        ..Report::default()
+    })
 }
 
 fn summary(game: &Game) -> serde_json::Value {

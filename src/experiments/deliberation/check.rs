@@ -32,6 +32,11 @@ pub(super) fn check(config: &Config) -> Result<(), Wrong> {
             return Err(wrong("personas_url", "personas come from a file or a URL, not both"));
         }
     }
+    let file = config.personas_file.as_deref().and_then(|file| file.to_str()).unwrap_or_default();
+    if file.starts_with("http://") || file.starts_with("https://") {
+        let message = "this is a URL, not a file: personas_url is the key for it";
+        return Err(wrong("personas_file", message));
+    }
     let ranges: [(&str, f64, f64, f64); 9] = [
         ("participants_per_condition", config.participants_per_condition.into(), 1.0, 100_000.0),
         ("min_responses_for_threshold", config.min_responses_for_threshold.into(), 0.0, 1e9),

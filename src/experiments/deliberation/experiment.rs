@@ -141,6 +141,9 @@ impl Experiment for Deliberation {
             None => self.enrich_personas(run).await?,
         }
         self.initial_votes(run).await?;
+        if let Some(original) = &self.original {
+            self.take_explanations(run, original)?;
+        }
         self.check_threshold(run)?;
         if run.state().termination_reason.is_some() {
             return Ok(());

@@ -54,6 +54,14 @@ pub enum Fact {
         /// An option, word for word.
         choice: String,
     },
+    /// Phase 1 of an original run, in a version that asked for reasons together with the vote. No
+    /// answer of ours yields it, and no prompt of ours shows it.
+    InitialVoteExplained {
+        /// Who.
+        participant_id: String,
+        /// As it was kept.
+        explanation: String,
+    },
     /// Phase 2.
     ThresholdChecked {
         /// Votes of those who have not failed.

@@ -8,6 +8,7 @@ use super::config::Config;
 use super::personas::{collection, source_key};
 use super::prompts::built_in;
 use super::settings::Settings;
+use super::tryout::try_out;
 use crate::config::{
     ConfigError, ModelKind, Runtime, Wrong, load as load_yaml, prompts, with_overrides,
 };
@@ -41,6 +42,7 @@ pub fn load(path: &Path, text: &str, overrides: &[String]) -> Result<Study, Conf
     let config = config.without_runtime();
     let settings = Settings { config, prompts, personas, pool: None, original: None };
     // What cannot be executed is refused before anything is recorded.
+    try_out(&settings).map_err(|message| value(path, "prompts", message))?;
     let experiment = serde_json::to_value(&settings);
     let experiment = experiment.map_err(|e| value(path, "settings", e.to_string()))?;
     Ok(Study { experiment: NAME.to_owned(), seed, settings: StudySettings { experiment, runtime } })

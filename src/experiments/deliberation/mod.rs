@@ -40,6 +40,7 @@ mod simulated;
 mod state;
 mod story;
 mod summary;
+mod tryout;
 mod values;
 
 pub use conditions::Condition;

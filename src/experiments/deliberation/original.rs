@@ -35,6 +35,9 @@ pub struct OriginalParticipant {
     pub demographics: Demographics,
     /// As the model described it then.
     pub enriched_persona: String,
+    /// Why the participant voted so, in a version that asked for it together with the vote.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub initial_explanation: Option<String>,
     /// What nobody is asked again; only without summaries.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after_phase_3: Option<AfterPhase3>,
@@ -71,6 +74,26 @@ impl Deliberation {
             let participant_id = participant_id(number);
             let fact = Fact::PersonaEnriched { participant_id, demographics, enriched_persona };
             run.record(fact, &[])?;
+        }
+        Ok(())
+    }
+
+    /// The explanations of first votes, which an older version asked for: nobody is asked for them.
+    pub(super) fn take_explanations(
+        &self,
+        run: &mut Run<Self>,
+        original: &Original,
+    ) -> Result<(), Stop> {
+        let given = (1..).zip(&original.participants).filter_map(|(number, given)| {
+            Some((participant_id(number), given.initial_explanation.clone()?))
+        });
+        let given: Vec<(String, String)> = given.collect();
+        if given.is_empty() {
+            return Ok(());
+        }
+        run.record(Fact::TakenOver { phases: vec![1] }, &[])?;
+        for (participant_id, explanation) in given {
+            run.record(Fact::InitialVoteExplained { participant_id, explanation }, &[])?;
         }
         Ok(())
     }

@@ -64,6 +64,9 @@ pub struct Participant {
     pub enriched_persona: Option<String>,
     /// Phase 1.
     pub initial_choice: Option<String>,
+    /// Phase 1 of an original run of an older version; nobody is asked for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub initial_explanation: Option<String>,
     /// Phase 6 or 7.
     pub final_choice: Option<String>,
     /// Whether the two differ; `None` without a final vote.
@@ -143,6 +146,9 @@ impl Deliberated {
             Fact::InitialVoteCast { participant_id, choice } => {
                 self.change(&participant_id, |p| p.initial_choice = Some(choice));
             }
+            Fact::InitialVoteExplained { participant_id, explanation } => {
+                self.change(&participant_id, |p| p.initial_explanation = Some(explanation));
+            }
             Fact::ThresholdChecked { votes: _, termination_reason } => {
                 self.termination_reason = termination_reason;
             }
@@ -220,6 +226,7 @@ impl Participant {
             demographics: None,
             enriched_persona: None,
             initial_choice: None,
+            initial_explanation: None,
             final_choice: None,
             position_changed: None,
             clarification_transcript: None,

@@ -145,6 +145,15 @@ pub(super) fn votes<'a>(choices: impl Iterator<Item = &'a str>) -> Votes {
     votes
 }
 
+/// Says so if all who took part failed, and of what the first did.
+fn nothing(state: &Deliberated) -> Option<String> {
+    let (all, first) = (state.participants.len(), state.participants.values().next()?);
+    let reason = first.error_message.as_deref().unwrap_or_default();
+    let id = &first.participant_id;
+    let nobody = state.active().next().is_none();
+    nobody.then(|| format!("every one of {all} participants failed, {id} at {reason}"))
+}
+
 /// What a run shows at its end.
 pub(super) fn report(pilot_id: &str, state: &Deliberated) -> Report {
     let reason = state.termination_reason.as_deref();
@@ -177,5 +186,5 @@ pub(super) fn report(pilot_id: &str, state: &Deliberated) -> Report {
         );
     }
     let _ = writeln!(text, "clusters: {}", state.clusters.len());
-    Report { json, text }
+    Report { json, text, nothing: nothing(state) }
 }

@@ -11,25 +11,11 @@ pub struct SimulatedSolver;
 const SKILL: f64 = 0.3;
 
 impl Player for SimulatedSolver {
-    fn reply(&self, request: &Request, malformed: bool, dice: &mut Dice) -> String {
-        let messages = request.messages();
-        let prompt = messages.last().map_or("", |(_, text)| text);
-        let Some(numbers) = last_numbers(prompt) else {
+    fn reply(&self, request: &Request, dice: &mut Dice) -> String {
+        let Some(numbers) = numbers_of(request) else {
             return "I do not see four numbers in this.".to_owned();
         };
-        let expression = match dice.chance(SKILL).then(|| solve(&numbers)).flatten() {
-            Some(right) => right,
-            None => guess(&numbers, dice),
-        };
-        if malformed {
-            let broken = [
-                format!("I tried many ways with {numbers:?} and found none that reaches 24."),
-                format!("<answer>{expression}"),
-                format!("The answer is {expression} I think"),
-                String::new(),
-            ];
-            return broken.into_iter().nth(dice.below(4)).unwrap_or_default();
-        }
+        let expression = expression(&numbers, dice);
         let latex = expression.replace('*', "\\times").replace('/', "\\div");
         let ways = [
             format!("Answer: {expression} = 24"),
@@ -41,6 +27,39 @@ impl Player for SimulatedSolver {
             format!("**Answer:** {} = 24", expression.replace('*', "×")),
         ];
         ways.into_iter().nth(dice.below(7)).unwrap_or_default()
+    }
+
+    fn malformed(&self, request: &Request, dice: &mut Dice) -> Vec<(&'static str, String)> {
+        let Some(numbers) = numbers_of(request) else { return Vec::new() };
+        let expression = expression(&numbers, dice);
+        let broken = [
+            format!("I tried many ways with {numbers:?} and found none that reaches 24."),
+            format!("<answer>{expression}"),
+            format!("The answer is {expression} I think"),
+            String::new(),
+        ];
+        KINDS.iter().copied().zip(broken).collect()
+    }
+
+    fn kinds(&self) -> &'static [&'static str] {
+        &KINDS
+    }
+}
+
+/// The kinds of malformed answers.
+const KINDS: [&str; 4] = ["gives_up", "open_tag", "no_tag", "empty"];
+
+/// The numbers of the puzzle that a request asks about.
+fn numbers_of(request: &Request) -> Option<Vec<i64>> {
+    let messages = request.messages();
+    last_numbers(messages.last().map_or("", |(_, text)| text))
+}
+
+/// What it comes up with: right now and then.
+fn expression(numbers: &[i64], dice: &mut Dice) -> String {
+    match dice.chance(SKILL).then(|| solve(numbers)).flatten() {
+        Some(right) => right,
+        None => guess(numbers, dice),
     }
 }
 

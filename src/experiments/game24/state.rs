@@ -116,6 +116,6 @@ impl Tally {
         }
         let mut json = serde_json::to_value(self).unwrap_or_default();
         json["solve_rate"] = self.share(solved).into();
-        Report { json, text }
+        Report { json, text, ..Report::default() }
     }
 }

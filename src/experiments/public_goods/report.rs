@@ -82,7 +82,7 @@ pub(super) fn report(config: &Config, state: &Played) -> Report {
         "groups": groups,
         "silhouette": state.silhouette,
     });
-    Report { json, text }
+    Report { json, text, ..Report::default() }
 }
 
 /// A round in the mean of all games.

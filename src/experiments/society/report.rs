@@ -18,7 +18,7 @@ const LISTED: usize = 10;
 /// The report.
 pub(super) fn report(world: &World) -> Report {
     let agreements = agreement(world);
-    Report { json: json(world, &agreements), text: text(world, &agreements) }
+    Report { json: json(world, &agreements), text: text(world, &agreements), ..Report::default() }
 }
 
 /// What everyone did, all days together.

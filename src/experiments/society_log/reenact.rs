@@ -10,7 +10,7 @@ use super::NAME;
 use super::answers::{Answers, answer};
 use super::files::{Row, Summary, find, log, name, summary};
 use super::settings::{Entry, Settings, There};
-use crate::config::Runtime;
+use crate::config::{ModelConfig, ModelKind, Runtime};
 use crate::experiments::reenact::{Comparison, ReenactError, Reenactment};
 use crate::experiments::study::{Study, StudySettings};
 use crate::id::CallPath;
@@ -63,7 +63,10 @@ pub fn reenact(path: &Path) -> Result<Reenactment, ReenactError> {
         path: path.display().to_string(),
         reason: e.to_string(),
     })?;
-    let settings = StudySettings { experiment, runtime: Runtime::default() };
+    // The answers are a file's, not a program's.
+    let model = ModelConfig { kind: ModelKind::Scripted, ..ModelConfig::default() };
+    let runtime = Runtime { model, ..Runtime::default() };
+    let settings = StudySettings { experiment, runtime };
     Ok(Reenactment {
         study: Study { experiment: NAME.to_owned(), seed: 0, settings },
         model: Arc::new(Answers { source, by_call }),

@@ -14,7 +14,7 @@ const LISTED: usize = 12;
 
 /// The report.
 pub(super) fn report(source: &str, state: &Observed) -> Report {
-    Report { json: json(source, state), text: text(source, state) }
+    Report { json: json(source, state), text: text(source, state), ..Report::default() }
 }
 
 /// `summary.json`, `epochs.csv` and `invalid_actions.csv`.

@@ -21,12 +21,12 @@ pub(super) fn adventure(overrides: &[&str]) -> Box<dyn AnyExperiment> {
 
 fn master(latency: Duration) -> Arc<Simulated> {
     let misbehaviour = Misbehaviour {
-        truncated: 0.0,
         malformed: 0.3,
         rate_limited: 0.1,
         server_error: 0.05,
         failure: 0.01,
         latency,
+        ..Misbehaviour::default()
     };
     Arc::new(Simulated::new(7, misbehaviour, Box::new(SimulatedMaster)))
 }

@@ -94,6 +94,73 @@ fn each_link_is_in_the_log_where_it_says() {
     );
 }
 
+/// The original run, with words of its last participant changed.
+fn changed(change: impl Fn(&mut Value)) -> Place {
+    let place = Place::new();
+    std::fs::create_dir(place.path("pilot")).unwrap();
+    for file in std::fs::read_dir(fixtures("originals/pilot_small")).unwrap() {
+        let file = file.unwrap();
+        std::fs::copy(file.path(), place.path("pilot").join(file.file_name())).unwrap();
+    }
+    let mut participants: Value =
+        serde_json::from_str(&place.read("pilot/participants.json")).unwrap();
+    change(&mut participants["participants"][7]);
+    place.write("pilot/participants.json", participants.to_string());
+    place.ok("import deliberation pilot --quiet");
+    place
+}
+
+#[test]
+fn equal_answers_of_a_dialogue_are_told_in_its_order_each_with_its_own_seq() {
+    let turns = |words: [&str; 4]| {
+        let role = |at: usize| ["moderator", "participant"][at % 2];
+        let turn = |(at, word)| serde_json::json!({"role": role(at), "content": word});
+        words.into_iter().enumerate().map(turn).collect::<Value>()
+    };
+    let place = changed(|last| {
+        // Said before, in the other dialogue, which the last prompt does not show.
+        last["clarification_transcript"] = turns(["Really?", "Yes.", "And now?", "Yes."]);
+        // The first question has the answer in it, and the second is the first again.
+        let question = "Would you say \"Yes.\" to a bench of stone in a park without a tree?";
+        last["adversarial_transcript"] = turns([question, "Yes.", question, "Yes."]);
+    });
+    let (audit, code) = place.json("audit latest final_vote/p_0008");
+    assert_eq!(code, 0, "{audit}");
+    let told: Vec<(&str, u64, &str, u64)> = audit["folded"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|link| link["into"]["call"] == "final_vote/p_0008")
+        .filter(|link| link["into"]["role"] == "user")
+        .map(|link| {
+            let origin = &link["origin"];
+            let call = origin["call"].as_str().unwrap();
+            let seq = origin["answer"]["seq"].as_u64().unwrap();
+            (call, seq, link["into"]["text"].as_str().unwrap(), link["also"].as_u64().unwrap())
+        })
+        .collect();
+    let calls: Vec<&str> = told.iter().map(|(call, ..)| *call).collect();
+    assert_eq!(
+        calls,
+        [
+            "adversarial/p_0008/1/moderator",
+            "adversarial/p_0008/1/participant",
+            "adversarial/p_0008/2/moderator",
+            "adversarial/p_0008/2/participant",
+        ]
+    );
+    assert!(told.is_sorted_by_key(|(_, seq, ..)| *seq), "as they were said: {told:?}");
+    for (call, seq, text, also) in told {
+        let (event, _) = place.json(&format!("show latest {seq}"));
+        assert_eq!(event["content"], text, "{call}");
+        let (question, _) = place.json(&format!("show latest {}", event["cause"]));
+        assert_eq!(question["call"], call);
+        // The two of the dialogue before.
+        let others = if call == "adversarial/p_0008/1/participant" { 2 } else { 0 };
+        assert_eq!(also, others, "{call}");
+    }
+}
+
 #[test]
 fn the_parts_of_a_call_may_come_in_any_order_if_that_names_one() {
     let place = executed_again();

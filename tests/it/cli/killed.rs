@@ -1,5 +1,6 @@
 //! A whole deliberation, killed halfway with SIGKILL, goes on to the same end. The study of the config, with
-//! 100 of its 1,200 participants: an unoptimised build takes half a minute for all.
+//! 100 of its 1,200 participants: all of them take an unoptimised build a minute (19 s for the whole run, 9 s
+//! until it is killed, 16 s to go on, 17 s to replay; most of it clusters), and the outcome is the same.
 
 use std::process::Stdio;
 

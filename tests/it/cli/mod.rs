@@ -2,6 +2,7 @@
 
 mod audits;
 mod checks;
+mod failures;
 mod files;
 mod folders;
 mod forks;
@@ -19,3 +20,4 @@ mod recordings;
 mod servers;
 mod settings;
 mod stories;
+mod templates;

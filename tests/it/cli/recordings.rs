@@ -113,12 +113,19 @@ fn a_recording_needs_no_dot_in_its_name() {
 }
 
 /// The recordings that are committed, and how each was made.
-const COMMITTED: [(&str, &str); 2] = [
-    ("game24_small", "config/game24.yaml --set puzzles.rows=0..2 --set samples=3"),
+const COMMITTED: [(&str, &str); 3] = [
+    ("game24_small.jsonl", "config/game24.yaml --set puzzles.rows=0..2 --set samples=3"),
     (
-        "adventure_small",
+        "adventure_small.jsonl",
         "config/adventure.yaml --set games=2 --set turns=5 --set player=model --set \
          model.rates.malformed=0.3",
+    ),
+    // With vectors, answers asked for again, 429s, and two of twelve who failed.
+    (
+        "deliberation_small.jsonl.zst",
+        "config/deliberation_small.yaml --set participants_per_condition=3 --set \
+         provider.rates.malformed=0.15 --set provider.rates.rate_limited=0.05 --set \
+         provider.rates.failure=0.02 --set provider.latency_ms=1",
     ),
 ];
 
@@ -130,11 +137,11 @@ fn the_committed_recordings_replay() {
 }
 
 fn replays(name: &str, made_by: &str) {
-    let path = format!("{}/recordings/{name}.jsonl", env!("CARGO_MANIFEST_DIR"));
+    let path = format!("{}/recordings/{name}", env!("CARGO_MANIFEST_DIR"));
     let said = Place::new().args(&["replay", &path]);
     assert_eq!(
         said.code, 0,
-        "recordings/{name}.jsonl no longer replays:\n{}{}\nA run that was recorded by an older \
+        "recordings/{name} no longer replays:\n{}{}\nA run that was recorded by an older \
          release must replay for ever. If a prompt, a parser or a fact has changed, give the change a \
          new version (parser@N+1, another template name) and keep the old one; only a change that \
          cannot be kept apart may replace the file: `retold run {made_by}`, `retold export latest \

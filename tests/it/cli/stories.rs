@@ -98,7 +98,10 @@ fn is_in_the_log(place: &Place, asked: &Value) {
 #[test]
 fn whoever_took_no_part_has_no_story() {
     let place = place();
-    assert_said!("stories_nobody", place.session(&["show latest p_0099"]));
+    assert_said!(
+        "stories_nobody",
+        place.session(&["show latest p_0099", "show latest p_9", "show latest p_0001x"])
+    );
     // A call is shown as before.
     let shown = place.ok("show latest initial_vote/p_0001");
     assert!(shown.contains("call initial_vote/p_0001  sample 0"), "{shown}");

@@ -1,6 +1,6 @@
 //! The output folder: the shapes of the original outputs, and what is in them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,20 +12,12 @@ use retold::model::simulated::{Misbehaviour, Simulated};
 use retold::run::{AnyExperiment, Finish, Mode, OutputFile, RunRecord};
 use serde_json::Value;
 
+use super::runs::trouble;
 use crate::support::block_on;
 use crate::support::csv::rows_of;
 use crate::support::data::folder;
 use crate::support::shape::{Shape, shape};
 use crate::support::trial::Trial;
-
-const TROUBLE: Misbehaviour = Misbehaviour {
-    malformed: 0.2,
-    truncated: 0.0,
-    rate_limited: 0.1,
-    server_error: 0.0,
-    failure: 0.05,
-    latency: Duration::ZERO,
-};
 
 fn small(overrides: &[&str]) -> (Config, Box<dyn AnyExperiment>) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("config/deliberation_small.yaml");
@@ -160,9 +152,9 @@ fn vectors_are_exact() {
 #[test]
 fn the_order_of_answers_leaves_no_trace_in_the_files() {
     let overrides = ["participants_per_condition=5"];
-    let at_once = recorded(TROUBLE, &overrides);
+    let at_once = recorded(trouble(), &overrides);
     let latency = Duration::from_millis(3);
-    let shuffled = recorded(Misbehaviour { latency, ..TROUBLE }, &overrides);
+    let shuffled = recorded(Misbehaviour { latency, ..trouble() }, &overrides);
     let time = regex::Regex::new(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z").unwrap();
     let without_times = |text: &str| time.replace_all(text, "[time]").into_owned();
     for (name, text) in &at_once {
@@ -173,7 +165,7 @@ fn the_order_of_answers_leaves_no_trace_in_the_files() {
 
 #[test]
 fn failures_are_told_in_every_file_and_counted_in_none() {
-    let files = recorded(TROUBLE, &["participants_per_condition=10"]);
+    let files = recorded(trouble(), &["participants_per_condition=10"]);
     let participants = json(&files, "participants.json");
     let participants = participants["participants"].as_array().unwrap();
     let failed: Vec<&Value> = participants.iter().filter(|p| p["status"] == "failed").collect();
@@ -225,6 +217,88 @@ fn failures_are_told_in_every_file_and_counted_in_none() {
         .map(|transcript| transcript.as_array().map_or(0, Vec::len))
         .sum();
     assert_eq!(turns.len(), spoken);
+}
+
+/// The ids in a list of objects.
+fn ids(list: &Value) -> BTreeSet<&str> {
+    list.as_array().unwrap().iter().map(|of| of["participant_id"].as_str().unwrap()).collect()
+}
+
+/// All ids in the clusters of a list, each of which is in one cluster.
+fn members(clusters: &Value) -> BTreeSet<&str> {
+    let mut ids = BTreeSet::new();
+    for cluster in clusters.as_array().unwrap() {
+        let members = cluster["member_ids"].as_array().unwrap();
+        assert_eq!(cluster["member_count"], members.len(), "{cluster}");
+        for id in members {
+            assert!(ids.insert(id.as_str().unwrap()), "{id} twice");
+        }
+    }
+    ids
+}
+
+#[test]
+fn who_failed_after_clusters_were_formed_stays_in_their_history_alone() {
+    let files = recorded(trouble(), &["participants_per_condition=20"]);
+    let everyone = json(&files, "participants.json");
+    let everyone = &everyone["participants"];
+    let is = |status: &'static str| {
+        let found = everyone.as_array().unwrap().iter().filter(move |p| p["status"] == status);
+        found.map(|p| (p["participant_id"].as_str().unwrap(), p))
+    };
+    let in_cluster = |p: &Value| !p["cluster_id"].is_null();
+    let complete: BTreeSet<&str> =
+        is("complete").filter(|(_, p)| in_cluster(p)).map(|(id, _)| id).collect();
+    let late: BTreeSet<&str> =
+        is("failed").filter(|(_, p)| in_cluster(p)).map(|(id, _)| id).collect();
+    let early: BTreeSet<&str> =
+        is("failed").filter(|(_, p)| !in_cluster(p)).map(|(id, _)| id).collect();
+    assert!(late.len() > 2 && early.len() > 2 && complete.len() > 5, "{late:?} {early:?}");
+
+    // History: all whom phase 4 put into a cluster, and nobody who had failed by then.
+    let then: BTreeSet<&str> = complete.union(&late).copied().collect();
+    let (clusters, checkpoint) =
+        (json(&files, "cluster_embeddings.json"), json(&files, "checkpoint.json"));
+    assert_eq!(members(&clusters["clusters"]), then);
+    assert_eq!(members(&checkpoint["clusters"]), then);
+    assert_eq!(ids(&json(&files, "individual_embeddings.json")["embeddings"]), then);
+
+    // Statistics: those who completed.
+    let sizes = rows_of(&files["clusters.csv"]);
+    let number = |row: &BTreeMap<String, String>, key: &str| row[key].parse::<usize>().unwrap();
+    let sum = |key| sizes.iter().map(|row| number(row, key)).sum::<usize>();
+    assert_eq!((sum("members"), sum("formed_with")), (complete.len(), then.len()));
+    let told: BTreeSet<&str> = sizes
+        .iter()
+        .flat_map(|row| row["failed_later"].split(' '))
+        .filter(|id| !id.is_empty())
+        .collect();
+    assert_eq!(told, late);
+    for (row, cluster) in sizes.iter().zip(clusters["clusters"].as_array().unwrap()) {
+        assert_eq!(row["cluster_id"], cluster["cluster_id"].as_str().unwrap());
+        let of_it = |p: &Value| p["cluster_id"] == cluster["cluster_id"];
+        assert_eq!(number(row, "members"), is("complete").filter(|(_, p)| of_it(p)).count());
+    }
+    let summary = json(&files, "summary.json");
+    for condition in ["clarified_passive", "acp"] {
+        let row = &summary["by_condition"][condition];
+        let of_it = |p: &Value| p["condition"] == condition;
+        let failed = is("failed").filter(|(_, p)| of_it(p)).count();
+        assert_eq!((&row["total"], &row["failed"]), (&20.into(), &failed.into()));
+        for distribution in ["initial_vote_distribution", "final_vote_distribution"] {
+            let votes = row[distribution].as_object().unwrap().values();
+            let votes: u64 = votes.map(|n| n.as_u64().unwrap()).sum();
+            assert_eq!(votes as usize, 20 - failed, "{condition} {distribution}");
+        }
+    }
+
+    // Tables of everyone say who failed.
+    for table in ["participants.csv", "votes.csv", "turns.csv"] {
+        for row in rows_of(&files[table]) {
+            let failed = is("failed").any(|(id, _)| id == row["participant_id"]);
+            assert_eq!(row["status"], if failed { "failed" } else { "complete" }, "{table}");
+        }
+    }
 }
 
 #[test]

@@ -214,7 +214,7 @@ fn a_run_with_a_pool_does_not_depend_on_the_order_of_answers() {
     supply(&config, &mut study, &overrides).unwrap();
     let experiment = build("deliberation", &study.settings.experiment).unwrap();
     let bad = Misbehaviour { malformed: 0.2, failure: 0.05, ..Misbehaviour::default() };
-    let at_once = Trial::in_memory(model(bad));
+    let at_once = Trial::in_memory(model(bad.clone()));
     let expected = recorded(&at_once, experiment.as_ref());
     let latency = Duration::from_millis(3);
     let slow = Trial::in_memory(model(Misbehaviour { latency, ..bad }));

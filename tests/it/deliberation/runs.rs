@@ -8,8 +8,8 @@ use futures::future::BoxFuture;
 use retold::experiments::deliberation::SimulatedDeliberation;
 use retold::experiments::registry::{build, study};
 use retold::experiments::study::Study;
-use retold::model::simulated::{Misbehaviour, Simulated};
-use retold::model::{Ask, Failure, Model, ModelInfo, Response};
+use retold::model::simulated::{Misbehaviour, Player, Simulated};
+use retold::model::{Answerer, Ask, Failure, Model, ModelInfo, Response};
 use retold::run::{AnyExperiment, Ended, Finish, Mode, Signal, Stop};
 
 use crate::support::block_on;
@@ -26,8 +26,16 @@ pub(super) fn model(misbehaviour: Misbehaviour) -> Arc<Simulated> {
     Arc::new(Simulated::new(7, misbehaviour, Box::new(SimulatedDeliberation)))
 }
 
+/// A fifth of the answers malformed in any way.
 pub(super) fn trouble() -> Misbehaviour {
     Misbehaviour { malformed: 0.2, rate_limited: 0.1, failure: 0.05, ..Misbehaviour::default() }
+}
+
+/// Each kind of malformed answer a fifth of all that can be so, and a fifth of the rest cut off.
+pub(super) fn every_trouble() -> Misbehaviour {
+    let kinds = SimulatedDeliberation.kinds().iter();
+    let malformed_kinds = kinds.map(|kind| ((*kind).to_owned(), 0.2)).collect();
+    Misbehaviour { malformed: 0.0, malformed_kinds, truncated: 0.2, ..trouble() }
 }
 
 pub(super) fn recorded(trial: &Trial, experiment: &dyn AnyExperiment) -> Ended {
@@ -85,10 +93,10 @@ fn agreement_ends_it_after_phase_2() {
 }
 
 /// Answers like another model, and asks the run to stop after so many answers.
-struct StopsAfter {
-    inner: Arc<Simulated>,
-    left: AtomicUsize,
-    signal: Signal,
+pub(crate) struct StopsAfter {
+    pub(crate) inner: Answerer,
+    pub(crate) left: AtomicUsize,
+    pub(crate) signal: Signal,
 }
 
 impl Model for StopsAfter {

@@ -1,10 +1,11 @@
-//! Models against a server that misbehaves, and answers from a file.
+//! Models against a server that misbehaves, answers from a file, and made-up ones.
 
 mod embeddings;
 mod key;
 mod misbehaving;
 mod retry;
 mod scripted;
+mod simulated;
 
 use std::time::Duration;
 

@@ -103,7 +103,7 @@ impl Experiment for Mixed {
     }
 
     fn report(&self, state: &Vec<Fact>) -> Report {
-        Report { json: json!(state), text: format!("{} facts\n", state.len()) }
+        Report { json: json!(state), text: format!("{} facts\n", state.len()), ..Report::default() }
     }
 }
 

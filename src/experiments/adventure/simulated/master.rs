@@ -17,21 +17,30 @@ struct Turn<'a> {
 }
 
 /// The answer to a prompt that says where things stand.
-pub(super) fn tell(prompt: &str, malformed: bool, dice: &mut Dice) -> String {
-    let line = |key: &str| prompt.lines().find_map(|line| line.strip_prefix(key));
-    if prompt.contains("This is the last turn.") {
-        let place = line("Location: ").unwrap_or("Boot Hill");
+pub(super) fn tell(prompt: &str, dice: &mut Dice) -> String {
+    if is_last(prompt) {
+        let place = line(prompt, "Location: ").unwrap_or("Boot Hill");
         return format!(
             "The sun goes down behind {place}. {} tips a hat to you, and the road out of town lies \
              open.\n\nLOCATION: {place}",
             pick(&PEOPLE, dice)
         );
     }
-    let turn = turn(line("Inventory: "), line("Combat: "), line("The player's choice: "), dice);
-    match malformed {
-        true => broken(&turn, dice),
-        false => written(&turn, dice),
-    }
+    written(&next(prompt, dice), dice)
+}
+
+fn is_last(prompt: &str) -> bool {
+    prompt.contains("This is the last turn.")
+}
+
+fn line<'a>(prompt: &'a str, key: &str) -> Option<&'a str> {
+    prompt.lines().find_map(|line| line.strip_prefix(key))
+}
+
+/// The turn that follows a prompt.
+fn next<'a>(prompt: &'a str, dice: &mut Dice) -> Turn<'a> {
+    let line = |key| line(prompt, key);
+    turn(line("Inventory: "), line("Combat: "), line("The player's choice: "), dice)
 }
 
 fn turn<'a>(
@@ -156,18 +165,24 @@ fn decision(dilemma: &Dilemma) -> Value {
     })
 }
 
-/// An answer that breaks the format.
-fn broken(turn: &Turn<'_>, dice: &mut Dice) -> String {
-    let Turn { story, place, .. } = turn;
-    match dice.below(6) {
-        0 => story.clone(),
-        1 => format!(
-            "{story}\n\nLOCATION: {place}\n\n\"playerDecision\": {{\"prompt\": \"Well?\", \"options\": \
-             [{{\"text\": \"Go on\", \"impact\": \"You go on\"}}]}}"
-        ),
-        2 => format!("{story}\n\nLOCATION: {place}\nSUGGESTED_ACTIONS: [{{\"text\": \"Draw"),
-        3 => format!("{story}\n\nLOCATION:\nSUGGESTED_ACTIONS:"),
-        4 => "I'm sorry, but I can't continue this story.".to_owned(),
-        _ => String::new(),
+/// Answers that break the format. The last turn, which has none, cannot.
+pub(super) fn broken(prompt: &str, dice: &mut Dice) -> Vec<(&'static str, String)> {
+    if is_last(prompt) {
+        return Vec::new();
     }
+    let Turn { story, place, .. } = next(prompt, dice);
+    let one_option = format!(
+        "{story}\n\nLOCATION: {place}\n\n\"playerDecision\": {{\"prompt\": \"Well?\", \"options\": \
+         [{{\"text\": \"Go on\", \"impact\": \"You go on\"}}]}}"
+    );
+    let cut_off = format!("{story}\n\nLOCATION: {place}\nSUGGESTED_ACTIONS: [{{\"text\": \"Draw");
+    let empty_markers = format!("{story}\n\nLOCATION:\nSUGGESTED_ACTIONS:");
+    vec![
+        ("no_markers", story),
+        ("one_option", one_option),
+        ("cut_off", cut_off),
+        ("empty_markers", empty_markers),
+        ("refusal", "I'm sorry, but I can't continue this story.".to_owned()),
+        ("empty", String::new()),
+    ]
 }

@@ -24,29 +24,76 @@ use crate::prompt::Request;
 pub struct SimulatedMaster;
 
 impl Player for SimulatedMaster {
-    fn reply(&self, request: &Request, malformed: bool, dice: &mut Dice) -> String {
-        let messages = request.messages();
-        let (_, first) = messages.first().map_or(("", ""), |(role, text)| (role, text));
-        let (_, last) = messages.last().map_or(("", ""), |(role, text)| (role, text));
-        if first.starts_with("Create a character") {
-            return character(malformed, dice);
+    fn reply(&self, request: &Request, dice: &mut Dice) -> String {
+        match asked(&request.messages()) {
+            Asked::Character => character(dice),
+            Asked::Turn(prompt) => master::tell(prompt, dice),
+            Asked::Choice(options) => choose(&options, dice),
+            Asked::Unknown => "I am not sure what this is about.".to_owned(),
         }
-        if first.starts_with("You are the game master") {
-            return master::tell(last, malformed, dice);
+    }
+
+    fn malformed(&self, request: &Request, dice: &mut Dice) -> Vec<(&'static str, String)> {
+        let owned = str::to_owned;
+        match asked(&request.messages()) {
+            Asked::Character => vec![
+                ("refusal", owned("I would rather not describe a person.")),
+                ("cut_off", owned("{\"name\": \"Silent")),
+                ("empty", String::new()),
+            ],
+            Asked::Turn(prompt) => master::broken(prompt, dice),
+            Asked::Choice(options) => vec![
+                ("no_option", owned("I would rather wait and see.")),
+                ("empty", String::new()),
+                ("two_options", options.join(" and then ")),
+            ],
+            Asked::Unknown => Vec::new(),
         }
-        if last.ends_with("Respond with ONLY the exact text of your chosen option.") {
-            return choose(last, malformed, dice);
-        }
-        "I am not sure what this is about.".to_owned()
+    }
+
+    fn kinds(&self) -> &'static [&'static str] {
+        &[
+            "refusal",
+            "cut_off",
+            "empty",
+            "no_markers",
+            "one_option",
+            "empty_markers",
+            "no_option",
+            "two_options",
+        ]
     }
 }
 
-/// A character, mostly as asked for.
-fn character(malformed: bool, dice: &mut Dice) -> String {
-    if malformed {
-        let broken = ["I would rather not describe a person.", "{\"name\": \"Silent", ""];
-        return pick(&broken, dice).to_owned();
+/// What a prompt asks for.
+enum Asked<'a> {
+    Character,
+    /// The next part of the story, with the prompt that says where things stand.
+    Turn(&'a str),
+    /// One of these options.
+    Choice(Vec<&'a str>),
+    Unknown,
+}
+
+fn asked(messages: &[(String, String)]) -> Asked<'_> {
+    let (_, first) = messages.first().map_or(("", ""), |(role, text)| (role, text));
+    let (_, last) = messages.last().map_or(("", ""), |(role, text)| (role, text));
+    if first.starts_with("Create a character") {
+        return Asked::Character;
     }
+    if first.starts_with("You are the game master") {
+        return Asked::Turn(last);
+    }
+    if last.ends_with("Respond with ONLY the exact text of your chosen option.") {
+        let block = last.rsplit("\n\n").nth(1).unwrap_or_default();
+        let options = block.lines().filter_map(|line| Some(line.split_once(". ")?.1));
+        return Asked::Choice(options.collect());
+    }
+    Asked::Unknown
+}
+
+/// A character, mostly as asked for.
+fn character(dice: &mut Dice) -> String {
     let mut points = || dice.below(15) + 5;
     let strength = points();
     let mut sheet = json!({"attributes": {
@@ -64,17 +111,9 @@ fn character(malformed: bool, dice: &mut Dice) -> String {
 }
 
 /// One of the numbered options, mostly to the letter.
-fn choose(prompt: &str, malformed: bool, dice: &mut Dice) -> String {
-    let block = prompt.rsplit("\n\n").nth(1).unwrap_or_default();
-    let options: Vec<&str> =
-        block.lines().filter_map(|line| Some(line.split_once(". ")?.1)).collect();
+fn choose(options: &[&str], dice: &mut Dice) -> String {
     let number = dice.below(options.len());
     let option = options.get(number).copied().unwrap_or("none");
-    if malformed {
-        let both = options.join(" and then ");
-        let broken = ["I would rather wait and see.", "", both.as_str()];
-        return pick(&broken, dice).to_owned();
-    }
     match dice.below(8) {
         0 => format!("{}.", number + 1),
         1 => format!("\"{option}\""),

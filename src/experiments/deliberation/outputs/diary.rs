@@ -73,6 +73,7 @@ impl Diary {
             Fact::PersonaDrawn { .. } => "personas drawn from the pool",
             Fact::SparePersonaMade { .. } => "personas made for the pool",
             Fact::InitialVoteCast { .. } | Fact::FinalVoteCast { .. } => "votes",
+            Fact::InitialVoteExplained { .. } => "explanations taken over",
             Fact::Clarified { .. } | Fact::Challenged { .. } => "dialogues",
             Fact::Summarised { .. } => "summaries",
             Fact::SummaryEmbedded { .. } => "vectors",

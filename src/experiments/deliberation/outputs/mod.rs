@@ -1,15 +1,21 @@
 //! The output folder `outputs/{pilot_id}`: the document's files in the shapes of the original outputs,
 //! and tables.
 //!
-//! | file | what |
-//! |---|---|
-//! | `participants.json` | everyone, with transcripts and vectors |
-//! | `cluster_embeddings.json`, `individual_embeddings.json` | the vectors of descriptions and summaries |
-//! | `summary.json` | the statistics |
-//! | `checkpoint.json` | how far the run got, and its clusters |
-//! | `config.yaml` | the config with all defaults filled in; no keys |
-//! | `experiment.log` | what happened, a line each |
-//! | `participants.csv`, `turns.csv`, `votes.csv` | the same as tables, for those who do not read JSON |
+//! | file | what | who of those who failed |
+//! |---|---|---|
+//! | `summary.json` | the statistics | counted as `failed` and in `total`, in nothing else |
+//! | `participants.json` | everyone, with transcripts and vectors | all, by `status` |
+//! | `cluster_embeddings.json`, `individual_embeddings.json` | the vectors of descriptions and summaries | those who failed after phase 4 |
+//! | `checkpoint.json` | how far the run got, and its clusters | in clusters, those who failed after phase 4 |
+//! | `clusters.csv` | the sizes of clusters | in `formed_with` and `failed_later`, not in `members` |
+//! | `participants.csv`, `turns.csv`, `votes.csv` | the same as tables, for those who do not read JSON | all, by `status` |
+//! | `config.yaml` | the config with all defaults filled in; no keys | |
+//! | `experiment.log` | what happened, a line each | each failure |
+//!
+//! Clusters are what phase 4 formed, as the document's checkpoint keeps them: what others read of a
+//! cluster and how they were opposed to it rests on all who were in it then, so one who fails later
+//! stays in its `member_ids` and `member_count`. That is history and no statistic; sizes for statistics
+//! are in `clusters.csv`. Nobody who failed before phase 4 formed them is in any cluster.
 //!
 //! All of it is folded from the log, so that one log always gives the same bytes: vectors are the
 //! recorded answers, and a file was "generated" when the last event of the run happened. Vectors are
@@ -68,6 +74,7 @@ impl Deliberation {
             OutputFile::table(&tables::participants(state)),
             OutputFile::table(&tables::turns(state)),
             OutputFile::table(&tables::votes(state)),
+            OutputFile::table(&tables::clusters(state)),
         ])
     }
 }

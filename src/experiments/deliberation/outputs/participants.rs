@@ -16,8 +16,9 @@ pub(super) struct ParticipantRecord<'a> {
     demographics: Option<&'a Demographics>,
     enriched_persona: Option<&'a str>,
     initial_choice: Option<&'a str>,
-    /// Null: the document calls it deprecated, and no prompt asks for it.
-    initial_explanation: (),
+    /// The document calls it deprecated, and no prompt asks for it: null but for an original run of an
+    /// older version.
+    initial_explanation: Option<&'a str>,
     final_choice: Option<&'a str>,
     position_changed: Option<bool>,
     clarification_transcript: Option<&'a [Turn]>,
@@ -51,7 +52,7 @@ pub(super) fn records<'a>(
         demographics: p.demographics.as_ref(),
         enriched_persona: p.enriched_persona.as_deref(),
         initial_choice: p.initial_choice.as_deref(),
-        initial_explanation: (),
+        initial_explanation: p.initial_explanation.as_deref(),
         final_choice: p.final_choice.as_deref(),
         position_changed: p.position_changed,
         clarification_transcript: p.clarification_transcript.as_deref(),

@@ -73,8 +73,16 @@ pub(super) fn participants(state: &Deliberated) -> Table {
 
 /// `turns.csv`: one row a turn of a dialogue, with the call it was the answer of.
 pub(super) fn turns(state: &Deliberated) -> Table {
-    let columns =
-        ["participant_id", "condition", "dialogue", "exchange", "role", "content", "call"];
+    let columns = [
+        "participant_id",
+        "condition",
+        "status",
+        "dialogue",
+        "exchange",
+        "role",
+        "content",
+        "call",
+    ];
     let mut table = Table::new("turns", &columns);
     for p in state.participants.values() {
         let id = &p.participant_id;
@@ -88,6 +96,7 @@ pub(super) fn turns(state: &Deliberated) -> Table {
                 table.row([
                     id.clone(),
                     p.condition.as_str().to_owned(),
+                    status(p.status).to_owned(),
                     dialogue.to_owned(),
                     exchange.to_string(),
                     role(turn.role).to_owned(),
@@ -116,6 +125,28 @@ pub(super) fn votes(state: &Deliberated) -> Table {
                 table.row(vote_row(p, vote, choice, call));
             }
         }
+    }
+    table
+}
+
+/// `clusters.csv`: one row a cluster. `members` counts those who have not failed; `formed_with`, as
+/// `member_count` in the JSON files, all whom phase 4 put in it, whose summaries its description rests on.
+pub(super) fn clusters(state: &Deliberated) -> Table {
+    let columns = ["cluster_id", "option", "members", "formed_with", "failed_later", "description"];
+    let mut table = Table::new("clusters", &columns);
+    let has_failed =
+        |id: &&String| state.participants.get(*id).is_some_and(|p| p.status == Status::Failed);
+    for cluster in &state.clusters {
+        let ids = &cluster.member_ids;
+        let failed: Vec<&str> = ids.iter().filter(has_failed).map(String::as_str).collect();
+        table.row([
+            cluster.cluster_id.clone(),
+            cluster.option.clone(),
+            (ids.len() - failed.len()).to_string(),
+            ids.len().to_string(),
+            failed.join(" "),
+            cluster.description.clone().unwrap_or_default(),
+        ]);
     }
     table
 }

@@ -151,7 +151,8 @@ impl Pool {
     }
 
     fn write(&self, path: &Path) -> std::io::Result<()> {
-        let part = beside(path, &format!(".part-{}", std::process::id()));
+        // One name, so that what a killed process left is written over: who writes holds the lock.
+        let part = beside(path, ".part");
         let mut file = File::create(&part)?;
         let text = serde_json::to_string_pretty(&self.file)?;
         file.write_all(text.as_bytes())?;

@@ -1,10 +1,11 @@
 //! Our outputs against those of the original.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
+use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::files::{Files, Row};
+use super::files::{ClusterRow, Files, Row};
 use crate::experiments::reenact::Comparison;
 use crate::inert::inert;
 use crate::run::OutputFile;
@@ -12,10 +13,10 @@ use crate::run::OutputFile;
 /// The longest value shown of a difference.
 const SHOWN: usize = 60;
 
-/// Compares `summary.json` and `participants.json` field by field, and the clusters of each option up
-/// to their order.
+/// Compares `summary.json` and `participants.json` field by field, and the clusters of each option, their
+/// descriptions and vectors, up to their order.
 pub(super) fn compare(files: &Files, ours: &[OutputFile]) -> Comparison {
-    let mut comparison = Comparison::default();
+    let mut comparison = Comparison { not_compared: not_compared(files), ..Comparison::default() };
     let mut read = |name: &str| match output(ours, name) {
         Ok(value) => Some(value),
         Err(reason) => {
@@ -40,6 +41,27 @@ pub(super) fn compare(files: &Files, ours: &[OutputFile]) -> Comparison {
         groups(&mut comparison, files, &file["clusters"]);
     }
     comparison
+}
+
+/// What the files hold that is not compared.
+fn not_compared(files: &Files) -> Vec<String> {
+    let mut left = vec!["times".to_owned()];
+    if files.has_summaries() {
+        left.push(
+            "the numbers in the ids of clusters, which may count in another order".to_owned(),
+        );
+    }
+    let failed = files.participants.iter().filter(|p| p.error_message.is_some()).count();
+    if failed > 0 {
+        left.push(format!("the error_message of {failed}: ours begins with the call"));
+    }
+    let mut unknown: BTreeMap<&str, u32> = BTreeMap::new();
+    let keys = files.participants.iter().flat_map(|p| p.unknown.keys());
+    keys.for_each(|key| *unknown.entry(key).or_default() += 1);
+    left.extend(unknown.iter().map(|(key, people)| {
+        format!("{} of {people} participants, which this program does not know", inert(key, SHOWN))
+    }));
+    left
 }
 
 fn output(ours: &[OutputFile], name: &str) -> Result<Value, String> {
@@ -73,6 +95,7 @@ fn participant(comparison: &mut Comparison, row: &Row, ours: &Value) {
         "demographics": row.demographics,
         "enriched_persona": row.enriched_persona,
         "initial_choice": row.initial_choice,
+        "initial_explanation": row.initial_explanation,
         "final_choice": row.final_choice,
         "position_changed": row.position_changed,
         "clarification_transcript": row.clarification_transcript,
@@ -89,33 +112,48 @@ fn participant(comparison: &mut Comparison, row: &Row, ours: &Value) {
     if let Some(vector) = &row.individual_summary_embedding {
         let own: Option<Vec<f32>> =
             serde_json::from_value(ours["individual_summary_embedding"].clone()).ok();
-        comparison.compared += 1;
-        if own.as_ref() != Some(vector) {
-            let difference = format!("{id} individual_summary_embedding: another vector here");
-            comparison.differences.push(difference);
+        let place = format!("{id} individual_summary_embedding");
+        vectors(comparison, &place, vector, own.as_ref());
+    }
+}
+
+/// The members of the clusters of each option; of each of theirs the description and the vector, too.
+fn groups(comparison: &mut Comparison, files: &Files, ours: &Value) {
+    type Groups<'a> = BTreeMap<&'a str, BTreeMap<Vec<&'a str>, &'a ClusterRow>>;
+    fn by_option(clusters: &[ClusterRow]) -> Groups<'_> {
+        let mut groups = Groups::new();
+        for cluster in clusters {
+            let mut ids: Vec<&str> = cluster.member_ids.iter().map(String::as_str).collect();
+            ids.sort_unstable();
+            groups.entry(&cluster.option).or_default().insert(ids, cluster);
+        }
+        groups
+    }
+    // Ours without a description is none: theirs all have one.
+    let own = ours.as_array().into_iter().flatten();
+    let own: Vec<ClusterRow> = own.filter_map(|c| ClusterRow::deserialize(c).ok()).collect();
+    let (theirs, own) = (by_option(&files.clusters), by_option(&own));
+    for option in &files.config.topic.options {
+        let (theirs, own) = (theirs.get(option.as_str()), own.get(option.as_str()));
+        let members = |groups: Option<&BTreeMap<Vec<&str>, &ClusterRow>>| {
+            json!(groups.map(|groups| groups.keys().collect::<Vec<_>>()))
+        };
+        let place = format!("clusters of {}", inert(option, SHOWN));
+        same(comparison, &place, &members(theirs), &members(own));
+        for (ids, their) in theirs.into_iter().flatten() {
+            let Some(own) = own.and_then(|own| own.get(ids)) else { continue };
+            let place = format!("cluster of {}", ids.join(", "));
+            let description = format!("{place} description");
+            same(comparison, &description, &json!(their.description), &json!(own.description));
+            vectors(comparison, &place, &their.embedding, Some(&own.embedding));
         }
     }
 }
 
-/// The members of the clusters of each option.
-fn groups(comparison: &mut Comparison, files: &Files, ours: &Value) {
-    type Groups = BTreeMap<String, BTreeSet<Vec<String>>>;
-    let (mut theirs, mut own) = (Groups::new(), Groups::new());
-    for cluster in &files.clusters {
-        let mut ids = cluster.member_ids.clone();
-        ids.sort();
-        theirs.entry(cluster.option.clone()).or_default().insert(ids);
-    }
-    for cluster in ours.as_array().into_iter().flatten() {
-        let option = cluster["option"].as_str().unwrap_or_default().to_owned();
-        let ids = cluster["member_ids"].as_array().into_iter().flatten();
-        let mut ids: Vec<String> = ids.filter_map(|id| Some(id.as_str()?.to_owned())).collect();
-        ids.sort();
-        own.entry(option).or_default().insert(ids);
-    }
-    for option in &files.config.topic.options {
-        let place = format!("clusters of {}", inert(option, SHOWN));
-        same(comparison, &place, &json!(theirs.get(option)), &json!(own.get(option)));
+fn vectors(comparison: &mut Comparison, place: &str, theirs: &[f32], ours: Option<&Vec<f32>>) {
+    comparison.compared += 1;
+    if ours.map(Vec::as_slice) != Some(theirs) {
+        comparison.differences.push(format!("{place}: another vector here"));
     }
 }
 

@@ -1,5 +1,6 @@
 //! The folder of an original run, read and typed.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
@@ -32,7 +33,7 @@ pub(super) struct Files {
     pub(super) summary: Value,
 }
 
-/// A participant in `participants.json`. Keys it may have beside these are not needed.
+/// A participant in `participants.json`.
 #[derive(Debug, Clone, Deserialize)]
 pub(super) struct Row {
     pub(super) participant_id: String,
@@ -53,6 +54,9 @@ pub(super) struct Row {
     pub(super) cross_pollination_content: Option<String>,
     pub(super) status: Status,
     pub(super) error_message: Option<String>,
+    /// Keys that no version we know has.
+    #[serde(flatten)]
+    pub(super) unknown: BTreeMap<String, Value>,
 }
 
 impl Row {

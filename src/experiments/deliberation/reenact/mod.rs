@@ -64,6 +64,7 @@ fn original(files: &Files) -> Original {
         condition: row.condition,
         demographics: row.demographics.clone(),
         enriched_persona: row.enriched_persona.clone(),
+        initial_explanation: row.initial_explanation.clone(),
         after_phase_3: (!has_summaries).then(|| AfterPhase3 {
             opposition_view: row.opposition_view.clone(),
             adversarial_transcript: row.adversarial_transcript.clone(),

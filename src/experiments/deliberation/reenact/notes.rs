@@ -49,8 +49,8 @@ pub(super) fn notes(files: &Files, answers: &Answers) -> Vec<String> {
     let explained = count(&|p| p.initial_explanation.is_some());
     if explained > 0 {
         notes.push(format!(
-            "a call for {explained} explanations of first votes: that version asked for them together with \
-             the vote, in another prompt; they are left out"
+            "the calls for {explained} explanations of first votes (initial_explanation): that version asked for \
+             them together with the vote, in another prompt; they are facts taken over, without a call"
         ));
     }
     if !whole {

@@ -9,9 +9,9 @@
 //!   adversarial dialogue one in four, mostly to the view the moderator presented. (The two passive
 //!   conditions are asked with the same words, so they shift alike.)
 //! - Vectors are sums of the directions of a text's words: texts about the same reasons lie close.
-//! - A malformed answer is a refusal, an answer with two options, broken JSON, a value out of range,
-//!   an empty text, or a `SATISFIED` at the end of a longer turn.
+//! - A malformed answer is of one of the kinds in [`broken::KINDS`].
 
+mod broken;
 mod people;
 mod read;
 
@@ -25,13 +25,8 @@ use crate::prompt::Request;
 pub struct SimulatedDeliberation;
 
 impl Player for SimulatedDeliberation {
-    fn reply(&self, request: &Request, malformed: bool, dice: &mut Dice) -> String {
-        let messages = request.messages();
-        let kind = kind(&messages);
-        if malformed {
-            return broken(&kind, dice);
-        }
-        match kind {
+    fn reply(&self, request: &Request, dice: &mut Dice) -> String {
+        match kind(&request.messages()) {
             Kind::Demographics { persona } => people::demographics(persona, dice),
             Kind::Enrich { persona, facts } => people::description(persona, facts, dice),
             Kind::Vote { persona, options } => {
@@ -57,6 +52,14 @@ impl Player for SimulatedDeliberation {
         }
     }
 
+    fn malformed(&self, request: &Request, _: &mut Dice) -> Vec<(&'static str, String)> {
+        broken::ways(&kind(&request.messages()))
+    }
+
+    fn kinds(&self) -> &'static [&'static str] {
+        &broken::KINDS
+    }
+
     fn vector(&self, text: &str) -> Option<Vec<f32>> {
         Some(crate::experiments::word_vector::vector(text))
     }
@@ -71,31 +74,5 @@ fn spell(option: &str, options: &[&str], dice: &mut Dice) -> String {
         2 => format!("{number}. {option}"),
         3 => format!("I would go for {}.", option.to_lowercase()),
         _ => option.to_owned(),
-    }
-}
-
-/// An answer that breaks the format asked for.
-fn broken(kind: &Kind<'_>, dice: &mut Dice) -> String {
-    let refusal = "I'm sorry, but I can't help with that.".to_owned();
-    match kind {
-        Kind::Vote { options, .. } | Kind::Revote { options, .. } | Kind::Judge { options, .. } => {
-            let two: Vec<&str> = options.iter().copied().take(2).collect();
-            let ways = [refusal, two.join(" or "), String::new(), "None of these.".to_owned()];
-            ways.into_iter().nth(dice.below(4)).unwrap_or_default()
-        }
-        Kind::Demographics { .. } => {
-            let ways = [
-                refusal,
-                "{\"age\": 81, \"sex\": \"F\"}".to_owned(),
-                "{\"age\": 40, \"sex\":".to_owned(),
-                String::new(),
-            ];
-            ways.into_iter().nth(dice.below(4)).unwrap_or_default()
-        }
-        Kind::Moderator { .. } => {
-            let ways = ["Thank you, I understand now.\n\nSATISFIED".to_owned(), String::new()];
-            ways.into_iter().nth(dice.below(2)).unwrap_or_default()
-        }
-        _ => String::new(),
     }
 }

@@ -84,6 +84,9 @@ pub(super) fn chapter(so_far: &mut SoFar<'_>, fact: Fact) -> Option<Chapter> {
             let choice = Line::of("choice", choice, calls::initial_vote(&id));
             of("phase 1: initial vote", vec![choice])
         }
+        Fact::InitialVoteExplained { participant_id, explanation } if participant_id == id => {
+            of("phase 1: its explanation", vec![Line::plain("taken over", explanation)])
+        }
         Fact::Clarified { participant_id, transcript } if participant_id == id => {
             let turns = turns(&calls::clarification(&id), transcript);
             of("phase 3: clarification", turns)

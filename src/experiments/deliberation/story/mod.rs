@@ -58,7 +58,9 @@ impl Deliberation {
         participant_id: &str,
         record: &mut RunRecord<'_>,
     ) -> Result<Option<Report>, OutputError> {
-        let Some(participant) = state.participants.get(participant_id) else { return Ok(None) };
+        let Some(participant) = state.participants.get(participant_id) else {
+            return nobody(state, participant_id, record).map_or(Ok(None), Err);
+        };
         let mut chapters = Vec::new();
         let mut so_far = chapters::SoFar::new(participant, &self.config.topic.options);
         for (number, (fact, place)) in record.facts.iter().zip(&record.places).enumerate() {
@@ -91,8 +93,26 @@ impl Deliberation {
             "error_message": participant.error_message,
             "story": told,
         });
-        Ok(Some(Report { json, text: show::text(participant, &told) }))
+        Ok(Some(Report { json, text: show::text(participant, &told), ..Report::default() }))
     }
+}
+
+/// The error that a run has no such participant, if that is what the name is of.
+fn nobody(state: &Deliberated, name: &str, record: &RunRecord<'_>) -> Option<OutputError> {
+    let number = name.strip_prefix("p_")?;
+    if !number.chars().all(|c| c.is_ascii_digit()) {
+        return None;
+    }
+    let mut ids = state.participants.keys();
+    let there = match (ids.next(), ids.next_back()) {
+        (None, _) => "nobody takes part in it yet".to_owned(),
+        (Some(only), None) => format!("it has {only} alone"),
+        (Some(first), Some(last)) => {
+            format!("it has {}, {first} to {last}", state.participants.len())
+        }
+    };
+    let what = format!("participant {name}");
+    Some(OutputError::NoPart { run: record.run, what, there })
 }
 
 /// The exchanges that a line came of: all samples of its call.

@@ -54,42 +54,69 @@ impl Type {
     }
 }
 
-impl Player for SimulatedPlayers {
-    fn reply(&self, request: &Request, malformed: bool, dice: &mut Dice) -> String {
-        let messages = request.messages();
-        let prompt = Prompt::read(&messages);
+/// What a player does, and why.
+struct Act {
+    reasoning: String,
+    tag: &'static str,
+    action: String,
+}
+
+impl Act {
+    /// What a prompt asks for in tags; `None` if it asks for something else.
+    fn of(prompt: &Prompt<'_>, dice: &mut Dice) -> Option<Act> {
         let kind = Type::of(prompt.instructions);
         let (reasoning, tag, action) = match prompt.stage {
-            Stage::Amount => return kind.coins(&prompt, dice).to_string(),
+            Stage::Amount | Stage::Unknown => return None,
             Stage::Chat => {
                 (speech::before_chat(kind, dice), "MESSAGE", speech::message(kind, dice))
             }
             Stage::Contribution => {
-                let coins = kind.coins(&prompt, dice);
+                let coins = kind.coins(prompt, dice);
                 let stated = if dice.chance(1.0 / 12.0) { prompt.endowment - coins } else { coins };
                 let amount = if prompt.withdraws { prompt.endowment - coins } else { coins };
                 (
-                    speech::before_contribution(kind, &prompt, stated, dice),
+                    speech::before_contribution(kind, prompt, stated, dice),
                     "CONTRIBUTE",
                     amount.to_string(),
                 )
             }
             Stage::Redistribution => {
-                let units = speech::units(kind, &prompt, dice);
+                let units = speech::units(kind, prompt, dice);
                 let array: Vec<String> = units.iter().map(i64::to_string).collect();
-                let reasoning = speech::before_redistribution(&prompt, &units);
+                let reasoning = speech::before_redistribution(prompt, &units);
                 (reasoning, "REDISTRIBUTE", format!("[{}]", array.join(", ")))
             }
-            Stage::Unknown => return format!("This is not {NAME}."),
         };
-        if malformed {
-            return speech::broken(&reasoning, tag, &action, dice);
-        }
+        Some(Act { reasoning, tag, action })
+    }
+}
+
+impl Player for SimulatedPlayers {
+    fn reply(&self, request: &Request, dice: &mut Dice) -> String {
+        let messages = request.messages();
+        let prompt = Prompt::read(&messages);
+        let Some(Act { reasoning, tag, action }) = Act::of(&prompt, dice) else {
+            return match prompt.stage {
+                Stage::Amount => Type::of(prompt.instructions).coins(&prompt, dice).to_string(),
+                _ => format!("This is not {NAME}."),
+            };
+        };
         match dice.below(12) {
             0 => format!("```xml\n{}\n```", speech::tagged(&reasoning, tag, &action)),
             1 => format!("<{tag}>{action}</{tag}>"),
             _ => speech::tagged(&reasoning, tag, &action),
         }
+    }
+
+    fn malformed(&self, request: &Request, dice: &mut Dice) -> Vec<(&'static str, String)> {
+        match Act::of(&Prompt::read(&request.messages()), dice) {
+            Some(Act { reasoning, tag, action }) => speech::broken(&reasoning, tag, &action),
+            None => Vec::new(),
+        }
+    }
+
+    fn kinds(&self) -> &'static [&'static str] {
+        &speech::KINDS
     }
 
     fn vector(&self, text: &str) -> Option<Vec<f32>> {

@@ -110,15 +110,27 @@ pub(super) fn tagged(reasoning: &str, tag: &str, action: &str) -> String {
     format!("<REASONING>\n{reasoning}\n</REASONING>\n<{tag}>\n{action}\n</{tag}>")
 }
 
-/// An answer that breaks it.
-pub(super) fn broken(reasoning: &str, tag: &str, action: &str, dice: &mut Dice) -> String {
-    match dice.below(7) {
-        0 => "I'm sorry, but I can't help with that.".to_owned(),
-        1 => reasoning.to_owned(),
-        2 => tagged(reasoning, tag, "10 or 15, I am not sure"),
-        3 => tagged(reasoning, tag, "[1, 2"),
-        4 => tagged(reasoning, tag, "1000"),
-        5 => format!("<REASONING>\n{reasoning}\n<{tag}>{action}</{tag}>\n</REASONING>"),
-        _ => format!("<REASONING>\n{reasoning}\n</REASONING>\n<{tag}>\n{action}"),
-    }
+/// The kinds of answers that break it, in the order of [`broken`].
+pub(super) const KINDS: [&str; 7] = [
+    "refusal",
+    "no_tag",
+    "two_amounts",
+    "open_list",
+    "out_of_range",
+    "tag_in_reasoning",
+    "open_tag",
+];
+
+/// Answers that break it.
+pub(super) fn broken(reasoning: &str, tag: &str, action: &str) -> Vec<(&'static str, String)> {
+    let ways = [
+        "I'm sorry, but I can't help with that.".to_owned(),
+        reasoning.to_owned(),
+        tagged(reasoning, tag, "10 or 15, I am not sure"),
+        tagged(reasoning, tag, "[1, 2"),
+        tagged(reasoning, tag, "1000"),
+        format!("<REASONING>\n{reasoning}\n<{tag}>{action}</{tag}>\n</REASONING>"),
+        format!("<REASONING>\n{reasoning}\n</REASONING>\n<{tag}>\n{action}"),
+    ];
+    KINDS.iter().copied().zip(ways).collect()
 }

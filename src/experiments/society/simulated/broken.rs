@@ -6,8 +6,26 @@ use super::read::Situation;
 use super::words;
 use crate::model::simulated::Dice;
 
-/// The action, spelt so that it breaks the format.
-pub(super) fn spell(s: &Situation, action: &Value, dice: &mut Dice) -> String {
+/// The kinds of them, in the order of [`ways`].
+pub(super) const KINDS: [&str; 14] = [
+    "copied_value",
+    "copied_action",
+    "list_of_actions",
+    "invented_action",
+    "over_the_limit",
+    "no_such_agent",
+    "no_such_resource",
+    "cut_off",
+    "single_quotes",
+    "comment",
+    "two_objects",
+    "prose",
+    "refusal",
+    "empty",
+];
+
+/// The action, spelt in all ways that break the format.
+pub(super) fn ways(s: &Situation, action: &Value, dice: &mut Dice) -> Vec<(&'static str, String)> {
     let whole = action.to_string();
     let half: String = whole.chars().take(whole.chars().count() / 2).collect();
     let ways = [
@@ -32,5 +50,5 @@ pub(super) fn spell(s: &Situation, action: &Value, dice: &mut Dice) -> String {
         "I'm sorry, but I can't help with that.".to_owned(),
         String::new(),
     ];
-    ways.into_iter().nth(dice.below(14)).unwrap_or_default()
+    KINDS.iter().copied().zip(ways).collect()
 }

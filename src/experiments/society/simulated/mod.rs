@@ -25,23 +25,35 @@ use crate::prompt::Request;
 pub struct SimulatedSociety;
 
 impl Player for SimulatedSociety {
-    fn reply(&self, request: &Request, malformed: bool, dice: &mut Dice) -> String {
-        let messages = request.messages();
-        let text = |role: &str| {
-            let found = messages.iter().find(|(r, _)| r == role);
-            found.map(|(_, text)| text.as_str()).unwrap_or_default()
-        };
-        let Some(situation) = Situation::read(text("system"), text("user")) else {
+    fn reply(&self, request: &Request, dice: &mut Dice) -> String {
+        let Some(situation) = situation(request) else {
             return "I do not see a state of the world in this.".to_owned();
         };
         let action = mind::decide(&situation, dice);
-        if malformed {
-            return broken::spell(&situation, &action, dice);
-        }
         match dice.below(20) {
             0 => format!("```json\n{action:#}\n```"),
             1 => format!("Here is what I do.\n\n{action}"),
             _ => action.to_string(),
         }
     }
+
+    fn malformed(&self, request: &Request, dice: &mut Dice) -> Vec<(&'static str, String)> {
+        let Some(situation) = situation(request) else { return Vec::new() };
+        let action = mind::decide(&situation, dice);
+        broken::ways(&situation, &action, dice)
+    }
+
+    fn kinds(&self) -> &'static [&'static str] {
+        &broken::KINDS
+    }
+}
+
+/// What a prompt says about the world.
+fn situation(request: &Request) -> Option<Situation> {
+    let messages = request.messages();
+    let text = |role: &str| {
+        let found = messages.iter().find(|(r, _)| r == role);
+        found.map(|(_, text)| text.as_str()).unwrap_or_default()
+    };
+    Situation::read(text("system"), text("user"))
 }

@@ -1,0 +1,82 @@
+//! The import of an original run that was stopped midway: it is told how to go on, and goes on.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
+
+use retold::experiments::reenact::Reenactment;
+use retold::experiments::registry::{build, reenact};
+use retold::id::RunId;
+use retold::run::{Finish, Setup, Signal, Stop, execute};
+
+use super::runs::StopsAfter;
+use crate::support::block_on;
+use crate::support::cases::fixtures;
+use crate::support::cli::{Place, assert_said};
+use crate::support::logs::open;
+
+/// A place with the original run, whose import was stopped after some answers.
+fn stopped_after(answers: usize) -> Place {
+    let place = Place::new();
+    std::fs::create_dir(place.path("pilot")).unwrap();
+    for file in std::fs::read_dir(fixtures("originals/pilot_small")).unwrap() {
+        let file = file.unwrap();
+        std::fs::copy(file.path(), place.path("pilot").join(file.file_name())).unwrap();
+    }
+    let Reenactment { study, model, .. } =
+        reenact("deliberation", &place.path("pilot")).unwrap().unwrap().unwrap();
+    let experiment = build("deliberation", &study.settings.experiment).unwrap();
+    let log = open(&place.path("retold.db"));
+    let signal = Signal::default();
+    let left = AtomicUsize::new(answers);
+    let model = Arc::new(StopsAfter { inner: model, left, signal: signal.clone() });
+    let setup = Setup::record(&log, RunId([7; 8]), "deliberation", model);
+    let setup = setup.seed(study.seed).settings(serde_json::to_value(&study.settings).unwrap());
+    let ended = block_on(execute(experiment.as_ref(), Setup { signal, ..setup })).unwrap();
+    assert!(matches!(ended.finish, Finish::Stopped(Stop::Interrupted)), "{:?}", ended.finish);
+    place
+}
+
+#[test]
+fn an_import_that_was_stopped_goes_on_to_the_same_end() {
+    let whole = Place::new();
+    let pilot = fixtures("originals/pilot_small");
+    let (whole, code) = whole.json(&format!("import deliberation {}", pilot.display()));
+    assert_eq!((code, whole["differences"].as_array().unwrap().len()), (0, 0), "{whole}");
+    for answers in [1, 9, 25] {
+        let place = stopped_after(answers);
+        let (replayed, code) = place.json("replay latest");
+        assert_eq!((code, &replayed["complete"]), (0, &false.into()));
+        let (gone_on, code) = place.json("import deliberation pilot --resume latest");
+        assert_eq!(code, 0, "{gone_on}");
+        assert_eq!(gone_on["run"], "0707070707070707");
+        for key in ["outcome_digest", "report", "compared", "differences", "exchanges"] {
+            assert_eq!(gone_on[key], whole[key], "{key} after {answers}");
+        }
+        let (replayed, code) = place.json("replay latest");
+        assert_eq!(
+            (code, &replayed["complete"], &replayed["identical"]),
+            (0, &true.into(), &true.into())
+        );
+        let (runs, _) = place.json("log");
+        assert_eq!(runs["runs"].as_array().unwrap().len(), 1, "no second run: {runs}");
+    }
+}
+
+#[test]
+fn what_to_do_about_it_is_told() {
+    let place = stopped_after(9);
+    let mut said = place.session(&["show latest", "resume latest"]);
+    let config = place.read("pilot/config.yaml");
+    place.write(
+        "pilot/config.yaml",
+        config.replace("max_socratic_exchanges: 2", "max_socratic_exchanges: 4"),
+    );
+    assert_ne!(config, place.read("pilot/config.yaml"));
+    said.push_str(&place.session(&[
+        "import deliberation pilot --resume latest",
+        "import deliberation nowhere --resume latest",
+        "import deliberation pilot --resume 99",
+        "import pilot --resume latest",
+    ]));
+    assert_said!("import_stopped", said);
+}
