@@ -7,11 +7,11 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::NAME;
-use super::answers::{Answers, answer};
+use super::answers::answer;
 use super::files::{Row, Summary, find, log, name, summary};
 use super::settings::{Entry, Settings, There};
 use crate::config::Runtime;
-use crate::experiments::reenact::{Comparison, ReenactError, Reenactment};
+use crate::experiments::reenact::{Answers, Comparison, ReenactError, Reenactment};
 use crate::experiments::study::{Study, StudySettings};
 use crate::id::CallPath;
 use crate::run::OutputFile;

@@ -14,7 +14,6 @@
 
 mod answers;
 mod compare;
-mod files;
 mod original;
 
 use std::path::Path;

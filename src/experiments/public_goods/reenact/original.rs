@@ -6,17 +6,19 @@ use std::path::Path;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::files::{Row, Rows, read_text};
 use crate::config::explain;
 use crate::experiments::public_goods::ask::Stage;
 use crate::experiments::public_goods::avatars::AVATARS;
 use crate::experiments::public_goods::check::check_values;
 use crate::experiments::public_goods::config::Config;
 use crate::experiments::public_goods::facts::Turn;
-use crate::experiments::reenact::ReenactError;
+use crate::experiments::reenact::{ReenactError, Row, Rows, read_text};
 
 /// The longest message in the earlier of the original runs; in the later ones it is the parser's own.
 const SHORT: usize = 200;
+
+/// What a folder has in it.
+const FILES: &str = "config.json, game_log.csv, raw_responses.csv, chat_messages.csv and redistribution_details.csv";
 
 /// An original run.
 pub(super) struct Run {
@@ -52,7 +54,7 @@ impl Run {
         let mut config = read_config(&folder.join("config.json"))?;
         let turn = ["game_id", "round", "agent_id", "avatar_name"];
         let with = |own: &[&'static str]| [&turn, own].concat();
-        let table = |name: &str, columns: &[&str]| Rows::read(&folder.join(name), columns);
+        let table = |name: &str, columns: &[&str]| Rows::read(&folder.join(name), FILES, columns);
         let raw_responses =
             table("raw_responses.csv", &with(&["prompt_type", "raw_response", "parsed_result"]))?;
         let game_log = table(
@@ -99,7 +101,7 @@ impl Run {
             config.max_message_chars = SHORT;
         }
         let asked = |stage: &str| raw_responses.iter().any(|row| row.text("prompt_type") == stage);
-        let unasked = config.communication_enabled && raw_responses.len() > 0 && !asked("chat");
+        let unasked = config.communication_enabled && !raw_responses.is_empty() && !asked("chat");
         config.communication_enabled &= !unasked;
         config.decision_apart = raw_responses
             .iter()
@@ -182,7 +184,7 @@ impl Run {
                     .to_owned(),
             );
         }
-        if self.game_log.len() == 0 {
+        if self.game_log.is_empty() {
             notes.push(
                 "the end: game_log.csv has no rows, the run broke off in its first round"
                     .to_owned(),
@@ -210,7 +212,7 @@ impl Run {
 }
 
 fn read_config(path: &Path) -> Result<Config, ReenactError> {
-    let text = read_text(path)?;
+    let text = read_text(path, FILES)?;
     let shown = path.display().to_string();
     let wrong = |e: serde_json::Error| {
         let whole = e.to_string();

@@ -1,8 +1,19 @@
 //! Original runs of other programs, executed again by our code: our experiment asks, the original
 //! answers reply, by call path. The result is a normal run that replays, checks and audits.
+//!
+//! - [`Rows`], [`read_text`]: tables and texts of such runs; [`lines`]: their JSON Lines.
+//! - [`Answers`]: the model that answers what was answered then.
+
+mod answers;
+mod lines;
+mod rows;
 
 use std::path::Path;
 use std::sync::Arc;
+
+pub use answers::Answers;
+pub use lines::lines;
+pub use rows::{Row, Rows, read_text};
 
 use super::study::Study;
 use crate::model::Model;
