@@ -155,7 +155,7 @@ impl Experiment for PublicGoods {
         state: &Played,
         record: &mut RunRecord<'_>,
     ) -> Result<Vec<OutputFile>, OutputError> {
-        outputs::files(self, state, record)
+        outputs::files(&self.config, &self.rules, state, record)
     }
 
     fn output_name(&self) -> Option<String> {

@@ -29,6 +29,7 @@
 //! - [`reenact()`]: executes an original run again.
 //! - [`SimulatedPlayers`]: plays it for the simulated model.
 
+mod actions;
 mod ask;
 mod avatars;
 mod check;
