@@ -8,6 +8,7 @@
 //! - [`deliberation`]: votes before and after other views.
 //! - [`game24`]: the Game of 24.
 //! - [`public_goods`]: a public goods game.
+//! - [`public_goods_log`]: public goods games that another program has played with local models.
 //! - [`society`]: agents who share a world.
 //! - [`society_log`]: a society that another program has run.
 
@@ -15,6 +16,7 @@ pub mod adventure;
 pub mod deliberation;
 pub mod game24;
 pub mod public_goods;
+pub mod public_goods_log;
 mod random;
 pub mod reenact;
 pub mod registry;

@@ -6,7 +6,9 @@ use serde_json::Value;
 
 use super::reenact::{Reenact, ReenactError, Reenactment};
 use super::study::{Stored, Study};
-use super::{adventure, deliberation, game24, public_goods, society, society_log};
+use super::{
+    adventure, deliberation, game24, public_goods, public_goods_log, society, society_log,
+};
 use crate::config::{ConfigError, Head, beside, load, located, read_text};
 use crate::inert::inert;
 use crate::model::simulated::Player;
@@ -49,7 +51,15 @@ const ENTRIES: &[Entry] = &[
         load: public_goods::load,
         build: |settings| Ok(Box::new(public_goods::PublicGoods::from_settings(settings)?)),
         player: || Box::new(public_goods::SimulatedPlayers),
-        reenact: Some(public_goods::reenact),
+        reenact: Some(public_goods_log::reenact),
+    },
+    Entry {
+        name: public_goods_log::NAME,
+        load: public_goods_log::load,
+        build: |settings| Ok(Box::new(public_goods_log::PublicGoodsLog::from_settings(settings)?)),
+        // Never asked: its runs have answers of their own.
+        player: || Box::new(public_goods::SimulatedPlayers),
+        reenact: None,
     },
     Entry {
         name: society::NAME,

@@ -1,6 +1,7 @@
 //! The public goods game.
 
 mod config;
+mod local;
 mod measures;
 mod original;
 mod original_files;

@@ -57,9 +57,12 @@ pub use config::{Config, Horizon, Player, ReasoningConfig, Unusable};
 pub use experiment::PublicGoods;
 pub use facts::{By, Fact, Turn};
 pub use load::load;
+pub(super) use outputs::files as output_files;
 pub use reenact::reenact;
+pub(super) use report::report;
 pub use settings::Settings;
 pub use simulated::SimulatedPlayers;
+pub(super) use stages::settled;
 pub use state::{
     Contribution, Game, Message, Payoff, Played, Redistribution, Round, Seat, Settled,
 };

@@ -15,7 +15,7 @@ use crate::run::Report;
 
 /// Contributions, payoffs and efficiency by round and by model, the methods of all decisions, and the
 /// groups.
-pub(super) fn report(config: &Config, state: &Played) -> Report {
+pub(in crate::experiments) fn report(config: &Config, state: &Played) -> Report {
     let rules = Rules::of(config);
     let rounds = by_round(&rules, state);
     let models = by_model(state);

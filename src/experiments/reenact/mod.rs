@@ -1,10 +1,11 @@
 //! Original runs of other programs, executed again by our code: our experiment asks, the original
 //! answers reply, by call path. The result is a normal run that replays, checks and audits.
 //!
-//! - [`Rows`], [`read_text`]: tables and texts of such runs; [`lines`]: their JSON Lines.
+//! - [`Rows`], [`JsonFile`], [`lines`], [`read_text`]: tables, JSON, JSON Lines and texts of such runs.
 //! - [`Answers`]: the model that answers what was answered then.
 
 mod answers;
+mod json;
 mod lines;
 mod rows;
 
@@ -12,6 +13,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 pub use answers::Answers;
+pub use json::{JsonFile, typed};
 pub use lines::lines;
 pub use rows::{Row, Rows, read_text};
 

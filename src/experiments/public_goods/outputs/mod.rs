@@ -43,7 +43,7 @@ impl Head {
 }
 
 /// Every file.
-pub(super) fn files(
+pub(in crate::experiments) fn files(
     config: &Config,
     rules: &Rules,
     state: &Played,

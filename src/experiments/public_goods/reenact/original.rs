@@ -6,13 +6,13 @@ use std::path::Path;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use crate::config::explain;
+use crate::config::Wrong;
 use crate::experiments::public_goods::ask::Stage;
 use crate::experiments::public_goods::avatars::AVATARS;
 use crate::experiments::public_goods::check::check_values;
 use crate::experiments::public_goods::config::Config;
 use crate::experiments::public_goods::facts::Turn;
-use crate::experiments::reenact::{ReenactError, Row, Rows, read_text};
+use crate::experiments::reenact::{JsonFile, ReenactError, Row, Rows, typed};
 
 /// The longest message in the earlier of the original runs; in the later ones it is the parser's own.
 const SHORT: usize = 200;
@@ -51,7 +51,8 @@ impl Run {
             let reason = "it is no folder: give the folder of an original run".to_owned();
             return Err(ReenactError::Unreadable { path: folder.display().to_string(), reason });
         }
-        let mut config = read_config(&folder.join("config.json"))?;
+        let file = JsonFile::read(&folder.join("config.json"), FILES)?;
+        let mut config = read_config(&file).map_err(|wrong| file.wrong(wrong))?;
         let turn = ["game_id", "round", "agent_id", "avatar_name"];
         let with = |own: &[&'static str]| [&turn, own].concat();
         let table = |name: &str, columns: &[&str]| Rows::read(&folder.join(name), FILES, columns);
@@ -106,10 +107,9 @@ impl Run {
         config.decision_apart = raw_responses
             .iter()
             .any(|row| row.text("prompt_type").starts_with("contribution_iter"));
-        let path = folder.join("config.json").display().to_string();
-        check_values(&config).map_err(|wrong| ReenactError::Inconsistent {
-            path,
-            reason: format!("{}: {}", wrong.key, wrong.message),
+        check_values(&config).map_err(|wrong| {
+            let Wrong { key, message } = wrong;
+            file.wrong(Wrong { key: format!("config.{key}"), message })
         })?;
         let mut run = Run {
             config,
@@ -211,22 +211,12 @@ impl Run {
     }
 }
 
-fn read_config(path: &Path) -> Result<Config, ReenactError> {
-    let text = read_text(path, FILES)?;
-    let shown = path.display().to_string();
-    let wrong = |e: serde_json::Error| {
-        let whole = e.to_string();
-        let reason = explain(whole.split(" at line ").next().unwrap_or_default());
-        ReenactError::Line { path: shown.clone(), line: e.line().max(1) as u64, reason }
-    };
-    let File { experiment_id, mut config } = serde_json::from_str(&text).map_err(wrong)?;
+fn read_config(file: &JsonFile) -> Result<Config, Wrong> {
+    let File { experiment_id, mut config } = typed(&file.value, "")?;
     config.insert("experiment_id".to_owned(), experiment_id.into());
     let own = [("parser_version", Value::from(1)), ("max_parse_retries", Value::from(0))];
     config.extend(own.into_iter().map(|(key, value)| (key.to_owned(), value)));
-    Config::deserialize(Value::Object(config)).map_err(|e| ReenactError::Inconsistent {
-        path: path.display().to_string(),
-        reason: format!("config: {}", explain(&e.to_string())),
-    })
+    typed(&Value::Object(config), "config")
 }
 
 /// Whether messages were cut as in the earlier runs: the longest have exactly that length.
