@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use super::wrong::figure;
 use super::yaml::ConfigError;
 use crate::model::{Limits, RetryPolicy};
 use crate::prompt::{ChatRequest, Message};
@@ -104,7 +105,7 @@ impl ModelConfig {
         ];
         for (name, rate) in rates {
             if !(0.0..=1.0).contains(rate) {
-                return wrong(name, &format!("a rate is from 0 to 1, not {rate}"));
+                return wrong(name, &format!("a rate is from 0 to 1, not {}", figure(*rate)));
             }
         }
         if !(0.0..=86_400_000.0).contains(latency_ms) {
@@ -150,10 +151,13 @@ impl RequestConfig {
             return wrong("model", "the name of the model is empty".to_owned());
         }
         if let Some(t) = temperature.filter(|t| !(0.0..=2.0).contains(t)) {
-            return wrong("temperature", format!("a temperature is from 0 to 2, not {t}"));
+            return wrong(
+                "temperature",
+                format!("a temperature is from 0 to 2, not {}", figure(t)),
+            );
         }
         if let Some(p) = top_p.filter(|p| !(0.0..=1.0).contains(p)) {
-            return wrong("top_p", format!("a share is from 0 to 1, not {p}"));
+            return wrong("top_p", format!("a share is from 0 to 1, not {}", figure(p)));
         }
         if *max_tokens == Some(0) {
             return wrong("max_tokens", "at least 1".to_owned());

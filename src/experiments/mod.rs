@@ -2,6 +2,7 @@
 //!
 //! - [`registry`]: from a config to an experiment, and from a recorded run back to one.
 //! - [`templates`]: the templates in recorded settings, replaced by those of a folder.
+//! - [`story`]: the whole story of a part of a run.
 //! - [`study`]: a run about to be recorded, with its settings.
 //! - [`reenact`]: original runs of other programs, executed again by ours.
 //! - [`adventure`]: a story told by a game master, and a player who chooses.
@@ -22,6 +23,7 @@ pub mod reenact;
 pub mod registry;
 pub mod society;
 pub mod society_log;
+pub mod story;
 pub mod study;
 pub mod templates;
 mod word_vector;

@@ -12,6 +12,7 @@ use super::prompts::Prompts;
 use super::rules::Rules;
 use super::settings::Settings;
 use super::state::{Game, Played};
+use super::story::story;
 use super::{outputs, report};
 use crate::parse::public_goods::{
     ChatParams, ChatParser, ContributionParams, ContributionParser, RedistributionParams,
@@ -160,5 +161,14 @@ impl Experiment for PublicGoods {
 
     fn output_name(&self) -> Option<String> {
         Some(self.config.experiment_id.clone())
+    }
+
+    fn story(
+        &self,
+        state: &Played,
+        part: &str,
+        record: &mut RunRecord<'_>,
+    ) -> Result<Option<Report>, OutputError> {
+        story(state, part, &|game, agent, round| self.shown(game, agent, round), record)
     }
 }

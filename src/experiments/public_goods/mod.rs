@@ -48,6 +48,7 @@ mod settings;
 mod simulated;
 mod stages;
 mod state;
+mod story;
 mod view;
 mod words;
 
@@ -66,6 +67,7 @@ pub(super) use stages::settled;
 pub use state::{
     Contribution, Game, Message, Payoff, Played, Redistribution, Round, Seat, Settled,
 };
+pub(super) use story::story;
 
 /// The experiment's name.
 pub const NAME: &str = "public_goods";

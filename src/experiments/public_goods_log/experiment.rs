@@ -10,7 +10,7 @@ use super::settings::{Asked, Settings};
 use super::table;
 use crate::experiments::public_goods::rules::{Rules, Units};
 use crate::experiments::public_goods::{
-    By, Fact, Played, Round, Stage, output_files, report, settled,
+    By, Fact, Played, Round, Stage, output_files, report, settled, story,
 };
 use crate::id::CallPath;
 use crate::parse::Parser;
@@ -152,6 +152,15 @@ impl Experiment for PublicGoodsLog {
         let table = table::participants(&self.settings, &self.rules, state, record)?;
         files.push(OutputFile::table(&table));
         Ok(files)
+    }
+
+    fn story(
+        &self,
+        state: &Played,
+        part: &str,
+        record: &mut RunRecord<'_>,
+    ) -> Result<Option<Report>, OutputError> {
+        story(state, part, &|_, _, _| None, record)
     }
 }
 

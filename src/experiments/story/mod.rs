@@ -1,24 +1,66 @@
-//! A participant's whole story: what the facts say of them, in order, each with the exchanges it came
-//! of: call path, prompt hash, and the places of question, answer and decision in the log.
+//! The whole story of a part of a run, such as a participant: what the facts say of it, in order, each with
+//! the exchanges it came of: call path, prompt hash, and the places of question, answer and decision in the log.
+//!
+//! An experiment makes [`Chapter`]s of its facts; [`tell`] finds their exchanges, [`text`] writes them down.
 
-mod chapters;
 mod show;
 
 use std::collections::BTreeSet;
 
-use serde::{Deserialize, Serialize};
-use serde_json::json;
+use serde::Serialize;
 
-use self::chapters::{Line, chapter};
-use super::experiment::Deliberation;
-use super::facts::Fact;
-use super::state::Deliberated;
 use crate::id::{CallPath, PromptHash, Sample, Seq};
-use crate::run::{OutputError, Report, RunRecord};
+use crate::run::{OutputError, RunRecord};
+
+pub(in crate::experiments) use show::indented;
+pub use show::text;
+
+/// What a fact says.
+#[derive(Debug)]
+pub struct Chapter {
+    /// In a few words.
+    pub what: String,
+    /// In many.
+    pub lines: Vec<Line>,
+}
+
+/// Something said, and the call it came of.
+#[derive(Debug)]
+pub struct Line {
+    label: String,
+    text: String,
+    call: Option<String>,
+    used: bool,
+    optional: bool,
+}
+
+impl Line {
+    /// Something that no call says.
+    pub fn plain(label: &str, text: impl Into<String>) -> Line {
+        let (label, text) = (label.to_owned(), text.into());
+        Line { label, text, call: None, used: true, optional: false }
+    }
+
+    /// What the last answer of a call says.
+    pub fn of(label: &str, text: impl Into<String>, call: String) -> Line {
+        Line { call: Some(call), ..Line::plain(label, text) }
+    }
+
+    /// A call none of whose answers is told otherwise.
+    pub fn unused(label: &str, text: String, call: String) -> Line {
+        Line { used: false, ..Line::of(label, text, call) }
+    }
+
+    /// The same, left out if the call was never asked.
+    #[must_use]
+    pub fn if_asked(self) -> Line {
+        Line { optional: true, ..self }
+    }
+}
 
 /// A part of the story.
 #[derive(Debug, Serialize)]
-struct Told {
+pub struct Told {
     what: String,
     /// The place of the fact that says so; none for questions that no fact tells of.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -50,49 +92,33 @@ struct Asked {
     text: Option<String>,
 }
 
-impl Deliberation {
-    /// The story of a participant; `None` if there is none of that name.
-    pub(super) fn story_of(
-        &self,
-        state: &Deliberated,
-        participant_id: &str,
-        record: &mut RunRecord<'_>,
-    ) -> Result<Option<Report>, OutputError> {
-        let Some(participant) = state.participants.get(participant_id) else { return Ok(None) };
-        let mut chapters = Vec::new();
-        let mut so_far = chapters::SoFar::new(participant, &self.config.topic.options);
-        for (number, (fact, place)) in record.facts.iter().zip(&record.places).enumerate() {
-            let fact = Fact::deserialize(fact)
-                .map_err(|e| OutputError::Fact { number, reason: e.to_string() })?;
-            if let Some(found) = chapter(&mut so_far, fact) {
-                chapters.push((place.seq, found));
+/// Tells the chapters, each with the place of its fact, and then the questions `about` the part that no
+/// fact tells of.
+///
+/// # Errors
+/// [`OutputError`] if the record cannot be read.
+pub fn tell(
+    record: &mut RunRecord<'_>,
+    chapters: Vec<(Seq, Chapter)>,
+    about: &dyn Fn(&CallPath) -> bool,
+) -> Result<Vec<Told>, OutputError> {
+    let mut told = Vec::new();
+    let mut mentioned = BTreeSet::new();
+    for (seq, chapter) in chapters {
+        let mut lines = Vec::new();
+        for line in chapter.lines {
+            let asked = asked(record, &line)?;
+            mentioned.extend(asked.iter().map(|asked| asked.call.clone()));
+            // A turn that may have been asked for, and was not.
+            if line.optional && asked.is_empty() {
+                continue;
             }
+            lines.push(ToldLine { label: line.label, text: line.text, exchanges: asked });
         }
-        let mut told = Vec::new();
-        let mut mentioned = BTreeSet::new();
-        for (seq, chapter) in chapters {
-            let mut lines = Vec::new();
-            for line in chapter.lines {
-                let asked = asked(record, &line)?;
-                mentioned.extend(asked.iter().map(|asked| asked.call.clone()));
-                // A turn that may have been asked for, and was not.
-                if line.optional && asked.is_empty() {
-                    continue;
-                }
-                lines.push(ToldLine { label: line.label, text: line.text, exchanges: asked });
-            }
-            told.push(Told { what: chapter.what, fact: Some(seq), lines });
-        }
-        told.extend(untold(record, participant_id, &mentioned)?);
-        let json = json!({
-            "participant_id": participant_id,
-            "condition": participant.condition,
-            "status": participant.status,
-            "error_message": participant.error_message,
-            "story": told,
-        });
-        Ok(Some(Report { json, text: show::text(participant, &told) }))
+        told.push(Told { what: chapter.what, fact: Some(seq), lines });
     }
+    told.extend(untold(record, about, &mentioned)?);
+    Ok(told)
 }
 
 /// The exchanges that a line came of: all samples of its call.
@@ -125,14 +151,13 @@ fn asked(record: &mut RunRecord<'_>, line: &Line) -> Result<Vec<Asked>, OutputEr
     Ok(asked)
 }
 
-/// The calls about a participant that no fact tells of: turns of a dialogue that broke off, or of a run
+/// The calls about a part that no fact tells of: turns of a dialogue that broke off, or of a run
 /// that is not at its end.
 fn untold(
     record: &mut RunRecord<'_>,
-    participant_id: &str,
+    about: &dyn Fn(&CallPath) -> bool,
     mentioned: &BTreeSet<CallPath>,
 ) -> Result<Option<Told>, OutputError> {
-    let about = |call: &CallPath| call.as_str().split('/').any(|part| part == participant_id);
     let calls: BTreeSet<CallPath> = record
         .exchanges()?
         .keys()
