@@ -1,6 +1,7 @@
 //! The public goods game.
 
 mod config;
+mod crash;
 mod local;
 mod measures;
 mod original;

@@ -19,7 +19,7 @@ fn config(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("config").join(name)
 }
 
-fn games(name: &str, overrides: &[&str]) -> Box<dyn AnyExperiment> {
+pub(super) fn games(name: &str, overrides: &[&str]) -> Box<dyn AnyExperiment> {
     let overrides: Vec<String> = overrides.iter().map(|o| (*o).to_owned()).collect();
     let Study { settings, .. } = study(&config(name), None, &overrides).unwrap();
     build("public_goods", &settings.experiment).unwrap()
@@ -29,7 +29,7 @@ fn model(misbehaviour: Misbehaviour) -> Arc<Simulated> {
     Arc::new(Simulated::new(7, misbehaviour, Box::new(SimulatedPlayers)))
 }
 
-fn trouble() -> Misbehaviour {
+pub(super) fn trouble() -> Misbehaviour {
     Misbehaviour {
         malformed: 0.2,
         truncated: 0.1,
