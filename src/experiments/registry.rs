@@ -215,6 +215,11 @@ pub fn player(name: &str) -> Result<Box<dyn Player>, RegistryError> {
     Ok((entry(name)?.player)())
 }
 
+/// Whether something is the name of an experiment that knows original runs of other programs.
+pub fn knows_originals(name: &str) -> bool {
+    entry(&name.replace('-', "_")).is_ok_and(|entry| entry.reenact.is_some())
+}
+
 /// Reads an original run of another program, to be executed again by an experiment; `None` if the
 /// experiment knows no such runs.
 ///

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use super::ReenactError;
 use crate::inert::inert;
+use crate::jsonl::utf16;
 
 /// A table of an original run, or one of ours that is compared with it.
 #[derive(Debug, Clone)]
@@ -41,9 +42,9 @@ pub fn read_text(path: &Path, folder: &str) -> Result<String, ReenactError> {
 }
 
 fn decode(bytes: Vec<u8>, path: &str) -> Result<String, ReenactError> {
-    if bytes.starts_with(&[0xFF, 0xFE]) || bytes.starts_with(&[0xFE, 0xFF]) {
-        let reason = "it is UTF-16; convert it with `iconv -f UTF-16 -t UTF-8`".to_owned();
-        return Err(ReenactError::Unreadable { path: path.to_owned(), reason });
+    if let Some(name) = utf16(&bytes) {
+        let reason = format!("it is {name}: convert it with `iconv -f {name} -t UTF-8`");
+        return Err(ReenactError::Inconsistent { path: path.to_owned(), reason });
     }
     let text = String::from_utf8(bytes).map_err(|e| {
         let (good, bytes) = (e.utf8_error().valid_up_to(), e.as_bytes());
