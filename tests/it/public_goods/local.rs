@@ -111,6 +111,12 @@ fn a_small_folder_of_a_local_model_is_imported_and_audited() {
     assert_said!("local_model_import", place.session(&["import public-goods run"]));
     let chain = place.ok("audit latest game1/r01/agent_0/redistribution");
     assert!(chain.contains("actions_json") && chain.contains("some-model"), "{chain}");
+    let story = place.ok("show latest game1/DOG");
+    for said in
+        ["        So be it.", "        2 units to CAT", "        16 coins", "first_json_object"]
+    {
+        assert!(story.contains(said), "{said}\n{story}");
+    }
     assert_eq!(place.json("replay latest").0["identical"], true);
 }
 
