@@ -143,9 +143,11 @@ const TRAPS: [&str; 37] = [
     "\\1",
 ];
 
+type Parse = Box<dyn Fn(&str)>;
+
 /// Every version of every parser, by name.
-fn parsers() -> Vec<(String, Box<dyn Fn(&str)>)> {
-    let mut all: Vec<(String, Box<dyn Fn(&str)>)> = Vec::new();
+fn parsers() -> Vec<(String, Parse)> {
+    let mut all: Vec<(String, Parse)> = Vec::new();
     for (name, version) in registry::all() {
         let spec = ParserSpec { name: name.into(), params: params(name), version };
         let parser = registry::parser(&spec).unwrap();
@@ -160,6 +162,7 @@ fn parse_all(text: &str) {
 }
 
 #[test]
+#[expect(clippy::disallowed_methods, reason = "what is tested is how long it takes")]
 fn four_times_the_text_takes_about_four_times_as_long() {
     const LENGTH: usize = 15_000;
     let timed = |parse: &dyn Fn(&str), text: &str| {
