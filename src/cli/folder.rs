@@ -21,9 +21,26 @@ pub(super) struct Folder(PathBuf);
 /// Whether a run writes its folder.
 #[derive(Debug, Clone, Copy, Default, clap::Args)]
 pub(super) struct FolderArgs {
-    /// Write no output folder: `retold outputs RUN` makes it later.
+    /// Write no output folder, nor when the run is resumed: `retold outputs RUN` makes it later.
     #[arg(long)]
     no_outputs: bool,
+}
+
+/// Under which of a run's settings it stands that it writes no folder.
+const NO_OUTPUTS: &str = "no_outputs";
+
+impl FolderArgs {
+    /// Puts the flag beside the settings of a run, for whoever goes on with it.
+    pub(super) fn remember(self, settings: &mut serde_json::Value) {
+        if let Some(settings) = settings.as_object_mut().filter(|_| self.no_outputs) {
+            settings.insert(NO_OUTPUTS.to_owned(), true.into());
+        }
+    }
+
+    /// What was given now, or when the run began.
+    pub(super) fn or_remembered(self, settings: &serde_json::Value) -> Self {
+        FolderArgs { no_outputs: self.no_outputs || settings[NO_OUTPUTS] == true }
+    }
 }
 
 /// A folder that was written.

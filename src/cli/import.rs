@@ -12,6 +12,7 @@ use super::select;
 use crate::exchange::{
     Imported, Recording, import_recording, is_recording, read_exchanges, read_recording,
 };
+use crate::experiments::registry;
 use crate::log::{Backend, MemoryBackend, SqliteBackend, verify_run};
 use crate::run::clock;
 
@@ -44,6 +45,11 @@ pub(super) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     }
     let path = &args.file;
     let shown = path.display();
+    if !path.exists() && registry::knows_originals(&path.to_string_lossy()) {
+        let message = format!("import {shown}: of which original run?");
+        return Err(CliError::usage(message)
+            .hint(format!("give its folder or file: `retold import {shown} PATH`")));
+    }
     if is_recording(path)? {
         // Read whole and checked before the log is touched.
         let recording = read_recording(path)?;

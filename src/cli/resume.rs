@@ -177,6 +177,7 @@ fn go_on(
     one_kind(&started, simulated, selected.run).map_err(|e| {
         e.hint("resume it with the kind of model it was recorded with, or record a new run")
     })?;
+    let folder = folder.or_remembered(&started.settings);
     let folder = Folder::of(&started.experiment, &settings.experiment, folder)?;
     let experiment = started.experiment.clone();
     let session = Session {

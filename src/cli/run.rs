@@ -87,6 +87,7 @@ pub(super) fn record(
     // Everything that can be wrong is found before the log is touched.
     let answerer = model.make(&study.experiment, study.seed, &runtime, Mode::Record)?;
     let answerer = with_person(answerer, seat, &study.experiment, &study.settings.experiment)?;
+    let flags = folder;
     let folder = Folder::of(&study.experiment, &study.settings.experiment, folder)?;
     folder.as_ref().map_or(Ok(()), Folder::can_be_made)?;
     let base_url = &mut study.settings.runtime.model.base_url;
@@ -96,7 +97,8 @@ pub(super) fn record(
     let options = SqliteOptions { max_bytes: log_limit, ..global.sqlite() };
     let log = Log::new(Arc::new(SqliteBackend::open_or_create(&global.log, options)?));
     let run = new_run_id()?;
-    let started = started(&study, answerer.as_ref())?;
+    let mut started = started(&study, answerer.as_ref())?;
+    flags.remember(&mut started.settings);
     let session = Session {
         log: log.clone(),
         run,

@@ -21,7 +21,8 @@ use crate::run::{AnyExperiment, Parent, Report, RunRecord};
 
 /// Show a run, one of its participants, calls or events, or a prompt by its hash.
 ///
-/// `retold show latest p_0007` tells a participant's whole story, with the exchanges it came of.
+/// `retold show latest p_0007` tells a participant's whole story, with the exchanges it came of; so do
+/// `game1/agent_0` of a public goods run, `agent/12` of a society, and `game/1` of an adventure.
 ///
 /// `retold show HASH --canonical | b3sum` prints the hash again.
 #[derive(Debug, clap::Args)]

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use super::wrong::figure;
 use super::yaml::ConfigError;
 use crate::model::{Limits, RetryPolicy};
 use crate::prompt::{ChatRequest, Message};
@@ -114,7 +115,7 @@ impl ModelConfig {
         let kinds = kinds.map(|(kind, rate)| (format!("malformed_kinds.{kind}"), rate));
         for (name, rate) in named.into_iter().chain(kinds) {
             if !(0.0..=1.0).contains(rate) {
-                let message = format!("a rate is from 0 to 1, not {rate}");
+                let message = format!("a rate is from 0 to 1, not {}", figure(*rate));
                 return wrong(&format!("rates.{name}"), &message);
             }
         }
@@ -161,10 +162,13 @@ impl RequestConfig {
             return wrong("model", "the name of the model is empty".to_owned());
         }
         if let Some(t) = temperature.filter(|t| !(0.0..=2.0).contains(t)) {
-            return wrong("temperature", format!("a temperature is from 0 to 2, not {t}"));
+            return wrong(
+                "temperature",
+                format!("a temperature is from 0 to 2, not {}", figure(t)),
+            );
         }
         if let Some(p) = top_p.filter(|p| !(0.0..=1.0).contains(p)) {
-            return wrong("top_p", format!("a share is from 0 to 1, not {p}"));
+            return wrong("top_p", format!("a share is from 0 to 1, not {}", figure(p)));
         }
         if *max_tokens == Some(0) {
             return wrong("max_tokens", "at least 1".to_owned());

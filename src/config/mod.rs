@@ -15,5 +15,5 @@ mod yaml;
 pub use common::{ModelConfig, ModelKind, Rates, RequestConfig, Runtime};
 pub use place::located;
 pub use prompts::prompts;
-pub use wrong::Wrong;
+pub use wrong::{Wrong, figure};
 pub use yaml::{ConfigError, Head, beside, explain, load, read_text, with_overrides};

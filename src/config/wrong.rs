@@ -4,6 +4,15 @@ use std::path::Path;
 
 use super::yaml::ConfigError;
 
+/// A number as messages show it: at most six decimals, and no more digits than can be read.
+pub fn figure(value: f64) -> String {
+    if !(1e-6..1e15).contains(&value.abs()) && value != 0.0 {
+        return format!("{value:e}");
+    }
+    let text = format!("{value:.6}");
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
 /// The first thing in a config that makes no sense.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Wrong {
@@ -29,5 +38,29 @@ impl Wrong {
 impl From<(String, String)> for Wrong {
     fn from((key, message): (String, String)) -> Self {
         Wrong { key, message }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_shown_as_they_can_be_read() {
+        for (value, text) in [
+            (0.0, "0"),
+            (1.5, "1.5"),
+            (-2.0, "-2"),
+            (5.001, "5.001"),
+            (0.1 + 0.2, "0.3"),
+            (0.7 + 0.6, "1.3"),
+            (1e300, "1e300"),
+            (-1e-9, "-1e-9"),
+            (86_400_000.0, "86400000"),
+            (f64::INFINITY, "inf"),
+            (f64::NAN, "NaN"),
+        ] {
+            assert_eq!(figure(value), text);
+        }
     }
 }

@@ -1,4 +1,5 @@
-//! Questions and answers alone: `{"call","sample","request","response","label"}`, one a line.
+//! Questions and answers alone: `{"call","sample","request","response","label"}`, one a line; of a call that
+//! finally failed, `error` in the place of `response`.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -7,15 +8,15 @@ use serde_json::json;
 
 use super::error::ImportError;
 use crate::event::{
-    Event, NewEvent, OutcomeHasher, RequestSent, ResponseDetails, ResponseReceived, RunFinished,
-    RunOutcome, RunStarted,
+    AttemptDetails, AttemptFailed, Event, NewEvent, OutcomeHasher, RequestSent, ResponseDetails,
+    ResponseReceived, RunFinished, RunOutcome, RunStarted,
 };
 use crate::id::{CallPath, PromptHash, RunId, Sample, Seq, Time};
 use crate::jsonl::JsonlReader;
 use crate::log::{Append, Backend, Head, LogError, Reader};
 use crate::lookup::LookupMap;
 use crate::model::scripted::{Exchange, LoadProblem};
-use crate::model::{ExchangeLine, ExchangeResponse, Response, Usage};
+use crate::model::{ExchangeError, ExchangeLine, ExchangeResponse, FailureKind, Response, Usage};
 use crate::prompt::{CanonicalError, Request};
 
 /// The experiment name of runs that were imported as bare exchanges.
@@ -38,14 +39,21 @@ pub fn export_exchanges<E: From<LogError>>(
         after = last.seq;
         for stored in &events {
             let corrupt = |what| LogError::Corrupt { run, seq: stored.seq, what };
-            let (request, response) = match stored.event().map_err(|e| corrupt(e.what))? {
+            let (request, outcome) = match stored.event().map_err(|e| corrupt(e.what))? {
                 Event::RequestSent(sent) => {
                     questions.insert(stored.seq, (sent.call, sent.sample, sent.prompt));
                     continue;
                 }
-                Event::ResponseReceived(r) => (r.request, response(r.content, r.details)),
+                Event::ResponseReceived(r) => (r.request, Ok(response(r.content, r.details))),
                 Event::AnswerReused(r) => {
-                    (r.request, response(r.content, ResponseDetails::default()))
+                    (r.request, Ok(response(r.content, ResponseDetails::default())))
+                }
+                // What stops a run is no outcome of the call: it is asked again when the run goes on.
+                Event::AttemptFailed(failed) if failed.details.gave_up => {
+                    match failure(failed.details) {
+                        Some(error) => (failed.request, Err(error)),
+                        None => continue,
+                    }
                 }
                 _ => continue,
             };
@@ -57,13 +65,36 @@ pub fn export_exchanges<E: From<LogError>>(
                 call: Some(call),
                 sample: Some(sample),
                 request: request.body().clone(),
-                response: ExchangeResponse::from(&response),
+                response: outcome.as_ref().ok().map(ExchangeResponse::from),
+                error: outcome.err(),
                 label: None,
             };
             let text = serde_json::to_string(&exchange);
             line(&text.map_err(|e| corrupt(e.to_string()))?)?;
             written += 1;
         }
+    }
+}
+
+/// How a call finally failed; none if that stopped the run.
+fn failure(details: AttemptDetails) -> Option<ExchangeError> {
+    let kind = serde_json::from_value(details.failure.into());
+    // A kind of a later release is as good as any for a call that failed for good.
+    let failure: FailureKind = kind.unwrap_or(FailureKind::Rejected);
+    let AttemptDetails { status, error: message, .. } = details;
+    (!failure.stops_the_run()).then_some(ExchangeError { failure, status, message })
+}
+
+fn attempt(error: ExchangeError) -> AttemptDetails {
+    let ExchangeError { failure, status, message } = error;
+    let kind = json!(failure).as_str().unwrap_or_default().to_owned();
+    AttemptDetails {
+        attempt: 0,
+        error: message,
+        gave_up: true,
+        failure: kind,
+        retry_after_ms: None,
+        status,
     }
 }
 
@@ -125,11 +156,21 @@ pub fn read_exchanges(path: &Path, time: Time) -> Result<Exchanges, ImportError>
     for line in JsonlReader::open(path)? {
         let (number, text) = line?;
         let wrong = |problem| ImportError::Exchange { path: name.clone(), line: number, problem };
-        let Exchange { call, sample, request, response } = Exchange::read(&text).map_err(wrong)?;
+        let Exchange { call, sample, request, outcome } = Exchange::read(&text).map_err(wrong)?;
         let (call, sample) = addresses.next(call, sample, &request, number).map_err(wrong)?;
         let prompt = request.hash();
         let sent = Event::RequestSent(RequestSent { call, sample, prompt });
         let sent = add(&mut events, sent, Some(request))?;
+        count += 1;
+        let response = match outcome {
+            Ok(response) => response,
+            Err(error) => {
+                let failed =
+                    Event::AttemptFailed(AttemptFailed { request: sent, details: attempt(error) });
+                add(&mut events, failed, None)?;
+                continue;
+            }
+        };
         let usage = response.usage.unwrap_or_default();
         let details = ResponseDetails {
             finish_reason: response.finish_reason,
@@ -141,7 +182,6 @@ pub fn read_exchanges(path: &Path, time: Time) -> Result<Exchanges, ImportError>
         };
         let received = ResponseReceived { request: sent, content: response.content, details };
         add(&mut events, Event::ResponseReceived(received), None)?;
-        count += 1;
     }
     if count == 0 {
         return Err(ImportError::Nothing { path: name });

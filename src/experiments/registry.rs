@@ -6,7 +6,9 @@ use serde_json::Value;
 
 use super::reenact::{Reenact, ReenactError, Reenactment};
 use super::study::{Stored, Study};
-use super::{adventure, deliberation, game24, public_goods, society, society_log};
+use super::{
+    adventure, deliberation, game24, public_goods, public_goods_log, society, society_log,
+};
 use crate::config::{ConfigError, Head, beside, load, located, read_text};
 use crate::inert::inert;
 use crate::model::simulated::Player;
@@ -55,7 +57,16 @@ const ENTRIES: &[Entry] = &[
         build: |settings| Ok(Box::new(public_goods::PublicGoods::from_settings(settings)?)),
         player: || Box::new(public_goods::SimulatedPlayers),
         model_key: "model",
-        reenact: Some(public_goods::reenact),
+        reenact: Some(public_goods_log::reenact),
+    },
+    Entry {
+        name: public_goods_log::NAME,
+        load: public_goods_log::load,
+        build: |settings| Ok(Box::new(public_goods_log::PublicGoodsLog::from_settings(settings)?)),
+        // Never asked: its runs have answers of their own.
+        player: || Box::new(public_goods::SimulatedPlayers),
+        model_key: "model",
+        reenact: None,
     },
     Entry {
         name: society::NAME,
@@ -229,6 +240,11 @@ pub fn build(name: &str, settings: &Value) -> Result<Box<dyn AnyExperiment>, Reg
 /// [`RegistryError::Unknown`].
 pub fn player(name: &str) -> Result<Box<dyn Player>, RegistryError> {
     Ok((entry(name)?.player)())
+}
+
+/// Whether something is the name of an experiment that knows original runs of other programs.
+pub fn knows_originals(name: &str) -> bool {
+    entry(&name.replace('-', "_")).is_ok_and(|entry| entry.reenact.is_some())
 }
 
 /// Reads an original run of another program, to be executed again by an experiment; `None` if the

@@ -45,6 +45,12 @@ pub enum Problem {
         /// The first bad byte of the line, from 1.
         column: usize,
     },
+    /// The file is in another encoding.
+    #[error("it is {name}: convert it with `iconv -f {name} -t UTF-8`")]
+    Utf16 {
+        /// Its name.
+        name: &'static str,
+    },
     /// A line is longer than any exchange can be.
     #[error("the line is longer than {limit} bytes: is this a JSON Lines file?")]
     TooLong {

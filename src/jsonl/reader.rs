@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 use flate2::bufread::MultiGzDecoder;
 
-use super::Packing;
 use super::error::{JsonlError, Problem};
+use super::{Packing, utf16};
 
 /// The longest line, in bytes. It bounds memory when a file is not what it seems.
 const LONGEST_LINE: usize = 256 << 20;
@@ -71,6 +71,11 @@ impl JsonlReader {
         let read = read.map_err(|e| self.error(self.reason(e)))?;
         if read == 0 {
             return Ok(None);
+        }
+        if self.line == 1
+            && let Some(name) = utf16(&bytes)
+        {
+            return Err(JsonlError::new(&self.path, None, Problem::Utf16 { name }));
         }
         if bytes.last() == Some(&b'\n') {
             bytes.pop();

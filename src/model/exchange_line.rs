@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::answer::{Content, Response, Usage};
+use super::failure::{Failure, FailureKind};
 use crate::id::{CallPath, Sample};
 
 /// The parts of a message beside its text that are an answer too. Everything else is dropped.
@@ -13,7 +14,8 @@ pub const KEPT_PARTS: &[&str] =
 /// One line of an exchanges file.
 ///
 /// `{"call":..,"sample":..,"request":{..},"response":{..},"label":..}`; `call`, `sample` and `label`
-/// may be left out. A field that is not known is an error, for a misspelt `sample` would give an
+/// may be left out. A call that finally failed has `"error":{"failure":..,"status":..,"message":..}` in
+/// the place of the response. A field that is not known is an error, for a misspelt `sample` would give an
 /// answer to the wrong question.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -27,10 +29,35 @@ pub struct ExchangeLine {
     /// The body that was sent.
     pub request: Value,
     /// What was answered.
-    pub response: ExchangeResponse,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub response: Option<ExchangeResponse>,
+    /// Why the call finally failed, if it did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<ExchangeError>,
     /// What the right decision is, for measuring parsers. Does not change the answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub label: Option<Value>,
+}
+
+/// A call that finally failed, as a line says it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ExchangeError {
+    /// The kind of failure, as the log names it.
+    pub failure: FailureKind,
+    /// The HTTP status, if there was one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub status: Option<u16>,
+    /// What happened.
+    pub message: String,
+}
+
+impl From<ExchangeError> for Failure {
+    /// A failure that fails the call again, and at once: the attempts have been made.
+    fn from(error: ExchangeError) -> Self {
+        let ExchangeError { failure: _, status, message } = error;
+        Failure { status, ..Failure::new(FailureKind::Rejected, message) }
+    }
 }
 
 /// An answer as a line says it: `content` or `embedding`, and the fields that are recorded. Other
@@ -60,6 +87,12 @@ pub struct ExchangeResponse {
 /// Why an [`ExchangeResponse`] is no answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum ExchangeResponseError {
+    /// Neither an answer nor a failure.
+    #[error("it has neither \"response\" nor \"error\"")]
+    Neither,
+    /// An answer and a failure in one.
+    #[error("it has both \"response\" and \"error\"")]
+    Either,
     /// Nothing was answered.
     #[error("\"response\" has neither \"content\" nor \"embedding\"")]
     Empty,
@@ -75,6 +108,24 @@ pub enum ExchangeResponseError {
         /// Which one, from 0.
         index: usize,
     },
+}
+
+impl ExchangeLine {
+    /// What became of the question: an answer, or a call that finally failed.
+    ///
+    /// # Errors
+    /// [`ExchangeResponseError`]: neither, both, or a response that is no answer.
+    pub fn outcome(
+        response: Option<ExchangeResponse>,
+        error: Option<ExchangeError>,
+    ) -> Result<Result<Response, ExchangeError>, ExchangeResponseError> {
+        match (response, error) {
+            (Some(response), None) => Response::try_from(response).map(Ok),
+            (None, Some(error)) => Ok(Err(error)),
+            (None, None) => Err(ExchangeResponseError::Neither),
+            (Some(_), Some(_)) => Err(ExchangeResponseError::Either),
+        }
+    }
 }
 
 impl TryFrom<ExchangeResponse> for Response {

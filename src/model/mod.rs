@@ -14,7 +14,9 @@ pub mod simulated;
 mod throttle;
 
 pub use answer::{Answerer, Ask, Content, Model, ModelInfo, Response, Usage};
-pub use exchange_line::{ExchangeLine, ExchangeResponse, ExchangeResponseError, KEPT_PARTS};
+pub use exchange_line::{
+    ExchangeError, ExchangeLine, ExchangeResponse, ExchangeResponseError, KEPT_PARTS,
+};
 pub use failure::{Failure, FailureKind};
 pub use openai::OpenAi;
 pub use retry::{Retry, RetryPolicy};

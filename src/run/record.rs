@@ -128,11 +128,23 @@ impl<'a> RunRecord<'a> {
     /// # Errors
     /// [`LogError`] if it cannot be read.
     pub fn answer(&mut self, call: &CallPath, sample: Sample) -> Result<Option<Content>, LogError> {
+        Ok(self.answered(call, sample)?.map(|(_, content)| content))
+    }
+
+    /// The recorded answer of a call, and when it came.
+    ///
+    /// # Errors
+    /// [`LogError`] if it cannot be read.
+    pub fn answered(
+        &mut self,
+        call: &CallPath,
+        sample: Sample,
+    ) -> Result<Option<(Time, Content)>, LogError> {
         let address = (call.clone(), sample);
         let Some(seq) = self.exchanges()?.get(&address).and_then(|exchange| exchange.answer) else {
             return Ok(None);
         };
-        Ok(self.event(seq)?.and_then(|stored| stored.content))
+        Ok(self.event(seq)?.and_then(|stored| Some((stored.time, stored.content?))))
     }
 
     /// The recorded decision on a call.

@@ -14,8 +14,16 @@ mod targets;
 
 pub(crate) use targets::{fuzz_one, params};
 
-/// How many mutants of each parser's cases, in a debug build in a few seconds.
-const MUTANTS: usize = 500;
+/// How many mutants of each parser's cases, in a debug build in a few seconds. A long run by hand:
+/// `RETOLD_FUZZ_MUTANTS=100000 RETOLD_FUZZ_SEED=7 cargo test --test it fuzz_smoke`.
+const MUTANTS: u64 = 500;
+const SEED: u64 = 0x7265_746f_6c64;
+
+/// A number from the environment.
+#[expect(clippy::disallowed_methods, reason = "a longer run is asked for by hand")]
+fn setting(name: &str, default: u64) -> u64 {
+    std::env::var(name).map_or(default, |value| value.parse().expect("a number"))
+}
 
 #[test]
 fn mutated_answers_are_decided_without_a_panic() {
@@ -46,9 +54,9 @@ fn answers(name: &str) -> Vec<Vec<u8>> {
 }
 
 fn mutate(name: &str, answers: &[Vec<u8>]) {
-    let mut random = ChaCha8Rng::seed_from_u64(0x7265_746f_6c64);
+    let mut random = ChaCha8Rng::seed_from_u64(setting("RETOLD_FUZZ_SEED", SEED));
     let mut below = |limit: usize| usize::try_from(random.next_u32()).unwrap() % limit.max(1);
-    for _ in 0..MUTANTS {
+    for _ in 0..setting("RETOLD_FUZZ_MUTANTS", MUTANTS) {
         let mut text = answers[below(answers.len())].clone();
         for _ in 0..=below(4) {
             let at = below(text.len() + 1);
@@ -76,6 +84,8 @@ fn mutate(name: &str, answers: &[Vec<u8>]) {
                 }
             }
         }
-        fuzz_one(name, &text);
+        // A panic says what was wrong, not with which text.
+        let outcome = std::panic::catch_unwind(|| fuzz_one(name, &text));
+        assert!(outcome.is_ok(), "{name}: {:?}", String::from_utf8_lossy(&text));
     }
 }

@@ -1,6 +1,8 @@
 //! The public goods game.
 
 mod config;
+mod crash;
+mod local;
 mod measures;
 mod original;
 mod original_files;

@@ -1,9 +1,10 @@
 //! Any text gives a decision: no panic, the same one each time, and in linear time.
 //!
-//! Linear time is tested without a clock: inputs that invite a rescan for every piece would take
-//! hours if anything were quadratic, so it is enough that the test ends.
+//! Linear time is tested by the clock, forgivingly: four times the text may take up to nine times as long in
+//! the best of several tries, where quadratic time takes sixteen. What is found by a fuzzer becomes a trap.
 
 use std::collections::BTreeSet;
+use std::time::{Duration, Instant};
 
 use proptest::prelude::*;
 use retold::parse::{ParserSpec, json_repair, registry};
@@ -102,7 +103,7 @@ proptest! {
 }
 
 /// Shapes that are a trap only together: something opened many times, something long behind it.
-const TRAPS: [&str; 26] = [
+const TRAPS: [&str; 37] = [
     "{\"a\": \"",
     "{\"a:1,",
     "{'a: 1, \"b\": 2,",
@@ -129,22 +130,66 @@ const TRAPS: [&str; 26] = [
     "playerDecision:{}",
     "\"playerDecision\": {\"prompt\": \"",
     "a.a. COMBAT: b.",
+    "u{<CONTRIBUTE>",
+    "<CONTRIBUTE>/*",
+    "24\n\\\"",
+    ",[1,<MESSAGE>",
+    " to hide: 20 ",
+    "**vote",
+    "ACQUIRED_ITEMS: [nes do",
+    "{\"a\":u{",
+    " ```",
+    "*(&lt;",
+    "\\1",
 ];
 
-/// Every version of every parser, once.
-fn parse_all(text: &str) {
+type Parse = Box<dyn Fn(&str)>;
+
+/// Every version of every parser, by name.
+fn parsers() -> Vec<(String, Parse)> {
+    let mut all: Vec<(String, Parse)> = Vec::new();
     for (name, version) in registry::all() {
         let spec = ParserSpec { name: name.into(), params: params(name), version };
-        registry::parser(&spec).unwrap().parse_any(text);
+        let parser = registry::parser(&spec).unwrap();
+        all.push((spec.to_string(), Box::new(move |text| drop(parser.parse_any(text)))));
     }
-    let _ = json_repair::repair(text);
+    all.push(("json_repair".to_owned(), Box::new(|text| drop(json_repair::repair(text)))));
+    all
+}
+
+fn parse_all(text: &str) {
+    parsers().iter().for_each(|(_, parse)| parse(text));
 }
 
 #[test]
-fn a_long_text_of_anything_ends() {
-    const LENGTH: usize = 50_000;
+#[expect(clippy::disallowed_methods, reason = "what is tested is how long it takes")]
+fn four_times_the_text_takes_about_four_times_as_long() {
+    const LENGTH: usize = 15_000;
+    let timed = |parse: &dyn Fn(&str), text: &str| {
+        let begun = Instant::now();
+        parse(text);
+        begun.elapsed()
+    };
+    let parsers = parsers();
     for piece in PIECES.iter().chain(&TRAPS) {
-        parse_all(&piece.repeat(LENGTH / piece.len()));
+        let short = piece.repeat(LENGTH / piece.len());
+        let long = piece.repeat(4 * (LENGTH / piece.len()));
+        for (name, parse) in &parsers {
+            let (mut least, mut most) = (Duration::MAX, Duration::MAX);
+            let is_linear = (0..6).any(|_| {
+                most = most.min(timed(parse.as_ref(), &long));
+                // What is this fast at this length is fast enough, whatever its order.
+                if most < Duration::from_millis(60) {
+                    return true;
+                }
+                least = least.min(timed(parse.as_ref(), &short));
+                most < 9 * least
+            });
+            assert!(
+                is_linear,
+                "{name} on {piece:?}: {least:?}, and {most:?} for four times as much"
+            );
+        }
     }
 }
 

@@ -34,7 +34,7 @@ pub(super) fn told(
         turn,
         story: if story.is_empty() { NOTHING } else { story }.to_owned(),
         location: narrative.location.clone().filter(|location| *location != game.location),
-        gained: narrative.acquired_items.clone(),
+        gained: items(&narrative.acquired_items).cloned().collect(),
         lost: Vec::new(),
         not_there: Vec::new(),
         opponent: narrative.opponent.clone(),
@@ -45,10 +45,20 @@ pub(super) fn told(
     for item in &narrative.removed_items {
         match left.iter().position(|had| same(had, item)) {
             Some(place) => told.lost.push(left.remove(place)),
-            None => told.not_there.push(item.clone()),
+            None => told.not_there.extend(items([item]).cloned()),
         }
     }
     told
+}
+
+/// The names that name something. Game masters write `REMOVED_ITEMS: nothing` where the document says that
+/// the marker is left out.
+fn items<'a>(named: impl IntoIterator<Item = &'a String>) -> impl Iterator<Item = &'a String> {
+    const NOTHING_AT_ALL: [&str; 6] = ["nothing", "none", "no items", "n/a", "-", "empty"];
+    named.into_iter().filter(|name| {
+        let name = name.trim_end_matches('.');
+        !NOTHING_AT_ALL.iter().any(|nothing| same(nothing, name))
+    })
 }
 
 /// Whether two names are those of one thing: case and space do not count.

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::config::Config;
 use super::opposition;
 use super::personas::fetch;
-use crate::config::Wrong;
+use crate::config::{Wrong, figure};
 use crate::parse::vote::comparable;
 
 fn wrong(key: &str, message: impl Into<String>) -> Wrong {
@@ -50,12 +50,12 @@ pub(super) fn check(config: &Config) -> Result<(), Wrong> {
     ];
     for (key, value, least, most) in ranges {
         if !(least..=most).contains(&value) {
-            return Err(wrong(key, format!("from {least} to {most}, not {value}")));
+            return Err(wrong(key, format!("from {least} to {most}, not {}", figure(value))));
         }
     }
     let threshold = config.disagreement_threshold;
     if !(threshold > 0.0 && threshold <= 1.0) {
-        let message = format!("a share above 0, at most 1, not {threshold}");
+        let message = format!("a share above 0, at most 1, not {}", figure(threshold));
         return Err(wrong("disagreement_threshold", message));
     }
     for (key, value) in [("model", &config.model), ("embedding_model", &config.embedding_model)] {
@@ -64,7 +64,7 @@ pub(super) fn check(config: &Config) -> Result<(), Wrong> {
         }
     }
     if let Some(temperature) = config.temperature.filter(|t| !(0.0..=2.0).contains(t)) {
-        return Err(wrong("temperature", format!("from 0 to 2, not {temperature}")));
+        return Err(wrong("temperature", format!("from 0 to 2, not {}", figure(temperature))));
     }
     mapping(config)
 }

@@ -20,6 +20,7 @@
 
 mod ask;
 mod calls;
+mod chapters;
 mod check;
 pub mod conditions;
 mod config;

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use super::config::Unusable;
 use super::experiment::PublicGoods;
 use super::facts::{By, Fact, Turn};
@@ -12,7 +14,8 @@ use crate::prompt::Request;
 use crate::run::{Answer, CallFailed, DecisionRef, Question, Run, Stop};
 
 /// The stages in which players are asked.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Stage {
     /// A message to the others.
     Chat,

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::avatars::AVATARS;
 use super::config::{Config, Player};
-use crate::config::Wrong;
+use crate::config::{Wrong, figure};
 
 fn wrong(key: &str, message: impl Into<String>) -> Wrong {
     Wrong::new(key, message)
@@ -37,8 +37,11 @@ pub(super) fn check_values(config: &Config) -> Result<(), Wrong> {
         let product = config.multiplier();
         if (multiplier - product).abs() > 1e-9 {
             let message = format!(
-                "it is mpcr x group_size = {} x {} = {product}, not {multiplier}",
-                config.mpcr, config.group_size
+                "it is mpcr x group_size = {} x {} = {}, not {}",
+                figure(config.mpcr),
+                config.group_size,
+                figure(product),
+                figure(multiplier)
             );
             return Err(wrong("multiplier", message));
         }
@@ -86,7 +89,7 @@ fn ranges(config: &Config) -> Result<(), Wrong> {
     ];
     for (key, value, least, most) in ranges {
         if let Some(value) = value.filter(|value| !(least..=most).contains(value)) {
-            return Err(wrong(key, format!("from {least} to {most}, not {value}")));
+            return Err(wrong(key, format!("from {least} to {most}, not {}", figure(value))));
         }
     }
     Ok(())
@@ -110,7 +113,10 @@ fn players(config: &Config) -> Result<(), Wrong> {
             return Err(wrong("persona", message.to_owned()));
         }
         if let Some(temperature) = llm_temperature.filter(|t| !(0.0..=2.0).contains(t)) {
-            return Err(wrong("llm_temperature", format!("from 0 to 2, not {temperature}")));
+            return Err(wrong(
+                "llm_temperature",
+                format!("from 0 to 2, not {}", figure(temperature)),
+            ));
         }
     }
     Ok(())

@@ -12,6 +12,7 @@ use super::prompts::Prompts;
 use super::rules::Rules;
 use super::settings::Settings;
 use super::state::{Game, Played};
+use super::story::story;
 use super::{outputs, report};
 use crate::parse::public_goods::{
     ChatParams, ChatParser, ContributionParams, ContributionParser, RedistributionParams,
@@ -155,10 +156,19 @@ impl Experiment for PublicGoods {
         state: &Played,
         record: &mut RunRecord<'_>,
     ) -> Result<Vec<OutputFile>, OutputError> {
-        outputs::files(self, state, record)
+        outputs::files(&self.config, &self.rules, state, record)
     }
 
     fn output_name(&self) -> Option<String> {
         Some(self.config.experiment_id.clone())
+    }
+
+    fn story(
+        &self,
+        state: &Played,
+        part: &str,
+        record: &mut RunRecord<'_>,
+    ) -> Result<Option<Report>, OutputError> {
+        story(state, part, &|game, agent, round| self.shown(game, agent, round), record)
     }
 }

@@ -29,6 +29,7 @@
 //! - [`reenact()`]: executes an original run again.
 //! - [`SimulatedPlayers`]: plays it for the simulated model.
 
+mod actions;
 mod ask;
 mod avatars;
 mod check;
@@ -47,6 +48,7 @@ mod settings;
 mod simulated;
 mod stages;
 mod state;
+mod story;
 mod view;
 mod words;
 
@@ -56,12 +58,16 @@ pub use config::{Config, Horizon, Player, ReasoningConfig, Unusable};
 pub use experiment::PublicGoods;
 pub use facts::{By, Fact, Turn};
 pub use load::load;
+pub(super) use outputs::files as output_files;
 pub use reenact::reenact;
+pub(super) use report::report;
 pub use settings::Settings;
 pub use simulated::SimulatedPlayers;
+pub(super) use stages::settled;
 pub use state::{
     Contribution, Game, Message, Payoff, Played, Redistribution, Round, Seat, Settled,
 };
+pub(super) use story::story;
 
 /// The experiment's name.
 pub const NAME: &str = "public_goods";

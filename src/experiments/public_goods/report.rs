@@ -5,6 +5,8 @@ use std::fmt::Write;
 
 use serde_json::{Value, json};
 
+use super::actions::means;
+use super::ask::Stage;
 use super::config::Config;
 use super::rules::Rules;
 use super::state::{Game, Played, Round};
@@ -13,7 +15,7 @@ use crate::run::Report;
 
 /// Contributions, payoffs and efficiency by round and by model, the methods of all decisions, and the
 /// groups.
-pub(super) fn report(config: &Config, state: &Played) -> Report {
+pub(in crate::experiments) fn report(config: &Config, state: &Played) -> Report {
     let rules = Rules::of(config);
     let rounds = by_round(&rules, state);
     let models = by_model(state);
@@ -126,19 +128,11 @@ fn by_round(rules: &Rules, state: &Played) -> Vec<RoundMean> {
     rounds.collect()
 }
 
+/// The mean contribution of each model, by the same computation as in `reasoning_by_model.csv`.
 fn by_model(state: &Played) -> BTreeMap<&str, f64> {
-    let mut coins: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
-    for game in &state.games {
-        for (contribution, seat) in game
-            .rounds
-            .iter()
-            .flat_map(|r| &r.contributions)
-            .filter_map(|c| Some((c, game.seat(c.agent)?)))
-        {
-            coins.entry(&seat.llm_model).or_default().push(contribution.coins as f64);
-        }
-    }
-    coins.into_iter().filter_map(|(model, coins)| Some((model, mean(&coins)?))).collect()
+    let means = means(state, |action| (action.stage, action.llm_model)).into_iter();
+    let contributions = means.filter(|((stage, _), _)| *stage == Stage::Contribution);
+    contributions.map(|((_, model), mean)| (model, mean.amount)).collect()
 }
 
 fn methods(state: &Played) -> BTreeMap<String, u32> {

@@ -122,7 +122,7 @@ impl Played {
         self.games.iter().find(|game| game.number == number)
     }
 
-    pub(super) fn apply(&mut self, fact: &Fact) {
+    pub(in crate::experiments) fn apply(&mut self, fact: &Fact) {
         match fact.clone() {
             Fact::Seated { game, agent, avatar, llm_model } => {
                 let seat = Seat { agent, avatar, llm_model, wallet: 0.0, failed: None };

@@ -53,6 +53,13 @@ impl View<'_> {
         json!({"history": rounds, "multiplier": number(self.rules.multiplier, 4)})
     }
 
+    /// The values of the history's template for one settled round.
+    pub(super) fn outcome(&self, round: u32) -> Option<Value> {
+        let round = self.game.round(round)?;
+        let round = self.round(round, round.settled.as_ref()?);
+        Some(json!({"history": [round], "multiplier": number(self.rules.multiplier, 4)}))
+    }
+
     /// `## Round 2 of 10:`, or without the end.
     pub(super) fn heading(&self, round: u32) -> String {
         match self.config.horizon_knowledge {

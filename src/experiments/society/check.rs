@@ -3,6 +3,7 @@
 use super::NAME_OF_PARSER;
 use super::config::Config;
 use super::world::Amount;
+use crate::config::figure;
 use crate::parse::registry;
 
 /// The first thing that makes no sense: the key, and what is wrong.
@@ -78,11 +79,11 @@ pub(super) fn check(config: &Config) -> Result<(), (String, String)> {
 /// Shares are from 0 to 1 and make 1.
 fn add_up(key: &str, shares: &[(String, f64)]) -> Result<(), (String, String)> {
     if let Some((key, share)) = shares.iter().find(|(_, share)| !(0.0..=1.0).contains(share)) {
-        return Err((key.clone(), format!("a share is from 0 to 1, not {share}")));
+        return Err((key.clone(), format!("a share is from 0 to 1, not {}", figure(*share))));
     }
     let sum: f64 = shares.iter().map(|(_, share)| share).sum();
     if (sum - 1.0).abs() > 1e-6 {
-        return Err((key.to_owned(), format!("the shares add up to {sum}, not 1")));
+        return Err((key.to_owned(), format!("the shares add up to {}, not 1", figure(sum))));
     }
     Ok(())
 }

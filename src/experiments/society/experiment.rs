@@ -13,6 +13,7 @@ use super::prompts::Prompts;
 use super::report;
 use super::rules::{Forbidden, close_proposals, consume, enact, turn};
 use super::settings::Settings;
+use super::story::story;
 use super::tables;
 use super::world::World;
 use crate::config::RequestConfig;
@@ -199,5 +200,14 @@ impl Experiment for Society {
         _: &mut RunRecord<'_>,
     ) -> Result<Vec<OutputFile>, OutputError> {
         tables::files(world, &report::report(world))
+    }
+
+    fn story(
+        &self,
+        world: &World,
+        part: &str,
+        record: &mut RunRecord<'_>,
+    ) -> Result<Option<Report>, OutputError> {
+        story(world, part, record)
     }
 }

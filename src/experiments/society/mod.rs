@@ -50,6 +50,7 @@ mod report;
 pub mod rules;
 mod settings;
 mod simulated;
+mod story;
 mod tables;
 pub mod world;
 

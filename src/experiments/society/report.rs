@@ -56,8 +56,10 @@ fn all(world: &World) -> Counts {
 fn json(world: &World, agreements: &[Agreement]) -> Value {
     let balance: serde_json::Map<String, Value> = balance(world)
         .into_iter()
-        .map(|(name, [produced, used, held, pool])| {
-            let row = json!({"produced": produced, "used": used, "held": held, "pool": pool});
+        .map(|(name, [start, produced, used, held, pool])| {
+            let row = json!({
+                "start": start, "produced": produced, "used": used, "held": held, "pool": pool,
+            });
             (name.to_owned(), row)
         })
         .collect();
@@ -102,8 +104,11 @@ fn text(world: &World, agreements: &[Agreement]) -> String {
         world.day,
         agents - active
     );
-    let _ =
-        writeln!(text, "\n{:<10}{:>12}{:>12}{:>12}{:>12}", "", "produced", "used", "held", "pool");
+    let _ = writeln!(
+        text,
+        "\n{:<10}{:>12}{:>12}{:>12}{:>12}{:>12}",
+        "", "start", "produced", "used", "held", "pool"
+    );
     for (name, row) in balance(world) {
         let _ = write!(text, "{name:<10}");
         for number in row {
@@ -139,7 +144,7 @@ fn text(world: &World, agreements: &[Agreement]) -> String {
     laws(world, &mut text);
     matrix(agreements, &mut text);
     match world.breaches.first() {
-        None => text.push_str("\nresources are conserved: produced = used + held + pool\n"),
+        None => text.push_str("\nresources are conserved: start + produced = used + held + pool\n"),
         Some(first) => {
             let count = world.breaches.len();
             let _ = writeln!(text, "\n{count} facts cannot have happened, the first: {first}");

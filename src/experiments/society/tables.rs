@@ -225,10 +225,10 @@ fn invalid(world: &World) -> Table {
     table
 }
 
-/// What is there, produced and used, by resource.
-pub(super) fn balance(world: &World) -> BTreeMap<&'static str, [f64; 4]> {
+/// What was given at the start, produced and used, what agents hold and the pool has, by resource.
+pub(super) fn balance(world: &World) -> BTreeMap<&'static str, [f64; 5]> {
     let (books, held) = (&world.books, world.books.held());
-    let row =
-        |r| [books.produced(), books.used(), held, books.pool()].map(|stock| stock.of(r).number());
+    let stocks = [books.start(), books.produced(), books.used(), held, books.pool()];
+    let row = |r| stocks.map(|stock| stock.of(r).number());
     RESOURCES.map(|r| (name_of(r), row(r))).into()
 }

@@ -1,19 +1,8 @@
-//! The answers of a log, by call path.
+//! What stands in the place of the raw answers of a log.
 
-use std::collections::BTreeMap;
-
-use futures::FutureExt;
-use futures::future::BoxFuture;
 use serde_json::{Map, Value};
 
 use super::files::Row;
-use crate::model::{Ask, Failure, FailureKind, Model, ModelInfo, Response};
-
-/// The answers of a log.
-pub(super) struct Answers {
-    pub(super) source: String,
-    pub(super) by_call: BTreeMap<String, String>,
-}
 
 /// The answer of a turn, put together from what the log holds of it.
 pub(super) fn answer(row: &Row) -> String {
@@ -32,20 +21,4 @@ pub(super) fn answer(row: &Row) -> String {
         put("target", &row.target);
     }
     Value::Object(object).to_string()
-}
-
-impl Model for Answers {
-    fn info(&self) -> ModelInfo {
-        let source = Some(self.source.clone());
-        ModelInfo { kind: "scripted".to_owned(), source, simulated: false }
-    }
-
-    fn answer<'a>(&'a self, ask: Ask<'a>) -> BoxFuture<'a, Result<Response, Failure>> {
-        let found = self.by_call.get(ask.call.as_str()).map(|text| Response::text(text.as_str()));
-        let answer = found.ok_or_else(|| {
-            let message = format!("{} has no answer to call {}", self.source, ask.call);
-            Failure::new(FailureKind::NoAnswer, message)
-        });
-        async move { answer }.boxed()
-    }
 }

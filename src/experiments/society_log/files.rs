@@ -4,13 +4,11 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
-use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::facts::Holdings;
-use crate::experiments::reenact::ReenactError;
+use crate::experiments::reenact::{ReenactError, lines};
 use crate::inert::inert;
-use crate::jsonl::{JsonlReader, Problem};
 
 /// What the names of logs end with, before `.jsonl` and packing.
 const LOG: &str = "_simulation_log";
@@ -113,30 +111,4 @@ pub(super) fn summary(log: &Path) -> Result<Option<Vec<Summary>>, ReenactError> 
 /// A file's name, without its folder.
 pub(super) fn name(path: &Path) -> String {
     path.file_name().unwrap_or_default().to_string_lossy().into_owned()
-}
-
-fn lines<T: DeserializeOwned>(path: &Path, what: &str) -> Result<Vec<(u64, T)>, ReenactError> {
-    let shown = path.display().to_string();
-    let mut rows = Vec::new();
-    let refused = |e: crate::jsonl::JsonlError| match e.line {
-        Some(line) => {
-            let (path, mut reason) = (shown.clone(), e.problem.to_string());
-            if matches!(e.problem, Problem::NotUtf8 { .. }) {
-                reason.push_str(": save the file as UTF-8");
-            }
-            ReenactError::Line { path, line: line as u64, reason }
-        }
-        None => ReenactError::Unreadable { path: shown.clone(), reason: e.problem.to_string() },
-    };
-    for line in JsonlReader::open(path).map_err(refused)? {
-        let (number, text) = line.map_err(refused)?;
-        let row = serde_json::from_str(&text).map_err(|e| {
-            let reason = e.to_string();
-            let reason = reason.split(" at line ").next().unwrap_or_default().replace('`', "\"");
-            let reason = format!("not {what}: {}", inert(&reason, 200));
-            ReenactError::Line { path: shown.clone(), line: number as u64, reason }
-        })?;
-        rows.push((number as u64, row));
-    }
-    Ok(rows)
 }

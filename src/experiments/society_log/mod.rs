@@ -7,8 +7,16 @@
 //!
 //! The log has no prompts and no raw answers. A question is what the log holds of the situation; an
 //! answer is put together from its fields. `speak` is our `forum_post` under another name and is written so;
-//! every other action is written as logged: its `trade` on a market, its `support` and `move` are no actions of
-//! ours, and are rejected with a reason though they were done there.
+//! every other action is written as logged: its `trade`, `support` and `move` are no actions of ours, and are
+//! rejected with a reason though they were done there.
+//!
+//! Its trades in particular: its world lets an agent trade on a market with nobody named and nothing counted,
+//! and pays for it. The source document's `trade` names a recipient, a resource and an amount, so `action@2`
+//! rejects every trade of such a log, and rightly: there is nothing that could be given to anyone. What a trade
+//! changed there is folded as logged, and an import's notes count them.
+//!
+//! Lines are taken in the order of run, epoch and turn, whatever their order in the file; the notes say
+//! how many stood elsewhere.
 //!
 //! Calls are named `run/<run>/epoch/<epoch>/agent/<agent>`.
 //!

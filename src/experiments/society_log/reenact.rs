@@ -7,11 +7,10 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::NAME;
-use super::answers::{Answers, answer};
+use super::answers::answer;
 use super::files::{Row, Summary, find, log, name, summary};
 use super::settings::{Entry, Settings, There};
-use crate::config::{ModelConfig, ModelKind, Runtime};
-use crate::experiments::reenact::{Comparison, ReenactError, Reenactment};
+use crate::experiments::reenact::{Answers, Comparison, ReenactError, Reenactment, runtime};
 use crate::experiments::study::{Study, StudySettings};
 use crate::id::CallPath;
 use crate::run::OutputFile;
@@ -26,7 +25,8 @@ const SITUATION: &str = include_str!("../../../config/prompts/society_log/situat
 /// epoch.
 pub fn reenact(path: &Path) -> Result<Reenactment, ReenactError> {
     let path = find(path)?;
-    let rows = log(&path)?;
+    let mut rows = log(&path)?;
+    let misplaced = in_order(&mut rows);
     let summary = summary(&path)?;
     let mut by_call = BTreeMap::new();
     let mut entries = Vec::new();
@@ -63,14 +63,11 @@ pub fn reenact(path: &Path) -> Result<Reenactment, ReenactError> {
         path: path.display().to_string(),
         reason: e.to_string(),
     })?;
-    // The answers are a file's, not a program's.
-    let model = ModelConfig { kind: ModelKind::Scripted, ..ModelConfig::default() };
-    let runtime = Runtime { model, ..Runtime::default() };
-    let settings = StudySettings { experiment, runtime };
+    let settings = StudySettings { experiment, runtime: runtime() };
     Ok(Reenactment {
         study: Study { experiment: NAME.to_owned(), seed: 0, settings },
         model: Arc::new(Answers { source, by_call }),
-        notes: notes(summary.is_some()),
+        notes: notes(&rows, misplaced, summary.is_some()),
         compare: Box::new(move |files| compare(files, summary.as_deref())),
     })
 }
@@ -97,17 +94,51 @@ fn entry(row: &Row) -> Entry {
     }
 }
 
-fn notes(has_summary: bool) -> Vec<String> {
-    let mut notes = vec![
+/// Puts the rows in the order in which things happened, by run, epoch and turn; how many stood behind
+/// one that happened later.
+fn in_order(rows: &mut [(u64, Row)]) -> usize {
+    let when = |row: &Row| (row.run, row.epoch, row.turn);
+    let mut latest = (0, 0, 0);
+    let misplaced = rows.iter().filter(|(_, row)| {
+        let is_late = when(row) < latest;
+        latest = latest.max(when(row));
+        is_late
+    });
+    let misplaced = misplaced.count();
+    rows.sort_by_key(|(_, row)| when(row));
+    misplaced
+}
+
+fn notes(rows: &[(u64, Row)], misplaced: usize, has_summary: bool) -> Vec<String> {
+    let mut notes: Vec<String> = [
         "the prompts: each question is what the log holds of the situation",
         "the raw answers: each is put together from the action, target, content and thought that were \
          logged; speak is written as our forum_post, every other action as logged",
         "the rules of that world: what it did and refused, and what agents had, is taken from the log",
-    ];
-    if !has_summary {
-        notes.push("a summary of its epochs beside the log: there is nothing to compare with");
+    ]
+    .map(str::to_owned)
+    .to_vec();
+    let trades = rows.iter().filter(|(_, row)| row.success && row.action_type == "trade");
+    let (named, open): (Vec<&Row>, Vec<&Row>) =
+        trades.map(|(_, row)| row).partition(|row| row.target.is_string());
+    if !named.is_empty() || !open.is_empty() {
+        notes.push(format!(
+            "what was given in {} trades that were done there, {} of them open offers to nobody by name: ours \
+             gives an amount to an agent, so action@2 rejects them; what they changed is taken from the log",
+            named.len() + open.len(),
+            open.len()
+        ));
     }
-    notes.into_iter().map(str::to_owned).collect()
+    if misplaced > 0 {
+        notes.push(format!(
+            "the order of the lines: {misplaced} stand behind later ones; they are taken by run, epoch and turn"
+        ));
+    }
+    if !has_summary {
+        let note = "a summary of its epochs beside the log: there is nothing to compare with";
+        notes.push(note.to_owned());
+    }
+    notes
 }
 
 /// Compares who was alive and what was traded in each epoch; and every turn that was refused there must

@@ -6,8 +6,8 @@ use std::collections::btree_map::Entry;
 use super::{Recorded, Scripted};
 use crate::id::{CallPath, PromptHash, Sample};
 use crate::inert::inert;
-use crate::model::Response;
-use crate::model::exchange_line::{ExchangeLine, ExchangeResponseError};
+use crate::model::exchange_line::{ExchangeError, ExchangeLine, ExchangeResponseError};
+use crate::model::{Failure, Response};
 use crate::prompt::{Api, Request, RequestError};
 
 /// Why an exchanges file cannot be used.
@@ -110,8 +110,8 @@ pub struct Exchange {
     pub sample: Option<Sample>,
     /// What was asked.
     pub request: Request,
-    /// What was answered.
-    pub response: Response,
+    /// What was answered, or why the call finally failed.
+    pub outcome: Result<Response, ExchangeError>,
 }
 
 impl Exchange {
@@ -125,11 +125,13 @@ impl Exchange {
             return Err(LoadProblem::NotAnObject);
         }
         let exchange: ExchangeLine = serde_json::from_str(text).map_err(not_an_exchange)?;
-        let ExchangeLine { call, sample, request, response, label: _ } = exchange;
+        let ExchangeLine { call, sample, request, response, error, label: _ } = exchange;
         let request = Request::from_body(request)?;
-        let response = Response::try_from(response)?;
-        check_kind(&request, &response)?;
-        Ok(Exchange { call, sample, request, response })
+        let outcome = ExchangeLine::outcome(response, error)?;
+        if let Ok(response) = &outcome {
+            check_kind(&request, response)?;
+        }
+        Ok(Exchange { call, sample, request, outcome })
     }
 }
 
@@ -141,18 +143,19 @@ struct Loader {
 
 impl Loader {
     fn add(&mut self, line: usize, text: &str) -> Result<(), LoadProblem> {
-        let Exchange { call, sample, request, response } = Exchange::read(text)?;
+        let Exchange { call, sample, request, outcome } = Exchange::read(text)?;
+        let outcome = outcome.map_err(Failure::from);
         let hash = request.hash();
         self.scripted.requests.entry(hash).or_insert(request);
         match (call, sample) {
             (None, Some(_)) => Err(LoadProblem::SampleWithoutCall),
             (None, None) => {
-                self.scripted.queues.entry(hash).or_default().push(response);
+                self.scripted.queues.entry(hash).or_default().push(outcome);
                 Ok(())
             }
             (Some(call), sample) => {
                 let sample = sample.unwrap_or_else(|| self.count(&call, hash));
-                self.place(call, hash, sample, Recorded { line, response })
+                self.place(call, hash, sample, Recorded { line, outcome })
             }
         }
     }

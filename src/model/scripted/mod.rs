@@ -5,7 +5,8 @@
 //! - A line with `call` alone is the next sample of that call with that prompt, in file order.
 //! - A line without `call` serves any call with that prompt, in file order, once.
 //!
-//! A question without an answer is a failure that says what is nearest in the file.
+//! A line with an `error` in the place of the `response` fails the call as it failed then, at once: its
+//! attempts have been made. A question without an answer is a failure that says what is nearest in the file.
 
 mod load;
 mod miss;
@@ -37,23 +38,26 @@ type Samples = BTreeMap<Sample, Recorded>;
 
 struct Recorded {
     line: usize,
-    response: Response,
+    outcome: Outcome,
 }
+
+/// What became of a question.
+type Outcome = Result<Response, Failure>;
 
 /// The answers to one prompt that any call may take, each once.
 #[derive(Default)]
 struct Queue {
     total: usize,
-    left: Mutex<VecDeque<Response>>,
+    left: Mutex<VecDeque<Outcome>>,
 }
 
 impl Queue {
-    fn push(&mut self, response: Response) {
+    fn push(&mut self, outcome: Outcome) {
         self.total += 1;
-        self.left.get_mut().unwrap_or_else(PoisonError::into_inner).push_back(response);
+        self.left.get_mut().unwrap_or_else(PoisonError::into_inner).push_back(outcome);
     }
 
-    fn take(&self) -> Option<Response> {
+    fn take(&self) -> Option<Outcome> {
         self.left.lock().unwrap_or_else(PoisonError::into_inner).pop_front()
     }
 }
@@ -81,12 +85,12 @@ impl Scripted {
         self.requests.len()
     }
 
-    /// The recorded answer at an address, if there is one.
-    fn find(&self, ask: &Ask<'_>) -> Option<Response> {
+    /// What is recorded at an address, if anything is.
+    fn find(&self, ask: &Ask<'_>) -> Option<Outcome> {
         let hash = ask.request.hash();
         let samples = self.calls.get(ask.call).and_then(|prompts| prompts.get(&hash));
         if let Some(recorded) = samples.and_then(|samples| samples.get(&ask.sample)) {
-            return Some(recorded.response.clone());
+            return Some(recorded.outcome.clone());
         }
         self.queues.get(&hash)?.take()
     }
@@ -103,8 +107,9 @@ impl Model for Scripted {
 
     fn answer<'a>(&'a self, ask: Ask<'a>) -> BoxFuture<'a, Result<Response, Failure>> {
         Box::pin(async move {
-            self.find(&ask)
-                .ok_or_else(|| Failure::new(FailureKind::NoAnswer, miss::explain(self, &ask)))
+            self.find(&ask).unwrap_or_else(|| {
+                Err(Failure::new(FailureKind::NoAnswer, miss::explain(self, &ask)))
+            })
         })
     }
 }

@@ -15,7 +15,9 @@ use serde_json::Value;
 
 use super::{ChatParams, ContributionParams, RedistributionParams};
 use crate::parse::chain::{Found, Strategy};
-use crate::parse::python::{digit_runs, head, int, is_space, is_word, number, strip, strip_prefix};
+use crate::parse::python::{
+    digit, digit_runs, head, int, is_space, is_word, number, strip, strip_prefix,
+};
 
 pub(super) const CONTRIBUTION: &[Strategy<ContributionParams, i64>] = &[
     Strategy { method: "contribute_tag", find: contribute_tag },
@@ -36,9 +38,11 @@ pub(super) const CHAT: &[Strategy<ChatParams, String>] =
 fn contribute_tag(text: &str, params: &ContributionParams) -> Option<Found<i64>> {
     let digits = openings(text, "<CONTRIBUTE>").find_map(|content| {
         let content = content.trim_start_matches(is_space);
-        let (_, digits) = digit_runs(content).next().filter(|(at, _)| *at == 0)?;
-        let rest = content.get(digits.len()..)?.trim_start_matches(is_space);
-        strip_prefix(rest, "</CONTRIBUTE>").map(|_| digits)
+        // Only what stands here: a search for digits would go through all of the text for each tag.
+        let end = content.find(|c| digit(c).is_none()).unwrap_or(content.len());
+        let (digits, rest) =
+            content.split_at_checked(end).filter(|(digits, _)| !digits.is_empty())?;
+        strip_prefix(rest.trim_start_matches(is_space), "</CONTRIBUTE>").map(|_| digits)
     })?;
     Some(coins(number(digits), params))
 }

@@ -88,6 +88,27 @@ fn a_game_by_the_rules() {
     insta::assert_snapshot!(game);
 }
 
+/// `nothing` is no thing, unless the hero has one of that name.
+#[test]
+fn losing_and_finding_nothing_changes_nothing() {
+    let turn = "It rains.\nACQUIRED_ITEMS: nothing\nREMOVED_ITEMS: [Nothing., Rope]\n\
+                SUGGESTED_ACTIONS: [{\"text\": \"Wait\"}, {\"text\": \"Go\"}]";
+    let answers =
+        [("game/1/hero#0", HERO), ("game/1/1/master#0", turn), ("game/1/2/master#0", "The end.")];
+    let table = |overrides: &[&str]| {
+        let game = played(overrides, &answers);
+        let table = game.split("== inventory.csv\n").nth(1).unwrap();
+        table.split("\n\n").next().unwrap().trim().to_owned()
+    };
+    let none = table(&["turns=2", "inventory=[Hat]"]);
+    assert_eq!(none, "game,turn,item,change\n1,0,Hat,brought\n1,1,Rope,not_there");
+    let one = table(&["turns=2", "inventory=[Nothing]"]);
+    assert_eq!(
+        one,
+        "game,turn,item,change\n1,0,Nothing,brought\n1,1,Nothing,lost\n1,1,Rope,not_there"
+    );
+}
+
 #[test]
 fn calls_that_fail_end_a_game_or_are_made_up_for() {
     // No hero can be had; the player cannot be asked; then the game master fails.

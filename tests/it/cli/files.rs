@@ -123,3 +123,64 @@ fn an_empty_file_is_not_imported() {
     assert_eq!(said.err, expected);
     assert!(!place.path("retold.db").exists());
 }
+
+/// Calls that finally failed are in an exchanges file, too: run on its own file, an experiment comes out as it
+/// did, and what is imported is what was exported.
+#[test]
+fn failed_calls_are_exchanges_too() {
+    let place = Place::new();
+    let config = concat!(env!("CARGO_MANIFEST_DIR"), "/config/society_small.yaml");
+    let (first, code) = place.json(&format!("run {config} --set model.rates.failure=0.1"));
+    assert_eq!(code, 0, "{first}");
+    assert!(first["report"]["did"]["unanswered"].as_u64().unwrap() > 3, "{first}");
+    place.ok("export latest answers.jsonl --as exchanges");
+    let lines = place.read("answers.jsonl");
+    let failed: Vec<&str> = lines.lines().filter(|line| line.contains("\"error\":{")).collect();
+    assert_eq!(first["report"]["did"]["unanswered"], failed.len());
+    assert!(failed.iter().all(|line| !line.contains("\"response\":")), "{failed:?}");
+    let (again, code) = place.json(&format!("run {config} --answers answers.jsonl"));
+    assert_eq!((code, &again["outcome_digest"]), (0, &first["outcome_digest"]), "{again}");
+    assert_eq!(place.json("replay latest").0["identical"], true);
+    place.ok("import answers.jsonl");
+    place.ok("verify");
+    place.ok("export latest again.jsonl --as exchanges");
+    assert_eq!(place.read("again.jsonl"), lines);
+}
+
+#[test]
+fn lines_with_neither_or_both_outcomes_are_refused() {
+    let place = Place::new();
+    let request = r#""request":{"model":"m","messages":[{"role":"user","content":"a"}]}"#;
+    let error = r#""error":{"failure":"server","message":"no"}"#;
+    place.write("neither.jsonl", format!("{{{request}}}\n"));
+    place
+        .write("both.jsonl", format!("{{{request},{error},\"response\":{{\"content\":\"b\"}}}}\n"));
+    place.write("kind.jsonl", format!("{{{request},{}}}\n", error.replace("server", "mood")));
+    let said = ["neither", "both", "kind"].map(|name| format!("import {name}.jsonl"));
+    assert_said!("files_outcomes", place.session(&[&said[0], &said[1], &said[2]]));
+}
+
+#[test]
+fn files_in_utf_16_and_experiments_without_a_folder_are_told() {
+    let place = Place::new();
+    let text = "{\"call\": \"a\"}\n";
+    let units =
+        |order: fn(u16) -> [u8; 2]| text.encode_utf16().flat_map(order).collect::<Vec<u8>>();
+    place.write("little.jsonl", units(u16::to_le_bytes));
+    place.write("big.jsonl", units(u16::to_be_bytes));
+    place.write("marked.jsonl", [vec![0xFF, 0xFE], units(u16::to_le_bytes)].concat());
+    std::fs::create_dir(place.path("run")).unwrap();
+    place.write("run/config.json", units(u16::to_le_bytes));
+    let shown = place.session(&[
+        "import little.jsonl",
+        "import big.jsonl",
+        "import marked.jsonl",
+        "run small.yaml --answers little.jsonl",
+        "import society little.jsonl",
+        "import public-goods run",
+        "import public-goods",
+        "import society",
+        "import game24",
+    ]);
+    assert_said!("files_utf_16", shown);
+}

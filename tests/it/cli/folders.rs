@@ -98,6 +98,18 @@ fn an_unfinished_run_goes_on_by_its_config() {
     assert_eq!(whole["outcome_digest"], resumed["outcome_digest"]);
 }
 
+/// Who wanted no folder when the run began does not get one when it is resumed.
+#[test]
+fn no_outputs_is_remembered() {
+    let place = place();
+    assert_eq!(place.run("run pilot.yaml --quiet --no-outputs --log-limit 150000").code, 3);
+    let (resumed, code) = place.json("resume latest");
+    assert_eq!((code, &resumed["outcome"]), (0, &"finished".into()), "{resumed}");
+    assert!(!place.path("outputs").exists());
+    assert_eq!(place.json("replay latest").0["identical"], true);
+    place.ok("outputs latest --to mine");
+}
+
 #[test]
 fn a_folder_that_came_up_meanwhile_takes_nothing_from_the_run() {
     let place = place();

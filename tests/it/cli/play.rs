@@ -1,7 +1,8 @@
 //! `retold play`, with a person at the other end of a pipe.
 
-use std::io::Write;
-use std::process::Stdio;
+use std::io::{Read, Write};
+use std::process::{Command, Stdio};
+use std::time::Duration;
 
 use serde_json::Value;
 
@@ -79,6 +80,48 @@ fn a_game_that_is_left_goes_on() {
     let (replayed, code) = in_parts.json("replay latest");
     assert_eq!((code, &replayed["outcome_digest"]), (0, &whole["outcome_digest"]), "{replayed}");
     in_parts.ok("verify");
+}
+
+/// Ctrl-C at the prompt, the input still open: the game is left, and goes on to the same end.
+#[test]
+fn ctrl_c_at_the_prompt_leaves_a_game_that_goes_on() {
+    let (at_once, in_parts) = (place(), place());
+    let whole = run_of(&typed(&at_once, "play game.yaml --json", "1\n2\n1\n3\n"));
+    let mut args = "play game.yaml --quiet".to_owned();
+    // At the first prompt, with nothing chosen; then behind a choice.
+    for (lines, prompts) in [("", 1), ("1\n", 2)] {
+        let mut command = in_parts.command();
+        command.args(args.split_whitespace()).stdin(Stdio::piped());
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut stdin = child.stdin.take().unwrap();
+        stdin.write_all(lines.as_bytes()).unwrap();
+        let mut shown = Vec::new();
+        let mut stdout = child.stdout.take().unwrap();
+        let asked =
+            |shown: &[u8]| String::from_utf8_lossy(shown).matches("or q to leave) > ").count();
+        while asked(&shown) < prompts {
+            let mut some = [0; 4096];
+            let count = stdout.read(&mut some).unwrap();
+            assert!(count > 0, "it ended: {}", String::from_utf8_lossy(&shown));
+            shown.extend_from_slice(&some[..count]);
+        }
+        // Whoever reads waits a moment before pressing a key; by then the question is being waited for.
+        std::thread::sleep(Duration::from_millis(200));
+        let id = child.id().to_string();
+        assert!(Command::new("kill").args(["-s", "INT", &id]).status().unwrap().success());
+        stdout.read_to_end(&mut shown).unwrap();
+        let code = child.wait().unwrap().code();
+        drop(stdin);
+        let shown = String::from_utf8(shown).unwrap();
+        assert_eq!(code, Some(130), "{shown}");
+        assert!(shown.contains("retold play --resume"), "{shown}");
+        assert!(in_parts.ok("log").contains("unfinished"));
+        in_parts.ok("verify");
+        args = "play --resume latest --quiet".to_owned();
+    }
+    let ended = run_of(&typed(&in_parts, "play --resume latest --json", "2\n1\n3\n"));
+    assert_eq!(ended["outcome_digest"], whole["outcome_digest"], "{ended}");
+    assert_eq!(in_parts.json("replay latest").0["identical"], true);
 }
 
 #[test]

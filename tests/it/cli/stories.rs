@@ -5,6 +5,7 @@ use std::path::Path;
 use serde_json::Value;
 
 use crate::support::cli::{Place, assert_said};
+use crate::support::csv;
 
 /// Eight participants, of whom some fail; one call at a time, so that the log is always the same.
 fn place() -> Place {
@@ -105,4 +106,82 @@ fn whoever_took_no_part_has_no_story() {
     // A call is shown as before.
     let shown = place.ok("show latest initial_vote/p_0001");
     assert!(shown.contains("call initial_vote/p_0001  sample 0"), "{shown}");
+}
+
+/// One call at a time and some trouble, so that the log is always the same.
+const TROUBLE: &str =
+    "--quiet --no-outputs --set limits.concurrency=1 --set model.rates.malformed=0.3";
+
+/// All lines of a story, each of whose exchanges is in the log.
+fn lines<'a>(place: &Place, shown: &'a Value) -> Vec<&'a Value> {
+    let chapters = shown["story"]["story"].as_array().unwrap();
+    let lines: Vec<_> = chapters.iter().flat_map(|c| c["lines"].as_array().unwrap()).collect();
+    for line in &lines {
+        for asked in line["exchanges"].as_array().into_iter().flatten() {
+            is_in_the_log(place, asked);
+        }
+    }
+    lines
+}
+
+fn config(name: &str) -> String {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("config").join(name).display().to_string()
+}
+
+#[test]
+fn a_players_whole_story() {
+    let place = Place::new();
+    place.ok(&format!("run {} {TROUBLE}", config("public_goods_small.yaml")));
+    assert_said!("stories_player", place.session(&["show latest game1/agent_1"]));
+    let (by_number, code) = place.json("show latest agent_1");
+    assert_eq!((code, &by_number["story"]["avatar_name"]), (0, &"TURTLE".into()));
+    assert_eq!(place.json("show latest game1/TURTLE").0["story"], by_number["story"]);
+    // What was earned is what the table of the run says, and every answer counted is told.
+    place.ok("outputs latest --to out");
+    let told = lines(&place, &by_number);
+    let said = |label: &str| -> Vec<&str> {
+        let of_label = told.iter().filter(|line| line["label"] == label);
+        of_label.map(|line| line["text"].as_str().unwrap()).collect()
+    };
+    let rows = csv::rows(&place.path("out/game_log.csv"));
+    let own: Vec<_> = rows.iter().filter(|row| row["agent_id"] == "agent_1").collect();
+    let numbers = |text: Vec<&str>| -> Vec<f64> {
+        text.iter().map(|t| t.split(' ').next().unwrap().parse().unwrap()).collect()
+    };
+    let column =
+        |name: &str| -> Vec<f64> { own.iter().map(|r| r[name].parse().unwrap()).collect() };
+    assert_eq!(numbers(said("contributed")), column("contribution"));
+    assert_eq!(numbers(said("got")), column("round_payoff"));
+    for thought in csv::rows(&place.path("out/reasoning.csv")) {
+        if thought["agent_id"] == "agent_1" {
+            assert!(said("thought").contains(&thought["reasoning"].as_str()), "{thought:?}");
+        }
+    }
+    assert_eq!(place.args(&["show", "latest", "game1/agent_9"]).code, 2);
+}
+
+#[test]
+fn an_agents_whole_story() {
+    let place = Place::new();
+    let config = config("society_small.yaml");
+    place.ok(&format!("run {config} {TROUBLE} --set rules.start.food=1 --set rules.pool.food=0"));
+    let fallen = (1..=10)
+        .find(|n| place.json(&format!("show latest agent/{n}")).0["story"]["days_dormant"] != 0);
+    let fallen = fallen.expect("with so little food somebody falls dormant");
+    assert_said!("stories_agent", place.session(&[&format!("show latest agent/{fallen}")]));
+    let (shown, _) = place.json(&format!("show latest agent/{fallen}"));
+    let told = lines(&place, &shown);
+    place.ok("outputs latest --to out");
+    let agents = csv::rows(&place.path("out/agents.csv"));
+    let row = agents.iter().find(|row| row["agent_id"] == fallen.to_string()).unwrap();
+    let has = told.iter().rfind(|line| line["label"] == "has").unwrap()["text"].as_str().unwrap();
+    let amounts: Vec<f64> = has.split(' ').step_by(2).map(|n| n.parse().unwrap()).collect();
+    let expected = ["food", "energy", "materials"].map(|r| row[r].parse::<f64>().unwrap());
+    assert_eq!(amounts, expected);
+    // It was asked on each day but those on which it was dormant.
+    let asked: usize =
+        told.iter().map(|l| l["exchanges"].as_array().map_or(0, |asked| asked.len())).sum();
+    let days_dormant: usize = row["days_dormant"].parse().unwrap();
+    assert_eq!(asked + days_dormant, 6, "{shown}");
+    assert_eq!(place.args(&["show", "latest", "agent/99"]).code, 2);
 }

@@ -12,13 +12,14 @@ use retold::run::{AnyExperiment, Ended, Finish, Mode, OutputFile, RunRecord};
 
 use crate::support::block_on;
 use crate::support::cli::Place;
+use crate::support::csv;
 use crate::support::trial::Trial;
 
 fn config(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("config").join(name)
 }
 
-fn games(name: &str, overrides: &[&str]) -> Box<dyn AnyExperiment> {
+pub(super) fn games(name: &str, overrides: &[&str]) -> Box<dyn AnyExperiment> {
     let overrides: Vec<String> = overrides.iter().map(|o| (*o).to_owned()).collect();
     let Study { settings, .. } = study(&config(name), None, &overrides).unwrap();
     build("public_goods", &settings.experiment).unwrap()
@@ -28,7 +29,7 @@ fn model(misbehaviour: Misbehaviour) -> Arc<Simulated> {
     Arc::new(Simulated::new(7, misbehaviour, Box::new(SimulatedPlayers)))
 }
 
-fn trouble() -> Misbehaviour {
+pub(super) fn trouble() -> Misbehaviour {
     Misbehaviour {
         malformed: 0.2,
         truncated: 0.1,
@@ -87,6 +88,43 @@ fn every_design_of_public_goods_runs_replays_and_adds_up() {
         };
         assert!(text("game_log.csv").lines().count() > 2, "{design:?}");
         assert!(text("raw_responses.csv").lines().count() > 2, "{design:?}");
+    }
+}
+
+/// The mean contribution of a model is of all its contributions, on screen and in the table, though some
+/// answers have no reasoning to measure.
+#[test]
+fn means_on_screen_are_those_of_the_tables() {
+    for design in [&["games=5"][..], &["games=3", "decision_apart=true"]] {
+        let experiment = games("public_goods.yaml", design);
+        let trial = Trial::in_memory(model(trouble()));
+        let report = recorded(&trial, experiment.as_ref()).report.json;
+        let files = outputs(&trial, experiment.as_ref());
+        let table = |name: &str| {
+            let file = files.iter().find(|file| file.name == name).unwrap();
+            csv::rows_of(&String::from_utf8(file.bytes.clone()).unwrap())
+        };
+        let is_contribution = |row: &&csv::Row| row["prompt_type"] == "contribution";
+        let number = |row: &csv::Row, column: &str| -> f64 { row[column].parse().unwrap() };
+        let models = table("reasoning_by_model.csv");
+        let models: Vec<_> = models.iter().filter(is_contribution).collect();
+        assert!(models.len() > 1 && models.len() == report["models"].as_object().unwrap().len());
+        let mut without = 0.0;
+        for row in &models {
+            let shown = &report["models"][&row["llm_model"]];
+            assert_eq!(shown.as_f64(), Some(number(row, "mean_action")), "{row:?}");
+            without += number(row, "actions") - number(row, "reasonings");
+        }
+        assert!(without > 0.0, "some answers have no reasoning: {models:?}");
+        // The situations add up to the same.
+        let situations = table("situations.csv");
+        for row in &models {
+            let of_model = situations.iter().filter(is_contribution);
+            let of_model = of_model.filter(|s| s["llm_model"] == row["llm_model"]);
+            let coins = |row: &csv::Row| number(row, "actions") * number(row, "mean_action");
+            let sum: f64 = of_model.map(coins).sum();
+            assert!((sum - coins(row)).abs() < 1e-6, "{row:?}");
+        }
     }
 }
 

@@ -11,7 +11,7 @@ use retold::parse::{AnyParser, Parsed, Parser, ParserSpec, registry};
 use serde_json::{Value, json};
 
 use crate::support::csv;
-use crate::support::data::{folder, rows};
+use crate::support::data::{folder, rows, subfolders};
 
 /// One real answer, and what is known about it.
 struct Answer {
@@ -184,10 +184,10 @@ fn version_2_keeps_the_public_goods_reasoning_apart() {
 #[test]
 fn local_models_answers_yield_the_logged_public_goods_values() {
     let (mut contributions, mut actions, mut folders) = (0, 0, 0);
-    for config in configs() {
-        let settings: Value = serde_json::from_slice(&std::fs::read(&config).unwrap()).unwrap();
+    for folder in subfolders("public_goods/local_model", "config.json") {
+        let config = std::fs::read(folder.join("config.json")).unwrap();
+        let settings: Value = serde_json::from_slice(&config).unwrap();
         let settings = &settings["environment"];
-        let folder = config.parent().unwrap();
         let logged: BTreeMap<(String, String), BTreeMap<String, String>> =
             csv::rows(&folder.join("participant_sim.csv"))
                 .into_iter()
@@ -229,24 +229,6 @@ fn local_models_answers_yield_the_logged_public_goods_values() {
 }
 
 const FOLDERS: usize = 16;
-
-/// The `config.json` of every local run.
-fn configs() -> Vec<std::path::PathBuf> {
-    let mut folders = vec![folder("public_goods").join("local_model")];
-    let mut configs = Vec::new();
-    while let Some(folder) = folders.pop() {
-        for entry in std::fs::read_dir(folder).unwrap() {
-            let path = entry.unwrap().path();
-            if path.is_dir() {
-                folders.push(path);
-            } else if path.ends_with("config.json") {
-                configs.push(path);
-            }
-        }
-    }
-    configs.sort();
-    configs
-}
 
 #[test]
 fn typed_public_goods_parsers_name_themselves() {

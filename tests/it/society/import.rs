@@ -35,12 +35,16 @@ fn small() -> Vec<Value> {
 
 #[test]
 fn the_real_logs_are_read_again_and_whatever_they_refused_is_rejected_with_a_reason() {
-    let expected = [("haiku", 2598, 19, 1695), ("mistral", 1877, 363, 1088)];
-    for (model, turns, refused, done_and_rejected) in expected {
+    let expected = [("haiku", 2598, 19, 1695, 1433, 1366), ("mistral", 1877, 363, 1088, 966, 773)];
+    for (model, turns, refused, done_and_rejected, trades, open) in expected {
         let place = Place::new();
         let file = folder("society").join(format!("{model}_en_simulation_log.jsonl.gz"));
         let (said, code) = place.json(&format!("import society {}", file.display()));
         assert_eq!((code, &said["differences"]), (0, &json!([])), "{said}");
+        let counted = format!("{trades} trades that were done there, {open} of them open offers");
+        let notes = said["notes"].as_array().unwrap();
+        assert!(notes.iter().any(|note| note.as_str().unwrap().contains(&counted)), "{notes:?}");
+        assert_eq!(said["report"]["rejected_here_alone"]["trade"], trades);
         // Who was alive and what was traded in 250 epochs; each refused turn, twice.
         assert_eq!(said["compared"], 500 + 2 * refused);
         let report = &said["report"];
@@ -73,6 +77,30 @@ fn a_decision_of_an_imported_log_is_audited() {
     let chain = place.ok(&format!("audit latest {seq}"));
     assert!(chain.contains("\"name\":\"action\"") && chain.contains("some-model"), "{chain}");
     assert_eq!(place.json("replay latest").0["identical"], true);
+}
+
+/// A log whose lines were shuffled comes out as the one in order, and the notes say so.
+#[test]
+fn lines_out_of_order_are_put_in_order() {
+    let place = Place::new();
+    let mut rows = small();
+    for (turn, row) in rows.iter_mut().enumerate() {
+        row["turn"] = json!(turn + 1);
+    }
+    place.write("a_simulation_log.jsonl", lines(&rows));
+    let (in_order, _) = place.json("import society a_simulation_log.jsonl");
+    rows.reverse();
+    place.write("a_simulation_log.jsonl", lines(&rows));
+    let (reversed, code) = place.json("import society a_simulation_log.jsonl");
+    assert_eq!(code, 0, "{reversed}");
+    assert_eq!(in_order["outcome_digest"], reversed["outcome_digest"]);
+    assert_eq!(in_order["report"], reversed["report"]);
+    let notes = |said: &Value| said["notes"].as_array().unwrap().clone();
+    let more: Vec<Value> =
+        notes(&reversed).into_iter().filter(|note| !notes(&in_order).contains(note)).collect();
+    let expected =
+        "the order of the lines: 4 stand behind later ones; they are taken by run, epoch and turn";
+    assert_eq!(more, [json!(expected)]);
 }
 
 #[test]

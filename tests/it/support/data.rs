@@ -34,3 +34,17 @@ pub(crate) fn rows(folder_name: &str, file: &str) -> impl Iterator<Item = Value>
     };
     BufReader::new(reader).lines().map(|line| serde_json::from_str(&line.unwrap()).unwrap())
 }
+
+/// Every folder in a folder of the data, however deep, that has a file of some name in it; in order.
+pub(crate) fn subfolders(name: &str, file: &str) -> Vec<PathBuf> {
+    let (mut open, mut found) = (vec![folder(name)], Vec::new());
+    while let Some(folder) = open.pop() {
+        if folder.join(file).exists() {
+            found.push(folder.clone());
+        }
+        let entries = std::fs::read_dir(folder).unwrap();
+        open.extend(entries.map(|entry| entry.unwrap().path()).filter(|path| path.is_dir()));
+    }
+    found.sort();
+    found
+}

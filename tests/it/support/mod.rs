@@ -27,6 +27,7 @@ pub(crate) fn block_on<F: Future>(future: F) -> F::Output {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(future)
 }
+pub(crate) mod kills;
 pub(crate) mod logs;
 pub(crate) mod mixed;
 pub(crate) mod oracle;

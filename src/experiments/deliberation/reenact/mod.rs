@@ -24,8 +24,7 @@ use super::original::{AfterPhase3, Original, OriginalParticipant};
 use super::prompts::built_in;
 use super::settings::Settings;
 use super::state::Status;
-use crate::config::{ModelConfig, ModelKind, Runtime};
-use crate::experiments::reenact::{ReenactError, Reenactment};
+use crate::experiments::reenact::{ReenactError, Reenactment, runtime};
 use crate::experiments::study::{Study, StudySettings};
 
 /// An original run, from its output folder.
@@ -46,13 +45,10 @@ pub fn reenact(folder: &Path) -> Result<Reenactment, ReenactError> {
     };
     let experiment = serde_json::to_value(&settings)
         .map_err(|e| files.inconsistent("config.yaml", e.to_string()))?;
-    // The answers are a file's, not a program's.
-    let model = ModelConfig { kind: ModelKind::Scripted, ..ModelConfig::default() };
-    let runtime = Runtime { model, ..Runtime::default() };
     let study = Study {
         experiment: NAME.to_owned(),
         seed: files.config.random_seed.unwrap_or_default(),
-        settings: StudySettings { experiment, runtime },
+        settings: StudySettings { experiment, runtime: runtime() },
     };
     let compare = Box::new(move |ours: &[_]| compare::compare(&files, ours));
     Ok(Reenactment { study, model: Arc::new(answers), notes, compare })

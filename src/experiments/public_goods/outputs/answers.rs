@@ -1,13 +1,12 @@
-//! The answers that counted, read again from the log with the parsers that decided.
+//! The answers that counted, with the reasoning that the decision on each keeps apart.
 
 use super::Head;
 use crate::content::Content;
 use crate::experiments::public_goods::ask::Stage;
-use crate::experiments::public_goods::experiment::PublicGoods;
+use crate::experiments::public_goods::config::Config;
 use crate::experiments::public_goods::facts::{By, Turn};
 use crate::experiments::public_goods::state::{Game, Played, Round};
-use crate::id::CallPath;
-use crate::parse::Parser;
+use crate::id::{CallPath, Time};
 use crate::run::{OutputError, RunRecord};
 use crate::table::Table;
 
@@ -16,6 +15,8 @@ pub(super) struct Told {
     pub(super) turn: Turn,
     pub(super) stage: Stage,
     pub(super) by: By,
+    /// When the model said it.
+    time: Time,
     /// What the model said.
     pub(super) text: String,
     /// Its reasoning, if the parser keeps one apart.
@@ -26,7 +27,7 @@ pub(super) struct Told {
 
 /// Reads the answers in the order of games, rounds, stages and players.
 pub(super) fn read(
-    play: &PublicGoods,
+    config: &Config,
     state: &Played,
     record: &mut RunRecord<'_>,
 ) -> Result<Vec<Told>, OutputError> {
@@ -35,30 +36,35 @@ pub(super) fn read(
         for round in &game.rounds {
             for (turn, stage, by, result) in decided(game, round) {
                 // Where the amount is asked for by itself, the reasoning is in the answer before.
-                let apart = stage == Stage::Contribution && play.config.decision_apart;
-                if apart {
-                    let by = By { method: by.method.clone(), sample: 0 };
-                    let text = text(record, Stage::Contribution, turn, 0)?;
-                    let reasoning = play.parsers.contribution.parse(&text).reasoning;
-                    let result = String::new();
-                    answers.push(Told { turn, stage, by, text, reasoning, result });
+                if stage == Stage::Contribution && config.decision_apart {
+                    let reasoned = By { method: by.method.clone(), sample: 0 };
+                    answers.push(told(record, turn, stage, reasoned, String::new())?);
+                    answers.push(told(record, turn, Stage::Decision, by, result)?);
+                } else {
+                    answers.push(told(record, turn, stage, by, result)?);
                 }
-                let stage = if apart { Stage::Decision } else { stage };
-                let text = text(record, stage, turn, by.sample)?;
-                let reasoning = match stage {
-                    Stage::Chat => play.parsers.chat.parse(&text).reasoning,
-                    Stage::Redistribution => {
-                        let targets = round.contributions.len().saturating_sub(1);
-                        let parser = play.parsers.redistribution.get(targets);
-                        parser.and_then(|parser| parser.parse(&text).reasoning)
-                    }
-                    _ => play.parsers.contribution.parse(&text).reasoning,
-                };
-                answers.push(Told { turn, stage, by, text, reasoning, result });
             }
         }
     }
     Ok(answers)
+}
+
+fn told(
+    record: &mut RunRecord<'_>,
+    turn: Turn,
+    stage: Stage,
+    by: By,
+    result: String,
+) -> Result<Told, OutputError> {
+    let (call, sample) = (stage.call(turn), by.sample);
+    let missing = || OutputError::Missing { what: format!("the answer of {call} sample {sample}") };
+    let path = CallPath::new(call.clone()).map_err(|_| missing())?;
+    let Some((time, Content::Text(text))) = record.answered(&path, sample)? else {
+        return Err(missing());
+    };
+    let decision = record.decision(&path, sample)?;
+    let reasoning = decision.and_then(|decision| decision.details.reasoning);
+    Ok(Told { turn, stage, by, time, text: text.to_string(), reasoning, result })
 }
 
 /// What was decided in a round, and by which answers.
@@ -77,21 +83,6 @@ fn decided(game: &Game, round: &Round) -> Vec<(Turn, Stage, By, String)> {
         all.push((turn(r.agent), Stage::Redistribution, r.by.clone(), result));
     }
     all
-}
-
-fn text(
-    record: &mut RunRecord<'_>,
-    stage: Stage,
-    turn: Turn,
-    sample: u32,
-) -> Result<String, OutputError> {
-    let call = stage.call(turn);
-    let missing = || OutputError::Missing { what: format!("the answer of {call} sample {sample}") };
-    let path = CallPath::new(call.clone()).map_err(|_| missing())?;
-    match record.answer(&path, sample)? {
-        Some(Content::Text(text)) => Ok(text.to_string()),
-        Some(Content::Vector(_)) | None => Err(missing()),
-    }
 }
 
 /// `raw_responses.csv`: a row for each answer that counted.
@@ -117,7 +108,7 @@ pub(super) fn raw_responses(head: &Head, state: &Played, answers: &[Told]) -> Ta
             told.prompt_type().to_owned(),
             told.text.clone(),
             told.result.clone(),
-            head.timestamp.clone(),
+            told.time.to_string(),
         ]);
         table.row(row);
     }

@@ -1,8 +1,9 @@
 //! What happened in the games.
 
+use super::times::Times;
 use super::{Head, float};
-use crate::experiments::public_goods::experiment::PublicGoods;
-use crate::experiments::public_goods::rules::{Kind, Units};
+use crate::experiments::public_goods::facts::Turn;
+use crate::experiments::public_goods::rules::{Kind, Rules, Units};
 use crate::experiments::public_goods::state::{Game, Played, Round};
 use crate::table::Table;
 
@@ -13,7 +14,7 @@ fn settled(state: &Played) -> impl Iterator<Item = (&Game, &Round)> {
 }
 
 /// `game_log.csv`: a row for each player and settled round.
-pub(super) fn game_log(head: &Head, play: &PublicGoods, state: &Played) -> Table {
+pub(super) fn game_log(head: &Head, rules: &Rules, state: &Played, times: &Times) -> Table {
     let mut table = Table::new(
         "game_log",
         &[
@@ -34,7 +35,7 @@ pub(super) fn game_log(head: &Head, play: &PublicGoods, state: &Played) -> Table
             "timestamp",
         ],
     );
-    let enabled = |kind| play.rules.incentives.iter().any(|incentive| incentive.kind == kind);
+    let enabled = |kind| rules.incentives.iter().any(|incentive| incentive.kind == kind);
     for (game, round) in settled(state) {
         let Some(settled) = &round.settled else { continue };
         let units = round.units();
@@ -58,7 +59,7 @@ pub(super) fn game_log(head: &Head, play: &PublicGoods, state: &Played) -> Table
                 float(payoff.coins),
                 float(payoff.wallet),
                 float(settled.public_fund),
-                head.timestamp.clone(),
+                times.settled(game.number, round.number),
             ]);
             table.row(row);
         }
@@ -67,7 +68,7 @@ pub(super) fn game_log(head: &Head, play: &PublicGoods, state: &Played) -> Table
 }
 
 /// `chat_messages.csv`: a row for each message; silence is none.
-pub(super) fn chat_messages(head: &Head, state: &Played) -> Table {
+pub(super) fn chat_messages(head: &Head, state: &Played, times: &Times) -> Table {
     let mut table = Table::new(
         "chat_messages",
         &[
@@ -84,13 +85,14 @@ pub(super) fn chat_messages(head: &Head, state: &Played) -> Table {
     for game in &state.games {
         for round in &game.rounds {
             for message in round.messages.iter().filter(|m| !m.text.is_empty()) {
+                let turn = Turn { game: game.number, round: round.number, agent: message.agent };
                 let mut row = head.row(game);
                 row.extend([
                     round.number.to_string(),
                     format!("agent_{}", message.agent),
                     game.avatar(message.agent).to_owned(),
                     message.text.clone(),
-                    head.timestamp.clone(),
+                    times.spoke(turn),
                 ]);
                 table.row(row);
             }
@@ -100,7 +102,12 @@ pub(super) fn chat_messages(head: &Head, state: &Played) -> Table {
 }
 
 /// `redistribution_details.csv`: a row for each player who was given units by another.
-pub(super) fn redistribution_details(head: &Head, play: &PublicGoods, state: &Played) -> Table {
+pub(super) fn redistribution_details(
+    head: &Head,
+    rules: &Rules,
+    state: &Played,
+    times: &Times,
+) -> Table {
     let mut table = Table::new(
         "redistribution_details",
         &[
@@ -125,8 +132,10 @@ pub(super) fn redistribution_details(head: &Head, play: &PublicGoods, state: &Pl
         for (round, redistribution) in
             game.rounds.iter().flat_map(|r| r.redistributions.iter().map(move |d| (r, d)))
         {
+            let agent = redistribution.agent;
+            let turn = Turn { game: game.number, round: round.number, agent };
             for units in redistribution.units.iter().filter(|u| u.decided > 0) {
-                for incentive in &play.rules.incentives {
+                for incentive in &rules.incentives {
                     let kind = match incentive.kind {
                         Kind::Punishment => "punishment",
                         Kind::Reward => "reward",
@@ -145,7 +154,7 @@ pub(super) fn redistribution_details(head: &Head, play: &PublicGoods, state: &Pl
                         scaled.to_owned(),
                         (units.actual as f64 * incentive.cost).to_string(),
                         incentive.effect(units.actual).abs().to_string(),
-                        head.timestamp.clone(),
+                        times.redistributed(turn),
                     ]);
                     table.row(row);
                 }

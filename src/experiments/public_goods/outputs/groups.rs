@@ -7,9 +7,9 @@ use super::reasoning::{counted, reasoned};
 use super::{Head, float};
 use crate::content::Content;
 use crate::experiments::public_goods::ask::Stage;
-use crate::experiments::public_goods::experiment::PublicGoods;
 use crate::experiments::public_goods::groups::mean as centre;
 use crate::experiments::public_goods::report::mean;
+use crate::experiments::public_goods::rules::Rules;
 use crate::experiments::public_goods::state::Played;
 use crate::id::CallPath;
 use crate::run::{OutputError, RunRecord};
@@ -20,7 +20,7 @@ use crate::table::Table;
 /// plane in which the players differ most.
 pub(super) fn reasoning_groups(
     head: &Head,
-    play: &PublicGoods,
+    rules: &Rules,
     state: &Played,
     answers: &[Told],
     record: &mut RunRecord<'_>,
@@ -65,7 +65,7 @@ pub(super) fn reasoning_groups(
             (told.turn.game, told.turn.agent) == (*game, *agent)
                 && told.stage == Stage::Contribution
         });
-        let own: Vec<_> = own.map(|(told, text)| counted(play, state, told, text)).collect();
+        let own: Vec<_> = own.map(|(told, text)| counted(rules, state, told, text)).collect();
         let rounds = played.rounds.iter().filter_map(|round| round.contribution(*agent));
         let coins: Vec<f64> = rounds.map(|c| c.coins as f64).collect();
         let words: Vec<f64> = own.iter().map(|c| c.measures.words.into()).collect();

@@ -2,8 +2,9 @@
 //!
 //! `config.json`, `game_log.csv`, `chat_messages.csv`, `redistribution_details.csv` and
 //! `raw_responses.csv` have the names and columns of the original program's files, so that its
-//! analyses read ours. Differences: `timestamp` is when the run began (each event's own time is in the
-//! log), and `raw_responses.csv` has the answers that counted, not those asked for again.
+//! analyses read ours. `timestamp` is, as there, when the answer came, the message was sent, the units were
+//! given or the round was settled; it stands in the log, so that a replay changes none. One difference:
+//! `raw_responses.csv` has the answers that counted, not those asked for again.
 //!
 //! Ours: `reasoning.csv` (the reasoning apart from the action), `reasoning_measures.csv`,
 //! `reasoning_by_model.csv`, `situations.csv` (models side by side), `reasoning_groups.csv` (to plot).
@@ -12,10 +13,13 @@ mod answers;
 mod games;
 mod groups;
 mod reasoning;
+mod times;
 
 use serde_json::json;
 
-use super::experiment::PublicGoods;
+use self::times::Times;
+use super::config::Config;
+use super::rules::Rules;
 use super::state::{Game, Played};
 use crate::prompt::canonical;
 use crate::run::{OutputError, OutputFile, RunRecord};
@@ -39,31 +43,33 @@ impl Head {
 }
 
 /// Every file.
-pub(super) fn files(
-    play: &PublicGoods,
+pub(in crate::experiments) fn files(
+    config: &Config,
+    rules: &Rules,
     state: &Played,
     record: &mut RunRecord<'_>,
 ) -> Result<Vec<OutputFile>, OutputError> {
     let no_json = |reason: String| OutputError::Json { name: "config.json".to_owned(), reason };
-    let config = serde_json::to_value(&play.config).map_err(|e| no_json(e.to_string()))?;
-    let text = canonical(&config).map_err(|e| no_json(e.to_string()))?;
+    let config_json = serde_json::to_value(config).map_err(|e| no_json(e.to_string()))?;
+    let text = canonical(&config_json).map_err(|e| no_json(e.to_string()))?;
     let mut config_hash = blake3::hash(text.as_bytes()).to_hex().to_string();
     config_hash.truncate(8);
     let head = Head {
-        experiment_id: play.config.experiment_id.clone(),
+        experiment_id: config.experiment_id.clone(),
         config_hash,
         timestamp: record.first.to_string(),
     };
-    let answers = answers::read(play, state, record)?;
+    let answers = answers::read(config, state, record)?;
+    let times = Times::of(record);
     let tables = [
-        games::game_log(&head, play, state),
-        games::chat_messages(&head, state),
-        games::redistribution_details(&head, play, state),
+        games::game_log(&head, rules, state, &times),
+        games::chat_messages(&head, state, &times),
+        games::redistribution_details(&head, rules, state, &times),
         answers::raw_responses(&head, state, &answers),
         reasoning::reasoning(&head, state, &answers),
-        reasoning::measures(&head, play, state, &answers),
-        reasoning::by_model(play, state, &answers),
-        reasoning::situations(&head, play, state, &answers),
+        reasoning::measures(&head, rules, state, &answers),
+        reasoning::by_model(rules, state, &answers),
+        reasoning::situations(&head, rules, state, &answers),
     ];
     let mut files = vec![OutputFile::json(
         "config.json",
@@ -71,12 +77,12 @@ pub(super) fn files(
             "experiment_id": head.experiment_id,
             "config_hash": head.config_hash,
             "timestamp": head.timestamp,
-            "config": config,
+            "config": config_json,
         }),
     )?];
     files.extend(tables.iter().map(OutputFile::table));
     if !state.groups.is_empty() {
-        let table = groups::reasoning_groups(&head, play, state, &answers, record)?;
+        let table = groups::reasoning_groups(&head, rules, state, &answers, record)?;
         files.push(OutputFile::table(&table));
     }
     Ok(files)

@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 
 use super::answers::Told;
 use super::{Head, float};
+use crate::experiments::public_goods::actions::{Mean, action, means};
 use crate::experiments::public_goods::ask::Stage;
-use crate::experiments::public_goods::experiment::PublicGoods;
 use crate::experiments::public_goods::measures::{Measures, measure, stated};
 use crate::experiments::public_goods::report::mean;
+use crate::experiments::public_goods::rules::Rules;
 use crate::experiments::public_goods::state::Played;
 use crate::table::Table;
 
@@ -32,26 +33,17 @@ pub(super) struct Counted {
 }
 
 /// Counts in the reasoning of an answer.
-pub(super) fn counted(play: &PublicGoods, state: &Played, told: &Told, reasoning: &str) -> Counted {
+pub(super) fn counted(rules: &Rules, state: &Played, told: &Told, reasoning: &str) -> Counted {
     let game = state.game(told.turn.game);
     let seats = game.into_iter().flat_map(|game| &game.players);
     let others: Vec<&str> =
         seats.filter(|s| s.agent != told.turn.agent).map(|s| s.avatar.as_str()).collect();
-    let round = game.and_then(|game| game.round(told.turn.round));
-    let agent = told.turn.agent;
     let contributes = matches!(told.stage, Stage::Contribution | Stage::Decision);
-    let action = round.and_then(|round| match told.stage {
-        Stage::Redistribution => {
-            let own = round.redistributions.iter().find(|r| r.agent == agent)?;
-            Some(own.units.iter().map(|units| units.actual).sum())
-        }
-        _ if contributes => Some(round.contribution(agent)?.coins),
-        _ => None,
-    });
+    let round = game.and_then(|game| game.round(told.turn.round));
     Counted {
         measures: measure(reasoning, &others),
-        stated: contributes.then(|| stated(reasoning, play.rules.endowment)).flatten(),
-        action,
+        stated: contributes.then(|| stated(reasoning, rules.endowment)).flatten(),
+        action: round.and_then(|round| action(round, told.stage, told.turn.agent)),
     }
 }
 
@@ -80,7 +72,7 @@ pub(super) fn reasoning(head: &Head, state: &Played, answers: &[Told]) -> Table 
 }
 
 /// `reasoning_measures.csv`: a row for each reasoning.
-pub(super) fn measures(head: &Head, play: &PublicGoods, state: &Played, answers: &[Told]) -> Table {
+pub(super) fn measures(head: &Head, rules: &Rules, state: &Played, answers: &[Told]) -> Table {
     let mut table = Table::new(
         "reasoning_measures",
         &[
@@ -106,7 +98,7 @@ pub(super) fn measures(head: &Head, play: &PublicGoods, state: &Played, answers:
     );
     let maybe = |n: Option<i64>| n.map(|n| n.to_string()).unwrap_or_default();
     for (told, reasoning) in reasoned(answers) {
-        let Counted { measures, stated, action } = counted(play, state, told, reasoning);
+        let Counted { measures, stated, action } = counted(rules, state, told, reasoning);
         let Measures { words, sentences, hedges, mentions, others_named } = measures;
         let agrees = stated.map(|stated| Some(stated) == action);
         let mut row = told.begin(head, state);
@@ -130,7 +122,6 @@ struct Sum {
     words: Vec<f64>,
     hedging: Vec<f64>,
     mentions: Vec<f64>,
-    actions: Vec<f64>,
     stated: u32,
     agree: u32,
 }
@@ -141,17 +132,18 @@ impl Sum {
         self.words.push(measures.words.into());
         self.hedging.push(measures.hedging());
         self.mentions.push(measures.mentions.into());
-        self.actions.extend(action.map(|action| action as f64));
         self.stated += u32::from(stated.is_some());
         self.agree += u32::from(stated.is_some() && stated == action);
     }
 
-    /// As many cells as [`Sum::COLUMNS`].
-    fn cells(&self) -> Vec<String> {
+    /// As many cells as [`Sum::COLUMNS`], beside the actions of the same models and stages.
+    fn cells(&self, actions: Mean) -> Vec<String> {
         let mean = |values: &[f64]| mean(values).map(float).unwrap_or_default();
+        let action = (actions.count > 0).then(|| float(actions.amount));
         vec![
+            actions.count.to_string(),
+            action.unwrap_or_default(),
             self.words.len().to_string(),
-            mean(&self.actions),
             mean(&self.words),
             mean(&self.hedging),
             mean(&self.mentions),
@@ -160,9 +152,11 @@ impl Sum {
         ]
     }
 
-    const COLUMNS: [&str; 7] = [
-        "reasonings",
+    /// `actions` and `mean_action` are of all answers; the rest of those with a reasoning.
+    const COLUMNS: [&str; 8] = [
+        "actions",
         "mean_action",
+        "reasonings",
         "mean_words",
         "mean_hedges_per_100_words",
         "mean_mentions",
@@ -171,36 +165,47 @@ impl Sum {
     ];
 }
 
+/// The stage whose action an answer is about.
+fn acts(stage: Stage) -> Stage {
+    if stage == Stage::Decision { Stage::Contribution } else { stage }
+}
+
 /// `reasoning_by_model.csv`: the measures in the mean of each model and stage.
-pub(super) fn by_model(play: &PublicGoods, state: &Played, answers: &[Told]) -> Table {
-    let mut sums: BTreeMap<(&str, &str), Sum> = BTreeMap::new();
-    for (told, reasoning) in reasoned(answers) {
-        let sum = sums.entry((model(state, told), told.prompt_type())).or_default();
-        sum.add(&counted(play, state, told, reasoning));
+pub(super) fn by_model(rules: &Rules, state: &Played, answers: &[Told]) -> Table {
+    let mut sums: BTreeMap<(&str, &str), (Stage, Sum)> = BTreeMap::new();
+    for told in answers {
+        let key = (model(state, told), told.prompt_type());
+        let (_, sum) = sums.entry(key).or_insert_with(|| (told.stage, Sum::default()));
+        if let Some(reasoning) = &told.reasoning {
+            sum.add(&counted(rules, state, told, reasoning));
+        }
     }
+    let actions = means(state, |action| (action.llm_model, action.stage));
     let columns: Vec<&str> = ["llm_model", "prompt_type"].into_iter().chain(Sum::COLUMNS).collect();
     let mut table = Table::new("reasoning_by_model", &columns);
-    for ((model, stage), sum) in sums {
-        table.row([model.to_owned(), stage.to_owned()].into_iter().chain(sum.cells()));
+    for ((model, name), (stage, sum)) in sums {
+        let actions = actions.get(&(model, acts(stage))).copied().unwrap_or_default();
+        table.row([model.to_owned(), name.to_owned()].into_iter().chain(sum.cells(actions)));
     }
     table
 }
 
 /// `situations.csv`: the models side by side. All players of a game are in the same situation at a
 /// stage of a round: they have seen the same rounds and know the same of each other.
-pub(super) fn situations(
-    head: &Head,
-    play: &PublicGoods,
-    state: &Played,
-    answers: &[Told],
-) -> Table {
+pub(super) fn situations(head: &Head, rules: &Rules, state: &Played, answers: &[Told]) -> Table {
     let mut sums: BTreeMap<(u32, u32, Stage, &str), Sum> = BTreeMap::new();
     let mut names: BTreeMap<Stage, &str> = BTreeMap::new();
-    for (told, reasoning) in reasoned(answers) {
+    for told in answers {
         names.insert(told.stage, told.prompt_type());
         let key = (told.turn.game, told.turn.round, told.stage, model(state, told));
-        sums.entry(key).or_default().add(&counted(play, state, told, reasoning));
+        let sum = sums.entry(key).or_default();
+        if let Some(reasoning) = &told.reasoning {
+            sum.add(&counted(rules, state, told, reasoning));
+        }
     }
+    let actions = means(state, |action| {
+        (action.turn.game, action.turn.round, action.stage, action.llm_model)
+    });
     let first = ["game_id", "round", "prompt_type", "llm_model"];
     let columns: Vec<&str> = first.into_iter().chain(Sum::COLUMNS).collect();
     let mut table = Table::new("situations", &columns);
@@ -208,7 +213,8 @@ pub(super) fn situations(
         let game_id = state.game(game).map(|game| head.game_id(game)).unwrap_or_default();
         let name = names.get(&stage).copied().unwrap_or_default().to_owned();
         let cells = [game_id, round.to_string(), name, model.to_owned()];
-        table.row(cells.into_iter().chain(sum.cells()));
+        let actions = actions.get(&(game, round, acts(stage), model)).copied().unwrap_or_default();
+        table.row(cells.into_iter().chain(sum.cells(actions)));
     }
     table
 }

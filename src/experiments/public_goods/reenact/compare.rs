@@ -2,12 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::files::{Row, Rows};
 use super::original::Run;
 use crate::experiments::public_goods::ask::Stage;
 use crate::experiments::public_goods::facts::Turn;
 use crate::experiments::public_goods::rules::{Rules, Units};
-use crate::experiments::reenact::{Comparison, ReenactError};
+use crate::experiments::reenact::{Comparison, ReenactError, Row, Rows};
 use crate::inert::inert;
 use crate::run::OutputFile;
 

@@ -14,7 +14,6 @@
 
 mod answers;
 mod compare;
-mod files;
 mod original;
 
 use std::path::Path;
@@ -25,9 +24,7 @@ use self::original::Run;
 use super::load::study;
 use super::prompts::built_in;
 use super::settings::Settings;
-use crate::config::{ModelConfig, ModelKind, Runtime};
-use crate::experiments::reenact::{ReenactError, Reenactment};
-use crate::model::RetryPolicy;
+use crate::experiments::reenact::{ReenactError, Reenactment, runtime};
 
 /// Reads a folder of an original run.
 ///
@@ -37,16 +34,9 @@ pub fn reenact(folder: &Path) -> Result<Reenactment, ReenactError> {
     let run = Run::read(folder)?;
     let prompts = built_in();
     let settings = Settings { config: run.config.clone().without_runtime(), prompts };
-    let runtime = Runtime {
-        // The answers are at hand or they are not: nothing gets better by trying again, and nobody
-        // else can go on with the run.
-        model: ModelConfig { kind: ModelKind::Scripted, ..ModelConfig::default() },
-        retry: RetryPolicy { max_retries: 0, ..RetryPolicy::default() },
-        ..Runtime::default()
-    };
     let inconsistent =
         |reason| ReenactError::Inconsistent { path: folder.display().to_string(), reason };
-    let study = study(0, &settings, runtime).map_err(inconsistent)?;
+    let study = study(0, &settings, runtime()).map_err(inconsistent)?;
     let notes = run.notes();
     let model = Arc::new(Original::of(&run));
     Ok(Reenactment { study, model, notes, compare: Box::new(move |files| run.compare(files)) })

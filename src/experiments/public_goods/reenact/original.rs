@@ -6,17 +6,19 @@ use std::path::Path;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::files::{Row, Rows, read_text};
-use crate::config::explain;
+use crate::config::Wrong;
 use crate::experiments::public_goods::ask::Stage;
 use crate::experiments::public_goods::avatars::AVATARS;
 use crate::experiments::public_goods::check::check_values;
 use crate::experiments::public_goods::config::Config;
 use crate::experiments::public_goods::facts::Turn;
-use crate::experiments::reenact::ReenactError;
+use crate::experiments::reenact::{JsonFile, ReenactError, Row, Rows, typed};
 
 /// The longest message in the earlier of the original runs; in the later ones it is the parser's own.
 const SHORT: usize = 200;
+
+/// What a folder has in it.
+const FILES: &str = "config.json, game_log.csv, raw_responses.csv, chat_messages.csv and redistribution_details.csv";
 
 /// An original run.
 pub(super) struct Run {
@@ -49,10 +51,11 @@ impl Run {
             let reason = "it is no folder: give the folder of an original run".to_owned();
             return Err(ReenactError::Unreadable { path: folder.display().to_string(), reason });
         }
-        let mut config = read_config(&folder.join("config.json"))?;
+        let file = JsonFile::read(&folder.join("config.json"), FILES)?;
+        let mut config = read_config(&file).map_err(|wrong| file.wrong(wrong))?;
         let turn = ["game_id", "round", "agent_id", "avatar_name"];
         let with = |own: &[&'static str]| [&turn, own].concat();
-        let table = |name: &str, columns: &[&str]| Rows::read(&folder.join(name), columns);
+        let table = |name: &str, columns: &[&str]| Rows::read(&folder.join(name), FILES, columns);
         let raw_responses =
             table("raw_responses.csv", &with(&["prompt_type", "raw_response", "parsed_result"]))?;
         let game_log = table(
@@ -99,15 +102,14 @@ impl Run {
             config.max_message_chars = SHORT;
         }
         let asked = |stage: &str| raw_responses.iter().any(|row| row.text("prompt_type") == stage);
-        let unasked = config.communication_enabled && raw_responses.len() > 0 && !asked("chat");
+        let unasked = config.communication_enabled && !raw_responses.is_empty() && !asked("chat");
         config.communication_enabled &= !unasked;
         config.decision_apart = raw_responses
             .iter()
             .any(|row| row.text("prompt_type").starts_with("contribution_iter"));
-        let path = folder.join("config.json").display().to_string();
-        check_values(&config).map_err(|wrong| ReenactError::Inconsistent {
-            path,
-            reason: format!("{}: {}", wrong.key, wrong.message),
+        check_values(&config).map_err(|wrong| {
+            let Wrong { key, message } = wrong;
+            file.wrong(Wrong { key: format!("config.{key}"), message })
         })?;
         let mut run = Run {
             config,
@@ -182,7 +184,7 @@ impl Run {
                     .to_owned(),
             );
         }
-        if self.game_log.len() == 0 {
+        if self.game_log.is_empty() {
             notes.push(
                 "the end: game_log.csv has no rows, the run broke off in its first round"
                     .to_owned(),
@@ -209,22 +211,12 @@ impl Run {
     }
 }
 
-fn read_config(path: &Path) -> Result<Config, ReenactError> {
-    let text = read_text(path)?;
-    let shown = path.display().to_string();
-    let wrong = |e: serde_json::Error| {
-        let whole = e.to_string();
-        let reason = explain(whole.split(" at line ").next().unwrap_or_default());
-        ReenactError::Line { path: shown.clone(), line: e.line().max(1) as u64, reason }
-    };
-    let File { experiment_id, mut config } = serde_json::from_str(&text).map_err(wrong)?;
+fn read_config(file: &JsonFile) -> Result<Config, Wrong> {
+    let File { experiment_id, mut config } = typed(&file.value, "")?;
     config.insert("experiment_id".to_owned(), experiment_id.into());
     let own = [("parser_version", Value::from(1)), ("max_parse_retries", Value::from(0))];
     config.extend(own.into_iter().map(|(key, value)| (key.to_owned(), value)));
-    Config::deserialize(Value::Object(config)).map_err(|e| ReenactError::Inconsistent {
-        path: path.display().to_string(),
-        reason: format!("config: {}", explain(&e.to_string())),
-    })
+    typed(&Value::Object(config), "config")
 }
 
 /// Whether messages were cut as in the earlier runs: the longest have exactly that length.

@@ -10,3 +10,5 @@ mod reasoning;
 mod redistribution;
 mod requests;
 mod settle;
+
+pub(in crate::experiments) use settle::settled;

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::experiments::public_goods::experiment::PublicGoods;
 use crate::experiments::public_goods::facts::{By, Fact, Turn};
 use crate::experiments::public_goods::rules::Units;
-use crate::experiments::public_goods::state::{Played, Round};
+use crate::experiments::public_goods::state::{Game, Played, Round};
 use crate::experiments::public_goods::view::View;
 use crate::prompt::{Message, Request, Role};
 use crate::run::Stop;
@@ -95,6 +95,13 @@ impl PublicGoods {
         let round = view.game.round(turn.round).unwrap_or(&nothing);
         let messages = self.messages(&view, turn.round, "redistribution", view.revealed(round))?;
         Ok(self.config.chat(turn.agent, messages)?)
+    }
+
+    /// What a player is shown of a settled round, from then on.
+    pub(in super::super) fn shown(&self, game: &Game, agent: u32, round: u32) -> Option<String> {
+        let view = View { config: &self.config, rules: &self.rules, game, agent };
+        let text = self.prompts.fill("history", view.outcome(round)?).ok()?;
+        Some(text.trim_end().to_owned())
     }
 
     /// Fills in every template for a made-up game.

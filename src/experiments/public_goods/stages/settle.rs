@@ -2,26 +2,34 @@
 
 use crate::experiments::public_goods::experiment::PublicGoods;
 use crate::experiments::public_goods::facts::Fact;
+use crate::experiments::public_goods::rules::Rules;
+use crate::experiments::public_goods::state::Played;
 use crate::run::{Run, Stop};
 
 impl PublicGoods {
     /// What the round earned everybody who contributed to it.
     pub(in super::super) fn settle(&self, run: &mut Run<Self>, round: u32) -> Result<(), Stop> {
-        let mut facts = Vec::new();
-        for game in &run.state().games {
-            let Some(played) = game.round(round).filter(|r| !r.contributions.is_empty()) else {
-                continue;
-            };
-            let coins = played.coins();
-            let settlement = self.rules.settle(&coins, &played.units());
-            let agents = coins.iter().map(|(agent, _)| *agent);
-            facts.push(Fact::RoundSettled {
-                game: game.number,
-                round,
-                public_fund: settlement.public_fund,
-                payoffs: agents.zip(settlement.payoffs).collect(),
-            });
-        }
+        let facts = settled(&self.rules, run.state(), round);
         facts.into_iter().try_for_each(|fact| run.record(fact, &[]))
     }
+}
+
+/// A fact for each game in which somebody contributed to the round.
+pub(in crate::experiments) fn settled(rules: &Rules, state: &Played, round: u32) -> Vec<Fact> {
+    let mut facts = Vec::new();
+    for game in &state.games {
+        let Some(played) = game.round(round).filter(|r| !r.contributions.is_empty()) else {
+            continue;
+        };
+        let coins = played.coins();
+        let settlement = rules.settle(&coins, &played.units());
+        let agents = coins.iter().map(|(agent, _)| *agent);
+        facts.push(Fact::RoundSettled {
+            game: game.number,
+            round,
+            public_fund: settlement.public_fund,
+            payoffs: agents.zip(settlement.payoffs).collect(),
+        });
+    }
+    facts
 }

@@ -1,5 +1,6 @@
 //! What the world forbids.
 
+use crate::config::figure;
 use crate::experiments::society::world::Amount;
 
 /// Why an action was not done. The text is the reason that the agent and the log get.
@@ -47,7 +48,7 @@ pub enum Forbidden {
     #[error("no land is free today: all {0} plots are farmed")]
     NoLand(u32),
     /// More than there is.
-    #[error("it has {has} {resource} and cannot give {amount}")]
+    #[error("it has {has} {resource} and cannot give {}", figure(*amount))]
     Lacking {
         /// What it has.
         has: Amount,
@@ -57,7 +58,7 @@ pub enum Forbidden {
         resource: &'static str,
     },
     /// An amount that cannot be counted.
-    #[error("{0} cannot be given: amounts are more than 0, with at most three decimals")]
+    #[error("{} cannot be given: amounts are more than 0, with at most three decimals", figure(*.0))]
     Amount(f64),
     /// Someone else's name.
     #[error("the name {0:?} is another agent's")]

@@ -5,6 +5,8 @@ use std::fmt;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use crate::config::figure;
+
 /// Thousandths in one.
 const UNIT: u64 = 1000;
 
@@ -91,7 +93,8 @@ impl<'de> Deserialize<'de> for Amount {
         let number = f64::deserialize(deserializer)?;
         Amount::exact(number).ok_or_else(|| {
             D::Error::custom(format!(
-                "{number} is no amount: from 0 to 1000000000, with at most three decimals"
+                "{} is no amount: from 0 to 1000000000, with at most three decimals",
+                figure(number)
             ))
         })
     }

@@ -21,19 +21,22 @@ impl World {
     fn change(&mut self, fact: &Fact) -> Result<(), Breach> {
         match fact.clone() {
             Fact::WorldMade { rules } => {
-                self.books.transfer_stock(Source::Nature, Target::Pool, &rules.pool)?;
+                self.books.transfer_stock(Source::Start, Target::Pool, &rules.pool)?;
                 self.rules = rules;
             }
             Fact::AgentJoined { agent_id, personality, model } => {
                 next("agent", agent_id, self.agents.len())?;
                 self.books.open(agent_id);
                 let to = Target::Agent(agent_id);
-                self.books.transfer_stock(Source::Nature, to, &self.rules.start)?;
+                self.books.transfer_stock(Source::Start, to, &self.rules.start)?;
                 self.agents.insert(agent_id, Agent::new(personality, model));
             }
             Fact::DayBegan { day } => {
                 next("day", day, usize::try_from(self.day).unwrap_or(usize::MAX))?;
                 (self.day, self.farmed, self.today) = (day, 0, Counts::default());
+                for agent in self.agents.values_mut() {
+                    agent.days_dormant += u32::from(agent.dormant);
+                }
             }
             Fact::ForumPosted { agent_id, message_id, content, mentions } => {
                 self.post_message(agent_id, message_id, None, content, &mentions)?;
@@ -91,8 +94,8 @@ impl World {
                 }
                 self.turn(agent_id, |did| did.work += 1)?;
                 let resource = product(work_type);
-                self.books.transfer(Source::Nature, Target::Agent(agent_id), resource, kept)?;
-                self.books.transfer(Source::Nature, Target::Pool, resource, pooled)?;
+                self.books.transfer(Source::Work, Target::Agent(agent_id), resource, kept)?;
+                self.books.transfer(Source::Work, Target::Pool, resource, pooled)?;
                 self.farmed += u32::from(work_type == WorkType::Farm);
             }
             Fact::Traded { agent_id, recipient_agent_id, resource_type, amount } => {
@@ -221,7 +224,6 @@ impl World {
         let figures = self.figures();
         self.days.push(figures);
         for agent in self.agents.values_mut() {
-            agent.days_dormant += u32::from(agent.dormant);
             // Whoever took a turn today has seen what was there when the day began.
             if agent.acted_on == day {
                 agent.news.retain(|news| news.day == day);

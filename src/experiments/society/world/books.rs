@@ -1,7 +1,7 @@
 //! Who has what: double entry, so that nothing appears or vanishes.
 //!
-//! Every movement takes from one account what it puts on another. Nature and use are accounts, too:
-//! what was ever produced, less what was ever used up, is what agents and pool hold.
+//! Every movement takes from one account what it puts on another. The beginning, work and use are accounts,
+//! too: what was there at the start and what was produced, less what was used up, is what agents and pool hold.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -85,8 +85,10 @@ impl Stock {
 /// Where resources come from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Source {
-    /// What work and the beginning bring: it never runs dry.
-    Nature,
+    /// What is given at the beginning: it never runs dry.
+    Start,
+    /// What work brings: nor does it.
+    Work,
     /// An agent.
     Agent(u32),
     /// The common pool.
@@ -96,7 +98,8 @@ pub(super) enum Source {
 impl fmt::Display for Source {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Source::Nature => f.write_str("nature"),
+            Source::Start => f.write_str("the beginning"),
+            Source::Work => f.write_str("work"),
             Source::Agent(agent) => write!(f, "agent {agent}"),
             Source::Pool => f.write_str("the pool"),
         }
@@ -119,6 +122,7 @@ pub(super) enum Target {
 pub struct Books {
     agents: BTreeMap<u32, Stock>,
     pool: Stock,
+    start: Stock,
     produced: Stock,
     used: Stock,
 }
@@ -139,7 +143,12 @@ impl Books {
         self.pool
     }
 
-    /// What was ever produced, the beginning included.
+    /// What agents and pool were given at the beginning.
+    pub fn start(&self) -> Stock {
+        self.start
+    }
+
+    /// What work has ever brought.
     pub fn produced(&self) -> Stock {
         self.produced
     }
@@ -173,7 +182,8 @@ impl Books {
             return Err(Breach::UnknownAgent { agent });
         }
         match from {
-            Source::Nature => self.produced.add(resource, amount),
+            Source::Start => self.start.add(resource, amount),
+            Source::Work => self.produced.add(resource, amount),
             Source::Agent(agent) => {
                 let stock = self.agents.get_mut(&agent).ok_or(Breach::UnknownAgent { agent })?;
                 stock.take(&from.to_string(), resource, amount)?;
@@ -198,7 +208,7 @@ impl Books {
     ) -> Result<(), Breach> {
         // Tried on a copy of the giver's first, so that a lack of the last resource changes nothing.
         let trial = match from {
-            Source::Nature => None,
+            Source::Start | Source::Work => None,
             Source::Agent(agent) => Some(self.agent(agent)),
             Source::Pool => Some(self.pool),
         };
@@ -209,15 +219,15 @@ impl Books {
         RESOURCES.iter().try_for_each(|r| self.transfer(from, to, *r, stock.of(*r)))
     }
 
-    /// Whether what is there is what was produced and not used up.
+    /// Whether what is there is what was given and produced, and not used up.
     pub fn check(&self) -> Result<(), Breach> {
         let total = self.total();
         for resource in RESOURCES {
             let (is, produced) = (total.of(resource), self.produced.of(resource));
-            let used = self.used.of(resource);
-            if produced.minus(used) != Some(is) {
-                let name = name_of(resource);
-                return Err(Breach::Unbalanced { resource: name, is, produced, used });
+            let (start, used) = (self.start.of(resource), self.used.of(resource));
+            if start.plus(produced).minus(used) != Some(is) {
+                let resource = name_of(resource);
+                return Err(Breach::Unbalanced { resource, is, start, produced, used });
             }
         }
         Ok(())

@@ -55,13 +55,18 @@ pub enum Breach {
         /// The next number.
         should: u32,
     },
-    /// What is there is not what was produced less what was used.
-    #[error("there is {is} {resource}, where {produced} were produced and {used} used")]
+    /// What is there is not what was given and produced less what was used.
+    #[error(
+        "there is {is} {resource}, where {start} were given at the start, {produced} produced and \
+         {used} used"
+    )]
     Unbalanced {
         /// Which resource.
         resource: &'static str,
         /// What is there.
         is: Amount,
+        /// What was given at the beginning.
+        start: Amount,
         /// What was ever produced.
         produced: Amount,
         /// What was ever used.

@@ -52,7 +52,8 @@ pub struct Agent {
     pub dormant: bool,
     /// How often it became dormant.
     pub times_dormant: u32,
-    /// At the end of how many days it was dormant.
+    /// On how many days it was not asked: dormant when the day began. The day on which it fell dormant is
+    /// none of them, the day on which it woke is one.
     pub days_dormant: u32,
     /// The last day on which it took a turn.
     pub acted_on: u32,

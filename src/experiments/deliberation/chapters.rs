@@ -4,41 +4,9 @@ use crate::experiments::deliberation::calls;
 use crate::experiments::deliberation::conditions::Condition;
 use crate::experiments::deliberation::facts::Fact;
 use crate::experiments::deliberation::state::{Cluster, Participant, Speaker, Turn};
+use crate::experiments::story::{Chapter, Line};
 use crate::id::ContentHash;
 use crate::parse::demographics::Demographics;
-
-/// What a fact says.
-pub(super) struct Chapter {
-    pub(super) what: String,
-    pub(super) lines: Vec<Line>,
-}
-
-/// Something said, and the call it came of.
-pub(super) struct Line {
-    pub(super) label: String,
-    pub(super) text: String,
-    pub(super) call: Option<String>,
-    /// Whether the last answer of the call is what is said.
-    pub(super) used: bool,
-    /// Whether the call may never have been asked; then the line is left out.
-    pub(super) optional: bool,
-}
-
-impl Line {
-    fn plain(label: &str, text: impl Into<String>) -> Line {
-        let (label, text) = (label.to_owned(), text.into());
-        Line { label, text, call: None, used: true, optional: false }
-    }
-
-    fn of(label: &str, text: impl Into<String>, call: String) -> Line {
-        Line { call: Some(call), ..Line::plain(label, text) }
-    }
-
-    /// A call none of whose answers is told otherwise.
-    pub(super) fn unused(label: &str, text: String, call: String) -> Line {
-        Line { used: false, ..Line::of(label, text, call) }
-    }
-}
 
 /// How far the story has got.
 pub(super) struct SoFar<'a> {
@@ -164,7 +132,7 @@ fn turns(dialogue: &str, transcript: Vec<Turn>) -> Vec<Line> {
     };
     let mut lines: Vec<Line> = transcript.into_iter().enumerate().map(turn).collect();
     let call = calls::turn(dialogue, after, Speaker::Moderator);
-    lines.push(Line { optional: true, ..Line::of("moderator", "(is satisfied)", call) });
+    lines.push(Line::of("moderator", "(is satisfied)", call).if_asked());
     lines
 }
 

@@ -3,25 +3,14 @@
 use std::fmt::Write;
 
 use super::{Asked, Told};
-use crate::experiments::deliberation::state::{Participant, Status};
 
-/// The whole text. What models said is set off further than anything else, so that no answer can pass
-/// for a line of this program.
-pub(super) fn text(participant: &Participant, told: &[Told]) -> String {
-    let Participant { participant_id, condition, status, error_message, .. } = participant;
-    let status = match status {
-        Status::Pending => "on the way",
-        Status::Complete => "complete",
-        Status::Failed => "failed",
-        Status::Skipped => "skipped",
-    };
-    let mut text = format!("participant {participant_id}  {}  {status}\n", condition.as_str());
-    // Writing to a string cannot fail.
-    if let Some(message) = error_message {
-        let _ = writeln!(text, "{}", indented(message));
-    }
+/// The chapters as text. What models said is set off further than anything else, so that no answer can
+/// pass for a line of this program.
+pub fn text(told: &[Told]) -> String {
+    let mut text = String::new();
     for Told { what, fact, lines } in told {
         let fact = fact.map(|seq| format!("  seq {seq}")).unwrap_or_default();
+        // Writing to a string cannot fail.
         let _ = writeln!(text, "\n{what}{fact}");
         for line in lines {
             let _ = writeln!(text, "  {}\n{}", line.label, indented(&line.text));
@@ -57,7 +46,8 @@ fn asked_line(out: &mut String, asked: &Asked, otherwise: &str) {
     }
 }
 
-fn indented(text: &str) -> String {
+/// A text set off from the lines of this program.
+pub(in crate::experiments) fn indented(text: &str) -> String {
     let line = |line| match line {
         "" => String::new(),
         line => format!("        {line}"),

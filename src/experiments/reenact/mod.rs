@@ -1,11 +1,25 @@
 //! Original runs of other programs, executed again by our code: our experiment asks, the original
 //! answers reply, by call path. The result is a normal run that replays, checks and audits.
+//!
+//! - [`Rows`], [`JsonFile`], [`lines`], [`read_text`]: tables, JSON, JSON Lines and texts of such runs.
+//! - [`Answers`]: the model that answers what was answered then.
+
+mod answers;
+mod json;
+mod lines;
+mod rows;
 
 use std::path::Path;
 use std::sync::Arc;
 
+pub use answers::Answers;
+pub use json::{JsonFile, typed};
+pub use lines::lines;
+pub use rows::{Row, Rows, read_text};
+
 use super::study::Study;
-use crate::model::Model;
+use crate::config::{ModelConfig, ModelKind, Runtime};
+use crate::model::{Model, RetryPolicy};
 use crate::run::OutputFile;
 
 /// An original run, ready to be executed again.
@@ -18,6 +32,16 @@ pub struct Reenactment {
     pub notes: Vec<String>,
     /// Compares our outputs with the original's.
     pub compare: Compare,
+}
+
+/// How such a run is asked: by answers that are at hand or are not, so that nothing gets better by trying
+/// again.
+pub fn runtime() -> Runtime {
+    Runtime {
+        model: ModelConfig { kind: ModelKind::Scripted, ..ModelConfig::default() },
+        retry: RetryPolicy { max_retries: 0, ..RetryPolicy::default() },
+        ..Runtime::default()
+    }
 }
 
 /// Compares our output files with those of the original.

@@ -1,13 +1,14 @@
-//! The files of an original run, read with the line in every message.
+//! Tables of original runs (CSV), read with the line in every message.
 
 use std::path::Path;
 
-use crate::experiments::reenact::ReenactError;
+use super::ReenactError;
 use crate::inert::inert;
+use crate::jsonl::utf16;
 
 /// A table of an original run, or one of ours that is compared with it.
 #[derive(Debug, Clone)]
-pub(super) struct Rows {
+pub struct Rows {
     path: String,
     columns: Vec<String>,
     rows: Vec<(u64, Vec<String>)>,
@@ -15,21 +16,23 @@ pub(super) struct Rows {
 
 /// A row of a table.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Row<'a> {
+pub struct Row<'a> {
     table: &'a Rows,
     line: u64,
     cells: &'a [String],
 }
 
-/// Reads a file as UTF-8.
-pub(super) fn read_text(path: &Path) -> Result<String, ReenactError> {
+/// Reads a file as UTF-8, without a byte order mark. `folder` says what the folder of such a run has in it,
+/// for whom the file is missing.
+///
+/// # Errors
+/// [`ReenactError`]: missing, unreadable, in another encoding.
+pub fn read_text(path: &Path, folder: &str) -> Result<String, ReenactError> {
     let shown = path.display().to_string();
     let bytes = std::fs::read(path).map_err(|e| {
         let reason = match e.kind() {
             std::io::ErrorKind::NotFound => {
-                "it is missing: give the folder of an original run, with config.json, game_log.csv, \
-                 raw_responses.csv, chat_messages.csv and redistribution_details.csv in it"
-                    .to_owned()
+                format!("it is missing: give the folder of an original run, with {folder} in it")
             }
             _ => e.to_string(),
         };
@@ -39,9 +42,9 @@ pub(super) fn read_text(path: &Path) -> Result<String, ReenactError> {
 }
 
 fn decode(bytes: Vec<u8>, path: &str) -> Result<String, ReenactError> {
-    if bytes.starts_with(&[0xFF, 0xFE]) || bytes.starts_with(&[0xFE, 0xFF]) {
-        let reason = "it is UTF-16; convert it with `iconv -f UTF-16 -t UTF-8`".to_owned();
-        return Err(ReenactError::Unreadable { path: path.to_owned(), reason });
+    if let Some(name) = utf16(&bytes) {
+        let reason = format!("it is {name}: convert it with `iconv -f {name} -t UTF-8`");
+        return Err(ReenactError::Inconsistent { path: path.to_owned(), reason });
     }
     let text = String::from_utf8(bytes).map_err(|e| {
         let (good, bytes) = (e.utf8_error().valid_up_to(), e.as_bytes());
@@ -58,13 +61,19 @@ fn decode(bytes: Vec<u8>, path: &str) -> Result<String, ReenactError> {
 }
 
 impl Rows {
-    /// Reads a table with at least these columns.
-    pub(super) fn read(path: &Path, needed: &[&str]) -> Result<Rows, ReenactError> {
-        Rows::parse(&read_text(path)?, &path.display().to_string(), needed)
+    /// Reads a table with at least these columns; `folder` as in [`read_text`].
+    ///
+    /// # Errors
+    /// [`ReenactError`] with the line.
+    pub fn read(path: &Path, folder: &str, needed: &[&str]) -> Result<Rows, ReenactError> {
+        Rows::parse(&read_text(path, folder)?, &path.display().to_string(), needed)
     }
 
     /// Reads a table from its text.
-    pub(super) fn parse(text: &str, path: &str, needed: &[&str]) -> Result<Rows, ReenactError> {
+    ///
+    /// # Errors
+    /// [`ReenactError`]: a column that is missing, a row of another length, with its line.
+    pub fn parse(text: &str, path: &str, needed: &[&str]) -> Result<Rows, ReenactError> {
         let wrong = |line, reason| ReenactError::Line { path: path.to_owned(), line, reason };
         let mut reader = csv::ReaderBuilder::new().flexible(true).from_reader(text.as_bytes());
         let columns: Vec<String> = match reader.headers() {
@@ -100,32 +109,38 @@ impl Rows {
     }
 
     /// All rows.
-    pub(super) fn iter(&self) -> impl Iterator<Item = Row<'_>> {
+    pub fn iter(&self) -> impl Iterator<Item = Row<'_>> {
         self.rows.iter().map(|(line, cells)| Row { table: self, line: *line, cells })
     }
 
-    /// How many rows there are.
-    pub(super) fn len(&self) -> usize {
-        self.rows.len()
+    /// Whether there is no row.
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty()
     }
 }
 
 impl<'a> Row<'a> {
     /// The cell of a column; empty if there is no such column.
-    pub(super) fn text(&self, column: &str) -> &'a str {
+    pub fn text(&self, column: &str) -> &'a str {
         let at = self.table.columns.iter().position(|name| name == column);
         at.and_then(|at| self.cells.get(at)).map_or("", String::as_str)
     }
 
     /// The cell as a number.
-    pub(super) fn number<N: std::str::FromStr>(&self, column: &str) -> Result<N, ReenactError> {
+    ///
+    /// # Errors
+    /// [`ReenactError`] with the line: it is none.
+    pub fn number<N: std::str::FromStr>(&self, column: &str) -> Result<N, ReenactError> {
         let text = self.text(column);
         text.parse()
             .map_err(|_| self.wrong(format!("{column}: {:?} is no number", inert(text, 40))))
     }
 
     /// `agent_3` as 3.
-    pub(super) fn agent(&self, column: &str, players: u32) -> Result<u32, ReenactError> {
+    ///
+    /// # Errors
+    /// [`ReenactError`] with the line: no such player.
+    pub fn agent(&self, column: &str, players: u32) -> Result<u32, ReenactError> {
         let text = self.text(column);
         let number = text.strip_prefix("agent_").and_then(|n| n.parse().ok());
         number.filter(|n| *n < players).ok_or_else(|| {
@@ -136,7 +151,7 @@ impl<'a> Row<'a> {
     }
 
     /// Something wrong with the row.
-    pub(super) fn wrong(&self, reason: String) -> ReenactError {
+    pub fn wrong(&self, reason: String) -> ReenactError {
         ReenactError::Line { path: self.table.path.clone(), line: self.line, reason }
     }
 }

@@ -1,0 +1,82 @@
+//! A participant's whole story.
+
+use std::fmt::Write;
+
+use serde::Deserialize;
+use serde_json::json;
+
+use super::chapters::{SoFar, chapter};
+use super::experiment::Deliberation;
+use super::facts::Fact;
+use super::state::{Deliberated, Participant, Status};
+use crate::experiments::story::{indented, tell, text};
+use crate::id::CallPath;
+use crate::run::{OutputError, Report, RunRecord};
+
+impl Deliberation {
+    /// The story of a participant; `None` if there is none of that name.
+    pub(super) fn story_of(
+        &self,
+        state: &Deliberated,
+        participant_id: &str,
+        record: &mut RunRecord<'_>,
+    ) -> Result<Option<Report>, OutputError> {
+        let Some(participant) = state.participants.get(participant_id) else {
+            return nobody(state, participant_id, record).map_or(Ok(None), Err);
+        };
+        let mut chapters = Vec::new();
+        let mut so_far = SoFar::new(participant, &self.config.topic.options);
+        for (number, (fact, place)) in record.facts.iter().zip(&record.places).enumerate() {
+            let fact = Fact::deserialize(fact)
+                .map_err(|e| OutputError::Fact { number, reason: e.to_string() })?;
+            if let Some(found) = chapter(&mut so_far, fact) {
+                chapters.push((place.seq, found));
+            }
+        }
+        let about = |call: &CallPath| call.as_str().split('/').any(|part| part == participant_id);
+        let told = tell(record, chapters, &about)?;
+        let json = json!({
+            "participant_id": participant_id,
+            "condition": participant.condition,
+            "status": participant.status,
+            "error_message": participant.error_message,
+            "story": told,
+        });
+        let text = format!("{}{}", headline(participant), text(&told));
+        Ok(Some(Report { json, text, ..Report::default() }))
+    }
+}
+
+/// The error that a run has no such participant, if that is what the name is of.
+fn nobody(state: &Deliberated, name: &str, record: &RunRecord<'_>) -> Option<OutputError> {
+    let number = name.strip_prefix("p_")?;
+    if !number.chars().all(|c| c.is_ascii_digit()) {
+        return None;
+    }
+    let mut ids = state.participants.keys();
+    let there = match (ids.next(), ids.next_back()) {
+        (None, _) => "nobody takes part in it yet".to_owned(),
+        (Some(only), None) => format!("it has {only} alone"),
+        (Some(first), Some(last)) => {
+            format!("it has {}, {first} to {last}", state.participants.len())
+        }
+    };
+    let what = format!("participant {name}");
+    Some(OutputError::NoPart { run: record.run, what, there })
+}
+
+fn headline(participant: &Participant) -> String {
+    let Participant { participant_id, condition, status, error_message, .. } = participant;
+    let status = match status {
+        Status::Pending => "on the way",
+        Status::Complete => "complete",
+        Status::Failed => "failed",
+        Status::Skipped => "skipped",
+    };
+    let mut text = format!("participant {participant_id}  {}  {status}\n", condition.as_str());
+    if let Some(message) = error_message {
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "{}", indented(message));
+    }
+    text
+}
