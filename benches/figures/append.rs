@@ -26,7 +26,7 @@ pub(crate) fn measure() {
         let folder = tempfile::tempdir().unwrap();
         let (mut ours, mut bare) = (Duration::MAX, Duration::MAX);
         // One after the other, so that both meet the same disturbances.
-        for run in 0..3 {
+        for run in 0..6 {
             let log = folder.path().join(format!("{bytes}-{run}.db"));
             ours = ours.min(best(1, || append(&log, &texts)));
             let plain = folder.path().join(format!("{bytes}-{run}-bare.db"));

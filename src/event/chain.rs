@@ -11,8 +11,6 @@
 //! holds exactly these objects with the `hash` added, so anyone can check a chain with a JSON
 //! library and BLAKE3.
 
-use std::fmt::Write;
-
 use data_encoding::HEXLOWER;
 
 use super::stored::{NewEvent, StoredEvent};
@@ -209,8 +207,10 @@ pub fn content_key(content: &Content) -> (ContentHash, bool) {
 
 fn number(out: &mut String, key: &str, value: Option<i64>) {
     if let Some(value) = value {
-        // Writing to a string cannot fail.
-        let _ = write!(out, ",\"{key}\":{value}");
+        out.push_str(",\"");
+        out.push_str(key);
+        out.push_str("\":");
+        out.push_str(itoa::Buffer::new().format(value));
     }
 }
 

@@ -33,7 +33,7 @@ const TOGETHER: usize = 16;
 
 /// What comes through the channel.
 pub(super) enum Item {
-    Event(Queued),
+    Event(Box<Queued>),
     /// Dropped once all before it is stored or refused.
     Flush(Sender<()>),
 }
@@ -108,7 +108,7 @@ impl Batch {
             Item::Event(queued) => {
                 self.events += 1;
                 self.waiting += usize::from(queued.done.is_some());
-                self.new.push(queued);
+                self.new.push(*queued);
             }
             Item::Flush(done) => self.flushes.push(done),
         }

@@ -215,7 +215,7 @@ impl RunWriter {
         let event = LinkedEvent::new(event, self.run, self.head);
         let head = event.head();
         let item = Queued { run: self.run, event, failed: self.failed.clone(), done };
-        self.sender.send(Item::Event(item)).map_err(|_| writer_gone())?;
+        self.sender.send(Item::Event(Box::new(item))).map_err(|_| writer_gone())?;
         self.head = head;
         Ok(head.seq)
     }

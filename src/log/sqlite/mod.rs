@@ -182,7 +182,7 @@ impl Backend for SqliteBackend {
             db.pragma_update(None, "cache_size", -4096)?;
             // Small enough to be written over soon and often: a file that grows is flushed in twice
             // the time, and this much stays in the processor's cache.
-            db.pragma_update(None, "wal_autocheckpoint", 256)?;
+            db.pragma_update(None, "wal_autocheckpoint", 512)?;
             if let Some(max) = self.options.max_bytes {
                 let size: i64 = db.pragma_query_value(None, "page_size", |r| r.get(0))?;
                 let max = i64::try_from(max).unwrap_or(i64::MAX);
