@@ -4,6 +4,7 @@ use serde::Serialize;
 use serde_json::{Number, Value};
 
 use super::ordered::canonical_as_is;
+use super::straight;
 
 /// Why a value has no canonical form.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -41,6 +42,16 @@ pub fn canonical<T: Serialize + ?Sized>(value: &T) -> Result<String, CanonicalEr
         return Ok(text);
     }
     serde_json_canonicalizer::to_string(&value).map_err(|e| CanonicalError::NotJson(e.to_string()))
+}
+
+/// Appends the canonical text of a JSON value.
+pub(super) fn write_canonical(value: &Value, out: &mut String) -> Result<(), CanonicalError> {
+    let before = out.len();
+    if straight::write(value, out).is_none() {
+        out.truncate(before);
+        out.push_str(&canonical(value)?);
+    }
+    Ok(())
 }
 
 /// BLAKE3-256 of some bytes.

@@ -13,6 +13,7 @@ mod canonical;
 mod difference;
 mod ordered;
 mod request;
+mod straight;
 mod transport;
 mod typed;
 

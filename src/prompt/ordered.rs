@@ -23,7 +23,26 @@ pub(super) fn canonical_as_is<T: Serialize>(value: &T) -> Option<String> {
 }
 
 /// Refuses every number whose canonical form is another than serde_json's.
-struct Plain;
+pub(super) struct Plain;
+
+impl Plain {
+    /// Whether a double holds an integer of this size, and all below it, exactly.
+    pub(super) fn is_exact(size: u64) -> bool {
+        size <= EXACT
+    }
+
+    /// Whether RFC 8785 and Rust write a number alike. Both write the shortest decimal that reads back as it,
+    /// and differ in exponents and `.0`.
+    pub(super) fn is_decimal(value: f64) -> bool {
+        value.fract() != 0.0 && (1e-3..1e9).contains(&value.abs())
+    }
+}
+
+/// Whether a key compares by its bytes as it does by UTF-16 units, which RFC 8785 asks for.
+pub(super) fn in_byte_order(key: &[u8]) -> bool {
+    // Below U+E000.
+    key.iter().all(|byte| *byte < 0xee)
+}
 
 fn refused() -> io::Error {
     io::Error::from(io::ErrorKind::Unsupported)
@@ -31,8 +50,7 @@ fn refused() -> io::Error {
 
 impl Formatter for Plain {
     fn write_f64<W: Write + ?Sized>(&mut self, writer: &mut W, value: f64) -> io::Result<()> {
-        // Both write the shortest decimal that reads back as the number, and differ in exponents and `.0`.
-        match value.fract() != 0.0 && (1e-3..1e9).contains(&value.abs()) {
+        match Plain::is_decimal(value) {
             true => write!(writer, "{value}"),
             false => Err(refused()),
         }
@@ -43,14 +61,14 @@ impl Formatter for Plain {
     }
 
     fn write_u64<W: Write + ?Sized>(&mut self, writer: &mut W, value: u64) -> io::Result<()> {
-        match value <= EXACT {
+        match Plain::is_exact(value) {
             true => write!(writer, "{value}"),
             false => Err(refused()),
         }
     }
 
     fn write_i64<W: Write + ?Sized>(&mut self, writer: &mut W, value: i64) -> io::Result<()> {
-        match value.unsigned_abs() <= EXACT {
+        match Plain::is_exact(value.unsigned_abs()) {
             true => write!(writer, "{value}"),
             false => Err(refused()),
         }
@@ -65,8 +83,7 @@ impl Formatter for Plain {
     }
 }
 
-/// Whether the keys of every object ascend. Below U+E000, the order of bytes is the order of UTF-16 units
-/// that RFC 8785 asks for; a key with anything else in it, or with an escape, is not judged.
+/// Whether the keys of every object ascend. A key that is not [`in_byte_order`], or has an escape, is not judged.
 fn keys_ascend(json: &[u8]) -> bool {
     // The last key of each object around, nothing for an array.
     let mut open: Vec<Option<&[u8]>> = Vec::with_capacity(8);
@@ -91,7 +108,7 @@ fn keys_ascend(json: &[u8]) -> bool {
                 if at_key {
                     let Some(Some(last)) = open.last_mut() else { return false };
                     // The empty key comes first and is rare enough to be left to others.
-                    if escaped || text <= *last || text.iter().any(|byte| *byte >= 0xee) {
+                    if escaped || text <= *last || !in_byte_order(text) {
                         return false;
                     }
                     *last = text;

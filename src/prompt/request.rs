@@ -1,12 +1,12 @@
 //! The canonical request.
 
-use std::fmt;
+use std::fmt::{self, Write};
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::canonical::{CanonicalError, canonical, check_exact, hash_of};
+use super::canonical::{CanonicalError, check_exact, hash_of, write_canonical};
 use super::transport::{TRANSPORT_VERSION, is_transport};
 use crate::id::PromptHash;
 
@@ -88,7 +88,14 @@ impl Request {
     fn build(api: Api, body: Map<String, Value>) -> Result<Self, RequestError> {
         let body = Value::Object(body);
         check_exact(&body)?;
-        let canonical = canonical(&Envelope { api, body: &body, v: TRANSPORT_VERSION })?;
+        let mut canonical = String::with_capacity(1024);
+        canonical.push_str(match api {
+            Api::Chat => "{\"api\":\"chat\",\"body\":",
+            Api::Embedding => "{\"api\":\"embedding\",\"body\":",
+        });
+        write_canonical(&body, &mut canonical)?;
+        // Writing to a string cannot fail.
+        let _ = write!(canonical, ",\"v\":{TRANSPORT_VERSION}}}");
         let hash = PromptHash(hash_of(canonical.as_bytes()));
         Ok(Request(Arc::new(Inner { api, body, canonical, hash })))
     }
@@ -168,14 +175,6 @@ fn kind_of(value: &Value) -> &'static str {
         Value::Array(_) => "an array",
         Value::Object(_) => "an object",
     }
-}
-
-// In canonical order, which is the fast way.
-#[derive(Serialize)]
-struct Envelope<'a> {
-    api: Api,
-    body: &'a Value,
-    v: u32,
 }
 
 #[derive(Deserialize)]

@@ -118,7 +118,7 @@ impl Core {
         let mut hasher = blake3::Hasher::new();
         hasher.update(asked.call.as_str().as_bytes()).update(&asked.sample.to_le_bytes());
         let mut key = [0; 16];
-        hasher.finalize_xof().fill(&mut key);
+        key.copy_from_slice(&hasher.finalize().as_bytes()[..16]);
         match self.asked.borrow_mut().insert(key, ()) {
             None => Ok(()),
             Some(()) => {

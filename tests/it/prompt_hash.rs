@@ -325,6 +325,21 @@ proptest! {
     }
 
     #[test]
+    fn a_request_is_written_as_the_library_writes_it(
+        value in json_value(),
+        number in -(1i64 << 53)..1 << 53,
+        fraction in -1e15..1e15,
+        text in "[\u{0}-\u{20}\"\\\\a-z\u{7f}é\u{10000}]{0,80}",
+    ) {
+        prop_assume!(text != "input" && text != "n");
+        let said = format!("{text}{}", "a longer text, without anything to escape".repeat(number as usize % 4));
+        let body = json!({"messages": value, "a": number, "b": [fraction, said], text: {"y": {}, "z": []}});
+        let request = Request::from_body(body).unwrap();
+        let whole = json!({"v": 1, "body": request.body(), "api": "chat"});
+        prop_assert_eq!(request.canonical(), serde_json_canonicalizer::to_string(&whole).unwrap());
+    }
+
+    #[test]
     fn unsorted_fields_are_sorted(
         fields in prop::collection::vec(("[a-c]{0,2}|\\PC{0,2}|[\u{fff0}\u{10000}\"]", any::<i32>()), 0..5),
     ) {

@@ -9,6 +9,7 @@ mod schema;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension};
 
 pub use schema::{FORMAT, Format};
@@ -82,6 +83,8 @@ impl SqliteBackend {
             db.pragma_update(None, "synchronous", "FULL")?;
             db.pragma_update(None, "temp_store", "MEMORY")?;
             db.set_prepared_statement_cache_capacity(64);
+            // Or a statement is prepared anew whenever the values of a range change.
+            db.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
             Ok(Ok(db))
         };
         open().map_err(|e| self.error(&e))?

@@ -1,0 +1,94 @@
+//! The canonical JSON of a JSON value, written straight down.
+
+use serde_json::{Number, Value};
+
+use super::ordered::{Plain, in_byte_order};
+
+/// Appends the canonical JSON (RFC 8785) of a value, if its keys ascend as they come and its numbers are plain.
+/// `None` says nothing else but that the long way has to be gone; what was appended by then is of no use.
+///
+/// Every request goes through here, so long texts are copied in one piece, which serde_json does not do.
+pub(super) fn write(value: &Value, out: &mut String) -> Option<()> {
+    match value {
+        Value::Null => out.push_str("null"),
+        Value::Bool(true) => out.push_str("true"),
+        Value::Bool(false) => out.push_str("false"),
+        Value::Number(number) => write_number(number, out)?,
+        Value::String(text) => write_string(text, out),
+        Value::Array(items) => {
+            out.push('[');
+            for (i, item) in items.iter().enumerate() {
+                if i > 0 {
+                    out.push(',');
+                }
+                write(item, out)?;
+            }
+            out.push(']');
+        }
+        Value::Object(fields) => {
+            out.push('{');
+            let mut last: Option<&str> = None;
+            for (key, item) in fields {
+                if last.is_some_and(|last| key.as_str() <= last) || !in_byte_order(key.as_bytes()) {
+                    return None;
+                }
+                if last.is_some() {
+                    out.push(',');
+                }
+                last = Some(key);
+                write_string(key, out);
+                out.push(':');
+                write(item, out)?;
+            }
+            out.push('}');
+        }
+    }
+    Some(())
+}
+
+fn write_number(number: &Number, out: &mut String) -> Option<()> {
+    match (number.as_u64(), number.as_i64(), number.as_f64()) {
+        (Some(u), _, _) if Plain::is_exact(u) => out.push_str(itoa::Buffer::new().format(u)),
+        (None, Some(i), _) if Plain::is_exact(i.unsigned_abs()) => {
+            out.push_str(itoa::Buffer::new().format(i));
+        }
+        (None, None, Some(f)) if Plain::is_decimal(f) => out.push_str(&f.to_string()),
+        _ => return None,
+    }
+    Some(())
+}
+
+/// RFC 8785, section 3.2.2.2.
+fn write_string(text: &str, out: &mut String) {
+    out.push('"');
+    let mut rest = text;
+    loop {
+        let (plain, after) = rest.split_at(plain_prefix(rest.as_bytes()));
+        out.push_str(plain);
+        let Some(&byte) = after.as_bytes().first() else { break };
+        match byte {
+            b'"' => out.push_str("\\\""),
+            b'\\' => out.push_str("\\\\"),
+            b'\n' => out.push_str("\\n"),
+            b'\t' => out.push_str("\\t"),
+            b'\r' => out.push_str("\\r"),
+            0x08 => out.push_str("\\b"),
+            0x0c => out.push_str("\\f"),
+            _ => {
+                out.push_str("\\u00");
+                data_encoding::HEXLOWER.encode_append(&[byte], out);
+            }
+        }
+        rest = &after[1..];
+    }
+    out.push('"');
+}
+
+/// How many bytes stand before the first that is written as an escape.
+fn plain_prefix(bytes: &[u8]) -> usize {
+    let escaped = |byte: &u8| *byte < b' ' || *byte == b'"' || *byte == b'\\';
+    // Thirty-two at once, without a way out between them: so they are compared at once.
+    let clean = |chunk: &&[u8]| !chunk.iter().fold(false, |any, byte| any | escaped(byte));
+    let at = 32 * bytes.chunks_exact(32).take_while(clean).count();
+    at + bytes[at..].iter().position(escaped).unwrap_or(bytes.len() - at)
+}
