@@ -5,18 +5,13 @@ use std::collections::BTreeMap;
 use rusqlite::{CachedStatement, Connection, OptionalExtension, params};
 
 use super::SqliteBackend;
-use super::contents::{self, Contents};
-use crate::content::Content;
-use crate::event::chain::{Head, LinkedEvent, content_key};
-use crate::id::{EventHash, PromptHash, RunId, Seq, Time};
+use super::contents;
+use super::known::Known;
+use super::stop::Stop;
+use crate::event::chain::{Head, LinkedEvent};
+use crate::id::{EventHash, RunId, Seq, Time};
 use crate::log::backend::{Append, Committer};
 use crate::log::error::LogError;
-use crate::log::skeleton::externalise;
-use crate::lookup::LookupMap;
-use crate::prompt::{CanonicalError, Request};
-
-/// How many ids a cache keeps before it starts anew: bounds memory at a few megabytes.
-const CACHE: usize = 32_768;
 
 pub(super) struct SqliteCommitter {
     db: Connection,
@@ -32,34 +27,6 @@ struct Transaction {
     heads: BTreeMap<RunId, Head>,
     /// The number of the newest run: the events that come last in their table are its.
     newest: i64,
-}
-
-/// Ids of rows that exist for ever. Dropped when a transaction fails, since it may hold ids that
-/// were never stored.
-#[derive(Default)]
-struct Known {
-    kinds: BTreeMap<(String, u32), i64>,
-    runs: BTreeMap<RunId, (i64, Time)>,
-    requests: LookupMap<PromptHash, i64>,
-    contents: Contents,
-}
-
-/// Why a transaction ended.
-enum Stop {
-    Sqlite(rusqlite::Error),
-    Log(LogError),
-}
-
-impl From<rusqlite::Error> for Stop {
-    fn from(error: rusqlite::Error) -> Self {
-        Stop::Sqlite(error)
-    }
-}
-
-impl From<CanonicalError> for Stop {
-    fn from(error: CanonicalError) -> Self {
-        Stop::Log(LogError::Failed { path: String::new(), reason: error.to_string() })
-    }
 }
 
 impl SqliteCommitter {
@@ -143,7 +110,7 @@ fn append_to_run(
     let Some(earliest) = events.first() else {
         return Ok(());
     };
-    let (no, started) = run_row(tx, known, *run, earliest.event().time)?;
+    let (no, started) = known.run(tx, *run, earliest.event().time)?;
     open.newest = open.newest.max(no);
     let mut head = match open.heads.get(run) {
         Some(head) => *head,
@@ -166,33 +133,6 @@ fn append_to_run(
     }
     open.heads.insert(*run, head);
     Ok(())
-}
-
-/// The number and start of a run, made at its first event.
-fn run_row(
-    tx: &Connection,
-    known: &mut Known,
-    run: RunId,
-    time: Time,
-) -> rusqlite::Result<(i64, Time)> {
-    if let Some(row) = known.runs.get(&run) {
-        return Ok(*row);
-    }
-    let find = "SELECT no, started FROM run_ids WHERE id = ?1";
-    let found = tx
-        .prepare_cached(find)?
-        .query_row([run.as_bytes()], |r| Ok((r.get(0)?, Time(r.get(1)?))))
-        .optional()?;
-    let row = match found {
-        Some(row) => row,
-        None => {
-            tx.prepare_cached("INSERT OR FAIL INTO run_ids (id, started) VALUES (?1, ?2)")?
-                .execute(params![run.as_bytes(), time.0])?;
-            (tx.last_insert_rowid(), time)
-        }
-    };
-    known.runs.insert(run, row);
-    Ok(row)
 }
 
 fn head_of(tx: &Connection, no: i64) -> rusqlite::Result<Head> {
@@ -222,10 +162,10 @@ fn insert(
         _ => None,
     };
     let request_id = match &event.prompt {
-        Some(request) => Some(request_row(tx, &mut statements.contents, known, request)?),
+        Some(request) => Some(known.request(tx, &mut statements.contents, request)?),
         None => None,
     };
-    let kind = kind_row(tx, known, &event.kind, event.version)?;
+    let kind = known.kind(tx, &event.kind, event.version)?;
     let far_off = || LogError::Failed {
         path: "the event".to_owned(),
         reason: format!("the time of seq {seq} is out of range"),
@@ -244,59 +184,4 @@ fn insert(
         hash.as_bytes(),
     ])?;
     Ok(())
-}
-
-fn kind_row(tx: &Connection, known: &mut Known, name: &str, version: u32) -> rusqlite::Result<i64> {
-    // A handful of kinds: a scan is as fast as a look-up and borrows the name.
-    if let Some((_, id)) = known.kinds.iter().find(|((n, v), _)| n == name && *v == version) {
-        return Ok(*id);
-    }
-    let find = "SELECT id FROM kinds WHERE name = ?1 AND version = ?2";
-    let found =
-        tx.prepare_cached(find)?.query_row(params![name, version], |r| r.get(0)).optional()?;
-    let id = match found {
-        Some(id) => id,
-        None => {
-            tx.prepare_cached("INSERT OR FAIL INTO kinds (name, version) VALUES (?1, ?2)")?
-                .execute(params![name, version])?;
-            tx.last_insert_rowid()
-        }
-    };
-    known.kinds.insert((name.to_owned(), version), id);
-    Ok(id)
-}
-
-fn request_row(
-    tx: &Connection,
-    statements: &mut contents::Statements<'_>,
-    known: &mut Known,
-    request: &Request,
-) -> Result<i64, Stop> {
-    let hash = request.hash();
-    if let Some(id) = known.requests.get(&hash) {
-        return Ok(*id);
-    }
-    let find = "SELECT id FROM requests WHERE substr(hash, 1, 8) = ?1 AND hash = ?2";
-    let found = tx
-        .prepare_cached(find)?
-        .query_row(params![&hash.0[..8], hash.as_bytes()], |r| r.get(0))
-        .optional()?;
-    let id = match found {
-        Some(id) => id,
-        None => {
-            let skeleton = externalise(request, &mut |text| -> Result<String, Stop> {
-                let content = Content::from(text);
-                let key = content_key(&content);
-                Ok(known.contents.row(tx, statements, &content, key)?.to_string())
-            })?;
-            tx.prepare_cached("INSERT OR FAIL INTO requests (hash, skeleton) VALUES (?1, ?2)")?
-                .execute(params![hash.as_bytes(), skeleton])?;
-            tx.last_insert_rowid()
-        }
-    };
-    if known.requests.len() >= CACHE {
-        known.requests.clear();
-    }
-    known.requests.insert(hash, id);
-    Ok(id)
 }

@@ -3,8 +3,10 @@
 mod committer;
 mod contents;
 mod integrity;
+mod known;
 mod reader;
 mod schema;
+mod stop;
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;

@@ -1,0 +1,118 @@
+//! Ids of rows that are looked up before they are added.
+
+use std::collections::BTreeMap;
+
+use rusqlite::{Connection, OptionalExtension, params};
+
+use super::contents::{Contents, Statements};
+use super::stop::Stop;
+use crate::content::Content;
+use crate::event::chain::content_key;
+use crate::id::{PromptHash, RunId, Time};
+use crate::log::skeleton::externalise;
+use crate::lookup::LookupMap;
+use crate::prompt::Request;
+
+/// How many requests are remembered before memory is freed: a few megabytes.
+const CACHE: usize = 32_768;
+
+/// Ids of rows that exist for ever. Dropped when a transaction fails, since it may hold ids that
+/// were never stored.
+#[derive(Default)]
+pub(super) struct Known {
+    kinds: BTreeMap<(String, u32), i64>,
+    runs: BTreeMap<RunId, (i64, Time)>,
+    requests: LookupMap<PromptHash, i64>,
+    pub(super) contents: Contents,
+}
+
+impl Known {
+    /// The number and start of a run, made at its first event.
+    pub(super) fn run(
+        &mut self,
+        tx: &Connection,
+        run: RunId,
+        time: Time,
+    ) -> rusqlite::Result<(i64, Time)> {
+        if let Some(row) = self.runs.get(&run) {
+            return Ok(*row);
+        }
+        let find = "SELECT no, started FROM run_ids WHERE id = ?1";
+        let found = tx
+            .prepare_cached(find)?
+            .query_row([run.as_bytes()], |r| Ok((r.get(0)?, Time(r.get(1)?))))
+            .optional()?;
+        let row = match found {
+            Some(row) => row,
+            None => {
+                tx.prepare_cached("INSERT OR FAIL INTO run_ids (id, started) VALUES (?1, ?2)")?
+                    .execute(params![run.as_bytes(), time.0])?;
+                (tx.last_insert_rowid(), time)
+            }
+        };
+        self.runs.insert(run, row);
+        Ok(row)
+    }
+
+    /// The id of a kind and version.
+    pub(super) fn kind(
+        &mut self,
+        tx: &Connection,
+        name: &str,
+        version: u32,
+    ) -> rusqlite::Result<i64> {
+        // A handful of kinds: a scan is as fast as a look-up and borrows the name.
+        if let Some((_, id)) = self.kinds.iter().find(|((n, v), _)| n == name && *v == version) {
+            return Ok(*id);
+        }
+        let find = "SELECT id FROM kinds WHERE name = ?1 AND version = ?2";
+        let found =
+            tx.prepare_cached(find)?.query_row(params![name, version], |r| r.get(0)).optional()?;
+        let id = match found {
+            Some(id) => id,
+            None => {
+                tx.prepare_cached("INSERT OR FAIL INTO kinds (name, version) VALUES (?1, ?2)")?
+                    .execute(params![name, version])?;
+                tx.last_insert_rowid()
+            }
+        };
+        self.kinds.insert((name.to_owned(), version), id);
+        Ok(id)
+    }
+
+    /// The id of a request, whose long texts are contents.
+    pub(super) fn request(
+        &mut self,
+        tx: &Connection,
+        statements: &mut Statements<'_>,
+        request: &Request,
+    ) -> Result<i64, Stop> {
+        let hash = request.hash();
+        if let Some(id) = self.requests.get(&hash) {
+            return Ok(*id);
+        }
+        let find = "SELECT id FROM requests WHERE substr(hash, 1, 8) = ?1 AND hash = ?2";
+        let found = tx
+            .prepare_cached(find)?
+            .query_row(params![&hash.0[..8], hash.as_bytes()], |r| r.get(0))
+            .optional()?;
+        let id = match found {
+            Some(id) => id,
+            None => {
+                let skeleton = externalise(request, &mut |text| -> Result<String, Stop> {
+                    let content = Content::from(text);
+                    let key = content_key(&content);
+                    Ok(self.contents.row(tx, statements, &content, key)?.to_string())
+                })?;
+                tx.prepare_cached("INSERT OR FAIL INTO requests (hash, skeleton) VALUES (?1, ?2)")?
+                    .execute(params![hash.as_bytes(), skeleton])?;
+                tx.last_insert_rowid()
+            }
+        };
+        if self.requests.len() >= CACHE {
+            self.requests.clear();
+        }
+        self.requests.insert(hash, id);
+        Ok(id)
+    }
+}
