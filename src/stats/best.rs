@@ -4,10 +4,10 @@ use serde::{Deserialize, Serialize};
 
 use super::kmeans::kmeans;
 use super::labels::count;
-use super::silhouette::silhouette;
+use super::silhouette::silhouettes;
 use super::span::in_their_span;
 use super::vectors::Point;
-use super::ward::ward;
+use super::ward::WardTree;
 
 /// How points are grouped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -16,7 +16,7 @@ pub enum Algorithm {
     /// [`kmeans`].
     #[default]
     Kmeans,
-    /// [`ward`].
+    /// [`ward`](super::ward).
     Agglomerative,
 }
 
@@ -52,14 +52,18 @@ pub fn best_clustering(
         return Clustering { labels: vec![0, 1], count: 2, score: None };
     }
     let points = &in_their_span(points);
+    let counts = 2..=most.min(n - 1);
+    let labellings: Vec<Vec<usize>> = match algorithm {
+        Algorithm::Kmeans => counts.filter_map(|k| kmeans(points, k, seed)).collect(),
+        Algorithm::Agglomerative => {
+            let tree = WardTree::new(points);
+            counts.filter_map(|k| tree.as_ref()?.cut(k)).collect()
+        }
+    };
+    let scores = silhouettes(points, &labellings);
     let mut best = Clustering { labels: vec![0; n], count: 1, score: None };
-    for k in 2..=most.min(n - 1) {
-        let labels = match algorithm {
-            Algorithm::Kmeans => kmeans(points, k, seed),
-            Algorithm::Agglomerative => ward(points, k),
-        };
-        let scored = labels.and_then(|labels| Some((silhouette(points, &labels)?, labels)));
-        let Some((score, labels)) = scored else { continue };
+    for (labels, score) in labellings.into_iter().zip(scores) {
+        let Some(score) = score else { continue };
         if best.score.is_none_or(|before| score > before) {
             best = Clustering { count: count(&labels), labels, score: Some(score) };
         }

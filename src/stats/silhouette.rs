@@ -8,29 +8,60 @@ use super::vectors::{Point, squared_distance};
 /// so does one where both are 0. `None` unless there are at least 2 clusters and fewer clusters than
 /// points.
 pub fn silhouette(points: &[Point], labels: &[usize]) -> Option<f64> {
-    let (n, k) = (points.len(), count(labels));
-    if labels.len() != n || k < 2 || k >= n {
-        return None;
+    silhouettes(points, &[labels.to_vec()]).pop().flatten()
+}
+
+/// The silhouette scores of several labellings of the same points, whose distances are what takes long.
+pub(super) fn silhouettes(points: &[Point], labellings: &[Vec<usize>]) -> Vec<Option<f64>> {
+    let mut scored: Vec<Option<Scored>> =
+        labellings.iter().map(|labels| Scored::new(points.len(), labels)).collect();
+    for (i, point) in points.iter().enumerate() {
+        let distances: Vec<f64> =
+            points.iter().map(|other| squared_distance(point, other).sqrt()).collect();
+        scored.iter_mut().flatten().for_each(|scored| scored.add(i, &distances));
     }
-    let labels = in_order_of_appearance(labels);
-    let mut sizes = vec![0_usize; k];
-    labels.iter().for_each(|l| sizes[*l] += 1);
-    let mut total = 0.0;
-    for (point, own) in points.iter().zip(&labels) {
-        if sizes[*own] == 1 {
-            continue;
+    let mean = |scored: Scored| scored.total / points.len() as f64;
+    scored.into_iter().map(|scored| scored.map(mean)).collect()
+}
+
+/// A labelling that is being scored.
+struct Scored {
+    /// From 0, without gaps.
+    labels: Vec<usize>,
+    /// How many points have each.
+    sizes: Vec<usize>,
+    /// The sum over the points so far.
+    total: f64,
+}
+
+impl Scored {
+    /// `None` if there is no score.
+    fn new(points: usize, labels: &[usize]) -> Option<Self> {
+        let clusters = count(labels);
+        if labels.len() != points || clusters < 2 || clusters >= points {
+            return None;
         }
-        let mut sums = vec![0.0; k];
-        for (other, label) in points.iter().zip(&labels) {
-            sums[*label] += squared_distance(point, other).sqrt();
+        let labels = in_order_of_appearance(labels);
+        let mut sizes = vec![0; clusters];
+        labels.iter().for_each(|label| sizes[*label] += 1);
+        Some(Scored { labels, sizes, total: 0.0 })
+    }
+
+    /// Adds point number `i`, whose distances to all points are given.
+    fn add(&mut self, i: usize, distances: &[f64]) {
+        let Scored { labels, sizes, total } = self;
+        let own = labels[i];
+        if sizes[own] == 1 {
+            return;
         }
-        let a = sums[*own] / (sizes[*own] - 1) as f64;
-        let others = (0..k).filter(|l| l != own).map(|l| sums[l] / sizes[l] as f64);
+        let mut sums = vec![0.0; sizes.len()];
+        distances.iter().zip(labels).for_each(|(distance, label)| sums[*label] += distance);
+        let a = sums[own] / (sizes[own] - 1) as f64;
+        let others = (0..sizes.len()).filter(|l| *l != own).map(|l| sums[l] / sizes[l] as f64);
         let b = others.fold(f64::INFINITY, f64::min);
         let larger = a.max(b);
         if larger > 0.0 {
-            total += (b - a) / larger;
+            *total += (b - a) / larger;
         }
     }
-    Some(total / n as f64)
 }

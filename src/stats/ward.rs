@@ -1,6 +1,6 @@
 //! Agglomerative clustering with Ward's linkage (scikit-learn's default), by kodama.
 
-use kodama::{Method, linkage};
+use kodama::{Dendrogram, Method, linkage};
 
 use super::labels::in_order_of_appearance;
 use super::vectors::{Point, squared_distance};
@@ -8,25 +8,44 @@ use super::vectors::{Point, squared_distance};
 /// The labels of `k` clusters: pairs that raise the sum of squared distances least are joined until
 /// `k` are left. `None` if there are fewer points than clusters, or a coordinate is not finite.
 pub fn ward(points: &[Point], k: usize) -> Option<Vec<usize>> {
-    let n = points.len();
-    if k == 0 || n < k || points.iter().flatten().any(|x| !x.is_finite()) {
-        return None;
+    WardTree::new(points)?.cut(k)
+}
+
+/// In which order points are joined: grown once, cut anywhere.
+#[derive(Debug)]
+pub(super) struct WardTree(Dendrogram<f64>);
+
+impl WardTree {
+    /// The tree of some points; `None` if there are none, or a coordinate is not finite.
+    pub(super) fn new(points: &[Point]) -> Option<Self> {
+        let n = points.len();
+        if n == 0 || points.iter().flatten().any(|x| !x.is_finite()) {
+            return None;
+        }
+        let mut distances = Vec::with_capacity(n * (n - 1) / 2);
+        for (i, a) in points.iter().enumerate() {
+            distances.extend(points.iter().skip(i + 1).map(|b| squared_distance(a, b).sqrt()));
+        }
+        Some(WardTree(linkage(&mut distances, n, Method::Ward)))
     }
-    let mut distances = Vec::with_capacity(n * n.saturating_sub(1) / 2);
-    for (i, a) in points.iter().enumerate() {
-        distances.extend(points.iter().skip(i + 1).map(|b| squared_distance(a, b).sqrt()));
+
+    /// The labels of `k` clusters; `None` if there are fewer points.
+    pub(super) fn cut(&self, k: usize) -> Option<Vec<usize>> {
+        let n = self.0.observations();
+        if k == 0 || n < k {
+            return None;
+        }
+        // The members of every cluster there ever was: the points, then one cluster a step.
+        let mut clusters: Vec<Vec<usize>> = (0..n).map(|i| vec![i]).collect();
+        for step in self.0.steps().iter().take(n - k) {
+            let mut joined = std::mem::take(clusters.get_mut(step.cluster1)?);
+            joined.append(clusters.get_mut(step.cluster2)?);
+            clusters.push(joined);
+        }
+        let mut labels = vec![0; n];
+        for (label, members) in clusters.iter().enumerate() {
+            members.iter().for_each(|i| labels[*i] = label);
+        }
+        Some(in_order_of_appearance(&labels))
     }
-    let dendrogram = linkage(&mut distances, n, Method::Ward);
-    // The members of every cluster there ever was: the points, then one cluster a step.
-    let mut clusters: Vec<Vec<usize>> = (0..n).map(|i| vec![i]).collect();
-    for step in dendrogram.steps().iter().take(n - k) {
-        let mut joined = std::mem::take(clusters.get_mut(step.cluster1)?);
-        joined.append(clusters.get_mut(step.cluster2)?);
-        clusters.push(joined);
-    }
-    let mut labels = vec![0; n];
-    for (label, members) in clusters.iter().enumerate() {
-        members.iter().for_each(|i| labels[*i] = label);
-    }
-    Some(in_order_of_appearance(&labels))
 }
