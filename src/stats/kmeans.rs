@@ -31,7 +31,8 @@ pub fn kmeans(points: &[Point], k: usize, seed: u64) -> Option<Vec<usize>> {
         return None;
     }
     let data = DatasetBase::from(Array2::from_shape_vec((points.len(), width), flat).ok()?);
-    let from = |start: u64| {
+    let mut best: Option<(f64, Vec<usize>)> = None;
+    for start in 0..STARTS {
         let rng = Xoshiro256Plus::seed_from_u64(seed.wrapping_add(start));
         let fitted = KMeans::params_with(k, rng, L2Dist)
             .init_method(KMeansInit::KMeansPlusPlus)
@@ -40,42 +41,13 @@ pub fn kmeans(points: &[Point], k: usize, seed: u64) -> Option<Vec<usize>> {
             .tolerance(1e-6)
             .fit(&data)
             .ok()?;
-        Some(settle(points, fitted.predict(&data).to_vec(), k))
-    };
-    let mut best: Option<(f64, Vec<usize>)> = None;
-    for end in side_by_side(STARTS, points.len() * width, from) {
-        let (cost, labels) = end?;
+        let (cost, labels) = settle(points, fitted.predict(&data).to_vec(), k);
         // Rounding must not decide between two starts that found the same.
         if best.as_ref().is_none_or(|(least, _)| cost < least - least.abs() * 1e-12) {
             best = Some((cost, labels));
         }
     }
     best.map(|(_, labels)| in_order_of_appearance(&labels))
-}
-
-/// From how many numbers on a start takes longer than to wake a thread for it.
-const WORTH_A_THREAD: usize = 4096;
-
-/// The ends of all starts, in order; from as many threads as there are processors, if each has enough to do.
-fn side_by_side<T: Send>(starts: u64, numbers: usize, from: impl Fn(u64) -> T + Sync) -> Vec<T> {
-    let threads = match std::thread::available_parallelism() {
-        Ok(threads) if numbers >= WORTH_A_THREAD => threads.get() as u64,
-        _ => 1,
-    };
-    let share = starts.div_ceil(threads);
-    let part =
-        |number: u64| (number * share..starts.min((number + 1) * share)).map(&from).collect();
-    std::thread::scope(|scope| {
-        let others: Vec<_> = (1..threads).map(|number| scope.spawn(move || part(number))).collect();
-        let mut ends: Vec<T> = part(0);
-        for other in others {
-            match other.join() {
-                Ok(more) => ends.extend::<Vec<T>>(more),
-                Err(panic) => std::panic::resume_unwind(panic),
-            }
-        }
-        ends
-    })
 }
 
 /// Moves single points as long as a move lowers the cost (Hartigan's rule, which also leaves optima
