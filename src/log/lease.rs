@@ -27,7 +27,9 @@ impl Drop for FileLease {
 
 /// Takes the lease of a run of the log at a path.
 pub(super) fn take(log: &Path, run: RunId) -> Result<Lease, LogError> {
-    let mut name = log.as_os_str().to_owned();
+    // By the name that it has for everyone: the database follows links, too.
+    let log = std::fs::canonicalize(log).map_err(|e| cannot_open(log, &e))?;
+    let mut name = log.into_os_string();
     name.push(format!("-{run}.lease"));
     let path = PathBuf::from(name);
     loop {

@@ -1,9 +1,13 @@
 //! Several runs and several processes on one file.
 
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 
+use retold::event::NewEvent;
 use retold::id::{RunId, Seq};
 use retold::log::{Append, LogError};
+use retold::prompt::Request;
+use serde_json::json;
 
 use crate::support::child;
 use crate::support::logs::{Folder, assert_sound, events, open, row};
@@ -104,6 +108,61 @@ async fn many_runs_share_commits() {
     let runs = log.reader().unwrap().runs().unwrap();
     assert_eq!(runs.len(), 20);
     assert!(runs.iter().all(|run| run.head.seq == Seq(100)));
+    assert_sound(&log);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_lease_is_the_same_by_every_name_of_the_log() {
+    let folder = Folder::new();
+    let log = folder.log();
+    let run = RunId([1; 8]);
+    let held = log.begin(run).unwrap();
+    let link = folder.path().with_extension("link");
+    std::os::unix::fs::symlink(folder.path(), &link).unwrap();
+    let holder = format!(" (process {})", std::process::id());
+    assert_eq!(open(&link).begin(run).err(), Some(LogError::InUse { run, holder }));
+    drop(held);
+    open(&link).begin(run).unwrap();
+}
+
+#[test]
+fn a_log_that_is_being_written_verifies() {
+    let folder = Folder::new();
+    let log = folder.log();
+    let mut writer = log.begin(RunId([1; 8])).unwrap();
+    let ask = |n: i64| {
+        let text =
+            format!("Question {n}, with a text that is long enough to be kept apart. ").repeat(3);
+        let body = json!({"model": "m", "messages": [{"role": "user", "content": text}]});
+        NewEvent {
+            prompt: Some(Request::from_body(body).unwrap()),
+            content: Some(text.into()),
+            ..row(n)
+        }
+    };
+    let mut reader = log.reader().unwrap();
+    let (mut n, mut verified) = (0, 0);
+    let done = &AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let verifying = scope.spawn(move || {
+            while !done.load(Ordering::Relaxed) {
+                assert_eq!(reader.integrity().unwrap(), Vec::<String>::new());
+                verified += 1;
+            }
+            verified
+        });
+        while n < 6000 && !verifying.is_finished() {
+            writer.submit(ask(n)).unwrap();
+            n += 1;
+            if n % 20 == 0 {
+                std::thread::yield_now();
+            }
+        }
+        drop(writer);
+        done.store(true, Ordering::Relaxed);
+        assert!(verifying.join().unwrap() > 1, "nothing was verified while it was written");
+    });
     assert_sound(&log);
 }
 

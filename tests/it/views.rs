@@ -208,6 +208,12 @@ fn ten_thousand_exchanges_are_read_in_no_time() {
     for (sql, expected) in [
         ("SELECT count(*), sum(length(prompt)) > 0, sum(length(answer)) FROM exchanges", "10000"),
         ("SELECT count(*), sum(value), count(DISTINCT prompt_hash) FROM decisions", "10000"),
+        // What is asked of the method must not meet an answer, which is no JSON.
+        (
+            "SELECT count(*) FROM decisions WHERE parser_version > 0 AND method = 'first_number'",
+            "10000",
+        ),
+        ("SELECT count(*) FROM decisions WHERE parser > '' AND method = 'another'", "0"),
         ("SELECT count(*), max(seq), sum(length(body)) FROM log", "30001"),
         ("SELECT 1, events FROM runs", "1"),
         (

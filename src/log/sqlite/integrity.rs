@@ -17,6 +17,8 @@ type Part = fn(&SqliteReader, &mut Vec<String>) -> rusqlite::Result<()>;
 
 /// Messages for people, one a problem.
 pub(super) fn check(reader: &SqliteReader) -> Result<Vec<String>, LogError> {
+    // One moment of the log for all parts: others may be writing.
+    let moment = reader.db.unchecked_transaction().map_err(|e| reader.error(&e))?;
     let parts: [Part; 6] = [file, meta, objects, runs, kinds, requests_and_contents];
     let mut problems = Vec::new();
     for part in parts {
@@ -24,6 +26,7 @@ pub(super) fn check(reader: &SqliteReader) -> Result<Vec<String>, LogError> {
             problems.push(format!("the file cannot be read to its end: {e}"));
         }
     }
+    drop(moment);
     Ok(problems)
 }
 

@@ -59,6 +59,9 @@ pub(super) fn seal(format: &str) -> String {
 }
 
 /// Tables, triggers and views of format 1.0.
+///
+/// CROSS JOIN keeps its left side outside: only of a decision is the content JSON, and a filter on it must
+/// not meet the answers.
 pub(super) const SCHEMA: &str = r#"
 CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE run_ids (no INTEGER PRIMARY KEY, id BLOB NOT NULL UNIQUE, started INTEGER NOT NULL);
@@ -124,8 +127,8 @@ SELECT lower(hex(r.id)) AS run, d.id & 4294967295 AS seq, q.call, q.sample,
   json_extract(d.body, '$.reasoning') AS reasoning, json_extract(d.body, '$.warnings') AS warnings,
   json_extract(s.body, '$.parser.params') AS params, c.body AS answer, d.cause AS answer_seq,
   lower(hex(p.hash)) AS prompt_hash
-FROM events d JOIN kinds k ON k.id = d.kind AND k.name = 'DecisionMade'
-  JOIN run_ids r ON r.no = d.id >> 32 JOIN contents s ON s.id = d.content
+FROM events d CROSS JOIN kinds k ON k.id = d.kind AND k.name = 'DecisionMade'
+  JOIN run_ids r ON r.no = d.id >> 32 CROSS JOIN contents s ON s.id = d.content
   JOIN events a ON a.id = (d.id >> 32 << 32) + d.cause JOIN contents c ON c.id = a.content
   JOIN events q ON q.id = (d.id >> 32 << 32) + a.cause JOIN requests p ON p.id = q.request;
 "#;
