@@ -102,7 +102,7 @@ impl From<LogError> for CliError {
             LogError::Full { .. } => (
                 Status::Io,
                 "nothing that was recorded is lost: make room (or raise --log-limit), then \
-                 `retold resume latest`"
+                 `retold resume latest`, or the same again if the run is not in `retold log`"
                     .to_owned(),
             ),
             LogError::Conflict { .. } => {
