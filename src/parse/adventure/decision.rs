@@ -4,11 +4,14 @@
 //! without are left out. Otherwise it is rejected, with the reason. The importance is `moderate` if
 //! it is missing or none of the four.
 
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 
 use super::model::{Decision, DecisionOption, Importance, Narrative};
 use super::suggested::filled;
 use crate::parse::json_repair;
+use crate::parse::vote::comparable;
 
 const KEY: &str = "playerDecision";
 
@@ -101,19 +104,28 @@ fn read(value: &Value) -> Result<Decision, String> {
     let prompt = text(value, "prompt").ok_or("the decision has no prompt")?;
     let given = value.get("options").and_then(Value::as_array);
     let given = given.map(Vec::as_slice).unwrap_or_default();
-    let options: Vec<DecisionOption> = given
-        .iter()
-        .filter_map(|option| {
-            Some(DecisionOption {
-                text: text(option, "text")?,
-                impact: text(option, "impact")?,
-                tags: texts(option.get("tags")),
-            })
+    let complete = given.iter().filter_map(|option| {
+        Some(DecisionOption {
+            text: text(option, "text")?,
+            impact: text(option, "impact")?,
+            tags: texts(option.get("tags")),
         })
-        .collect();
+    });
+    // Options that read alike are no choice.
+    let (mut seen, mut alike) = (BTreeSet::new(), 0);
+    let mut options: Vec<DecisionOption> = complete.collect();
+    options.retain(|option| {
+        let is_new = seen.insert(comparable(&option.text));
+        alike += usize::from(!is_new);
+        is_new
+    });
     if options.len() < 2 {
+        let alike = match alike {
+            0 => String::new(),
+            alike => format!(", {alike} of them like another"),
+        };
         return Err(format!(
-            "the decision has {} options with text and impact, of {} given: at least 2 are needed",
+            "the decision has {} options with text and impact, of {} given{alike}: at least 2 are needed",
             options.len(),
             given.len(),
         ));

@@ -155,7 +155,11 @@ fn name(text: &str) -> Option<String> {
     let trimmed = text.trim().trim_matches(|c| matches!(c, '[' | ']' | '"' | '*' | '`')).trim();
     // A sentence's full stop goes, one behind a short word (`Jr.`) stays.
     let ends_long = |t: &&str| t.rsplit(' ').next().is_some_and(|word| word.chars().count() > 3);
-    let trimmed = trimmed.strip_suffix('.').filter(ends_long).unwrap_or(trimmed);
+    named(trimmed.strip_suffix('.').filter(ends_long).unwrap_or(trimmed))
+}
+
+/// A name, unless it says that there is none.
+fn named(trimmed: &str) -> Option<String> {
     let is_none = ["", "...", "…", "none", "n/a", "null", "unchanged", "false"];
     (!is_none.iter().any(|n| trimmed.eq_ignore_ascii_case(n))).then(|| trimmed.to_owned())
 }
@@ -199,10 +203,10 @@ fn items(
     if is_story { (Vec::new(), start) } else { (split(words), end) }
 }
 
-/// An item of a JSON array: a text, or an object with a name.
+/// An item of a JSON array: a text, or an object with a name. Its quotes and brackets are its own.
 fn item(value: &Value) -> Option<String> {
     let text = value.as_str().or_else(|| value.get("name")?.as_str())?;
-    name(text)
+    named(text.trim())
 }
 
 fn split(words: &str) -> Vec<String> {
