@@ -19,6 +19,8 @@ struct Entry {
     name: &'static str,
     load: fn(&Path, &str, &[String]) -> Result<Study, ConfigError>,
     build: fn(&Value) -> Result<Box<dyn AnyExperiment>, String>,
+    /// Checks settings as `load` checks a config.
+    check: fn(&Value) -> Result<(), String>,
     player: fn() -> Box<dyn Player>,
     /// Where its config says who answers.
     model_key: &'static str,
@@ -31,6 +33,7 @@ const ENTRIES: &[Entry] = &[
         name: adventure::NAME,
         load: adventure::load,
         build: |settings| Ok(Box::new(adventure::Adventure::from_settings(settings)?)),
+        check: |settings| adventure::Adventure::from_settings(settings).map(|_| ()),
         player: || Box::new(adventure::SimulatedMaster),
         model_key: "model",
         reenact: None,
@@ -39,6 +42,7 @@ const ENTRIES: &[Entry] = &[
         name: deliberation::NAME,
         load: deliberation::load,
         build: |settings| Ok(Box::new(deliberation::Deliberation::from_settings(settings)?)),
+        check: deliberation::check_settings,
         player: || Box::new(deliberation::SimulatedDeliberation),
         model_key: "provider",
         reenact: Some(deliberation::reenact),
@@ -47,6 +51,7 @@ const ENTRIES: &[Entry] = &[
         name: game24::NAME,
         load: game24::load,
         build: |settings| Ok(Box::new(game24::Game24::from_settings(settings)?)),
+        check: game24::check_settings,
         player: || Box::new(game24::SimulatedSolver),
         model_key: "model",
         reenact: None,
@@ -55,6 +60,7 @@ const ENTRIES: &[Entry] = &[
         name: public_goods::NAME,
         load: public_goods::load,
         build: |settings| Ok(Box::new(public_goods::PublicGoods::from_settings(settings)?)),
+        check: public_goods::check_settings,
         player: || Box::new(public_goods::SimulatedPlayers),
         model_key: "model",
         reenact: Some(public_goods_log::reenact),
@@ -63,6 +69,8 @@ const ENTRIES: &[Entry] = &[
         name: public_goods_log::NAME,
         load: public_goods_log::load,
         build: |settings| Ok(Box::new(public_goods_log::PublicGoodsLog::from_settings(settings)?)),
+        // There are no configs of it.
+        check: |_| Ok(()),
         // Never asked: its runs have answers of their own.
         player: || Box::new(public_goods::SimulatedPlayers),
         model_key: "model",
@@ -72,6 +80,7 @@ const ENTRIES: &[Entry] = &[
         name: society::NAME,
         load: society::load,
         build: |settings| Ok(Box::new(society::Society::from_settings(settings)?)),
+        check: society::check_settings,
         player: || Box::new(society::SimulatedSociety),
         model_key: "model",
         reenact: Some(society_log::reenact),
@@ -80,6 +89,8 @@ const ENTRIES: &[Entry] = &[
         name: society_log::NAME,
         load: society_log::load,
         build: |settings| Ok(Box::new(society_log::SocietyLog::from_settings(settings)?)),
+        // There are no configs of it.
+        check: |_| Ok(()),
         // Never asked: its runs have answers of their own.
         player: || Box::new(society::SimulatedSociety),
         model_key: "model",
@@ -232,6 +243,20 @@ pub fn store(record: &RunRecord<'_>) -> Result<Option<Stored>, String> {
 pub fn build(name: &str, settings: &Value) -> Result<Box<dyn AnyExperiment>, RegistryError> {
     (entry(name)?.build)(settings)
         .map_err(|reason| RegistryError::BadSettings { name: name.to_owned(), reason })
+}
+
+/// Checks the settings of a fork as a config is checked. What is wrong with its parent's, too, passes:
+/// original runs may have what a config may not.
+///
+/// # Errors
+/// [`RegistryError`]: not known to this program, or a value that makes no sense.
+pub fn check_fork(name: &str, settings: &Value, parent: &Value) -> Result<(), RegistryError> {
+    let check = entry(name)?.check;
+    let Err(reason) = check(settings) else { return Ok(()) };
+    match check(parent) {
+        Err(before) if before == reason => Ok(()),
+        _ => Err(RegistryError::BadSettings { name: name.to_owned(), reason }),
+    }
 }
 
 /// Who plays an experiment for the simulated model.
