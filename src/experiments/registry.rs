@@ -25,8 +25,21 @@ struct Entry {
     /// Where its config says who answers.
     model_key: &'static str,
     /// Original runs of another program, told again by ours.
-    reenact: Option<Reenact>,
+    originals: Option<Originals>,
 }
+
+/// How original runs of another program are taken in.
+struct Originals {
+    /// What `retold import` calls them. Which experiment tells one again is seen in its files only.
+    import: &'static str,
+    reenact: Reenact,
+}
+
+const DELIBERATIONS: Originals =
+    Originals { import: "deliberation", reenact: deliberation::reenact };
+const PUBLIC_GOODS: Originals =
+    Originals { import: "public-goods", reenact: public_goods_log::reenact };
+const SOCIETIES: Originals = Originals { import: "society", reenact: society_log::reenact };
 
 const ENTRIES: &[Entry] = &[
     Entry {
@@ -36,7 +49,7 @@ const ENTRIES: &[Entry] = &[
         check: |settings| adventure::Adventure::from_settings(settings).map(|_| ()),
         player: || Box::new(adventure::SimulatedMaster),
         model_key: "model",
-        reenact: None,
+        originals: None,
     },
     Entry {
         name: deliberation::NAME,
@@ -45,7 +58,7 @@ const ENTRIES: &[Entry] = &[
         check: deliberation::check_settings,
         player: || Box::new(deliberation::SimulatedDeliberation),
         model_key: "provider",
-        reenact: Some(deliberation::reenact),
+        originals: Some(DELIBERATIONS),
     },
     Entry {
         name: game24::NAME,
@@ -54,7 +67,7 @@ const ENTRIES: &[Entry] = &[
         check: game24::check_settings,
         player: || Box::new(game24::SimulatedSolver),
         model_key: "model",
-        reenact: None,
+        originals: None,
     },
     Entry {
         name: public_goods::NAME,
@@ -63,7 +76,7 @@ const ENTRIES: &[Entry] = &[
         check: public_goods::check_settings,
         player: || Box::new(public_goods::SimulatedPlayers),
         model_key: "model",
-        reenact: Some(public_goods_log::reenact),
+        originals: Some(PUBLIC_GOODS),
     },
     Entry {
         name: public_goods_log::NAME,
@@ -74,7 +87,7 @@ const ENTRIES: &[Entry] = &[
         // Never asked: its runs have answers of their own.
         player: || Box::new(public_goods::SimulatedPlayers),
         model_key: "model",
-        reenact: None,
+        originals: Some(PUBLIC_GOODS),
     },
     Entry {
         name: society::NAME,
@@ -83,7 +96,7 @@ const ENTRIES: &[Entry] = &[
         check: society::check_settings,
         player: || Box::new(society::SimulatedSociety),
         model_key: "model",
-        reenact: Some(society_log::reenact),
+        originals: Some(SOCIETIES),
     },
     Entry {
         name: society_log::NAME,
@@ -94,7 +107,7 @@ const ENTRIES: &[Entry] = &[
         // Never asked: its runs have answers of their own.
         player: || Box::new(society::SimulatedSociety),
         model_key: "model",
-        reenact: Some(society_log::reenact),
+        originals: Some(SOCIETIES),
     },
 ];
 
@@ -269,7 +282,14 @@ pub fn player(name: &str) -> Result<Box<dyn Player>, RegistryError> {
 
 /// Whether something is the name of an experiment that knows original runs of other programs.
 pub fn knows_originals(name: &str) -> bool {
-    entry(&name.replace('-', "_")).is_ok_and(|entry| entry.reenact.is_some())
+    entry(&name.replace('-', "_")).is_ok_and(|entry| entry.originals.is_some())
+}
+
+/// What `retold import` calls the original runs that an experiment tells again; its own name if there are
+/// none.
+pub fn import_name(experiment: &str) -> &str {
+    let originals = entry(experiment).ok().and_then(|entry| entry.originals.as_ref());
+    originals.map_or(experiment, |originals| originals.import)
 }
 
 /// Reads an original run of another program, to be executed again by an experiment; `None` if the
@@ -282,5 +302,6 @@ pub fn reenact(
     path: &Path,
 ) -> Result<Option<Result<Reenactment, ReenactError>>, RegistryError> {
     // `public-goods` is easier to type than `public_goods`.
-    Ok(entry(&name.replace('-', "_"))?.reenact.map(|reenact| reenact(path)))
+    let originals = entry(&name.replace('-', "_"))?.originals.as_ref();
+    Ok(originals.map(|originals| (originals.reenact)(path)))
 }
