@@ -21,7 +21,8 @@ pub(super) struct Folder(PathBuf);
 /// Whether a run writes its folder.
 #[derive(Debug, Clone, Copy, Default, clap::Args)]
 pub(super) struct FolderArgs {
-    /// Write no output folder, nor when the run is resumed: `retold outputs RUN` makes it later.
+    /// Write no output folder: `retold outputs RUN` makes it later. A run that began with it is resumed
+    /// without one, too; given to resume, it holds for that time only.
     #[arg(long)]
     no_outputs: bool,
 }

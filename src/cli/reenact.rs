@@ -81,9 +81,8 @@ fn unfinished(
 
 /// What to do about a run that executes an original run and is not at its end.
 pub(super) fn how_to_go_on(experiment: &str, original: &str, name: &str) -> String {
-    format!(
-        "`retold import {experiment} {original} --resume {name}` goes on with it; nothing is lost"
-    )
+    let import = registry::import_name(experiment);
+    format!("`retold import {import} {original} --resume {name}` goes on with it; nothing is lost")
 }
 
 /// An original run about to be executed.

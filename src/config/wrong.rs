@@ -14,7 +14,8 @@ pub fn figure(value: f64) -> String {
 }
 
 /// The first thing in a config that makes no sense.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{key}: {message}")]
 pub struct Wrong {
     /// The key, with dots; list items in brackets, from 0: `topic.options[2]`.
     pub key: String,

@@ -19,71 +19,95 @@ struct Entry {
     name: &'static str,
     load: fn(&Path, &str, &[String]) -> Result<Study, ConfigError>,
     build: fn(&Value) -> Result<Box<dyn AnyExperiment>, String>,
+    /// Checks settings as `load` checks a config.
+    check: fn(&Value) -> Result<(), String>,
     player: fn() -> Box<dyn Player>,
     /// Where its config says who answers.
     model_key: &'static str,
     /// Original runs of another program, told again by ours.
-    reenact: Option<Reenact>,
+    originals: Option<Originals>,
 }
+
+/// How original runs of another program are taken in.
+struct Originals {
+    /// What `retold import` calls them. Which experiment tells one again is seen in its files only.
+    import: &'static str,
+    reenact: Reenact,
+}
+
+const DELIBERATIONS: Originals =
+    Originals { import: "deliberation", reenact: deliberation::reenact };
+const PUBLIC_GOODS: Originals =
+    Originals { import: "public-goods", reenact: public_goods_log::reenact };
+const SOCIETIES: Originals = Originals { import: "society", reenact: society_log::reenact };
 
 const ENTRIES: &[Entry] = &[
     Entry {
         name: adventure::NAME,
         load: adventure::load,
         build: |settings| Ok(Box::new(adventure::Adventure::from_settings(settings)?)),
+        check: |settings| adventure::Adventure::from_settings(settings).map(|_| ()),
         player: || Box::new(adventure::SimulatedMaster),
         model_key: "model",
-        reenact: None,
+        originals: None,
     },
     Entry {
         name: deliberation::NAME,
         load: deliberation::load,
         build: |settings| Ok(Box::new(deliberation::Deliberation::from_settings(settings)?)),
+        check: deliberation::check_settings,
         player: || Box::new(deliberation::SimulatedDeliberation),
         model_key: "provider",
-        reenact: Some(deliberation::reenact),
+        originals: Some(DELIBERATIONS),
     },
     Entry {
         name: game24::NAME,
         load: game24::load,
         build: |settings| Ok(Box::new(game24::Game24::from_settings(settings)?)),
+        check: game24::check_settings,
         player: || Box::new(game24::SimulatedSolver),
         model_key: "model",
-        reenact: None,
+        originals: None,
     },
     Entry {
         name: public_goods::NAME,
         load: public_goods::load,
         build: |settings| Ok(Box::new(public_goods::PublicGoods::from_settings(settings)?)),
+        check: public_goods::check_settings,
         player: || Box::new(public_goods::SimulatedPlayers),
         model_key: "model",
-        reenact: Some(public_goods_log::reenact),
+        originals: Some(PUBLIC_GOODS),
     },
     Entry {
         name: public_goods_log::NAME,
         load: public_goods_log::load,
         build: |settings| Ok(Box::new(public_goods_log::PublicGoodsLog::from_settings(settings)?)),
+        // There are no configs of it.
+        check: |_| Ok(()),
         // Never asked: its runs have answers of their own.
         player: || Box::new(public_goods::SimulatedPlayers),
         model_key: "model",
-        reenact: None,
+        originals: Some(PUBLIC_GOODS),
     },
     Entry {
         name: society::NAME,
         load: society::load,
         build: |settings| Ok(Box::new(society::Society::from_settings(settings)?)),
+        check: society::check_settings,
         player: || Box::new(society::SimulatedSociety),
         model_key: "model",
-        reenact: Some(society_log::reenact),
+        originals: Some(SOCIETIES),
     },
     Entry {
         name: society_log::NAME,
         load: society_log::load,
         build: |settings| Ok(Box::new(society_log::SocietyLog::from_settings(settings)?)),
+        // There are no configs of it.
+        check: |_| Ok(()),
         // Never asked: its runs have answers of their own.
         player: || Box::new(society::SimulatedSociety),
         model_key: "model",
-        reenact: Some(society_log::reenact),
+        originals: Some(SOCIETIES),
     },
 ];
 
@@ -234,6 +258,20 @@ pub fn build(name: &str, settings: &Value) -> Result<Box<dyn AnyExperiment>, Reg
         .map_err(|reason| RegistryError::BadSettings { name: name.to_owned(), reason })
 }
 
+/// Checks the settings of a fork as a config is checked. What is wrong with its parent's, too, passes:
+/// original runs may have what a config may not.
+///
+/// # Errors
+/// [`RegistryError`]: not known to this program, or a value that makes no sense.
+pub fn check_fork(name: &str, settings: &Value, parent: &Value) -> Result<(), RegistryError> {
+    let check = entry(name)?.check;
+    let Err(reason) = check(settings) else { return Ok(()) };
+    match check(parent) {
+        Err(before) if before == reason => Ok(()),
+        _ => Err(RegistryError::BadSettings { name: name.to_owned(), reason }),
+    }
+}
+
 /// Who plays an experiment for the simulated model.
 ///
 /// # Errors
@@ -244,7 +282,14 @@ pub fn player(name: &str) -> Result<Box<dyn Player>, RegistryError> {
 
 /// Whether something is the name of an experiment that knows original runs of other programs.
 pub fn knows_originals(name: &str) -> bool {
-    entry(&name.replace('-', "_")).is_ok_and(|entry| entry.reenact.is_some())
+    entry(&name.replace('-', "_")).is_ok_and(|entry| entry.originals.is_some())
+}
+
+/// What `retold import` calls the original runs that an experiment tells again; its own name if there are
+/// none.
+pub fn import_name(experiment: &str) -> &str {
+    let originals = entry(experiment).ok().and_then(|entry| entry.originals.as_ref());
+    originals.map_or(experiment, |originals| originals.import)
 }
 
 /// Reads an original run of another program, to be executed again by an experiment; `None` if the
@@ -257,5 +302,6 @@ pub fn reenact(
     path: &Path,
 ) -> Result<Option<Result<Reenactment, ReenactError>>, RegistryError> {
     // `public-goods` is easier to type than `public_goods`.
-    Ok(entry(&name.replace('-', "_"))?.reenact.map(|reenact| reenact(path)))
+    let originals = entry(&name.replace('-', "_"))?.originals.as_ref();
+    Ok(originals.map(|originals| (originals.reenact)(path)))
 }

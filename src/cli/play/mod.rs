@@ -132,7 +132,7 @@ pub(super) fn go_on(started: &RunStarted) -> String {
         return "play --resume".to_owned();
     }
     match settings_of(started).is_ok_and(|settings| reenact::is_one(&settings)) {
-        true => format!("import {} ORIGINAL --resume", started.experiment),
+        true => format!("import {} ORIGINAL --resume", registry::import_name(&started.experiment)),
         false => "resume".to_owned(),
     }
 }

@@ -35,7 +35,7 @@ impl Adventure {
     /// What in the settings cannot be executed.
     pub fn new(settings: Settings) -> Result<Self, String> {
         let Settings { config, prompts } = settings;
-        check::check(&config).map_err(|wrong| format!("{}: {}", wrong.key, wrong.message))?;
+        check::check(&config).map_err(|wrong| wrong.to_string())?;
         let adventure = Adventure {
             prompts: Prompts::new(&prompts).map_err(|e| e.to_string())?,
             narrative: Arc::new(narrative_parser().map_err(|e| e.to_string())?),

@@ -2,6 +2,9 @@
 
 use std::path::Path;
 
+use serde::Deserialize;
+use serde_json::Value;
+
 use super::NAME;
 use super::check::check;
 use super::config::Config;
@@ -46,6 +49,15 @@ pub fn load(path: &Path, text: &str, overrides: &[String]) -> Result<Study, Conf
     let experiment = serde_json::to_value(&settings);
     let experiment = experiment.map_err(|e| value(path, "settings", e.to_string()))?;
     Ok(Study { experiment: NAME.to_owned(), seed, settings: StudySettings { experiment, runtime } })
+}
+
+/// Checks the settings of a run that a config does not make, as a config is checked.
+///
+/// # Errors
+/// The first value that makes no sense, with its key.
+pub fn check_settings(settings: &Value) -> Result<(), String> {
+    let settings = Settings::deserialize(settings).map_err(|e| e.to_string())?;
+    check(&settings.config).map_err(|wrong| wrong.to_string())
 }
 
 fn warn_of_legacy(config: &Config) {

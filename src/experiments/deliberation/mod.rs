@@ -49,7 +49,7 @@ pub use config::{Config, Topic};
 pub use experiment::Deliberation;
 pub use facts::Fact;
 pub use grouping::{Formed, group};
-pub use load::load;
+pub use load::{check_settings, load};
 pub use original::{AfterPhase3, Original, OriginalParticipant};
 pub use reenact::reenact;
 pub use settings::Settings;

@@ -3,11 +3,12 @@
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::puzzles::{BUILT_IN, Puzzle, parse_list, rows};
 use super::{NAME, experiment::Game24};
 use crate::config::{
-    ConfigError, ModelConfig, RequestConfig, Runtime, beside, load as load_yaml, read_text,
+    ConfigError, ModelConfig, RequestConfig, Runtime, Wrong, beside, load as load_yaml, read_text,
     with_overrides,
 };
 use crate::experiments::study::{Study, StudySettings};
@@ -119,10 +120,7 @@ pub fn load(path: &Path, text: &str, overrides: &[String]) -> Result<Study, Conf
     if let Some(other) = experiment.filter(|name| name != NAME) {
         return Err(value("experiment", format!("this is read as {NAME}, and it says {other:?}")));
     }
-    if samples == 0 {
-        return Err(value("samples", "at least 1".to_owned()));
-    }
-    request.check().map_err(|(key, message)| value(&key, message))?;
+    check(samples, &request).map_err(|wrong| wrong.at(path))?;
     let list = match &puzzles.file {
         Some(file) => read_text(&beside(path, file))?,
         None => BUILT_IN.to_owned(),
@@ -159,4 +157,20 @@ pub fn load(path: &Path, text: &str, overrides: &[String]) -> Result<Study, Conf
     let experiment = experiment.map_err(|e| value("settings", e.to_string()))?;
     let settings = StudySettings { experiment, runtime: Runtime { model, limits, retry } };
     Ok(Study { experiment: NAME.to_owned(), seed, settings })
+}
+
+fn check(samples: u32, request: &RequestConfig) -> Result<(), Wrong> {
+    if samples == 0 {
+        return Err(Wrong::new("samples", "at least 1"));
+    }
+    Ok(request.check()?)
+}
+
+/// Checks the settings of a run that a config does not make, as a config is checked.
+///
+/// # Errors
+/// The first value that makes no sense, with its key.
+pub fn check_settings(settings: &Value) -> Result<(), String> {
+    let settings = Settings::deserialize(settings).map_err(|e| e.to_string())?;
+    check(settings.samples, &settings.request).map_err(|wrong| wrong.to_string())
 }

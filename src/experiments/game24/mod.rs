@@ -13,7 +13,7 @@ mod puzzles;
 mod simulated;
 mod state;
 
-pub use config::{Config, PuzzlesConfig, Settings, load};
+pub use config::{Config, PuzzlesConfig, Settings, check_settings, load};
 pub use experiment::Game24;
 pub use puzzles::{BUILT_IN, Puzzle, PuzzleError};
 pub use simulated::SimulatedSolver;

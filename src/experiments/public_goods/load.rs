@@ -2,6 +2,9 @@
 
 use std::path::Path;
 
+use serde::Deserialize;
+use serde_json::Value;
+
 use super::NAME;
 use super::check::check;
 use super::config::Config;
@@ -34,6 +37,15 @@ pub fn load(path: &Path, text: &str, overrides: &[String]) -> Result<Study, Conf
         .and_then(|game| game.rehearse())
         .map_err(|message| wrong(Wrong::new("prompts", message)))?;
     study(seed, &settings, runtime).map_err(|message| wrong(Wrong::new("settings", message)))
+}
+
+/// Checks the settings of a run that a config does not make, as a config is checked.
+///
+/// # Errors
+/// The first value that makes no sense, with its key.
+pub fn check_settings(settings: &Value) -> Result<(), String> {
+    let settings = Settings::deserialize(settings).map_err(|e| e.to_string())?;
+    check(&settings.config).map_err(|wrong| wrong.to_string())
 }
 
 /// A run about to be recorded.

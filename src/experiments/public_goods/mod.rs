@@ -57,7 +57,7 @@ pub use avatars::AVATARS;
 pub use config::{Config, Horizon, Player, ReasoningConfig, Unusable};
 pub use experiment::PublicGoods;
 pub use facts::{By, Fact, Turn};
-pub use load::load;
+pub use load::{check_settings, load};
 pub(super) use outputs::files as output_files;
 pub use reenact::reenact;
 pub(super) use report::report;

@@ -2,6 +2,9 @@
 
 use std::path::Path;
 
+use serde::Deserialize;
+use serde_json::Value;
+
 use super::check::check;
 use super::config::{Config, ModelShare};
 use super::experiment::Society;
@@ -50,4 +53,13 @@ pub fn load(path: &Path, text: &str, overrides: &[String]) -> Result<Study, Conf
     let runtime = Runtime { model: config.model, limits: config.limits, retry: config.retry };
     let settings = StudySettings { experiment, runtime };
     Ok(Study { experiment: NAME.to_owned(), seed: config.seed, settings })
+}
+
+/// Checks the settings of a run that a config does not make, as a config is checked.
+///
+/// # Errors
+/// The first value that makes no sense, with its key.
+pub fn check_settings(settings: &Value) -> Result<(), String> {
+    let settings = Settings::deserialize(settings).map_err(|e| e.to_string())?;
+    check(&settings.into()).map_err(|(key, message)| format!("{key}: {message}"))
 }

@@ -58,7 +58,7 @@ pub use agreement::{Agreement, agreement};
 pub use config::{Config, ContextConfig, ModelShare};
 pub use experiment::Society;
 pub use facts::{Fact, Rejecter};
-pub use load::load;
+pub use load::{check_settings, load};
 pub use personality::Personality;
 pub use rules::Rules;
 pub use settings::Settings;

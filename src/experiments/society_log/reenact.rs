@@ -67,7 +67,7 @@ pub fn reenact(path: &Path) -> Result<Reenactment, ReenactError> {
     Ok(Reenactment {
         study: Study { experiment: NAME.to_owned(), seed: 0, settings },
         model: Arc::new(Answers { source, by_call }),
-        notes: notes(&rows, misplaced, summary.is_some()),
+        notes: notes(&rows, &agents, misplaced, summary.is_some()),
         compare: Box::new(move |files| compare(files, summary.as_deref())),
     })
 }
@@ -109,7 +109,12 @@ fn in_order(rows: &mut [(u64, Row)]) -> usize {
     misplaced
 }
 
-fn notes(rows: &[(u64, Row)], misplaced: usize, has_summary: bool) -> Vec<String> {
+fn notes(
+    rows: &[(u64, Row)],
+    agents: &BTreeSet<&str>,
+    misplaced: usize,
+    has_summary: bool,
+) -> Vec<String> {
     let mut notes: Vec<String> = [
         "the prompts: each question is what the log holds of the situation",
         "the raw answers: each is put together from the action, target, content and thought that were \
@@ -119,14 +124,15 @@ fn notes(rows: &[(u64, Row)], misplaced: usize, has_summary: bool) -> Vec<String
     .map(str::to_owned)
     .to_vec();
     let trades = rows.iter().filter(|(_, row)| row.success && row.action_type == "trade");
-    let (named, open): (Vec<&Row>, Vec<&Row>) =
-        trades.map(|(_, row)| row).partition(|row| row.target.is_string());
-    if !named.is_empty() || !open.is_empty() {
+    // Many a target is "None" or "market".
+    let names_agent = |row: &Row| row.target.as_str().is_some_and(|name| agents.contains(name));
+    let named = trades.clone().filter(|(_, row)| names_agent(row)).count();
+    let all = trades.count();
+    if all > 0 {
         notes.push(format!(
-            "what was given in {} trades that were done there, {} of them open offers to nobody by name: ours \
-             gives an amount to an agent, so action@2 rejects them; what they changed is taken from the log",
-            named.len() + open.len(),
-            open.len()
+            "what was given in {all} trades that were done there, {} of them open offers, whose target is no agent of the log: \
+             ours gives an amount to an agent, so action@2 rejects them; what they changed is taken from the log",
+            all - named
         ));
     }
     if misplaced > 0 {

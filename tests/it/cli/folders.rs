@@ -110,6 +110,19 @@ fn no_outputs_is_remembered() {
     place.ok("outputs latest --to mine");
 }
 
+/// Who wanted none when going on with a run gets one the next time, as the help says.
+#[test]
+fn no_outputs_of_a_resume_holds_once() {
+    let place = place();
+    assert_eq!(place.run("run pilot.yaml --quiet --log-limit 150000").code, 3);
+    let (resumed, code) = place.json("resume latest --no-outputs");
+    assert_eq!((code, &resumed["outputs"]), (0, &serde_json::Value::Null), "{resumed}");
+    assert!(!place.path(FOLDER).exists());
+    let (again, code) = place.json("resume latest");
+    assert_eq!((code, &again["outputs"]), (0, &FOLDER.into()), "{again}");
+    assert!(place.path(FOLDER).is_dir());
+}
+
 #[test]
 fn a_folder_that_came_up_meanwhile_takes_nothing_from_the_run() {
     let place = place();

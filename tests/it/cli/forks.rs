@@ -1,5 +1,9 @@
 //! `retold fork`.
 
+use std::path::Path;
+
+use retold::experiments::registry::{check_fork, study};
+
 use crate::support::cli::{Place, assert_said};
 
 #[test]
@@ -58,4 +62,61 @@ fn what_cannot_be_forked() {
     ]);
     assert_eq!(place.json("log").0["runs"].as_array().unwrap().len(), 1, "nothing is recorded");
     assert_said!("forks_wrong", shown);
+}
+
+/// A value that a config may not have is refused in a fork, too, in the same words.
+#[test]
+fn values_out_of_range_are_refused() {
+    let run = |config: &str, small: &str| {
+        let place = Place::new();
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/config");
+        place.ok(&format!("run {folder}/{config}.yaml -q --no-outputs {small}"));
+        place
+    };
+    let cases: [(&str, &str, &[&str]); 5] = [
+        (
+            "public_goods_small",
+            "--set games=1 --set game_length=1",
+            &["config.group_size=50", "config.mpcr=9", "config.game_length=0"],
+        ),
+        ("society_small", "--set days=1", &["days=0", "agents=1", "rules.pool_share=2"]),
+        ("adventure", "--set turns=1", &["config.turns=0"]),
+        (
+            "deliberation_small",
+            "--set participants_per_condition=1",
+            &["config.max_socratic_exchanges=0"],
+        ),
+        ("game24", "--set puzzles.rows=0..1 --set samples=1", &["samples=0"]),
+    ];
+    let mut said = String::new();
+    for (config, small, wrong) in cases {
+        let place = run(config, small);
+        let commands = wrong.iter().map(|set| format!("fork latest --set {set}"));
+        let commands: Vec<String> = commands.collect();
+        said += &place.session(&commands.iter().map(String::as_str).collect::<Vec<_>>());
+        let (runs, _) = place.json("log");
+        assert_eq!(runs["runs"].as_array().unwrap().len(), 1, "nothing is recorded of {config}");
+        assert_eq!(place.json("replay latest").0["identical"], true, "{config}");
+    }
+    assert_said!("forks_out_of_range", said);
+}
+
+/// Original runs may have what a config may not: a fork of one keeps it, and brings nothing else in.
+#[test]
+fn what_was_wrong_with_the_parent_is_no_mistake_of_the_fork() {
+    let config = Path::new(env!("CARGO_MANIFEST_DIR")).join("config/public_goods_small.yaml");
+    let plain = study(&config, None, &[]).unwrap().settings.experiment;
+    let mut both = plain.clone();
+    for key in ["punishment_enabled", "reward_enabled"] {
+        both["config"][key] = true.into();
+        both["config"]["peer_incentive_cost"] = 1.into();
+    }
+    let mut more = both.clone();
+    more["config"]["mpcr"] = 9.into();
+    let check = |settings, parent| check_fork("public_goods", settings, parent);
+    assert_eq!(check(&both, &both), Ok(()));
+    for (settings, parent, what) in [(&both, &plain, "reward_enabled"), (&more, &both, "mpcr")] {
+        let said = check(settings, parent).unwrap_err().to_string();
+        assert!(said.contains(&format!(" do not fit: {what}: ")), "{said}");
+    }
 }

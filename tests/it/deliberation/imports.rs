@@ -1,18 +1,8 @@
 //! The import of an original run that was stopped midway: it is told how to go on, and goes on.
 
-use std::sync::Arc;
-use std::sync::atomic::AtomicUsize;
-
-use retold::experiments::reenact::Reenactment;
-use retold::experiments::registry::{build, reenact};
-use retold::id::RunId;
-use retold::run::{Finish, Setup, Signal, Stop, execute};
-
-use super::runs::StopsAfter;
-use crate::support::block_on;
 use crate::support::cases::fixtures;
 use crate::support::cli::{Place, assert_said};
-use crate::support::logs::open;
+use crate::support::stops::stopped_import;
 
 /// A place with the original run, whose import was stopped after some answers.
 fn stopped_after(answers: usize) -> Place {
@@ -22,17 +12,7 @@ fn stopped_after(answers: usize) -> Place {
         let file = file.unwrap();
         std::fs::copy(file.path(), place.path("pilot").join(file.file_name())).unwrap();
     }
-    let Reenactment { study, model, .. } =
-        reenact("deliberation", &place.path("pilot")).unwrap().unwrap().unwrap();
-    let experiment = build("deliberation", &study.settings.experiment).unwrap();
-    let log = open(&place.path("retold.db"));
-    let signal = Signal::default();
-    let left = AtomicUsize::new(answers);
-    let model = Arc::new(StopsAfter { inner: model, left, signal: signal.clone() });
-    let setup = Setup::record(&log, RunId([7; 8]), "deliberation", model);
-    let setup = setup.seed(study.seed).settings(serde_json::to_value(&study.settings).unwrap());
-    let ended = block_on(execute(experiment.as_ref(), Setup { signal, ..setup })).unwrap();
-    assert!(matches!(ended.finish, Finish::Stopped(Stop::Interrupted)), "{:?}", ended.finish);
+    stopped_import(&place, "deliberation", "pilot", answers);
     place
 }
 

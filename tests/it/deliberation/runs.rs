@@ -2,17 +2,16 @@
 
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::AtomicUsize;
 
-use futures::future::BoxFuture;
 use retold::experiments::deliberation::SimulatedDeliberation;
 use retold::experiments::registry::{build, study};
 use retold::experiments::study::Study;
 use retold::model::simulated::{Misbehaviour, Player, Simulated};
-use retold::model::{Answerer, Ask, Failure, Model, ModelInfo, Response};
-use retold::run::{AnyExperiment, Ended, Finish, Mode, Signal, Stop};
+use retold::run::{AnyExperiment, Ended, Finish, Mode, Stop};
 
 use crate::support::block_on;
+use crate::support::stops::StopsAfter;
 use crate::support::trial::Trial;
 
 pub(super) fn small(overrides: &[&str]) -> Box<dyn AnyExperiment> {
@@ -90,26 +89,6 @@ fn agreement_ends_it_after_phase_2() {
     assert_eq!(ended.report.json["by_condition"]["acp"]["completed"], 10);
     let none = serde_json::json!({});
     assert_eq!(ended.report.json["by_condition"]["acp"]["final_vote_distribution"], none);
-}
-
-/// Answers like another model, and asks the run to stop after so many answers.
-pub(crate) struct StopsAfter {
-    pub(crate) inner: Answerer,
-    pub(crate) left: AtomicUsize,
-    pub(crate) signal: Signal,
-}
-
-impl Model for StopsAfter {
-    fn info(&self) -> ModelInfo {
-        self.inner.info()
-    }
-
-    fn answer<'a>(&'a self, ask: Ask<'a>) -> BoxFuture<'a, Result<Response, Failure>> {
-        if self.left.fetch_sub(1, Ordering::SeqCst) == 1 {
-            self.signal.stop();
-        }
-        self.inner.answer(ask)
-    }
 }
 
 #[test]

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 
 use crate::support::cli::{Place, assert_said};
 use crate::support::data::{folder, rows, subfolders};
+use crate::support::stops::stopped_import;
 
 /// Every folder comes out as it was: each value that its program took from an answer, and each payoff that it
 /// showed in a prompt. The prompts have the hashes of what was asked.
@@ -118,6 +119,26 @@ fn a_small_folder_of_a_local_model_is_imported_and_audited() {
         assert!(story.contains(said), "{said}\n{story}");
     }
     assert_eq!(place.json("replay latest").0["identical"], true);
+}
+
+/// The games are recorded under another name than the one under which they are imported.
+#[test]
+fn an_import_of_a_local_model_that_was_stopped_says_how_it_goes_on() {
+    let place = Place::new();
+    write(&place, &config(), &debug(), SIM);
+    stopped_import(&place, "public-goods", "run", 2);
+    let hint = "`retold import public-goods ORIGINAL --resume 07070707` goes on";
+    for command in ["show latest", "resume latest", "replay latest"] {
+        let said = place.run(command);
+        let all = format!("{}{}", said.out, said.err);
+        assert!(all.replace("0707070707070707", "07070707").contains(hint), "{command}: {all}");
+    }
+    let (gone_on, code) = place.json("import public-goods run --resume latest");
+    let whole = Place::new();
+    write(&whole, &config(), &debug(), SIM);
+    let (whole, _) = whole.json("import public-goods run");
+    assert_eq!((code, &gone_on["outcome_digest"]), (0, &whole["outcome_digest"]), "{gone_on}");
+    assert_eq!(place.json("log").0["runs"].as_array().unwrap().len(), 1, "no second run");
 }
 
 /// The exit code and the first line of what is said of a folder.

@@ -35,7 +35,7 @@ fn small() -> Vec<Value> {
 
 #[test]
 fn the_real_logs_are_read_again_and_whatever_they_refused_is_rejected_with_a_reason() {
-    let expected = [("haiku", 2598, 19, 1695, 1433, 1366), ("mistral", 1877, 363, 1088, 966, 773)];
+    let expected = [("haiku", 2598, 19, 1695, 1433, 1395), ("mistral", 1877, 363, 1088, 966, 960)];
     for (model, turns, refused, done_and_rejected, trades, open) in expected {
         let place = Place::new();
         let file = folder("society").join(format!("{model}_en_simulation_log.jsonl.gz"));

@@ -33,5 +33,6 @@ pub(crate) mod mixed;
 pub(crate) mod oracle;
 pub(crate) mod rows;
 pub(crate) mod shape;
+pub(crate) mod stops;
 pub(crate) mod tamper;
 pub(crate) mod trial;
