@@ -32,7 +32,7 @@ pub(super) struct Args {
 pub(super) fn run(args: Args, global: &Global, output: &Output) -> Result<Status, CliError> {
     let selected = select::run_or_file(global, &args.run)?;
     let mut reader = selected.log.reader()?;
-    let simulated = select::is_simulated(&select::started(reader.as_mut(), selected.run)?);
+    let simulated = select::started(reader.as_mut(), selected.run)?.is_simulated();
     let audit = audit(reader.as_mut(), selected.run, &args.decision)?;
     if output.is_json() {
         let mut object = object(&audit);

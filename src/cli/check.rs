@@ -34,7 +34,7 @@ pub(super) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     for run in &args.runs {
         let selected = select::run_or_file(global, run)?;
         let mut reader = selected.log.reader()?;
-        let simulated = select::is_simulated(&select::started(reader.as_mut(), selected.run)?);
+        let simulated = select::started(reader.as_mut(), selected.run)?.is_simulated();
         all.push((check(reader.as_mut(), selected.run, target)?, simulated));
     }
     if output.is_json() {

@@ -111,7 +111,7 @@ pub(super) fn files(
         let name = &record.started.experiment;
         return Err(CliError::usage(format!("experiment {name} has no outputs")));
     }
-    if select::is_simulated(&record.started) {
+    if record.started.is_simulated() {
         files.push(OutputFile::text(SIMULATED_MARK, select::SIMULATED));
     }
     Ok(files)

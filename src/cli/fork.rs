@@ -12,9 +12,9 @@ use super::run::new_run_id;
 use super::select::{self, Selected};
 use super::session::{self, Conclusion, Session};
 use crate::audit::{Target, audit};
-use crate::config::with_overrides;
+use crate::config::{ConfigError, explain, with_overrides};
 use crate::event::RunStarted;
-use crate::experiments::registry;
+use crate::experiments::registry::{self, RegistryError};
 use crate::id::Seq;
 use crate::model::Answerer;
 use crate::run::{Mode, Parent};
@@ -30,7 +30,8 @@ pub(super) struct Args {
     /// Share only what was answered before this place: a call, CALL#SAMPLE, or a seq.
     #[arg(long, value_name = "PLACE")]
     at: Option<Target>,
-    /// Change a recorded setting of the experiment, such as samples=10. Repeatable.
+    /// Change a recorded setting of the experiment, such as samples=10, or config.turns=12 where the
+    /// config is recorded whole. Repeatable.
     #[arg(long = "set", value_name = "KEY=VALUE")]
     settings: Vec<String>,
     // Last: its heading would take in what follows.
@@ -49,7 +50,7 @@ pub(super) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     let selected = select::run(global, &run)?;
     let mut reader = selected.log.reader()?;
     let started = select::started(reader.as_mut(), selected.run)?;
-    let settings = with_overrides(settings_of(&started)?.experiment, &overrides)?;
+    let settings = changed(&started, &overrides)?;
     let before = match at {
         None => None,
         Some(Target::Seq(seq)) => Some(seq),
@@ -58,6 +59,30 @@ pub(super) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     drop(reader);
     let forking = Forking { selected, before, settings, model, seat: None };
     fork(forking, global, output)
+}
+
+/// The recorded settings of an experiment, changed; the first change that they do not bear is told.
+fn changed(started: &RunStarted, overrides: &[String]) -> Result<Value, CliError> {
+    let recorded = settings_of(started)?.experiment;
+    let (mut settings, mut wrong) = (recorded.clone(), None);
+    for setting in overrides {
+        settings = with_overrides(settings, std::slice::from_ref(setting))?;
+        // A later one may mend what only both together make sense of.
+        wrong = match registry::build(&started.experiment, &settings) {
+            Ok(_) => None,
+            Err(error) => wrong.or(Some((setting, error))),
+        };
+    }
+    let Some((setting, error)) = wrong else { return Ok(settings) };
+    let RegistryError::BadSettings { reason, .. } = error else {
+        return Err(CliError::usage(error.to_string()));
+    };
+    let error = CliError::from(ConfigError::of_override(setting, explain(&reason)));
+    let group = setting.split(['.', '=']).next().unwrap_or_default();
+    Err(match recorded["config"].is_object() && recorded.get(group).is_none() {
+        true => error.hint(format!("the keys of the config are in a group: --set config.{group}")),
+        false => error,
+    })
 }
 
 /// A run to be recorded with the beginning of another.

@@ -71,12 +71,15 @@ pub(super) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
         return Ok(Status::Fine);
     }
     let exchanges = read_exchanges(path, clock::now())?;
-    let (run, count) = (new_run_id()?, exchanges.count);
+    let (run, count, simulated) = (new_run_id()?, exchanges.count, exchanges.simulated);
     exchanges.store(&SqliteBackend::open_or_create(&global.log, global.sqlite())?, run)?;
     match output.is_json() {
-        true => output.object(&json!({"run": run, "exchanges": count}))?,
-        false => output
-            .text(&format!("run {run}: {} imported from {shown}\n", counted(count, "exchange")))?,
+        true => output.object(&json!({"run": run, "exchanges": count, "simulated": simulated}))?,
+        false => {
+            let said = if simulated { select::SIMULATED } else { "" };
+            let count = counted(count, "exchange");
+            output.text(&format!("run {run}: {count} imported from {shown}\n{said}"))?;
+        }
     }
     Ok(Status::Fine)
 }

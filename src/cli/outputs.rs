@@ -38,7 +38,7 @@ pub(super) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     let shown = folder.display().to_string();
     match output.is_json() {
         true => {
-            let simulated = select::is_simulated(&record.started);
+            let simulated = record.started.is_simulated();
             output.object(&json!({
                 "run": selected.run, "folder": shown, "files": names, "simulated": simulated,
             }))?;
@@ -46,7 +46,7 @@ pub(super) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
         false => {
             let count = counted(files.len() as u64, "file");
             let mut text = format!("{count} of run {} in {shown}\n", selected.run);
-            if select::is_simulated(&record.started) {
+            if record.started.is_simulated() {
                 text.push_str(select::SIMULATED);
             }
             names.iter().for_each(|name| text.push_str(&format!("  {name}\n")));

@@ -119,7 +119,8 @@ fn execute(
         return Err(CliError::new(Status::Interrupted, message).hint(hint));
     }
     if !matches!(ended.finish, Finish::Finished) {
-        return session::stopped(ended, &name).map_or(Ok(Status::Interrupted), Err);
+        let go_on = format!("import {} {original} --resume {name}", study.experiment);
+        return session::stopped(ended, &go_on).map_or(Ok(Status::Interrupted), Err);
     }
     let mut record = RunRecord::read(reader.as_mut(), run)?;
     let built = registry::build(&study.experiment, &study.settings.experiment);

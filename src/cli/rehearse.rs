@@ -27,7 +27,7 @@ pub(super) fn run(
 ) -> Result<Status, CliError> {
     let Selected { log, run } = selected;
     let started = select::started(log.reader()?.as_mut(), run)?;
-    let simulated = select::is_simulated(&started);
+    let simulated = started.is_simulated();
     let mut settings = resume::settings_of(&started)?;
     let replaced = replace(&mut settings.experiment, folder)?;
     // What is wrong now is wrong with the templates.

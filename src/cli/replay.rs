@@ -38,7 +38,7 @@ pub(super) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     }
     let started = select::started(selected.log.reader()?.as_mut(), selected.run)?;
     let settings = settings_of(&started)?;
-    let simulated = select::is_simulated(&started);
+    let simulated = started.is_simulated();
     let command = go_on(&started);
     let session = Session {
         log: selected.log,

@@ -197,7 +197,7 @@ fn go_on(
 
 /// Made-up and real answers are never in one run.
 pub(super) fn one_kind(started: &RunStarted, simulated: bool, run: RunId) -> Result<(), CliError> {
-    if simulated == select::is_simulated(started) {
+    if simulated == started.is_simulated() {
         return Ok(());
     }
     let (was, now) = if simulated { ("real", "made-up") } else { ("made-up", "real") };

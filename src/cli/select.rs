@@ -106,10 +106,5 @@ pub(super) fn short_name(reader: &mut dyn Reader, run: RunId) -> Result<String, 
     Ok(whole[..(4..whole.len()).find(unique).unwrap_or(whole.len())].to_owned())
 }
 
-/// Whether a run's answers were made up by a program.
-pub(super) fn is_simulated(started: &RunStarted) -> bool {
-    started.model["simulated"].as_bool().unwrap_or(false)
-}
-
 /// What is said wherever made-up answers are shown.
 pub(super) const SIMULATED: &str = "SIMULATED: a program made these answers up; they are no data\n";

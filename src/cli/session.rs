@@ -103,14 +103,17 @@ pub(super) fn conclude(
         Err(e) => (None, Some(e)),
     };
     let nothing = nothing(&ended, &name);
+    let go_on = play::go_on(&select::started(log.reader()?.as_mut(), run)?);
+    let go_on = format!("{go_on} {name}");
     let status = match &ended.finish {
         Finish::Stopped(Stop::Interrupted) => Status::Interrupted,
         _ => Status::Fine,
     };
     let (written, error) = (written.as_ref(), nothing.as_ref());
-    say(&ended, Told { run, name: &name, experiment, simulated, written, error }, output)?;
+    let told = Told { run, name: &name, go_on: &go_on, experiment, simulated, written, error };
+    say(&ended, told, output)?;
     store(log, run, global)?;
-    stopped(ended, &name).or(failed).or(nothing).map_or(Ok(status), Err)
+    stopped(ended, &go_on).or(failed).or(nothing).map_or(Ok(status), Err)
 }
 
 /// The error of a run that finished and came to nothing, which must not look like success to a script.
@@ -132,6 +135,8 @@ fn nothing(ended: &Ended, name: &str) -> Option<CliError> {
 struct Told<'a> {
     run: RunId,
     name: &'a str,
+    /// The command that goes on with it, after `retold`.
+    go_on: &'a str,
     experiment: &'a str,
     simulated: bool,
     written: Option<&'a Written>,
@@ -140,7 +145,7 @@ struct Told<'a> {
 }
 
 fn say(ended: &Ended, told: Told<'_>, output: &Output) -> Result<(), CliError> {
-    let Told { run, name, experiment, simulated, written, error } = told;
+    let Told { run, name, go_on, experiment, simulated, written, error } = told;
     let Ended { finish, progress, outcome_digest, report, took } = ended;
     let (outcome, stop) = match finish {
         Finish::Finished => ("finished", None),
@@ -185,7 +190,7 @@ fn say(ended: &Ended, told: Told<'_>, output: &Output) -> Result<(), CliError> {
         }
         // What to do about calls that failed is said by the error.
         if error.is_none() {
-            text.push_str(&next_steps(outcome, name));
+            text.push_str(&next_steps(outcome, name, go_on));
         }
         output.text(&text)?;
     }
@@ -211,7 +216,8 @@ fn store(log: &Log, run: RunId, global: &Global) -> Result<(), CliError> {
     Ok(())
 }
 
-fn next_steps(outcome: &str, name: &str) -> String {
+fn next_steps(outcome: &str, name: &str, go_on: &str) -> String {
+    let command = format!("retold {go_on}");
     match outcome {
         "finished" => format!(
             "\nnext:\n  \
@@ -220,8 +226,8 @@ fn next_steps(outcome: &str, name: &str) -> String {
              retold show {name}            what the run holds\n  \
              retold export {name} FILE     write it to a file (.jsonl, .jsonl.gz, .jsonl.zst)\n"
         ),
-        "left" => format!("\nnext:\n  retold play --resume {name}   go on where you left\n"),
-        _ => format!("\nnext:\n  retold resume {name}          go on where it stopped\n"),
+        "left" => format!("\nnext:\n  {command:<25}   go on where you left\n"),
+        _ => format!("\nnext:\n  {command:<25}   go on where it stopped\n"),
     }
 }
 
@@ -230,8 +236,8 @@ fn is_left(stop: &Stop) -> bool {
     matches!(stop, Stop::Model { failure, .. } if failure.kind == FailureKind::Left)
 }
 
-/// The error of an execution that stopped, with what to do next.
-pub(super) fn stopped(ended: Ended, name: &str) -> Option<CliError> {
+/// The error of an execution that stopped, with what to do next: the command that goes on, after `retold`.
+pub(super) fn stopped(ended: Ended, go_on: &str) -> Option<CliError> {
     let Finish::Stopped(stop) = ended.finish else { return None };
     match stop {
         Stop::Interrupted => None,
@@ -243,7 +249,7 @@ pub(super) fn stopped(ended: Ended, name: &str) -> Option<CliError> {
             let error = CliError::from(stop);
             Some(match resumable && error.hints.is_empty() {
                 true => error.hint(format!(
-                    "what was recorded is kept: when this is mended, `retold resume {name}` goes on"
+                    "what was recorded is kept: when this is mended, `retold {go_on}` goes on"
                 )),
                 false => error,
             })

@@ -160,7 +160,7 @@ fn show_run(reader: &mut dyn Reader, run: RunId, output: &Output) -> Result<Stat
             "experiment": started.experiment,
             "seed": started.seed,
             "model": started.model,
-            "simulated": select::is_simulated(started),
+            "simulated": started.is_simulated(),
             "program": started.program,
             "outcome": finished.as_ref().map(|f| f.outcome),
             "outcome_digest": finished.as_ref().map(|f| f.outcome_digest),
@@ -182,7 +182,7 @@ fn show_run(reader: &mut dyn Reader, run: RunId, output: &Output) -> Result<Stat
         let before = before.map(|seq| format!(", before seq {seq}")).unwrap_or_default();
         let _ = writeln!(text, "forked from run {parent}{before}");
     }
-    if select::is_simulated(started) {
+    if started.is_simulated() {
         text.push_str(select::SIMULATED);
     }
     let _ = writeln!(
@@ -219,7 +219,7 @@ fn story(
     // Calls can be shown without the experiment: one of another release has no story, and no error.
     let Ok(experiment) = experiment_of(&record) else { return Ok(None) };
     let story = experiment.story_any(part, &mut record)?;
-    Ok(story.map(|story| (story, select::is_simulated(&record.started))))
+    Ok(story.map(|story| (story, record.started.is_simulated())))
 }
 
 fn show_story(

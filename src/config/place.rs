@@ -6,7 +6,7 @@ use std::path::Path;
 use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_saphyr::Spanned;
 
-use super::yaml::{ConfigError, shown, snippet};
+use super::yaml::{ConfigError, snippet};
 
 /// Adds the line to a mistake that names only its key ([`ConfigError::Value`]): the line of the key in
 /// the file, or of the nearest group around it. A value that `--set` brought in is told as such: it
@@ -17,7 +17,7 @@ pub fn located(error: ConfigError, file: &Path, text: &str, overrides: &[String]
     if let Some(setting) = overrides.iter().rev().find(|setting| sets(setting, &place)) {
         let (name, _) = setting.split_once('=').unwrap_or((setting, ""));
         let message = if name == key { message } else { format!("{key}: {message}") };
-        return ConfigError::Override { setting: shown(setting), message };
+        return ConfigError::of_override(setting, message);
     }
     // A mistake in another file, or one that is not about the file's text.
     let found = if path == file.display().to_string() { find(text, &key) } else { None };

@@ -54,6 +54,13 @@ pub enum ConfigError {
     },
 }
 
+impl ConfigError {
+    /// A `--set` that does not fit; what may be secret in the setting is not shown.
+    pub fn of_override(setting: &str, message: String) -> Self {
+        ConfigError::Override { setting: shown(setting), message }
+    }
+}
+
 /// The part of a config that says which experiment it is for.
 #[derive(Debug, Clone, Deserialize)]
 pub struct Head {
@@ -106,7 +113,7 @@ pub fn with_overrides<T: Serialize + DeserializeOwned>(
     settings: &[String],
 ) -> Result<T, ConfigError> {
     settings.iter().try_fold(config, |config, setting| {
-        let wrong = |message: String| ConfigError::Override { setting: shown(setting), message };
+        let wrong = |message: String| ConfigError::of_override(setting, message);
         let (key, value) = setting
             .split_once('=')
             .ok_or_else(|| wrong("write KEY=VALUE, with dots between nested keys".to_owned()))?;
@@ -139,7 +146,7 @@ pub(super) fn snippet(text: &str, line: u64) -> String {
 
 /// A part of a config as messages show it: what may hold a key in a URL (user name, password, query)
 /// is left out.
-pub(super) fn shown(text: &str) -> String {
+fn shown(text: &str) -> String {
     let mut shown = String::new();
     let mut rest = text;
     while let Some((before, after)) = rest.split_once("://") {

@@ -47,6 +47,13 @@ pub struct RunStarted {
     pub program: String,
 }
 
+impl RunStarted {
+    /// Whether a program made the answers up, which everything that rests on them has to say.
+    pub fn is_simulated(&self) -> bool {
+        self.model["simulated"].as_bool().unwrap_or(false)
+    }
+}
+
 /// A run went on.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RunResumed {

@@ -1,5 +1,5 @@
 //! Questions and answers alone: `{"call","sample","request","response","label"}`, one a line; of a call that
-//! finally failed, `error` in the place of `response`.
+//! finally failed, `error` in the place of `response`. Made-up answers have `"simulated":true`.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -32,7 +32,7 @@ pub fn export_exchanges<E: From<LogError>>(
     line: &mut dyn FnMut(&str) -> Result<(), E>,
 ) -> Result<u64, E> {
     let mut questions: LookupMap<Seq, (CallPath, Sample, PromptHash)> = LookupMap::default();
-    let (mut after, mut written) = (Seq(0), 0);
+    let (mut after, mut written, mut simulated) = (Seq(0), 0, false);
     loop {
         let events = reader.events(run, after, 1024)?;
         let Some(last) = events.last() else { return Ok(written) };
@@ -40,6 +40,10 @@ pub fn export_exchanges<E: From<LogError>>(
         for stored in &events {
             let corrupt = |what| LogError::Corrupt { run, seq: stored.seq, what };
             let (request, outcome) = match stored.event().map_err(|e| corrupt(e.what))? {
+                Event::RunStarted(started) => {
+                    simulated = started.is_simulated();
+                    continue;
+                }
                 Event::RequestSent(sent) => {
                     questions.insert(stored.seq, (sent.call, sent.sample, sent.prompt));
                     continue;
@@ -68,6 +72,7 @@ pub fn export_exchanges<E: From<LogError>>(
                 response: outcome.as_ref().ok().map(ExchangeResponse::from),
                 error: outcome.err(),
                 label: None,
+                simulated,
             };
             let text = serde_json::to_string(&exchange);
             line(&text.map_err(|e| corrupt(e.to_string()))?)?;
@@ -112,6 +117,8 @@ pub struct Exchanges {
     events: Vec<NewEvent>,
     /// How many there are.
     pub count: u64,
+    /// Whether a program made up any of them, and so the run is marked.
+    pub simulated: bool,
 }
 
 impl Exchanges {
@@ -135,7 +142,7 @@ impl Exchanges {
 /// [`ImportError`] with the first line that is wrong.
 pub fn read_exchanges(path: &Path, time: Time) -> Result<Exchanges, ImportError> {
     let name = path.display().to_string();
-    let started = RunStarted {
+    let mut started = RunStarted {
         experiment: EXCHANGES.to_owned(),
         seed: 0,
         settings: json!({}),
@@ -150,13 +157,15 @@ pub fn read_exchanges(path: &Path, time: Time) -> Result<Exchanges, ImportError>
         events.push(NewEvent::from_event(&event, time, request).map_err(unwritable)?);
         Ok::<Seq, ImportError>(Seq(events.len() as u64))
     };
-    add(&mut events, Event::RunStarted(started), None)?;
+    add(&mut events, Event::RunStarted(started.clone()), None)?;
     let mut addresses = Addresses::default();
-    let mut count = 0;
+    let (mut count, mut any_simulated) = (0, false);
     for line in JsonlReader::open(path)? {
         let (number, text) = line?;
         let wrong = |problem| ImportError::Exchange { path: name.clone(), line: number, problem };
-        let Exchange { call, sample, request, outcome } = Exchange::read(&text).map_err(wrong)?;
+        let Exchange { call, sample, request, outcome, simulated } =
+            Exchange::read(&text).map_err(wrong)?;
+        any_simulated |= simulated;
         let (call, sample) = addresses.next(call, sample, &request, number).map_err(wrong)?;
         let prompt = request.hash();
         let sent = Event::RequestSent(RequestSent { call, sample, prompt });
@@ -186,10 +195,16 @@ pub fn read_exchanges(path: &Path, time: Time) -> Result<Exchanges, ImportError>
     if count == 0 {
         return Err(ImportError::Nothing { path: name });
     }
+    if let Some(first) = events.first_mut().filter(|_| any_simulated) {
+        // Only now is it known what the run is to say of itself.
+        started.model["simulated"] = true.into();
+        let marked = NewEvent::from_event(&Event::RunStarted(started), time, None);
+        *first = marked.map_err(unwritable)?;
+    }
     let outcome_digest = OutcomeHasher::default().digest();
     let finished = RunFinished { outcome: RunOutcome::Finished, outcome_digest };
     add(&mut events, Event::RunFinished(finished), None)?;
-    Ok(Exchanges { events, count })
+    Ok(Exchanges { events, count, simulated: any_simulated })
 }
 
 /// The addresses given so far: each has one answer.

@@ -15,7 +15,7 @@ pub const KEPT_PARTS: &[&str] =
 ///
 /// `{"call":..,"sample":..,"request":{..},"response":{..},"label":..}`; `call`, `sample` and `label`
 /// may be left out. A call that finally failed has `"error":{"failure":..,"status":..,"message":..}` in
-/// the place of the response. A field that is not known is an error, for a misspelt `sample` would give an
+/// the place of the response, and a made-up answer has `"simulated":true`. A field that is not known is an error, for a misspelt `sample` would give an
 /// answer to the wrong question.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -37,6 +37,9 @@ pub struct ExchangeLine {
     /// What the right decision is, for measuring parsers. Does not change the answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub label: Option<Value>,
+    /// Whether a program made the answer up. Whatever rests on it says so.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub simulated: bool,
 }
 
 /// A call that finally failed, as a line says it.

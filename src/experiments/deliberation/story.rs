@@ -9,7 +9,7 @@ use super::chapters::{SoFar, chapter};
 use super::experiment::Deliberation;
 use super::facts::Fact;
 use super::state::{Deliberated, Participant, Status};
-use crate::experiments::story::{indented, tell, text};
+use crate::experiments::story::{indented, is_numbered, no_part, tell, text};
 use crate::id::CallPath;
 use crate::run::{OutputError, Report, RunRecord};
 
@@ -22,7 +22,11 @@ impl Deliberation {
         record: &mut RunRecord<'_>,
     ) -> Result<Option<Report>, OutputError> {
         let Some(participant) = state.participants.get(participant_id) else {
-            return nobody(state, participant_id, record).map_or(Ok(None), Err);
+            if !is_numbered(participant_id, "p_") {
+                return Ok(None);
+            }
+            let what = format!("participant {participant_id}");
+            return Err(no_part(record, what, state.participants.keys().cloned()));
         };
         let mut chapters = Vec::new();
         let mut so_far = SoFar::new(participant, &self.config.topic.options);
@@ -45,24 +49,6 @@ impl Deliberation {
         let text = format!("{}{}", headline(participant), text(&told));
         Ok(Some(Report { json, text, ..Report::default() }))
     }
-}
-
-/// The error that a run has no such participant, if that is what the name is of.
-fn nobody(state: &Deliberated, name: &str, record: &RunRecord<'_>) -> Option<OutputError> {
-    let number = name.strip_prefix("p_")?;
-    if !number.chars().all(|c| c.is_ascii_digit()) {
-        return None;
-    }
-    let mut ids = state.participants.keys();
-    let there = match (ids.next(), ids.next_back()) {
-        (None, _) => "nobody takes part in it yet".to_owned(),
-        (Some(only), None) => format!("it has {only} alone"),
-        (Some(first), Some(last)) => {
-            format!("it has {}, {first} to {last}", state.participants.len())
-        }
-    };
-    let what = format!("participant {name}");
-    Some(OutputError::NoPart { run: record.run, what, there })
 }
 
 fn headline(participant: &Participant) -> String {

@@ -8,7 +8,7 @@ use super::facts::{By, Fact, Turn};
 use super::rules::Units;
 use super::state::{Game, Played, Seat};
 use super::words::{coins, units};
-use crate::experiments::story::{Chapter, Line, indented, tell, text};
+use crate::experiments::story::{Chapter, Line, indented, is_numbered, no_part, tell, text};
 use crate::id::{CallPath, Seq};
 use crate::run::{OutputError, Report, RunRecord};
 
@@ -16,14 +16,27 @@ use crate::run::{OutputError, Report, RunRecord};
 pub(in crate::experiments) type Shown<'a> = &'a dyn Fn(&Game, u32, u32) -> Option<String>;
 
 /// The story of a player: `game1/agent_0`, or `game1/SNAKE`; without the game where there is one only.
-/// `None` if there is no such player.
+/// `None` if it is no name of a player.
+///
+/// # Errors
+/// [`OutputError`]: no such player, or the record lacks what the story is made of.
 pub(in crate::experiments) fn story(
     state: &Played,
     part: &str,
     shown: Shown<'_>,
     record: &mut RunRecord<'_>,
 ) -> Result<Option<Report>, OutputError> {
-    let Some((game, seat)) = find(state, part) else { return Ok(None) };
+    let Some((game, seat)) = find(state, part) else {
+        if !is_name(part) {
+            return Ok(None);
+        }
+        let of_game = |game: &Game| -> Vec<String> {
+            let name = |seat: &Seat| format!("game{}/agent_{}", game.number, seat.agent);
+            game.players.iter().map(name).collect()
+        };
+        let players = state.games.iter().flat_map(of_game);
+        return Err(no_part(record, format!("player {part}"), players));
+    };
     let mut chapters = Vec::new();
     for (seq, fact) in facts(record)? {
         if let Some(chapter) = chapter(game, seat, fact, shown, record)? {
@@ -70,6 +83,14 @@ fn find<'a>(state: &'a Played, part: &str) -> Option<(&'a Game, &'a Seat)> {
     };
     let is = |seat: &&Seat| seat.avatar == name || format!("agent_{}", seat.agent) == name;
     game.players.iter().find(is).map(|seat| (game, seat))
+}
+
+/// Whether something can only be the name of a player: calls have more parts.
+fn is_name(part: &str) -> bool {
+    match part.split_once('/') {
+        Some((game, name)) => is_numbered(game, "game") && !name.contains('/'),
+        None => is_numbered(part, "agent_"),
+    }
 }
 
 /// What a fact says of the player; `None` if it is about others.

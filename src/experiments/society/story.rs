@@ -7,17 +7,23 @@ use serde_json::json;
 use super::facts::{Fact, Rejecter};
 use super::rules::product;
 use super::world::{Agent, Stock, World, name_of};
-use crate::experiments::story::{Chapter, Line, tell, text};
+use crate::experiments::story::{Chapter, Line, is_numbered, no_part, tell, text};
 use crate::id::CallPath;
 use crate::run::{OutputError, Report, RunRecord};
 
-/// The story of an agent: `agent/12`, or the name it chose. `None` if there is no such agent.
+/// The story of an agent: `agent/12`, or the name it chose. `None` if it is no name of an agent.
 pub(super) fn story(
     world: &World,
     part: &str,
     record: &mut RunRecord<'_>,
 ) -> Result<Option<Report>, OutputError> {
-    let Some((id, agent)) = find(world, part) else { return Ok(None) };
+    let Some((id, agent)) = find(world, part) else {
+        if !is_numbered(part, "agent/") {
+            return Ok(None);
+        }
+        let agents = world.agents.keys().map(|id| format!("agent/{id}"));
+        return Err(no_part(record, part.replace('/', " "), agents));
+    };
     let mut chapters = Vec::new();
     let mut then = World::default();
     for (number, (fact, place)) in record.facts.iter().zip(&record.places).enumerate() {

@@ -92,6 +92,27 @@ struct Asked {
     text: Option<String>,
 }
 
+/// The error that a run has no part `what`, such as `participant p_0099`, with the names of those it has.
+pub fn no_part(
+    record: &RunRecord<'_>,
+    what: String,
+    parts: impl IntoIterator<Item = String>,
+) -> OutputError {
+    let parts: Vec<String> = parts.into_iter().collect();
+    let there = match parts.as_slice() {
+        [] => "nobody takes part in it yet".to_owned(),
+        [only] => format!("it has {only} alone"),
+        [first, .., last] => format!("it has {}, {first} to {last}", parts.len()),
+    };
+    OutputError::NoPart { run: record.run, what, there }
+}
+
+/// Whether a name is a prefix and a number.
+pub fn is_numbered(name: &str, prefix: &str) -> bool {
+    let number = name.strip_prefix(prefix);
+    number.is_some_and(|n| !n.is_empty() && n.chars().all(|c| c.is_ascii_digit()))
+}
+
 /// Tells the chapters, each with the place of its fact, and then the questions `about` the part that no
 /// fact tells of.
 ///

@@ -87,6 +87,7 @@ impl Scripted {
         let mut loader = Loader {
             scripted: Scripted {
                 source: source.into(),
+                simulated: false,
                 requests: BTreeMap::new(),
                 calls: BTreeMap::new(),
                 queues: BTreeMap::new(),
@@ -112,6 +113,8 @@ pub struct Exchange {
     pub request: Request,
     /// What was answered, or why the call finally failed.
     pub outcome: Result<Response, ExchangeError>,
+    /// Whether a program made the answer up.
+    pub simulated: bool,
 }
 
 impl Exchange {
@@ -125,13 +128,13 @@ impl Exchange {
             return Err(LoadProblem::NotAnObject);
         }
         let exchange: ExchangeLine = serde_json::from_str(text).map_err(not_an_exchange)?;
-        let ExchangeLine { call, sample, request, response, error, label: _ } = exchange;
+        let ExchangeLine { call, sample, request, response, error, label: _, simulated } = exchange;
         let request = Request::from_body(request)?;
         let outcome = ExchangeLine::outcome(response, error)?;
         if let Ok(response) = &outcome {
             check_kind(&request, response)?;
         }
-        Ok(Exchange { call, sample, request, outcome })
+        Ok(Exchange { call, sample, request, outcome, simulated })
     }
 }
 
@@ -143,7 +146,8 @@ struct Loader {
 
 impl Loader {
     fn add(&mut self, line: usize, text: &str) -> Result<(), LoadProblem> {
-        let Exchange { call, sample, request, outcome } = Exchange::read(text)?;
+        let Exchange { call, sample, request, outcome, simulated } = Exchange::read(text)?;
+        self.scripted.simulated |= simulated;
         let outcome = outcome.map_err(Failure::from);
         let hash = request.hash();
         self.scripted.requests.entry(hash).or_insert(request);

@@ -7,6 +7,8 @@
 //!
 //! A line with an `error` in the place of the `response` fails the call as it failed then, at once: its
 //! attempts have been made. A question without an answer is a failure that says what is nearest in the file.
+//!
+//! One made-up answer (`"simulated": true`) among them, and all that rests on the file is marked as made up.
 
 mod load;
 mod miss;
@@ -28,6 +30,8 @@ use crate::prompt::Request;
 pub struct Scripted {
     /// The file's name, for people.
     source: String,
+    /// Whether a program made up any of the answers.
+    simulated: bool,
     /// One request a prompt hash, however many lines ask it.
     requests: BTreeMap<PromptHash, Request>,
     calls: BTreeMap<CallPath, BTreeMap<PromptHash, Samples>>,
@@ -101,7 +105,7 @@ impl Model for Scripted {
         ModelInfo {
             kind: "scripted".to_owned(),
             source: Some(self.source.clone()),
-            simulated: false,
+            simulated: self.simulated,
         }
     }
 

@@ -43,6 +43,27 @@ fn from_a_call_on_everything_is_asked_anew() {
     assert_eq!(again["model_calls"], 6, "{again}");
 }
 
+/// Experiments that record their config whole have its keys in a group.
+#[test]
+fn what_cannot_be_set() {
+    let place = Place::new();
+    place.write("game.yaml", super::play::GAME);
+    place.ok("run game.yaml --quiet --set player=first --set games=1 --log game.db");
+    let society = concat!(env!("CARGO_MANIFEST_DIR"), "/config/society_small.yaml");
+    place.ok(&format!("run {society} --quiet --no-outputs --set days=1"));
+    let shown = place.session(&[
+        "fork latest --log game.db --set turns=3",
+        "fork latest --log game.db --set config.turn=3",
+        "fork latest --log game.db --set config.turns=4 --set config.games=many",
+        "fork latest --set rules.start.food=-1",
+        "fork latest --set days=2 --set context.posts=-1",
+    ]);
+    assert_said!("forks_settings", shown);
+    assert_eq!(place.json("log").0["runs"].as_array().unwrap().len(), 1, "nothing is recorded");
+    let (fork, code) = place.json("fork latest --log game.db --set config.turns=3");
+    assert_eq!((code, &fork["outcome"]), (0, &"finished".into()), "{fork}");
+}
+
 #[test]
 fn what_cannot_be_forked() {
     let place = Place::with_run();

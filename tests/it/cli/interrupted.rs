@@ -107,6 +107,24 @@ fn ctrl_c_finishes_what_is_in_flight() {
     assert_eq!((code, &resumed["outcome_digest"]), (0, &digest()), "{resumed}");
 }
 
+/// While the master answers nobody is at the prompt: the game stops like any run, and `play` goes on with it.
+#[test]
+fn ctrl_c_while_a_games_master_answers() {
+    let place = Place::new();
+    place.write("game.yaml", super::play::GAME);
+    let child = start(&place, "play game.yaml --quiet --set model.latency_ms=3000");
+    // The run's start and the first question.
+    wait_for_events(&place, 2);
+    signal(&child, "INT");
+    let said = Said::of(child.wait_with_output().unwrap());
+    assert_eq!(said.code, 130, "{}{}", said.out, said.err);
+    let (run, _) = place.json("show latest");
+    let name = &run["run"].as_str().unwrap()[..4];
+    let next = format!("\nnext:\n  retold play --resume {name}   go on where it stopped\n");
+    assert!(said.out.ends_with(&next), "{}", said.out);
+    place.ok(&format!("play --resume {name} --quiet"));
+}
+
 #[test]
 fn sigterm_is_as_good_as_ctrl_c() {
     let place = Place::new();

@@ -16,9 +16,10 @@ fn scripted(calls: bool) -> Place {
     let text = place.read("whole.jsonl");
     let lines = text.lines().map(|line| {
         let mut line: Value = serde_json::from_str(line).unwrap();
-        if !calls {
-            line.as_object_mut().unwrap().retain(|key, _| key != "call" && key != "sample");
-        }
+        let named = |key: &str| key == "call" || key == "sample";
+        // Without their mark they pass for real ones.
+        let stays = |key: &str| key != "simulated" && (calls || !named(key));
+        line.as_object_mut().unwrap().retain(|key, _| stays(key));
         format!("{line}\n")
     });
     place.write("answers.jsonl", lines.collect::<String>());
@@ -34,6 +35,33 @@ fn made_up_answers_are_not_mixed_with_real_ones() {
         "resume latest --answers answers.jsonl",
     ]);
     assert_said!("mixing_answers", shown);
+}
+
+/// What is run on the exchanges of a simulated run, or imported from them, is marked like that run.
+#[test]
+fn made_up_answers_stay_marked_when_they_travel() {
+    let place = Place::with_run();
+    place.ok("export latest made_up.jsonl --as exchanges");
+    let lines = place.read("made_up.jsonl");
+    assert!(lines.lines().all(|line| line.ends_with(r#","simulated":true}"#)), "{lines}");
+    let (run, code) = place.json("run small.yaml --log run.db --answers made_up.jsonl");
+    assert_eq!((code, &run["simulated"]), (0, &true.into()), "{run}");
+    place.ok("outputs latest --log run.db --to out");
+    assert!(place.read("out/SIMULATED.txt").starts_with("SIMULATED: "));
+    let said = place.ok("import made_up.jsonl --log import.db");
+    assert!(said.contains("SIMULATED: "), "{said}");
+    assert_eq!(place.json("show latest --log import.db").0["simulated"], true);
+    // And so on, from file to file; one made-up answer among others is enough.
+    let again = place.ok("export latest --log import.db --as exchanges");
+    assert_eq!(again.matches(r#""simulated":true"#).count(), lines.lines().count(), "{again}");
+    let mark = r#","simulated":true"#;
+    place.write("one.jsonl", lines.replace(mark, "").replacen("}\n", &format!("{mark}}}\n"), 1));
+    assert_eq!(place.json("import one.jsonl --log one.db").0["simulated"], true);
+    // Answers that nobody made up have no mark.
+    place.write("real.jsonl", lines.replace(mark, ""));
+    let (run, code) = place.json("run small.yaml --log real.db --answers real.jsonl");
+    assert_eq!((code, &run["simulated"]), (0, &false.into()), "{run}");
+    assert!(!place.ok("export latest --log real.db --as exchanges").contains("simulated"));
 }
 
 #[test]

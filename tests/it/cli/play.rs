@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::support::cli::{Place, Said, assert_said};
 
-const GAME: &str = "\
+pub(super) const GAME: &str = "\
 experiment: adventure
 seed: 3
 turns: 5

@@ -157,7 +157,16 @@ fn a_players_whole_story() {
             assert!(said("thought").contains(&thought["reasoning"].as_str()), "{thought:?}");
         }
     }
-    assert_eq!(place.args(&["show", "latest", "game1/agent_9"]).code, 2);
+    assert_said!(
+        "stories_no_player",
+        place.session(&[
+            "show latest game1/agent_99",
+            "show latest game2/agent_0",
+            "show latest agent_99",
+            "show latest game1/PENGUINO",
+            "show latest somebody",
+        ])
+    );
 }
 
 #[test]
@@ -183,5 +192,8 @@ fn an_agents_whole_story() {
         told.iter().map(|l| l["exchanges"].as_array().map_or(0, |asked| asked.len())).sum();
     let days_dormant: usize = row["days_dormant"].parse().unwrap();
     assert_eq!(asked + days_dormant, 6, "{shown}");
-    assert_eq!(place.args(&["show", "latest", "agent/99"]).code, 2);
+    assert_said!(
+        "stories_no_agent",
+        place.session(&["show latest agent/16", "show latest agent/x"])
+    );
 }

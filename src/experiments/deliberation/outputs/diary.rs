@@ -38,7 +38,7 @@ pub(super) fn text(pilot_id: &str, record: &RunRecord<'_>) -> Result<String, Out
         record.run, started.program, started.seed
     );
     diary.say(record.first, "INFO", &begins);
-    if started.model["simulated"].as_bool() == Some(true) {
+    if started.is_simulated() {
         let warning = "SIMULATED: a program made these answers up; they are no data";
         diary.say(record.first, "WARNING", warning);
     }

@@ -148,7 +148,7 @@ fn select(
 pub(in crate::experiments) fn store(record: &RunRecord<'_>) -> Result<Option<Stored>, String> {
     let settings = Settings::deserialize(&record.started.settings["experiment"]);
     let config = settings.map_err(|e| e.to_string())?.config;
-    let simulated = record.started.model["simulated"] == true;
+    let simulated = record.started.is_simulated();
     let made = made(record, simulated)?;
     if made.is_empty() {
         return Ok(None);
