@@ -48,6 +48,12 @@ pub(super) fn chapter(so_far: &mut SoFar<'_>, fact: Fact) -> Option<Chapter> {
             let who = Line::of("demographics", who(&demographics), calls::demographics(&id));
             of("persona", vec![who, Line::of("persona", enriched_persona, calls::description(&id))])
         }
+        Fact::PersonaDrawn { participant_id, demographics, enriched_persona }
+            if participant_id == id =>
+        {
+            let who = Line::plain("demographics", who(&demographics));
+            of("persona, from the pool", vec![who, Line::plain("persona", enriched_persona)])
+        }
         Fact::InitialVoteCast { participant_id, choice } if participant_id == id => {
             let choice = Line::of("choice", choice, calls::initial_vote(&id));
             of("phase 1: initial vote", vec![choice])

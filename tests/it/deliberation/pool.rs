@@ -92,6 +92,8 @@ fn the_pool_is_filled_to_half_as_many_again_and_drawn_from() {
         let drawn: Vec<String> = drawn.collect();
         assert_eq!(drawn.iter().collect::<BTreeSet<_>>().len(), 8, "all are different");
         assert!(drawn.iter().all(|text| first.iter().any(|p| p.enriched_persona == *text)));
+        let story = place.ok("show latest p_0001 --json");
+        assert!(story.contains("persona, from the pool"), "{story}");
         drawn_by_seed.insert(drawn);
     }
     assert_eq!(drawn_by_seed.len(), 2);
