@@ -261,7 +261,8 @@ impl Cursor<'_> {
         }
     }
 
-    /// The character of `\uXXXX`, of two of them for one outside the basic plane.
+    /// The character of `\uXXXX`, or of two such escapes, a surrogate pair, where it lies beyond U+FFFF (RFC 8259,
+    /// section 7).
     fn unicode(&mut self, out: &mut String) {
         let Some(high) = self.four_digits() else {
             self.note(Repair::BadEscape);
