@@ -47,7 +47,7 @@ pub enum Problem {
     },
     /// The file is in another encoding.
     #[error("it is {name}: convert it with `iconv -f {name} -t UTF-8`")]
-    Utf16 {
+    Wide {
         /// Its name.
         name: &'static str,
     },

@@ -13,10 +13,13 @@ pub use error::{JsonlError, Problem};
 pub use reader::JsonlReader;
 pub use writer::{IfExists, JsonlWriter};
 
-/// The name of the encoding, for `iconv`, of bytes that are UTF-16: they begin with a byte order mark, or with a
-/// character and a zero in one order or the other, which no text in UTF-8 does.
-pub fn utf16(bytes: &[u8]) -> Option<&'static str> {
+/// The name of the encoding, for `iconv`, of bytes that are UTF-16 or UTF-32: they begin with a byte order mark, or
+/// with a character and zeros in one order or the other, which no text in UTF-8 does.
+pub fn wide(bytes: &[u8]) -> Option<&'static str> {
     match bytes {
+        [0xFF, 0xFE, 0, 0, ..] | [0, 0, 0xFE, 0xFF, ..] => Some("UTF-32"),
+        [0, 0, 0, last, ..] if *last != 0 => Some("UTF-32BE"),
+        [first, 0, 0, 0, ..] if *first != 0 => Some("UTF-32LE"),
         [0xFF, 0xFE, ..] | [0xFE, 0xFF, ..] => Some("UTF-16"),
         [0, second, ..] if *second != 0 => Some("UTF-16BE"),
         [first, 0, ..] if *first != 0 => Some("UTF-16LE"),
@@ -38,6 +41,20 @@ impl Packing {
             Some("gz") => Packing::Gzip,
             Some("zst") => Packing::Zstd,
             _ => Packing::Plain,
+        }
+    }
+
+    /// Whether a file that begins with these bytes, or is no longer, can be packed so.
+    fn fits(self, bytes: &[u8]) -> bool {
+        let begins = |magic: &[u8]| bytes.iter().zip(magic).all(|(byte, magic)| byte == magic);
+        match self {
+            Packing::Plain => true,
+            Packing::Gzip => begins(&[0x1F, 0x8B]),
+            // A frame of data, or one of the sixteen kinds to be skipped.
+            Packing::Zstd => {
+                let skipped = |byte: &u8| begins(&[*byte, 0x2A, 0x4D, 0x18]) && byte >> 4 == 5;
+                begins(&[0x28, 0xB5, 0x2F, 0xFD]) || bytes.first().is_some_and(skipped)
+            }
         }
     }
 }

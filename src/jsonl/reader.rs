@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use flate2::bufread::MultiGzDecoder;
 
 use super::error::{JsonlError, Problem};
-use super::{Packing, utf16};
+use super::{Packing, wide};
 
 /// The longest line, in bytes. It bounds memory when a file is not what it seems.
 const LONGEST_LINE: usize = 256 << 20;
@@ -18,6 +18,8 @@ const LONGEST_LINE: usize = 256 << 20;
 pub struct JsonlReader {
     path: PathBuf,
     packing: Packing,
+    /// Whether it begins as what it is called begins.
+    fits: bool,
     input: Box<dyn BufRead + Send>,
     line: usize,
     longest: usize,
@@ -35,8 +37,13 @@ impl JsonlReader {
         let mut file = BufReader::new(File::open(path).map_err(failed)?);
         let packing = Packing::of(path);
         // A packed file of no lines has a header; the decoders take no bytes at all for no lines.
-        if packing != Packing::Plain && file.fill_buf().map_err(failed)?.is_empty() {
-            return Err(JsonlError::new(path, None, Problem::Truncated));
+        let mut fits = true;
+        if packing != Packing::Plain {
+            let begin = file.fill_buf().map_err(failed)?;
+            if begin.is_empty() {
+                return Err(JsonlError::new(path, None, Problem::Truncated));
+            }
+            fits = packing.fits(begin);
         }
         let input: Box<dyn BufRead + Send> = match packing {
             Packing::Plain => Box::new(file),
@@ -46,7 +53,7 @@ impl JsonlReader {
                 Box::new(BufReader::new(decoder))
             }
         };
-        Ok(Self::new(path.to_owned(), packing, input))
+        Ok(JsonlReader { fits, ..Self::new(path.to_owned(), packing, input) })
     }
 
     /// Reads plain lines from anywhere (standard input, memory); `name` stands for the path in errors.
@@ -55,7 +62,15 @@ impl JsonlReader {
     }
 
     fn new(path: PathBuf, packing: Packing, input: Box<dyn BufRead + Send>) -> Self {
-        JsonlReader { path, packing, input, line: 0, longest: LONGEST_LINE, ended: false }
+        JsonlReader {
+            path,
+            packing,
+            fits: true,
+            input,
+            line: 0,
+            longest: LONGEST_LINE,
+            ended: false,
+        }
     }
 
     /// The file, as given.
@@ -73,9 +88,9 @@ impl JsonlReader {
             return Ok(None);
         }
         if self.line == 1
-            && let Some(name) = utf16(&bytes)
+            && let Some(name) = wide(&bytes)
         {
-            return Err(JsonlError::new(&self.path, None, Problem::Utf16 { name }));
+            return Err(JsonlError::new(&self.path, None, Problem::Wide { name }));
         }
         if bytes.last() == Some(&b'\n') {
             bytes.pop();
@@ -104,7 +119,10 @@ impl JsonlReader {
             Packing::Zstd => "zstd",
         };
         match error.kind() {
-            ErrorKind::UnexpectedEof => Problem::Truncated,
+            ErrorKind::UnexpectedEof if self.fits => Problem::Truncated,
+            ErrorKind::UnexpectedEof => {
+                Problem::NotPacked { format, source: io::Error::other("it begins otherwise") }
+            }
             ErrorKind::InvalidInput | ErrorKind::InvalidData | ErrorKind::Other => {
                 Problem::NotPacked { format, source: error }
             }

@@ -114,6 +114,22 @@ fn other_damage_is_named() {
         let path = folder.path().join(name);
         fs::write(&path, "{\"a\":1}\n{\"not\":\"packed\"}\n").unwrap();
         said.push(JsonlReader::open(&path).unwrap().next().unwrap().unwrap_err().to_string());
+        // Too short for the decompressor to tell.
+        fs::write(&path, "hello\n").unwrap();
+        said.push(JsonlReader::open(&path).unwrap().next().unwrap().unwrap_err().to_string());
+    }
+    let wide = folder.path().join("wide.jsonl");
+    for bytes in [
+        b"\xFF\xFE\0\0{\0\0\0".as_slice(),
+        b"\0\0\xFE\xFF\0\0\0{",
+        b"{\0\0\0}\0\0\0",
+        b"\0\0\0{",
+        b"\xFF\xFE{\0",
+        b"{\0}\0",
+        b"\0{\0}",
+    ] {
+        fs::write(&wide, bytes).unwrap();
+        said.push(JsonlReader::open(&wide).unwrap().next().unwrap().unwrap_err().to_string());
     }
     said.push(JsonlReader::open(folder.path().join("none")).err().unwrap().to_string());
     said.push(JsonlReader::open(folder.path()).unwrap().next().unwrap().unwrap_err().to_string());

@@ -23,7 +23,7 @@ pub fn lines<T: DeserializeOwned>(path: &Path, what: &str) -> Result<Vec<(u64, T
             }
             ReenactError::Line { path, line: line as u64, reason }
         }
-        None if matches!(e.problem, Problem::Utf16 { .. }) => {
+        None if matches!(e.problem, Problem::Wide { .. }) => {
             ReenactError::Inconsistent { path: shown.clone(), reason: e.problem.to_string() }
         }
         None => ReenactError::Unreadable { path: shown.clone(), reason: e.problem.to_string() },

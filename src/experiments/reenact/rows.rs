@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::ReenactError;
 use crate::inert::inert;
-use crate::jsonl::utf16;
+use crate::jsonl::wide;
 
 /// A table of an original run, or one of ours that is compared with it.
 #[derive(Debug, Clone)]
@@ -42,7 +42,7 @@ pub fn read_text(path: &Path, folder: &str) -> Result<String, ReenactError> {
 }
 
 fn decode(bytes: Vec<u8>, path: &str) -> Result<String, ReenactError> {
-    if let Some(name) = utf16(&bytes) {
+    if let Some(name) = wide(&bytes) {
         let reason = format!("it is {name}: convert it with `iconv -f {name} -t UTF-8`");
         return Err(ReenactError::Inconsistent { path: path.to_owned(), reason });
     }

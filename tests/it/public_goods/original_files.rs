@@ -82,6 +82,12 @@ fn damaged_original_runs_are_named_with_file_and_line() {
         let units = std::iter::once(0xFEFF).chain(text.encode_utf16().collect::<Vec<_>>());
         Some(units.flat_map(u16::to_le_bytes).collect())
     };
+    let utf32 = |text: String| {
+        let units = std::iter::once('\u{FEFF}').chain(text.chars());
+        Some(units.flat_map(|c| u32::from(c).to_le_bytes()).collect())
+    };
+    let utf32be =
+        |text: String| Some(text.chars().flat_map(|c| u32::from(c).to_be_bytes()).collect());
     let latin1 = |text: String| {
         let text = text.replace("Hello,t", "H\u{e9}llo,t");
         Some(text.chars().map(|c| u8::try_from(u32::from(c)).unwrap()).collect())
@@ -105,6 +111,8 @@ fn damaged_original_runs_are_named_with_file_and_line() {
         said("game_log.csv", utf16),
         said("chat_messages.csv", latin1),
         said("config.json", utf16),
+        said("config.json", utf32),
+        said("game_log.csv", utf32be),
         replaced("config.json", "\"group_size\": 2,", "\"group_size\": 2"),
         replaced("config.json", "\"group_size\": 2,", ""),
         replaced("config.json", "\"group_size\": 2,", "\"group_size\": 40,"),
