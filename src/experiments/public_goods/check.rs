@@ -126,12 +126,20 @@ fn avatars(config: &Config) -> Result<(), Wrong> {
     let Some(avatars) = &config.avatars else {
         return Ok(());
     };
-    if avatars.len() != config.group_size as usize {
-        let message = format!("{} avatars for {} players", avatars.len(), config.group_size);
+    let (size, games) = (config.group_size as usize, config.games as usize);
+    if avatars.len() != size && avatars.len() != size * games {
+        let of_all = match games {
+            1 => String::new(),
+            _ => format!("; {} would be those of all {games} games", size * games),
+        };
+        let message = format!("{} avatars for {size} players{of_all}", avatars.len());
         return Err(wrong("avatars", message));
     }
     let mut seen = BTreeSet::new();
-    for avatar in avatars {
+    for (at, avatar) in avatars.iter().enumerate() {
+        if at % size == 0 {
+            seen.clear();
+        }
         if avatar.is_empty() || !avatar.chars().all(char::is_alphanumeric) {
             let example = AVATARS[0];
             let message = format!("an avatar is one word, such as {example}, not {avatar:?}");

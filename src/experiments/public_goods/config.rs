@@ -81,7 +81,8 @@ pub struct Config {
     /// Ours: what is different for the first players. Those not named play as above.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub players: Vec<Player>,
-    /// Ours: the players' avatars, in their order; drawn by the seed if not given.
+    /// Ours: the players' avatars, in their order: the same in all games, or those of one game after the other.
+    /// Drawn by the seed if not given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub avatars: Option<Vec<String>>,
     /// Ours: the longest answer, in tokens.
@@ -189,6 +190,13 @@ impl Config {
     /// What a unit of reward costs, if the config says so.
     pub fn reward_cost(&self) -> Option<f64> {
         self.reward_cost.or(self.peer_incentive_cost)
+    }
+
+    /// The avatars of a game, if the config names them.
+    pub(super) fn avatars_of(&self, game: u32) -> Option<&[String]> {
+        let (avatars, size) = (self.avatars.as_ref()?, self.group_size as usize);
+        let from = size * (game as usize).saturating_sub(1);
+        Some(avatars.get(from..from + size).unwrap_or(avatars))
     }
 
     /// What a player is who differs from the others, if at all.

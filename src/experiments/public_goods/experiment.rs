@@ -86,8 +86,8 @@ impl PublicGoods {
     fn seat(&self, run: &mut Run<Self>) -> Result<(), Stop> {
         let mut rng = run.rng("avatars");
         for game in 1..=self.config.games {
-            let avatars = match &self.config.avatars {
-                Some(avatars) => avatars.clone(),
+            let avatars = match self.config.avatars_of(game) {
+                Some(avatars) => avatars.to_vec(),
                 None => avatars::draw(self.config.group_size, &mut rng),
             };
             for (agent, avatar) in (0..).zip(avatars) {

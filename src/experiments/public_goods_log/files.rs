@@ -96,6 +96,19 @@ pub(super) fn config(folder: &Path) -> Result<JsonFile, ReenactError> {
     JsonFile::read(&folder.join("config.json"), FILES)
 }
 
+/// Refuses what we wrote of such a run: answers and tables, but no prompts.
+pub(super) fn refuse_own(folder: &Path, config: &JsonFile) -> Result<(), ReenactError> {
+    let is_own = config.value.get("config").is_some_and(|config| config.get("games").is_some());
+    if !is_own || DEBUG.iter().any(|name| folder.join(name).exists()) {
+        return Ok(());
+    }
+    let reason = "these are the outputs of an imported run, and the prompts are not among them: import \
+                  the folder that the run was made from, or take the run itself with `retold export \
+                  RUN FILE` and `retold import FILE`";
+    let (path, reason) = (folder.display().to_string(), reason.to_owned());
+    Err(ReenactError::Inconsistent { path, reason })
+}
+
 /// The prompts and answers, with the file they are in.
 pub(super) fn debug(folder: &Path) -> Result<(PathBuf, Vec<(u64, Line)>), ReenactError> {
     let [first, ..] = DEBUG;

@@ -26,6 +26,7 @@ impl Original {
     /// Reads a folder.
     pub(super) fn read(folder: &Path) -> Result<Original, ReenactError> {
         let json = files::config(folder)?;
+        files::refuse_own(folder, &json)?;
         let file: File = typed(&json.value, "").map_err(|wrong| json.wrong(wrong))?;
         let environment = &file.environment;
         check(environment).map_err(|wrong| json.wrong(wrong))?;

@@ -188,3 +188,13 @@ fn damaged_folders_of_a_local_model_are_told_with_file_and_line() {
     ];
     insta::assert_snapshot!(all.join("\n"));
 }
+
+/// What we write of such a run has no prompts in it, so that it cannot be asked again.
+#[test]
+fn our_own_outputs_of_a_local_models_games_are_told_as_such() {
+    let place = Place::new();
+    write(&place, &config(), &debug(), SIM);
+    place.ok("import public-goods run");
+    place.ok("outputs latest --to own");
+    assert_said!("local_model_own_outputs", place.session(&["import public-goods own"]));
+}

@@ -153,3 +153,44 @@ fn an_import_shows_notes_and_differences() {
     let (checked, code) = place.json("check latest");
     assert_eq!((code, checked["flipped"].as_array().map(Vec::len)), (1, Some(1)), "{checked}");
 }
+
+/// Two games of three players and three rounds, made up by the simulated model.
+const OWN: &str = "experiment: public_goods\nexperiment_id: own\nseed: 3\ngames: 2\ngroup_size: 3\n\
+    game_length: 3\nendowment: 20\nhorizon_knowledge: known\nmpcr: 0.5\ncontribution_type: variable\n\
+    contribution_framing: opt_in\ncommunication_enabled: true\npeer_outcome_visibility: true\n\
+    actor_anonymity: false\npunishment_enabled: true\npunishment_cost: 1\npunishment_impact: 3\n\
+    reward_enabled: false\nllm_model: some-model\n";
+
+/// A place with the outputs of such a run in `own`.
+fn own_outputs(more: &str) -> Place {
+    let place = Place::new();
+    place.write("own.yaml", format!("{OWN}{more}"));
+    place.ok("run own.yaml -q --no-outputs");
+    place.ok("outputs latest --to own");
+    place
+}
+
+/// What we write of several games is read again: each game has its own avatars.
+#[test]
+fn our_own_outputs_of_several_games_come_out_as_they_were() {
+    for more in [
+        "",
+        "decision_apart: true\nreasoning: {embedding_model: e}\n",
+        "model: {rates: {malformed: 0.5}}\nmax_parse_retries: 2\n",
+        "parser_version: 1\nmodel: {rates: {malformed: 0.5}}\n",
+    ] {
+        let place = own_outputs(more);
+        let first = place.read("own/game_log.csv");
+        let (said, code) = place.json("import public-goods own");
+        assert_eq!((code, &said["differences"]), (0, &serde_json::json!([])), "{more}{said}");
+        assert_eq!(place.json("replay latest").0["identical"], true);
+        let (shown, _) = place.json("show latest");
+        assert_eq!(shown["simulated"], true, "made-up answers stay so: {shown}");
+        place.ok("outputs latest --to again");
+        let columns = |text: &str| -> Vec<String> {
+            let rows = text.lines().map(|row| row.split(',').collect::<Vec<_>>());
+            rows.map(|row| row[2..row.len() - 1].join(",")).collect()
+        };
+        assert_eq!(columns(&place.read("again/game_log.csv")), columns(&first), "{more}");
+    }
+}

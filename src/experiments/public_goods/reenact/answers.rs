@@ -12,19 +12,22 @@ use crate::model::{Ask, Failure, FailureKind, Model, ModelInfo, Response};
 pub(super) struct Original {
     source: String,
     answers: BTreeMap<String, String>,
+    simulated: bool,
 }
 
 impl Original {
     /// Those of a run.
     pub(super) fn of(run: &Run) -> Self {
-        Original { source: run.config.experiment_id.clone(), answers: run.answers.clone() }
+        let Run { config, answers, simulated, .. } = run;
+        let source = config.experiment_id.clone();
+        Original { source, answers: answers.clone(), simulated: *simulated }
     }
 }
 
 impl Model for Original {
     fn info(&self) -> ModelInfo {
         let source = Some(self.source.clone());
-        ModelInfo { kind: "original".to_owned(), source, simulated: false }
+        ModelInfo { kind: "original".to_owned(), source, simulated: self.simulated }
     }
 
     fn answer<'a>(&'a self, ask: Ask<'a>) -> BoxFuture<'a, Result<Response, Failure>> {

@@ -13,12 +13,23 @@ use crate::experiments::public_goods::check::check_values;
 use crate::experiments::public_goods::config::Config;
 use crate::experiments::public_goods::facts::Turn;
 use crate::experiments::reenact::{JsonFile, ReenactError, Row, Rows, typed};
+use crate::inert::inert;
+use crate::run::SIMULATED_MARK;
 
 /// The longest message in the earlier of the original runs; in the later ones it is the parser's own.
 const SHORT: usize = 200;
 
 /// What a folder has in it.
 const FILES: &str = "config.json, game_log.csv, raw_responses.csv, chat_messages.csv and redistribution_details.csv";
+
+/// The reasoning of an answer whose amount was asked for by itself; the amount stands beside it.
+const FIRST_OF_TWO: &str = "contribution_iter0";
+
+/// In our own files: that amount, as an answer of its own.
+const OWN_DECISION: &str = "contribution_decision";
+
+/// A game, from 1, and a player of it, from 0.
+type Player = (u32, u32);
 
 /// An original run.
 pub(super) struct Run {
@@ -31,8 +42,12 @@ pub(super) struct Run {
     pub(super) chat_messages: Rows,
     pub(super) redistribution_details: Rows,
     pub(super) raw_responses: Rows,
-    /// Players whose avatar is nowhere in the files.
-    unnamed: Vec<u32>,
+    /// Players whose avatar is nowhere in the files, by game.
+    unnamed: Vec<Player>,
+    /// A program made the answers up.
+    pub(super) simulated: bool,
+    /// Its players were grouped by vectors of their reasoning.
+    grouped: bool,
     /// Players could send messages by the config, and were not asked for any.
     unasked: bool,
 }
@@ -96,8 +111,10 @@ impl Run {
         }
         config.games = u32::try_from(games.len()).unwrap_or(u32::MAX).max(1);
         let named = raw_responses.iter().chain(game_log.iter());
-        let (avatars, unnamed) = avatars(named, config.group_size)?;
+        let (avatars, unnamed) = avatars(named, &games, config.group_size)?;
         config.avatars = Some(avatars);
+        config.prompts = None;
+        let grouped = config.reasoning.embedding_model.take().is_some();
         if is_cut_short(&chat_messages) {
             config.max_message_chars = SHORT;
         }
@@ -106,7 +123,7 @@ impl Run {
         config.communication_enabled &= !unasked;
         config.decision_apart = raw_responses
             .iter()
-            .any(|row| row.text("prompt_type").starts_with("contribution_iter"));
+            .any(|row| [OWN_DECISION, FIRST_OF_TWO].contains(&row.text("prompt_type")));
         check_values(&config).map_err(|wrong| {
             let Wrong { key, message } = wrong;
             file.wrong(Wrong { key: format!("config.{key}"), message })
@@ -120,6 +137,8 @@ impl Run {
             redistribution_details,
             raw_responses,
             unnamed,
+            simulated: folder.join(SIMULATED_MARK).exists(),
+            grouped,
             unasked,
         };
         run.answers = run.calls()?;
@@ -128,16 +147,29 @@ impl Run {
 
     /// The turn of a row.
     pub(super) fn turn(&self, row: &Row<'_>, agent: &str) -> Result<Turn, ReenactError> {
+        let (game, round) = self.round(row)?;
+        Ok(Turn { game, round, agent: row.agent(agent, self.config.group_size)? })
+    }
+
+    /// The game and the round of a row.
+    pub(super) fn round(&self, row: &Row<'_>) -> Result<(u32, u32), ReenactError> {
         let name = row.text("game_id");
         let game = (1..).zip(&self.games).find(|(_, game)| *game == name).map(|(n, _)| n);
         let game = game.ok_or_else(|| {
+            let name = inert(name, 40);
             row.wrong(format!("game_id: {name:?} is in neither raw_responses.csv nor game_log.csv"))
         })?;
         let (round, last) = (row.number("round")?, self.config.game_length);
         if !(1..=last).contains(&round) {
             return Err(row.wrong(format!("round: {round}, in a game of {last}")));
         }
-        Ok(Turn { game, round, agent: row.agent(agent, self.config.group_size)? })
+        Ok((game, round))
+    }
+
+    /// The name of a game, as the files have it.
+    pub(super) fn game(&self, number: u32) -> &str {
+        let at = (number as usize).checked_sub(1);
+        at.and_then(|at| self.games.get(at)).map_or("", String::as_str)
     }
 
     /// What was answered to which of our calls.
@@ -150,7 +182,8 @@ impl Run {
                 "chat" => Stage::Chat,
                 "contribution" => Stage::Contribution,
                 "redistribution" => Stage::Redistribution,
-                "contribution_iter0" => {
+                OWN_DECISION => Stage::Decision,
+                FIRST_OF_TWO => {
                     let amount = row.text("parsed_result").to_owned();
                     answers.insert(Stage::Decision.call(turn), amount);
                     Stage::Contribution
@@ -171,7 +204,7 @@ impl Run {
     /// What the original never recorded.
     pub(super) fn notes(&self) -> Vec<String> {
         let mut notes = vec!["the prompts: ours are asked in their place".to_owned()];
-        if self.config.decision_apart {
+        if self.raw_responses.iter().any(|row| row.text("prompt_type") == FIRST_OF_TWO) {
             notes.push(
                 "the words of the second question, for the amount alone: only the amount is there"
                     .to_owned(),
@@ -203,8 +236,18 @@ impl Run {
                 "which units were punishment and which reward: one array was both".to_owned(),
             );
         }
+        if self.grouped {
+            notes.push(
+                "the vectors of the reasoning: nobody is grouped by it; the run's own log has them"
+                    .to_owned(),
+            );
+        }
         if !self.unnamed.is_empty() {
-            let agents: Vec<String> = self.unnamed.iter().map(|n| format!("agent_{n}")).collect();
+            let agents = self.unnamed.iter().map(|(game, n)| match self.games.len() {
+                0 | 1 => format!("agent_{n}"),
+                _ => format!("agent_{n} of {}", inert(self.game(*game), 40)),
+            });
+            let agents: Vec<String> = agents.collect();
             notes.push(format!("the avatars of {}: others stand in", agents.join(", ")));
         }
         notes
@@ -214,8 +257,9 @@ impl Run {
 fn read_config(file: &JsonFile) -> Result<Config, Wrong> {
     let File { experiment_id, mut config } = typed(&file.value, "")?;
     config.insert("experiment_id".to_owned(), experiment_id.into());
-    let own = [("parser_version", Value::from(1)), ("max_parse_retries", Value::from(0))];
-    config.extend(own.into_iter().map(|(key, value)| (key.to_owned(), value)));
+    // Our own folders say which version; the original program had what is our first.
+    config.entry("parser_version").or_insert(Value::from(1));
+    config.insert("max_parse_retries".to_owned(), Value::from(0));
     typed(&Value::Object(config), "config")
 }
 
@@ -228,27 +272,37 @@ fn is_cut_short(messages: &Rows) -> bool {
     lengths.max() == Some((SHORT + "...".len(), true))
 }
 
-/// The avatar of every player, and the players for whom there is none.
+/// The avatars of every game, one game after the other, and the players for whom there is none.
 fn avatars<'a>(
     rows: impl Iterator<Item = Row<'a>>,
+    games: &[String],
     players: u32,
-) -> Result<(Vec<String>, Vec<u32>), ReenactError> {
-    let mut named: BTreeMap<u32, &str> = BTreeMap::new();
+) -> Result<(Vec<String>, Vec<Player>), ReenactError> {
+    let mut named: BTreeMap<(&str, u32), &str> = BTreeMap::new();
     for row in rows {
         let (agent, avatar) = (row.agent("agent_id", players)?, row.text("avatar_name"));
-        let before = named.insert(agent, avatar);
+        let before = named.insert((row.text("game_id"), agent), avatar);
         if let Some(before) = before.filter(|before| *before != avatar) {
+            let (avatar, before) = (inert(avatar, 40), inert(before, 40));
             return Err(row.wrong(format!(
                 "avatar_name: agent_{agent} is {avatar:?} here and {before:?} before"
             )));
         }
     }
-    let unnamed: Vec<u32> = (0..players).filter(|agent| !named.contains_key(agent)).collect();
-    let mut spare = AVATARS.iter().filter(|avatar| !named.values().any(|name| name == *avatar));
-    let avatars = (0..players).map(|agent| {
-        let name = named.get(&agent).copied().or_else(|| spare.next().copied());
-        name.unwrap_or_default().to_owned()
-    });
-    let avatars = avatars.collect();
+    let (mut avatars, mut unnamed) = (Vec::new(), Vec::new());
+    let nameless = [String::new()];
+    let games = if games.is_empty() { &nameless } else { games };
+    for (number, game) in (1..).zip(games) {
+        let of = |agent| named.get(&(game.as_str(), agent)).copied();
+        let taken: Vec<&str> = (0..players).filter_map(of).collect();
+        let mut spare = AVATARS.iter().filter(|avatar| !taken.contains(avatar));
+        for agent in 0..players {
+            let name = of(agent).or_else(|| {
+                unnamed.push((number, agent));
+                spare.next().copied()
+            });
+            avatars.push(name.unwrap_or_default().to_owned());
+        }
+    }
     Ok((avatars, unnamed))
 }
