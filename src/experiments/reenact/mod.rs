@@ -2,11 +2,13 @@
 //! answers reply, by call path. The result is a normal run that replays, checks and audits.
 //!
 //! - [`Rows`], [`JsonFile`], [`lines`], [`read_text`]: tables, JSON, JSON Lines and texts of such runs.
+//! - [`Pairs`]: rows of theirs beside ours.
 //! - [`Answers`]: the model that answers what was answered then.
 
 mod answers;
 mod json;
 mod lines;
+mod pairs;
 mod rows;
 
 use std::path::Path;
@@ -15,6 +17,7 @@ use std::sync::Arc;
 pub use answers::Answers;
 pub use json::{JsonFile, typed};
 pub use lines::lines;
+pub use pairs::Pairs;
 pub use rows::{Row, Rows, read_text};
 
 use super::study::Study;

@@ -113,6 +113,11 @@ impl Rows {
         self.rows.iter().map(|(line, cells)| Row { table: self, line: *line, cells })
     }
 
+    /// The file, as given.
+    pub fn path(&self) -> &str {
+        &self.path
+    }
+
     /// Whether there is no row.
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty()
@@ -120,6 +125,11 @@ impl Rows {
 }
 
 impl<'a> Row<'a> {
+    /// The line it begins in, from 1.
+    pub fn line(&self) -> u64 {
+        self.line
+    }
+
     /// The cell of a column; empty if there is no such column.
     pub fn text(&self, column: &str) -> &'a str {
         let at = self.table.columns.iter().position(|name| name == column);

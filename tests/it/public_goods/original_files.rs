@@ -194,3 +194,87 @@ fn our_own_outputs_of_several_games_come_out_as_they_were() {
         assert_eq!(columns(&place.read("again/game_log.csv")), columns(&first), "{more}");
     }
 }
+
+/// What an import of our own outputs says, where one file is changed.
+fn differences(name: &str, change: &dyn Fn(&str) -> String) -> String {
+    let place = own_outputs("");
+    let path = format!("own/{name}");
+    let before = place.read(&path);
+    let changed = change(&before);
+    assert_ne!(changed, before, "{name}");
+    place.write(&path, changed);
+    let (said, code) = place.json("import public-goods own");
+    let mut told = format!("{code}: {} compared", said["compared"]);
+    for key in ["differences", "not_compared"] {
+        for line in said[key].as_array().into_iter().flatten() {
+            told.push_str(&format!("\n  {key}: {}", line.as_str().unwrap_or_default()));
+        }
+    }
+    told
+}
+
+/// The line with this game, round and player, changed.
+fn line(text: &str, row: &str, change: &dyn Fn(&str) -> String) -> String {
+    let lines = text.split_inclusive('\n');
+    lines.map(|line| if line.contains(row) { change(line) } else { line.to_owned() }).collect()
+}
+
+/// A cell of a row, set to something else.
+fn cell(line: &str, column: usize, text: &str) -> String {
+    let mut cells: Vec<&str> = line.split(',').collect();
+    cells[column] = text;
+    cells.join(",")
+}
+
+#[test]
+fn rows_that_are_missing_or_doubled_are_told_first() {
+    let row = "own_game1,2,agent_1,";
+    let log = |change: &dyn Fn(&str) -> String| {
+        differences("game_log.csv", &|text| line(text, row, change))
+    };
+    let all = [
+        log(&|_| String::new()),
+        log(&|line| line.repeat(2)),
+        differences("game_log.csv", &|text| line(text, "own_game2,1,", &|_| String::new())),
+        differences("chat_messages.csv", &|text| line(text, row, &|line| line.repeat(2))),
+        differences("redistribution_details.csv", &|text| {
+            line(text, "own_game1,1,", &|_| String::new())
+        }),
+    ];
+    insta::assert_snapshot!(all.join("\n"));
+}
+
+#[test]
+fn a_cell_that_cannot_be_read_is_told_and_the_comparison_goes_on() {
+    let log = |column: usize, text: &'static str| {
+        differences("game_log.csv", &|whole| {
+            line(whole, "own_game1,2,agent_1,", &|row| cell(row, column, text))
+        })
+    };
+    let details = |column: usize, text: &'static str| {
+        differences("redistribution_details.csv", &|whole| {
+            let mut done = false;
+            let lines = whole.split_inclusive('\n').map(|row| {
+                let first = row.contains("own_game1,") && !std::mem::replace(&mut done, true);
+                if first { cell(row, column, text) } else { row.to_owned() }
+            });
+            lines.collect()
+        })
+    };
+    let all = [
+        log(3, "two"),
+        log(3, "7"),
+        log(6, "many"),
+        log(6, "9223372036854775807"),
+        log(11, ""),
+        log(12, "1.5."),
+        log(12, "x\u{1b}[2J"),
+        details(3, "two"),
+        details(4, "agent_9"),
+        details(6, "CAT"),
+        details(9, "few"),
+        details(10, "1.5"),
+        details(13, "-"),
+    ];
+    insta::assert_snapshot!(all.join("\n"));
+}

@@ -1,191 +1,240 @@
 //! What we computed, beside what the original program logged.
+//!
+//! Rows come first: one that is missing, or there twice, explains what differs behind it. A cell that cannot
+//! be read is told, and the comparison goes on.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::original::Run;
 use crate::experiments::public_goods::ask::Stage;
 use crate::experiments::public_goods::facts::Turn;
-use crate::experiments::public_goods::rules::{Rules, Units};
-use crate::experiments::reenact::{Comparison, ReenactError, Row, Rows};
+use crate::experiments::reenact::{Comparison, Pairs, ReenactError, Row, Rows};
 use crate::inert::inert;
 use crate::run::OutputFile;
 
-/// The columns compared in each file, as numbers where they are numbers. Times, hashes and ids of
-/// the run are not.
-const TABLES: [(&str, &[&str], &[&str]); 3] = [
-    (
-        "game_log.csv",
-        &["game_id", "round", "agent_id"],
-        &[
-            "avatar_name",
-            "contribution",
-            "punishments_sent",
-            "punishments_received",
-            "rewards_sent",
-            "rewards_received",
-            "round_payoff",
-            "cumulative_wallet",
-            "public_fund",
-        ],
-    ),
-    ("chat_messages.csv", &["game_id", "round", "agent_id"], &["avatar_name", "message"]),
-    (
-        "redistribution_details.csv",
-        &["game_id", "round", "actor_id", "target_id", "type"],
-        &["units_decided", "units_actual", "was_scaled", "cost", "impact"],
-    ),
-];
+/// A file and the columns compared in it, as numbers where they are numbers. Times, hashes and ids of the
+/// run are not.
+struct Table {
+    name: &'static str,
+    actor: &'static str,
+    /// What identifies a row, beside its turn.
+    keys: &'static [&'static str],
+    columns: &'static [&'static str],
+}
+
+const GAME_LOG: Table = Table {
+    name: "game_log.csv",
+    actor: "agent_id",
+    keys: &[],
+    columns: &[
+        "avatar_name",
+        "contribution",
+        "punishments_sent",
+        "punishments_received",
+        "rewards_sent",
+        "rewards_received",
+        "round_payoff",
+        "cumulative_wallet",
+        "public_fund",
+    ],
+};
+
+const CHAT_MESSAGES: Table = Table {
+    name: "chat_messages.csv",
+    actor: "agent_id",
+    keys: &[],
+    columns: &["avatar_name", "message"],
+};
+
+const REDISTRIBUTION_DETAILS: Table = Table {
+    name: "redistribution_details.csv",
+    actor: "actor_id",
+    keys: &["target_id", "type"],
+    columns: &["units_decided", "units_actual", "was_scaled", "cost", "impact"],
+};
+
+const RAW_RESPONSES: Table = Table {
+    name: "raw_responses.csv",
+    actor: "agent_id",
+    keys: &["prompt_type"],
+    columns: &["parsed_result"],
+};
+
+/// What identifies a row in both.
+type Key = (Turn, Vec<String>);
 
 impl Run {
     /// Compares our output files with the original's, and what its actions come to with what it
     /// logged.
     pub(super) fn compare(&self, files: &[OutputFile]) -> Comparison {
         let mut found = Comparison::default();
-        let done = self.compute_again(&mut found).and_then(|()| {
-            for (name, keys, columns) in TABLES {
-                self.table(files, name, keys, columns, &mut found)?;
-            }
-            self.results(files, &mut found)
-        });
-        if let Err(e) = done {
+        if let Err(e) = self.compare_all(files, &mut found) {
             found.differences.push(e.to_string());
         }
         found
     }
 
-    /// Public fund, payoff and wallet of every row of `game_log.csv`, from the actions that are logged.
-    fn compute_again(&self, found: &mut Comparison) -> Result<(), ReenactError> {
-        let rules = Rules::of(&self.config);
-        let mut rounds: BTreeMap<(u32, u32), Vec<(Turn, Row<'_>)>> = BTreeMap::new();
-        for row in self.game_log.iter() {
-            let turn = self.turn(&row, "agent_id")?;
-            rounds.entry((turn.game, turn.round)).or_default().push((turn, row));
-        }
-        let mut units: BTreeMap<(u32, u32), Vec<Units>> = BTreeMap::new();
-        let mut seen = BTreeSet::new();
-        for row in self.redistribution_details.iter() {
-            let turn = self.turn(&row, "actor_id")?;
-            let target = row.agent("target_id", self.config.group_size)?;
-            // Where an array was both, each of its numbers has two rows.
-            if seen.insert((turn, target)) {
-                let (decided, actual) = (row.number("units_decided")?, row.number("units_actual")?);
-                let units = units.entry((turn.game, turn.round)).or_default();
-                units.push(Units { actor: turn.agent, target, decided, actual });
-            }
-        }
-        let mut wallets: BTreeMap<(u32, u32), f64> = BTreeMap::new();
-        for (round, rows) in &rounds {
-            let contributions: Result<Vec<(u32, i64)>, ReenactError> = rows
-                .iter()
-                .map(|(turn, row)| Ok((turn.agent, row.number("contribution")?)))
-                .collect();
-            let units = units.get(round).map(Vec::as_slice).unwrap_or_default();
-            let settlement = rules.settle(&contributions?, units);
-            for ((turn, row), payoff) in rows.iter().zip(settlement.payoffs) {
-                let wallet = wallets.entry((turn.game, turn.agent)).or_default();
-                *wallet += payoff;
-                for (column, ours) in [
-                    ("public_fund", settlement.public_fund),
-                    ("round_payoff", payoff),
-                    ("cumulative_wallet", *wallet),
-                ] {
-                    let logged: f64 = row.number(column)?;
-                    found.compared += 1;
-                    if logged.to_bits() != ours.to_bits() {
-                        let reason =
-                            format!("{column}: {logged} logged, {ours} from the logged actions");
-                        found.differences.push(row.wrong(reason).to_string());
-                    }
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// The rows of one file beside ours. Rows that rest on answers nobody recorded are left out.
-    fn table(
+    fn compare_all(
         &self,
         files: &[OutputFile],
-        name: &str,
-        keys: &[&str],
-        columns: &[&str],
         found: &mut Comparison,
     ) -> Result<(), ReenactError> {
-        let (theirs, actor) = match name {
-            "game_log.csv" => (&self.game_log, "agent_id"),
-            "chat_messages.csv" => (&self.chat_messages, "agent_id"),
-            _ => (&self.redistribution_details, "actor_id"),
-        };
-        let ours = ours(files, name)?;
-        let mut rows: BTreeMap<Vec<String>, Row<'_>> =
-            ours.iter().map(|row| (self.key(&row, keys), row)).collect();
+        let tables = [
+            (GAME_LOG, &self.game_log),
+            (CHAT_MESSAGES, &self.chat_messages),
+            (REDISTRIBUTION_DETAILS, &self.redistribution_details),
+        ];
+        let ours = tables.iter().map(|(table, _)| ours(files, table.name));
+        let ours = ours.collect::<Result<Vec<Rows>, _>>()?;
+        let mut missing: Vec<Turn> = Vec::new();
+        let mut pairs = Vec::new();
+        for ((table, theirs), ours) in tables.iter().zip(&ours) {
+            let rows = Pairs::of(self.keyed(theirs, table, found), keyed_ours(ours, table));
+            missing.extend(self.rows(table, theirs, &rows, found));
+            pairs.push((table, rows.both));
+        }
+        self.compute_again(&missing, found);
+        for (table, pairs) in pairs {
+            for (theirs, own) in pairs {
+                cells(table, &theirs, &own, found);
+            }
+        }
+        self.results(files, found)
+    }
+
+    /// The rows of the original with their keys; of those that have none it tells why.
+    fn keyed<'a>(
+        &self,
+        theirs: &'a Rows,
+        table: &Table,
+        found: &mut Comparison,
+    ) -> Vec<(Key, Row<'a>)> {
+        let mut keyed = Vec::new();
         for row in theirs.iter() {
-            let turn = self.turn(&row, actor)?;
-            if !self.answers.contains_key(&Stage::Contribution.call(turn)) {
-                continue;
-            }
-            let Some(own) = rows.remove(&self.key(&row, keys)) else {
-                found.differences.push(row.wrong("we have no such row".to_owned()).to_string());
-                continue;
+            let players = self.config.group_size;
+            let target = match table.keys.contains(&"target_id") {
+                true => row.agent("target_id", players).map(drop),
+                false => Ok(()),
             };
-            for column in columns {
-                found.compared += 1;
-                let (theirs, own) = (row.text(column), own.text(column));
-                if !same(theirs, own) {
-                    let reason = format!(
-                        "{column}: {:?} logged, {:?} from the answers",
-                        inert(theirs, 60),
-                        inert(own, 60)
-                    );
-                    found.differences.push(row.wrong(reason).to_string());
-                }
+            match self.turn(&row, table.actor).and_then(|turn| target.map(|()| turn)) {
+                Ok(turn) => keyed.push(((turn, texts(&row, table.keys)), row)),
+                Err(e) => found.differences.push(e.to_string()),
             }
         }
-        // A run that broke off logged nothing of its last round.
-        let settled = |key: &[String]| {
-            self.game_log.iter().any(|row| self.key(&row, &["game_id", "round"]) == key[..2])
-        };
-        for key in rows.keys().filter(|key| settled(key)) {
-            found.differences.push(format!("{name}: the original has no row of {}", key.join(" ")));
+        keyed
+    }
+
+    /// Tells the rows that only one of both has, and those that are there twice. Gives the turns without a row in
+    /// `game_log.csv`.
+    fn rows(
+        &self,
+        table: &Table,
+        theirs: &Rows,
+        rows: &Pairs<'_, Key>,
+        found: &mut Comparison,
+    ) -> Vec<Turn> {
+        let ours = rows.ours.iter().filter(|(turn, _)| self.is_settled(*turn)).cloned();
+        let mut missing: BTreeSet<Key> = ours.collect();
+        let mut turns = Vec::new();
+        if table.name == GAME_LOG.name {
+            missing.extend(self.missing_turns().into_iter().map(|turn| (turn, Vec::new())));
+            turns.extend(missing.iter().map(|(turn, _)| *turn));
         }
-        Ok(())
+        for key in &missing {
+            let row = self.named(key);
+            found.differences.push(format!("{}: the row of {row} is missing", theirs.path()));
+        }
+        for (key, row, first) in &rows.twice {
+            let reason =
+                format!("the row of {} stands twice, first in line {first}", self.named(key));
+            found.differences.push(row.wrong(reason).to_string());
+        }
+        // Rows that rest on answers nobody recorded are left out.
+        let answered = |turn: Turn| self.answers.contains_key(&Stage::Contribution.call(turn));
+        for (_, row) in rows.theirs.iter().filter(|((turn, _), _)| answered(*turn)) {
+            found.differences.push(row.wrong("we have no such row".to_owned()).to_string());
+        }
+        turns
+    }
+
+    /// Whether a round is one that the original logged, or one before it: a run that broke off logged nothing of its
+    /// last round.
+    fn is_settled(&self, turn: Turn) -> bool {
+        self.game_log.iter().any(|row| {
+            self.round(&row).is_ok_and(|(game, round)| game == turn.game && round >= turn.round)
+        })
+    }
+
+    /// The rows that `game_log.csv` must have had, whatever was answered: of a player who plays on later, and, where
+    /// no answers are recorded, of everybody.
+    fn missing_turns(&self) -> Vec<Turn> {
+        let logged: BTreeSet<Turn> =
+            self.game_log.iter().filter_map(|row| self.turn(&row, "agent_id").ok()).collect();
+        let mut last: BTreeMap<u32, u32> = BTreeMap::new();
+        let mut last_of: BTreeMap<(u32, u32), u32> = BTreeMap::new();
+        for Turn { game, round, agent } in &logged {
+            let (game_end, own_end) =
+                (last.entry(*game).or_default(), last_of.entry((*game, *agent)).or_default());
+            (*game_end, *own_end) = ((*game_end).max(*round), (*own_end).max(*round));
+        }
+        let all = last.into_iter().flat_map(|(game, last)| {
+            let players = self.config.group_size;
+            (1..=last)
+                .flat_map(move |round| (0..players).map(move |agent| Turn { game, round, agent }))
+        });
+        let plays = |turn: &Turn| {
+            let end = last_of.get(&(turn.game, turn.agent));
+            self.answers.is_empty() || end.is_some_and(|end| *end > turn.round)
+        };
+        all.filter(|turn| !logged.contains(turn) && plays(turn)).collect()
+    }
+
+    /// A row, for messages.
+    fn named(&self, (turn, others): &Key) -> String {
+        let Turn { game, round, agent } = turn;
+        let game = inert(self.game(*game), 40);
+        let others: String = others.iter().map(|other| format!(", {}", inert(other, 40))).collect();
+        format!("{game}, round {round}, agent_{agent}{others}")
     }
 
     /// The results of all answers.
     fn results(&self, files: &[OutputFile], found: &mut Comparison) -> Result<(), ReenactError> {
-        let keys = ["game_id", "round", "agent_id", "prompt_type"];
-        let ours = ours(files, "raw_responses.csv")?;
-        let rows: BTreeMap<Vec<String>, Row<'_>> =
-            ours.iter().map(|row| (self.key(&row, &keys), row)).collect();
-        for row in self.raw_responses.iter() {
-            // An amount asked for by itself is an answer, not a result.
-            let Some(own) = rows.get(&self.key(&row, &keys)) else { continue };
-            found.compared += 1;
-            let (theirs, own) = (row.text("parsed_result"), own.text("parsed_result"));
-            if !same(theirs, own) {
-                let (theirs, own) = (inert(theirs, 60), inert(own, 60));
-                let reason = format!("parsed_result: {theirs:?} logged, {own:?} from the answers");
-                found.differences.push(row.wrong(reason).to_string());
-            }
+        let ours = ours(files, RAW_RESPONSES.name)?;
+        let theirs = self.keyed(&self.raw_responses, &RAW_RESPONSES, found);
+        // An amount asked for by itself is an answer, not a result.
+        for (theirs, own) in Pairs::of(theirs, keyed_ours(&ours, &RAW_RESPONSES)).both {
+            cells(&RAW_RESPONSES, &theirs, &own, found);
         }
         Ok(())
     }
+}
 
-    /// What identifies a row in both; games by their number.
-    fn key(&self, row: &Row<'_>, columns: &[&str]) -> Vec<String> {
-        let cell = |column: &&str| match *column {
-            "game_id" => {
-                let name = row.text("game_id");
-                let number = name.rsplit_once("_game").map_or("", |(_, number)| number);
-                match self.games.iter().position(|game| game == name) {
-                    Some(at) => (at + 1).to_string(),
-                    None => number.to_owned(),
-                }
-            }
-            column => row.text(column).to_owned(),
-        };
-        columns.iter().map(cell).collect()
+/// Compares the cells of a row with ours.
+fn cells(table: &Table, theirs: &Row<'_>, ours: &Row<'_>, found: &mut Comparison) {
+    for column in table.columns {
+        found.compared += 1;
+        let (logged, own) = (theirs.text(column), ours.text(column));
+        if !same(logged, own) {
+            let (logged, own) = (inert(logged, 60), inert(own, 60));
+            let reason = format!("{column}: {logged:?} logged, {own:?} from the answers");
+            found.differences.push(theirs.wrong(reason).to_string());
+        }
     }
+}
+
+/// Our rows with their keys; our games go by their number.
+fn keyed_ours<'a>(ours: &'a Rows, table: &Table) -> Vec<(Key, Row<'a>)> {
+    let turn = |row: &Row<'_>| {
+        let (_, game) = row.text("game_id").rsplit_once("_game")?;
+        let agent = row.agent(table.actor, u32::MAX).ok()?;
+        Some(Turn { game: game.parse().ok()?, round: row.number("round").ok()?, agent })
+    };
+    let keyed = ours.iter().filter_map(|row| Some(((turn(&row)?, texts(&row, table.keys)), row)));
+    keyed.collect()
+}
+
+fn texts(row: &Row<'_>, columns: &[&str]) -> Vec<String> {
+    columns.iter().map(|column| row.text(column).to_owned()).collect()
 }
 
 fn ours(files: &[OutputFile], name: &str) -> Result<Rows, ReenactError> {

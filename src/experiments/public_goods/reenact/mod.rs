@@ -12,6 +12,7 @@
 //! Whatever the answers are, every row of `game_log.csv` is computed again from the actions that are
 //! logged: public fund, payoff, wallet.
 
+mod again;
 mod answers;
 mod compare;
 mod original;
