@@ -17,7 +17,11 @@
 use super::ContributionParams;
 use super::number::{Number, numbers, only_number};
 use super::turn::Turn;
+use crate::inert::inert;
 use crate::parse::chain::{Found, Strategy};
+
+/// The digits of a huge number that a warning shows.
+const SHOWN: usize = 24;
 
 pub(super) const STRATEGIES: &[Strategy<ContributionParams, i64>] = &[
     Strategy { method: "contribute_tag", find: contribute_tag },
@@ -90,7 +94,7 @@ fn untagged(text: &str) -> Option<Turn<'_>> {
 const LABELS: [&str; 3] = ["contribut", "withdraw", "move"];
 
 /// The number behind the last such word, with no other word than these between.
-fn after_label(text: &str) -> Option<Number> {
+fn after_label(text: &str) -> Option<Number<'_>> {
     let mut after = false;
     let mut last = None;
     for word in text.split(|c: char| c.is_whitespace() || matches!(c, ':' | '=' | '*' | '`')) {
@@ -111,7 +115,7 @@ fn after_label(text: &str) -> Option<Number> {
 }
 
 /// The amount as the game takes it, with what was repaired.
-fn coins(number: Number, turn: &Turn<'_>, params: &ContributionParams) -> Found<i64> {
+fn coins(number: Number<'_>, turn: &Turn<'_>, params: &ContributionParams) -> Found<i64> {
     let mut warnings = Vec::new();
     if number.cut {
         warnings.push("a fraction of a coin was cut off".to_owned());
@@ -119,7 +123,14 @@ fn coins(number: Number, turn: &Turn<'_>, params: &ContributionParams) -> Found<
     let endowment = params.endowment();
     let in_range = number.value.clamp(0, endowment);
     if in_range != number.value {
-        warnings.push(format!("{} is not from 0 to {endowment}: clamped", number.value));
+        let written = match number.huge {
+            Some(digits) => {
+                let sign = if number.value < 0 { "-" } else { "" };
+                format!("{sign}{}", inert(digits, SHOWN))
+            }
+            None => number.value.to_string(),
+        };
+        warnings.push(format!("{written} is not from 0 to {endowment}: clamped"));
     }
     let value = params.contribution_type.allowed(in_range, endowment);
     if value != in_range {
@@ -134,7 +145,7 @@ fn coins(number: Number, turn: &Turn<'_>, params: &ContributionParams) -> Found<
 /// The last resort.
 pub(super) fn default(text: &str, params: &ContributionParams) -> Found<i64> {
     let turn = Turn::of(text, TAG);
-    let half = Number { value: params.endowment() / 2, cut: false };
+    let half = Number { value: params.endowment() / 2, cut: false, huge: None };
     let params =
         ContributionParams { contribution_type: super::ContributionType::Variable, ..*params };
     let mut found = coins(half, &turn, &params);

@@ -1,16 +1,25 @@
 //! Numbers as players write them.
 
 /// A whole number found in a text.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Number {
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Number<'a> {
     pub(super) value: i64,
     /// It had a fraction, which was cut off.
     pub(super) cut: bool,
+    /// Its digits, if they are more than fit.
+    pub(super) huge: Option<&'a str>,
+}
+
+impl PartialEq for Number<'_> {
+    /// By the value that counts.
+    fn eq(&self, other: &Self) -> bool {
+        (self.value, self.cut) == (other.value, other.cut)
+    }
 }
 
 /// Every number in a text: digits with an optional sign and fraction. A sign behind a digit or a
 /// letter is a dash (`10-20`, `agent-3`), and digits inside a word are no number.
-pub(super) fn numbers(text: &str) -> impl Iterator<Item = Number> {
+pub(super) fn numbers(text: &str) -> impl Iterator<Item = Number<'_>> {
     let bytes = text.as_bytes();
     let mut at = 0;
     std::iter::from_fn(move || {
@@ -44,15 +53,17 @@ pub(super) fn numbers(text: &str) -> impl Iterator<Item = Number> {
             let dash = ahead.and_then(|t| t.chars().next_back()).is_some_and(char::is_alphanumeric);
             let negative = signed && !(dash && sign_at > 0);
             // A number of more digits than fit is as large as there is.
-            let value = whole.parse::<i64>().unwrap_or(i64::MAX);
-            return Some(Number { value: if negative { -value } else { value }, cut });
+            let read = whole.parse::<i64>();
+            let huge = read.is_err().then_some(whole);
+            let value = read.unwrap_or(i64::MAX);
+            return Some(Number { value: if negative { -value } else { value }, cut, huge });
         }
         None
     })
 }
 
 /// The only number in a text; none if there are several that differ.
-pub(super) fn only_number(text: &str) -> Option<Number> {
+pub(super) fn only_number(text: &str) -> Option<Number<'_>> {
     let mut all = numbers(text);
     let first = all.next()?;
     all.all(|other| other == first).then_some(first)
