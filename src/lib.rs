@@ -8,6 +8,7 @@ pub mod content;
 pub mod event;
 pub mod exchange;
 pub mod experiments;
+pub mod explain;
 pub mod id;
 pub mod inert;
 pub mod jsonl;

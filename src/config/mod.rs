@@ -7,6 +7,7 @@
 //! - [`prompts()`]: the templates of an experiment, with a user's own in their place.
 
 mod common;
+mod mistake;
 mod place;
 mod prompts;
 mod wrong;
@@ -16,4 +17,4 @@ pub use common::{ModelConfig, ModelKind, Rates, RequestConfig, Runtime};
 pub use place::located;
 pub use prompts::prompts;
 pub use wrong::{Wrong, figure};
-pub use yaml::{ConfigError, Head, beside, explain, load, read_text, with_overrides};
+pub use yaml::{ConfigError, Head, beside, load, read_text, with_overrides};

@@ -4,6 +4,7 @@ use std::fmt;
 use std::path::Path;
 
 use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde_json::Value;
 use serde_saphyr::Spanned;
 
 use super::yaml::{ConfigError, snippet};
@@ -47,7 +48,7 @@ fn sets(setting: &str, key: &str) -> bool {
 
 /// Line and column, from 1, of a key or of the nearest group around it.
 fn find(text: &str, key: &str) -> Option<(u64, u64)> {
-    let root: Spanned<Node> = serde_saphyr::from_str(text).ok()?;
+    let Outline(root) = Outline::of(text)?;
     let (mut node, mut rest, mut place) = (&root.value, key, None);
     while !rest.is_empty() {
         let Some((next, at, left)) = step(node, rest) else { break };
@@ -59,12 +60,11 @@ fn find(text: &str, key: &str) -> Option<(u64, u64)> {
 /// One step down a key: the node, its place, and what is left of the key.
 fn step<'a, 'k>(node: &'a Node, key: &'k str) -> Option<(&'a Node, (u64, u64), &'k str)> {
     match node {
-        Node::Leaf => None,
+        Node::Leaf(_) => None,
         Node::List(items) => {
             let (number, left) = key.strip_prefix('[')?.split_once(']')?;
             let item = items.get(number.parse::<usize>().ok()?)?;
-            let at = (item.referenced.line(), item.referenced.column());
-            Some((&item.value, at, left.trim_start_matches('.')))
+            Some((&item.value, at(item), left.trim_start_matches('.')))
         }
         // A key may have dots itself: the longest that fits.
         Node::Map(entries) => {
@@ -74,17 +74,106 @@ fn step<'a, 'k>(node: &'a Node, key: &'k str) -> Option<(&'a Node, (u64, u64), &
                 ends.then_some((name, value, left.strip_prefix('.').unwrap_or(left)))
             });
             let (name, value, left) = fitting.max_by_key(|(name, ..)| name.value.len())?;
-            let at = (name.referenced.line(), name.referenced.column());
-            Some((&value.value, at, left))
+            Some((&value.value, at(name), left))
         }
     }
 }
 
-/// A YAML file's keys and where they are; values do not matter.
+/// A YAML file's keys and values, and where they are.
 enum Node {
     Map(Vec<(Spanned<String>, Spanned<Node>)>),
     List(Vec<Spanned<Node>>),
-    Leaf,
+    Leaf(Value),
+}
+
+/// A value of a config.
+pub(super) struct Found {
+    /// Where it is in [`Outline::value`], as a JSON pointer.
+    pub(super) pointer: String,
+    /// With dots; list items in brackets, from 0. Empty for the whole config.
+    pub(super) key: String,
+    /// Line and column of its key, or of the item: the first of all for the whole config.
+    pub(super) place: (u64, u64),
+}
+
+/// What is in a file and where.
+pub(super) struct Outline(Spanned<Node>);
+
+impl Outline {
+    /// Of a text that is YAML.
+    pub(super) fn of(text: &str) -> Option<Outline> {
+        serde_saphyr::from_str(text).ok().map(Outline)
+    }
+
+    /// The whole config as a value.
+    pub(super) fn value(&self) -> Value {
+        self.0.value.value()
+    }
+
+    /// The value that begins at a place.
+    pub(super) fn value_at(&self, place: (u64, u64)) -> Option<Found> {
+        self.search(&|node| at(node) == place)
+    }
+
+    /// The group of keys that has a key at a place, or is empty and begins there.
+    pub(super) fn group_at(&self, place: (u64, u64)) -> Option<Found> {
+        self.search(&|node| match &node.value {
+            Node::Map(entries) if entries.is_empty() => at(node) == place,
+            Node::Map(entries) => entries.iter().any(|(name, _)| at(name) == place),
+            _ => false,
+        })
+    }
+
+    fn search(&self, is_it: &dyn Fn(&Spanned<Node>) -> bool) -> Option<Found> {
+        let first = match &self.0.value {
+            Node::Map(entries) => entries.first().map(|(name, _)| at(name)),
+            _ => None,
+        };
+        let place = first.unwrap_or_else(|| at(&self.0));
+        inner(&self.0, Found { pointer: String::new(), key: String::new(), place }, is_it)
+    }
+}
+
+/// The innermost node for which something holds.
+fn inner(
+    node: &Spanned<Node>,
+    here: Found,
+    is_it: &dyn Fn(&Spanned<Node>) -> bool,
+) -> Option<Found> {
+    let below = match &node.value {
+        Node::Leaf(_) => None,
+        Node::List(items) => items.iter().enumerate().find_map(|(number, item)| {
+            let pointer = format!("{}/{number}", here.pointer);
+            let key = format!("{}[{number}]", here.key);
+            inner(item, Found { pointer, key, place: at(item) }, is_it)
+        }),
+        Node::Map(entries) => entries.iter().find_map(|(name, value)| {
+            let escaped = name.value.replace('~', "~0").replace('/', "~1");
+            let pointer = format!("{}/{escaped}", here.pointer);
+            let dot = if here.key.is_empty() { "" } else { "." };
+            let key = format!("{}{dot}{}", here.key, name.value);
+            inner(value, Found { pointer, key, place: at(name) }, is_it)
+        }),
+    };
+    below.or_else(|| is_it(node).then_some(here))
+}
+
+/// Line and column of something.
+fn at<T>(spanned: &Spanned<T>) -> (u64, u64) {
+    (spanned.referenced.line(), spanned.referenced.column())
+}
+
+impl Node {
+    fn value(&self) -> Value {
+        match self {
+            Node::Leaf(value) => value.clone(),
+            Node::List(items) => items.iter().map(|item| item.value.value()).collect(),
+            Node::Map(entries) => {
+                let entries = entries.iter();
+                Value::Object(entries.map(|(k, v)| (k.value.clone(), v.value.value())).collect())
+            }
+        }
+    }
 }
 
 impl<'de> Deserialize<'de> for Node {
@@ -118,28 +207,28 @@ impl<'de> Visitor<'de> for NodeVisitor {
         Ok(Node::List(items))
     }
 
-    fn visit_bool<E: de::Error>(self, _: bool) -> Result<Node, E> {
-        Ok(Node::Leaf)
+    fn visit_bool<E: de::Error>(self, value: bool) -> Result<Node, E> {
+        Ok(Node::Leaf(value.into()))
     }
 
-    fn visit_i64<E: de::Error>(self, _: i64) -> Result<Node, E> {
-        Ok(Node::Leaf)
+    fn visit_i64<E: de::Error>(self, value: i64) -> Result<Node, E> {
+        Ok(Node::Leaf(value.into()))
     }
 
-    fn visit_u64<E: de::Error>(self, _: u64) -> Result<Node, E> {
-        Ok(Node::Leaf)
+    fn visit_u64<E: de::Error>(self, value: u64) -> Result<Node, E> {
+        Ok(Node::Leaf(value.into()))
     }
 
-    fn visit_f64<E: de::Error>(self, _: f64) -> Result<Node, E> {
-        Ok(Node::Leaf)
+    fn visit_f64<E: de::Error>(self, value: f64) -> Result<Node, E> {
+        Ok(Node::Leaf(value.into()))
     }
 
-    fn visit_str<E: de::Error>(self, _: &str) -> Result<Node, E> {
-        Ok(Node::Leaf)
+    fn visit_str<E: de::Error>(self, value: &str) -> Result<Node, E> {
+        Ok(Node::Leaf(value.into()))
     }
 
     fn visit_unit<E: de::Error>(self) -> Result<Node, E> {
-        Ok(Node::Leaf)
+        Ok(Node::Leaf(Value::Null))
     }
 }
 

@@ -9,7 +9,8 @@ pub fn figure(value: f64) -> String {
     if !(1e-6..1e15).contains(&value.abs()) && value != 0.0 {
         return format!("{value:e}");
     }
-    let text = format!("{value:.6}");
+    // The sum of nothing is -0.
+    let text = format!("{:.6}", value + 0.0);
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
@@ -50,6 +51,7 @@ mod tests {
     fn numbers_are_shown_as_they_can_be_read() {
         for (value, text) in [
             (0.0, "0"),
+            (-0.0, "0"),
             (1.5, "1.5"),
             (-2.0, "-2"),
             (5.001, "5.001"),

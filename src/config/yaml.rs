@@ -6,6 +6,8 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::mistake::{Mistake, mistake};
+use crate::explain::explain;
 use crate::inert::inert;
 
 /// A config that cannot be used.
@@ -98,7 +100,7 @@ pub fn load<T: DeserializeOwned>(path: &Path, text: &str) -> Result<T, ConfigErr
             error.location().map_or((1, 1), |place| (place.line(), place.column()));
         let message =
             plain.strip_suffix(&format!(" at line {line}, column {column}")).unwrap_or(&plain);
-        let message = explain(message);
+        let Mistake { line, column, message } = mistake::<T>(text, (line, column), message);
         let snippet = snippet(text, line);
         ConfigError::Invalid { path: path.display().to_string(), line, column, message, snippet }
     })
@@ -163,70 +165,6 @@ fn shown(text: &str) -> String {
         rest = left;
     }
     inert(&format!("{shown}{rest}"), 120)
-}
-
-/// What a deserialiser says, in the words of someone who writes a config.
-pub fn explain(message: &str) -> String {
-    let message = message.replace('`', "");
-    if let Some((unknown, known)) = message
-        .strip_prefix("unknown field ")
-        .or_else(|| message.strip_prefix("unknown variant "))
-        .and_then(|rest| rest.split_once(", expected "))
-    {
-        let what = if message.starts_with("unknown field") { "key" } else { "value" };
-        let known = known.trim_start_matches("one of ");
-        let near =
-            known.split(", ").max_by(|a, b| likeness(a, unknown).total_cmp(&likeness(b, unknown)));
-        let near = near.filter(|near| likeness(near, unknown) >= 0.6);
-        let meant = near.map(|near| format!(" did you mean {near}?")).unwrap_or_default();
-        return format!("unknown {what} {unknown:?};{meant} known here: {known}");
-    }
-    if let Some(key) = message.strip_prefix("missing field ") {
-        return format!("the key {key:?} is missing here, and it has no default");
-    }
-    if let Some(rest) = message.strip_prefix("duplicate mapping key: ") {
-        return format!("the key {:?} is given twice", rest.split(',').next().unwrap_or_default());
-    }
-    const TYPES: [(&str, &str); 8] = [
-        ("u32", "a whole number from 0 to 4294967295"),
-        ("u64", "a whole number, 0 or more"),
-        ("usize", "a whole number, 0 or more"),
-        ("f64", "a number"),
-        ("floating point", "a number"),
-        ("mapping start", "a group of keys"),
-        ("bool", "true or false"),
-        ("string scalar", "a text, not a list or a group of keys"),
-    ];
-    for (name, words) in TYPES {
-        if message == format!("invalid {name}") || message == format!("expected {name}") {
-            return format!("expected {words}");
-        }
-        if let Some(found) = message.strip_suffix(&format!(", expected {name}")) {
-            return format!("{found}, expected {words}");
-        }
-    }
-    // A group of keys or a list of choices goes by the name of its Rust type.
-    match message.split_once(", expected ") {
-        Some((found, expected)) => format!("{found}, expected {}", plain(expected)),
-        None => message,
-    }
-}
-
-/// What was expected, without the names of Rust types.
-fn plain(expected: &str) -> &str {
-    match expected {
-        "a map" => "a group of keys",
-        "a sequence" => "a list",
-        "path string" => "a path",
-        _ if expected.starts_with("struct ") => "a group of keys",
-        _ if expected.starts_with("enum ") => "a text",
-        _ => expected,
-    }
-}
-
-/// How alike two words are, 0 to 1.
-fn likeness(a: &str, b: &str) -> f32 {
-    similar::TextDiff::from_chars(a, b).ratio()
 }
 
 #[cfg(test)]

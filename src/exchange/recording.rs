@@ -25,6 +25,7 @@ use super::error::ImportError;
 use crate::content::Content;
 use crate::event::NewEvent;
 use crate::event::chain::{GENESIS, Link, content_key};
+use crate::explain::explain;
 use crate::id::{CallPath, ContentHash, EventHash, PromptHash, RunId, Sample, Seq, Time};
 use crate::jsonl::JsonlReader;
 use crate::log::expand;
@@ -169,18 +170,21 @@ impl Reading {
         let value: Value = serde_json::from_str(line).map_err(|e| {
             let text = e.to_string();
             let reason = text.rsplit_once(" at line ").map_or(text.as_str(), |(reason, _)| reason);
-            wrong(format!("not JSON at column {}: {reason}", e.column()))
+            wrong(format!("not JSON at column {}: {}", e.column(), explain(reason)))
         })?;
         let is = |key: &str| value.get(key).is_some();
         if is("kind") {
-            let event = EventLine::deserialize(value).map_err(|e| wrong(e.to_string()))?;
+            let event =
+                EventLine::deserialize(value).map_err(|e| wrong(explain(&e.to_string())))?;
             return self.event(event);
         }
         if is("request") {
-            let request = RequestLine::deserialize(value).map_err(|e| wrong(e.to_string()))?;
+            let request =
+                RequestLine::deserialize(value).map_err(|e| wrong(explain(&e.to_string())))?;
             return self.request(request);
         }
-        let content = ContentLine::deserialize(value).map_err(|e| wrong(e.to_string()))?;
+        let content =
+            ContentLine::deserialize(value).map_err(|e| wrong(explain(&e.to_string())))?;
         self.content(content)
     }
 

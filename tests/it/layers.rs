@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 /// Each module and the modules of the crate that it may use besides itself.
 const LAYERS: &[(&str, &[&str])] = &[
     ("id", &[]),
+    ("explain", &["inert"]),
     ("inert", &[]),
     ("jsonl", &[]),
     ("lookup", &[]),
@@ -14,24 +15,30 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("event", &["content", "id", "prompt"]),
     ("log", &["content", "event", "id", "lookup", "prompt"]),
     ("parse", &["inert", "prompt"]),
-    ("model", &["content", "id", "inert", "prompt"]),
+    ("model", &["content", "explain", "id", "inert", "prompt"]),
     (
         "run",
         &["content", "event", "id", "inert", "log", "lookup", "model", "parse", "prompt", "table"],
     ),
-    ("config", &["inert", "model", "prompt", "template"]),
+    ("config", &["explain", "inert", "model", "prompt", "template"]),
     (
         "experiments",
         &[
-            "config", "content", "id", "inert", "jsonl", "model", "parse", "prompt", "run",
-            "stats", "table", "template",
+            "config", "content", "explain", "id", "inert", "jsonl", "model", "parse", "prompt",
+            "run", "stats", "table", "template",
         ],
     ),
     ("stats", &[]),
     ("table", &[]),
     ("check", &["content", "event", "id", "log", "lookup", "parse", "prompt"]),
     ("audit", &["event", "id", "inert", "log", "lookup", "parse", "prompt"]),
-    ("exchange", &["content", "event", "id", "inert", "jsonl", "log", "lookup", "model", "prompt"]),
+    (
+        "exchange",
+        &[
+            "content", "event", "explain", "id", "inert", "jsonl", "log", "lookup", "model",
+            "prompt",
+        ],
+    ),
 ];
 
 fn sources(folder: &Path, found: &mut Vec<PathBuf>) {

@@ -6,7 +6,8 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::{ReenactError, read_text};
-use crate::config::{ConfigError, Wrong, explain, located};
+use crate::config::{ConfigError, Wrong, located};
+use crate::explain::explain;
 
 /// A JSON file of an original run.
 pub struct JsonFile {

@@ -5,6 +5,7 @@ use std::path::Path;
 use serde::de::DeserializeOwned;
 
 use super::ReenactError;
+use crate::explain::explain;
 use crate::inert::inert;
 use crate::jsonl::{JsonlReader, Problem};
 
@@ -31,8 +32,8 @@ pub fn lines<T: DeserializeOwned>(path: &Path, what: &str) -> Result<Vec<(u64, T
     for line in JsonlReader::open(path).map_err(refused)? {
         let (number, text) = line.map_err(refused)?;
         let row = serde_json::from_str(&text).map_err(|e| {
-            let reason = e.to_string();
-            let reason = reason.split(" at line ").next().unwrap_or_default().replace('`', "\"");
+            let whole = e.to_string();
+            let reason = explain(whole.rsplit_once(" at line ").map_or(&whole, |(said, _)| said));
             let reason = format!("not {what}: {}", inert(&reason, 200));
             ReenactError::Line { path: shown.clone(), line: number as u64, reason }
         })?;

@@ -81,6 +81,10 @@ fn add_up(key: &str, shares: &[(String, f64)]) -> Result<(), (String, String)> {
     if let Some((key, share)) = shares.iter().find(|(_, share)| !(0.0..=1.0).contains(share)) {
         return Err((key.clone(), format!("a share is from 0 to 1, not {}", figure(*share))));
     }
+    if shares.is_empty() {
+        let message = "there are no shares in it: name some that add up to 1, or leave the key out";
+        return Err((key.to_owned(), message.to_owned()));
+    }
     let sum: f64 = shares.iter().map(|(_, share)| share).sum();
     if (sum - 1.0).abs() > 1e-6 {
         return Err((key.to_owned(), format!("the shares add up to {}, not 1", figure(sum))));

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
 use super::{Recorded, Scripted};
+use crate::explain::explain;
 use crate::id::{CallPath, PromptHash, Sample};
 use crate::inert::inert;
 use crate::model::exchange_line::{ExchangeError, ExchangeLine, ExchangeResponseError};
@@ -198,7 +199,7 @@ impl Loader {
 fn not_an_exchange(error: serde_json::Error) -> LoadProblem {
     let text = error.to_string();
     let reason = text.rsplit_once(" at line ").map_or(text.as_str(), |(reason, _)| reason);
-    LoadProblem::NotAnExchange { column: error.column(), reason: inert(reason, 300) }
+    LoadProblem::NotAnExchange { column: error.column(), reason: inert(&explain(reason), 400) }
 }
 
 fn check_kind(request: &Request, response: &Response) -> Result<(), LoadProblem> {

@@ -38,6 +38,8 @@ fn keys() {
         "experiment: game24\nsamples: 3\nrequest:\n  temperature: 1\n",
         "experiment: game24\nsamples: 3\nrequest:\n  model: x\n  temprature: 1\n",
         &format!("experiment: game24\nsamples: 3\n{REQUEST}model:\n  rates:\n    bad: 1\n"),
+        "experiment: game24\nsamples: 3\nrequest: {}\n",
+        "experiment: game24\nrequest:\n  # a comment\n\n  temperature: 1\n  top_p: 1\nsamples: 3\n",
         "samples: 3\n",
         "experiment: gam24\nsamples: 3\n",
         "",
@@ -55,6 +57,16 @@ fn types() {
         "experiment: game24\nsamples: 3\nrequest: x\n",
         &format!("experiment: game24\nsamples: 3\nparser: [a]\n{REQUEST}"),
         &format!("experiment: game24\nsamples: 3\n{REQUEST}model:\n  kind: simulatd\n"),
+        &format!("experiment: game24\nsamples: []\n{REQUEST}"),
+        &format!("experiment: game24\nsamples: {{a: 1}}\n{REQUEST}"),
+        &format!("experiment: game24\nsamples: 1.5\n{REQUEST}"),
+        &format!("experiment: game24\nsamples:\n{REQUEST}"),
+        &format!("experiment: game24\nsamples: 3\n{REQUEST}model:\n  kind: [openai]\n"),
+        &format!("experiment: game24\nsamples: 3\n{REQUEST}model: [openai]\n"),
+        &format!(
+            "experiment: game24\nsamples: 3\n{REQUEST}model:\n  rates:\n    malformed_kinds: 3\n"
+        ),
+        &format!("experiment: game24\nseed: [x]\nsamples: [3]\n{REQUEST}"),
     ]);
     assert_said!("settings_types", text);
 }

@@ -190,6 +190,9 @@ fn lines_that_cannot_be_used_are_named() {
         with("response", json!({"embedding": []})),
         with("response", json!({"embedding": [1e39]})),
         with("response", json!({"content": 7})),
+        with("error", json!(7)),
+        with("error", json!({"failure": "server", "message": "no", "status": 70_000})),
+        with("error", json!({"failure": "server", "message": "no", "status": "x".repeat(99)})),
     ];
     insta::assert_snapshot!(all.join("\n"));
 }

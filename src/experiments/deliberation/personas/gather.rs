@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use super::pool::{Enriched, PoolError};
+use crate::explain::explain;
 use crate::inert::inert;
 use crate::run::SIMULATED_MARK;
 
@@ -73,7 +74,7 @@ fn lines(text: &str) -> Vec<Entry> {
             // The line it speaks of is counted from here, and always 1.
             let message = e.to_string();
             let message = message.split(" at line ").next().unwrap_or_default();
-            format!("it is no JSON: {}", inert(message, 100))
+            format!("it is no JSON: {}", inert(&explain(message), 200))
         });
         (format!("line {number}"), entry)
     };

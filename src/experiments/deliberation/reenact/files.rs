@@ -13,6 +13,7 @@ use crate::experiments::deliberation::conditions::Condition;
 use crate::experiments::deliberation::config::Config;
 use crate::experiments::deliberation::state::{Status, Transcript};
 use crate::experiments::reenact::ReenactError;
+use crate::explain::explain;
 use crate::parse::demographics::Demographics;
 use crate::run::SIMULATED_MARK;
 
@@ -212,7 +213,7 @@ fn json<T: DeserializeOwned>(folder: &Path, file: &str) -> Result<T, ReenactErro
         let (line, column) = (e.line() as u64, e.column());
         let whole = e.to_string();
         let message = whole.strip_suffix(&format!(" at line {line} column {column}"));
-        let reason = format!("column {column}: {}", message.unwrap_or(&whole));
+        let reason = format!("column {column}: {}", explain(message.unwrap_or(&whole)));
         ReenactError::Line { path: path.display().to_string(), line, reason }
     })
 }

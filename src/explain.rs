@@ -1,0 +1,155 @@
+//! What a deserialiser says, in the words of someone who writes the file.
+
+use crate::inert::inert;
+
+/// The longest value that a message shows.
+const LONGEST: usize = 60;
+
+/// A deserialiser's message, without names of types and without its back quotes.
+pub fn explain(message: &str) -> String {
+    if let Some((found, expected)) = mismatch(message) {
+        let expected = words(expected);
+        return match found {
+            "null" | "unit value" | "Option value" => {
+                format!("expected {expected}, and there is nothing")
+            }
+            _ => format!("expected {expected}, not {}", found_words(found)),
+        };
+    }
+    let message = message.replace('`', "");
+    if let Some((unknown, known)) = message
+        .strip_prefix("unknown field ")
+        .or_else(|| message.strip_prefix("unknown variant "))
+        .and_then(|rest| rest.split_once(", expected "))
+    {
+        let what = if message.starts_with("unknown field") { "key" } else { "value" };
+        let known = known.trim_start_matches("one of ");
+        let near =
+            known.split(", ").max_by(|a, b| likeness(a, unknown).total_cmp(&likeness(b, unknown)));
+        let near = near.filter(|near| likeness(near, unknown) >= 0.6);
+        let meant = near.map(|near| format!(" did you mean {near}?")).unwrap_or_default();
+        let unknown = inert(unknown, LONGEST);
+        return format!("unknown {what} {unknown:?};{meant} known here: {known}");
+    }
+    if let Some(key) = message.strip_prefix("missing field ") {
+        return format!("the key {key:?} is missing here, and it has no default");
+    }
+    if let Some(rest) = message.strip_prefix("duplicate mapping key: ") {
+        return format!("the key {:?} is given twice", rest.split(',').next().unwrap_or_default());
+    }
+    match message.strip_prefix("invalid ").or_else(|| message.strip_prefix("expected ")) {
+        Some(rest) if words(rest) != rest => format!("expected {}", words(rest)),
+        _ => message,
+    }
+}
+
+/// What a deserialiser found and what it expected, if its message is of that kind.
+pub fn mismatch(message: &str) -> Option<(&str, &str)> {
+    let rest = ["invalid type: ", "invalid value: "];
+    let rest = rest.into_iter().find_map(|start| message.strip_prefix(start))?;
+    // A text may have any words in it: the last ones are the deserialiser's.
+    rest.rsplit_once(", expected ")
+}
+
+/// What was expected, without the names of Rust types.
+pub fn words(expected: &str) -> &str {
+    let name = expected.split(" with ").next().unwrap_or(expected);
+    match name {
+        "u8" => "a whole number from 0 to 255",
+        "u16" => "a whole number from 0 to 65535",
+        "u32" => "a whole number from 0 to 4294967295",
+        "u64" | "usize" => "a whole number, 0 or more",
+        "i8" | "i16" | "i32" | "i64" | "isize" => "a whole number",
+        "f32" | "f64" | "floating point" => "a number",
+        "bool" | "boolean" | "a boolean" => "true or false",
+        "a string" | "a borrowed string" => "a text",
+        // Of a number, too, a YAML reader says no more than that.
+        "string scalar" => "a single value",
+        "path string" => "a path",
+        "a sequence" | "sequence start" | "a seq" => "a list",
+        "a map" | "mapping start" => "a group of keys",
+        "ident" => "true, false or null",
+        _ if name.starts_with("struct ") || name.starts_with("internally tagged ") => {
+            "a group of keys"
+        }
+        _ if name.starts_with("tuple ") || name.starts_with("an array") => "a list",
+        _ if name.starts_with("enum ") || name == "variant identifier" => "a text",
+        _ => expected,
+    }
+}
+
+/// What was found, in the same words.
+fn found_words(found: &str) -> String {
+    let inside = |kind: &str| found.strip_prefix(kind).map(|rest| rest.trim_matches('`'));
+    if let Some(text) = inside("string ") {
+        // Quoted already, with its control characters escaped.
+        let text = text.strip_prefix('"').and_then(|t| t.strip_suffix('"')).unwrap_or(text);
+        return format!("the text \"{}\"", inert(text, LONGEST));
+    }
+    if let Some(number) = inside("integer ").or_else(|| inside("floating point ")) {
+        return format!("the number {}", inert(number, LONGEST));
+    }
+    match found {
+        "sequence" => "a list".to_owned(),
+        "map" => "a group of keys".to_owned(),
+        _ => inert(inside("boolean ").unwrap_or(found), LONGEST),
+    }
+}
+
+/// How alike two words are, 0 to 1.
+fn likeness(a: &str, b: &str) -> f32 {
+    similar::TextDiff::from_chars(a, b).ratio()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn types_go_by_the_names_that_people_know() {
+        for (said, plain) in [
+            (
+                "invalid type: map, expected u16",
+                "expected a whole number from 0 to 65535, not a group of keys",
+            ),
+            (
+                "invalid type: sequence, expected struct ExchangeError",
+                "expected a group of keys, not a list",
+            ),
+            ("invalid type: integer `3`, expected a sequence", "expected a list, not the number 3"),
+            (
+                "invalid value: integer `-1`, expected u32",
+                "expected a whole number from 0 to 4294967295, not the number -1",
+            ),
+            ("invalid type: null, expected a string", "expected a text, and there is nothing"),
+            ("invalid type: boolean `true`, expected f64", "expected a number, not true"),
+            (
+                "invalid type: string \"a, expected b\", expected i64",
+                "expected a whole number, not the text \"a, expected b\"",
+            ),
+            (
+                "invalid type: floating point `1.5`, expected usize",
+                "expected a whole number, 0 or more, not the number 1.5",
+            ),
+            (
+                "invalid type: integer `1`, expected struct Limits with 3 elements",
+                "expected a group of keys, not the number 1",
+            ),
+            ("expected sequence start", "expected a list"),
+            ("invalid u32", "expected a whole number from 0 to 4294967295"),
+            ("expected ident", "expected true, false or null"),
+            ("invalid unicode code point", "invalid unicode code point"),
+            ("expected `,` or `}`", "expected , or }"),
+            ("missing field `a`", "the key \"a\" is missing here, and it has no default"),
+        ] {
+            assert_eq!(explain(said), plain);
+        }
+    }
+
+    #[test]
+    fn a_long_value_is_cut_and_harmless() {
+        let said = format!("invalid type: string \"\u{1b}{}\", expected u8", "x".repeat(99));
+        let plain = format!("not the text \"\\u{{1b}}{}…\"", "x".repeat(59));
+        assert_eq!(explain(&said), format!("expected a whole number from 0 to 255, {plain}"));
+    }
+}
