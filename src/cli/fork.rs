@@ -105,10 +105,10 @@ pub(super) fn fork(forking: Forking, global: &Global, output: &Output) -> Result
     let started = select::started(log.reader()?.as_mut(), parent)?;
     let mut study = settings_of(&started)?;
     let of_parent = std::mem::replace(&mut study.experiment, settings);
-    model.apply(&mut study.runtime)?;
     // Everything that can be wrong is found before anything is recorded.
     registry::check_fork(&started.experiment, &study.experiment, &of_parent)
         .map_err(|e| CliError::usage(e.to_string()))?;
+    model.apply(&mut study.runtime)?;
     registry::build(&started.experiment, &study.experiment)
         .map_err(|e| CliError::usage(e.to_string()))?;
     let answerer = model.make(&started.experiment, started.seed, &study.runtime, Mode::Record)?;

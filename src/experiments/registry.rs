@@ -82,8 +82,7 @@ const ENTRIES: &[Entry] = &[
         name: public_goods_log::NAME,
         load: public_goods_log::load,
         build: |settings| Ok(Box::new(public_goods_log::PublicGoodsLog::from_settings(settings)?)),
-        // There are no configs of it.
-        check: |_| Ok(()),
+        check: public_goods_log::check_settings,
         // Never asked: its runs have answers of their own.
         player: || Box::new(public_goods::SimulatedPlayers),
         model_key: "model",
@@ -102,8 +101,7 @@ const ENTRIES: &[Entry] = &[
         name: society_log::NAME,
         load: society_log::load,
         build: |settings| Ok(Box::new(society_log::SocietyLog::from_settings(settings)?)),
-        // There are no configs of it.
-        check: |_| Ok(()),
+        check: society_log::check_settings,
         // Never asked: its runs have answers of their own.
         player: || Box::new(society::SimulatedSociety),
         model_key: "model",

@@ -24,7 +24,7 @@ pub(super) fn check(config: &Config) -> Result<(), Wrong> {
 }
 
 /// Checks every value by itself, as original runs have them, too.
-pub(super) fn check_values(config: &Config) -> Result<(), Wrong> {
+pub(in crate::experiments) fn check_values(config: &Config) -> Result<(), Wrong> {
     let id = &config.experiment_id;
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
     if id.is_empty() || id.starts_with('.') || !id.chars().all(plain) {

@@ -23,6 +23,7 @@
 //! - [`PublicGoodsLog`]: the experiment.
 //! - [`reenact`]: reads any folder of original games, for `retold import public-goods FOLDER`.
 
+mod check;
 mod compare;
 mod experiment;
 mod files;
@@ -33,6 +34,7 @@ mod table;
 
 use std::path::Path;
 
+pub use check::check_settings;
 pub use experiment::PublicGoodsLog;
 pub use reenact::reenact;
 pub use settings::{Asked, Game, Settings, Who};

@@ -37,7 +37,7 @@ use std::path::Path;
 pub use experiment::SocietyLog;
 pub use facts::{Fact, Holdings};
 pub use reenact::reenact;
-pub use settings::{Entry, Settings, There};
+pub use settings::{Entry, Settings, There, check_settings};
 pub use state::{Epoch, Observed};
 
 use crate::config::ConfigError;

@@ -1,6 +1,9 @@
 //! What is recorded when such a run starts: everything its log says but the answers.
 
+use std::collections::BTreeSet;
+
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::facts::Holdings;
 
@@ -65,4 +68,19 @@ impl Entry {
     pub(super) fn call(&self) -> String {
         format!("run/{}/epoch/{}/agent/{}", self.run, self.epoch, self.agent_id)
     }
+}
+
+/// Checks the settings of a fork: there are no configs of such a run.
+///
+/// # Errors
+/// The first value that makes no sense, with its key.
+pub fn check_settings(settings: &Value) -> Result<(), String> {
+    let settings = Settings::deserialize(settings).map_err(|e| e.to_string())?;
+    let named: BTreeSet<&str> =
+        settings.entries.iter().map(|entry| entry.agent_id.as_str()).collect();
+    if settings.agents as usize != named.len() {
+        let agents = settings.agents;
+        return Err(format!("agents: the recorded log names {}, not {agents}", named.len()));
+    }
+    Ok(())
 }

@@ -198,3 +198,28 @@ fn our_own_outputs_of_a_local_models_games_are_told_as_such() {
     place.ok("outputs latest --to own");
     assert_said!("local_model_own_outputs", place.session(&["import public-goods own"]));
 }
+
+/// A fork of such a run is checked as a config of a game is.
+#[test]
+fn what_a_fork_sets_is_checked() {
+    let place = Place::new();
+    write(&place, &config(), &debug(), SIM);
+    place.ok("import public-goods run");
+    let settings = [
+        "config.endowment=0",
+        "config.llm_temperature=3",
+        "config.punishment_cost=-1",
+        "multiplier=1e9",
+        "multiplier=2",
+        "top_p=1.5",
+        "actions_max_tokens=0",
+        "config.games=2",
+        "config.group_size=3",
+        "config.game_length=1",
+        "config.endowment=[20]",
+    ];
+    let forks: Vec<String> =
+        settings.iter().map(|set| format!("fork latest --set {set}")).collect();
+    let forks: Vec<&str> = forks.iter().map(String::as_str).collect();
+    assert_said!("local_model_forks", place.session(&forks));
+}

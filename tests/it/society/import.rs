@@ -79,6 +79,17 @@ fn a_decision_of_an_imported_log_is_audited() {
     assert_eq!(place.json("replay latest").0["identical"], true);
 }
 
+#[test]
+fn a_fork_of_an_imported_log_has_the_agents_that_it_names() {
+    let place = Place::new();
+    place.write("s_simulation_log.jsonl", lines(&small()));
+    place.ok("import society s_simulation_log.jsonl");
+    let said = place.run("fork latest --set agents=0");
+    let expected = "error: the recorded settings of experiment society_log do not fit: agents: the \
+                    recorded log names 2, not 0\n";
+    assert_eq!((said.code, said.err.as_str()), (2, expected));
+}
+
 /// A log whose lines were shuffled comes out as the one in order, and the notes say so.
 #[test]
 fn lines_out_of_order_are_put_in_order() {
