@@ -101,8 +101,8 @@ impl From<LogError> for CliError {
             ),
             LogError::Full { .. } => (
                 Status::Io,
-                "nothing that was recorded is lost: make room (or raise --log-limit), then \
-                 `retold resume latest`, or the same again if the run is not in `retold log`"
+                "nothing that was recorded is lost: make room (or raise --log-limit), then do the \
+                 same again"
                     .to_owned(),
             ),
             LogError::Conflict { .. } => {

@@ -119,7 +119,8 @@ fn execute(
         return Err(CliError::new(Status::Interrupted, message).hint(hint));
     }
     if !matches!(ended.finish, Finish::Finished) {
-        let go_on = format!("import {} {original} --resume {name}", study.experiment);
+        let import = registry::import_name(&study.experiment);
+        let go_on = format!("import {import} {original} --resume {name}");
         return session::stopped(ended, &go_on).map_or(Ok(Status::Interrupted), Err);
     }
     let mut record = RunRecord::read(reader.as_mut(), run)?;

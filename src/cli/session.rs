@@ -14,7 +14,7 @@ use crate::event::RunStarted;
 use crate::experiments::registry;
 use crate::experiments::study::{Stored, StudySettings};
 use crate::id::RunId;
-use crate::log::Log;
+use crate::log::{Log, LogError};
 use crate::model::{Answerer, FailureKind, Throttle};
 use crate::run::{Ended, Finish, Mode, RunRecord, Setup, Signal, Stop, execute};
 
@@ -246,13 +246,46 @@ pub(super) fn stopped(ended: Ended, go_on: &str) -> Option<CliError> {
             // What the experiment itself does wrong, it does again when it is resumed.
             let resumable =
                 !matches!(stop, Stop::Diverged(_) | Stop::Invalid { .. } | Stop::AskedTwice { .. });
+            if let Stop::Log(LogError::Full { reason, .. }) = &stop {
+                let hint = make_room(reason, go_on);
+                return Some(CliError::new(Status::Io, stop.to_string()).hint(hint));
+            }
+            let of_log = matches!(stop, Stop::Log(_));
             let error = CliError::from(stop);
-            Some(match resumable && error.hints.is_empty() {
+            Some(match resumable && (of_log || error.hints.is_empty()) {
                 true => error.hint(format!(
                     "what was recorded is kept: when this is mended, `retold {go_on}` goes on"
                 )),
                 false => error,
             })
         }
+    }
+}
+
+/// What to do where there is no room to write; `reason` is the log's.
+fn make_room(reason: &str, go_on: &str) -> String {
+    let limit = if reason.contains("limit") { " (or raise --log-limit)" } else { "" };
+    format!(
+        "nothing that was recorded is lost: make room{limit}, then `retold {go_on}`, or the same \
+         again if the run is not in `retold log`"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::make_room;
+
+    #[test]
+    fn whoever_has_no_room_is_told_the_command_that_goes_on() {
+        assert_eq!(
+            make_room("the disk is full", "import public-goods run --resume 0a1b"),
+            "nothing that was recorded is lost: make room, then `retold import public-goods run \
+             --resume 0a1b`, or the same again if the run is not in `retold log`"
+        );
+        assert_eq!(
+            make_room("the disk is full, or the limit of 9 bytes is reached", "resume 0a1b"),
+            "nothing that was recorded is lost: make room (or raise --log-limit), then `retold \
+             resume 0a1b`, or the same again if the run is not in `retold log`"
+        );
     }
 }

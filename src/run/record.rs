@@ -58,6 +58,8 @@ pub struct Exchange {
     pub request: Seq,
     /// The event of the answer, if there is one.
     pub answer: Option<Seq>,
+    /// The last attempt, if the call finally failed.
+    pub failure: Option<Seq>,
     /// The event of the decision made from it, if one was made.
     pub decision: Option<Seq>,
 }
@@ -147,6 +149,22 @@ impl<'a> RunRecord<'a> {
         Ok(self.event(seq)?.and_then(|stored| Some((stored.time, stored.content?))))
     }
 
+    /// Why a call finally failed, if it did.
+    ///
+    /// # Errors
+    /// [`LogError`] if it cannot be read.
+    pub fn failure(&mut self, call: &CallPath, sample: Sample) -> Result<Option<String>, LogError> {
+        let address = (call.clone(), sample);
+        let Some(seq) = self.exchanges()?.get(&address).and_then(|e| e.failure) else {
+            return Ok(None);
+        };
+        let event = self.event(seq)?.map(|stored| stored.event()).transpose();
+        Ok(match event.map_err(damaged)? {
+            Some(Event::AttemptFailed(attempt)) => Some(attempt.details.error),
+            _ => None,
+        })
+    }
+
     /// The recorded decision on a call.
     ///
     /// # Errors
@@ -219,6 +237,7 @@ fn exchanges(
                         prompt: sent.prompt,
                         request: stored.seq,
                         answer: None,
+                        failure: None,
                         decision: None,
                     };
                     questions.insert(stored.seq, ((sent.call, sent.sample), exchange));
@@ -228,6 +247,12 @@ fn exchanges(
                     let request = answered.get(&decision.response);
                     if let Some((_, exchange)) = request.and_then(|r| questions.get_mut(r)) {
                         exchange.decision = Some(stored.seq);
+                    }
+                    continue;
+                }
+                Event::AttemptFailed(attempt) if attempt.details.gave_up => {
+                    if let Some((_, exchange)) = questions.get_mut(&attempt.request) {
+                        exchange.failure = Some(stored.seq);
                     }
                     continue;
                 }

@@ -90,6 +90,9 @@ struct Asked {
     /// The answer, where it is not told otherwise: it could not be used, or nothing came of it.
     #[serde(skip_serializing_if = "Option::is_none")]
     text: Option<String>,
+    /// Why the call finally failed, where that is not told otherwise.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    failure: Option<String>,
 }
 
 /// The error that a run has no part `what`, such as `participant p_0099`, with the names of those it has.
@@ -159,6 +162,7 @@ fn asked(record: &mut RunRecord<'_>, line: &Line) -> Result<Vec<Asked>, OutputEr
             true => None,
             false => record.answer(&call, sample)?.map(|answer| answer.text().to_owned()),
         };
+        let failure = record.failure(&call, sample)?.filter(|reason| *reason != line.text);
         asked.push(Asked {
             call: call.clone(),
             sample,
@@ -167,6 +171,7 @@ fn asked(record: &mut RunRecord<'_>, line: &Line) -> Result<Vec<Asked>, OutputEr
             answer: exchange.answer,
             decision: exchange.decision,
             text,
+            failure,
         });
     }
     Ok(asked)

@@ -23,7 +23,7 @@ pub fn text(told: &[Told]) -> String {
 
 /// An exchange; `otherwise` is what is said of an answer that is shown here only.
 fn asked_line(out: &mut String, asked: &Asked, otherwise: &str) {
-    let Asked { call, sample, prompt_hash, question, answer, decision, text } = asked;
+    let Asked { call, sample, prompt_hash, question, answer, decision, text, failure } = asked;
     let place = |what: &str, seq: &Option<crate::id::Seq>| match seq {
         Some(seq) => format!("{what} {seq}"),
         None => format!("no {what}"),
@@ -35,6 +35,9 @@ fn asked_line(out: &mut String, asked: &Asked, otherwise: &str) {
         place("answer", answer),
         place("decision", decision)
     );
+    if let Some(reason) = failure {
+        let _ = writeln!(out, "    failed:\n{}", indented(reason));
+    }
     match text.as_deref() {
         None => {}
         Some("") => {

@@ -278,3 +278,46 @@ fn a_cell_that_cannot_be_read_is_told_and_the_comparison_goes_on() {
     ];
     insta::assert_snapshot!(all.join("\n"));
 }
+
+/// Why a call failed of which no fact tells stands in the player's story.
+#[test]
+fn a_story_says_why_a_vector_is_not_there() {
+    let place = own_outputs("reasoning: {embedding_model: e}\nmodel: {rates: {failure: 0.08}}\n");
+    let mut found = 0;
+    for name in ["game1/agent_0", "game1/agent_1", "game1/agent_2", "game2/agent_0"] {
+        let (shown, _) = place.json(&format!("show latest {name}"));
+        let chapters = shown["story"]["story"].as_array().unwrap().iter();
+        let lines = chapters.flat_map(|chapter| chapter["lines"].as_array().unwrap());
+        let exchanges = lines.flat_map(|line| line["exchanges"].as_array().into_iter().flatten());
+        for exchange in exchanges.filter(|e| e["call"].as_str().unwrap().ends_with("/embedding")) {
+            let Some(failure) = exchange["failure"].as_str() else { continue };
+            let text = place.ok(&format!("show latest {name}"));
+            assert!(text.contains(&format!("    failed:\n        {failure}\n")), "{text}");
+            found += 1;
+        }
+    }
+    assert!(found > 0, "no vector is missing");
+}
+
+/// An import that an error stops, here of a file that may not grow, is gone on with as an import.
+#[cfg(unix)]
+#[test]
+fn an_import_that_an_error_stops_says_how_it_goes_on() {
+    let place = own_outputs("");
+    let within = |blocks: u32| {
+        let import = "exec \"$0\" import public-goods own --log small.db -q";
+        let line = format!("rm -f small.db*; trap '' XFSZ; ulimit -f {blocks}; {import}");
+        let mut command = std::process::Command::new("sh");
+        command.args(["-c", &line, env!("CARGO_BIN_EXE_retold")]).current_dir(place.path("."));
+        String::from_utf8(command.output().unwrap().stderr).unwrap()
+    };
+    // The least room in which a run begins.
+    let said = (6..60).map(|n| within(20 * n)).find(|said| said.contains("goes on")).unwrap();
+    let (before, after) = said.split_once("--resume ").expect(&said);
+    let (run, after) = after.split_once('`').unwrap();
+    let expected = "error: the log small.db failed: disk I/O error\n  hint: `retold verify` tells \
+                    whether the file is damaged\n  hint: what was recorded is kept: when this is \
+                    mended, `retold import public-goods own ";
+    assert_eq!((before, after), (expected, " goes on\n"));
+    place.ok(&format!("import public-goods own --log small.db --resume {run}"));
+}
