@@ -1,6 +1,6 @@
 //! `retold replay RUN --prompts DIR`.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
@@ -33,14 +33,14 @@ pub(super) fn run(
     // What is wrong now is wrong with the templates.
     let built = registry::build(&started.experiment, &settings.experiment);
     if let Err(RegistryError::BadSettings { reason, .. }) = built {
-        return Err(CliError::usage(format!("{}: {reason}", folder.display())));
+        return Err(wrong(&reason, folder, &replaced));
     }
     let session = Session { log, run, mode: Mode::Rehearse, started, settings, model: None };
     let rehearsal = match session::go(session, global)?.finish {
         Finish::Rehearsed(rehearsal) => rehearsal,
         // A prompt that cannot be made is wrong in its template.
         Finish::Stopped(Stop::Invalid { what: "prompt", reason }) => {
-            return Err(CliError::usage(format!("{}: {reason}", folder.display())));
+            return Err(wrong(&reason, folder, &replaced));
         }
         Finish::Stopped(stop) => return Err(stop.into()),
         Finish::Finished | Finish::EndOfRecord => Rehearsal::default(),
@@ -51,6 +51,14 @@ pub(super) fn run(
         false => output.text(&told.text())?,
     }
     Ok(if rehearsal.is_identical() { Status::Fine } else { Status::Difference })
+}
+
+/// What is wrong with a template, with the file that it was read from.
+fn wrong(reason: &str, folder: &Path, replaced: &Replaced) -> CliError {
+    let name = reason.strip_prefix("template ").and_then(|rest| rest.split_once(": "));
+    let file = name.and_then(|(name, _)| replaced.files.get(name));
+    let place = file.map_or(folder, PathBuf::as_path);
+    CliError::usage(format!("{}: {reason}", place.display()))
 }
 
 impl From<ReplaceError> for CliError {
@@ -74,7 +82,7 @@ struct Told<'a> {
 
 impl Told<'_> {
     fn json(&self) -> Value {
-        let Replaced { templates, changed: changed_templates, unknown } = self.replaced;
+        let Replaced { templates, changed: changed_templates, unknown, files: _ } = self.replaced;
         let Rehearsal { matching, behind, changed, unrecorded, left, complete, departures } =
             self.rehearsal;
         let lanes = departures.iter().map(|departure| {
@@ -140,7 +148,7 @@ impl Told<'_> {
     }
 
     fn templates(&self) -> String {
-        let Replaced { templates, changed, unknown } = self.replaced;
+        let Replaced { templates, changed, unknown, files: _ } = self.replaced;
         let folder = self.folder.display();
         let differ = match changed.as_slice() {
             [] => "no template is changed".to_owned(),

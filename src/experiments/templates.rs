@@ -3,7 +3,8 @@
 //! Settings of every experiment keep their templates whole, as [`TemplateText`]s: one under the key
 //! `template` or a list under `prompts`. That is all this module knows of an experiment.
 
-use std::path::Path;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
@@ -17,6 +18,8 @@ pub struct Replaced {
     pub templates: usize,
     /// The templates whose text is another now.
     pub changed: Vec<String>,
+    /// The file of each template that has one in the folder.
+    pub files: BTreeMap<String, PathBuf>,
     /// Files that are no template of the settings, by name.
     pub unknown: Vec<String>,
 }
@@ -64,6 +67,7 @@ pub fn replace(settings: &mut Value, folder: &Path) -> Result<Replaced, ReplaceE
         let path = folder.join(files.remove(at));
         let text = std::fs::read_to_string(&path).map_err(|e| unreadable(&path, &e))?;
         found += 1;
+        replaced.files.insert(old.name.clone(), path);
         if text != old.text {
             *place = text.into();
             replaced.changed.push(old.name);
