@@ -24,31 +24,10 @@ pub(super) fn report(world: &World) -> Report {
 /// What everyone did, all days together.
 fn all(world: &World) -> Counts {
     let mut sum = Counts::default();
-    for Counts {
-        posts,
-        replies,
-        messages,
-        proposals,
-        votes,
-        work,
-        trades,
-        names,
-        idle,
-        invalid,
-        unanswered,
-    } in world.agents.values().map(|agent| agent.did)
-    {
-        sum.posts += posts;
-        sum.replies += replies;
-        sum.messages += messages;
-        sum.proposals += proposals;
-        sum.votes += votes;
-        sum.work += work;
-        sum.trades += trades;
-        sum.names += names;
-        sum.idle += idle;
-        sum.invalid += invalid;
-        sum.unanswered += unanswered;
+    for mut did in world.agents.values().map(|agent| agent.did) {
+        for ((_, all), (_, own)) in sum.each().into_iter().zip(did.each()) {
+            *all += *own;
+        }
     }
     sum
 }

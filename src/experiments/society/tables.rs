@@ -26,37 +26,13 @@ pub(super) fn files(world: &World, report: &Report) -> Result<Vec<OutputFile>, O
 }
 
 /// The columns of [`turns`].
-const TURNS: [&str; 11] = [
-    "posts",
-    "replies",
-    "messages",
-    "proposals",
-    "votes",
-    "work",
-    "trades",
-    "names",
-    "idle",
-    "invalid",
-    "unanswered",
-];
+fn turn_names() -> [&'static str; 11] {
+    Counts::default().each().map(|(name, _)| name)
+}
 
 /// How often each kind of turn was taken.
-fn turns(counts: Counts) -> [String; 11] {
-    let Counts {
-        posts,
-        replies,
-        messages,
-        proposals,
-        votes,
-        work,
-        trades,
-        names,
-        idle,
-        invalid,
-        unanswered,
-    } = counts;
-    [posts, replies, messages, proposals, votes, work, trades, names, idle, invalid, unanswered]
-        .map(|n| n.to_string())
+fn turns(mut counts: Counts) -> [String; 11] {
+    counts.each().map(|(_, n)| n.to_string())
 }
 
 /// `days.csv`: resources, inequality, dormancy and what was done, at the end of each day.
@@ -78,7 +54,7 @@ fn days(world: &World) -> Table {
         "laws",
         "buildings",
     ];
-    let mut table = Table::new("days", &[&own[..], &TURNS].concat());
+    let mut table = Table::new("days", &[&own[..], &turn_names()].concat());
     for day in &world.days {
         let mut row = vec![day.day.to_string(), day.active.to_string(), day.dormant.to_string()];
         for stock in [&day.held, &day.pool] {
@@ -107,7 +83,7 @@ fn agents(world: &World) -> Table {
         "energy",
         "materials",
     ];
-    let mut table = Table::new("agents", &[&own[..], &TURNS].concat());
+    let mut table = Table::new("agents", &[&own[..], &turn_names()].concat());
     for (id, agent) in &world.agents {
         let stock = world.books.agent(*id);
         let mut row = vec![

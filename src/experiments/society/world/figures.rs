@@ -32,6 +32,38 @@ pub struct Counts {
     pub unanswered: u32,
 }
 
+impl Counts {
+    /// Each count with its name, in the order of tables.
+    pub fn each(&mut self) -> [(&'static str, &mut u32); 11] {
+        let Counts {
+            posts,
+            replies,
+            messages,
+            proposals,
+            votes,
+            work,
+            trades,
+            names,
+            idle,
+            invalid,
+            unanswered,
+        } = self;
+        [
+            ("posts", posts),
+            ("replies", replies),
+            ("messages", messages),
+            ("proposals", proposals),
+            ("votes", votes),
+            ("work", work),
+            ("trades", trades),
+            ("names", names),
+            ("idle", idle),
+            ("invalid", invalid),
+            ("unanswered", unanswered),
+        ]
+    }
+}
+
 /// The end of a day.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct DayFigures {
