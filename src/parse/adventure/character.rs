@@ -2,7 +2,7 @@
 //!
 //! Every repair is a warning: an attribute outside 0 to 20 is clamped, a fraction is rounded, a
 //! number in quotes is read, `gun_accuracy` and attributes beside the name are taken for what they
-//! are. A missing attribute is [`DEFAULT`], the middle of the range; `baseStrength` takes after
+//! are. What the model thought aloud (`<think>`) is its reasoning, and not read. A missing attribute is [`DEFAULT`], the middle of the range; `baseStrength` takes after
 //! `strength`. A missing name is `Stranger`.
 
 use serde::{Deserialize, Serialize};
@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 
 use super::Params;
 use crate::parse::chain::{Found, LastResort, Strategy};
-use crate::parse::json_repair;
+use crate::parse::{json_repair, thinking};
 
 /// What a missing attribute is.
 const DEFAULT: u8 = 10;
@@ -65,12 +65,13 @@ fn repaired_json_object(text: &str, _: &Params) -> Option<Found<Character>> {
 
 /// The first object with a name or an attribute.
 fn character(text: &str, malformed: bool) -> Option<Found<Character>> {
-    let embedded = json_repair::values(text).into_iter().find(|e| sheet(&e.value).is_some())?;
+    let (reasoning, answer) = thinking::split(text);
+    let embedded = json_repair::values(answer).into_iter().find(|e| sheet(&e.value).is_some())?;
     if embedded.repairs.is_empty() == malformed {
         return None;
     }
     let repairs = embedded.repairs.iter().map(|r| format!("JSON: {}", r.as_str())).collect();
-    Some(read(sheet(&embedded.value)?, repairs))
+    Some(read(reasoning, sheet(&embedded.value)?, repairs))
 }
 
 /// The object that describes a character: this one, or the only thing in it.
@@ -97,11 +98,16 @@ const KEYS: [&str; 7] = [
 ];
 
 /// The last resort: nobody in particular.
-fn default(_: &str, _: &Params) -> Found<Character> {
-    read(&Map::new(), vec!["no character found: all of it is made up".to_owned()])
+fn default(text: &str, _: &Params) -> Found<Character> {
+    let (reasoning, _) = thinking::split(text);
+    read(reasoning, &Map::new(), vec!["no character found: all of it is made up".to_owned()])
 }
 
-fn read(sheet: &Map<String, Value>, warnings: Vec<String>) -> Found<Character> {
+fn read(
+    reasoning: Option<&str>,
+    sheet: &Map<String, Value>,
+    warnings: Vec<String>,
+) -> Found<Character> {
     let mut reader = Reader { sheet, warnings };
     let name = reader.name();
     let speed = reader.attribute("speed", DEFAULT);
@@ -120,7 +126,11 @@ fn read(sheet: &Map<String, Value>, warnings: Vec<String>) -> Found<Character> {
         bravery,
         experience,
     };
-    Found { value: Character { name, attributes }, reasoning: None, warnings: reader.warnings }
+    Found {
+        value: Character { name, attributes },
+        reasoning: reasoning.map(str::to_owned),
+        warnings: reader.warnings,
+    }
 }
 
 struct Reader<'m> {

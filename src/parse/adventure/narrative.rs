@@ -3,6 +3,7 @@
 //! - An answer that is one JSON object, in a fence or not, is read as such.
 //! - Otherwise `playerDecision` is taken out first, as it is the only JSON with prose inside, then
 //!   the markers; what remains is the story.
+//! - What the model thought aloud (`<think>`) is its reasoning: nothing in it is read.
 //! - Missing markers have defaults: no change of place, no items, no suggestions, no fight.
 
 use serde_json::Value;
@@ -10,7 +11,7 @@ use serde_json::Value;
 use super::model::{Dialogue, Narrative};
 use super::{Params, decision, json, markers};
 use crate::parse::chain::{Found, LastResort, Strategy};
-use crate::parse::json_repair;
+use crate::parse::{json_repair, thinking};
 
 pub(super) const STRATEGIES: &[Strategy<Params, Narrative>] = &[
     Strategy { method: "json_object", find: json_object },
@@ -22,7 +23,8 @@ pub(super) const LAST: LastResort<Params, Narrative> = ("plain_text", plain_text
 
 /// The whole answer is one object.
 fn json_object(text: &str, _: &Params) -> Option<Found<Narrative>> {
-    let bare = without_fence(text);
+    let (reasoning, answer) = thinking::split(text);
+    let bare = without_fence(answer);
     if !bare.starts_with('{') {
         return None;
     }
@@ -39,11 +41,11 @@ fn json_object(text: &str, _: &Params) -> Option<Found<Narrative>> {
     let mut narrative = json::read(object, &mut warnings);
     let story = std::mem::take(&mut narrative.narrative);
     markers::take(&story, &mut narrative, &mut warnings);
-    Some(found(narrative, warnings))
+    Some(found(reasoning, narrative, warnings))
 }
 
 fn mixed(text: &str, _: &Params) -> Option<Found<Narrative>> {
-    if !text.contains("playerDecision") {
+    if !thinking::split(text).1.contains("playerDecision") {
         return None;
     }
     let found = story(text);
@@ -52,7 +54,7 @@ fn mixed(text: &str, _: &Params) -> Option<Found<Narrative>> {
 }
 
 fn with_markers(text: &str, _: &Params) -> Option<Found<Narrative>> {
-    markers::any(text).then(|| story(text))
+    markers::any(thinking::split(text).1).then(|| story(text))
 }
 
 /// The last resort: all of the text is the story.
@@ -63,12 +65,17 @@ fn plain_text(text: &str, _: &Params) -> Found<Narrative> {
 fn story(text: &str) -> Found<Narrative> {
     let mut narrative = Narrative::default();
     let mut warnings = Vec::new();
-    let rest = decision::take(text, &mut narrative, &mut warnings);
+    let (reasoning, answer) = thinking::split(text);
+    let rest = decision::take(answer, &mut narrative, &mut warnings);
     markers::take(without_fence(&rest), &mut narrative, &mut warnings);
-    found(narrative, warnings)
+    found(reasoning, narrative, warnings)
 }
 
-fn found(mut narrative: Narrative, mut warnings: Vec<String>) -> Found<Narrative> {
+fn found(
+    reasoning: Option<&str>,
+    mut narrative: Narrative,
+    mut warnings: Vec<String>,
+) -> Found<Narrative> {
     narrative.dialogue = dialogue(&narrative.narrative);
     if let Some(reason) = &narrative.rejected_decision {
         warnings.push(reason.clone());
@@ -80,7 +87,7 @@ fn found(mut narrative: Narrative, mut warnings: Vec<String>) -> Found<Narrative
             said.push(warning);
         }
     }
-    Found { value: narrative, reasoning: None, warnings: said }
+    Found { value: narrative, reasoning: reasoning.map(str::to_owned), warnings: said }
 }
 
 /// The text without a code fence around all of it.
@@ -90,7 +97,9 @@ pub(super) fn without_fence(text: &str) -> &str {
         return text;
     };
     let rest = rest.trim_start_matches(|c: char| c.is_ascii_alphabetic()).trim_start();
-    rest.strip_suffix("```").unwrap_or(rest).trim_end()
+    let inner = rest.strip_suffix("```").unwrap_or(rest).trim_end();
+    // One that ends earlier is around a part.
+    if inner.lines().any(|line| line.trim_end() == "```") { text } else { inner }
 }
 
 /// The lines in which a character speaks: a name of up to four words in capitals, a colon, and
@@ -113,7 +122,6 @@ fn dialogue(story: &str) -> Vec<Dialogue> {
 /// Lines of the game, not of a character.
 fn is_label(speaker: &str) -> bool {
     let first = speaker.split_whitespace().next().unwrap_or_default();
-    ["Roll", "Target", "Round", "Combat", "Note", "Health", "Damage"].contains(&first)
-        || speaker.ends_with("Health")
-        || speaker.ends_with("Strength")
+    let labels = ["Roll", "Target", "Round", "Combat", "Note", "Health", "Damage", "Location"];
+    labels.contains(&first) || speaker.ends_with("Health") || speaker.ends_with("Strength")
 }
