@@ -2,4 +2,5 @@
 
 mod assertions;
 mod document;
+mod markers;
 mod rules;

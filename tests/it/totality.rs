@@ -103,7 +103,7 @@ proptest! {
 }
 
 /// Shapes that are a trap only together: something opened many times, something long behind it.
-const TRAPS: [&str; 37] = [
+const TRAPS: [&str; 45] = [
     "{\"a\": \"",
     "{\"a:1,",
     "{'a: 1, \"b\": 2,",
@@ -130,6 +130,14 @@ const TRAPS: [&str; 37] = [
     "playerDecision:{}",
     "\"playerDecision\": {\"prompt\": \"",
     "a.a. COMBAT: b.",
+    "\"a LOCATION: ",
+    "“a LOCATION: b ",
+    "(LOCATION: \"[COMBAT: ",
+    "x ACQUIRED_ITEMS: (a, ",
+    "ACQUIRED_ITEMS: [[a ",
+    "ACQUIRED_ITEMS: [\"a",
+    "LOCATION: Boot and the (Dr. ",
+    "\n**COMBAT:** ```\n---\n",
     "u{<CONTRIBUTE>",
     "<CONTRIBUTE>/*",
     "24\n\\\"",

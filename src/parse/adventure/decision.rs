@@ -9,6 +9,7 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use super::model::{Decision, DecisionOption, Importance, Narrative};
+use super::scan::heads;
 use super::suggested::filled;
 use crate::parse::json_repair;
 use crate::parse::vote::comparable;
@@ -20,6 +21,8 @@ const KEY: &str = "playerDecision";
 pub(super) fn take(text: &str, narrative: &mut Narrative, warnings: &mut Vec<String>) -> String {
     let mut rest = String::with_capacity(text.len());
     let mut at = 0;
+    // A decision that is not closed ends before the next line that a marker heads.
+    let heads = if text.contains(KEY) { heads(text) } else { Vec::new() };
     while let Some(found) = text.get(at..).and_then(|t| t.find(KEY)) {
         let key = at + found;
         let Some(open) = object_behind(text, key + KEY.len()) else {
@@ -32,7 +35,9 @@ pub(super) fn take(text: &str, narrative: &mut Narrative, warnings: &mut Vec<Str
         trim_end(&mut rest, &['"', '\'', '“', '*']);
         let wrapped = trim_end(&mut rest, &['{']);
         at = open;
-        if let Some(embedded) = json_repair::first(text.get(open..).unwrap_or_default()) {
+        let next = heads.get(heads.partition_point(|head| *head <= open));
+        let inner = text.get(open..next.copied().unwrap_or(text.len())).unwrap_or_default();
+        if let Some(embedded) = json_repair::first(inner) {
             at = open + embedded.end;
             warnings.extend(embedded.repairs.iter().map(|r| format!("JSON: {}", r.as_str())));
             accept(&embedded.value, narrative);

@@ -12,11 +12,17 @@
 mod character;
 mod clean;
 mod decision;
+mod items;
 mod json;
 mod markers;
 mod model;
 mod narrative;
+mod scan;
+mod speech;
+mod story;
 mod suggested;
+mod values;
+mod words;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

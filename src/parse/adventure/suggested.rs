@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use super::items::{And, split};
 use super::model::{ActionKind, SuggestedAction};
 
 /// The actions of a JSON array: objects with a text and a type, or texts.
@@ -37,13 +38,22 @@ fn action(item: &Value, warnings: &mut Vec<String>) -> Option<SuggestedAction> {
     Some(SuggestedAction { text, kind })
 }
 
-/// The actions in the lines behind a marker (`- Run`, `2. Hide`), and where they end.
-pub(super) fn actions_from_lines(text: &str, start: usize) -> (Vec<SuggestedAction>, usize) {
-    let rest = text.get(start..).unwrap_or_default();
-    let mut actions = Vec::new();
-    let mut end = start;
-    let mut start_of_line = start;
-    for (number, line) in rest.split_inclusive('\n').enumerate() {
+/// The actions in the lines behind a marker, and where they end.
+pub(super) fn actions_from_lines(text: &str) -> (Vec<SuggestedAction>, usize) {
+    let (entries, end) = entries(text);
+    (entries.into_iter().filter_map(plain).collect(), end)
+}
+
+/// The actions in a list without brackets, on one line.
+pub(super) fn actions_from_text(line: &str) -> impl Iterator<Item = SuggestedAction> {
+    split(line, And::Ends).into_iter().filter_map(|name| plain(&name))
+}
+
+/// The entries of a list (`- Run`, `2. Hide`) in the lines that follow, and where they end.
+pub(super) fn entries(text: &str) -> (Vec<&str>, usize) {
+    let mut found = Vec::new();
+    let (mut end, mut at) = (0, 0);
+    for (number, line) in text.split_inclusive('\n').enumerate() {
         let bare = line.trim();
         let entry = bare.trim_start_matches(|c: char| c.is_ascii_digit() || "-*•.)".contains(c));
         let is_entry = entry.len() < bare.len() && entry.starts_with(' ');
@@ -51,11 +61,11 @@ pub(super) fn actions_from_lines(text: &str, start: usize) -> (Vec<SuggestedActi
         if !(is_entry || number == 0 && bare.is_empty()) {
             break;
         }
-        actions.extend(plain(entry));
-        start_of_line += line.len();
-        end = start_of_line - (line.len() - line.trim_end_matches(['\n', '\r']).len());
+        found.extend(Some(entry).filter(|_| is_entry));
+        at += line.len();
+        end = at - (line.len() - line.trim_end_matches(['\n', '\r']).len());
     }
-    (actions, end)
+    (found, end)
 }
 
 fn plain(text: &str) -> Option<SuggestedAction> {

@@ -1,0 +1,278 @@
+//! The values behind markers. What they are is said in [`super::markers`].
+
+use serde_json::Value;
+
+use super::items::{self, And};
+use super::model::Narrative;
+use super::scan::{Mark, Marker};
+use super::story::Before;
+use super::suggested::{actions_from_lines, actions_from_text, actions_from_value, entries};
+use super::words;
+use crate::parse::json_repair;
+
+/// Where a value may reach, and what the story holds before it.
+pub(super) struct Region {
+    pub(super) limit: usize,
+    pub(super) json: usize,
+    pub(super) before: Before,
+}
+
+/// Where the story goes on behind a value, and whether it does so in the middle of a sentence.
+pub(super) struct Taken {
+    pub(super) end: usize,
+    pub(super) goes_on: bool,
+}
+
+impl From<usize> for Taken {
+    fn from(end: usize) -> Self {
+        Taken { end, goes_on: false }
+    }
+}
+
+/// Reads values into a narrative.
+pub(super) struct Reader<'a> {
+    pub(super) text: &'a str,
+    pub(super) narrative: &'a mut Narrative,
+    pub(super) warnings: &'a mut Vec<String>,
+}
+
+impl<'a> Reader<'a> {
+    /// Reads the value behind a marker.
+    pub(super) fn value(&mut self, mark: &Mark, region: &Region) -> Taken {
+        match mark.marker {
+            Marker::Location | Marker::Combat => self.name(mark, region),
+            Marker::Acquired | Marker::Removed => self.items(mark, region),
+            Marker::Suggested => self.actions(mark, region).into(),
+        }
+    }
+
+    /// What stands on the marker's line, and whether it is a part of prose.
+    fn line(&self, mark: &Mark, region: &Region) -> (&'a str, bool) {
+        let rest = self.text.get(mark.value..region.limit).unwrap_or_default();
+        let line = rest.get(..line_length(rest)).unwrap_or_default();
+        if let Some(end) = mark.closers.iter().filter_map(|closer| line.find(*closer)).min() {
+            return (line.get(..end).unwrap_or_default(), false);
+        }
+        let behind = line.get(words::sentence(line).1..).unwrap_or_default().trim_start();
+        // `Juniper Flats, pop. 40` is one name.
+        let is_part = |c: char| c.is_lowercase() || c.is_numeric();
+        let goes_on = !behind.is_empty() && !behind.starts_with(is_part);
+        (line, region.before != Before::Nothing || goes_on)
+    }
+
+    fn name(&mut self, mark: &Mark, region: &Region) -> Taken {
+        let (line, is_prose) = self.line(mark, region);
+        let (name, taken) = if let Some(wrapped) = wrapped(line).filter(|_| is_prose) {
+            (items::name(wrapped.0), Taken { end: mark.value + wrapped.1, goes_on: true })
+        } else if is_prose {
+            name_in_prose(line, mark, region.before)
+        } else {
+            (items::name(line), (mark.value + line.len()).into())
+        };
+        if name.is_none() && taken.end == mark.value && !line.trim().is_empty() {
+            self.warnings.push(sentence_behind(mark.marker));
+        }
+        let slot = match mark.marker {
+            Marker::Location => &mut self.narrative.location,
+            _ => &mut self.narrative.opponent,
+        };
+        if name.is_some() {
+            *slot = name;
+        }
+        taken
+    }
+
+    fn items(&mut self, mark: &Mark, region: &Region) -> Taken {
+        let (items, taken) = self.list(mark, region);
+        match mark.marker {
+            Marker::Acquired => self.narrative.acquired_items.extend(items),
+            _ => self.narrative.removed_items.extend(items),
+        }
+        taken
+    }
+
+    fn list(&mut self, mark: &Mark, region: &Region) -> (Vec<String>, Taken) {
+        let start = mark.value;
+        let rest = self.text.get(..region.limit).and_then(|t| t.get(start..)).unwrap_or_default();
+        let open = opening(rest);
+        let inner = rest.get(open..).unwrap_or_default();
+        if inner.starts_with('[') {
+            let first = inner.get(1..).unwrap_or_default().trim_start();
+            if first.starts_with(['"', '“', '{', '\'']) {
+                let (value, end) = self.array(start + open, region);
+                let items = value.as_array().map(Vec::as_slice).unwrap_or_default();
+                let end = behind_fence(self.text, start, open, end);
+                return (items.iter().filter_map(items::item).collect(), end.into());
+            }
+            let line = line_length(inner);
+            let is_inline = region.before != Before::Nothing;
+            let close = items::closing(inner).filter(|close| *close < line || !is_inline);
+            if close.is_none() {
+                self.warnings.push("a list of items is not closed".to_owned());
+            }
+            let words = inner.get(1..close.unwrap_or(line)).unwrap_or_default();
+            let end = start + open + close.map_or(line, |close| close + 1);
+            let end = behind_fence(self.text, start, open, end);
+            return (items::split(words, And::Ends), end.into());
+        }
+        let (line, is_prose) = self.line(mark, region);
+        let bare = line.trim();
+        if bare.is_empty() || ["- ", "* ", "• "].iter().any(|bullet| bare.starts_with(bullet)) {
+            let (entries, end) = entries(rest);
+            return (entries.into_iter().filter_map(items::name).collect(), (start + end).into());
+        }
+        if is_prose {
+            return self.list_in_prose(mark, line.len(), region.before);
+        }
+        let is_cried = bare.starts_with(char::is_lowercase) && bare.ends_with(['!', '?']);
+        if is_cried || words::is_one_of(words::first(line), &words::SUBJECTS) {
+            self.warnings.push(sentence_behind(mark.marker));
+            return (Vec::new(), start.into());
+        }
+        (items::split(line, And::Closes), (start + line.len()).into())
+    }
+
+    fn list_in_prose(
+        &mut self,
+        mark: &Mark,
+        length: usize,
+        before: Before,
+    ) -> (Vec<String>, Taken) {
+        let start = mark.value;
+        let line = self.text.get(start..start + length).unwrap_or_default();
+        let (stop, behind) = words::sentence(line);
+        let sentence = line.get(..stop).unwrap_or_default();
+        let cut = words::list(sentence);
+        let list = sentence.get(..cut).unwrap_or_default();
+        let is_question = line.get(stop..).is_some_and(|t| t.starts_with('?'));
+        let continues = before == Before::Part && list.trim_start().starts_with(char::is_lowercase);
+        if continues || is_question || words::is_sentence(list) {
+            // A sentence that goes on behind an empty marker is nothing to tell.
+            let is_odd = words::is_one_of(words::first(list), &words::SUBJECTS);
+            if !continues || is_odd || list.contains(',') {
+                self.warnings.push(sentence_behind(mark.marker));
+            }
+            return (Vec::new(), start.into());
+        }
+        let taken = match before {
+            Before::Preposition => start.into(),
+            _ if cut < stop => Taken { end: start + cut, goes_on: true },
+            Before::Part => (start + stop).into(),
+            Before::Nothing | Before::Sentence => (start + behind).into(),
+        };
+        (items::split(list, And::Separates), taken)
+    }
+
+    fn actions(&mut self, mark: &Mark, region: &Region) -> usize {
+        let start = mark.value;
+        let rest = self.text.get(..region.limit).and_then(|t| t.get(start..)).unwrap_or_default();
+        let open = opening(rest);
+        if rest.get(open..).is_some_and(|t| t.starts_with('[')) {
+            let (value, end) = self.array(start + open, region);
+            let actions = actions_from_value(&value, self.warnings);
+            self.narrative.suggested_actions.extend(actions);
+            return behind_fence(self.text, start, open, end);
+        }
+        let (line, _) = self.line(mark, region);
+        let trimmed = line.trim();
+        if trimmed.is_empty() {
+            let (actions, end) = actions_from_lines(rest);
+            self.narrative.suggested_actions.extend(actions);
+            return start + end;
+        }
+        if region.before != Before::Nothing || trimmed.starts_with(char::is_lowercase) {
+            if region.before != Before::Part {
+                self.warnings.push(sentence_behind(mark.marker));
+            }
+            return start;
+        }
+        let end = start + line.len();
+        self.narrative.suggested_actions.extend(actions_from_text(trimmed));
+        end
+    }
+
+    /// The JSON array at `open`, and where it ends.
+    fn array(&mut self, open: usize, region: &Region) -> (Value, usize) {
+        let text = self.text.get(open..region.json).unwrap_or_default();
+        let Some(embedded) = json_repair::first(text) else {
+            return (Value::Null, open);
+        };
+        self.warnings.extend(embedded.repairs.iter().map(|r| format!("JSON: {}", r.as_str())));
+        (embedded.value, open + embedded.end)
+    }
+}
+
+/// The warning for what follows a marker and is not its value.
+fn sentence_behind(marker: Marker) -> String {
+    let name = marker.name();
+    format!("{name}: what follows reads like a sentence: it is no value, and stays in the story")
+}
+
+/// The name behind a marker in prose, and where the story goes on.
+fn name_in_prose(line: &str, mark: &Mark, before: Before) -> (Option<String>, Taken) {
+    let (stop, behind) = words::sentence(line);
+    let sentence = line.get(..stop).unwrap_or_default();
+    let start = mark.value;
+    let Some(cut) = words::name(sentence, mark.marker == Marker::Location) else {
+        return (None, start.into());
+    };
+    let name = items::name(sentence.get(..cut).unwrap_or_default());
+    let rest = sentence.get(cut..).unwrap_or_default().trim_start();
+    let continues = sentence.get(..cut).is_some_and(|t| t.ends_with([',', ';']))
+        || rest.starts_with([',', ';', '-', '–', '—'])
+        || words::is_one_of(words::first(rest), &words::CONJUNCTIONS);
+    let taken = match before {
+        Before::Preposition => start.into(),
+        Before::Part => Taken { end: start + cut, goes_on: true },
+        _ if rest.is_empty() => (start + behind).into(),
+        _ if continues => Taken { end: start + cut, goes_on: true },
+        // It is the sentence's subject.
+        _ => start.into(),
+    };
+    (name, taken)
+}
+
+/// What stands in brackets, quotes or bold at the start of a line, and where that ends.
+fn wrapped(line: &str) -> Option<(&str, usize)> {
+    let bare = line.trim_start();
+    let open = bare.chars().next()?;
+    let close = match open {
+        '[' => ']',
+        '“' => '”',
+        '"' | '*' | '`' => open,
+        _ => return None,
+    };
+    let inner = bare.trim_start_matches(open);
+    let length = inner.find(close)?;
+    let rest = inner.get(length..)?.trim_start_matches(close);
+    Some((inner.get(..length)?, line.len() - rest.len()))
+}
+
+fn line_length(text: &str) -> usize {
+    text.find(['\n', '\r']).unwrap_or(text.len())
+}
+
+/// Where a value in brackets would start: behind white space, and behind a fence around it.
+fn opening(text: &str) -> usize {
+    let bare = text.trim_start();
+    let fenced = bare
+        .strip_prefix("```")
+        .map(|rest| rest.trim_start_matches(|c: char| c.is_ascii_alphabetic()).trim_start());
+    text.len() - fenced.filter(|rest| rest.starts_with('[')).unwrap_or(bare).len()
+}
+
+/// The end of a value, behind the fence that was opened before it.
+fn behind_fence(text: &str, start: usize, open: usize, end: usize) -> usize {
+    let is_fenced = text.get(start..start + open).is_some_and(|t| t.contains("```"));
+    let rest = text.get(end..).unwrap_or_default();
+    let closed = rest.trim_start().strip_prefix("```").filter(|_| is_fenced);
+    closed.map_or(end, |rest| text.len() - rest.len())
+}
+
+/// The end of a value, behind what closes what was opened before the marker.
+pub(super) fn closed(text: &str, end: usize, closers: &[char]) -> usize {
+    let rest = text.get(end..).unwrap_or_default();
+    let bare = rest.trim_start_matches([' ', '.']).trim_start_matches(|c| closers.contains(&c));
+    let is_closed = !closers.is_empty() && bare.len() < rest.trim_start_matches([' ', '.']).len();
+    if is_closed { text.len() - bare.len() } else { end }
+}
