@@ -26,7 +26,9 @@ pub(super) fn split(words: &str, and: And) -> Vec<String> {
     if let Some(last) = pieces.pop() {
         let bare = last.trim_start();
         let last = bare.strip_prefix("and ").filter(|_| several).unwrap_or(last);
-        if and == And::Separates || and == And::Closes && several {
+        // Quotes say where an item ends.
+        let quoted = words.trim_start().starts_with(['"', '“']);
+        if and == And::Separates || and == And::Closes && (several || quoted) {
             pieces.extend(apart(last, &[" and "]));
         } else {
             pieces.push(last);
@@ -88,18 +90,31 @@ impl Kept {
     }
 }
 
-/// The bracket that closes the one a text starts with.
+/// Where that closes which the text starts with, or else the first that closes anything.
 pub(super) fn closing(text: &str) -> Option<usize> {
+    let inner = text.get(1..)?;
+    closer(inner, ']').or_else(|| inner.find(']')).map(|at| at + 1)
+}
+
+/// Where something closes that was opened before the text.
+pub(super) fn closer(text: &str, close: char) -> Option<usize> {
+    let open = match close {
+        ']' => '[',
+        ')' => '(',
+        _ => return text.find(close),
+    };
     let mut depth = 0_usize;
-    let closes = text.char_indices().find(|(_, c)| {
-        match c {
-            '[' => depth += 1,
-            ']' => depth = depth.saturating_sub(1),
-            _ => {}
+    let found = text.char_indices().find(|(_, c)| {
+        if *c == open {
+            depth += 1;
+        } else if *c == close {
+            let closes = depth == 0;
+            depth = depth.saturating_sub(1);
+            return closes;
         }
-        depth == 0
+        false
     });
-    closes.map(|(at, _)| at).filter(|at| *at > 0).or_else(|| text.find(']'))
+    found.map(|(at, _)| at)
 }
 
 /// An item of a JSON array: a text, or an object with a name. Its quotes and brackets are its own.
@@ -108,17 +123,52 @@ pub(super) fn item(value: &Value) -> Option<String> {
     named(text.trim())
 }
 
-/// A name without the brackets, quotes and stops that models put around it.
+/// A name without the brackets, quotes and stops that models put around it. Those of its own
+/// (`Hotel "Grand"`, `Map [torn]`) stay.
 pub(super) fn name(text: &str) -> Option<String> {
-    let around = |c: char| c.is_whitespace() || "\"“”*`,;|".contains(c);
+    let around = |c: char| c.is_whitespace() || "*`,;|".contains(c);
     let trimmed = text.trim_matches(around).trim_end_matches(['-', '–', '—']).trim_end();
-    // A sentence's full stop goes, one behind an abbreviation (`Jr.`) stays.
-    let whole = |t: &&str| !is_abbreviated(t) && !t.ends_with('.');
-    let trimmed = trimmed.strip_suffix('.').filter(whole).unwrap_or(trimmed);
-    let open = trimmed.trim_end_matches(around).strip_prefix('[').unwrap_or(trimmed);
-    let closes_nothing = open.matches(']').count() > open.matches('[').count();
-    let inner = open.strip_suffix(']').filter(|_| closes_nothing).unwrap_or(open);
-    named(inner.trim_matches(around))
+    let mut name = unstopped(trimmed);
+    for (open, close) in [('[', ']'), ('"', '"'), ('“', '”'), ('\'', '\'')] {
+        name = unwrapped(name.trim_matches(around), open, close);
+    }
+    named(unstopped(name.trim_matches(around)))
+}
+
+/// A text without a sentence's full stop. The one behind an abbreviation (`Jr.`) stays.
+fn unstopped(text: &str) -> &str {
+    let bare = text.trim_end_matches('.');
+    if is_abbreviated(bare) { text } else { bare }
+}
+
+/// A text without what opens at its start or closes at its end, if that belongs to nothing inside.
+fn unwrapped(text: &str, open: char, close: char) -> &str {
+    let whole = text.strip_prefix(open).and_then(|rest| rest.strip_suffix(close));
+    if let Some(inner) = whole.filter(|inner| !inner.contains([open, close])) {
+        return inner;
+    }
+    let (opened, closed) = (text.matches(open).count(), text.matches(close).count());
+    // An apostrophe is alone.
+    let is_odd = if open == close { open != '\'' && opened % 2 == 1 } else { opened != closed };
+    if !is_odd {
+        return whole.filter(|inner| nests(inner, open, close)).unwrap_or(text);
+    }
+    let start = text.strip_prefix(open).filter(|_| open == close || opened > closed);
+    let end = text.strip_suffix(close).filter(|_| open == close || closed > opened);
+    start.or(end).unwrap_or(text)
+}
+
+/// Whether what stands inside is in pairs of its own: `a [b] c`, but not `a] b [c`.
+fn nests(inner: &str, open: char, close: char) -> bool {
+    let mut depth = 0_usize;
+    open != close
+        && inner.chars().all(|c| {
+            let closes = c == close;
+            depth += usize::from(c == open);
+            let fits = !closes || depth > 0;
+            depth -= usize::from(closes && depth > 0);
+            fits
+        })
 }
 
 /// A name, unless it says that there is none.

@@ -10,7 +10,10 @@ pub(super) fn actions_from_value(
     value: &Value,
     warnings: &mut Vec<String>,
 ) -> Vec<SuggestedAction> {
-    let items = value.as_array().map(Vec::as_slice).unwrap_or_default();
+    // One action may stand without the array around it.
+    let alone = std::slice::from_ref(value);
+    let alone = if value.is_object() { alone } else { &[] };
+    let items = value.as_array().map_or(alone, Vec::as_slice);
     items.iter().filter_map(|item| action(item, warnings)).collect()
 }
 

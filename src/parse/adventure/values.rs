@@ -50,7 +50,7 @@ impl<'a> Reader<'a> {
     fn line(&self, mark: &Mark, region: &Region) -> (&'a str, bool) {
         let rest = self.text.get(mark.value..region.limit).unwrap_or_default();
         let line = rest.get(..line_length(rest)).unwrap_or_default();
-        if let Some(end) = mark.closers.iter().filter_map(|closer| line.find(*closer)).min() {
+        if let Some(end) = mark.closers.iter().filter_map(|c| items::closer(line, *c)).min() {
             return (line.get(..end).unwrap_or_default(), false);
         }
         let behind = line.get(words::sentence(line).1..).unwrap_or_default().trim_start();
@@ -117,7 +117,7 @@ impl<'a> Reader<'a> {
         }
         let (line, is_prose) = self.line(mark, region);
         let bare = line.trim();
-        if bare.is_empty() || ["- ", "* ", "• "].iter().any(|bullet| bare.starts_with(bullet)) {
+        if starts_entries(bare) {
             let (entries, end) = entries(rest);
             return (entries.into_iter().filter_map(items::name).collect(), (start + end).into());
         }
@@ -167,7 +167,7 @@ impl<'a> Reader<'a> {
         let start = mark.value;
         let rest = self.text.get(..region.limit).and_then(|t| t.get(start..)).unwrap_or_default();
         let open = opening(rest);
-        if rest.get(open..).is_some_and(|t| t.starts_with('[')) {
+        if rest.get(open..).is_some_and(|t| t.starts_with(['[', '{'])) {
             let (value, end) = self.array(start + open, region);
             let actions = actions_from_value(&value, self.warnings);
             self.narrative.suggested_actions.extend(actions);
@@ -175,7 +175,7 @@ impl<'a> Reader<'a> {
         }
         let (line, _) = self.line(mark, region);
         let trimmed = line.trim();
-        if trimmed.is_empty() {
+        if starts_entries(trimmed) {
             let (actions, end) = actions_from_lines(rest);
             self.narrative.suggested_actions.extend(actions);
             return start + end;
@@ -200,6 +200,11 @@ impl<'a> Reader<'a> {
         self.warnings.extend(embedded.repairs.iter().map(|r| format!("JSON: {}", r.as_str())));
         (embedded.value, open + embedded.end)
     }
+}
+
+/// Whether the entries of a list are all that can follow, or do so on the same line.
+fn starts_entries(line: &str) -> bool {
+    line.is_empty() || ["- ", "* ", "• "].iter().any(|bullet| line.starts_with(bullet))
 }
 
 /// The warning for what follows a marker and is not its value.

@@ -95,12 +95,14 @@ fn and_separates_items_only_in_prose_and_at_the_end_of_several() {
 
 #[test]
 fn parentheses_quotes_and_brackets_keep_items_together() {
-    let cases: [(&str, &[&str]); 6] = [
+    let cases: [(&str, &[&str]); 8] = [
         ("Map (torn, old), Rope", &["Map (torn, old)", "Rope"]),
         ("Map (torn, old, Rope", &["Map (torn", "old", "Rope"]),
         ("Map (torn (and old), wet), Rope", &["Map (torn (and old), wet)", "Rope"]),
         ("\"Deed, signed\", Rope", &["Deed, signed", "Rope"]),
         ("[Map [torn], Rope]", &["Map [torn]", "Rope"]),
+        ("'Rope', Hat of \"Kid\" Dunn...", &["Rope", "Hat of \"Kid\" Dunn"]),
+        ("\"Rope\" and \"Knife\"", &["Rope", "Knife"]),
         ("[Map (torn, old), Rope]", &["Map (torn, old)", "Rope"]),
     ];
     for (list, items) in cases {
@@ -135,6 +137,7 @@ fn names_in_prose_end_where_the_sentence_goes_on() {
         ("Mrs. Hale's Boarding House. On.", "Mrs. Hale's Boarding House", "You ride. On."),
         ("Tombstone lies before you. On.", "Tombstone", "You ride. Tombstone lies before you. On."),
         ("[Boot Hill] and rest.", "Boot Hill", "You ride and rest."),
+        ("Hotel \"Grand\". On.", "Hotel \"Grand\"", "You ride. On."),
         ("\"Boot Hill\". On.", "Boot Hill", "You ride. On."),
     ] {
         let found = parse(&format!("You ride. LOCATION: {text}")).value;
@@ -200,6 +203,8 @@ fn markers_in_every_dress() {
         "You ride.\n`LOCATION: Mine`\n`COMBAT:` Sal",
         "You ride.\n[LOCATION: Mine]\n(COMBAT: Sal)",
         "You ride. (LOCATION: Mine) [COMBAT: Sal]",
+        "You ride.\nLOCATION: \"Mine\".\nCOMBAT: Sal...",
+        "You ride.\nLOCATION: \"Mine.\"\nCOMBAT: 'Sal'",
         "You ride. LOCATION: Mine, COMBAT: Sal",
         "You ride.\n\n```\nLOCATION: Mine\nCOMBAT: Sal\n```",
         "```\nYou ride.\n\nLOCATION: Mine\nCOMBAT: Sal\n```",
@@ -241,9 +246,18 @@ fn lists_in_every_dress() {
         assert!(found.removed_items.is_empty(), "{text}");
         assert_eq!(found.narrative, "Go.\nOn.", "{text}");
     }
-    let found = parse("Go.\nSUGGESTED_ACTIONS: Run, Hide\nOn.").value;
-    let texts: Vec<&str> = found.suggested_actions.iter().map(|a| a.text.as_str()).collect();
-    assert_eq!((texts, found.narrative.as_str()), (vec!["Run", "Hide"], "Go.\nOn."));
+    for (actions, expected) in [
+        ("Run, Hide", vec!["Run", "Hide"]),
+        ("- Run\n- Hide", vec!["Run", "Hide"]),
+        ("{\"text\": \"Run\"}", vec!["Run"]),
+    ] {
+        let found = parse(&format!("Go.\nSUGGESTED_ACTIONS: {actions}\nOn.")).value;
+        let texts: Vec<&str> = found.suggested_actions.iter().map(|a| a.text.as_str()).collect();
+        assert_eq!((texts, found.narrative.as_str()), (expected, "Go.\nOn."));
+    }
+    let found = parse("You sit (LOCATION: Saloon (back room)). On.").value;
+    assert_eq!(found.location.as_deref(), Some("Saloon (back room)"));
+    assert_eq!(found.narrative, "You sit. On.");
 }
 
 #[test]
