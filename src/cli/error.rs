@@ -88,6 +88,11 @@ impl From<LogError> for CliError {
                 "install the release of retold that wrote it, or a later one".to_owned(),
             ),
             LogError::CannotOpen { path, .. } => (Status::Io, why_not(Path::new(path))),
+            LogError::Unmerged { .. } => (
+                Status::Io,
+                "copy both files into a folder of your own, and give that log with --log PATH"
+                    .to_owned(),
+            ),
             LogError::Busy { .. } => (
                 Status::Io,
                 "close the other program, or wait longer for it with --wait SECONDS".to_owned(),
@@ -148,6 +153,12 @@ fn why_not(log: &Path) -> String {
     let shown = folder.display();
     if log.is_dir() {
         return format!("{} is a folder: give the path of a file", log.display());
+    }
+    if log.is_file() {
+        return format!(
+            "check that you may read and write {}, and write in the folder {shown}",
+            log.display()
+        );
     }
     if folder.is_dir() {
         return format!("check that you may write in the folder {shown}");

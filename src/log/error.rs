@@ -37,6 +37,12 @@ pub enum LogError {
         /// What the system says.
         reason: String,
     },
+    /// The log can only be read, and its newest events stand in a file beside it that cannot be.
+    #[error("{path} is where we may not write, and its newest events are still in {path}-wal")]
+    Unmerged {
+        /// Where.
+        path: String,
+    },
     /// Another program holds a lock on the whole log for too long.
     #[error("the log {path} is in use: another program has kept it locked for {seconds} s")]
     Busy {

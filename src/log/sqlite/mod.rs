@@ -7,6 +7,7 @@ mod known;
 mod reader;
 mod schema;
 mod stop;
+mod unwritable;
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -48,11 +49,11 @@ impl SqliteBackend {
     pub fn open_or_create(path: &Path, options: SqliteOptions) -> Result<Self, LogError> {
         let backend = SqliteBackend { path: path.to_owned(), options };
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
-        backend.connect(flags, true)?;
+        backend.make(backend.to_write(flags)?)?;
         Ok(backend)
     }
 
-    /// Opens a log that must exist.
+    /// Opens a log that must exist; where nothing may be written, for reading only.
     ///
     /// # Errors
     /// [`LogError`]: missing, not a log, a newer format.
@@ -63,7 +64,7 @@ impl SqliteBackend {
         let backend = SqliteBackend { path: path.to_owned(), options };
         // A process that was killed while it made the file may have left one without tables: they are
         // made now.
-        backend.connect(OpenFlags::SQLITE_OPEN_READ_WRITE, true)?;
+        backend.to_read(|db| backend.make(db))?;
         Ok(backend)
     }
 
@@ -71,14 +72,55 @@ impl SqliteBackend {
         self.options.busy.unwrap_or(BUSY)
     }
 
-    fn connect(&self, flags: OpenFlags, create: bool) -> Result<Connection, LogError> {
+    fn open_file(&self, path: &Path, flags: OpenFlags) -> Result<Connection, LogError> {
         let flags = flags | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let open = || -> rusqlite::Result<Result<Connection, LogError>> {
-            let mut db = Connection::open_with_flags(&self.path, flags)?;
-            db.busy_timeout(self.busy())?;
-            if create {
-                self.create(&mut db)?;
+        let db = Connection::open_with_flags(path, flags).map_err(|e| self.error(&e))?;
+        db.busy_timeout(self.busy()).map_err(|e| self.error(&e))?;
+        Ok(db)
+    }
+
+    /// A file that we may write.
+    fn to_write(&self, flags: OpenFlags) -> Result<Connection, LogError> {
+        let db = self.open_file(&self.path, flags)?;
+        match self.is_read_only(&db)? {
+            true => {
+                let reason = "it may only be read".to_owned();
+                Err(LogError::CannotOpen { path: self.name(), reason })
             }
+            false => Ok(db),
+        }
+    }
+
+    /// A connection that can read: made `ready` as one that can write, if we may.
+    fn to_read(
+        &self,
+        ready: impl FnOnce(Connection) -> Result<Connection, LogError>,
+    ) -> Result<Connection, LogError> {
+        let db = self.open_file(&self.path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+        if !self.is_read_only(&db)? {
+            match ready(db) {
+                // The file may be written, and its folder may not.
+                Err(LogError::CannotOpen { .. }) => {}
+                other => return other,
+            }
+        }
+        self.only_reading()
+    }
+
+    /// SQLite opens what it cannot write for reading, and says so only when it is to write.
+    fn is_read_only(&self, db: &Connection) -> Result<bool, LogError> {
+        db.is_readonly("main").map_err(|e| self.error(&e))
+    }
+
+    /// Makes a log of a file, unless it is one.
+    fn make(&self, mut db: Connection) -> Result<Connection, LogError> {
+        self.create(&mut db).map_err(|e| self.error(&e))?;
+        self.ready(db)
+    }
+
+    /// Makes sure that the file is a log, and sets up what all connections have.
+    fn ready(&self, db: Connection) -> Result<Connection, LogError> {
+        let ready = || -> rusqlite::Result<Result<(), LogError>> {
             if let Err(wrong) = self.check(&db)? {
                 return Ok(Err(wrong));
             }
@@ -87,9 +129,10 @@ impl SqliteBackend {
             db.set_prepared_statement_cache_capacity(64);
             // Or a statement is prepared anew whenever the values of a range change.
             db.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
-            Ok(Ok(db))
+            Ok(Ok(()))
         };
-        open().map_err(|e| self.error(&e))?
+        ready().map_err(|e| self.error(&e))??;
+        Ok(db)
     }
 
     /// Makes the tables, unless the file has any already.
@@ -181,7 +224,7 @@ impl Backend for SqliteBackend {
     }
 
     fn committer(&self) -> Result<Box<dyn Committer>, LogError> {
-        let db = self.connect(OpenFlags::SQLITE_OPEN_READ_WRITE, false)?;
+        let db = self.ready(self.to_write(OpenFlags::SQLITE_OPEN_READ_WRITE)?)?;
         let tune = || -> rusqlite::Result<()> {
             // Pages are filled one after the other: a larger cache would be memory to clear, and no use.
             db.pragma_update(None, "cache_size", -4096)?;
@@ -200,7 +243,7 @@ impl Backend for SqliteBackend {
     }
 
     fn reader(&self) -> Result<Box<dyn Reader>, LogError> {
-        let db = self.connect(OpenFlags::SQLITE_OPEN_READ_WRITE, false)?;
+        let db = self.to_read(|db| self.ready(db))?;
         // Runs are read from end to end: pages that are used again at once stay in the processor's cache,
         // which a large cache of pages that are never asked for again does not.
         let tune = db.pragma_update(None, "cache_size", -4096);

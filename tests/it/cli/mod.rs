@@ -21,3 +21,4 @@ mod servers;
 mod settings;
 mod stories;
 mod templates;
+mod unwritable;
