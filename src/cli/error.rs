@@ -93,9 +93,12 @@ impl From<LogError> for CliError {
                 "copy both files into a folder of your own, and give that log with --log PATH"
                     .to_owned(),
             ),
-            LogError::Busy { .. } => (
+            LogError::Busy { seconds, .. } => (
                 Status::Io,
-                "close the other program, or wait longer for it with --wait SECONDS".to_owned(),
+                format!(
+                    "wait longer than {seconds} s with --wait SECONDS, or let fewer programs write \
+                     to it at once"
+                ),
             ),
             LogError::InUse { run, .. } => (
                 Status::Io,

@@ -43,8 +43,8 @@ pub enum LogError {
         /// Where.
         path: String,
     },
-    /// Another program holds a lock on the whole log for too long.
-    #[error("the log {path} is in use: another program has kept it locked for {seconds} s")]
+    /// Others held the lock on the whole log whenever we tried to take it, for too long.
+    #[error("the log {path} is in use: others held it locked whenever we tried, for {seconds} s")]
     Busy {
         /// Where.
         path: String,

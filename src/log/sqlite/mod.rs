@@ -7,6 +7,7 @@ mod known;
 mod reader;
 mod schema;
 mod stop;
+mod turns;
 mod unwritable;
 
 use std::path::{Path, PathBuf};
@@ -74,8 +75,8 @@ impl SqliteBackend {
 
     fn open_file(&self, path: &Path, flags: OpenFlags) -> Result<Connection, LogError> {
         let flags = flags | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let db = Connection::open_with_flags(path, flags).map_err(|e| self.error(&e))?;
-        db.busy_timeout(self.busy()).map_err(|e| self.error(&e))?;
+        let mut db = Connection::open_with_flags(path, flags).map_err(|e| self.error(&e))?;
+        turns::take_turns(&mut db, self.busy()).map_err(|e| self.error(&e))?;
         Ok(db)
     }
 
@@ -114,7 +115,9 @@ impl SqliteBackend {
 
     /// Makes a log of a file, unless it is one.
     fn make(&self, mut db: Connection) -> Result<Connection, LogError> {
-        self.create(&mut db).map_err(|e| self.error(&e))?;
+        // Another process may be making it.
+        let made = turns::until_free(self.busy(), || self.create(&mut db));
+        made.map_err(|e| self.error(&e))?;
         self.ready(db)
     }
 
@@ -190,6 +193,9 @@ impl SqliteBackend {
     fn error(&self, error: &rusqlite::Error) -> LogError {
         let path = self.name();
         let reason = error.to_string();
+        if turns::is_locked(error) {
+            return LogError::Busy { path, seconds: self.busy().as_secs() };
+        }
         match error.sqlite_error_code() {
             Some(ErrorCode::DiskFull) => LogError::Full {
                 path,
@@ -200,9 +206,6 @@ impl SqliteBackend {
                     None => "the disk is full".to_owned(),
                 },
             },
-            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
-                LogError::Busy { path, seconds: self.busy().as_secs() }
-            }
             Some(ErrorCode::NotADatabase) => {
                 LogError::NotALog { path, reason: "it is not an SQLite file".to_owned() }
             }

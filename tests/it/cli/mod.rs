@@ -2,6 +2,7 @@
 
 mod audits;
 mod checks;
+mod crowded;
 mod failures;
 mod files;
 mod folders;

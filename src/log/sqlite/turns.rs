@@ -1,0 +1,59 @@
+//! Waiting for a lock that several processes want.
+//!
+//! A process that writes has the lock nearly always: it gives it back when it commits, and takes it again
+//! some ten microseconds later. SQLite's own wait sleeps longer the longer it has waited, up to 0.1 s, and
+//! so finds the lock free less often than whoever has waited less: of four processes, one could wait for
+//! seconds. Here everyone asks again after a short time that differs each time, so that all have the same
+//! chance, more than a thousand times a second.
+
+use std::time::{Duration, Instant};
+
+use rusqlite::{Connection, ErrorCode};
+
+/// The longest pause in microseconds; the mean is half of it.
+const LONGEST_PAUSE: u32 = 1000;
+
+/// Makes a connection wait for its turn, for as long as it has patience.
+pub(super) fn take_turns(db: &mut Connection, patience: Duration) -> rusqlite::Result<()> {
+    let mut since = now();
+    db.busy_handler(Some(move |tries: i32| {
+        if tries == 0 {
+            since = now();
+        }
+        let goes_on = since.elapsed() < patience;
+        if goes_on {
+            pause();
+        }
+        goes_on
+    }))
+}
+
+/// Does again what SQLite gives up at once when it finds a lock, as when it changes how the file is kept.
+pub(super) fn until_free(
+    patience: Duration,
+    mut attempt: impl FnMut() -> rusqlite::Result<()>,
+) -> rusqlite::Result<()> {
+    let since = now();
+    loop {
+        match attempt() {
+            Err(e) if is_locked(&e) && since.elapsed() < patience => pause(),
+            result => return result,
+        }
+    }
+}
+
+/// Whether others hold a lock.
+pub(super) fn is_locked(error: &rusqlite::Error) -> bool {
+    matches!(error.sqlite_error_code(), Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked))
+}
+
+fn pause() {
+    // Without chance everyone pauses equally long, which is no worse than it was.
+    let chance = getrandom::u32().unwrap_or(LONGEST_PAUSE / 2);
+    std::thread::sleep(Duration::from_micros(u64::from(1 + chance % LONGEST_PAUSE)));
+}
+
+#[expect(clippy::disallowed_methods, reason = "how long we waited for others is no part of a run")]
+fn now() -> Instant {
+    Instant::now()
+}

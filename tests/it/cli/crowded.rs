@@ -1,0 +1,91 @@
+//! Several processes that write one log.
+
+use std::process::{Child, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use rusqlite::Connection;
+
+use crate::support::cli::{Place, Said, assert_said};
+
+fn start(place: &Place, args: &str) -> Child {
+    let mut command = place.command();
+    command.args(args.split_whitespace()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command.spawn().unwrap()
+}
+
+fn ends_well(child: Child) {
+    let said = Said::of(child.wait_with_output().unwrap());
+    assert_eq!(said.code, 0, "{}{}", said.out, said.err);
+}
+
+#[test]
+fn four_writers_with_64_calls_in_flight_all_finish() {
+    let place = Place::new();
+    let run = "run small.yaml --quiet --wait 2 --concurrency 64 --set puzzles.rows=0..30 \
+               --set samples=100";
+    let writers: Vec<_> = (0..4).map(|_| start(&place, run)).collect();
+    writers.into_iter().for_each(ends_well);
+    assert!(place.ok("verify").ends_with("\n4 runs verified\n"));
+}
+
+#[test]
+fn processes_that_make_one_log_at_the_same_time_all_get_it() {
+    for _ in 0..5 {
+        let place = Place::new();
+        let writers: Vec<_> = (0..6).map(|_| start(&place, "run small.yaml --quiet")).collect();
+        writers.into_iter().for_each(ends_well);
+        assert!(place.ok("verify").ends_with("\n6 runs verified\n"));
+    }
+}
+
+/// Commit after commit, each begun as soon as the last has ended.
+#[test]
+fn whoever_writes_all_the_time_leaves_others_their_turn() {
+    let place = Place::with_run();
+    let busy = Connection::open(place.path("retold.db")).unwrap();
+    busy.busy_timeout(Duration::from_secs(60)).unwrap();
+    let done = &AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(move || {
+            while !done.load(Ordering::Relaxed) {
+                busy.execute_batch("BEGIN IMMEDIATE").unwrap();
+                std::thread::sleep(Duration::from_millis(4));
+                busy.execute_batch("COMMIT").unwrap();
+            }
+        });
+        // With the pauses of SQLite's own wait, one of its twenty commits would take longer.
+        let said = place.run("run small.yaml --quiet --wait 10");
+        done.store(true, Ordering::Relaxed);
+        assert_eq!(said.code, 0, "{}{}", said.out, said.err);
+    });
+}
+
+/// SQLite does not wait by itself before it changes how a file is kept.
+#[test]
+fn a_new_log_that_another_program_reads_is_waited_for() {
+    let place = Place::new();
+    let other = Connection::open(place.path("retold.db")).unwrap();
+    other.execute_batch("PRAGMA user_version = 0; CREATE TABLE t (x); DROP TABLE t").unwrap();
+    other.execute_batch("BEGIN; SELECT * FROM sqlite_schema").unwrap();
+    assert_said!("crowded_new", place.session(&["run small.yaml --quiet --wait 1"]));
+    let mut child = start(&place, "run small.yaml --quiet --wait 20");
+    std::thread::sleep(Duration::from_millis(300));
+    assert!(child.try_wait().unwrap().is_none(), "it waits");
+    other.execute_batch("COMMIT").unwrap();
+    ends_well(child);
+}
+
+#[test]
+fn a_run_that_got_no_turn_says_how_it_goes_on() {
+    let place = Place::new();
+    let child = start(&place, "run small.yaml --quiet --wait 1 --set model.latency_ms=200");
+    super::interrupted::wait_for_events(&place, 4);
+    let other = Connection::open(place.path("retold.db")).unwrap();
+    other.busy_timeout(Duration::from_secs(20)).unwrap();
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let said = Said::of(child.wait_with_output().unwrap());
+    other.execute_batch("COMMIT").unwrap();
+    assert_said!("crowded_run", format!("{}[exit {}]\n", said.err, said.code));
+    place.ok("resume latest --quiet");
+}
