@@ -23,7 +23,7 @@ pub(super) const NOTHING_IMPORTED: &str = "nothing was imported";
 pub enum Status {
     /// All is well.
     Fine = 0,
-    /// A difference was found: divergence, flips, broken chain.
+    /// A difference was found: divergence, flips, a damaged log.
     Difference = 1,
     /// Wrong usage or input.
     Usage = 2,
@@ -116,7 +116,9 @@ impl From<LogError> for CliError {
             LogError::Conflict { .. } => {
                 (Status::Io, "`retold verify` shows what the log holds".to_owned())
             }
-            LogError::Corrupt { .. } | LogError::CorruptRequest { .. } => {
+            LogError::Damaged { .. }
+            | LogError::Corrupt { .. }
+            | LogError::CorruptRequest { .. } => {
                 (Status::Difference, "`retold verify` names everything that is damaged".to_owned())
             }
             LogError::NoSuchRun { .. } => (Status::Usage, "`retold log` lists the runs".to_owned()),

@@ -43,7 +43,7 @@ use crate::log::SqliteOptions;
 /// Every request to a model and every answer is an event in an append-only log. A run survives a crash
 /// without paying twice, replays offline, and can be re-parsed with a better parser years later.
 ///
-/// Exit codes: 0 fine; 1 a difference was found (divergence, flips, broken chain); 2 wrong usage or
+/// Exit codes: 0 fine; 1 a difference was found (divergence, flips, a damaged log); 2 wrong usage or
 /// input; 3 the log or a file could not be read or written; 4 the model failed, or nobody got to
 /// the end of a run; 130 interrupted.
 #[derive(Debug, Parser)]

@@ -23,19 +23,10 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: Args, global: &Global, output: &Output) -> Result<Status, CliError> {
-    let (runs, problems) = match &args.run {
-        Some(name) => {
-            let selected = match select::run_or_file(global, name) {
-                // Reading a recording verifies it: what is wrong with it is the result.
-                Err(e) if select::looks_like_a_file(name) && e.status != Status::Io => {
-                    return unreadable(&e.message, output);
-                }
-                other => other?,
-            };
-            let mut reader = selected.log.reader()?;
-            (vec![verify_run(reader.as_mut(), selected.run, args.head)?], Vec::new())
-        }
-        None => verify_all(select::open(global)?.reader()?.as_mut())?,
+    let (runs, problems) = match verified(&args, global) {
+        // What cannot be read for damage is the result.
+        Err(e) if e.status == Status::Difference => return unreadable(&e.message, output),
+        other => other?,
     };
     let found: Vec<&Problem> =
         runs.iter().filter_map(|v| v.problem.as_ref()).chain(&problems).collect();
@@ -78,7 +69,21 @@ pub(super) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     Ok(if ok { Status::Fine } else { Status::Difference })
 }
 
-/// Says that a recording is not as it was written.
+/// What is verified, and the problems of the file.
+fn verified(args: &Args, global: &Global) -> Result<(Vec<Verification>, Vec<Problem>), CliError> {
+    let Some(name) = &args.run else {
+        return Ok(verify_all(select::open(global)?.reader()?.as_mut())?);
+    };
+    let selected = select::run_or_file(global, name).map_err(|e| {
+        // Reading a recording verifies it, whatever is wrong with it.
+        let is_damaged = select::looks_like_a_file(name) && e.status != Status::Io;
+        if is_damaged { CliError { status: Status::Difference, ..e } } else { e }
+    })?;
+    let mut reader = selected.log.reader()?;
+    Ok((vec![verify_run(reader.as_mut(), selected.run, args.head)?], Vec::new()))
+}
+
+/// Says that a recording or a log is not as it was written.
 fn unreadable(problem: &str, output: &Output) -> Result<Status, CliError> {
     match output.is_json() {
         true => output.object(&json!({"run": null, "ok": false, "events": 0, "head": null,

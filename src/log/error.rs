@@ -75,6 +75,14 @@ pub enum LogError {
         /// The place that was to be ours.
         seq: Seq,
     },
+    /// The file is a log, and not as one was written: a table is missing, a page does not fit.
+    #[error("{path} is damaged: {what}")]
+    Damaged {
+        /// Where.
+        path: String,
+        /// What is wrong.
+        what: String,
+    },
     /// A stored event is damaged.
     #[error("run {run} is damaged at seq {seq}: {what}")]
     Corrupt {
@@ -109,7 +117,7 @@ pub enum LogError {
         /// The log.
         path: String,
     },
-    /// The file is damaged, or the system failed.
+    /// The system failed.
     #[error("the log {path} failed: {reason}")]
     Failed {
         /// Where.

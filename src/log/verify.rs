@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::backend::Reader;
+use super::backend::{Reader, RunHead};
 use super::error::LogError;
 use crate::event::chain::{Head, Link};
 use crate::event::{Event, OutcomeHasher, StoredEvent};
@@ -112,12 +112,30 @@ pub fn verify_run(
 /// # Errors
 /// [`LogError`] if the log cannot be read at all.
 pub fn verify_all(reader: &mut dyn Reader) -> Result<(Vec<Verification>, Vec<Problem>), LogError> {
-    let mut runs = Vec::new();
-    for run in reader.runs()? {
-        runs.push(verify_run(reader, run.run, None)?);
+    let (mut runs, mut problems) = (Vec::new(), Vec::new());
+    let mut whole = |what| problems.push(Problem { run: None, seq: None, what });
+    match reader.runs() {
+        Ok(heads) => {
+            for RunHead { run, .. } in heads {
+                match verify_run(reader, run, None) {
+                    Ok(verified) => runs.push(verified),
+                    Err(LogError::Damaged { what, .. }) => runs.push(unreadable(run, what)),
+                    Err(e) => return Err(e),
+                }
+            }
+        }
+        Err(LogError::Damaged { what, .. }) => whole(format!("the runs cannot be read: {what}")),
+        Err(e) => return Err(e),
     }
-    let whole = |what| Problem { run: None, seq: None, what };
-    Ok((runs, reader.integrity()?.into_iter().map(whole).collect()))
+    reader.integrity()?.into_iter().for_each(whole);
+    Ok((runs, problems))
+}
+
+/// A run of which nothing can be read.
+fn unreadable(run: RunId, what: String) -> Verification {
+    let what = format!("it cannot be read: {what}");
+    let problem = Some(Problem { run: Some(run), seq: None, what });
+    Verification { run, events: 0, head: Head::START, problem }
 }
 
 /// The chain of one run, link by link.

@@ -6,7 +6,7 @@ use rusqlite::types::ValueRef;
 
 use super::contents::content_index;
 use super::reader::{SqliteReader, content_text};
-use super::schema;
+use super::{said, schema};
 use crate::content::Content;
 use crate::id::PromptHash;
 use crate::log::error::LogError;
@@ -23,7 +23,11 @@ pub(super) fn check(reader: &SqliteReader) -> Result<Vec<String>, LogError> {
     let mut problems = Vec::new();
     for part in parts {
         if let Err(e) = part(reader, &mut problems) {
-            problems.push(format!("the file cannot be read to its end: {e}"));
+            let problem = format!("the file cannot be read to its end: {}", said(&e));
+            // A table that is missing stops several parts.
+            if !problems.contains(&problem) {
+                problems.push(problem);
+            }
         }
     }
     drop(moment);

@@ -169,18 +169,19 @@ impl SqliteBackend {
     /// Whether the file is a log that we can read.
     fn check(&self, db: &Connection) -> rusqlite::Result<Result<(), LogError>> {
         let path = self.name();
-        let wrong = |reason: &str| {
-            Ok(Err(LogError::NotALog { path: self.name(), reason: reason.to_owned() }))
-        };
+        let damaged = |what: String| Ok(Err(LogError::Damaged { path: self.name(), what }));
         let id: i32 = db.pragma_query_value(None, "application_id", |r| r.get(0))?;
         if id != schema::APPLICATION_ID {
-            return wrong("it is an SQLite file of another program");
+            let reason = "it is an SQLite file of another program".to_owned();
+            return Ok(Err(LogError::NotALog { path, reason }));
         }
         let format = "SELECT value FROM meta WHERE name = 'format'";
         let format: Option<String> = db.query_row(format, [], |r| r.get(0)).optional()?;
-        let Some(format) = format else { return wrong("its table meta names no format") };
+        let Some(format) = format else {
+            return damaged("its table meta names no format".to_owned());
+        };
         let Ok(found) = format.parse::<Format>() else {
-            return wrong(&format!("its format {format:?} is no major.minor"));
+            return damaged(format!("its format {format:?} is no major.minor"));
         };
         if found.major > FORMAT.major {
             let supported = FORMAT.to_string();
@@ -192,7 +193,7 @@ impl SqliteBackend {
     /// What an SQLite error means for the log.
     fn error(&self, error: &rusqlite::Error) -> LogError {
         let path = self.name();
-        let reason = error.to_string();
+        let reason = said(error);
         if turns::is_locked(error) {
             return LogError::Busy { path, seconds: self.busy().as_secs() };
         }
@@ -212,8 +213,24 @@ impl SqliteBackend {
             Some(ErrorCode::CannotOpen | ErrorCode::ReadOnly | ErrorCode::PermissionDenied) => {
                 LogError::CannotOpen { path, reason }
             }
+            // Our questions fit every log: an error in one, or a value of another type, is the file's.
+            None | Some(ErrorCode::DatabaseCorrupt) => LogError::Damaged { path, what: reason },
+            Some(_) if is_ill_asked(error) => LogError::Damaged { path, what: reason },
             _ => LogError::Failed { path, reason },
         }
+    }
+}
+
+/// Whether a question has no answer in this file: it names a table or column that is not there.
+fn is_ill_asked(error: &rusqlite::Error) -> bool {
+    error.sqlite_error().is_some_and(|e| e.extended_code & 0xff == rusqlite::ffi::SQLITE_ERROR)
+}
+
+/// What SQLite says, without the question.
+fn said(error: &rusqlite::Error) -> String {
+    match error {
+        rusqlite::Error::SqlInputError { msg, .. } => msg.clone(),
+        other => other.to_string(),
     }
 }
 

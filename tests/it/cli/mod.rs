@@ -3,6 +3,7 @@
 mod audits;
 mod checks;
 mod crowded;
+mod damaged;
 mod failures;
 mod files;
 mod folders;
