@@ -108,7 +108,8 @@ fn dialogue() {
     let path = folder.path().join("log.db");
     let backend = SqliteBackend::open_or_create(&path, SqliteOptions::default()).unwrap();
     let run = RunId([2; 8]);
-    let exchanges = read_exchanges(&lines, retold::run::clock::now()).unwrap();
+    let exchanges =
+        read_exchanges(JsonlReader::open(&lines).unwrap(), retold::run::clock::now()).unwrap();
     exchanges.store(&backend, run).unwrap();
     report("disk, one dialogue of 100 turns and 200,000 tokens", sizes(&path, run));
 }

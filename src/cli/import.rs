@@ -10,9 +10,11 @@ use super::output::{Output, counted};
 use super::run::new_run_id;
 use super::select;
 use crate::exchange::{
-    Imported, Recording, import_recording, is_recording, read_exchanges, read_recording,
+    ImportError, Imported, Recording, import_recording, is_recording, read_exchanges,
+    read_recording,
 };
 use crate::experiments::registry;
+use crate::jsonl::JsonlReader;
 use crate::log::{Backend, MemoryBackend, SqliteBackend, verify_run};
 use crate::run::clock;
 
@@ -24,7 +26,8 @@ use crate::run::clock;
 /// compared with its own: exit code 1 if they differ.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// The file (JSON Lines, plain or .gz or .zst), or the experiment of an original run.
+    /// The file (JSON Lines, plain or .gz or .zst; `-` for standard input), or the experiment of an
+    /// original run.
     file: PathBuf,
     /// The original run's folder or file.
     original: Option<PathBuf>,
@@ -50,10 +53,13 @@ pub(super) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
         return Err(CliError::usage(message)
             .hint(format!("give its folder or file: `retold import {shown} PATH`")));
     }
-    if is_recording(path)? {
+    // Opened once: what comes through a pipe comes but once.
+    let mut lines = JsonlReader::open(path).map_err(ImportError::from)?;
+    let shown = lines.path().display().to_string();
+    if is_recording(&mut lines) {
         // Read whole and checked before the log is touched.
-        let recording = read_recording(path)?;
-        sound(&recording, &shown.to_string())?;
+        let recording = read_recording(lines)?;
+        sound(&recording, &shown)?;
         let backend = SqliteBackend::open_or_create(&global.log, global.sqlite())?;
         let Imported { added, known } = import_recording(&backend, &recording)?;
         let run = recording.run;
@@ -70,7 +76,7 @@ pub(super) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
         }
         return Ok(Status::Fine);
     }
-    let exchanges = read_exchanges(path, clock::now())?;
+    let exchanges = read_exchanges(lines, clock::now())?;
     let (run, count, simulated) = (new_run_id()?, exchanges.count, exchanges.simulated);
     exchanges.store(&SqliteBackend::open_or_create(&global.log, global.sqlite())?, run)?;
     match output.is_json() {

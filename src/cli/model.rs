@@ -24,7 +24,8 @@ pub(super) struct ModelArgs {
     /// Who answers.
     #[arg(long, value_enum)]
     model: Option<Kind>,
-    /// Answer from this exchanges file (JSON Lines, plain or .gz or .zst); means --model scripted.
+    /// Answer from this exchanges file (JSON Lines, plain or .gz or .zst; `-` for standard input); means
+    /// --model scripted.
     #[arg(long, value_name = "FILE")]
     answers: Option<PathBuf>,
     /// The base URL of the API, up to and including /v1; means --model openai.
@@ -115,7 +116,7 @@ impl ModelArgs {
                     return Err(CliError::usage("a scripted model needs --answers FILE"));
                 };
                 let lines = JsonlReader::open(path)?;
-                let name = path.display().to_string();
+                let name = lines.path().display().to_string();
                 let scripted = Scripted::from_lines(name.clone(), lines).map_err(|e| match e {
                     LoadError::Read(e) => e.into(),
                     line => CliError::usage(format!("{name}, {line}")),

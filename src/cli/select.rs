@@ -8,6 +8,7 @@ use super::error::CliError;
 use crate::event::RunStarted;
 use crate::exchange::{ImportError, import_recording, read_recording};
 use crate::id::RunId;
+use crate::jsonl::JsonlReader;
 use crate::log::{Backend, Log, MemoryBackend, Reader, RunHead, SqliteBackend};
 
 /// Opens the log that must exist.
@@ -39,7 +40,8 @@ pub(super) fn run_or_file(global: &Global, name: &str) -> Result<Selected, CliEr
     if !looks_like_a_file(name) {
         return run(global, name);
     }
-    let recording = read_recording(Path::new(name)).map_err(unusable)?;
+    let lines = JsonlReader::open(name).map_err(|e| unusable(e.into()))?;
+    let recording = read_recording(lines).map_err(unusable)?;
     let backend = MemoryBackend::new();
     import_recording(&backend, &recording).map_err(unusable)?;
     let log = Log::new(Arc::new(backend) as Arc<dyn Backend>);

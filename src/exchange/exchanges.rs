@@ -2,7 +2,6 @@
 //! finally failed, `error` in the place of `response`. Made-up answers have `"simulated":true`.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 
 use serde_json::json;
 
@@ -140,8 +139,8 @@ impl Exchanges {
 ///
 /// # Errors
 /// [`ImportError`] with the first line that is wrong.
-pub fn read_exchanges(path: &Path, time: Time) -> Result<Exchanges, ImportError> {
-    let name = path.display().to_string();
+pub fn read_exchanges(lines: JsonlReader, time: Time) -> Result<Exchanges, ImportError> {
+    let name = lines.path().display().to_string();
     let mut started = RunStarted {
         experiment: EXCHANGES.to_owned(),
         seed: 0,
@@ -160,7 +159,7 @@ pub fn read_exchanges(path: &Path, time: Time) -> Result<Exchanges, ImportError>
     add(&mut events, Event::RunStarted(started.clone()), None)?;
     let mut addresses = Addresses::default();
     let (mut count, mut any_simulated) = (0, false);
-    for line in JsonlReader::open(path)? {
+    for line in lines {
         let (number, text) = line?;
         let wrong = |problem| ImportError::Exchange { path: name.clone(), line: number, problem };
         let Exchange { call, sample, request, outcome, simulated } =

@@ -15,7 +15,6 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::path::Path;
 
 use data_encoding::BASE64;
 use serde::Deserialize;
@@ -98,23 +97,18 @@ struct EventLine {
     version: u32,
 }
 
-/// Whether a file begins as a recording does.
-///
-/// # Errors
-/// [`ImportError::File`] if it cannot be read.
-pub fn is_recording(path: &Path) -> Result<bool, ImportError> {
-    let first = JsonlReader::open(path)?.next().transpose()?;
-    let first = first.and_then(|(_, line)| serde_json::from_str::<Value>(&line).ok());
-    Ok(first.is_some_and(|header| header.get("recording").is_some()))
+/// Whether a file begins as a recording does. What is wrong with its first line is said by whoever reads it.
+pub fn is_recording(lines: &mut JsonlReader) -> bool {
+    let Some(Ok((_, line))) = lines.peek() else { return false };
+    serde_json::from_str::<Value>(line).is_ok_and(|header| header.get("recording").is_some())
 }
 
 /// Reads a recording and checks every link of its chain.
 ///
 /// # Errors
 /// [`ImportError`] with the first line that is wrong.
-pub fn read_recording(path: &Path) -> Result<Recording, ImportError> {
-    let name = path.display().to_string();
-    let mut lines = JsonlReader::open(path)?;
+pub fn read_recording(mut lines: JsonlReader) -> Result<Recording, ImportError> {
+    let name = lines.path().display().to_string();
     let header = lines.next().transpose()?;
     let header = header.and_then(|(_, line)| serde_json::from_str::<Header>(&line).ok());
     let Some(header) = header.filter(|h| h.recording == "retold") else {

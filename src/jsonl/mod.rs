@@ -1,4 +1,4 @@
-//! JSON Lines files: plain, `.gz` or `.zst`, told apart by name.
+//! JSON Lines files: plain, `.gz` or `.zst`, told apart by name; what comes through a pipe, by how it begins.
 //!
 //! Reading is a stream: memory holds one line at a time. Writing is all or nothing: the file appears
 //! under its name only when it is complete and on disk.
@@ -36,6 +36,15 @@ enum Packing {
 }
 
 impl Packing {
+    /// Of something without a name of its own. No text in UTF-8 begins like either.
+    fn of_bytes(first: &[u8]) -> Packing {
+        match first {
+            [0x1F, 0x8B, ..] => Packing::Gzip,
+            [0x28, 0xB5, 0x2F, 0xFD, ..] => Packing::Zstd,
+            _ => Packing::Plain,
+        }
+    }
+
     fn of(path: &Path) -> Packing {
         match path.extension().and_then(|e| e.to_str()).map(str::to_ascii_lowercase).as_deref() {
             Some("gz") => Packing::Gzip,

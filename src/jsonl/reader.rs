@@ -24,17 +24,30 @@ pub struct JsonlReader {
     line: usize,
     longest: usize,
     ended: bool,
+    /// The next line, if it was looked at.
+    peeked: Option<Line>,
 }
 
+/// A line with its number.
+type Line = Result<(usize, String), JsonlError>;
+
 impl JsonlReader {
-    /// Opens a file; `.gz` and `.zst` are unpacked on the way.
+    /// Opens a file; `.gz` and `.zst` are unpacked on the way. `-` is the standard input.
     ///
     /// # Errors
     /// [`Problem::Open`] if it cannot be opened; [`Problem::Truncated`] if it is packed and empty.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, JsonlError> {
         let path = path.as_ref();
+        if path == Path::new("-") {
+            return Self::of_pipe(Path::new("standard input"), io::stdin());
+        }
         let failed = |e| JsonlError::new(path, None, Problem::Open(e));
-        let mut file = BufReader::new(File::open(path).map_err(failed)?);
+        let file = File::open(path).map_err(failed)?;
+        let kind = file.metadata().map_err(failed)?.file_type();
+        if !kind.is_file() && !kind.is_dir() {
+            return Self::of_pipe(path, file);
+        }
+        let mut file = BufReader::new(file);
         let packing = Packing::of(path);
         // A packed file of no lines has a header; the decoders take no bytes at all for no lines.
         let mut fits = true;
@@ -45,15 +58,34 @@ impl JsonlReader {
             }
             fits = packing.fits(begin);
         }
+        Ok(JsonlReader { fits, ..Self::unpacking(path, packing, file)? })
+    }
+
+    /// What comes through a pipe has no name that says how it is packed.
+    fn of_pipe(path: &Path, input: impl Read + Send + 'static) -> Result<Self, JsonlError> {
+        // A pipe gives as little at a time as was written to it; nothing ends within its first bytes.
+        let failed = |e| JsonlError::new(path, None, Problem::Read(e));
+        let (mut first, mut input) = (Vec::new(), BufReader::new(input));
+        input.by_ref().take(4).read_to_end(&mut first).map_err(failed)?;
+        let packing = Packing::of_bytes(&first);
+        Self::unpacking(path, packing, BufReader::new(io::Cursor::new(first).chain(input)))
+    }
+
+    fn unpacking(
+        path: &Path,
+        packing: Packing,
+        packed: impl BufRead + Send + 'static,
+    ) -> Result<Self, JsonlError> {
+        let failed = |e| JsonlError::new(path, None, Problem::Open(e));
         let input: Box<dyn BufRead + Send> = match packing {
-            Packing::Plain => Box::new(file),
-            Packing::Gzip => Box::new(BufReader::new(MultiGzDecoder::new(file))),
+            Packing::Plain => Box::new(packed),
+            Packing::Gzip => Box::new(BufReader::new(MultiGzDecoder::new(packed))),
             Packing::Zstd => {
-                let decoder = zstd::Decoder::with_buffer(file).map_err(failed)?;
+                let decoder = zstd::Decoder::with_buffer(packed).map_err(failed)?;
                 Box::new(BufReader::new(decoder))
             }
         };
-        Ok(JsonlReader { fits, ..Self::new(path.to_owned(), packing, input) })
+        Ok(Self::new(path.to_owned(), packing, input))
     }
 
     /// Reads plain lines from anywhere (standard input, memory); `name` stands for the path in errors.
@@ -70,12 +102,19 @@ impl JsonlReader {
             line: 0,
             longest: LONGEST_LINE,
             ended: false,
+            peeked: None,
         }
     }
 
     /// The file, as given.
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// The next line, which stays the next.
+    pub fn peek(&mut self) -> Option<&<Self as Iterator>::Item> {
+        self.peeked = self.next();
+        self.peeked.as_ref()
     }
 
     fn read_line(&mut self) -> Result<Option<String>, JsonlError> {
@@ -136,9 +175,12 @@ impl JsonlReader {
 }
 
 impl Iterator for JsonlReader {
-    type Item = Result<(usize, String), JsonlError>;
+    type Item = Line;
 
     fn next(&mut self) -> Option<Self::Item> {
+        if let Some(line) = self.peeked.take() {
+            return Some(line);
+        }
         while !self.ended {
             self.line += 1;
             match self.read_line() {

@@ -16,6 +16,7 @@ mod logs;
 mod mixing;
 mod names;
 mod outputs;
+mod pipes;
 mod play;
 mod real_answers;
 mod recordings;

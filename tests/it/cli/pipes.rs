@@ -1,0 +1,93 @@
+//! Files that come through a pipe: read once, and packed or not by how they begin.
+
+use std::fs::File;
+use std::io::Write;
+use std::process::Stdio;
+
+use crate::support::cli::{Place, Said, assert_said};
+
+/// Runs the program with something on its standard input, a byte at first and the rest after.
+fn fed(place: &Place, args: &str, input: &[u8]) -> Said {
+    let mut command = place.command();
+    command.args(args.split_whitespace()).stdin(Stdio::piped());
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut pipe = child.stdin.take().unwrap();
+    let (first, rest) = input.split_at(input.len().min(1));
+    // It may have heard enough and be gone.
+    let _ = pipe.write_all(first).and_then(|()| pipe.flush());
+    std::thread::sleep(std::time::Duration::from_millis(20));
+    let _ = pipe.write_all(rest);
+    drop(pipe);
+    Said::of(child.wait_with_output().unwrap())
+}
+
+fn files(place: &Place) -> Vec<(String, Vec<u8>)> {
+    let mut files = Vec::new();
+    for (name, form) in [("run", ""), ("answers", " --as exchanges")] {
+        for end in ["jsonl", "jsonl.gz", "jsonl.zst"] {
+            let name = format!("{name}.{end}");
+            place.ok(&format!("export latest {name}{form}"));
+            let bytes = std::fs::read(place.path(&name)).unwrap();
+            files.push((name, bytes));
+        }
+    }
+    files
+}
+
+#[test]
+fn import_reads_a_pipe_once() {
+    let place = Place::with_run();
+    for (file, bytes) in files(&place) {
+        for (name, shown) in [("-", "standard input"), ("/dev/stdin", "/dev/stdin")] {
+            let new = format!("{}{}.db", file.replace('.', "_"), shown.len());
+            let said = fed(&place, &format!("import {name} --log {new}"), &bytes);
+            assert_eq!(said.code, 0, "{file}: {}{}", said.out, said.err);
+            let what = if file.starts_with("run") { "22 events" } else { "6 exchanges" };
+            let due = format!(": {what} imported from {shown}\n");
+            assert!(said.out.contains(&due), "{file}: {}", said.out);
+        }
+    }
+}
+
+#[test]
+fn answers_are_read_from_a_pipe() {
+    let place = Place::with_run();
+    for (file, bytes) in files(&place).iter().filter(|(file, _)| file.starts_with("answers")) {
+        for name in ["-", "/dev/stdin"] {
+            let args = format!("run small.yaml --quiet --json --log new.db --answers {name}");
+            let said = fed(&place, &args, bytes);
+            assert_eq!(said.code, 0, "{file}: {}{}", said.out, said.err);
+            assert!(said.out.contains("\"exchanges\":6,"), "{file}: {}", said.out);
+        }
+    }
+}
+
+#[test]
+fn a_pipe_with_nothing_of_use() {
+    let place = Place::with_run();
+    let packed = files(&place)[2].1.clone();
+    let mut shown = String::new();
+    for (what, bytes) in [
+        ("nothing", &b""[..]),
+        ("no JSON", b"hello\n"),
+        ("a recording, cut off", &packed[..packed.len() / 2]),
+        ("UTF-16", b"\xFF\xFEh\0"),
+    ] {
+        for args in ["import -", "run small.yaml --quiet --answers -"] {
+            let said = fed(&place, args, bytes);
+            shown.push_str(&format!("{what}: {}", place.shown(args, &said)));
+        }
+    }
+    assert_said!("pipes", shown);
+}
+
+#[test]
+fn a_file_that_is_given_as_the_input_is_a_file() {
+    let place = Place::with_run();
+    place.ok("export latest run.jsonl");
+    let mut command = place.command();
+    command.args(["import", "-", "--log", "new.db"]);
+    let input = File::open(place.path("run.jsonl")).unwrap();
+    let said = Said::of(command.stdin(input).output().unwrap());
+    assert_eq!(said.code, 0, "{}", said.err);
+}
