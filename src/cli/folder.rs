@@ -22,9 +22,13 @@ pub(super) struct Folder(PathBuf);
 #[derive(Debug, Clone, Copy, Default, clap::Args)]
 pub(super) struct FolderArgs {
     /// Write no output folder: `retold outputs RUN` makes it later. A run that began with it is resumed
-    /// without one, too; given to resume, it holds for that time only.
+    /// without one, too, unless `retold resume` is given --outputs; given to resume, it holds for that time
+    /// only.
     #[arg(long)]
     no_outputs: bool,
+    /// Whether the folder is asked for, whatever the run began with.
+    #[arg(skip)]
+    outputs: bool,
 }
 
 /// Under which of a run's settings it stands that it writes no folder.
@@ -38,9 +42,15 @@ impl FolderArgs {
         }
     }
 
+    /// With the folder asked for, if it is.
+    pub(super) fn with_outputs(self, outputs: bool) -> Self {
+        FolderArgs { outputs, ..self }
+    }
+
     /// What was given now, or when the run began.
     pub(super) fn or_remembered(self, settings: &serde_json::Value) -> Self {
-        FolderArgs { no_outputs: self.no_outputs || settings[NO_OUTPUTS] == true }
+        let remembered = !self.outputs && settings[NO_OUTPUTS] == true;
+        FolderArgs { no_outputs: self.no_outputs || remembered, ..self }
     }
 }
 

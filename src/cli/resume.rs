@@ -34,12 +34,16 @@ pub(super) struct Args {
     run: String,
     #[command(flatten)]
     folder: FolderArgs,
+    /// Write the output folder, even if the run began with --no-outputs.
+    #[arg(long, conflicts_with = "no_outputs")]
+    outputs: bool,
     #[command(flatten)]
     model: ModelArgs,
 }
 
 pub(super) fn run(args: Args, global: &Global, output: &Output) -> Result<Status, CliError> {
-    let Args { run, folder, model } = args;
+    let Args { run, folder, outputs, model } = args;
+    let folder = folder.with_outputs(outputs);
     let selected = select::run(global, &run)?;
     let started = select::started(selected.log.reader()?.as_mut(), selected.run)?;
     if reenact::is_one(&settings_of(&started)?) {

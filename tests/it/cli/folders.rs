@@ -110,6 +110,23 @@ fn no_outputs_is_remembered() {
     place.ok("outputs latest --to mine");
 }
 
+#[test]
+fn no_outputs_is_taken_back_by_a_resume() {
+    let place = place();
+    assert_eq!(place.run("run pilot.yaml --quiet --no-outputs --log-limit 150000").code, 3);
+    let said = place.run("resume latest --outputs --no-outputs");
+    assert_eq!(said.code, 2, "{}", said.err);
+    assert!(
+        said.err
+            .starts_with("error: the argument '--outputs' cannot be used with '--no-outputs'\n"),
+        "{}",
+        said.err
+    );
+    let (resumed, code) = place.json("resume latest --outputs");
+    assert_eq!((code, &resumed["outputs"]), (0, &FOLDER.into()), "{resumed}");
+    assert!(place.path(FOLDER).is_dir());
+}
+
 /// Who wanted none when going on with a run gets one the next time, as the help says.
 #[test]
 fn no_outputs_of_a_resume_holds_once() {
