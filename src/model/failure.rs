@@ -25,6 +25,8 @@ pub enum FailureKind {
     Rejected,
     /// 401 or 403: the key is wrong. Not tried again; the run stops and can be resumed.
     Unauthorized,
+    /// The server's certificate is not trusted. Not tried again; the run stops and can be resumed.
+    Untrusted,
     /// The answers file has no answer at this address. Not tried again; the run stops.
     NoAnswer,
     /// The person who is asked has left. Not tried again; the run stops.
@@ -35,7 +37,13 @@ impl FailureKind {
     /// Whether no later call can do better, so that the run stops (resumable) instead of failing
     /// every participant.
     pub fn stops_the_run(self) -> bool {
-        matches!(self, FailureKind::Unauthorized | FailureKind::NoAnswer | FailureKind::Left)
+        matches!(
+            self,
+            FailureKind::Unauthorized
+                | FailureKind::Untrusted
+                | FailureKind::NoAnswer
+                | FailureKind::Left
+        )
     }
 }
 

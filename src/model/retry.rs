@@ -74,6 +74,7 @@ impl Retry {
         match failure.kind {
             FailureKind::Rejected
             | FailureKind::Unauthorized
+            | FailureKind::Untrusted
             | FailureKind::NoAnswer
             | FailureKind::Left => None,
             FailureKind::QuotaExhausted => {

@@ -108,6 +108,15 @@ impl HttpClient {
     }
 
     fn not_sent(&self, error: reqwest::Error) -> Failure {
+        if is_untrusted(&error) {
+            let source = &self.endpoint.source;
+            let what = format!(
+                "the certificate of {source} is not trusted (name the file of a private \
+                 authority in SSL_CERT_FILE)"
+            );
+            let kind = FailureKind::Untrusted;
+            return Failure { kind, ..self.connection(None, &what, error) };
+        }
         let what = if error.is_connect() {
             format!("cannot connect to {}", self.endpoint.source)
         } else {
@@ -136,6 +145,27 @@ fn too_long(status: u16) -> Failure {
         message: format!("the answer is longer than {} MiB", LONGEST_ANSWER >> 20),
         retry_after: None,
     }
+}
+
+/// Whether a handshake failed for the server's certificate, which no later attempt mends.
+fn is_untrusted(error: &reqwest::Error) -> bool {
+    let mut next: Option<&(dyn std::error::Error + 'static)> = Some(error);
+    while let Some(error) = next {
+        // An I/O error gives what it holds by another way than as its source.
+        let held = error.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref);
+        let tls = match held {
+            Some(held) => held.downcast_ref(),
+            None => error.downcast_ref(),
+        };
+        if let Some(rustls::Error::InvalidCertificate(_)) = tls {
+            return true;
+        }
+        next = match held {
+            Some(held) => Some(held),
+            None => error.source(),
+        };
+    }
+    false
 }
 
 /// The cause at the bottom of a chain of errors: the one that says something.

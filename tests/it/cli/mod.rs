@@ -24,4 +24,5 @@ mod servers;
 mod settings;
 mod stories;
 mod templates;
+mod tls;
 mod unwritable;

@@ -138,6 +138,7 @@ proptest! {
                 FailureKind::Rejected
                     | FailureKind::Unauthorized
                     | FailureKind::NoAnswer
+                    | FailureKind::Untrusted
                     | FailureKind::Left
             ));
             prop_assert!(wait >= asked.unwrap_or_default().min(longest), "Retry-After");

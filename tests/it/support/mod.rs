@@ -8,6 +8,7 @@ pub(crate) mod cli;
 pub(crate) mod csv;
 pub(crate) mod data;
 pub(crate) mod server;
+pub(crate) mod tls;
 
 /// A file of the data that is handed to the project beside its folder and never committed.
 ///
