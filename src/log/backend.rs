@@ -122,7 +122,8 @@ pub trait Reader: Send {
     /// [`LogError`] if they cannot be read.
     fn runs(&mut self) -> Result<Vec<RunHead>, LogError>;
 
-    /// Up to `limit` events of a run after a seq, in order; empty at the end or for no such run.
+    /// Up to `limit` events of a run after a seq, in order, fewer if they are large; empty only at the end
+    /// or for no such run.
     ///
     /// # Errors
     /// [`LogError::Corrupt`] at an event that cannot be read.

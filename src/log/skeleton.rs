@@ -47,7 +47,8 @@ pub fn expand(
     }
     let whole = replace(&value, &mut |text| {
         let Some(id) = text.strip_prefix(MARK) else { return Ok(None) };
-        let missing = || RequestError::NotCanonical(format!("its text {id} is missing or damaged"));
+        let missing =
+            || RequestError::NotCanonical(format!("its text {id} is missing, damaged or too long"));
         find(id).map(Some).ok_or_else(missing)
     })?;
     Request::from_canonical(&canonical(&whole)?)

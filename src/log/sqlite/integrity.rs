@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use rusqlite::types::ValueRef;
 
 use super::contents::content_index;
-use super::reader::{SqliteReader, content_text};
+use super::reader::{SqliteReader, texts_of_a_request};
 use super::{said, schema};
 use crate::content::Content;
 use crate::id::PromptHash;
@@ -156,9 +156,10 @@ fn requests(
             continue;
         };
         let hash = PromptHash(hash);
+        let mut texts = texts_of_a_request(&reader.db);
         let request = expand(&skeleton, &mut |id| {
             used.extend(id.parse::<i64>());
-            content_text(&reader.db, id)
+            texts(id)
         });
         match request {
             Ok(request) if request.hash() == hash => {}

@@ -175,6 +175,14 @@ impl SqliteBackend {
             let reason = "it is an SQLite file of another program".to_owned();
             return Ok(Err(LogError::NotALog { path, reason }));
         }
+        // A view by the name of a table can be read without end.
+        let other = "SELECT name FROM sqlite_schema
+            WHERE name = ?1 AND (type <> 'table' OR sql LIKE 'CREATE VIRTUAL%')";
+        for (table, _) in schema::TABLES {
+            if db.prepare(other)?.exists([table])? {
+                return damaged(format!("{table} is no table"));
+            }
+        }
         let format = "SELECT value FROM meta WHERE name = 'format'";
         let format: Option<String> = db.query_row(format, [], |r| r.get(0)).optional()?;
         let Some(format) = format else {

@@ -37,6 +37,11 @@ impl SqliteReader {
         let row = |r: &Row<'_>| Ok((r.get(0)?, r.get(1).ok()));
         let found = self.db.query_row(find, [run.as_bytes()], row).optional();
         match found.map_err(|e| self.error(&e))? {
+            // Its events would have no ids.
+            Some((no, _)) if !(0..1 << 31).contains(&no) => {
+                let what = format!("the number of the run, {no}, is out of range");
+                Err(LogError::Corrupt { run, seq: Seq(1), what })
+            }
             Some((no, Some(started))) => Ok(Some((no, Time(started)))),
             Some((_, None)) => {
                 let what = "the time at which the run started is no integer".to_owned();
@@ -63,6 +68,12 @@ impl SqliteReader {
         Ok(())
     }
 }
+
+/// How many bytes of contents and bodies are read together: a content may be large, and many events have it.
+const MOST_BYTES: usize = 32 << 20;
+
+/// The longest request, in bytes: a short skeleton may name a long text thousands of times.
+const LONGEST_REQUEST: usize = 256 << 20;
 
 const EVENTS: &str = "
     SELECT e.id, e.kind, e.time, e.call, e.sample, e.request, q.hash, e.cause, e.content, c.body,
@@ -110,9 +121,15 @@ impl Reader for SqliteReader {
                 let bounds = params![(no << 32) + after, (no + 1) << 32, limit];
                 let mut rows = select.query(bounds)?;
                 let mut events = Vec::with_capacity(limit.clamp(0, 4096) as usize);
-                while let Some(row) = rows.next()? {
+                let mut bytes = 0;
+                while bytes < MOST_BYTES
+                    && let Some(row) = rows.next()?
+                {
                     match stored(row, run, started, &self.kinds) {
-                        Ok(event) => events.push(event),
+                        Ok(event) => {
+                            bytes += size(&event);
+                            events.push(event);
+                        }
                         Err(damage) => return Ok(Err(damage)),
                     }
                 }
@@ -145,7 +162,7 @@ impl Reader for SqliteReader {
         let Some(skeleton) = found else { return Ok(None) };
         let corrupt = |what: String| LogError::CorruptRequest { prompt, what };
         let skeleton = skeleton.ok_or_else(|| corrupt("it is no text".to_owned()))?;
-        let request = expand(&skeleton, &mut |id| content_text(&self.db, id))
+        let request = expand(&skeleton, &mut texts_of_a_request(&self.db))
             .map_err(|e| corrupt(e.to_string()))?;
         if request.hash() != prompt {
             return Err(corrupt(format!("it hashes to {}", request.hash())));
@@ -169,11 +186,26 @@ impl Reader for SqliteReader {
     }
 }
 
-/// The text of a content id, as a skeleton spells it.
-pub(super) fn content_text(db: &Connection, id: &str) -> Option<String> {
-    let id: i64 = id.parse().ok()?;
-    let mut find = db.prepare_cached("SELECT body FROM contents WHERE id = ?1").ok()?;
-    find.query_row([id], |r| r.get(0)).ok()
+/// Finds the texts of one request by their content ids, as a skeleton spells them.
+pub(super) fn texts_of_a_request(db: &Connection) -> impl FnMut(&str) -> Option<String> {
+    let mut left = LONGEST_REQUEST;
+    move |id| {
+        let id: i64 = id.parse().ok()?;
+        let mut find = db.prepare_cached("SELECT body FROM contents WHERE id = ?1").ok()?;
+        let text: String = find.query_row([id], |r| r.get(0)).ok()?;
+        left = left.checked_sub(text.len())?;
+        Some(text)
+    }
+}
+
+/// How much an event holds, in bytes.
+fn size(event: &StoredEvent) -> usize {
+    let content = match &event.content {
+        Some(Content::Text(text)) => text.len(),
+        Some(Content::Vector(vector)) => size_of_val(&**vector),
+        None => 0,
+    };
+    content + event.body.len()
 }
 
 /// An event that cannot be read.

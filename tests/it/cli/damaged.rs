@@ -85,3 +85,38 @@ fn every_command_tells_of_it() {
     }
     assert_said!("damaged_commands", all);
 }
+
+/// What would be read without end, or blown up to many times the size of the file, or overflow.
+#[test]
+fn what_a_hostile_log_claims_is_not_believed() {
+    let mut all = String::new();
+    for (what, change) in [
+        (
+            "a table without end",
+            "ALTER TABLE events RENAME TO hidden; CREATE VIEW events AS
+             WITH RECURSIVE n (id) AS (SELECT 1 UNION ALL SELECT id + 1 FROM n)
+             SELECT id, 1 AS kind, 0 AS time, NULL AS call, NULL AS sample, NULL AS request, NULL AS cause,
+               NULL AS content, NULL AS body, zeroblob(32) AS hash FROM n",
+        ),
+        (
+            "a request of 10 GB",
+            "DROP TRIGGER requests_no_update;
+             INSERT INTO contents (id, key, body) SELECT 1000, 0, printf('%.1000000c', 'x');
+             UPDATE requests SET skeleton = '{\"api\":\"chat\",\"body\":{\"messages\":['
+               || substr(replace(hex(zeroblob(10000)), '00', ',{\"content\":\"text:1000\",\"role\":\"user\"}'), 2)
+               || ']}}'",
+        ),
+        (
+            "a run of the last number",
+            "DROP TRIGGER run_ids_no_update; UPDATE run_ids SET no = 9223372036854775807",
+        ),
+    ] {
+        let place = damaged(change);
+        for args in ["verify", "show latest", "audit latest solve/0#0", "export latest run.jsonl"] {
+            let said = place.run(args);
+            assert!((0..=1).contains(&said.code), "{what}: {args}: {}{}", said.out, said.err);
+            all.push_str(&format!("{what}: {}", place.shown(args, &said)));
+        }
+    }
+    assert_said!("damaged_hostile", all);
+}
