@@ -35,12 +35,18 @@ enum Packing {
     Zstd,
 }
 
+/// What gzip begins with (RFC 1952).
+const GZIP: [u8; 2] = [0x1F, 0x8B];
+
+/// What a frame of Zstandard begins with (RFC 8878).
+const ZSTD: [u8; 4] = [0x28, 0xB5, 0x2F, 0xFD];
+
 impl Packing {
     /// Of something without a name of its own. No text in UTF-8 begins like either.
     fn of_bytes(first: &[u8]) -> Packing {
         match first {
-            [0x1F, 0x8B, ..] => Packing::Gzip,
-            [0x28, 0xB5, 0x2F, 0xFD, ..] => Packing::Zstd,
+            _ if first.starts_with(&GZIP) => Packing::Gzip,
+            _ if first.starts_with(&ZSTD) => Packing::Zstd,
             _ => Packing::Plain,
         }
     }
@@ -58,11 +64,11 @@ impl Packing {
         let begins = |magic: &[u8]| bytes.iter().zip(magic).all(|(byte, magic)| byte == magic);
         match self {
             Packing::Plain => true,
-            Packing::Gzip => begins(&[0x1F, 0x8B]),
+            Packing::Gzip => begins(&GZIP),
             // A frame of data, or one of the sixteen kinds to be skipped.
             Packing::Zstd => {
                 let skipped = |byte: &u8| begins(&[*byte, 0x2A, 0x4D, 0x18]) && byte >> 4 == 5;
-                begins(&[0x28, 0xB5, 0x2F, 0xFD]) || bytes.first().is_some_and(skipped)
+                begins(&ZSTD) || bytes.first().is_some_and(skipped)
             }
         }
     }
