@@ -40,6 +40,33 @@ impl<K: Hash + Eq, V> LookupMap<K, V> {
     }
 }
 
+/// Keys to look for.
+#[derive(Debug, Clone)]
+pub(crate) struct LookupSet<K>(LookupMap<K, ()>);
+
+impl<K: Hash + Eq> LookupSet<K> {
+    /// Whether it is there.
+    pub(crate) fn contains(&self, key: &K) -> bool {
+        self.0.get(key).is_some()
+    }
+
+    /// Adds a key; whether it is new.
+    pub(crate) fn insert(&mut self, key: K) -> bool {
+        self.0.insert(key, ()).is_none()
+    }
+
+    /// How many keys there are.
+    pub(crate) fn len(&self) -> usize {
+        self.0.len()
+    }
+}
+
+impl<K> Default for LookupSet<K> {
+    fn default() -> Self {
+        LookupSet(LookupMap::default())
+    }
+}
+
 impl<K, V> Default for LookupMap<K, V> {
     fn default() -> Self {
         LookupMap(Default::default())

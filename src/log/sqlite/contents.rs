@@ -6,35 +6,48 @@
 //! index some thousand at a time, in order. Which contents the index covers is in the file's
 //! `user_version`; a process that opens the file, or finds that another has written to it, reads the
 //! keys of the few that are newer.
-
-use std::collections::BTreeSet;
+//!
+//! Most contents are new. So that nothing need be looked up to know it, a file's keys are kept in
+//! memory as long as they are not too many.
 
 use rusqlite::{CachedStatement, Connection, OptionalExtension, params};
 
 use crate::content::Content;
 use crate::id::ContentHash;
-use crate::lookup::LookupMap;
+use crate::lookup::{LookupMap, LookupSet};
 
 /// How many ids are remembered by hash before memory is freed: some ten megabytes.
 const CACHE: usize = 131_072;
+
+/// How many keys are kept in memory, to tell at once that a content is new: some five megabytes, read
+/// in some ten milliseconds.
+const KEYS: usize = 262_144;
 
 /// How many keys are added to the index at a time.
 const SETTLE: usize = 4096;
 
 /// What is known of the stored contents. To be dropped when a transaction fails, since it may hold
 /// ids that were never stored.
-#[derive(Default)]
 pub(super) struct Contents {
-    /// A text and a vector may be the same bytes, and are not the same content.
+    /// Contents that were met again. A text and a vector may be the same bytes, and are not the same
+    /// content.
     known: LookupMap<(ContentHash, bool), i64>,
-    /// Whether `known` holds every content of the file: then one that it does not hold is new.
-    complete: bool,
+    /// The keys of all contents, unless there are too many: a content whose key is not among them is
+    /// new.
+    keys: Option<LookupSet<i64>>,
     /// Keys and ids that the index does not have yet.
-    recent: BTreeSet<(i64, i64)>,
+    recent: Vec<(i64, i64)>,
     /// The last content that is in the index or in `recent`.
     last: i64,
     /// The last content that is in the index.
     indexed: i64,
+}
+
+impl Default for Contents {
+    fn default() -> Self {
+        let keys = Some(LookupSet::default());
+        Contents { known: LookupMap::default(), keys, recent: Vec::new(), last: 0, indexed: 0 }
+    }
 }
 
 /// The first 8 bytes of a content's hash, as SQLite's signed integer.
@@ -65,21 +78,43 @@ impl Contents {
         let last = "SELECT coalesce(max(id), 0) FROM contents";
         let last: i64 = tx.prepare_cached(last)?.query_row([], |r| r.get(0))?;
         if last == self.last {
-            self.complete |= last == 0;
             return Ok(());
         }
-        self.complete = false;
         self.indexed = tx.pragma_query_value(None, "user_version", |r| r.get(0))?;
         self.recent.retain(|(_, id)| *id > self.indexed);
+        if self.last < self.indexed {
+            self.read_index(tx)?;
+        }
         let newer = "SELECT key, id FROM contents WHERE id > ?1";
         let mut newer = tx.prepare_cached(newer)?;
-        let rows =
-            newer.query_map([self.last.max(self.indexed)], |r| Ok((r.get(0)?, r.get(1)?)))?;
-        for row in rows {
-            self.recent.insert(row?);
+        let mut rows = newer.query([self.last.max(self.indexed)])?;
+        while let Some(row) = rows.next()? {
+            self.learn(row.get(0)?, row.get(1)?);
         }
         self.last = last;
         Ok(())
+    }
+
+    /// Learns the keys that others have added to the index.
+    fn read_index(&mut self, tx: &Connection) -> rusqlite::Result<()> {
+        let Some(keys) = self.keys.as_mut().filter(|_| self.indexed <= KEYS as i64) else {
+            self.keys = None;
+            return Ok(());
+        };
+        let mut indexed = tx.prepare_cached("SELECT key FROM content_keys")?;
+        let mut rows = indexed.query([])?;
+        while let Some(row) = rows.next()? {
+            keys.insert(row.get(0)?);
+        }
+        Ok(())
+    }
+
+    fn learn(&mut self, key: i64, id: i64) {
+        self.recent.push((key, id));
+        if let Some(keys) = &mut self.keys {
+            keys.insert(key);
+        }
+        self.keys.take_if(|keys| keys.len() > KEYS);
     }
 
     /// The id of a content; stored if it is new. Two contents are the same only if all bytes are.
@@ -94,17 +129,15 @@ impl Contents {
             return Ok(*id);
         }
         let key = content_index(&whole.0);
-        let found = match self.complete {
-            true => None,
-            false => self.find(tx, statements, key, content)?,
-        };
-        let id = match found {
+        if self.keys.as_ref().is_some_and(|keys| !keys.contains(&key)) {
+            return self.add(tx, statements, key, content);
+        }
+        let id = match self.find(tx, statements, key, content)? {
             Some(id) => id,
             None => self.add(tx, statements, key, content)?,
         };
         if self.known.len() >= CACHE {
             self.known.clear();
-            self.complete = false;
         }
         self.known.insert(whole, id);
         Ok(id)
@@ -117,8 +150,8 @@ impl Contents {
         key: i64,
         content: &Content,
     ) -> rusqlite::Result<Option<i64>> {
-        let mut ids: Vec<i64> =
-            self.recent.range((key, 0)..=(key, i64::MAX)).map(|(_, id)| *id).collect();
+        let recent = self.recent.iter().filter(|(recent, _)| *recent == key);
+        let mut ids: Vec<i64> = recent.map(|(_, id)| *id).collect();
         if self.indexed > 0 {
             let mut rows = statements.find.query([key])?;
             while let Some(row) = rows.next()? {
@@ -152,7 +185,7 @@ impl Contents {
             Content::Vector(_) => statements.add.execute(params![key, &*content.bytes()])?,
         };
         self.last = tx.last_insert_rowid();
-        self.recent.insert((key, self.last));
+        self.learn(key, self.last);
         Ok(self.last)
     }
 
@@ -161,6 +194,7 @@ impl Contents {
         if self.recent.len() < SETTLE {
             return Ok(());
         }
+        self.recent.sort_unstable();
         let mut add =
             tx.prepare_cached("INSERT OR FAIL INTO content_keys (key, id) VALUES (?1, ?2)")?;
         for (key, id) in &self.recent {
