@@ -28,8 +28,8 @@ const SILENCE: Duration = Duration::from_micros(100);
 const LOOKS: usize = 100;
 
 /// How many events are inserted together while more are expected: looking up the statements again
-/// for each would cost a tenth of inserting it.
-const TOGETHER: usize = 16;
+/// for each would cost a tenth of inserting it, and waiting for many lets the processor idle.
+const TOGETHER: usize = 4;
 
 /// What comes through the channel.
 pub(super) enum Item {

@@ -47,7 +47,7 @@ fn a_half_made_log_has_no_runs() {
     let place = Place::new();
     let half = Connection::open(place.path("half.db")).unwrap();
     half.execute_batch(
-        "PRAGMA page_size = 8192; PRAGMA journal_mode = WAL; PRAGMA user_version = 0",
+        "PRAGMA page_size = 16384; PRAGMA journal_mode = WAL; PRAGMA user_version = 0",
     )
     .unwrap();
     half.execute_batch("CREATE TABLE t (x); DROP TABLE t").unwrap();
