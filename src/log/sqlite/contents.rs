@@ -206,3 +206,43 @@ impl Contents {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::event::chain::content_key;
+
+    /// Writers who take turns at one file, of whom one comes late and one remembers no keys.
+    #[test]
+    fn who_ever_comes_with_a_text_it_is_stored_once() {
+        let db = Connection::open_in_memory().unwrap();
+        db.execute_batch(super::super::schema::SCHEMA).unwrap();
+        let blind = Contents { keys: None, ..Contents::default() };
+        let mut writers = [Contents::default(), blind, Contents::default()];
+        let mut statements = Statements::of(&db).unwrap();
+        let mut state = 1_u64;
+        for turn in 0..60 {
+            let here = if turn < 30 { 2 } else { 3 };
+            let writer = &mut writers[turn % here];
+            writer.catch_up(&db).unwrap();
+            for _ in 0..400 {
+                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+                let content = Content::from(format!("text {}", (state >> 33) % 12_000));
+                let key = content_key(&content);
+                let id = writer.row(&db, &mut statements, &content, key).unwrap();
+                let body = "SELECT body FROM contents WHERE id = ?1";
+                let stored: String = db.query_row(body, [id], |r| r.get(0)).unwrap();
+                assert_eq!(stored, content.text());
+            }
+            writer.settle(&db).unwrap();
+        }
+        let counts = "SELECT count(*), count(DISTINCT body),
+            (SELECT count(*) FROM content_keys), (SELECT user_version FROM pragma_user_version)
+            FROM contents";
+        let counts: [i64; 4] =
+            db.query_row(counts, [], |r| Ok([r.get(0)?, r.get(1)?, r.get(2)?, r.get(3)?])).unwrap();
+        let [all, different, indexed, settled] = counts;
+        assert!(all > 10_000 && all == different, "{counts:?}");
+        assert!(indexed > 8000 && indexed == settled, "{counts:?}");
+    }
+}
