@@ -37,10 +37,19 @@ pub fn explain(message: &str) -> String {
     if let Some(rest) = message.strip_prefix("duplicate mapping key: ") {
         return format!("the key {:?} is given twice", rest.split(',').next().unwrap_or_default());
     }
+    if let Some(number) = not_finite(&message) {
+        return format!("{number} is no number that can be used: write a finite one");
+    }
     match message.strip_prefix("invalid ").or_else(|| message.strip_prefix("expected ")) {
         Some(rest) if words(rest) != rest => format!("expected {}", words(rest)),
         _ => message,
     }
+}
+
+/// The number that a YAML reader refuses because it is none, or too large to be one.
+pub fn not_finite(message: &str) -> Option<&str> {
+    let rest = message.strip_prefix("non-finite float ")?;
+    rest.strip_suffix(" rejected by the configured policy")
 }
 
 /// What a deserialiser found and what it expected, if its message is of that kind.
@@ -140,6 +149,10 @@ mod tests {
             ("expected ident", "expected true, false or null"),
             ("invalid unicode code point", "invalid unicode code point"),
             ("expected `,` or `}`", "expected , or }"),
+            (
+                "non-finite float 1e400 rejected by the configured policy",
+                "1e400 is no number that can be used: write a finite one",
+            ),
             ("missing field `a`", "the key \"a\" is missing here, and it has no default"),
         ] {
             assert_eq!(explain(said), plain);

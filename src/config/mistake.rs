@@ -35,7 +35,8 @@ pub(super) fn mistake<T: DeserializeOwned>(text: &str, place: (u64, u64), said: 
             }
         };
     }
-    match outline.value_at(place).filter(|_| is_about_kind(said)) {
+    let is_about = |found: &Found| is_about_kind(said) || is_about_nothing(said, found, &outline);
+    match outline.value_at(place).filter(is_about) {
         None => plain(),
         Some(Found { pointer, .. }) => {
             let whole = outline.value();
@@ -50,6 +51,14 @@ pub(super) fn mistake<T: DeserializeOwned>(text: &str, place: (u64, u64), said: 
 /// Whether a message says that a value is of another kind than expected.
 fn is_about_kind(said: &str) -> bool {
     said.starts_with("invalid ") || said.contains("expected ") && !said.starts_with("unknown ")
+}
+
+/// Whether a message is about a key without a value: the reader asks for other Rust types then, or takes the
+/// nothing for a value of that name.
+fn is_about_nothing(said: &str, found: &Found, outline: &Outline) -> bool {
+    let is_odd =
+        said.starts_with("cannot deserialize null") || said.starts_with("unknown variant ");
+    is_odd && outline.value().pointer(&found.pointer) == Some(&Value::Null)
 }
 
 /// What the YAML reader says was expected; of single values it does not tell one from another.

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::mistake::{Mistake, mistake};
-use crate::explain::explain;
+use crate::explain::{explain, not_finite};
 use crate::inert::inert;
 
 /// A config that cannot be used.
@@ -122,7 +122,9 @@ pub fn with_overrides<T: Serialize + DeserializeOwned>(
         let value: Value = serde_saphyr::from_str(value).map_err(|e| {
             let reason = e.without_snippet().to_string();
             let reason = reason.split(" at line ").next().unwrap_or_default();
-            wrong(format!("the value is no YAML: {}", explain(reason)))
+            let is_number = not_finite(reason).is_some();
+            let reason = explain(reason);
+            wrong(if is_number { reason } else { format!("the value is no YAML: {reason}") })
         })?;
         let mut whole = serde_json::to_value(&config).map_err(|e| wrong(e.to_string()))?;
         let mut place = &mut whole;

@@ -80,6 +80,13 @@ impl Rows {
             Ok(names) => names.iter().map(str::to_owned).collect(),
             Err(e) => return Err(wrong(1, e.to_string())),
         };
+        if columns.is_empty() {
+            let names = needed.join(", ");
+            return Err(wrong(
+                1,
+                format!("there is no table: the first line names the columns {names}"),
+            ));
+        }
         if let Some(missing) = needed.iter().find(|name| !columns.iter().any(|c| c == *name)) {
             let there = inert(&columns.join(", "), 200);
             return Err(wrong(1, format!("the column {missing:?} is missing; there are: {there}")));

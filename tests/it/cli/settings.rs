@@ -61,6 +61,9 @@ fn types() {
         &format!("experiment: game24\nsamples: {{a: 1}}\n{REQUEST}"),
         &format!("experiment: game24\nsamples: 1.5\n{REQUEST}"),
         &format!("experiment: game24\nsamples:\n{REQUEST}"),
+        "experiment: game24\nsamples: 3\nrequest:\n  model:\n",
+        &format!("experiment: game24\nsamples: 3\n{REQUEST}model:\n  kind:\n"),
+        &format!("experiment: game24\nsamples: 3\n{REQUEST}  temperature: 1e400\n"),
         &format!("experiment: game24\nsamples: 3\n{REQUEST}model:\n  kind: [openai]\n"),
         &format!("experiment: game24\nsamples: 3\n{REQUEST}model: [openai]\n"),
         &format!(
