@@ -2,5 +2,7 @@
 
 mod assertions;
 mod document;
+mod lists;
 mod markers;
+mod objects;
 mod rules;

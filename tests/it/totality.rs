@@ -104,7 +104,7 @@ proptest! {
 }
 
 /// Shapes that are a trap only together: something opened many times, something long behind it.
-const TRAPS: [&str; 45] = [
+const TRAPS: [&str; 51] = [
     "{\"a\": \"",
     "{\"a:1,",
     "{'a: 1, \"b\": 2,",
@@ -139,6 +139,12 @@ const TRAPS: [&str; 45] = [
     "ACQUIRED_ITEMS: [\"a",
     "LOCATION: Boot and the (Dr. ",
     "\n**COMBAT:** ```\n---\n",
+    "\n\nLOCATION:\nMain Street\n\n",
+    "SUGGESTED_ACTIONS: {\"text\": \"a\"},\n{\"text\": \"b\"}\n",
+    "#### playerDecision: null ",
+    "\n{\"location\": ",
+    "ACQUIRED_ITEMS: a and b to ",
+    " 1. a 2. b",
     "u{<CONTRIBUTE>",
     "<CONTRIBUTE>/*",
     "24\n\\\"",

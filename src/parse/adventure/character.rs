@@ -2,15 +2,15 @@
 //!
 //! Every repair is a warning: an attribute outside 0 to 20 is clamped, a fraction is rounded, a
 //! number in quotes is read, `gun_accuracy` and attributes beside the name are taken for what they
-//! are. What the model thought aloud (`<think>`) is its reasoning, and not read. A missing attribute is [`DEFAULT`], the middle of the range; `baseStrength` takes after
-//! `strength`. A missing name is `Stranger`.
+//! are. What the model thought aloud (`<think>`) is its reasoning, and not read. A missing attribute is
+//! [`DEFAULT`], the middle of the range; `baseStrength` takes after `strength`. A missing name is `Stranger`.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::Params;
+use super::{Params, answered};
 use crate::parse::chain::{Found, LastResort, Strategy};
-use crate::parse::{json_repair, thinking};
+use crate::parse::json_repair;
 
 /// What a missing attribute is.
 const DEFAULT: u8 = 10;
@@ -65,7 +65,7 @@ fn repaired_json_object(text: &str, _: &Params) -> Option<Found<Character>> {
 
 /// The first object with a name or an attribute.
 fn character(text: &str, malformed: bool) -> Option<Found<Character>> {
-    let (reasoning, answer) = thinking::split(text);
+    let (reasoning, answer) = answered(text);
     let embedded = json_repair::values(answer).into_iter().find(|e| sheet(&e.value).is_some())?;
     if embedded.repairs.is_empty() == malformed {
         return None;
@@ -99,7 +99,7 @@ const KEYS: [&str; 7] = [
 
 /// The last resort: nobody in particular.
 fn default(text: &str, _: &Params) -> Found<Character> {
-    let (reasoning, _) = thinking::split(text);
+    let (reasoning, _) = answered(text);
     read(reasoning, &Map::new(), vec!["no character found: all of it is made up".to_owned()])
 }
 
@@ -186,7 +186,7 @@ impl Reader<'_> {
 }
 
 /// The value of a key, and whether it is spelled in another way (`gun_accuracy`).
-fn lookup<'m>(object: &'m Map<String, Value>, key: &str) -> Option<(&'m Value, bool)> {
+pub(super) fn lookup<'m>(object: &'m Map<String, Value>, key: &str) -> Option<(&'m Value, bool)> {
     if let Some(value) = object.get(key) {
         return Some((value, false));
     }

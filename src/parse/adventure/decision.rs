@@ -1,8 +1,8 @@
 //! The player's decision, wherever it stands in an answer.
 //!
 //! A decision needs a question and at least two options that have a text and an impact; options
-//! without are left out. Otherwise it is rejected, with the reason. The importance is `moderate` if
-//! it is missing or none of the four.
+//! without are left out, and a warning says so. Otherwise it is rejected, with the reason. The importance
+//! is `moderate` if it is missing or none of the four.
 
 use std::collections::BTreeSet;
 
@@ -15,6 +15,8 @@ use crate::parse::json_repair;
 use crate::parse::vote::comparable;
 
 const KEY: &str = "playerDecision";
+/// What stands for no decision.
+const NOTHING: &str = "null";
 
 /// Takes every `playerDecision: {..}` out of a text: the first that is one counts. What remains of
 /// the text is returned.
@@ -25,27 +27,30 @@ pub(super) fn take(text: &str, narrative: &mut Narrative, warnings: &mut Vec<Str
     let heads = if text.contains(KEY) { heads(text) } else { Vec::new() };
     while let Some(found) = text.get(at..).and_then(|t| t.find(KEY)) {
         let key = at + found;
-        let Some(open) = object_behind(text, key + KEY.len()) else {
+        let Some((open, is_fenced)) = object_behind(text, key + KEY.len()) else {
             rest.push_str(text.get(at..key + KEY.len()).unwrap_or_default());
             at = key + KEY.len();
             continue;
         };
         rest.push_str(text.get(at..key).unwrap_or_default());
-        // The quote before the key, a brace around the pair, and the fence around that.
-        trim_end(&mut rest, &['"', '\'', '“', '*']);
-        let wrapped = trim_end(&mut rest, &['{']);
+        // What the key is dressed in, a brace around the pair, and the fence around that.
+        undress(&mut rest);
+        let wrapped = trim_end(&mut rest, '{');
         at = open;
         let next = heads.get(heads.partition_point(|head| *head <= open));
         let inner = text.get(open..next.copied().unwrap_or(text.len())).unwrap_or_default();
-        if let Some(embedded) = json_repair::first(inner) {
+        if let Some(after) = inner.strip_prefix(NOTHING) {
+            at = open + NOTHING.len() + usize::from(after.starts_with(','));
+        } else if let Some(embedded) = json_repair::first(inner) {
             at = open + embedded.end;
             warnings.extend(embedded.repairs.iter().map(|r| format!("JSON: {}", r.as_str())));
-            accept(&embedded.value, narrative);
+            accept(&embedded.value, narrative, warnings);
+        }
+        if is_fenced {
+            at = behind(text, at, "```");
         }
         if wrapped {
-            let after = text.get(at..).unwrap_or_default();
-            let inner = after.trim_start();
-            at = text.len() - inner.strip_prefix('}').map_or(after.len(), str::len);
+            at = behind(text, at, "}");
         }
         at = close_fence(text, at, &mut rest);
         // The white space before it goes too: it is looked at once.
@@ -56,22 +61,46 @@ pub(super) fn take(text: &str, narrative: &mut Narrative, warnings: &mut Vec<Str
     rest
 }
 
-/// Where the object behind a key starts, if a colon and an object follow.
-fn object_behind(text: &str, at: usize) -> Option<usize> {
+/// Where the object (or the `null`) behind a key starts, if a colon and one follow, and whether a fence is
+/// around it.
+fn object_behind(text: &str, at: usize) -> Option<(usize, bool)> {
     let rest = text.get(at..)?;
-    let rest = rest.trim_start_matches(['"', '\'', '”', '*']).trim_start().strip_prefix(':')?;
+    let rest =
+        rest.trim_start_matches(['"', '\'', '”', '*', '`']).trim_start().strip_prefix(':')?;
     let rest = rest.trim_start_matches('*').trim_start();
-    rest.starts_with('{').then(|| text.len() - rest.len())
+    let fenced = rest.strip_prefix("```");
+    let fenced =
+        fenced.map(|rest| rest.trim_start_matches(|c: char| c.is_ascii_alphabetic()).trim_start());
+    let value = fenced.unwrap_or(rest);
+    let is_nothing = value
+        .strip_prefix(NOTHING)
+        .is_some_and(|rest| fenced.is_none() && !rest.starts_with(char::is_alphanumeric));
+    let is_one = value.starts_with('{') || is_nothing;
+    is_one.then(|| (text.len() - value.len(), fenced.is_some()))
 }
 
-/// Takes one of the characters off the end, with the space before it; whether there was one.
-fn trim_end(text: &mut String, characters: &[char]) -> bool {
-    let trimmed = text.trim_end();
-    let Some(before) = trimmed.strip_suffix(characters) else {
+/// Takes quotes and bold right before a key off the end, and the signs of a heading.
+fn undress(text: &mut String) {
+    let bare = text.trim_end_matches(['"', '\'', '“', '*', '`']);
+    let line = bare.trim_end_matches([' ', '\t']).trim_end_matches('#');
+    let is_heading = line.is_empty() || line.ends_with(['\n', '\r']);
+    text.truncate(if is_heading { line.len() } else { bare.len() });
+}
+
+/// Takes a character off the end, with the space before it; whether it was there.
+fn trim_end(text: &mut String, character: char) -> bool {
+    let Some(before) = text.trim_end().strip_suffix(character) else {
         return false;
     };
     text.truncate(before.len());
     true
+}
+
+/// Steps over white space and what closes there.
+fn behind(text: &str, at: usize, closer: &str) -> usize {
+    let after = text.get(at..).unwrap_or_default();
+    let closed = after.trim_start().strip_prefix(closer);
+    text.len() - closed.unwrap_or(after).len()
 }
 
 /// Steps over a fence's end if its beginning is the last thing before.
@@ -82,18 +111,22 @@ fn close_fence(text: &str, at: usize, rest: &mut String) -> usize {
         return at;
     };
     let length = opening.len();
-    let after = text.get(at..).unwrap_or_default();
-    let closing = after.trim_start().strip_prefix("```");
+    let after = text.get(at..).unwrap_or_default().trim_start();
+    let closing = after.strip_prefix("```");
+    if closing.is_none() && !after.is_empty() {
+        // It is the end of a fence around something else.
+        return at;
+    }
     rest.truncate(length);
     closing.map_or(at, |closing| text.len() - closing.len())
 }
 
 /// Takes a decision, or notes why it is none. The first that is one stays.
-pub(super) fn accept(value: &Value, narrative: &mut Narrative) {
+pub(super) fn accept(value: &Value, narrative: &mut Narrative, warnings: &mut Vec<String>) {
     if narrative.player_decision.is_some() {
         return;
     }
-    match read(value) {
+    match read(value, warnings) {
         Ok(decision) => {
             narrative.player_decision = Some(decision);
             narrative.rejected_decision = None;
@@ -102,7 +135,7 @@ pub(super) fn accept(value: &Value, narrative: &mut Narrative) {
     }
 }
 
-fn read(value: &Value) -> Result<Decision, String> {
+fn read(value: &Value, warnings: &mut Vec<String>) -> Result<Decision, String> {
     // A decision wrapped once more: `"playerDecision": {"playerDecision": {..}}`.
     let value = value.get(KEY).unwrap_or(value);
     let text = |value: &Value, key: &str| filled(value.get(key)?.as_str()?);
@@ -135,7 +168,15 @@ fn read(value: &Value) -> Result<Decision, String> {
             given.len(),
         ));
     }
-    let importance = match value.get("importance").and_then(Value::as_str) {
+    if options.len() < given.len() {
+        let left_out = given.len() - options.len();
+        warnings.push(format!(
+            "of {} options {left_out} were left out: like another, or without text or impact",
+            given.len()
+        ));
+    }
+    let importance = value.get("importance").and_then(Value::as_str);
+    let importance = match importance.map(|written| written.trim().to_lowercase()).as_deref() {
         Some("critical") => Importance::Critical,
         Some("significant") => Importance::Significant,
         Some("minor") => Importance::Minor,

@@ -173,6 +173,20 @@ fn nests(inner: &str, open: char, close: char) -> bool {
 
 /// A name, unless it says that there is none.
 fn named(trimmed: &str) -> Option<String> {
-    let is_none = ["", "...", "…", "none", "n/a", "null", "unchanged", "false"];
-    (!is_none.iter().any(|n| trimmed.eq_ignore_ascii_case(n))).then(|| trimmed.to_owned())
+    let is_none = [
+        "",
+        "...",
+        "…",
+        "none",
+        "n/a",
+        "null",
+        "unchanged",
+        "false",
+        "nobody",
+        "no one",
+        "no combat",
+        "no opponent",
+    ];
+    let bare = trimmed.strip_prefix('(').and_then(|t| t.strip_suffix(')')).unwrap_or(trimmed);
+    (!is_none.iter().any(|n| bare.eq_ignore_ascii_case(n))).then(|| trimmed.to_owned())
 }

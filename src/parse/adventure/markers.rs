@@ -12,9 +12,10 @@
 //! What its value is:
 //!
 //! - A list in brackets is JSON, or items with commas between. Without brackets it goes to the end
-//!   of the line or to the next marker, or it is the entries (`- Rope`) below. Commas in parentheses
-//!   or in quotes are part of an item.
-//! - A place or an opponent goes to the end of the line or to the next marker.
+//!   of the line or to the next marker, or it is the entries (`- Rope`) below, or the line below if that
+//!   has commas and nothing follows it at once. Commas in parentheses or in quotes are part of an item.
+//! - A place or an opponent goes to the end of the line or to the next marker. It, too, may stand alone
+//!   on the line below the marker.
 //! - In prose, which is behind other words or in front of another sentence on the line, a value ends
 //!   with its sentence, at a stop that belongs to no abbreviation. A name there ends before the
 //!   sentence goes on (see [`super::words::name`]), a list before somebody does something (`Rope and you
@@ -27,8 +28,8 @@
 //!
 //! What the story is: all the rest. What goes on behind a marker in lower case continues the sentence
 //! before it. A name that its sentence cannot do without stays in the story, too: behind a
-//! preposition (`You ride to LOCATION: Boot Hill.`), and in front of its verb (`LOCATION: Boot Hill
-//! looms ahead.`).
+//! preposition (`You ride to LOCATION: Boot Hill.`, also in brackets), and in front of its verb
+//! (`LOCATION: Boot Hill looms ahead.`).
 
 use super::model::Narrative;
 use super::scan::{Mark, Marker, scan};
@@ -79,6 +80,9 @@ fn pass(text: &str, marks: Vec<Mark>, narrative: &mut Narrative, warnings: &mut 
         let region = Region { limit, json: heads.peek().copied().unwrap_or(text.len()), before };
         let taken = reader.value(mark, &region);
         story.taken(taken.goes_on || !mark.closers.is_empty());
+        if let Some(kept) = &taken.kept {
+            story.push(kept);
+        }
         at = closed(text, taken.end.max(mark.value), &mark.closers);
     }
     story.push(text.get(at..).unwrap_or_default());

@@ -28,6 +28,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::chain::{AnyParser, ChainParser};
+use super::thinking;
 use crate::prompt::CanonicalError;
 
 pub use character::{Attributes, Character};
@@ -60,6 +61,16 @@ pub fn narrative_parser() -> Result<NarrativeParser, CanonicalError> {
 /// [`CanonicalError`] never in practice.
 pub fn character_parser() -> Result<CharacterParser, CanonicalError> {
     ChainParser::new("character", 1, Params {}, character::STRATEGIES, character::LAST, None)
+}
+
+/// What the model thought aloud, apart from what it answered. Where the thinking is not closed, or nothing is
+/// behind it, there is no answer.
+fn answered(text: &str) -> (Option<&str>, &str) {
+    let (reasoning, answer) = thinking::split(text);
+    match answer.strip_prefix("<think>") {
+        None => (reasoning, answer),
+        Some(thought) => (Some(thought.trim_end().trim_end_matches("</think>").trim()), ""),
+    }
 }
 
 /// A parser of this game, from recorded settings, which are none.

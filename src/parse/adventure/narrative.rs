@@ -1,17 +1,16 @@
 //! `narrative@1`: the game master's answer.
 //!
-//! - An answer that is one JSON object, in a fence or not, is read as such.
+//! - An answer that is one JSON object, in a fence or not, is read as such. So is one with words around
+//!   the object: they are the story if it has none, and are left out with a warning if it has.
 //! - Otherwise `playerDecision` is taken out first, as it is the only JSON with prose inside, then
 //!   the markers; what remains is the story.
-//! - What the model thought aloud (`<think>`) is its reasoning: nothing in it is read.
+//! - What the model thought aloud (`<think>`) is its reasoning: nothing in it is read, and if it is all
+//!   there is, there is no story.
 //! - Missing markers have defaults: no change of place, no items, no suggestions, no fight.
 
-use serde_json::Value;
-
 use super::model::{Dialogue, Narrative};
-use super::{Params, decision, json, markers};
+use super::{Params, answered, decision, json, markers};
 use crate::parse::chain::{Found, LastResort, Strategy};
-use crate::parse::{json_repair, thinking};
 
 pub(super) const STRATEGIES: &[Strategy<Params, Narrative>] = &[
     Strategy { method: "json_object", find: json_object },
@@ -21,31 +20,25 @@ pub(super) const STRATEGIES: &[Strategy<Params, Narrative>] = &[
 
 pub(super) const LAST: LastResort<Params, Narrative> = ("plain_text", plain_text);
 
-/// The whole answer is one object.
+/// The whole answer is one object, or there is one with words around it.
 fn json_object(text: &str, _: &Params) -> Option<Found<Narrative>> {
-    let (reasoning, answer) = thinking::split(text);
-    let bare = without_fence(answer);
-    if !bare.starts_with('{') {
-        return None;
+    let (reasoning, answer) = answered(text);
+    let mut warnings = Vec::new();
+    let (object, around) = json::whole(without_fence(answer), &mut warnings)
+        .map(|object| (object, String::new()))
+        .or_else(|| json::inside(answer, &mut warnings))?;
+    if json::tells(&object) && !around.is_empty() {
+        warnings.push("there are words around the JSON object: left out".to_owned());
     }
-    let embedded = json_repair::first(bare)?;
-    let behind = bare.get(embedded.end..).unwrap_or_default();
-    let Value::Object(object) = &embedded.value else {
-        return None;
-    };
-    if !json::is_answer(object) || !behind.trim_matches(['`', '\n', ' ', '}']).is_empty() {
-        return None;
-    }
-    let mut warnings: Vec<String> =
-        embedded.repairs.iter().map(|r| format!("JSON: {}", r.as_str())).collect();
-    let mut narrative = json::read(object, &mut warnings);
+    let mut narrative = json::read(&object, &mut warnings);
     let story = std::mem::take(&mut narrative.narrative);
+    let story = if json::tells(&object) { story } else { around };
     markers::take(&story, &mut narrative, &mut warnings);
     Some(found(reasoning, narrative, warnings))
 }
 
 fn mixed(text: &str, _: &Params) -> Option<Found<Narrative>> {
-    if !thinking::split(text).1.contains("playerDecision") {
+    if !answered(text).1.contains("playerDecision") {
         return None;
     }
     let found = story(text);
@@ -54,7 +47,7 @@ fn mixed(text: &str, _: &Params) -> Option<Found<Narrative>> {
 }
 
 fn with_markers(text: &str, _: &Params) -> Option<Found<Narrative>> {
-    markers::any(thinking::split(text).1).then(|| story(text))
+    markers::any(answered(text).1).then(|| story(text))
 }
 
 /// The last resort: all of the text is the story.
@@ -65,7 +58,7 @@ fn plain_text(text: &str, _: &Params) -> Found<Narrative> {
 fn story(text: &str) -> Found<Narrative> {
     let mut narrative = Narrative::default();
     let mut warnings = Vec::new();
-    let (reasoning, answer) = thinking::split(text);
+    let (reasoning, answer) = answered(text);
     let rest = decision::take(answer, &mut narrative, &mut warnings);
     markers::take(without_fence(&rest), &mut narrative, &mut warnings);
     found(reasoning, narrative, warnings)
@@ -111,12 +104,25 @@ fn dialogue(story: &str) -> Vec<Dialogue> {
         let words = speaker.split_whitespace();
         let is_name = speaker.chars().count() <= 40
             && words.clone().count() <= 4
-            && words.clone().all(|w| w.starts_with(char::is_uppercase) || w == "the" || w == "of");
-        let said = said.trim().trim_matches(|c| matches!(c, '"' | '“' | '”' | '*')).trim();
+            && words.clone().all(|w| w.starts_with(char::is_uppercase) || w == "the" || w == "of")
+            && !said.trim_start().starts_with(['{', '[']);
+        // What closes the bold around the name.
+        let said = said.strip_prefix("**").unwrap_or(said);
+        let said = unquoted(said.trim());
         let is_said = !speaker.is_empty() && !said.is_empty() && is_name && !is_label(speaker);
         is_said.then(|| Dialogue { speaker: speaker.to_owned(), text: said.to_owned() })
     });
     lines.collect()
+}
+
+/// What a character says, without quotes or stars around all of it.
+fn unquoted(said: &str) -> &str {
+    let mut said = said;
+    for (open, close) in [('*', '*'), ('*', '*'), ('"', '"'), ('“', '”')] {
+        let inner = said.strip_prefix(open).and_then(|t| t.strip_suffix(close));
+        said = inner.filter(|inner| !inner.contains([open, close])).unwrap_or(said);
+    }
+    said.trim()
 }
 
 /// Lines of the game, not of a character.

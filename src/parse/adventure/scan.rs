@@ -99,8 +99,9 @@ fn name_at(text: &str, at: usize) -> Option<(Marker, usize)> {
 fn mark(text: &str, from: usize, at: usize, marker: Marker, colon: usize) -> Mark {
     let before = text.get(from..at).unwrap_or_default();
     let bare = before.trim_end_matches(['*', '`', '"', '“', '[', '(']);
-    // Behind a word it closes something.
-    let is_free = bare.is_empty() || bare.ends_with(char::is_whitespace);
+    // Behind a word it closes something, if it is one that can.
+    let opens = before.get(bare.len()..).is_some_and(|t| t.starts_with(['[', '(', '“']));
+    let is_free = bare.is_empty() || bare.ends_with(char::is_whitespace) || opens;
     let opened = before.get(bare.len()..).filter(|_| is_free).unwrap_or_default();
     let mut start = at - opened.len();
     let mut closers: Vec<char> = opened.chars().map(closer).collect();

@@ -1,8 +1,8 @@
-//! Suggested actions: JSON as the document asks for it, or lines of a list.
+//! Suggested actions: JSON as the document asks for it, or lines of a list, with types in parentheses.
 
 use serde_json::Value;
 
-use super::items::{And, split};
+use super::items::{And, name, split};
 use super::model::{ActionKind, SuggestedAction};
 
 /// The actions of a JSON array: objects with a text and a type, or texts.
@@ -44,31 +44,86 @@ fn action(item: &Value, warnings: &mut Vec<String>) -> Option<SuggestedAction> {
 /// The actions in the lines behind a marker, and where they end.
 pub(super) fn actions_from_lines(text: &str) -> (Vec<SuggestedAction>, usize) {
     let (entries, end) = entries(text);
-    (entries.into_iter().filter_map(plain).collect(), end)
+    (entries.into_iter().filter_map(listed).collect(), end)
 }
 
 /// The actions in a list without brackets, on one line.
 pub(super) fn actions_from_text(line: &str) -> impl Iterator<Item = SuggestedAction> {
-    split(line, And::Ends).into_iter().filter_map(|name| plain(&name))
+    split(line, And::Ends).into_iter().filter_map(|name| listed(&name))
 }
 
-/// The entries of a list (`- Run`, `2. Hide`) in the lines that follow, and where they end.
+/// An entry of a list; a type may stand behind it: `Draw (combat)`.
+fn listed(entry: &str) -> Option<SuggestedAction> {
+    let plain = entry.replace("**", "");
+    let (words, kind) = typed(plain.trim()).unwrap_or((&plain, ActionKind::default()));
+    Some(SuggestedAction { text: name(words)?, kind })
+}
+
+/// What stands before a type in parentheses or brackets, and the type.
+fn typed(entry: &str) -> Option<(&str, ActionKind)> {
+    let (words, inner) = [('(', ')'), ('[', ']')]
+        .into_iter()
+        .find_map(|(open, close)| entry.strip_suffix(close)?.rsplit_once(open))?;
+    let inner = inner.trim().to_lowercase();
+    let kind = match inner.strip_prefix("type:").unwrap_or(&inner).trim() {
+        "basic" => ActionKind::Basic,
+        "combat" => ActionKind::Combat,
+        "interaction" => ActionKind::Interaction,
+        _ => return None,
+    };
+    Some((words, kind))
+}
+
+/// The entries of a list (`- Run`, `2. Hide`) in the lines that follow, and where they end. Empty lines
+/// may be before and between them.
 pub(super) fn entries(text: &str) -> (Vec<&str>, usize) {
     let mut found = Vec::new();
     let (mut end, mut at) = (0, 0);
-    for (number, line) in text.split_inclusive('\n').enumerate() {
-        let bare = line.trim();
-        let entry = bare.trim_start_matches(|c: char| c.is_ascii_digit() || "-*•.)".contains(c));
-        let is_entry = entry.len() < bare.len() && entry.starts_with(' ');
-        // The marker's own line has nothing more on it.
-        if !(is_entry || number == 0 && bare.is_empty()) {
-            break;
-        }
-        found.extend(Some(entry).filter(|_| is_entry));
+    for line in text.split_inclusive('\n') {
         at += line.len();
-        end = at - (line.len() - line.trim_end_matches(['\n', '\r']).len());
+        let bare = line.trim();
+        match entry(bare) {
+            Some((number, words)) => {
+                found.extend(numbered(number, words));
+                end = at - (line.len() - line.trim_end_matches(['\n', '\r']).len());
+            }
+            None if bare.is_empty() => {}
+            None => break,
+        }
     }
     (found, end)
+}
+
+/// The number of an entry, if it has one, and what stands behind it or behind a bullet. `12 dollars` is
+/// no entry.
+fn entry(line: &str) -> Option<(Option<u32>, &str)> {
+    let behind = line.trim_start_matches(|c: char| c.is_ascii_digit());
+    let number = line.get(..line.len() - behind.len()).unwrap_or_default();
+    let rest = match number.is_empty() {
+        false => behind.strip_prefix(['.', ')'])?,
+        true => line.strip_prefix(['-', '*', '•', '+'])?,
+    };
+    let is_apart = rest.is_empty() || rest.starts_with(char::is_whitespace);
+    is_apart.then(|| (number.parse().ok(), rest.trim()))
+}
+
+/// The entries on one line: `1. Run 2. Hide`.
+fn numbered(number: Option<u32>, words: &str) -> Vec<&str> {
+    let (mut found, mut rest) = (Vec::new(), words);
+    let mut next = number.and_then(|number| number.checked_add(1));
+    while let Some(number) = next {
+        let Some((words, behind)) = rest.split_once(&format!(" {number}. ")) else { break };
+        found.push(words);
+        rest = behind;
+        next = number.checked_add(1);
+    }
+    found.push(rest);
+    found
+}
+
+/// Whether a line begins with an entry of a list.
+pub(super) fn starts_with_entry(line: &str) -> bool {
+    entry(line).is_some()
 }
 
 fn plain(text: &str) -> Option<SuggestedAction> {

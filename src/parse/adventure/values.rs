@@ -6,7 +6,9 @@ use super::items::{self, And};
 use super::model::Narrative;
 use super::scan::{Mark, Marker};
 use super::story::Before;
-use super::suggested::{actions_from_lines, actions_from_text, actions_from_value, entries};
+use super::suggested::{
+    actions_from_lines, actions_from_text, actions_from_value, entries, starts_with_entry,
+};
 use super::words;
 use crate::parse::json_repair;
 
@@ -21,11 +23,13 @@ pub(super) struct Region {
 pub(super) struct Taken {
     pub(super) end: usize,
     pub(super) goes_on: bool,
+    /// What the story keeps of the value, if it does not go on there.
+    pub(super) kept: Option<String>,
 }
 
 impl From<usize> for Taken {
     fn from(end: usize) -> Self {
-        Taken { end, goes_on: false }
+        Taken { end, goes_on: false, kept: None }
     }
 }
 
@@ -62,12 +66,28 @@ impl<'a> Reader<'a> {
 
     fn name(&mut self, mark: &Mark, region: &Region) -> Taken {
         let (line, is_prose) = self.line(mark, region);
-        let (name, taken) = if let Some(wrapped) = wrapped(line).filter(|_| is_prose) {
-            (items::name(wrapped.0), Taken { end: mark.value + wrapped.1, goes_on: true })
+        let is_place = mark.marker == Marker::Location;
+        let below = self
+            .below(mark, region)
+            .filter(|(line, _)| words::name(line, is_place).is_some_and(|end| end == line.len()));
+        let (name, taken) = if let Some((line, end)) = below {
+            (items::name(line), end.into())
+        } else if words::is_one_of(words::first(line), &words::SUBJECTS)
+            && line.trim().contains(' ')
+        {
+            (None, mark.value.into())
+        } else if let Some(wrapped) = wrapped(line).filter(|_| is_prose) {
+            (
+                items::name(wrapped.0),
+                Taken { end: mark.value + wrapped.1, goes_on: true, kept: None },
+            )
         } else if is_prose {
             name_in_prose(line, mark, region.before)
         } else {
-            (items::name(line), (mark.value + line.len()).into())
+            let name = items::name(line);
+            let mut taken: Taken = (mark.value + line.len()).into();
+            taken.kept = name.clone().filter(|_| region.before == Before::Preposition);
+            (name, taken)
         };
         if name.is_none() && taken.end == mark.value && !line.trim().is_empty() {
             self.warnings.push(sentence_behind(mark.marker));
@@ -80,6 +100,25 @@ impl<'a> Reader<'a> {
             *slot = name;
         }
         taken
+    }
+
+    /// The line below a marker that has a line to itself, and where it ends, if it can be the value: it
+    /// starts in capitals, ends no sentence, and nothing follows it at once.
+    fn below(&self, mark: &Mark, region: &Region) -> Option<(&'a str, usize)> {
+        let rest = self.text.get(mark.value..region.limit)?;
+        let (own, behind) = rest.split_once('\n').filter(|_| mark.heads_line)?;
+        let line = behind.get(..line_length(behind))?;
+        let after = behind.get(line.len()..)?;
+        let end = region.limit - after.len();
+        let after = after.strip_prefix('\r').unwrap_or(after);
+        let after = after.strip_prefix('\n').unwrap_or(after);
+        let bare = line.trim();
+        let is_last = after.get(..line_length(after))?.trim().is_empty();
+        let is_value = own.trim().is_empty()
+            && is_last
+            && bare.starts_with(|c: char| c.is_uppercase() || c == '*')
+            && !bare.contains([':', '"', '“', '.', '!', '?', '…']);
+        is_value.then_some((bare, end))
     }
 
     fn items(&mut self, mark: &Mark, region: &Region) -> Taken {
@@ -117,32 +156,43 @@ impl<'a> Reader<'a> {
         }
         let (line, is_prose) = self.line(mark, region);
         let bare = line.trim();
+        let below = self.below(mark, region);
+        let below = below.filter(|(line, _)| line.contains(',') && !words::is_sentence(line));
+        if let Some((line, end)) = below {
+            return (items::split(line, And::Closes), end.into());
+        }
         if starts_entries(bare) {
             let (entries, end) = entries(rest);
             return (entries.into_iter().filter_map(items::name).collect(), (start + end).into());
         }
         if is_prose {
-            return self.list_in_prose(mark, line.len(), region.before);
+            return self.list_in_prose(mark, line.len(), region);
         }
         let is_cried = bare.starts_with(char::is_lowercase) && bare.ends_with(['!', '?']);
         if is_cried || words::is_one_of(words::first(line), &words::SUBJECTS) {
             self.warnings.push(sentence_behind(mark.marker));
             return (Vec::new(), start.into());
         }
-        (items::split(line, And::Closes), (start + line.len()).into())
+        let mut taken: Taken = (start + line.len()).into();
+        taken.kept = Some(bare.to_owned()).filter(|_| region.before == Before::Preposition);
+        (items::split(line, And::Closes), taken)
     }
 
     fn list_in_prose(
         &mut self,
         mark: &Mark,
         length: usize,
-        before: Before,
+        region: &Region,
     ) -> (Vec<String>, Taken) {
-        let start = mark.value;
+        let (start, before) = (mark.value, region.before);
         let line = self.text.get(start..start + length).unwrap_or_default();
         let (stop, behind) = words::sentence(line);
         let sentence = line.get(..stop).unwrap_or_default();
         let cut = words::list(sentence);
+        // The sentence goes on with the next marker.
+        let leads_on = cut == length && start + length == region.limit;
+        let before_next = sentence.get(..cut).filter(|_| leads_on).and_then(words::before_next);
+        let cut = before_next.unwrap_or(cut);
         let list = sentence.get(..cut).unwrap_or_default();
         let is_question = line.get(stop..).is_some_and(|t| t.starts_with('?'));
         let continues = before == Before::Part && list.trim_start().starts_with(char::is_lowercase);
@@ -156,7 +206,7 @@ impl<'a> Reader<'a> {
         }
         let taken = match before {
             Before::Preposition => start.into(),
-            _ if cut < stop => Taken { end: start + cut, goes_on: true },
+            _ if cut < stop => Taken { end: start + cut, goes_on: true, kept: None },
             Before::Part => (start + stop).into(),
             Before::Nothing | Before::Sentence => (start + behind).into(),
         };
@@ -168,9 +218,21 @@ impl<'a> Reader<'a> {
         let rest = self.text.get(..region.limit).and_then(|t| t.get(start..)).unwrap_or_default();
         let open = opening(rest);
         if rest.get(open..).is_some_and(|t| t.starts_with(['[', '{'])) {
-            let (value, end) = self.array(start + open, region);
-            let actions = actions_from_value(&value, self.warnings);
-            self.narrative.suggested_actions.extend(actions);
+            let mut end = start + open;
+            loop {
+                let (value, behind) = self.array(end, region);
+                let actions = actions_from_value(&value, self.warnings);
+                self.narrative.suggested_actions.extend(actions);
+                // Objects may follow each other without an array around them.
+                let next = self.text.get(behind..region.json).unwrap_or_default();
+                let other = next.trim_start().trim_start_matches(',').trim_start();
+                let is_over = behind <= end || !value.is_object() || !other.starts_with('{');
+                end = behind;
+                if is_over {
+                    break;
+                }
+                end += next.len() - other.len();
+            }
             return behind_fence(self.text, start, open, end);
         }
         let (line, _) = self.line(mark, region);
@@ -204,7 +266,7 @@ impl<'a> Reader<'a> {
 
 /// Whether the entries of a list are all that can follow, or do so on the same line.
 fn starts_entries(line: &str) -> bool {
-    line.is_empty() || ["- ", "* ", "• "].iter().any(|bullet| line.starts_with(bullet))
+    line.is_empty() || starts_with_entry(line)
 }
 
 /// The warning for what follows a marker and is not its value.
@@ -228,9 +290,9 @@ fn name_in_prose(line: &str, mark: &Mark, before: Before) -> (Option<String>, Ta
         || words::is_one_of(words::first(rest), &words::CONJUNCTIONS);
     let taken = match before {
         Before::Preposition => start.into(),
-        Before::Part => Taken { end: start + cut, goes_on: true },
+        Before::Part => Taken { end: start + cut, goes_on: true, kept: None },
         _ if rest.is_empty() => (start + behind).into(),
-        _ if continues => Taken { end: start + cut, goes_on: true },
+        _ if continues => Taken { end: start + cut, goes_on: true, kept: None },
         // It is the sentence's subject.
         _ => start.into(),
     };

@@ -24,10 +24,10 @@ pub(super) const PREPOSITIONS: [&str; 26] = [
     "enter", "enters", "behind",
 ];
 /// Words whose stop ends no sentence.
-const ABBREVIATIONS: [&str; 29] = [
+const ABBREVIATIONS: [&str; 33] = [
     "st", "dr", "mr", "mrs", "ms", "mt", "ft", "jr", "sr", "lt", "no", "vs", "sgt", "col", "gen",
     "rev", "capt", "prof", "gov", "maj", "hon", "ave", "oz", "lb", "lbs", "cal", "co", "bros",
-    "etc",
+    "etc", "fr", "sta", "pvt", "cpl",
 ];
 
 /// Whether a word is one of a list, however it begins; a comma behind it does not count.
@@ -89,6 +89,8 @@ pub(super) fn is_abbreviated(text: &str) -> bool {
 pub(super) fn name(sentence: &str, is_place: bool) -> Option<usize> {
     let words: Vec<(usize, &str)> = placed(sentence).collect();
     let (run, capitals) = run(sentence, &words);
+    let is_place = is_place
+        && !words.get(run.wrapping_sub(1)).is_some_and(|(_, last)| last.ends_with([',', ';']));
     let end = |count: usize| match count.checked_sub(1).and_then(|last| words.get(last)) {
         Some((at, word)) => at + word.len(),
         None => 0,
@@ -148,6 +150,13 @@ pub(super) fn list(sentence: &str) -> usize {
         return sentence.len();
     };
     if first.ends_with([',', ';']) { at + first.len() } else { *at }
+}
+
+/// Where a list ends whose last piece leads to a noun, which is another marker's value: `Rope and ride to`.
+pub(super) fn before_next(list: &str) -> Option<usize> {
+    list.split_whitespace().next_back().filter(|last| is_one_of(last, &PREPOSITIONS))?;
+    let comma = list.rfind([',', ';']).map(|at| at + 1);
+    comma.max(list.rfind(" and ").map(|at| at + 1))
 }
 
 /// Whether what stands behind a marker in prose is a sentence and no list of names.
