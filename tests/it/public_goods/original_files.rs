@@ -245,6 +245,20 @@ fn rows_that_are_missing_or_doubled_are_told_first() {
 }
 
 #[test]
+fn a_log_that_ends_before_the_answers_is_told() {
+    let place = own_outputs("");
+    let log = place.read("own/game_log.csv");
+    let shorter = line(&log, "own_game1,3,", &|_| String::new());
+    place.write("own/game_log.csv", line(&shorter, "own_game2,3,", &|_| String::new()));
+    let (said, code) = place.json("import public-goods own");
+    let notes = said["notes"].as_array().unwrap();
+    let told = "the end: game_log.csv has no rows from own_game1, round 3 on (and so with 1 more), and \
+                there are answers: the run broke off there, or the rows are lost; nothing is compared there";
+    assert!(notes.contains(&told.into()), "{said}");
+    assert_eq!((code, &said["differences"]), (0, &serde_json::json!([])));
+}
+
+#[test]
 fn a_cell_that_cannot_be_read_is_told_and_the_comparison_goes_on() {
     let log = |column: usize, text: &'static str| {
         differences("game_log.csv", &|whole| {

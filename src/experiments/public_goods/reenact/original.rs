@@ -201,6 +201,28 @@ impl Run {
         Ok(answers)
     }
 
+    /// The games of which there are answers to rounds behind the last that is logged, each with the first of
+    /// these rounds.
+    fn unlogged(&self) -> Vec<String> {
+        let mut last: BTreeMap<u32, u32> = BTreeMap::new();
+        for (game, round) in self.game_log.iter().filter_map(|row| self.round(&row).ok()) {
+            let last = last.entry(game).or_default();
+            *last = round.max(*last);
+        }
+        let first = |(game, name): (u32, &String)| {
+            let last = last.get(&game).copied().unwrap_or_default();
+            let agents = 0..self.config.group_size;
+            let mut rounds = last + 1..=self.config.game_length;
+            let round = rounds.find(|round| {
+                let turn = |agent| Turn { game, round: *round, agent };
+                let call = |agent| Stage::Contribution.call(turn(agent));
+                agents.clone().any(|agent| self.answers.contains_key(&call(agent)))
+            });
+            round.map(|round| format!("{}, round {round}", inert(name, 40)))
+        };
+        (1..).zip(&self.games).filter_map(first).collect()
+    }
+
     /// What the original never recorded.
     pub(super) fn notes(&self) -> Vec<String> {
         let mut notes = vec!["the prompts: ours are asked in their place".to_owned()];
@@ -222,6 +244,17 @@ impl Run {
                 "the end: game_log.csv has no rows, the run broke off in its first round"
                     .to_owned(),
             );
+        }
+        let unlogged = self.unlogged();
+        if let Some(first) = unlogged.first().filter(|_| !self.game_log.is_empty()) {
+            let more = match unlogged.len() - 1 {
+                0 => String::new(),
+                more => format!(" (and so with {more} more)"),
+            };
+            notes.push(format!(
+                "the end: game_log.csv has no rows from {first} on{more}, and there are answers: the run \
+                 broke off there, or the rows are lost; nothing is compared there"
+            ));
         }
         if self.unasked {
             notes.push(
