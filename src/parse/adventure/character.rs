@@ -74,17 +74,21 @@ fn character(text: &str, malformed: bool) -> Option<Found<Character>> {
     Some(read(reasoning, sheet(&embedded.value)?, repairs))
 }
 
-/// The object that describes a character: this one, or the only thing in it.
+/// The object that describes a character: this one, or the only thing in it (`{"npc": {..}}`).
 fn sheet(value: &Value) -> Option<&Map<String, Value>> {
     let object = match value {
         Value::Array(items) => items.first()?.as_object()?,
         value => value.as_object()?,
     };
-    let wrapped = object.get("character").and_then(Value::as_object).unwrap_or(object);
-    let is_sheet = wrapped.contains_key("name")
-        || wrapped.contains_key("attributes")
-        || KEYS.iter().any(|key| lookup(wrapped, key).is_some());
-    is_sheet.then_some(wrapped)
+    let named = object.get("character").and_then(Value::as_object);
+    let only = object.values().next().filter(|_| object.len() == 1).and_then(Value::as_object);
+    [named, Some(object), only].into_iter().flatten().find(|object| is_sheet(object))
+}
+
+fn is_sheet(object: &Map<String, Value>) -> bool {
+    object.contains_key("name")
+        || object.contains_key("attributes")
+        || KEYS.iter().any(|key| lookup(object, key).is_some())
 }
 
 const KEYS: [&str; 7] = [

@@ -7,6 +7,10 @@
 //!   is inventing the rounds to come, and what it does there is no decision.
 //! - The reasoning runs from its opening tag to its last closing tag in the turn; without a closing
 //!   tag, to the action's tag or to the end.
+//! - `<think>`, which some models write unasked, is reasoning, too. What stands before its closing tag is
+//!   thought aloud, whatever tags are in it.
+
+use crate::parse::thinking;
 
 /// One tag.
 #[derive(Debug, Clone, Copy)]
@@ -44,6 +48,18 @@ pub(super) struct Turn<'t> {
 impl<'t> Turn<'t> {
     /// Takes an answer apart whose action stands in the tag `action`.
     pub(super) fn of(text: &'t str, action: &str) -> Turn<'t> {
+        let (thought, answer) = thinking::split(text);
+        let mut turn = Turn::of_answer(if thought.is_some() { answer } else { text }, action);
+        if let Some(thought) = thought {
+            let tags = tags(thought, action);
+            let inside = pairs(&tags).filter_map(|(from, to)| thought.get(from..to));
+            turn.blocks_in_reasoning.splice(..0, inside);
+            turn.reasoning = turn.reasoning.or(Some(thought)).filter(|r| !r.is_empty());
+        }
+        turn
+    }
+
+    fn of_answer(text: &'t str, action: &str) -> Turn<'t> {
         let mut tags = tags(text, action);
         let end = turn_end(text, &tags);
         tags.retain(|tag| tag.start < end);
@@ -150,7 +166,8 @@ fn tag(text: &str, start: usize, action: &str) -> Option<Tag> {
     if starts_with(rest, "ROUND") && !closing {
         return Some(Tag { kind: Kind::Round, closing, start, end: start + 1 });
     }
-    let kinds = [("REASONING", Kind::Reasoning), (action, Kind::Action)];
+    let kinds =
+        [("REASONING", Kind::Reasoning), ("think", Kind::Reasoning), (action, Kind::Action)];
     kinds.into_iter().find_map(|(name, kind)| {
         let rest = rest.get(name.len()..).filter(|_| starts_with(rest, name))?;
         let rest = rest.trim_start_matches(' ');

@@ -118,3 +118,16 @@ fn an_answer_that_ends_in_its_thinking_tells_nothing() {
     let found = character_parser().unwrap().parse("<think>{\"name\": \"Sal\", \"speed\": 3");
     assert_eq!((found.method, found.value.name.as_str()), ("default", "Stranger"));
 }
+
+#[test]
+fn a_character_may_be_wrapped_in_any_key() {
+    for text in [
+        "{\"npc\": {\"name\": \"Sal\", \"attributes\": {\"speed\": 3}}}",
+        "{\"character\": {\"name\": \"Sal\", \"attributes\": {\"speed\": 3}}}",
+    ] {
+        let found = character_parser().unwrap().parse(text);
+        assert_eq!((found.value.name.as_str(), found.value.attributes.speed), ("Sal", 3));
+    }
+    let found = character_parser().unwrap().parse("{\"attributes\": {\"speed\": 3}}");
+    assert!(found.warnings.iter().all(|warning| !warning.contains("another place")));
+}

@@ -115,6 +115,36 @@ fn chat_2_never_sends_the_reasoning() {
 }
 
 #[test]
+fn what_is_thought_aloud_is_reasoning() {
+    for (text, message, method) in [
+        ("<think>I will say hi</think>\nHello all", "Hello all", "whole_text"),
+        ("<think>I will say hi</think>", "", "no_message"),
+        ("<think>I will say hi", "", "no_message"),
+        ("I will say hi\n</think>\nHello all", "Hello all", "whole_text"),
+        ("<think>a <MESSAGE>x</MESSAGE></think><MESSAGE>Hi</MESSAGE>", "Hi", "message_tag"),
+        ("<think>a</think><REASONING>b", "", "no_message"),
+    ] {
+        assert_eq!(said(2, text), (message.to_owned(), method), "{text}");
+    }
+    for (text, number, method) in [
+        ("<think>5?</think> 15", 15, "whole_text_integer"),
+        ("<think>5, contribute 5</think>", 10, "default"),
+        ("<think>5?</think><CONTRIBUTE>7</CONTRIBUTE>", 7, "contribute_tag"),
+        ("<think><CONTRIBUTE>5</CONTRIBUTE></think> So.", 5, "contribute_tag_in_reasoning"),
+        ("<think><CONTRIBUTE>5</CONTRIBUTE></think>", 5, "contribute_tag_in_reasoning"),
+    ] {
+        assert_eq!(coins(2, text), (number, method), "{text}");
+    }
+    let text = "<think>[1,2,3]</think>\n[0,0,1]";
+    assert_eq!(units(2, text), (json!([0, 0, 1]), "whole_text_array"));
+    let text = "<think>why</think><CONTRIBUTE>7</CONTRIBUTE>";
+    let found = parse("contribution", 2, json!({}), text);
+    assert_eq!(found.reasoning.as_deref(), Some("why"));
+    let text = "<think>why</think><REASONING>so</REASONING><CONTRIBUTE>7</CONTRIBUTE>";
+    assert_eq!(parse("contribution", 2, json!({}), text).reasoning.as_deref(), Some("so"));
+}
+
+#[test]
 fn version_1_counts_as_python_does() {
     assert_eq!(coins(1, "\u{1c}1_5\u{1f}"), (15, "whole_text_integer"));
     assert_eq!(coins(1, "+7"), (7, "whole_text_integer"));
