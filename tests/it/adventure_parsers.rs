@@ -2,6 +2,7 @@
 
 mod assertions;
 mod document;
+mod forms;
 mod lists;
 mod markers;
 mod objects;

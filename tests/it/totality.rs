@@ -104,7 +104,12 @@ proptest! {
 }
 
 /// Shapes that are a trap only together: something opened many times, something long behind it.
-const TRAPS: [&str; 51] = [
+const TRAPS: [&str; 56] = [
+    "x ACQUIRED_ITEMS: [\"a\"b\"]c\" ",
+    "x ACQUIRED_ITEMS: [\"a\nb",
+    "SUGGESTED_ACTIONS: [\"a\" (basic), ",
+    "x COMBAT: [\"a\", {\"b\": ",
+    "PLAYER_DECISION player\\_",
     "{\"a\": \"",
     "{\"a:1,",
     "{'a: 1, \"b\": 2,",

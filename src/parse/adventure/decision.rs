@@ -5,18 +5,41 @@
 //! is `moderate` if it is missing or none of the four.
 
 use std::collections::BTreeSet;
+use std::ops::Range;
 
 use serde_json::Value;
 
+use super::character::lookup;
 use super::model::{Decision, DecisionOption, Importance, Narrative};
 use super::scan::heads;
 use super::suggested::filled;
 use crate::parse::json_repair;
 use crate::parse::vote::comparable;
 
-const KEY: &str = "playerDecision";
+/// The words of the key, between which models write `_` or a space, in capitals or not.
+const KEY: [&str; 2] = ["player", "decision"];
 /// What stands for no decision.
 const NOTHING: &str = "null";
+
+/// Whether the key stands in a text.
+pub(super) fn any(text: &str) -> bool {
+    keys(text).next().is_some()
+}
+
+/// Where the key stands in a text, in any spelling (`playerDecision`, `PLAYER_DECISION`).
+fn keys(text: &str) -> impl Iterator<Item = Range<usize>> {
+    text.match_indices(['p', 'P']).filter_map(|(at, _)| {
+        let rest = behind_word(text.get(at..)?, KEY[0])?;
+        let rest = rest.strip_prefix("\\_").or(rest.strip_prefix(['_', ' '])).unwrap_or(rest);
+        Some(at..text.len() - behind_word(rest, KEY[1])?.len())
+    })
+}
+
+/// What stands behind a word that a text starts with, in any case.
+fn behind_word<'t>(text: &'t str, word: &str) -> Option<&'t str> {
+    let (head, rest) = text.split_at_checked(word.len())?;
+    head.eq_ignore_ascii_case(word).then_some(rest)
+}
 
 /// Takes every `playerDecision: {..}` out of a text: the first that is one counts. What remains of
 /// the text is returned.
@@ -24,15 +47,13 @@ pub(super) fn take(text: &str, narrative: &mut Narrative, warnings: &mut Vec<Str
     let mut rest = String::with_capacity(text.len());
     let mut at = 0;
     // A decision that is not closed ends before the next line that a marker heads.
-    let heads = if text.contains(KEY) { heads(text) } else { Vec::new() };
-    while let Some(found) = text.get(at..).and_then(|t| t.find(KEY)) {
-        let key = at + found;
-        let Some((open, is_fenced)) = object_behind(text, key + KEY.len()) else {
-            rest.push_str(text.get(at..key + KEY.len()).unwrap_or_default());
-            at = key + KEY.len();
+    let heads = if any(text) { heads(text) } else { Vec::new() };
+    for key in keys(text) {
+        let Some((open, is_fenced)) = object_behind(text, key.end).filter(|_| key.start >= at)
+        else {
             continue;
         };
-        rest.push_str(text.get(at..key).unwrap_or_default());
+        rest.push_str(text.get(at..key.start).unwrap_or_default());
         // What the key is dressed in, a brace around the pair, and the fence around that.
         undress(&mut rest);
         let wrapped = trim_end(&mut rest, '{');
@@ -137,7 +158,8 @@ pub(super) fn accept(value: &Value, narrative: &mut Narrative, warnings: &mut Ve
 
 fn read(value: &Value, warnings: &mut Vec<String>) -> Result<Decision, String> {
     // A decision wrapped once more: `"playerDecision": {"playerDecision": {..}}`.
-    let value = value.get(KEY).unwrap_or(value);
+    let inner = value.as_object().and_then(|object| lookup(object, &KEY.concat()));
+    let value = inner.map_or(value, |(inner, _)| inner);
     let text = |value: &Value, key: &str| filled(value.get(key)?.as_str()?);
     let prompt = text(value, "prompt").ok_or("the decision has no prompt")?;
     let given = value.get("options").and_then(Value::as_array);

@@ -2,8 +2,6 @@
 
 use std::ops::Range;
 
-use serde_json::Value;
-
 use super::speech::Quotations;
 use super::words::is_abbreviated;
 
@@ -20,7 +18,7 @@ pub(super) enum And {
 
 /// The items of a list without quotes.
 pub(super) fn split(words: &str, and: And) -> Vec<String> {
-    let mut pieces = apart(words, &[",", ";", "\n"]);
+    let mut pieces = apart(words, &[",", ";", " | ", "\n"]);
     pieces.retain(|piece| !piece.trim().is_empty());
     let several = pieces.len() > 1;
     if let Some(last) = pieces.pop() {
@@ -117,12 +115,6 @@ pub(super) fn closer(text: &str, close: char) -> Option<usize> {
     found.map(|(at, _)| at)
 }
 
-/// An item of a JSON array: a text, or an object with a name. Its quotes and brackets are its own.
-pub(super) fn item(value: &Value) -> Option<String> {
-    let text = value.as_str().or_else(|| value.get("name")?.as_str())?;
-    named(text.trim())
-}
-
 /// A name without the brackets, quotes and stops that models put around it. Those of its own
 /// (`Hotel "Grand"`, `Map [torn]`) stay.
 pub(super) fn name(text: &str) -> Option<String> {
@@ -172,7 +164,7 @@ fn nests(inner: &str, open: char, close: char) -> bool {
 }
 
 /// A name, unless it says that there is none.
-fn named(trimmed: &str) -> Option<String> {
+pub(super) fn named(trimmed: &str) -> Option<String> {
     let is_none = [
         "",
         "...",

@@ -4,10 +4,11 @@
 use serde_json::{Map, Value};
 
 use super::character::lookup;
-use super::decision::accept;
-use super::items::{And, item, split};
+use super::decision::{self, accept};
+use super::items::{And, split};
 use super::markers;
 use super::model::Narrative;
+use super::names::{Thing, names, one};
 use super::suggested::{actions_from_value, filled};
 use crate::parse::json_repair::{self, Embedded};
 
@@ -44,7 +45,7 @@ pub(super) fn inside(
     let behind = fence.and_then(|_| behind.strip_prefix("```")).unwrap_or(behind);
     let around = format!("{}\n\n{}", fence.unwrap_or(before).trim(), behind.trim());
     let around = around.trim();
-    let is_mixed = around.contains("playerDecision") || tells(&object) && markers::any(around);
+    let is_mixed = decision::any(around) || tells(&object) && markers::any(around);
     if is_mixed || object.len() == 1 && get(&object, "playerDecision").is_some() {
         return None;
     }
@@ -78,10 +79,10 @@ pub(super) fn read(object: &Map<String, Value>, warnings: &mut Vec<String>) -> N
     let text = |key: &str| filled(get(key)?.as_str()?);
     let mut narrative = Narrative {
         narrative: text("narrative").unwrap_or_default(),
-        location: get("location").and_then(item),
-        acquired_items: names(get("acquiredItems")),
-        removed_items: names(get("removedItems")),
-        opponent: get("opponent").and_then(item).or_else(|| text("combat")),
+        location: get("location").and_then(|value| one(value, Thing::Place)),
+        acquired_items: listed(get("acquiredItems")),
+        removed_items: listed(get("removedItems")),
+        opponent: ["opponent", "combat"].iter().find_map(|key| one(get(key)?, Thing::Opponent)),
         ..Narrative::default()
     };
     if let Some(actions) = get("suggestedActions") {
@@ -98,10 +99,10 @@ fn get<'m>(object: &'m Map<String, Value>, key: &str) -> Option<&'m Value> {
     lookup(object, key).map(|(value, _)| value)
 }
 
-fn names(value: Option<&Value>) -> Vec<String> {
+fn listed(value: Option<&Value>) -> Vec<String> {
     match value {
-        Some(Value::Array(items)) => items.iter().filter_map(item).collect(),
         Some(Value::String(list)) => split(list, And::Ends),
-        _ => Vec::new(),
+        Some(value) => names(value, Thing::Item),
+        None => Vec::new(),
     }
 }

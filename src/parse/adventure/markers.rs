@@ -11,7 +11,10 @@
 //!
 //! What its value is:
 //!
-//! - A list in brackets is JSON, or items with commas between. Without brackets it goes to the end
+//! - A list in brackets is JSON, or items with commas or bars between; a quote that is left open ends with
+//!   its line, if none of the list's follows. JSON may also be an object whose keys are the items, and
+//!   hold places or opponents, of whom several make one (`Sal and Joe`). Actions may have types behind
+//!   their quotes (`"Draw" (combat)`). Without brackets it goes to the end
 //!   of the line or to the next marker, or it is the entries (`- Rope`) below, or the line below if that
 //!   has commas and nothing follows it at once. Commas in parentheses or in quotes are part of an item.
 //! - A place or an opponent goes to the end of the line or to the next marker. It, too, may stand alone
@@ -28,7 +31,7 @@
 //!
 //! What the story is: all the rest. What goes on behind a marker in lower case continues the sentence
 //! before it. A name that its sentence cannot do without stays in the story, too: behind a
-//! preposition (`You ride to LOCATION: Boot Hill.`, also in brackets), and in front of its verb
+//! preposition (`You ride to LOCATION: Boot Hill.`, also in brackets) or a verb (`You face COMBAT: Sal!`), and in front of its verb
 //! (`LOCATION: Boot Hill looms ahead.`).
 
 use super::model::Narrative;

@@ -16,6 +16,7 @@ mod items;
 mod json;
 mod markers;
 mod model;
+mod names;
 mod narrative;
 mod scan;
 mod speech;

@@ -2,7 +2,7 @@
 //!
 //! - An answer that is one JSON object, in a fence or not, is read as such. So is one with words around
 //!   the object: they are the story if it has none, and are left out with a warning if it has.
-//! - Otherwise `playerDecision` is taken out first, as it is the only JSON with prose inside, then
+//! - Otherwise `playerDecision` (or `PLAYER_DECISION`) is taken out first, as it is the only JSON with prose inside, then
 //!   the markers; what remains is the story.
 //! - What the model thought aloud (`<think>`) is its reasoning: nothing in it is read, and if it is all
 //!   there is, there is no story.
@@ -38,7 +38,7 @@ fn json_object(text: &str, _: &Params) -> Option<Found<Narrative>> {
 }
 
 fn mixed(text: &str, _: &Params) -> Option<Found<Narrative>> {
-    if !answered(text).1.contains("playerDecision") {
+    if !decision::any(answered(text).1) {
         return None;
     }
     let found = story(text);

@@ -10,7 +10,7 @@ pub(super) enum Before {
     Nothing,
     /// A whole sentence.
     Sentence,
-    /// A sentence that needs a noun: its last word is a preposition or an article.
+    /// A sentence that needs a noun: its last word is a preposition, an article or a verb such as `face`.
     Preposition,
     /// A sentence without its end.
     Part,

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::items::{And, name, split};
+use super::items::{And, closing, name, split};
 use super::model::{ActionKind, SuggestedAction};
 
 /// The actions of a JSON array: objects with a text and a type, or texts.
@@ -47,9 +47,33 @@ pub(super) fn actions_from_lines(text: &str) -> (Vec<SuggestedAction>, usize) {
     (entries.into_iter().filter_map(listed).collect(), end)
 }
 
-/// The actions in a list without brackets, on one line.
-pub(super) fn actions_from_text(line: &str) -> impl Iterator<Item = SuggestedAction> {
-    split(line, And::Ends).into_iter().filter_map(|name| listed(&name))
+/// What stands between actions on one line, where it is no comma.
+pub(super) const BAR: &str = " | ";
+
+/// The actions in a list without brackets, on one line. Where bars are between them, commas are part of them.
+pub(super) fn actions_from_text(line: &str) -> Vec<SuggestedAction> {
+    if line.contains(BAR) {
+        let bare = line.trim().trim_start_matches("| ").trim_end_matches('|');
+        return bare.split(BAR).filter_map(listed).collect();
+    }
+    split(line, And::Ends).iter().filter_map(|name| listed(name)).collect()
+}
+
+/// The actions in a list in brackets that no JSON has, and its length: with types behind the texts (`["Draw"
+/// (combat)]`), or with bars between (`[Run | Hide]`).
+pub(super) fn actions_in_quotes(text: &str) -> Option<(Vec<SuggestedAction>, usize)> {
+    let close = text.starts_with('[').then(|| closing(text))??;
+    let inner = text.get(1..close)?;
+    let is_quoted = inner.contains('"');
+    if inner.contains(BAR) && !is_quoted {
+        return Some((actions_from_text(inner), close + 1));
+    }
+    let mut behind = inner.split('"').skip(1).map(str::trim_start);
+    let has_type = |piece: &str| {
+        let end = piece.find(')').filter(|_| piece.starts_with('('));
+        end.and_then(|end| typed(piece.get(..=end)?)).is_some()
+    };
+    behind.any(has_type).then(|| (actions_from_text(inner), close + 1))
 }
 
 /// An entry of a list; a type may stand behind it: `Draw (combat)`.

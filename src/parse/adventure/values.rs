@@ -4,10 +4,12 @@ use serde_json::Value;
 
 use super::items::{self, And};
 use super::model::Narrative;
+use super::names::{Thing, names, one};
 use super::scan::{Mark, Marker};
 use super::story::Before;
 use super::suggested::{
-    actions_from_lines, actions_from_text, actions_from_value, entries, starts_with_entry,
+    BAR, actions_from_lines, actions_from_text, actions_from_value, actions_in_quotes, entries,
+    starts_with_entry,
 };
 use super::words;
 use crate::parse::json_repair;
@@ -52,7 +54,7 @@ impl<'a> Reader<'a> {
 
     /// What stands on the marker's line, and whether it is a part of prose.
     fn line(&self, mark: &Mark, region: &Region) -> (&'a str, bool) {
-        let rest = self.text.get(mark.value..region.limit).unwrap_or_default();
+        let rest = self.rest(mark, region);
         let line = rest.get(..line_length(rest)).unwrap_or_default();
         if let Some(end) = mark.closers.iter().filter_map(|c| items::closer(line, *c)).min() {
             return (line.get(..end).unwrap_or_default(), false);
@@ -65,8 +67,17 @@ impl<'a> Reader<'a> {
     }
 
     fn name(&mut self, mark: &Mark, region: &Region) -> Taken {
-        let (line, is_prose) = self.line(mark, region);
         let is_place = mark.marker == Marker::Location;
+        if let Some(open) = json_start(self.rest(mark, region)) {
+            let (value, end) = self.array(mark.value + open, region);
+            let thing = if is_place { Thing::Place } else { Thing::Opponent };
+            let end = behind_fence(self.text, mark.value, open, end);
+            let name = one(&value, thing);
+            let kept = name.clone().filter(|_| region.before == Before::Preposition);
+            self.named(mark.marker, name);
+            return Taken { kept, ..end.into() };
+        }
+        let (line, is_prose) = self.line(mark, region);
         let below = self
             .below(mark, region)
             .filter(|(line, _)| words::name(line, is_place).is_some_and(|end| end == line.len()));
@@ -92,14 +103,23 @@ impl<'a> Reader<'a> {
         if name.is_none() && taken.end == mark.value && !line.trim().is_empty() {
             self.warnings.push(sentence_behind(mark.marker));
         }
-        let slot = match mark.marker {
+        self.named(mark.marker, name);
+        taken
+    }
+
+    fn named(&mut self, marker: Marker, name: Option<String>) {
+        let slot = match marker {
             Marker::Location => &mut self.narrative.location,
             _ => &mut self.narrative.opponent,
         };
         if name.is_some() {
             *slot = name;
         }
-        taken
+    }
+
+    /// What stands between a marker and the next.
+    fn rest(&self, mark: &Mark, region: &Region) -> &'a str {
+        self.text.get(mark.value..region.limit).unwrap_or_default()
     }
 
     /// The line below a marker that has a line to itself, and where it ends, if it can be the value: it
@@ -132,17 +152,15 @@ impl<'a> Reader<'a> {
 
     fn list(&mut self, mark: &Mark, region: &Region) -> (Vec<String>, Taken) {
         let start = mark.value;
-        let rest = self.text.get(..region.limit).and_then(|t| t.get(start..)).unwrap_or_default();
+        let rest = self.rest(mark, region);
+        if let Some(open) = json_start(rest) {
+            let (value, end) = self.array(start + open, region);
+            let end = behind_fence(self.text, start, open, end);
+            return (names(&value, Thing::Item), end.into());
+        }
         let open = opening(rest);
         let inner = rest.get(open..).unwrap_or_default();
         if inner.starts_with('[') {
-            let first = inner.get(1..).unwrap_or_default().trim_start();
-            if first.starts_with(['"', '“', '{', '\'']) {
-                let (value, end) = self.array(start + open, region);
-                let items = value.as_array().map(Vec::as_slice).unwrap_or_default();
-                let end = behind_fence(self.text, start, open, end);
-                return (items.iter().filter_map(items::item).collect(), end.into());
-            }
             let line = line_length(inner);
             let is_inline = region.before != Before::Nothing;
             let close = items::closing(inner).filter(|close| *close < line || !is_inline);
@@ -215,9 +233,14 @@ impl<'a> Reader<'a> {
 
     fn actions(&mut self, mark: &Mark, region: &Region) -> usize {
         let start = mark.value;
-        let rest = self.text.get(..region.limit).and_then(|t| t.get(start..)).unwrap_or_default();
+        let rest = self.rest(mark, region);
         let open = opening(rest);
-        if rest.get(open..).is_some_and(|t| t.starts_with(['[', '{'])) {
+        let inner = rest.get(open..).unwrap_or_default();
+        if let Some((actions, length)) = actions_in_quotes(inner) {
+            self.narrative.suggested_actions.extend(actions);
+            return behind_fence(self.text, start, open, start + open + length);
+        }
+        if inner.starts_with(['[', '{']) {
             let mut end = start + open;
             loop {
                 let (value, behind) = self.array(end, region);
@@ -242,7 +265,8 @@ impl<'a> Reader<'a> {
             self.narrative.suggested_actions.extend(actions);
             return start + end;
         }
-        if region.before != Before::Nothing || trimmed.starts_with(char::is_lowercase) {
+        let is_odd = trimmed.starts_with(char::is_lowercase) && !trimmed.contains(BAR);
+        if region.before != Before::Nothing || is_odd {
             if region.before != Before::Part {
                 self.warnings.push(sentence_behind(mark.marker));
             }
@@ -253,9 +277,11 @@ impl<'a> Reader<'a> {
         end
     }
 
-    /// The JSON array at `open`, and where it ends.
+    /// The JSON array or object at `open`, and where it ends.
     fn array(&mut self, open: usize, region: &Region) -> (Value, usize) {
-        let text = self.text.get(open..region.json).unwrap_or_default();
+        let known = self.text.get(open..region.limit).unwrap_or_default();
+        let end = broken_off(known).map_or(region.json, |length| open + length);
+        let text = self.text.get(open..end).unwrap_or_default();
         let Some(embedded) = json_repair::first(text) else {
             return (Value::Null, open);
         };
@@ -325,7 +351,40 @@ fn opening(text: &str) -> usize {
     let fenced = bare
         .strip_prefix("```")
         .map(|rest| rest.trim_start_matches(|c: char| c.is_ascii_alphabetic()).trim_start());
-    text.len() - fenced.filter(|rest| rest.starts_with('[')).unwrap_or(bare).len()
+    text.len() - fenced.filter(|rest| rest.starts_with(['[', '{'])).unwrap_or(bare).len()
+}
+
+/// Where JSON starts that is a list of texts or of objects, or an object, if a value is one.
+fn json_start(rest: &str) -> Option<usize> {
+    let open = opening(rest);
+    let inner = rest.get(open..)?;
+    let first = inner.strip_prefix('[').map(str::trim_start);
+    let is_list = first.is_some_and(|first| first.starts_with(['"', '“', '{', '\'']));
+    (is_list || inner.starts_with('{')).then_some(open)
+}
+
+/// Where a list of texts ends if the quote of one is not closed on its line, and the line below is none of
+/// the list's: no name goes on there, but the story does.
+fn broken_off(text: &str) -> Option<usize> {
+    text.strip_prefix('[')?.trim_start().strip_prefix('"')?;
+    let (mut is_text, mut escaped) = (false, false);
+    for (at, c) in text.char_indices() {
+        match c {
+            _ if escaped => escaped = false,
+            '\\' => escaped = true,
+            '"' => is_text = !is_text,
+            ']' if !is_text => return None,
+            '\n' if is_text => {
+                let next = text.get(at..)?.trim_start();
+                let is_over = !next.is_empty() && !next.starts_with(['"', '“', ',', ']', '{', '}']);
+                if is_over {
+                    return Some(at);
+                }
+            }
+            _ => {}
+        }
+    }
+    None
 }
 
 /// The end of a value, behind the fence that was opened before it.
