@@ -20,6 +20,7 @@ mod chain;
 pub mod demographics;
 pub mod game24;
 pub mod json_repair;
+mod keys;
 pub mod public_goods;
 mod python;
 pub mod registry;

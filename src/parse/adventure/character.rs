@@ -11,6 +11,7 @@ use serde_json::{Map, Value};
 use super::{Params, answered};
 use crate::parse::chain::{Found, LastResort, Strategy};
 use crate::parse::json_repair;
+use crate::parse::keys::lookup;
 
 /// What a missing attribute is.
 const DEFAULT: u8 = 10;
@@ -157,6 +158,7 @@ impl Reader<'_> {
     fn attribute(&mut self, key: &str, missing: u8) -> u8 {
         let inner = self.sheet.get("attributes").and_then(Value::as_object);
         let found = inner.and_then(|inner| lookup(inner, key));
+        let found = found.map(|(value, written)| (value, written.is_some()));
         let outer = || lookup(self.sheet, key).map(|(value, _)| (value, true));
         let Some((value, odd)) = found.or_else(outer) else {
             self.warnings.push(format!("{key} is missing: {missing}"));
@@ -187,16 +189,4 @@ impl Reader<'_> {
         let attribute = fitting as u8;
         attribute
     }
-}
-
-/// The value of a key, and whether it is spelled in another way (`gun_accuracy`).
-pub(super) fn lookup<'m>(object: &'m Map<String, Value>, key: &str) -> Option<(&'m Value, bool)> {
-    if let Some(value) = object.get(key) {
-        return Some((value, false));
-    }
-    let plain = |key: &str| key.replace(['_', ' ', '-'], "").to_lowercase();
-    let wanted = plain(key);
-    // A sheet has few keys; an object with more is no sheet.
-    let mut others = object.iter().take(64);
-    others.find(|(other, _)| plain(other) == wanted).map(|(_, value)| (value, true))
 }

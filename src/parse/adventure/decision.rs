@@ -9,11 +9,11 @@ use std::ops::Range;
 
 use serde_json::Value;
 
-use super::character::lookup;
 use super::model::{Decision, DecisionOption, Importance, Narrative};
 use super::scan::heads;
 use super::suggested::filled;
 use crate::parse::json_repair;
+use crate::parse::keys::lookup;
 use crate::parse::vote::comparable;
 
 /// The words of the key, between which models write `_` or a space, in capitals or not.

@@ -3,7 +3,6 @@
 
 use serde_json::{Map, Value};
 
-use super::character::lookup;
 use super::decision::{self, accept};
 use super::items::{And, split};
 use super::markers;
@@ -11,6 +10,7 @@ use super::model::Narrative;
 use super::names::{Thing, names, one};
 use super::suggested::{actions_from_value, filled};
 use crate::parse::json_repair::{self, Embedded};
+use crate::parse::keys::lookup;
 
 /// Keys of which an answer in JSON has at least one.
 const KEYS: [&str; 4] = ["narrative", "playerDecision", "suggestedActions", "location"];

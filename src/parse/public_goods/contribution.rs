@@ -3,7 +3,8 @@
 //! - **The last complete tag outside the reasoning** decides: a player who writes two corrects the
 //!   first. What comes after a turn the model invents for itself is not looked at.
 //! - The tag must hold **one number**. Words around it, Markdown and a unit do not matter; two
-//!   different numbers (`10 or 15`) are no decision.
+//!   different numbers (`10 or 15`) are no decision. `1,000` is one number, with a warning: between whole
+//!   groups of three digits a comma separates nothing.
 //! - **An unclosed tag** is its own method: the answer was cut, perhaps inside the number.
 //! - Without a tag, the text outside the reasoning counts if it holds one number, or one after the
 //!   word contribution. **The reasoning is not searched.** Only a complete tag inside it is taken,
@@ -120,6 +121,12 @@ fn coins(number: Number<'_>, turn: &Turn<'_>, params: &ContributionParams) -> Fo
     if number.cut {
         warnings.push("a fraction of a coin was cut off".to_owned());
     }
+    if let Some(written) = number.grouped {
+        warnings.push(format!(
+            "{} was read with separators between its thousands",
+            inert(written, SHOWN)
+        ));
+    }
     let endowment = params.endowment();
     let in_range = number.value.clamp(0, endowment);
     if in_range != number.value {
@@ -145,7 +152,7 @@ fn coins(number: Number<'_>, turn: &Turn<'_>, params: &ContributionParams) -> Fo
 /// The last resort.
 pub(super) fn default(text: &str, params: &ContributionParams) -> Found<i64> {
     let turn = Turn::of(text, TAG);
-    let half = Number { value: params.endowment() / 2, cut: false, huge: None };
+    let half = Number { value: params.endowment() / 2, cut: false, huge: None, grouped: None };
     let params =
         ContributionParams { contribution_type: super::ContributionType::Variable, ..*params };
     let mut found = coins(half, &turn, &params);

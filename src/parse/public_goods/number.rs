@@ -8,6 +8,8 @@ pub(super) struct Number<'a> {
     pub(super) cut: bool,
     /// Its digits, if they are more than fit.
     pub(super) huge: Option<&'a str>,
+    /// As it was written, if separators were between its thousands.
+    pub(super) grouped: Option<&'a str>,
 }
 
 impl PartialEq for Number<'_> {
@@ -20,6 +22,33 @@ impl PartialEq for Number<'_> {
 /// Every number in a text: digits with an optional sign and fraction. A sign behind a digit or a
 /// letter is a dash (`10-20`, `agent-3`), and digits inside a word are no number.
 pub(super) fn numbers(text: &str) -> impl Iterator<Item = Number<'_>> {
+    found(text, false)
+}
+
+/// What stands between thousands and nowhere else. A full stop may be a decimal point, and a space may be
+/// between two numbers.
+const SEPARATORS: [char; 6] = [',', '\'', '’', '\u{a0}', '\u{202f}', '\u{2009}'];
+
+/// How much longer the digits at the start of a text are with their groups of three: `,000` of `1,000`. None
+/// where the groups are not whole, as in a list of numbers.
+fn groups(first: &str, before: Option<char>, rest: &str) -> usize {
+    let separator = rest.chars().next().filter(|c| SEPARATORS.contains(c));
+    let is_first = (1..=3).contains(&first.len()) && !first.starts_with('0');
+    let Some(separator) = separator.filter(|c| is_first && before != Some(*c)) else { return 0 };
+    let mut length = 0;
+    while let Some(group) = rest.get(length..).and_then(|t| t.strip_prefix(separator)) {
+        let digits = group.bytes().take(4).take_while(u8::is_ascii_digit).count();
+        if digits != 3 {
+            // What ends a clause is no separator: `1,000, or less`.
+            return if digits == 0 { length } else { 0 };
+        }
+        length += separator.len_utf8() + 3;
+    }
+    length
+}
+
+/// Every number in a text, `grouped` if separators between thousands belong to them.
+fn found(text: &str, grouped: bool) -> impl Iterator<Item = Number<'_>> {
     let bytes = text.as_bytes();
     let mut at = 0;
     std::iter::from_fn(move || {
@@ -35,6 +64,11 @@ pub(super) fn numbers(text: &str) -> impl Iterator<Item = Number<'_>> {
                 continue;
             }
             at += length;
+            let before = text.get(..start).and_then(|t| t.chars().next_back());
+            let first = text.get(start..at).unwrap_or_default();
+            let more =
+                if grouped { groups(first, before, text.get(at..).unwrap_or_default()) } else { 0 };
+            at += more;
             let whole = text.get(start..at).unwrap_or_default();
             let fraction = if bytes.get(at) == Some(&b'.') { digits(at + 1) } else { 0 };
             let rest = text.get(at + 1..at + 1 + fraction).unwrap_or_default();
@@ -42,7 +76,6 @@ pub(super) fn numbers(text: &str) -> impl Iterator<Item = Number<'_>> {
             if fraction > 0 {
                 at += 1 + fraction;
             }
-            let before = text.get(..start).and_then(|t| t.chars().next_back());
             let in_word = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || c == '_');
             if in_word(before) || in_word(text.get(at..).and_then(|t| t.chars().next())) {
                 continue;
@@ -53,18 +86,28 @@ pub(super) fn numbers(text: &str) -> impl Iterator<Item = Number<'_>> {
             let dash = ahead.and_then(|t| t.chars().next_back()).is_some_and(char::is_alphanumeric);
             let negative = signed && !(dash && sign_at > 0);
             // A number of more digits than fit is as large as there is.
-            let read = whole.parse::<i64>();
+            let read = match more {
+                0 => whole.parse::<i64>(),
+                _ => whole.replace(SEPARATORS, "").parse(),
+            };
+            let grouped = (more > 0).then_some(whole);
             let huge = read.is_err().then_some(whole);
             let value = read.unwrap_or(i64::MAX);
-            return Some(Number { value: if negative { -value } else { value }, cut, huge });
+            return Some(Number {
+                value: if negative { -value } else { value },
+                cut,
+                huge,
+                grouped,
+            });
         }
         None
     })
 }
 
-/// The only number in a text; none if there are several that differ.
+/// The only number in a text, which may have separators between its thousands; none if there are several
+/// that differ.
 pub(super) fn only_number(text: &str) -> Option<Number<'_>> {
-    let mut all = numbers(text);
+    let mut all = found(text, true);
     let first = all.next()?;
     all.all(|other| other == first).then_some(first)
 }

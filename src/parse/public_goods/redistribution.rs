@@ -3,7 +3,8 @@
 //! - **The last complete tag outside the reasoning** decides, as for contributions.
 //! - It must hold **as many numbers as there are targets**, as a JSON array (repaired if need be)
 //!   or as a plain list. With more or fewer nobody knows which number was meant for whom: the array
-//!   is rejected, and no one is punished or rewarded by mistake.
+//!   is rejected, and no one is punished or rewarded by mistake. So is an array with an element that is
+//!   no number (`null`): the warning says which.
 //! - **An array that was cut** is different: its numbers belong to the first targets. They are kept,
 //!   the rest gets nothing, and the method is `unclosed_redistribute_tag`.
 //! - **Negative** units become zero, with a warning, as in version 1. A fraction is cut off.
@@ -19,6 +20,7 @@ use serde_json::Value;
 use super::RedistributionParams;
 use super::number::numbers;
 use super::turn::Turn;
+use crate::inert::inert;
 use crate::parse::chain::{Found, Strategy};
 use crate::parse::json_repair;
 
@@ -77,7 +79,11 @@ fn unreadable_tag(text: &str, params: &RedistributionParams) -> Option<Found<Vec
     if turn.blocks.is_empty() && turn.unclosed.is_none() {
         return None;
     }
-    Some(nothing(&turn, params, "the redistribute tag holds no list: rejected".to_owned()))
+    let block = turn.blocks.iter().rev().find(|block| !block.trim().is_empty());
+    let warning = block.and_then(|block| List::misfit(block));
+    let warning =
+        warning.unwrap_or_else(|| "the redistribute tag holds no list: rejected".to_owned());
+    Some(nothing(&turn, params, warning))
 }
 
 fn whole_text_array(text: &str, params: &RedistributionParams) -> Option<Found<Vec<i64>>> {
@@ -120,6 +126,18 @@ fn several(mut found: Found<Vec<i64>>, count: usize) -> Found<Vec<i64>> {
 fn nothing(turn: &Turn<'_>, params: &RedistributionParams, warning: String) -> Found<Vec<i64>> {
     let reasoning = turn.reasoning.map(str::to_owned);
     Found { value: vec![0; params.targets], reasoning, warnings: vec![warning] }
+}
+
+/// The units that an element of an array stands for, and whether a fraction was cut off.
+fn units(item: &Value) -> Option<(i64, bool)> {
+    let text = match item {
+        Value::Number(number) => number.to_string(),
+        Value::String(text) => text.trim().to_owned(),
+        _ => return None,
+    };
+    let is_number = text.bytes().all(|b| b.is_ascii_digit() || b == b'-' || b == b'.');
+    let number = numbers(&text).next().filter(|_| is_number)?;
+    Some((number.value, number.cut))
 }
 
 /// A list of numbers as it was written.
@@ -166,23 +184,28 @@ impl List {
     fn of_value(value: &Value) -> Option<List> {
         let mut list = List { units: Vec::new(), warnings: Vec::new() };
         for item in value.as_array()? {
-            let text = match item {
-                Value::Number(number) => number.to_string(),
-                Value::String(text) => {
-                    list.warnings.push("a number stood in quotes".to_owned());
-                    text.trim().to_owned()
-                }
-                _ => return None,
-            };
-            let is_number = text.bytes().all(|b| b.is_ascii_digit() || b == b'-' || b == b'.');
-            let number = numbers(&text).next().filter(|_| is_number)?;
-            if number.cut {
+            if item.is_string() {
+                list.warnings.push("a number stood in quotes".to_owned());
+            }
+            let (units, cut) = units(item)?;
+            if cut {
                 list.warnings.push("a fraction of a unit was cut off".to_owned());
             }
-            list.units.push(number.value);
+            list.units.push(units);
         }
         list.warnings.dedup();
         Some(list)
+    }
+
+    /// Which element of an array is no number, if it is one that has such an element.
+    fn misfit(text: &str) -> Option<String> {
+        let value = text.contains('[').then(|| json_repair::repair(text.trim()).value)??;
+        let (number, item) =
+            (1..).zip(value.as_array()?).find(|(_, item)| units(item).is_none())?;
+        let item = inert(&item.to_string(), 40);
+        Some(format!(
+            "element {number} of the list is {item}, which is no number of units: rejected"
+        ))
     }
 
     /// The decision, if the length is right.

@@ -6,6 +6,7 @@ use std::ops::RangeInclusive;
 use serde_json::{Map, Value};
 
 use super::fields::Reader;
+use crate::parse::keys::lookup;
 
 /// The fields of one object, what was repaired, and what did not fit.
 pub(super) struct Forgiving<'m> {
@@ -35,10 +36,19 @@ impl<'m> Forgiving<'m> {
     }
 
     fn field(&mut self, name: &str) -> Option<&'m Value> {
-        match self.fields.get(name) {
+        match self.given(name) {
             None | Some(Value::Null) => self.misfit(format!("{name} is missing")),
             Some(value) => Some(value),
         }
+    }
+
+    /// The value of a key, also of one in another spelling.
+    pub(super) fn given(&mut self, name: &str) -> Option<&'m Value> {
+        let (value, written) = lookup(self.fields, name)?;
+        if let Some(written) = written {
+            self.warnings.push(format!("the key {name} was written as {}", quoted(written)));
+        }
+        Some(value)
     }
 
     /// A number, also in a text: `"3"`, `"#42"`, `"Agent #42"`, `"3 hours"`.
@@ -80,7 +90,7 @@ impl Reader for Forgiving<'_> {
     }
 
     fn optional_text(&mut self, name: &'static str) -> Option<Option<String>> {
-        match self.fields.get(name) {
+        match self.given(name) {
             None | Some(Value::Null) => Some(None),
             Some(Value::String(text)) => Some(Some(text.clone())),
             Some(other) => {

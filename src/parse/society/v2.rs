@@ -6,7 +6,7 @@
 //!   even if it does not fit: a later one is not taken because it happens to.
 //! - **The prompt's notation is no choice**: `law|allocation|rule`, `work, trade`, `1-8` or a list of
 //!   actions are rejected. So is a copied example (`Your message here`).
-//! - Numbers may be written as text, words in any case; text stays text. **Limits are the
+//! - Numbers may be written as text, words and keys in any case (`{"Action": "Work"}`); text stays text. **Limits are the
 //!   document's**, lengths in characters. Nothing is cut or clamped: what an agent asks for is
 //!   done or not done.
 //! - **Prose without JSON** is a forum post, as in the document. Broken JSON is not: version 1
@@ -21,6 +21,7 @@ use super::fields::{Built, NAMES, build};
 use super::forgiving::{Forgiving, is_notation, kind, notation, quoted};
 use crate::parse::chain::{Found, LastResort, Strategy};
 use crate::parse::json_repair::{self, Repair};
+use crate::parse::keys::lookup;
 use crate::parse::python::head;
 
 pub(super) const STRATEGIES: &[Strategy<Params, Action>] = &[
@@ -117,7 +118,8 @@ impl Stated {
 
     /// The action and what was repaired, or why there is none.
     fn action(&self, params: &Params) -> Result<(Action, Vec<String>), String> {
-        let written = self.fields.get("action").unwrap_or(&Value::Null);
+        let mut fields = Forgiving::new(&self.fields);
+        let written = fields.given("action").unwrap_or(&Value::Null);
         let Some(text) = written.as_str() else {
             return Err(format!("action is not one name but {}", kind(written)));
         };
@@ -125,7 +127,6 @@ impl Stated {
         if is_notation(text) && !NAMES.contains(&name.as_str()) {
             return Err(notation("action", text));
         }
-        let mut fields = Forgiving::new(&self.fields);
         match build(&name, &mut fields, params.agents) {
             Built::Unknown => Err(format!("there is no action {}", quoted(text))),
             Built::Misfit => Err(fields.misfits.join("; ")),
@@ -156,15 +157,19 @@ impl Stated {
 /// Repaired JSON is nested no deeper than the repair allows, so neither is this.
 fn collect(value: Value, found: &mut Vec<Map<String, Value>>) {
     match value {
-        Value::Object(mut object) => match object.get("action") {
-            Some(Value::Object(_)) => {
-                if let Some(inner) = object.remove("action") {
-                    collect(inner, found);
+        Value::Object(mut object) => {
+            let named = lookup(&object, "action");
+            let key = named.map(|(_, written)| written.unwrap_or("action").to_owned());
+            match key.as_deref().map(|key| (key, object.get(key))) {
+                Some((key, Some(Value::Object(_)))) => {
+                    if let Some(inner) = object.remove(key) {
+                        collect(inner, found);
+                    }
                 }
+                Some(_) => found.push(object),
+                None => object.into_iter().for_each(|(_, value)| collect(value, found)),
             }
-            Some(_) => found.push(object),
-            None => object.into_iter().for_each(|(_, value)| collect(value, found)),
-        },
+        }
         Value::Array(items) => items.into_iter().for_each(|item| collect(item, found)),
         _ => {}
     }

@@ -38,6 +38,40 @@ fn contribution_2_takes_one_number_from_the_tag() {
 }
 
 #[test]
+fn contribution_2_reads_separators_between_thousands() {
+    let parsed = |text: &str, endowment: u32| {
+        let parsed = parse("contribution", 2, json!({"endowment": endowment}), text);
+        (parsed.value.as_i64().unwrap(), parsed.method, parsed.warnings)
+    };
+    for (written, read, coins) in [
+        ("1,000", "1,000", 1000),
+        ("12,000 coins", "12,000", 12_000),
+        ("1,234,567.0", "1,234,567", 1_234_567),
+        ("1'000", "1'000", 1000),
+        ("1\u{202f}000", "1\u{202f}000", 1000),
+    ] {
+        let text = format!("<CONTRIBUTE>{written}</CONTRIBUTE>");
+        let (value, method, warnings) = parsed(&text, 2_000_000);
+        assert_eq!((value, method), (coins, "contribute_tag"), "{written}");
+        assert_eq!(warnings, [format!("{read} was read with separators between its thousands")]);
+    }
+    // The range is looked at afterwards.
+    let expected = [
+        "1,000 was read with separators between its thousands",
+        "1000 is not from 0 to 20: clamped",
+    ];
+    let (value, _, warnings) = parsed("<CONTRIBUTE>1,000</CONTRIBUTE>", 20);
+    assert_eq!((value, warnings), (20, expected.map(str::to_owned).to_vec()));
+    // Two numbers, or nobody knows what.
+    for written in ["1, 000", "1,00", "10,15", "1,000,5", "0,500", "1 000", "1000,000"] {
+        let (_, method, _) = parsed(&format!("<CONTRIBUTE>{written}</CONTRIBUTE>"), 2_000);
+        assert_eq!(method, "default", "{written}");
+    }
+    assert_eq!(parsed("I contribute 1,000, and no more.", 2_000).0, 1000);
+    assert_eq!(coins(1, "<CONTRIBUTE>1,000</CONTRIBUTE>"), (1, "first_number"));
+}
+
+#[test]
 fn contribution_2_never_takes_a_number_from_the_reasoning() {
     assert_eq!(coins(2, "<REASONING>With 4 players I give 7"), (10, "default"));
     assert_eq!(coins(2, "<REASONING>4 players</REASONING>\n<CONTRIBUTE>"), (10, "default"));
@@ -100,6 +134,27 @@ fn redistribution_2_rejects_what_it_cannot_assign() {
     assert_eq!(units(2, "<REDISTRIBUTE>[2, 1"), (json!([2, 1, 0]), "unclosed_redistribute_tag"));
     assert_eq!(units(2, "[2, 0, 1]"), (json!([2, 0, 1]), "whole_text_array"));
     assert_eq!(units(2, "So: [2, 0, 1]."), (json!([2, 0, 1]), "array_in_text"));
+}
+
+#[test]
+fn redistribution_2_says_which_element_is_no_number() {
+    for (list, reason) in [
+        (
+            "[0, \"2\", null]",
+            "element 3 of the list is null, which is no number of units: rejected",
+        ),
+        (
+            "[0, \"two\", 1]",
+            "element 2 of the list is \"two\", which is no number of units: rejected",
+        ),
+        ("[[1], 2, 3]", "element 1 of the list is [1], which is no number of units: rejected"),
+        ("no one", "the redistribute tag holds no list: rejected"),
+    ] {
+        let text = format!("<REDISTRIBUTE>{list}</REDISTRIBUTE>");
+        let parsed = parse("redistribution", 2, json!({"targets": 3}), &text);
+        assert_eq!((parsed.method, parsed.warnings), ("unreadable_tag", vec![reason.to_owned()]));
+        assert_eq!(parsed.value, json!([0, 0, 0]));
+    }
 }
 
 #[test]

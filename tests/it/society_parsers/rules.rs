@@ -96,6 +96,27 @@ fn wrong_types_are_read_or_rejected() {
 }
 
 #[test]
+fn keys_are_read_in_any_case() {
+    let parsed = parser(2, Params::default())
+        .unwrap()
+        .parse("{\"Action\": \"Work\", \"Work Type\": \"farm\", \"HOURS\": 3}");
+    assert_eq!((parsed.value, parsed.method), (farm(3), "json_action"));
+    let expected = [
+        "action was written as \"Work\"",
+        "the key action was written as \"Action\"",
+        "the key work_type was written as \"Work Type\"",
+        "the key hours was written as \"HOURS\"",
+    ];
+    assert_eq!(parsed.warnings, expected);
+    assert_eq!(reason("{\"Action\": \"Work\"}"), "work_type is missing; hours is missing");
+    let inside = "{\"ACTION\": {\"Action\": \"work\", \"work_type\": \"farm\", \"hours\": 3}}";
+    assert_eq!(act(inside).0, farm(3));
+    // What is spelled as asked comes first.
+    let both = "{\"Hours\": 2, \"action\": \"work\", \"work_type\": \"farm\", \"hours\": 3}";
+    assert_eq!(act(both).0, farm(3));
+}
+
+#[test]
 fn lengths_are_counted_in_characters() {
     let post = |count: usize| {
         format!(r#"{{"action": "set_name", "display_name": "{}"}}"#, "é".repeat(count))
