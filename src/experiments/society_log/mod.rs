@@ -27,6 +27,7 @@ mod answers;
 mod experiment;
 mod facts;
 mod files;
+mod order;
 mod reenact;
 mod report;
 mod settings;

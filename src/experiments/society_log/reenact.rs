@@ -9,6 +9,7 @@ use serde_json::Value;
 use super::NAME;
 use super::answers::answer;
 use super::files::{Row, Summary, find, log, name, summary};
+use super::order;
 use super::settings::{Entry, Settings, There};
 use crate::experiments::reenact::{Answers, Comparison, ReenactError, Reenactment, runtime};
 use crate::experiments::study::{Study, StudySettings};
@@ -26,7 +27,7 @@ const SITUATION: &str = include_str!("../../../config/prompts/society_log/situat
 pub fn reenact(path: &Path) -> Result<Reenactment, ReenactError> {
     let path = find(path)?;
     let mut rows = log(&path)?;
-    let misplaced = in_order(&mut rows);
+    let misplaced = order::sort(&mut rows);
     let summary = summary(&path)?;
     let mut by_call = BTreeMap::new();
     let mut entries = Vec::new();
@@ -66,8 +67,8 @@ pub fn reenact(path: &Path) -> Result<Reenactment, ReenactError> {
     let settings = StudySettings { experiment, runtime: runtime() };
     Ok(Reenactment {
         study: Study { experiment: NAME.to_owned(), seed: 0, settings },
+        notes: notes(&source, &rows, &agents, &misplaced, summary.is_some()),
         model: Arc::new(Answers { source, by_call }),
-        notes: notes(&rows, &agents, misplaced, summary.is_some()),
         compare: Box::new(move |files| compare(files, summary.as_deref())),
     })
 }
@@ -94,25 +95,11 @@ fn entry(row: &Row) -> Entry {
     }
 }
 
-/// Puts the rows in the order in which things happened, by run, epoch and turn; how many stood behind
-/// one that happened later.
-fn in_order(rows: &mut [(u64, Row)]) -> usize {
-    let when = |row: &Row| (row.run, row.epoch, row.turn);
-    let mut latest = (0, 0, 0);
-    let misplaced = rows.iter().filter(|(_, row)| {
-        let is_late = when(row) < latest;
-        latest = latest.max(when(row));
-        is_late
-    });
-    let misplaced = misplaced.count();
-    rows.sort_by_key(|(_, row)| when(row));
-    misplaced
-}
-
 fn notes(
+    file: &str,
     rows: &[(u64, Row)],
     agents: &BTreeSet<&str>,
-    misplaced: usize,
+    misplaced: &[u64],
     has_summary: bool,
 ) -> Vec<String> {
     let mut notes: Vec<String> = [
@@ -135,11 +122,14 @@ fn notes(
             all - named
         ));
     }
-    if misplaced > 0 {
+    if let Some(first) = misplaced.first() {
         notes.push(format!(
-            "the order of the lines: {misplaced} stand behind later ones; they are taken by run, epoch and turn"
+            "the order of the lines: {} stand behind later ones, first line {first} of {file}; they are taken by run, \
+             epoch and turn",
+            misplaced.len()
         ));
     }
+    notes.extend(order::missing(rows).into_iter().map(|gap| format!("{gap} of {file}")));
     if !has_summary {
         let note = "a summary of its epochs beside the log: there is nothing to compare with";
         notes.push(note.to_owned());

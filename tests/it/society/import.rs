@@ -109,9 +109,45 @@ fn lines_out_of_order_are_put_in_order() {
     let notes = |said: &Value| said["notes"].as_array().unwrap().clone();
     let more: Vec<Value> =
         notes(&reversed).into_iter().filter(|note| !notes(&in_order).contains(note)).collect();
-    let expected =
-        "the order of the lines: 4 stand behind later ones; they are taken by run, epoch and turn";
+    let expected = "the order of the lines: 4 stand behind later ones, first line 2 of a_simulation_log.jsonl; \
+         they are taken by run, epoch and turn";
     assert_eq!(more, [json!(expected)]);
+}
+
+/// A line that is missing leaves a gap between turns, or between the epochs of its agent.
+#[test]
+fn lines_that_are_missing_are_told() {
+    let place = Place::new();
+    let mut rows = Vec::new();
+    for epoch in 1..=3 {
+        for (at, agent) in (1..).zip(["a_01", "b_01", "c_01"]) {
+            let mut row = turn(epoch, agent, "idle", true);
+            row["turn"] = json!(at);
+            rows.push(row);
+        }
+    }
+    let notes = |without: &[usize]| {
+        let kept = rows.iter().enumerate().filter(|(at, _)| !without.contains(at));
+        let kept: Vec<Value> = kept.map(|(_, row)| row.clone()).collect();
+        place.write("a_simulation_log.jsonl", lines(&kept));
+        let (said, code) = place.json("import society a_simulation_log.jsonl");
+        assert_eq!(code, 0, "{said}");
+        let notes = said["notes"].as_array().unwrap().iter();
+        let notes = notes.map(|note| note.as_str().unwrap().to_owned());
+        notes.filter(|note| note.contains("missing")).collect::<Vec<String>>()
+    };
+    assert_eq!(notes(&[]), [""; 0]);
+    // In the middle, also as the first or last turn of its epoch.
+    for (at, agent, line) in [(3, "a_01", 6), (4, "b_01", 7), (5, "c_01", 8)] {
+        let expected = format!(
+            "a turn of {agent} in epoch 2 of run 1: missing before line {line} of \
+             a_simulation_log.jsonl"
+        );
+        assert_eq!(notes(&[at]), [expected]);
+    }
+    let expected = "turns 1 and 3 of epoch 3 of run 1 follow each other: what is between them is \
+                    missing before line 8 of a_simulation_log.jsonl";
+    assert_eq!(notes(&[7]), [expected]);
 }
 
 #[test]
