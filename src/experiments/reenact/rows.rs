@@ -146,11 +146,17 @@ impl<'a> Row<'a> {
     /// The cell as a number.
     ///
     /// # Errors
-    /// [`ReenactError`] with the line: it is none.
+    /// [`ReenactError`] with the line: it is none, or larger than any that can be read.
     pub fn number<N: std::str::FromStr>(&self, column: &str) -> Result<N, ReenactError> {
         let text = self.text(column);
-        text.parse()
-            .map_err(|_| self.wrong(format!("{column}: {:?} is no number", inert(text, 40))))
+        let wrong = |what: &str| self.wrong(format!("{column}: {:?} {what}", inert(text, 40)));
+        let number = text.parse().map_err(|_| wrong("is no number"))?;
+        // What is too large for it is read as infinite; so is `inf`, and `nan` as undefined.
+        match text.parse::<f64>().is_ok_and(|read| !read.is_finite()) {
+            true if text.contains(|c: char| c.is_ascii_digit()) => Err(wrong("is out of range")),
+            true => Err(wrong("is no number")),
+            false => Ok(number),
+        }
     }
 
     /// `agent_3` as 3.

@@ -283,6 +283,8 @@ fn a_cell_that_cannot_be_read_is_told_and_the_comparison_goes_on() {
         log(11, ""),
         log(12, "1.5."),
         log(12, "x\u{1b}[2J"),
+        log(11, "1e999"),
+        log(11, "nan"),
         details(3, "two"),
         details(4, "agent_9"),
         details(6, "CAT"),
