@@ -5,6 +5,7 @@ pub mod check;
 pub mod cli;
 pub mod config;
 pub mod content;
+pub mod encoding;
 pub mod event;
 pub mod exchange;
 pub mod experiments;

@@ -9,6 +9,7 @@ use secrecy::SecretString;
 
 use super::error::{CliError, Status};
 use crate::config::{ConfigError, ModelConfig, ModelKind, Rates, Runtime};
+use crate::encoding::read_text;
 use crate::experiments::registry;
 use crate::jsonl::JsonlReader;
 use crate::model::openai::{OpenAi, OpenAiSettings};
@@ -153,7 +154,7 @@ impl ModelArgs {
     /// The key, from the file or the environment. Never shown.
     fn key(&self) -> Result<Option<SecretString>, CliError> {
         let text = match &self.key_file {
-            Some(path) => std::fs::read_to_string(path).map_err(|e| {
+            Some(path) => read_text(path).map_err(|e| {
                 let message = format!("cannot read the key file {}: {e}", path.display());
                 CliError::new(Status::Io, message)
             })?,

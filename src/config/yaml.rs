@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::mistake::{Mistake, mistake};
+use crate::encoding::{self, NotUtf8, TextError};
 use crate::explain::{explain, not_finite};
 use crate::inert::inert;
 
@@ -20,6 +21,14 @@ pub enum ConfigError {
         path: String,
         /// What the system says.
         reason: String,
+    },
+    /// The file is in another encoding.
+    #[error("{}", problem.of(path))]
+    NotUtf8 {
+        /// The file.
+        path: String,
+        /// Where, and how to convert it.
+        problem: NotUtf8,
     },
     /// The YAML is broken, or a key is unknown, missing, or of the wrong type.
     #[error("{path}:{line}:{column}: {message}\n{snippet}")]
@@ -73,11 +82,12 @@ pub struct Head {
 /// The text of a file that a config names.
 ///
 /// # Errors
-/// [`ConfigError::Unreadable`].
+/// [`ConfigError::Unreadable`], [`ConfigError::NotUtf8`].
 pub fn read_text(path: &Path) -> Result<String, ConfigError> {
-    std::fs::read_to_string(path).map_err(|e| ConfigError::Unreadable {
-        path: path.display().to_string(),
-        reason: e.to_string(),
+    let shown = path.display().to_string();
+    encoding::read_text(path).map_err(|e| match e {
+        TextError::Io(e) => ConfigError::Unreadable { path: shown, reason: e.to_string() },
+        TextError::NotUtf8(problem) => ConfigError::NotUtf8 { path: shown, problem },
     })
 }
 

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
+use crate::encoding::read_text;
 use crate::inert::inert;
 use crate::template::TemplateText;
 
@@ -65,7 +66,7 @@ pub fn replace(settings: &mut Value, folder: &Path) -> Result<Replaced, ReplaceE
     for ((old, place), file) in places.into_iter().zip(&known) {
         let Some(at) = files.iter().position(|name| name == file) else { continue };
         let path = folder.join(files.remove(at));
-        let text = std::fs::read_to_string(&path).map_err(|e| unreadable(&path, &e))?;
+        let text = read_text(&path).map_err(|e| unreadable(&path, &e))?;
         found += 1;
         replaced.files.insert(old.name.clone(), path);
         if text != old.text {
@@ -114,7 +115,7 @@ fn files(folder: &Path) -> Result<Vec<String>, ReplaceError> {
     Ok(names)
 }
 
-fn unreadable(path: &Path, error: &std::io::Error) -> ReplaceError {
+fn unreadable(path: &Path, error: &dyn std::error::Error) -> ReplaceError {
     ReplaceError::Unreadable { path: path.display().to_string(), reason: error.to_string() }
 }
 

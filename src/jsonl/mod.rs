@@ -13,20 +13,6 @@ pub use error::{JsonlError, Problem};
 pub use reader::JsonlReader;
 pub use writer::{IfExists, JsonlWriter};
 
-/// The name of the encoding, for `iconv`, of bytes that are UTF-16 or UTF-32: they begin with a byte order mark, or
-/// with a character and zeros in one order or the other, which no text in UTF-8 does.
-pub fn wide(bytes: &[u8]) -> Option<&'static str> {
-    match bytes {
-        [0xFF, 0xFE, 0, 0, ..] | [0, 0, 0xFE, 0xFF, ..] => Some("UTF-32"),
-        [0, 0, 0, last, ..] if *last != 0 => Some("UTF-32BE"),
-        [first, 0, 0, 0, ..] if *first != 0 => Some("UTF-32LE"),
-        [0xFF, 0xFE, ..] | [0xFE, 0xFF, ..] => Some("UTF-16"),
-        [0, second, ..] if *second != 0 => Some("UTF-16BE"),
-        [first, 0, ..] if *first != 0 => Some("UTF-16LE"),
-        _ => None,
-    }
-}
-
 /// How the bytes of a file are packed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Packing {

@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 
 use flate2::bufread::MultiGzDecoder;
 
+use super::Packing;
 use super::error::{JsonlError, Problem};
-use super::{Packing, wide};
+use crate::encoding::wide;
 
 /// The longest line, in bytes. It bounds memory when a file is not what it seems.
 const LONGEST_LINE: usize = 256 << 20;

@@ -22,6 +22,7 @@ pub use rows::{Row, Rows, read_text};
 
 use super::study::Study;
 use crate::config::{ModelConfig, ModelKind, Runtime};
+use crate::encoding::NotUtf8;
 use crate::model::{Model, RetryPolicy};
 use crate::run::OutputFile;
 
@@ -62,6 +63,18 @@ pub struct Comparison {
     pub differences: Vec<String>,
     /// What the original holds that is not compared, one line each.
     pub not_compared: Vec<String>,
+}
+
+impl ReenactError {
+    /// A file in another encoding.
+    #[must_use]
+    pub fn not_utf8(path: String, problem: NotUtf8) -> Self {
+        let NotUtf8 { line, reason } = problem;
+        match line {
+            Some(line) => ReenactError::Line { path, line, reason },
+            None => ReenactError::Inconsistent { path, reason },
+        }
+    }
 }
 
 /// Why an original run cannot be read.

@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use super::ReenactError;
+use crate::encoding::{self, TextError};
 use crate::inert::inert;
-use crate::jsonl::wide;
 
 /// A table of an original run, or one of ours that is compared with it.
 #[derive(Debug, Clone)]
@@ -29,35 +29,15 @@ pub struct Row<'a> {
 /// [`ReenactError`]: missing, unreadable, in another encoding.
 pub fn read_text(path: &Path, folder: &str) -> Result<String, ReenactError> {
     let shown = path.display().to_string();
-    let bytes = std::fs::read(path).map_err(|e| {
-        let reason = match e.kind() {
-            std::io::ErrorKind::NotFound => {
-                format!("it is missing: give the folder of an original run, with {folder} in it")
-            }
-            _ => e.to_string(),
-        };
-        ReenactError::Unreadable { path: shown.clone(), reason }
-    })?;
-    decode(bytes, &shown)
-}
-
-fn decode(bytes: Vec<u8>, path: &str) -> Result<String, ReenactError> {
-    if let Some(name) = wide(&bytes) {
-        let reason = format!("it is {name}: convert it with `iconv -f {name} -t UTF-8`");
-        return Err(ReenactError::Inconsistent { path: path.to_owned(), reason });
-    }
-    let text = String::from_utf8(bytes).map_err(|e| {
-        let (good, bytes) = (e.utf8_error().valid_up_to(), e.as_bytes());
-        let line = bytes[..good].iter().filter(|byte| **byte == b'\n').count() as u64 + 1;
-        let byte = bytes.get(good).copied().unwrap_or_default();
-        let reason = format!(
-            "byte 0x{byte:02X} is not UTF-8; if it is Latin-1, convert it with \
-             `iconv -f LATIN1 -t UTF-8`"
-        );
-        ReenactError::Line { path: path.to_owned(), line, reason }
-    })?;
-    // Excel writes a byte order mark in front of UTF-8.
-    Ok(text.strip_prefix('\u{FEFF}').map(str::to_owned).unwrap_or(text))
+    encoding::read_text(path).map_err(|e| match e {
+        TextError::NotUtf8(problem) => ReenactError::not_utf8(shown, problem),
+        e if e.is_missing() => {
+            let reason =
+                format!("it is missing: give the folder of an original run, with {folder} in it");
+            ReenactError::Unreadable { path: shown, reason }
+        }
+        e => ReenactError::Unreadable { path: shown, reason: e.to_string() },
+    })
 }
 
 impl Rows {

@@ -30,6 +30,44 @@ fn with(lines: &[&str]) -> String {
 }
 
 #[test]
+fn encodings() {
+    let place = Place::new();
+    let config = format!("experiment: game24\nsamples: 3\n{REQUEST}");
+    let wide = |encode: fn(u16) -> [u8; 2]| -> Vec<u8> {
+        config.encode_utf16().flat_map(encode).collect()
+    };
+    let utf32: Vec<u8> = config.chars().flat_map(|c| u32::from(c).to_le_bytes()).collect();
+    place.write("latin1.yaml", [config.as_bytes(), b"# caf\xe9\n"].concat());
+    place.write("utf16.yaml", [vec![0xff, 0xfe], wide(u16::to_le_bytes)].concat());
+    place.write("utf16be.yaml", wide(u16::to_be_bytes));
+    place.write("utf32.yaml", utf32);
+    place.write("template.yaml", format!("{config}template: latin1.txt\n"));
+    place.write("latin1.txt", b"caf\xe9 {{ numbers }}\n");
+    let iconv = "convert it with `iconv -f";
+    for (file, message) in [
+        (
+            "latin1.yaml",
+            format!(
+                "latin1.yaml, line 5: byte 0xE9 is not UTF-8; if it is Latin-1, {iconv} LATIN1 -t UTF-8`"
+            ),
+        ),
+        ("utf16.yaml", format!("utf16.yaml: it is UTF-16: {iconv} UTF-16 -t UTF-8`")),
+        ("utf16be.yaml", format!("utf16be.yaml: it is UTF-16BE: {iconv} UTF-16BE -t UTF-8`")),
+        ("utf32.yaml", format!("utf32.yaml: it is UTF-32LE: {iconv} UTF-32LE -t UTF-8`")),
+    ] {
+        let said = place.run(&format!("run {file}"));
+        assert_eq!((said.code, said.err), (2, format!("error: {message}\n")));
+    }
+    let said = place.run("run template.yaml");
+    let expected = "latin1.txt, line 1: byte 0xE9 is not UTF-8; if it is Latin-1, convert it with \
+                    `iconv -f LATIN1 -t UTF-8`";
+    assert!(said.code == 2 && said.err.contains(expected), "{}", said.err);
+    // A byte order mark is no part of the text.
+    place.write("mark.yaml", format!("\u{feff}{config}"));
+    assert_eq!(place.run("run mark.yaml").code, 0);
+}
+
+#[test]
 fn keys() {
     let text = session(&[
         &format!("experiment: game24\nsamples: 3\nsampels: 4\n{REQUEST}"),

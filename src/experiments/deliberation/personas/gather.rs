@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use super::pool::{Enriched, PoolError};
+use crate::encoding::read_text;
 use crate::explain::explain;
 use crate::inert::inert;
 use crate::run::SIMULATED_MARK;
@@ -28,7 +29,7 @@ pub struct Gathered {
 pub fn gather(path: &Path) -> Result<Gathered, PoolError> {
     let file = if path.is_dir() { path.join("participants.json") } else { path.to_owned() };
     let shown = file.display().to_string();
-    let text = std::fs::read_to_string(&file)
+    let text = read_text(&file)
         .map_err(|e| PoolError::Unreadable { path: shown.clone(), reason: e.to_string() })?;
     let wrong =
         |reason: &str| PoolError::NotAPool { path: shown.clone(), reason: inert(reason, 200) };

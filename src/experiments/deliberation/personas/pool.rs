@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::encoding::read_text;
 use crate::inert::inert;
 use crate::parse::demographics::{Demographics, from_object};
 
@@ -114,9 +115,9 @@ impl Pool {
     /// [`PoolError`]: unreadable, or with an entry that is no persona.
     pub fn read(path: &Path) -> Result<Pool, PoolError> {
         let shown = || path.display().to_string();
-        let text = match std::fs::read_to_string(path) {
+        let text = match read_text(path) {
             Ok(text) => text,
-            Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(Pool::default()),
+            Err(e) if e.is_missing() => return Ok(Pool::default()),
             Err(e) => return Err(PoolError::Unreadable { path: shown(), reason: e.to_string() }),
         };
         let wrong = |reason: String| PoolError::NotAPool { path: shown(), reason };

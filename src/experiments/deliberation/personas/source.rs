@@ -8,6 +8,7 @@ use serde_json::Value;
 use super::fetch::{FetchError, FetchLimits, fetch};
 use super::grammar::built_in;
 use super::language::is_english;
+use crate::encoding::read_text;
 use crate::experiments::random::shuffle;
 use crate::run::rng_for;
 
@@ -124,7 +125,7 @@ impl Collection {
     /// [`PersonaError::Unreadable`].
     pub fn file(path: &Path) -> Result<Self, PersonaError> {
         let name = path.display().to_string();
-        match std::fs::read_to_string(path) {
+        match read_text(path) {
             Ok(text) => Ok(Collection { found: read(&text), name }),
             Err(e) => Err(PersonaError::Unreadable { path: name, reason: e.to_string() }),
         }

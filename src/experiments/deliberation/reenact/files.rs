@@ -8,6 +8,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::config::{ConfigError, Wrong, load as load_yaml};
+use crate::encoding::{TextError, read_text};
 use crate::experiments::deliberation::check::check as check_config;
 use crate::experiments::deliberation::conditions::Condition;
 use crate::experiments::deliberation::config::Config;
@@ -196,14 +197,14 @@ impl Files {
 }
 
 fn text(path: &Path) -> Result<String, ReenactError> {
-    std::fs::read_to_string(path).map_err(|e| {
-        let reason = match e.kind() {
-            std::io::ErrorKind::NotFound => {
-                "missing: an original run cannot be executed again without it".to_owned()
-            }
-            _ => format!("cannot be read: {e}"),
-        };
-        ReenactError::Unreadable { path: path.display().to_string(), reason }
+    let shown = path.display().to_string();
+    read_text(path).map_err(|e| match e {
+        TextError::NotUtf8(problem) => ReenactError::not_utf8(shown, problem),
+        e if e.is_missing() => {
+            let reason = "missing: an original run cannot be executed again without it".to_owned();
+            ReenactError::Unreadable { path: shown, reason }
+        }
+        e => ReenactError::Unreadable { path: shown, reason: format!("cannot be read: {e}") },
     })
 }
 
@@ -223,6 +224,7 @@ fn of_config(error: ConfigError) -> ReenactError {
         ConfigError::Invalid { path, line, column, message, snippet: _ } => {
             ReenactError::Line { path, line, reason: format!("column {column}: {message}") }
         }
+        ConfigError::NotUtf8 { path, problem } => ReenactError::not_utf8(path, problem),
         ConfigError::Unreadable { path, reason } => ReenactError::Unreadable { path, reason },
         ConfigError::Value { path, key, message } => {
             ReenactError::Inconsistent { path, reason: format!("{key}: {message}") }

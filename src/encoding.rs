@@ -1,0 +1,95 @@
+//! Text files: UTF-8, with or without a byte order mark. Any other encoding is told, with the command that
+//! converts it.
+
+use std::io;
+use std::path::Path;
+
+/// The name of the encoding, for `iconv`, of bytes that are UTF-16 or UTF-32: they begin with a byte order mark, or
+/// with a character and zeros in one order or the other, which no text in UTF-8 does.
+pub fn wide(bytes: &[u8]) -> Option<&'static str> {
+    match bytes {
+        [0xFF, 0xFE, 0, 0, ..] | [0, 0, 0xFE, 0xFF, ..] => Some("UTF-32"),
+        [0, 0, 0, last, ..] if *last != 0 => Some("UTF-32BE"),
+        [first, 0, 0, 0, ..] if *first != 0 => Some("UTF-32LE"),
+        [0xFF, 0xFE, ..] | [0xFE, 0xFF, ..] => Some("UTF-16"),
+        [0, second, ..] if *second != 0 => Some("UTF-16BE"),
+        [first, 0, ..] if *first != 0 => Some("UTF-16LE"),
+        _ => None,
+    }
+}
+
+/// Why bytes are no text in UTF-8.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NotUtf8 {
+    /// The line, from 1, of the first byte that does not fit; none if the whole file is in another encoding.
+    pub line: Option<u64>,
+    /// What is wrong, and how to convert it.
+    pub reason: String,
+}
+
+impl NotUtf8 {
+    /// The message with the file.
+    #[must_use]
+    pub fn of(&self, path: &str) -> String {
+        let NotUtf8 { line, reason } = self;
+        match line {
+            Some(line) => format!("{path}, line {line}: {reason}"),
+            None => format!("{path}: {reason}"),
+        }
+    }
+}
+
+/// Why a text file cannot be read.
+#[derive(Debug, thiserror::Error)]
+pub enum TextError {
+    /// What the system says.
+    #[error("{0}")]
+    Io(#[from] io::Error),
+    /// It is in another encoding.
+    #[error("{}{}", in_line(.0), .0.reason)]
+    NotUtf8(NotUtf8),
+}
+
+fn in_line(problem: &NotUtf8) -> String {
+    problem.line.map(|line| format!("line {line}: ")).unwrap_or_default()
+}
+
+impl TextError {
+    /// Whether there is no such file.
+    #[must_use]
+    pub fn is_missing(&self) -> bool {
+        matches!(self, TextError::Io(e) if e.kind() == io::ErrorKind::NotFound)
+    }
+}
+
+/// Reads a file.
+///
+/// # Errors
+/// [`TextError`].
+pub fn read_text(path: &Path) -> Result<String, TextError> {
+    decode(std::fs::read(path)?).map_err(TextError::NotUtf8)
+}
+
+/// The text that bytes are.
+///
+/// # Errors
+/// [`NotUtf8`].
+pub fn decode(bytes: Vec<u8>) -> Result<String, NotUtf8> {
+    if let Some(name) = wide(&bytes) {
+        let reason = format!("it is {name}: convert it with `iconv -f {name} -t UTF-8`");
+        return Err(NotUtf8 { line: None, reason });
+    }
+    let text = String::from_utf8(bytes).map_err(|e| {
+        let (good, bytes) = (e.utf8_error().valid_up_to(), e.as_bytes());
+        let before = bytes.iter().take(good);
+        let line = before.filter(|byte| **byte == b'\n').count() as u64 + 1;
+        let byte = bytes.get(good).copied().unwrap_or_default();
+        let reason = format!(
+            "byte 0x{byte:02X} is not UTF-8; if it is Latin-1, convert it with \
+             `iconv -f LATIN1 -t UTF-8`"
+        );
+        NotUtf8 { line: Some(line), reason }
+    })?;
+    // Excel writes a byte order mark in front of UTF-8, and so do editors on Windows.
+    Ok(text.strip_prefix('\u{FEFF}').map(str::to_owned).unwrap_or(text))
+}
