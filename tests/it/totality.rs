@@ -188,7 +188,6 @@ fn thread_time() -> Duration {
 }
 
 #[test]
-#[expect(clippy::disallowed_methods, reason = "what is tested is how long it takes")]
 fn four_times_the_text_takes_about_four_times_as_long() {
     const LENGTH: usize = 15_000;
     let timed = |parse: &dyn Fn(&str), text: &str| {
