@@ -34,10 +34,11 @@
 //! preposition (`You ride to LOCATION: Boot Hill.`, also in brackets) or a verb (`You face COMBAT: Sal!`), and in front of its verb
 //! (`LOCATION: Boot Hill looms ahead.`).
 
+use super::bounds::closed;
 use super::model::Narrative;
 use super::scan::{Mark, Marker, scan};
 use super::story::Story;
-use super::values::{Reader, Region, closed};
+use super::values::{Reader, Region};
 
 /// How often a text is gone through.
 const PASSES: usize = 4;

@@ -9,6 +9,7 @@
 //! - `character@1` ([`character_parser`]): a name and seven attributes.
 //! - [`clean_text`]: prose for showing, without markers and dice.
 
+mod bounds;
 mod character;
 mod clean;
 mod decision;

@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use super::bounds::{behind_fence, broken_off, json_start, line_length, opening};
 use super::items::{self, And};
 use super::model::Narrative;
 use super::names::{Thing, names, one};
@@ -339,66 +340,4 @@ fn wrapped(line: &str) -> Option<(&str, usize)> {
     let length = inner.find(close)?;
     let rest = inner.get(length..)?.trim_start_matches(close);
     Some((inner.get(..length)?, line.len() - rest.len()))
-}
-
-fn line_length(text: &str) -> usize {
-    text.find(['\n', '\r']).unwrap_or(text.len())
-}
-
-/// Where a value in brackets would start: behind white space, and behind a fence around it.
-fn opening(text: &str) -> usize {
-    let bare = text.trim_start();
-    let fenced = bare
-        .strip_prefix("```")
-        .map(|rest| rest.trim_start_matches(|c: char| c.is_ascii_alphabetic()).trim_start());
-    text.len() - fenced.filter(|rest| rest.starts_with(['[', '{'])).unwrap_or(bare).len()
-}
-
-/// Where JSON starts that is a list of texts or of objects, or an object, if a value is one.
-fn json_start(rest: &str) -> Option<usize> {
-    let open = opening(rest);
-    let inner = rest.get(open..)?;
-    let first = inner.strip_prefix('[').map(str::trim_start);
-    let is_list = first.is_some_and(|first| first.starts_with(['"', '“', '{', '\'']));
-    (is_list || inner.starts_with('{')).then_some(open)
-}
-
-/// Where a list of texts ends if the quote of one is not closed on its line, and the line below is none of
-/// the list's: no name goes on there, but the story does.
-fn broken_off(text: &str) -> Option<usize> {
-    text.strip_prefix('[')?.trim_start().strip_prefix('"')?;
-    let (mut is_text, mut escaped) = (false, false);
-    for (at, c) in text.char_indices() {
-        match c {
-            _ if escaped => escaped = false,
-            '\\' => escaped = true,
-            '"' => is_text = !is_text,
-            ']' if !is_text => return None,
-            '\n' if is_text => {
-                let next = text.get(at..)?.trim_start();
-                let is_over = !next.is_empty() && !next.starts_with(['"', '“', ',', ']', '{', '}']);
-                if is_over {
-                    return Some(at);
-                }
-            }
-            _ => {}
-        }
-    }
-    None
-}
-
-/// The end of a value, behind the fence that was opened before it.
-fn behind_fence(text: &str, start: usize, open: usize, end: usize) -> usize {
-    let is_fenced = text.get(start..start + open).is_some_and(|t| t.contains("```"));
-    let rest = text.get(end..).unwrap_or_default();
-    let closed = rest.trim_start().strip_prefix("```").filter(|_| is_fenced);
-    closed.map_or(end, |rest| text.len() - rest.len())
-}
-
-/// The end of a value, behind what closes what was opened before the marker.
-pub(super) fn closed(text: &str, end: usize, closers: &[char]) -> usize {
-    let rest = text.get(end..).unwrap_or_default();
-    let bare = rest.trim_start_matches([' ', '.']).trim_start_matches(|c| closers.contains(&c));
-    let is_closed = !closers.is_empty() && bare.len() < rest.trim_start_matches([' ', '.']).len();
-    if is_closed { text.len() - bare.len() } else { end }
 }
