@@ -60,15 +60,10 @@ pub fn verify_run(
         let events = match reader.events(run, chain.head.seq, 2048) {
             Ok(events) if events.is_empty() => break,
             Ok(events) => events,
-            // Read one by one up to the damaged one, so that everything before it is checked.
+            // All before it has been read.
             Err(LogError::Corrupt { seq, what, .. }) => {
-                let sound = seq.0.saturating_sub(chain.head.seq.0 + 1);
-                let before = match usize::try_from(sound) {
-                    Ok(n) if n > 0 => reader.events(run, chain.head.seq, n)?,
-                    _ => Vec::new(),
-                };
-                problem = before.iter().find_map(|event| chain.add(event).err());
-                problem = problem.or(Some(Problem { run: Some(run), seq: Some(seq), what }));
+                let damaged = Problem { run: Some(run), seq: Some(seq), what };
+                problem = Some(chain.missing_before(seq).unwrap_or(damaged));
                 break;
             }
             Err(e) => return Err(e),
@@ -162,16 +157,27 @@ impl Chain {
         }
     }
 
+    /// What is missing if this event is the next that there is.
+    fn missing_before(&self, seq: Seq) -> Option<Problem> {
+        let due = self.head.seq.next();
+        let what = match seq.0.checked_sub(due.0) {
+            None | Some(0) => return None,
+            Some(1) => "the event is missing".to_owned(),
+            Some(n) => format!("{n} events are missing from here on"),
+        };
+        Some(Problem { run: Some(self.run), seq: Some(due), what })
+    }
+
     fn add(&mut self, stored: &StoredEvent) -> Result<(), Problem> {
         let run = Some(self.run);
         let problem = |what: String| Problem { run, seq: Some(stored.seq), what };
+        if let Some(missing) = self.missing_before(stored.seq) {
+            return Err(missing);
+        }
         let due = self.head.seq.next();
-        if stored.seq != due {
-            let what = match stored.seq.0 - due.0 {
-                1 => "the event is missing".to_owned(),
-                n => format!("{n} events are missing from here on"),
-            };
-            return Err(Problem { run: Some(self.run), seq: Some(due), what });
+        if stored.seq < due {
+            let what = "another event is in its place".to_owned();
+            return Err(Problem { run, seq: Some(due), what });
         }
         let hash = Link::of_stored(stored).hash_after(self.head.hash);
         if hash != stored.hash {

@@ -214,7 +214,8 @@ fn keys(reader: &SqliteReader, problems: &mut Vec<String>) -> rusqlite::Result<(
         let (id, what) = row?;
         problems.push(format!("the index content_keys {what} content {id}"));
     }
-    let last = "SELECT user_version > (SELECT coalesce(max(id), 0) FROM contents) FROM pragma_user_version";
+    let last = "SELECT user_version NOT BETWEEN 0 AND (SELECT coalesce(max(id), 0) FROM contents)
+        FROM pragma_user_version";
     if reader.db.query_row(last, [], |r| r.get(0))? {
         problems.push("the user_version names a content that is not there".to_owned());
     }

@@ -111,6 +111,7 @@ impl Reader for SqliteReader {
         if self.kinds.is_empty() {
             self.load_kinds().map_err(|e| self.error(&e))?;
         }
+        let from = after;
         let mut reread = false;
         loop {
             let read = || -> rusqlite::Result<Result<Vec<StoredEvent>, Damage>> {
@@ -122,14 +123,18 @@ impl Reader for SqliteReader {
                 let mut rows = select.query(bounds)?;
                 let mut events = Vec::with_capacity(limit.clamp(0, 4096) as usize);
                 let mut bytes = 0;
+                let mut last = from;
                 while bytes < MOST_BYTES
                     && let Some(row) = rows.next()?
                 {
-                    match stored(row, run, started, &self.kinds) {
+                    match stored(row, run, started, &self.kinds).and_then(|e| in_order(e, last)) {
                         Ok(event) => {
                             bytes += size(&event);
+                            last = event.seq;
                             events.push(event);
                         }
+                        // Met again by whoever asks for more.
+                        Err(_) if !events.is_empty() => break,
                         Err(damage) => return Ok(Err(damage)),
                     }
                 }
@@ -212,6 +217,13 @@ fn size(event: &StoredEvent) -> usize {
 struct Damage {
     seq: Seq,
     what: &'static str,
+}
+
+/// SQLite takes rows to be in order: in a damaged file they need not be, and reading on from one that is
+/// earlier would never end.
+fn in_order(event: StoredEvent, last: Seq) -> Result<StoredEvent, Damage> {
+    let what = "another event is in its place";
+    if event.seq > last { Ok(event) } else { Err(Damage { seq: last.next(), what }) }
 }
 
 const UNKNOWN_KIND: &str = "its kind is not in the table kinds";

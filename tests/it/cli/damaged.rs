@@ -120,3 +120,47 @@ fn what_a_hostile_log_claims_is_not_believed() {
     }
     assert_said!("damaged_hostile", all);
 }
+
+/// The bytes of a row's number in the file, changed to those of an earlier one: SQLite reads the rows in
+/// the order in which they stand.
+#[test]
+fn events_out_of_order_are_told() {
+    let place = Place::with_run();
+    let path = place.path("retold.db");
+    let db = Connection::open(&path).unwrap();
+    db.execute_batch("PRAGMA wal_checkpoint(TRUNCATE)").unwrap();
+    drop(db);
+    let mut file = std::fs::read(&path).unwrap();
+    // (1 << 32) + 12, as a number of as many bytes as it needs.
+    let twelve = [0x90, 0x80, 0x80, 0x80, 12];
+    let places: Vec<usize> =
+        (0..file.len() - 5).filter(|at| file[*at..*at + 5] == twelve).collect();
+    assert_eq!(places.len(), 1, "the event stands in one place");
+    file[places[0] + 4] = 4;
+    std::fs::write(&path, file).unwrap();
+    let said = place.run("verify");
+    assert_eq!(said.code, 1, "{}{}", said.out, said.err);
+    let first = said.out.lines().next().unwrap();
+    assert!(first.ends_with(", seq 12: another event is in its place"), "{first}");
+    for args in ["export latest", "replay latest", "check latest", "log latest"] {
+        let said = place.run(args);
+        assert!((0..=1).contains(&said.code), "{args}: {}{}", said.out, said.err);
+    }
+}
+
+#[test]
+fn what_is_missing_is_told_before_damage_that_comes_later() {
+    let place = damaged(
+        "DROP TRIGGER events_no_delete; DROP TRIGGER events_no_update;
+         DELETE FROM events WHERE id = (1 << 32) + 5; UPDATE events SET time = 'x' WHERE id = (1 << 32) + 9",
+    );
+    let said = place.run("verify");
+    assert_eq!(said.code, 1, "{}{}", said.out, said.err);
+    let first = said.out.lines().next().unwrap();
+    assert!(first.ends_with(", seq 5: the event is missing"), "{first}");
+    assert!(
+        said.out.contains("the trigger events_no_delete"),
+        "the rest is looked at: {}",
+        said.out
+    );
+}
