@@ -1,6 +1,6 @@
 //! `retold export`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
 use serde_json::json;
@@ -20,7 +20,7 @@ use crate::log::{LogError, Reader};
 pub(super) struct Args {
     /// The run: first digits of its id, or `latest`.
     run: String,
-    /// The file; .gz and .zst are compressed. Standard output if not given.
+    /// The file; .gz and .zst are compressed. Standard output if not given, or `-`.
     file: Option<PathBuf>,
     /// What to write.
     #[arg(long = "as", value_enum, default_value = "recording")]
@@ -63,7 +63,7 @@ pub(super) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     let Args { run, file, format, force } = args;
     let selected = select::run(global, &run)?;
     let mut reader = selected.log.reader()?;
-    let Some(path) = file else {
+    let Some(path) = file.filter(|path| path != Path::new("-")) else {
         format.write::<CliError>(reader.as_mut(), selected.run, &mut |line| {
             output.raw(format!("{line}\n").as_bytes())
         })?;

@@ -111,6 +111,8 @@ fn exports_replace_nothing_unasked() {
     assert_said!("files_export", shown);
     place.ok("export latest there.jsonl --force");
     assert_eq!(place.read("there.jsonl"), place.ok("export latest"));
+    assert_eq!(place.read("there.jsonl"), place.ok("export latest -"));
+    assert!(!place.path("-").exists());
 }
 
 #[test]
