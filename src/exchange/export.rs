@@ -8,7 +8,7 @@ use serde_json::json;
 use super::recording::FORMAT;
 use crate::content::Content;
 use crate::event::StoredEvent;
-use crate::event::chain::Link;
+use crate::event::chain::{Head, Link};
 use crate::id::{ContentHash, PromptHash, RunId, Seq};
 use crate::log::{LogError, Reader, externalise};
 use crate::prompt::CanonicalError;
@@ -19,7 +19,8 @@ const BATCH: usize = 1024;
 /// Writes a run, line by line, to wherever `line` puts it. Gives the number of events.
 ///
 /// # Errors
-/// [`LogError`] if the log cannot be read, or whatever `line` raises.
+/// [`LogError`] if the log cannot be read, or whatever `line` raises. [`LogError::Corrupt`] at an event
+/// that does not follow from the one before: nobody could import what is written.
 pub fn export_recording<E: From<LogError>>(
     reader: &mut dyn Reader,
     run: RunId,
@@ -37,15 +38,23 @@ pub fn export_recording<E: From<LogError>>(
     }
     line(&header.to_string())?;
     let mut given = Given::default();
-    let mut after = Seq(0);
+    let mut after = Head::START;
     loop {
-        let mut events = reader.events(run, after, BATCH)?;
+        let mut events = reader.events(run, after.seq, BATCH)?;
         events.retain(|e| e.seq <= end);
-        let Some(last) = events.last() else { return Ok(after.0) };
-        after = last.seq;
+        if events.is_empty() {
+            return Ok(after.seq.0);
+        }
         for event in &events {
+            let link = Link::of_stored(event);
+            let seq = after.seq.next();
+            if event.seq != seq || link.hash_after(after.hash) != event.hash {
+                let what = "it is missing or not as it was written";
+                return Err(LogError::Corrupt { run, seq, what: what.to_owned() }.into());
+            }
+            after = Head { seq, hash: event.hash };
             given.needed_by(reader, event, line)?;
-            let mut text = Link::of_stored(event).canonical();
+            let mut text = link.canonical();
             // The canonical event, with its hash as one more field at the end.
             text.truncate(text.len() - 1);
             line(&format!("{text},\"hash\":\"{}\"}}", event.hash))?;

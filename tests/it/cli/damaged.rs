@@ -53,6 +53,23 @@ fn verify_finds_it() {
     assert_said!("damaged_verify", all);
 }
 
+/// A recording that nobody could import is not written.
+#[test]
+fn a_run_with_a_missing_or_changed_event_is_not_exported() {
+    let mut all = String::new();
+    for change in [
+        "DROP TRIGGER events_no_delete; DELETE FROM events WHERE id & 4294967295 = 3",
+        "DROP TRIGGER events_no_update; UPDATE events SET time = time + 1 WHERE id & 4294967295 = 4",
+    ] {
+        let place = damaged(change);
+        let said = place.run("export latest run.jsonl");
+        all.push_str(&format!("-- {change}\n{}\n", place.shown("export latest run.jsonl", &said)));
+        assert_eq!(said.code, 1, "{change}");
+        assert!(!place.path("run.jsonl").exists(), "{change}");
+    }
+    assert_said!("damaged_export", all);
+}
+
 #[test]
 fn every_command_tells_of_it() {
     let mut all = String::new();
