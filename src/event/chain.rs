@@ -194,10 +194,15 @@ impl<'a> Link<'a> {
 
     /// The hash that follows `previous`.
     pub fn hash_after(&self, previous: EventHash) -> EventHash {
-        let mut hasher = blake3::Hasher::new();
-        hasher.update(DOMAIN).update(&previous.0).update(self.canonical().as_bytes());
-        EventHash(*hasher.finalize().as_bytes())
+        hash_after(previous, &self.canonical())
     }
+}
+
+/// The hash that follows `previous` for an event of these canonical bytes.
+pub fn hash_after(previous: EventHash, canonical: &str) -> EventHash {
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(DOMAIN).update(&previous.0).update(canonical.as_bytes());
+    EventHash(*hasher.finalize().as_bytes())
 }
 
 /// How the chain names a content: its hash, and whether it is a vector.

@@ -8,7 +8,7 @@ use serde_json::json;
 use super::recording::FORMAT;
 use crate::content::Content;
 use crate::event::StoredEvent;
-use crate::event::chain::{Head, Link};
+use crate::event::chain::{Head, Link, hash_after};
 use crate::id::{ContentHash, PromptHash, RunId, Seq};
 use crate::log::{LogError, Reader, externalise};
 use crate::prompt::CanonicalError;
@@ -46,15 +46,14 @@ pub fn export_recording<E: From<LogError>>(
             return Ok(after.seq.0);
         }
         for event in &events {
-            let link = Link::of_stored(event);
+            let mut text = Link::of_stored(event).canonical();
             let seq = after.seq.next();
-            if event.seq != seq || link.hash_after(after.hash) != event.hash {
+            if event.seq != seq || hash_after(after.hash, &text) != event.hash {
                 let what = "it is missing or not as it was written";
                 return Err(LogError::Corrupt { run, seq, what: what.to_owned() }.into());
             }
             after = Head { seq, hash: event.hash };
             given.needed_by(reader, event, line)?;
-            let mut text = link.canonical();
             // The canonical event, with its hash as one more field at the end.
             text.truncate(text.len() - 1);
             line(&format!("{text},\"hash\":\"{}\"}}", event.hash))?;

@@ -20,6 +20,6 @@ mod typed;
 pub use canonical::{CanonicalError, canonical, hash_of};
 pub use difference::{Difference, first_difference};
 pub(crate) use difference::{shared_messages, unified};
-pub use request::{Api, Request, RequestError};
+pub use request::{Api, LONGEST_REQUEST, Request, RequestError};
 pub use transport::{TRANSPORT_FIELDS, TRANSPORT_VERSION};
 pub use typed::{ChatRequest, EmbeddingRequest, Message, Role};

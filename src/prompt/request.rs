@@ -43,6 +43,12 @@ pub enum RequestError {
         /// What it is: `NaN` or `inf`.
         value: String,
     },
+    /// Longer than [`LONGEST_REQUEST`].
+    #[error("a request of {bytes} bytes is too long: at most {LONGEST_REQUEST}")]
+    TooLong {
+        /// The length of its canonical form.
+        bytes: usize,
+    },
     /// It has no canonical form.
     #[error(transparent)]
     Canonical(#[from] CanonicalError),
@@ -50,6 +56,10 @@ pub enum RequestError {
     #[error("not a canonical request: {0}")]
     NotCanonical(String),
 }
+
+/// The longest request, in bytes of its canonical form. Whoever reads a log takes no longer one, since a short
+/// skeleton may name a long text thousands of times; a line of JSON Lines may be twice as long.
+pub const LONGEST_REQUEST: usize = 128 << 20;
 
 /// What is asked of a model: canonical, hashed, cheap to clone.
 #[derive(Clone)]
@@ -96,6 +106,7 @@ impl Request {
         write_canonical(&body, &mut canonical)?;
         // Writing to a string cannot fail.
         let _ = write!(canonical, ",\"v\":{TRANSPORT_VERSION}}}");
+        short_enough(canonical.len())?;
         let hash = PromptHash(hash_of(canonical.as_bytes()));
         Ok(Request(Arc::new(Inner { api, body, canonical, hash })))
     }
@@ -197,5 +208,23 @@ impl Eq for Request {}
 impl fmt::Debug for Request {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Request({})", self.0.hash.short(12))
+    }
+}
+
+/// What is written can be read again.
+fn short_enough(bytes: usize) -> Result<(), RequestError> {
+    if bytes > LONGEST_REQUEST { Err(RequestError::TooLong { bytes }) } else { Ok(()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_request_that_nobody_would_read_again_is_none() {
+        assert!(short_enough(LONGEST_REQUEST).is_ok());
+        let error = short_enough(LONGEST_REQUEST + 1).unwrap_err();
+        let said = "a request of 134217729 bytes is too long: at most 134217728";
+        assert_eq!(error.to_string(), said);
     }
 }

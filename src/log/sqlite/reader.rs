@@ -14,7 +14,7 @@ use crate::id::{CallPath, EventHash, PromptHash, RunId, Seq, Time};
 use crate::log::backend::{Reader, RunHead};
 use crate::log::error::LogError;
 use crate::log::skeleton::expand;
-use crate::prompt::Request;
+use crate::prompt::{LONGEST_REQUEST, Request};
 
 pub(super) struct SqliteReader {
     pub(super) db: Connection,
@@ -71,9 +71,6 @@ impl SqliteReader {
 
 /// How many bytes of contents and bodies are read together: a content may be large, and many events have it.
 const MOST_BYTES: usize = 32 << 20;
-
-/// The longest request, in bytes: a short skeleton may name a long text thousands of times.
-const LONGEST_REQUEST: usize = 256 << 20;
 
 const EVENTS: &str = "
     SELECT e.id, e.kind, e.time, e.call, e.sample, e.request, q.hash, e.cause, e.content, c.body,
