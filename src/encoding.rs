@@ -4,6 +4,8 @@
 use std::io;
 use std::path::Path;
 
+use crate::open::read_text_bytes;
+
 /// The name of the encoding, for `iconv`, of bytes that are UTF-16 or UTF-32: they begin with a byte order mark, or
 /// with a character and zeros in one order or the other, which no text in UTF-8 does.
 pub fn wide(bytes: &[u8]) -> Option<&'static str> {
@@ -62,12 +64,26 @@ impl TextError {
     }
 }
 
-/// Reads a file.
+/// The longest file of data, in bytes: tables, personas, outputs of other programs.
+const LONGEST: u64 = 256 << 20;
+
+/// The longest file that a person writes, in bytes: a config, a template, a key.
+const LONGEST_BY_HAND: u64 = 4 << 20;
+
+/// Reads a file of data, of at most 256 MB.
 ///
 /// # Errors
 /// [`TextError`].
 pub fn read_text(path: &Path) -> Result<String, TextError> {
-    decode(std::fs::read(path)?).map_err(TextError::NotUtf8)
+    decode(read_text_bytes(path, LONGEST)?).map_err(TextError::NotUtf8)
+}
+
+/// Reads a file that a person writes, of at most 4 MB: a config, a template, a key.
+///
+/// # Errors
+/// [`TextError`].
+pub fn read_by_hand(path: &Path) -> Result<String, TextError> {
+    decode(read_text_bytes(path, LONGEST_BY_HAND)?).map_err(TextError::NotUtf8)
 }
 
 /// The text that bytes are.

@@ -125,6 +125,11 @@ hex_id!(
     32
 );
 hex_id!(
+    /// A link of the log's own chain, its ledger; the last one says what the whole log holds.
+    LedgerHash,
+    32
+);
+hex_id!(
     /// The outcome digest: BLAKE3-256 over decisions and occurrences, in order, without times.
     OutcomeDigest,
     32

@@ -1,10 +1,12 @@
 //! Every LLM call is told once and can be retold for ever.
 
 pub mod audit;
+pub mod beside;
 pub mod check;
 pub mod cli;
 pub mod config;
 pub mod content;
+mod draft;
 pub mod encoding;
 pub mod event;
 pub mod exchange;
@@ -16,12 +18,14 @@ pub mod jsonl;
 pub mod log;
 mod lookup;
 pub mod model;
+mod open;
 pub mod parse;
 pub mod prompt;
 pub mod run;
 pub mod stats;
 pub mod table;
 pub mod template;
+mod values;
 
 /// The program and its version, as recorded in every run.
 pub const PROGRAM: &str = concat!("retold ", env!("CARGO_PKG_VERSION"));

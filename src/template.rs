@@ -1,7 +1,11 @@
 //! Prompt templates: text with `{name}` where values go.
 //!
 //! The syntax is that of the source documents: single braces around an expression, no escaping, the
-//! last newline kept. Statements (`{% for %}`) and comments (`{# #}`) work as in Jinja.
+//! last newline kept. Statements (`{% for %}`) and comments (`{# #}`) work as in Jinja, but for those that could make a
+//! prompt of any length (macros, includes, captured blocks, recursive loops, texts that are put together and kept).
+//! A prompt has at most 4 MB.
+
+mod bounds;
 
 use std::collections::BTreeSet;
 
@@ -9,6 +13,8 @@ use minijinja::syntax::SyntaxConfig;
 use minijinja::{AutoEscape, Environment, ErrorKind, UndefinedBehavior};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+
+use self::bounds::{LONGEST_PROMPT, Prompt};
 
 /// A template, whole, as settings record it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -50,12 +56,14 @@ impl Templates {
             .build()
             .map_err(|e| error("syntax", &e))?;
         let mut environment = Environment::new();
-        environment.set_syntax(syntax);
+        environment.set_syntax(syntax.clone());
         environment.set_undefined_behavior(UndefinedBehavior::Strict);
         // A template of a foreign recording must end: this is more than any prompt takes.
         environment.set_fuel(Some(5_000_000));
         environment.set_auto_escape_callback(|_| AutoEscape::None);
         for (name, text) in templates {
+            bounds::check(&text, &syntax)
+                .map_err(|reason| TemplateError { name: name.clone(), reason })?;
             let added = environment.add_template_owned(name.clone(), text);
             added.map_err(|e| error(&name, &e))?;
         }
@@ -80,13 +88,21 @@ impl Templates {
     /// [`TemplateError`]: no such template, or a value it needs is missing.
     pub fn render(&self, name: &str, values: impl Serialize) -> Result<String, TemplateError> {
         let template = self.0.get_template(name).map_err(|e| error(name, &e))?;
-        template.render(minijinja::value::Serde(&values)).map_err(|e| match e.kind() {
+        let mut prompt = Prompt::default();
+        let rendered =
+            template.render_captured_to(minijinja::value::Serde(&values), &mut prompt).map(drop);
+        rendered.map_err(|e| match e.kind() {
+            ErrorKind::WriteFailure => TemplateError {
+                name: name.to_owned(),
+                reason: format!("it makes a prompt of more than {} MB", LONGEST_PROMPT >> 20),
+            },
             ErrorKind::UndefinedError => {
                 let values = serde_json::to_value(&values).unwrap_or_default();
                 self.unknown(name, &values).unwrap_or_else(|| error(name, &e))
             }
             _ => error(name, &e),
-        })
+        })?;
+        Ok(prompt.into_text())
     }
 
     /// The variables that a template names, such as `topic.description`; those that it makes itself, as in

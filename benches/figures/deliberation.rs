@@ -41,7 +41,7 @@ pub(crate) fn measure() {
     let (study, experiment) = config(&[]);
     let folder = tempfile::tempdir().unwrap();
     let log = folder.path().join("log.db");
-    let go = |mode| execute_at(experiment.as_ref(), model(study.seed), study.seed, &log, mode);
+    let go = |mode| execute_at(experiment.as_ref(), model(study.seed), study.seed, &log, mode, 64);
     let exchanges = go(Mode::Record).progress.exchanges as usize;
 
     let events = events(&log);

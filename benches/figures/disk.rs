@@ -76,6 +76,7 @@ fn real(style: &str) {
         model: Some(Arc::new(model) as Arc<dyn Model>),
         retry: RetryPolicy::default(),
         throttle: Throttle::new(&Limits { concurrency: 64, ..Limits::default() }).unwrap(),
+        prices: retold::model::Prices::default(),
         signal: Signal::default(),
         on_progress: Box::new(|_| {}),
     };

@@ -19,7 +19,7 @@ pub(crate) fn measure() {
     let (study, experiment) = config(&["participants_per_condition=50".to_owned()]);
     let folder = tempfile::tempdir().unwrap();
     let log = folder.path().join("log.db");
-    execute_at(experiment.as_ref(), model(study.seed), study.seed, &log, Mode::Record);
+    execute_at(experiment.as_ref(), model(study.seed), study.seed, &log, Mode::Record, 64);
     let backend = SqliteBackend::open(&log, SqliteOptions::default()).unwrap();
     let events = backend.reader().unwrap().events(RUN, Seq(0), usize::MAX).unwrap();
     let facts: Vec<String> = events

@@ -16,10 +16,13 @@ mod deliberation;
 mod disk;
 mod fold;
 mod hash;
+mod http;
 mod memory;
 mod parse;
 mod replay;
+mod server;
 mod study;
+mod writers;
 
 use std::time::Duration;
 
@@ -34,8 +37,18 @@ fn main() {
     {
         return memory::child(path);
     }
-    let all: [(&str, fn()); 9] = [
+    if wanted == ["http-server"] {
+        return server::child();
+    }
+    if let [child, kind, path, number, events] = wanted.as_slice()
+        && child == "writers-child"
+    {
+        let (number, events) = (number.parse().unwrap(), events.parse().unwrap());
+        return writers::child(kind, path.as_ref(), number, events);
+    }
+    let all: [(&str, fn()); 11] = [
         ("append", append::measure),
+        ("http", http::measure),
         ("replay", replay::measure),
         ("deliberation", deliberation::measure),
         ("fold", fold::measure),
@@ -44,6 +57,7 @@ fn main() {
         ("parse", parse::measure),
         ("disk", disk::measure),
         ("memory", memory::measure),
+        ("writers", writers::measure),
     ];
     println!("| figure | retold | reference | ratio |\n|---|---|---|---|");
     for (name, measure) in all {

@@ -112,21 +112,22 @@ pub(crate) const RUN: RunId = RunId([7; 8]);
 
 /// Records or replays a study in a log file.
 pub(crate) fn go(study: &Study, path: &Path, mode: Mode) -> Ended {
-    let ended = execute_at(study, Arc::new(study.clone()), 0, path, mode);
+    let ended = execute_at(study, Arc::new(study.clone()), 0, path, mode, 64);
     assert_eq!(ended.progress.exchanges as usize, study.exchanges());
     ended
 }
 
-/// Records or replays any experiment in a log file.
+/// Records or replays any experiment in a log file, so many calls at a time.
 pub(crate) fn execute_at(
     experiment: &dyn AnyExperiment,
     model: Arc<dyn Model>,
     seed: u64,
     path: &Path,
     mode: Mode,
+    concurrency: usize,
 ) -> Ended {
     let backend = SqliteBackend::open_or_create(path, SqliteOptions::default()).unwrap();
-    let limits = Limits { concurrency: 64, ..Limits::default() };
+    let limits = Limits { concurrency, ..Limits::default() };
     let setup = Setup {
         log: Log::new(Arc::new(backend)),
         run: RUN,
@@ -141,6 +142,7 @@ pub(crate) fn execute_at(
         model: (mode != Mode::Replay).then_some(model),
         retry: RetryPolicy::default(),
         throttle: Throttle::new(&limits).unwrap(),
+        prices: retold::model::Prices::default(),
         signal: Signal::default(),
         on_progress: Box::new(|_| {}),
     };

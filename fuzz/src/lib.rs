@@ -58,6 +58,14 @@ fn repair(text: &str) {
     if let Ok(value) = serde_json::from_str::<Value>(text) {
         assert_eq!(repaired.value, Some(value), "valid JSON keeps its value");
     }
+    // What is remembered of one value decides nothing about the next.
+    let mut at = 0;
+    for value in json_repair::values(text) {
+        let alone = json_repair::first(&text[at..]).expect("it is there");
+        let same = (&alone.value, &alone.repairs) == (&value.value, &value.repairs);
+        assert!(same && at + alone.end == value.end, "{alone:?} at {at}, and {value:?}");
+        at = value.end.max(value.start + 1);
+    }
     let written = serde_json::to_string(&repaired.value).expect("a value is JSON");
     assert!(serde_json::from_str::<Value>(&written).is_ok());
 }

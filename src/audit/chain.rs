@@ -1,14 +1,17 @@
 //! From a decision back to its prompt.
 
+use std::collections::BTreeSet;
+
 use serde::Deserialize;
 
 use super::error::AuditError;
-use super::events::Events;
+use super::events::{not_found, question};
 use super::folded::{Folded, folded};
+use super::index::Index as Relations;
 use super::target::Target;
 use crate::event::{DecisionMade, Event, Occurred};
 use crate::id::{CallPath, EventHash, RunId, Sample, Seq};
-use crate::log::{LogError, Reader};
+use crate::log::{Index, LogError, Reader, each_event_at};
 use crate::parse::ParserSpec;
 use crate::parse::registry;
 use crate::prompt::Request;
@@ -56,19 +59,12 @@ pub struct Audit {
 /// # Errors
 /// [`AuditError`].
 pub fn audit(reader: &mut dyn Reader, run: RunId, target: &Target) -> Result<Audit, AuditError> {
-    let events = Events::of(reader, run, target)?;
-    let question = match events.question(run, target) {
-        // The calls to compare with are not among what was kept.
-        Err(AuditError::NotFound { .. }) => {
-            let first = Events::of(reader, run, &Target::Seq(Seq(0)))?;
-            return Err(first.not_found(run, target));
-        }
-        other => other?,
-    };
+    let index = Index::open(reader, run)?;
+    let question = question(reader, run, &index, target)?;
     let (Some(call), Some(sample), Some(prompt)) =
         (&question.call, question.sample, question.prompt)
     else {
-        return Err(events.not_found(run, target));
+        return Err(not_found(reader, run, &index, target)?);
     };
     let request = reader.request(prompt)?.ok_or_else(|| LogError::Corrupt {
         run,
@@ -89,7 +85,8 @@ pub fn audit(reader: &mut dyn Reader, run: RunId, target: &Target) -> Result<Aud
         folded: Vec::new(),
     };
     let corrupt = |e: crate::event::EventError| LogError::Corrupt { run, seq: e.seq, what: e.what };
-    for stored in &events.0 {
+    let belonging = belonging(reader, &index, question.seq)?;
+    each_event_at::<LogError>(reader, run, &belonging, |stored| {
         let link = |event| Link { seq: stored.seq, hash: stored.hash, event };
         let event = stored.event().map_err(corrupt)?;
         let answers = |seq| audit.answer.as_ref().is_some_and(|a: &Link<Event>| a.seq == seq);
@@ -112,7 +109,8 @@ pub fn audit(reader: &mut dyn Reader, run: RunId, target: &Target) -> Result<Aud
             }
             _ => {}
         }
-    }
+        Ok(())
+    })?;
     audit.verdict = audit.decision.as_ref().and_then(|decision| {
         let spec = ParserSpec::deserialize(&decision.event.by.parser).ok()?;
         let answer = audit.answer.as_ref()?;
@@ -124,6 +122,20 @@ pub fn audit(reader: &mut dyn Reader, run: RunId, target: &Target) -> Result<Aud
         registry::parser(&spec).ok()?.parse_any(text).1
     });
     let Audit { call, sample, question, request, .. } = &audit;
-    audit.folded = folded(reader, run, (call, *sample, question.seq), request)?;
+    let index = Relations::read(reader, run, index, call)?;
+    audit.folded = folded(index, (call, *sample, question.seq), request)?;
     Ok(audit)
+}
+
+/// What may belong to a question, in order: what names it as a cause, what names that, and what names that in
+/// turn. (An answer, the decision on it, the facts that follow.)
+fn belonging(reader: &mut dyn Reader, index: &Index, question: Seq) -> Result<Vec<Seq>, LogError> {
+    let mut all = BTreeSet::new();
+    let mut newest = BTreeSet::from([question]);
+    for _ in 0..3 {
+        let found = index.caused_by(reader, &newest)?;
+        newest = found.into_values().flatten().collect();
+        all.extend(newest.iter().copied());
+    }
+    Ok(all.into_iter().collect())
 }

@@ -1,115 +1,123 @@
-//! The events of a run that may belong to a question.
+//! The question that a target comes from.
 
 use std::collections::BTreeSet;
 
 use super::error::AuditError;
+use super::index::event_at;
 use super::target::{Target, has_parts_of};
 use crate::event::StoredEvent;
 use crate::id::{CallPath, RunId, Sample, Seq};
-use crate::log::Reader;
+use crate::log::{Index, LogError, Reader, each_event_at};
 
-/// The events of a run, in order.
-pub(super) struct Events(pub(super) Vec<StoredEvent>);
+/// Events in one read.
+const BATCH: usize = 256;
 
-impl Events {
-    /// Reads a run and keeps what the target may be made of.
-    pub(super) fn of(
-        reader: &mut dyn Reader,
-        run: RunId,
-        target: &Target,
-    ) -> Result<Self, AuditError> {
-        let mut all = Vec::new();
-        let mut after = Seq(0);
-        loop {
-            let events = reader.events(run, after, 4096)?;
-            let Some(last) = events.last() else { return Ok(Events(all)) };
-            after = last.seq;
-            // Of a long run only what may belong to the question is kept.
-            all.extend(events.into_iter().filter(|e| match target {
-                Target::Call(call, _) => e.call.as_ref().is_none_or(|c| has_parts_of(c, call)),
-                Target::Seq(_) => true,
-            }));
+/// The question that the target comes from.
+pub(super) fn question(
+    reader: &mut dyn Reader,
+    run: RunId,
+    index: &Index,
+    target: &Target,
+) -> Result<StoredEvent, AuditError> {
+    let found = match target {
+        Target::Seq(seq) => {
+            let mut event = event_at(reader, run, *seq)?;
+            // From the decision to the answer to the question.
+            while let Some(e) = event.take_if(|e| e.call.is_none()) {
+                // A damaged log might go in circles.
+                event = match e.cause.filter(|cause| *cause < e.seq) {
+                    Some(cause) => event_at(reader, run, cause)?,
+                    None => None,
+                };
+            }
+            event
         }
-    }
-
-    fn at(&self, seq: Seq) -> Option<&StoredEvent> {
-        self.0.binary_search_by_key(&seq, |e| e.seq).ok().and_then(|i| self.0.get(i))
-    }
-
-    /// The question that the target comes from.
-    pub(super) fn question<'a>(
-        &'a self,
-        run: RunId,
-        target: &'a Target,
-    ) -> Result<&'a StoredEvent, AuditError> {
-        let found = match target {
-            Target::Seq(seq) => {
-                let mut event = self.at(*seq);
-                // From the decision to the answer to the question.
-                while let Some(e) = event.filter(|e| e.call.is_none()) {
-                    event = e.cause.and_then(|cause| self.at(cause));
+        Target::Call(call, sample) => {
+            let mut questions = questions(reader, run, index, call)?;
+            match (sample, samples(&questions)) {
+                (Some(sample), _) => questions.into_iter().rfind(|e| e.sample == Some(*sample)),
+                (None, Some((first, last))) if first != last => {
+                    let spelt = questions.pop().and_then(|e| e.call);
+                    let call = spelt.unwrap_or_else(|| call.clone());
+                    return Err(AuditError::ManySamples { call, first, last });
                 }
-                event
+                (None, _) => questions.pop(),
             }
-            Target::Call(call, Some(sample)) => {
-                let call = self.spelt(call);
-                self.asked(call).filter(|e| e.sample == Some(*sample)).last()
-            }
-            Target::Call(call, None) => {
-                let call = self.spelt(call);
-                let samples: Vec<Sample> = self.asked(call).filter_map(|e| e.sample).collect();
-                let (first, last) = (samples.iter().min(), samples.iter().max());
-                match (first.copied(), last.copied()) {
-                    (Some(first), Some(last)) if first != last => {
-                        return Err(AuditError::ManySamples { call: call.clone(), first, last });
-                    }
-                    _ => self.asked(call).last(),
-                }
-            }
-        };
-        found.ok_or_else(|| self.not_found(run, target))
-    }
-
-    /// The call as the run spells it: as given, or else the one call of the same parts in another order.
-    fn spelt<'a>(&'a self, call: &'a CallPath) -> &'a CallPath {
-        if self.asked(call).next().is_some() {
-            return call;
         }
-        let calls = self.0.iter().filter_map(|e| e.call.as_ref());
-        let alike: BTreeSet<&CallPath> = calls.filter(|c| has_parts_of(c, call)).collect();
-        match alike.first() {
-            Some(only) if alike.len() == 1 => only,
-            _ => call,
+    };
+    match found {
+        Some(event) => Ok(event),
+        None => Err(not_found(reader, run, index, target)?),
+    }
+}
+
+/// The questions of a call as given, or else of the one call of the same parts in another order. A question
+/// asked again after a crash comes last.
+fn questions(
+    reader: &mut dyn Reader,
+    run: RunId,
+    index: &Index,
+    call: &CallPath,
+) -> Result<Vec<StoredEvent>, LogError> {
+    let maybe = index.calls(reader, call)?;
+    let mut found = Vec::new();
+    each_event_at::<LogError>(reader, run, &maybe, |event| {
+        let is_alike = event.call.as_ref().is_some_and(|c| has_parts_of(c, call));
+        found.extend(Some(event).filter(|_| is_alike));
+        Ok(())
+    })?;
+    let spellings: BTreeSet<CallPath> = found.iter().filter_map(|e| e.call.clone()).collect();
+    match spellings.first() {
+        Some(only) if spellings.len() == 1 && only != call => {}
+        _ => found.retain(|e| e.call.as_ref() == Some(call)),
+    }
+    Ok(found)
+}
+
+/// The first and the last sample.
+fn samples(questions: &[StoredEvent]) -> Option<(Sample, Sample)> {
+    let samples = || questions.iter().filter_map(|e| e.sample);
+    samples().min().zip(samples().max())
+}
+
+/// The error that there is no such decision.
+pub(super) fn not_found(
+    reader: &mut dyn Reader,
+    run: RunId,
+    index: &Index,
+    target: &Target,
+) -> Result<AuditError, LogError> {
+    let wanted = match target {
+        Target::Seq(seq) => format!("at seq {seq}"),
+        Target::Call(call, Some(sample)) => format!("{call}#{sample}"),
+        Target::Call(call, None) => call.to_string(),
+    };
+    let there = match target {
+        Target::Call(call, Some(_)) => {
+            let mut questions = questions(reader, run, index, call)?;
+            questions.retain(|e| e.call.as_ref() == Some(call));
+            samples(&questions).map(|(first, last)| (call, first, last))
         }
-    }
+        _ => None,
+    };
+    let nearest = match there {
+        Some((call, first, last)) => format!("; the samples of {call} are {first} to {last}"),
+        None => match first_call(reader, run)? {
+            Some((call, sample)) => format!("; its decisions are like {call}#{sample}"),
+            None => "; it has no calls at all".to_owned(),
+        },
+    };
+    Ok(AuditError::NotFound { run, wanted, nearest })
+}
 
-    /// The questions of a call; a question asked again after a crash comes last.
-    fn asked<'a>(&'a self, call: &'a CallPath) -> impl Iterator<Item = &'a StoredEvent> {
-        self.0.iter().filter(move |e| e.call.as_ref() == Some(call))
-    }
-
-    /// The error that there is no such decision.
-    pub(super) fn not_found(&self, run: RunId, target: &Target) -> AuditError {
-        let wanted = match target {
-            Target::Seq(seq) => format!("at seq {seq}"),
-            Target::Call(call, Some(sample)) => format!("{call}#{sample}"),
-            Target::Call(call, None) => call.to_string(),
-        };
-        let asked = |e: &&StoredEvent| e.call.is_some() && e.sample.is_some();
-        let nearest = match target {
-            Target::Call(call, Some(_)) if self.asked(call).next().is_some() => {
-                let samples = || self.asked(call).filter_map(|e| e.sample);
-                let first = samples().min().unwrap_or_default();
-                format!(
-                    "; the samples of {call} are {first} to {}",
-                    samples().max().unwrap_or(first)
-                )
-            }
-            _ => match self.0.iter().find(asked).and_then(|e| e.call.as_ref().zip(e.sample)) {
-                Some((call, sample)) => format!("; its decisions are like {call}#{sample}"),
-                None => "; it has no calls at all".to_owned(),
-            },
-        };
-        AuditError::NotFound { run, wanted, nearest }
+fn first_call(reader: &mut dyn Reader, run: RunId) -> Result<Option<(CallPath, Sample)>, LogError> {
+    let mut after = Seq(0);
+    loop {
+        let events = reader.events(run, after, BATCH)?;
+        let Some(last) = events.last() else { return Ok(None) };
+        after = last.seq;
+        if let Some(found) = events.into_iter().find_map(|e| e.call.zip(e.sample)) {
+            return Ok(Some(found));
+        }
     }
 }

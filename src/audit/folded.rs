@@ -20,11 +20,11 @@ use serde_json::Value;
 
 use super::chain::Link;
 use super::hits::{Hit, Hits, Source, spread, worth_telling};
-use super::index::{Index, damaged, each_event, strings};
+use super::index::{Asked, Index, damaged, strings};
 use super::passage::{LONG, Passages, Proof};
-use crate::event::{Event, StoredEvent};
-use crate::id::{CallPath, ContentHash, RunId, Sample, Seq};
-use crate::log::{LogError, Reader};
+use crate::event::Event;
+use crate::id::{CallPath, ContentHash, Sample, Seq};
+use crate::log::{LogError, TextKeys};
 use crate::prompt::Request;
 
 /// An earlier answer or fact that a prompt rests on.
@@ -88,13 +88,11 @@ struct Prompt {
 
 /// What stands in the prompt of a question (its call, sample and seq), and in those behind it.
 pub(super) fn folded(
-    reader: &mut dyn Reader,
-    run: RunId,
+    index: Index<'_>,
     (call, sample, seq): (&CallPath, Sample, Seq),
     request: &Request,
 ) -> Result<Vec<Folded>, LogError> {
-    let index = Index::read(reader, run, call)?;
-    let mut search = Search { reader, index, seen: BTreeSet::new(), found: Vec::new() };
+    let mut search = Search { index, seen: BTreeSet::new(), found: Vec::new() };
     let passages = Passages::new(request);
     let mut prompts = vec![Prompt { call: call.clone(), sample, seq, passages }];
     while !prompts.is_empty() {
@@ -104,8 +102,7 @@ pub(super) fn folded(
 }
 
 struct Search<'a> {
-    reader: &'a mut dyn Reader,
-    index: Index,
+    index: Index<'a>,
     seen: BTreeSet<Seq>,
     found: Vec<Folded>,
 }
@@ -114,6 +111,11 @@ impl Search<'_> {
     /// Searches some prompts; the prompts behind what was found in them.
     fn round(&mut self, prompts: &[Prompt]) -> Result<Vec<Prompt>, LogError> {
         let hits = self.hits(prompts)?;
+        let answers = hits.iter().flat_map(|hits| hits.keys()).filter_map(|source| match source {
+            Source::Answer(seq) => Some(*seq),
+            Source::Fact(_) => None,
+        });
+        self.index.find_decisions(answers.collect())?;
         let mut behind = Vec::new();
         for (prompt, mut hits) in prompts.iter().zip(hits) {
             spread(&mut hits, &prompt.passages, |text| self.index.proof(true, text));
@@ -131,10 +133,14 @@ impl Search<'_> {
                     Source::Fact(seq) => causes.extend(self.tell_fact(seq, place, also)?),
                 }
             }
+            let mut answers = Vec::new();
             for (fact, cause) in causes {
-                if let Some(answer) = self.index.decisions.get(&cause).copied() {
-                    behind.extend(self.tell_answer(answer, Place::CauseOf(fact), 0)?);
-                }
+                let answer = self.index.answer_of(cause)?;
+                answers.extend(answer.map(|answer| (fact, answer)));
+            }
+            self.index.find_decisions(answers.iter().map(|(_, answer)| *answer).collect())?;
+            for (fact, answer) in answers {
+                behind.extend(self.tell_answer(answer, Place::CauseOf(fact), 0)?);
             }
         }
         Ok(behind)
@@ -143,8 +149,11 @@ impl Search<'_> {
     /// What stands in each of some prompts, of all that happened before its question.
     fn hits(&mut self, prompts: &[Prompt]) -> Result<Vec<Hits>, LogError> {
         let mut hits: Vec<Hits> = prompts.iter().map(|_| Hits::new()).collect();
-        let (run, index) = (self.index.run, &self.index);
-        each_event(self.reader, run, |stored, event| {
+        let mut keys = TextKeys::default();
+        for prompt in prompts {
+            prompt.passages.texts().for_each(|text| keys.within(text));
+        }
+        self.index.each_source(&keys, |index, stored, event| {
             let event_value = match &event {
                 Event::DecisionMade(made) if made.details.value.is_object() => {
                     Some(&made.details.value)
@@ -160,10 +169,10 @@ impl Search<'_> {
                     (Source::Answer(made.response), strings(&made.details.value))
                 }
                 Event::Occurred(occurred) => (Source::Fact(stored.seq), fact(&occurred.fact)),
-                _ => return,
+                _ => return Ok(()),
             };
             let is_own = match source {
-                Source::Answer(seq) => index.is_own_answer(seq),
+                Source::Answer(seq) => index.is_own_answer(seq)?,
                 Source::Fact(_) => texts.contains(&index.subject),
             };
             let parts = match (is_own, event_value) {
@@ -189,6 +198,7 @@ impl Search<'_> {
                     hits.insert(source, Hit::new(at, parts.join(", "), is_own));
                 }
             }
+            Ok(())
         })?;
         Ok(hits)
     }
@@ -205,7 +215,7 @@ impl Search<'_> {
         }
         let origin = self.answer(seq)?;
         self.found.extend(origin.map(|origin| Folded { place, origin, also }));
-        match self.index.is_own_answer(seq) {
+        match self.index.is_own_answer(seq)? {
             true => self.prompt(seq),
             false => Ok(None),
         }
@@ -218,7 +228,7 @@ impl Search<'_> {
         place: Place,
         also: u64,
     ) -> Result<Vec<(Seq, Seq)>, LogError> {
-        let stored = self.stored(seq)?;
+        let stored = self.index.stored(seq)?;
         let Event::Occurred(fact) = stored.event().map_err(damaged)? else { return Ok(Vec::new()) };
         if !self.seen.insert(seq) {
             return Ok(Vec::new());
@@ -229,15 +239,15 @@ impl Search<'_> {
     }
 
     fn answer(&mut self, seq: Seq) -> Result<Option<Origin>, LogError> {
-        let stored = self.stored(seq)?;
-        let decision = match self.index.decided.get(&seq).copied() {
-            Some(seq) => Some(Link { seq, hash: self.stored(seq)?.hash, event: () }),
+        let stored = self.index.stored(seq)?;
+        let decision = match self.index.decision_on(seq)? {
+            Some(seq) => Some(Link { seq, hash: self.index.stored(seq)?.hash, event: () }),
             None => None,
         };
-        let asked = self.index.answers.get(&seq).and_then(|request| self.index.asked.get(request));
-        Ok(asked.zip(stored.content).map(|((call, sample, _), content)| Origin::Answer {
-            call: call.clone(),
-            sample: *sample,
+        let asked = self.index.question_of(seq)?;
+        Ok(asked.zip(stored.content).map(|(asked, content)| Origin::Answer {
+            call: asked.call,
+            sample: asked.sample,
             answer: Link { seq, hash: stored.hash, event: () },
             content: content.hash(),
             decision,
@@ -246,19 +256,12 @@ impl Search<'_> {
 
     /// The prompt that an answer answers.
     fn prompt(&mut self, answer: Seq) -> Result<Option<Prompt>, LogError> {
-        let Some(seq) = self.index.answers.get(&answer).copied() else { return Ok(None) };
-        let Some((call, sample, prompt)) = self.index.asked.get(&seq).cloned() else {
+        let Some(Asked { seq, call, sample, prompt }) = self.index.question_of(answer)? else {
             return Ok(None);
         };
-        let request = self.reader.request(prompt)?;
+        let request = self.index.request(prompt)?;
         let passages = request.as_ref().map(Passages::new);
         Ok(passages.map(|passages| Prompt { call, sample, seq, passages }))
-    }
-
-    fn stored(&mut self, seq: Seq) -> Result<StoredEvent, LogError> {
-        let run = self.index.run;
-        let found = self.reader.events(run, Seq(seq.0.saturating_sub(1)), 1)?.pop();
-        found.ok_or_else(|| LogError::Corrupt { run, seq, what: "it is missing".to_owned() })
     }
 }
 

@@ -53,6 +53,11 @@ impl Passages {
         self.messages.get(message).map_or("", |(role, _)| role)
     }
 
+    /// The texts of the messages.
+    pub(super) fn texts(&self) -> impl Iterator<Item = &str> {
+        self.messages.iter().map(|(_, text)| text.as_str())
+    }
+
     /// The first message and byte where a text stands.
     pub(super) fn find(&self, text: &str, proof: Proof) -> Option<(usize, usize)> {
         if text.len() < SHORT {

@@ -12,10 +12,18 @@ use crate::experiments::reenact::ReenactError;
 use crate::jsonl::{JsonlError, Problem};
 use crate::log::LogError;
 use crate::parse::registry::RegistryError;
-use crate::run::{OutputError, Stop};
+use crate::run::{AbandonError, OutputError, OverBudget, Stop};
 
 /// What is said of every import that failed.
 pub(super) const NOTHING_IMPORTED: &str = "nothing was imported";
+
+/// What to do about a log that has lost something.
+pub(super) const LOST: &str = "nothing is written to it, so that what is left can be saved: `retold verify` \
+    names all that is lost, `retold export RUN FILE` saves a run; put back a copy of the log, or go on \
+    without what is lost with `retold verify --accept-loss`";
+
+/// The longest error message, in characters.
+const LONGEST_MESSAGE: usize = 8_000;
 
 /// The exit codes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,7 +37,7 @@ pub enum Status {
     Usage = 2,
     /// The log or a file could not be read or written.
     Io = 3,
-    /// The model failed, or nobody got to the end of a run.
+    /// The model failed, a limit of the run was reached, or nobody got to its end.
     Model = 4,
     /// Ctrl-C; 128 + SIGINT, as shells count.
     Interrupted = 130,
@@ -58,7 +66,12 @@ impl CliError {
     }
 
     pub(super) fn print(&self) {
-        let mut text = format!("error: {}\n", self.message.trim_end());
+        // A name in a foreign file may be as long as the file.
+        let message = self.message.trim_end();
+        let mut text = match message.char_indices().nth(LONGEST_MESSAGE) {
+            None => format!("error: {message}\n"),
+            Some((at, _)) => format!("error: {}… (cut here)\n", &message[..at]),
+        };
         for hint in &self.hints {
             text.push_str(&format!("  hint: {hint}\n"));
         }
@@ -88,6 +101,12 @@ impl From<LogError> for CliError {
                 "install the release of retold that wrote it, or a later one".to_owned(),
             ),
             LogError::CannotOpen { path, .. } => (Status::Io, why_not(Path::new(path))),
+            LogError::NotOurs { path, .. } => (
+                Status::Io,
+                format!(
+                    "nothing was changed: if no retold is running, remove {path} and try again"
+                ),
+            ),
             LogError::Unmerged { .. } => (
                 Status::Io,
                 "copy both files into a folder of your own, and give that log with --log PATH"
@@ -99,6 +118,18 @@ impl From<LogError> for CliError {
                     "wait longer than {seconds} s with --wait SECONDS, or let fewer programs write \
                      to it at once"
                 ),
+            ),
+            LogError::NoWal { .. } => (
+                Status::Io,
+                "keep the log on a local disk, with --log PATH or RETOLD_LOG: network and shared folders often \
+                 cannot do this"
+                    .to_owned(),
+            ),
+            LogError::Gone { .. } => (
+                Status::Io,
+                "put the file back if it was moved, with its -wal and -shm, and `retold resume` the run; what \
+                 was recorded in a file that was deleted is lost"
+                    .to_owned(),
             ),
             LogError::InUse { run, .. } => (
                 Status::Io,
@@ -118,9 +149,11 @@ impl From<LogError> for CliError {
             }
             LogError::Damaged { .. }
             | LogError::Corrupt { .. }
+            | LogError::CorruptLedger { .. }
             | LogError::CorruptRequest { .. } => {
                 (Status::Difference, "`retold verify` names everything that is damaged".to_owned())
             }
+            LogError::Lost { .. } => (Status::Difference, LOST.to_owned()),
             LogError::NoSuchRun { .. } => (Status::Usage, "`retold log` lists the runs".to_owned()),
             LogError::RunExists { .. } => (Status::Usage, "`retold log` lists the runs".to_owned()),
             LogError::Failed { .. } => {
@@ -242,6 +275,15 @@ impl From<AuditError> for CliError {
     }
 }
 
+impl From<AbandonError> for CliError {
+    fn from(error: AbandonError) -> Self {
+        match error {
+            AbandonError::Log(e) => e.into(),
+            other => CliError::usage(other.to_string()),
+        }
+    }
+}
+
 impl From<Stop> for CliError {
     fn from(stop: Stop) -> Self {
         let message = stop.to_string();
@@ -253,6 +295,11 @@ impl From<Stop> for CliError {
                 crate::model::FailureKind::NoAnswer => CliError::usage(message),
                 _ => CliError::new(Status::Model, message),
             },
+            Stop::OverBudget(OverBudget::NoPrice { .. }) => CliError::usage(message)
+                .hint("list it in a file like config/prices.yaml and give that with --prices FILE"),
+            Stop::OverBudget(_) => CliError::new(Status::Model, message),
+            Stop::Ended { .. } => CliError::usage(message),
+            Stop::Unreachable { .. } => CliError::new(Status::Model, message),
             Stop::EndOfRecord => CliError::new(Status::Difference, message),
             Stop::AskedTwice { .. } | Stop::Invalid { .. } => CliError::usage(message),
         }

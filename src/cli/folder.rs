@@ -1,14 +1,16 @@
 //! The folder of a run's outputs: refused if it exists, written whole or not at all.
 
 use std::fs;
-use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::io::{BufRead, BufReader, Read};
+use std::path::{Component, Path, PathBuf};
 
 use super::error::{CliError, Status};
 use super::select;
 use super::show::experiment_of;
+use crate::draft::Draft;
 use crate::experiments::registry;
 use crate::id::RunId;
+use crate::inert::inert;
 use crate::log::Log;
 use crate::run::{AnyExperiment, OutputFile, RunRecord, SIMULATED_MARK};
 
@@ -72,7 +74,8 @@ impl Folder {
         }
         let built = registry::build(experiment, settings);
         let built = built.map_err(|e| CliError::usage(e.to_string()))?;
-        Ok(built.output_name_any().map(|name| Folder(named(&name))))
+        let folder = built.output_name_any().map(|name| named(&name)).transpose();
+        Ok(folder.map_err(|e| e.hint("--no-outputs goes without the folder"))?.map(Folder))
     }
 
     /// Makes sure, before anything is paid for, that the folder can be made at the end.
@@ -82,9 +85,7 @@ impl Folder {
             e.hint("`--resume` goes on with its run, if that is unfinished")
                 .hint("`--no-outputs` records a run without a folder")
         })?;
-        let draft = draft(folder);
-        let made = fs::create_dir_all(&draft).and_then(|()| fs::remove_dir(&draft));
-        made.map_err(|e| {
+        Draft::folder(folder).map(drop).map_err(|e| {
             CliError::new(Status::Io, format!("cannot make {}: {e}", folder.display()))
                 .hint("nothing was recorded: mend it, or give --no-outputs")
         })
@@ -106,9 +107,24 @@ impl Folder {
     }
 }
 
-/// The folder of a name.
-pub(super) fn named(name: &str) -> PathBuf {
-    Path::new(PARENT).join(name)
+/// The folder of a name. The name may come from a recording, whose settings no config loader has checked:
+/// it must not lead anywhere else.
+pub(super) fn named(name: &str) -> Result<PathBuf, CliError> {
+    match is_plain(name) && !name.starts_with('.') {
+        true => Ok(Path::new(PARENT).join(name)),
+        false => Err(CliError::usage(format!(
+            "the run's settings name its output folder {:?}, which is not a plain name",
+            inert(name, 100)
+        ))),
+    }
+}
+
+/// Whether something is the name of a file, and not a path or a text that looks like another name.
+fn is_plain(name: &str) -> bool {
+    let mut parts = Path::new(name).components();
+    let one = matches!((parts.next(), parts.next()), (Some(Component::Normal(part)), None) if part == name);
+    // 255 bytes is what file systems allow; a draft's name is longer.
+    one && name.len() <= 200 && !name.contains(['/', '\\', ':']) && inert(name, 200) == name
 }
 
 /// The files of a run's folder.
@@ -138,29 +154,24 @@ pub(super) fn refuse_existing(folder: &Path) -> Result<(), CliError> {
 
 /// Writes a folder whole or not at all: under another name first, then renamed.
 pub(super) fn write_folder(folder: &Path, files: &[OutputFile]) -> Result<(), CliError> {
-    let draft = draft(folder);
-    // What a process of the same number left when it died.
-    let _ = fs::remove_dir_all(&draft);
-    let written = fill(&draft, files).and_then(|()| fs::rename(&draft, folder));
+    let written = Draft::folder(folder).and_then(|draft| {
+        fill(draft.path(), files)?;
+        fs::rename(draft.path(), folder)
+    });
     written.map_err(|e| {
-        // What is left of it is of no use to anybody; that it cannot be removed, either, adds nothing.
-        let _ = fs::remove_dir_all(&draft);
         CliError::new(Status::Io, format!("cannot write {}: {e}", folder.display()))
             .hint("the run itself is safe in the log: `retold outputs RUN --to FOLDER`")
     })
 }
 
-/// A name beside the folder, for a rename does not cross file systems.
-fn draft(folder: &Path) -> PathBuf {
-    let name = folder.file_name().unwrap_or_default().to_string_lossy();
-    folder.with_file_name(format!(".{name}.part-{}", std::process::id()))
-}
-
 fn fill(folder: &Path, files: &[OutputFile]) -> std::io::Result<()> {
-    fs::create_dir_all(folder)?;
-    for OutputFile { name, bytes } in files {
-        let mut file = fs::File::create(folder.join(name))?;
-        file.write_all(bytes)?;
+    for OutputFile { name, content } in files {
+        if !is_plain(name) {
+            let message = format!("{:?} is not a plain file name", inert(name, 100));
+            return Err(std::io::Error::new(std::io::ErrorKind::InvalidInput, message));
+        }
+        let mut file = fs::File::create_new(folder.join(name))?;
+        std::io::copy(&mut content.reader()?, &mut file)?;
         file.sync_all()?;
     }
     Ok(())
@@ -169,9 +180,23 @@ fn fill(folder: &Path, files: &[OutputFile]) -> std::io::Result<()> {
 /// Whether a folder has these files, byte for byte.
 fn holds(folder: &Path, files: &[OutputFile]) -> bool {
     let same = |file: &OutputFile| {
-        fs::read(folder.join(&file.name)).is_ok_and(|bytes| bytes == file.bytes)
+        let there = fs::File::open(folder.join(&file.name));
+        there.and_then(|there| same_bytes(there, file.content.reader()?)).unwrap_or(false)
     };
     files.iter().all(same)
+}
+
+fn same_bytes(a: impl Read, b: impl Read) -> std::io::Result<bool> {
+    let (mut a, mut b) = (BufReader::new(a), BufReader::new(b));
+    loop {
+        let (left, right) = (a.fill_buf()?, b.fill_buf()?);
+        let both = left.len().min(right.len());
+        if left[..both] != right[..both] || both == 0 {
+            return Ok(left.is_empty() && right.is_empty());
+        }
+        a.consume(both);
+        b.consume(both);
+    }
 }
 
 #[cfg(test)]
@@ -189,16 +214,5 @@ mod tests {
         write_folder(&folder, &files("two")).expect("it works now");
         assert!(holds(&folder, &files("two")));
         assert!(!holds(&folder, &files("three")));
-    }
-
-    #[test]
-    fn what_a_dead_process_left_is_not_taken_in() {
-        let place = tempfile::tempdir().expect("a folder");
-        let folder = place.path().join("outputs");
-        fs::create_dir(draft(&folder)).expect("a draft");
-        fs::write(draft(&folder).join("old"), "half").expect("a file");
-        write_folder(&folder, &[OutputFile::text("one", "1")]).expect("written");
-        let names: Vec<_> = fs::read_dir(&folder).expect("readable").collect();
-        assert_eq!(names.len(), 1);
     }
 }

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::Global;
 use super::error::{CliError, Status};
-use super::model::{ModelArgs, without_secrets};
+use super::model::ModelArgs;
 use super::output::Output;
 use super::play::with_person;
 use super::resume::{one_kind, settings_of};
@@ -13,10 +13,12 @@ use super::select::{self, Selected};
 use super::session::{self, Conclusion, Session};
 use crate::audit::{Target, audit};
 use crate::config::{ConfigError, with_overrides};
-use crate::event::RunStarted;
+use crate::event::{Event, RunStarted, StoredEvent};
 use crate::experiments::registry::{self, RegistryError};
+use crate::experiments::study::SettingsOf;
 use crate::explain::explain;
-use crate::id::Seq;
+use crate::id::{RunId, Seq};
+use crate::log::Reader;
 use crate::model::Answerer;
 use crate::run::{Mode, Parent};
 
@@ -35,18 +37,24 @@ pub(super) struct Args {
     /// config is recorded whole. Repeatable.
     #[arg(long = "set", value_name = "KEY=VALUE")]
     settings: Vec<String>,
+    /// Ask the calls again that failed; all answers are shared.
+    #[arg(long)]
+    retry_failed: bool,
     // Last: its heading would take in what follows.
     #[command(flatten)]
     model: ModelArgs,
 }
 
 pub(super) fn run(args: Args, global: &Global, output: &Output) -> Result<Status, CliError> {
-    let Args { run, at, settings: overrides, model } = args;
-    if at.is_none() && overrides.is_empty() {
+    let Args { run, at, settings: overrides, retry_failed, model } = args;
+    if at.is_none() && overrides.is_empty() && !retry_failed {
         return Err(CliError::usage(
             "a fork goes another way than its parent, and this one does not",
         )
-        .hint("say from where on with --at PLACE, or what is to change with --set KEY=VALUE"));
+        .hint(
+            "say from where on with --at PLACE, what is to change with --set KEY=VALUE, or that failed \
+             calls are to be asked again with --retry-failed",
+        ));
     }
     let selected = select::run(global, &run)?;
     let mut reader = selected.log.reader()?;
@@ -57,8 +65,15 @@ pub(super) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
         Some(Target::Seq(seq)) => Some(seq),
         Some(call) => Some(audit(reader.as_mut(), selected.run, &call)?.question.seq),
     };
+    if retry_failed && !any_failed(reader.as_mut(), selected.run)? {
+        let message =
+            format!("no call of run {} has failed: there is nothing to retry", selected.run);
+        let hint =
+            format!("`retold resume {run}` asks what was never answered, if it did not finish");
+        return Err(CliError::usage(message).hint(hint));
+    }
     drop(reader);
-    let forking = Forking { selected, before, settings, model, seat: None };
+    let forking = Forking { selected, before, settings, retry_failed, model, seat: None };
     fork(forking, global, output)
 }
 
@@ -86,6 +101,20 @@ fn changed(started: &RunStarted, overrides: &[String]) -> Result<Value, CliError
     })
 }
 
+/// Whether a call of a run finally failed.
+fn any_failed(reader: &mut dyn Reader, run: RunId) -> Result<bool, CliError> {
+    let mut after = Seq(0);
+    loop {
+        let events = reader.events(run, after, 1024)?;
+        let Some(last) = events.last() else { return Ok(false) };
+        after = last.seq;
+        let failed = |event: &StoredEvent| matches!(event.event(), Ok(Event::AttemptFailed(failed)) if failed.details.gave_up);
+        if events.iter().filter(|event| event.kind == "AttemptFailed").any(failed) {
+            return Ok(true);
+        }
+    }
+}
+
 /// A run to be recorded with the beginning of another.
 pub(super) struct Forking {
     pub(super) selected: Selected,
@@ -93,6 +122,8 @@ pub(super) struct Forking {
     pub(super) before: Option<Seq>,
     /// The experiment's settings.
     pub(super) settings: Value,
+    /// Whether calls that failed are asked again.
+    pub(super) retry_failed: bool,
     pub(super) model: ModelArgs,
     /// The person who takes part, if one does.
     pub(super) seat: Option<Answerer>,
@@ -100,8 +131,8 @@ pub(super) struct Forking {
 
 /// Records a fork and says how it ended.
 pub(super) fn fork(forking: Forking, global: &Global, output: &Output) -> Result<Status, CliError> {
-    let Forking { selected: Selected { log, run: parent }, before, settings, model, seat } =
-        forking;
+    let Forking { selected, before, settings, retry_failed, model, seat } = forking;
+    let Selected { log, run: parent } = selected;
     let started = select::started(log.reader()?.as_mut(), parent)?;
     let mut study = settings_of(&started)?;
     let of_parent = std::mem::replace(&mut study.experiment, settings);
@@ -116,12 +147,11 @@ pub(super) fn fork(forking: Forking, global: &Global, output: &Output) -> Result
     let info = answerer.info();
     one_kind(&started, info.simulated, parent)
         .map_err(|e| e.hint("fork it with the kind of model it was recorded with"))?;
-    study.runtime.model.base_url = without_secrets(&study.runtime.model.base_url);
     let as_json = |value: serde_json::Result<Value>| {
         value.map_err(|e| CliError::usage(format!("settings: {e}")))
     };
     let mut recorded = as_json(serde_json::to_value(&study))?;
-    Parent { run: parent, before }.name_in(&mut recorded);
+    Parent { run: parent, before, retry_failed }.name_in(&mut recorded);
     let started = RunStarted {
         settings: recorded,
         model: as_json(serde_json::to_value(&info))?,
@@ -129,18 +159,29 @@ pub(super) fn fork(forking: Forking, global: &Global, output: &Output) -> Result
         ..started
     };
     let (run, experiment) = (new_run_id()?, started.experiment.clone());
+    let prices = model.prices()?;
+    let max_failed = study.runtime.limits.max_failed;
     let session = Session {
         log: log.clone(),
         run,
         mode: Mode::Record,
         started,
         settings: study,
+        prices,
         model: Some(answerer),
     };
     let ended = session::go(session, global)?;
     // The folder that the settings name is the parent's: `retold outputs RUN --to FOLDER` makes another.
-    let (simulated, folder) = (info.simulated, None);
-    let conclusion =
-        Conclusion { ended, log: &log, run, experiment: &experiment, simulated, folder };
+    let (simulated, folder, settings_of) = (info.simulated, None, SettingsOf::Run);
+    let conclusion = Conclusion {
+        ended,
+        log: &log,
+        run,
+        experiment: &experiment,
+        simulated,
+        folder,
+        max_failed,
+        settings_of,
+    };
     session::conclude(conclusion, global, output)
 }

@@ -14,8 +14,9 @@ use crate::exchange::{
     read_recording,
 };
 use crate::experiments::registry;
+use crate::id::Seq;
 use crate::jsonl::JsonlReader;
-use crate::log::{Backend, MemoryBackend, SqliteBackend, verify_run};
+use crate::log::{SqliteBackend, verify_run};
 use crate::run::clock;
 
 /// Take a recording or an exchanges file into the log: all of it, checked, or nothing. Or execute an
@@ -93,10 +94,9 @@ pub(super) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
 /// A chain may be whole and its events make no sense: what `verify` would refuse ever after does not
 /// get in, for nothing can be taken out again.
 fn sound(recording: &Recording, path: &str) -> Result<(), CliError> {
-    let scratch = MemoryBackend::new();
-    import_recording(&scratch, recording)?;
-    let mut reader = scratch.reader()?;
-    let begins = recording.events.first().is_some_and(|first| first.kind == "RunStarted");
+    let mut reader = recording.log.reader()?;
+    let first = reader.events(recording.run, Seq(0), 1)?.pop();
+    let begins = first.is_some_and(|first| first.kind == "RunStarted");
     let what = match verify_run(reader.as_mut(), recording.run, None)?.problem {
         Some(problem) => problem.to_string(),
         None if !begins => "its first event is not the start of a run".to_owned(),

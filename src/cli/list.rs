@@ -42,13 +42,13 @@ fn runs(log: &Log, output: &Output) -> Result<Status, CliError> {
     for RunHead { run, started, head } in reader.runs()? {
         // One damaged run does not hide the others.
         let Ok(first) = select::started(reader.as_mut(), run) else {
-            rows.push((run, started, "?".to_owned(), "damaged", "?".to_owned(), head));
+            rows.push((run, started, "?".to_owned(), "damaged".to_owned(), "?".to_owned(), head));
             continue;
         };
         let last = reader.events(run, Seq(head.seq.0.saturating_sub(1)), 1)?;
         let outcome = match last.first().map(StoredEvent::event) {
-            Some(Ok(Event::RunFinished(_))) => "finished",
-            _ => "unfinished",
+            Some(Ok(Event::RunFinished(finished))) => inert(finished.outcome.as_str(), 20),
+            _ => "unfinished".to_owned(),
         };
         let model = first.model["kind"].as_str().unwrap_or("?").to_owned();
         rows.push((run, started, first.experiment, outcome, model, head));

@@ -2,13 +2,18 @@
 //!
 //! One file a command: its arguments and its function. Exit codes are in [`Status`].
 
+mod abandon;
+mod again;
 mod audit;
+mod backup;
 mod check;
 mod error;
 mod export;
 mod folder;
 mod fork;
+mod head;
 mod import;
+mod limits;
 mod list;
 mod model;
 mod output;
@@ -27,6 +32,7 @@ mod show;
 mod signal;
 mod verify;
 
+use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -44,8 +50,11 @@ use crate::log::SqliteOptions;
 /// without paying twice, replays offline, and can be re-parsed with a better parser years later.
 ///
 /// Exit codes: 0 fine; 1 a difference was found (divergence, flips, a damaged log); 2 wrong usage or
-/// input; 3 the log or a file could not be read or written; 4 the model failed, or nobody got to
-/// the end of a run; 130 interrupted.
+/// input; 3 the log or a file could not be read or written; 4 the model failed, a limit of the run was
+/// reached, or nobody got to its end; 130 interrupted, by Ctrl-C, SIGTERM or a terminal
+/// that is closed (SIGHUP).
+///
+/// Colours are written to terminals only, and never if NO_COLOR is set.
 #[derive(Debug, Parser)]
 #[command(name = "retold", version, max_term_width = 100, disable_help_subcommand = true)]
 struct Cli {
@@ -93,6 +102,7 @@ impl Global {
 enum Command {
     Run(run::Args),
     Resume(resume::Args),
+    Abandon(abandon::Args),
     Fork(fork::Args),
     Play(play::Args),
     Replay(replay::Args),
@@ -102,6 +112,8 @@ enum Command {
     Show(show::Args),
     Outputs(outputs::Args),
     Verify(verify::Args),
+    Head(head::Args),
+    Backup(backup::Args),
     Export(export::Args),
     Import(import::Args),
     Personas(personas::Args),
@@ -127,6 +139,7 @@ pub fn main() -> ExitCode {
     let result = match cli.command {
         Command::Run(args) => run::run(args, &cli.global, &output),
         Command::Resume(args) => resume::run(args, &cli.global, &output),
+        Command::Abandon(args) => abandon::run(args, &cli.global, &output),
         Command::Fork(args) => fork::run(args, &cli.global, &output),
         Command::Play(args) => play::run(args, &cli.global, &output),
         Command::Replay(args) => replay::run(args, &cli.global, &output),
@@ -136,6 +149,8 @@ pub fn main() -> ExitCode {
         Command::Outputs(args) => outputs::run(args, &cli.global, &output),
         Command::Show(args) => show::run(args, &cli.global, &output),
         Command::Verify(args) => verify::run(args, &cli.global, &output),
+        Command::Head(args) => head::run(args, &cli.global, &output),
+        Command::Backup(args) => backup::run(args, &cli.global, &output),
         Command::Export(args) => export::run(args, &cli.global, &output),
         Command::Import(args) => import::run(args, &cli.global, &output),
         Command::Personas(args) => personas::run(args, &cli.global, &output),
@@ -151,7 +166,7 @@ pub fn main() -> ExitCode {
 fn start_tracing(verbose: u8) {
     let filter = match verbose {
         // What someone who wrote a config should know in any case.
-        0 => "retold::experiments=warn",
+        0 => "retold::experiments=warn,retold::outages=warn",
         1 => "retold=warn",
         2 => "retold=debug",
         // At the most verbose level the HTTP client speaks, too; it knows the key as sensitive.
@@ -159,10 +174,18 @@ fn start_tracing(verbose: u8) {
     };
     let to_stderr = tracing_subscriber::fmt()
         .with_env_filter(tracing_subscriber::EnvFilter::new(filter))
+        .with_ansi(verbose > 0 && colours())
         .with_writer(std::io::stderr);
     // A logger that is there already stays.
     let _ = match verbose {
-        0 => to_stderr.without_time().with_target(false).with_ansi(false).compact().try_init(),
+        0 => to_stderr.without_time().with_target(false).compact().try_init(),
         _ => to_stderr.try_init(),
     };
+}
+
+/// Whether stderr may have colours: on a terminal, unless <https://no-color.org> is asked for.
+#[expect(clippy::disallowed_methods, reason = "the command line is what reads the environment")]
+fn colours() -> bool {
+    let refused = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+    std::io::stderr().is_terminal() && !refused
 }

@@ -61,13 +61,29 @@ fn line(progress: Progress, elapsed: Duration) -> String {
     let rate = done as f64 / elapsed.as_secs_f64().max(1e-9);
     let mut line = format!("{} answers", grouped(done));
     if progress.expected > 0 {
-        let left = progress.expected.saturating_sub(done) as f64 / rate.max(1e-9);
         let share = 100.0 * done as f64 / progress.expected as f64;
-        line = format!(
-            "{} of {} answers ({share:.0} %), {left:.0} s left",
-            grouped(done),
-            grouped(progress.expected)
-        );
+        line =
+            format!("{} of {} answers ({share:.0} %)", grouped(done), grouped(progress.expected));
+        // Before the first answer nobody knows how long it takes.
+        if done > 0 {
+            let left = progress.expected.saturating_sub(done) as f64 / rate.max(1e-9);
+            line = format!("{line}, {left:.0} s left");
+        }
     }
     format!("{line}, {rate:.0}/s, {} failed", progress.failed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_time_left_is_not_guessed_before_the_first_answer() {
+        let none = Progress { model_calls: 8, expected: 300, ..Progress::default() };
+        let said = line(none, Duration::from_secs(10));
+        assert_eq!(said, "0 of 300 answers (0 %), 0/s, 0 failed");
+        let some = Progress { exchanges: 100, failed: 20, ..none };
+        let said = line(some, Duration::from_secs(10));
+        assert_eq!(said, "120 of 300 answers (40 %), 15 s left, 12/s, 20 failed");
+    }
 }

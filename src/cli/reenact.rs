@@ -19,6 +19,7 @@ use crate::experiments::reenact::{Comparison, Reenactment};
 use crate::experiments::registry;
 use crate::experiments::study::{Study, StudySettings};
 use crate::log::{Log, SqliteBackend};
+use crate::model::Prices;
 use crate::run::{Finish, Mode, RunRecord, Stop};
 
 /// Differences that are listed; the rest is counted.
@@ -108,6 +109,7 @@ fn execute(
         mode,
         started,
         settings: study.settings.clone(),
+        prices: Prices::default(),
         model: Some(model),
     };
     let ended = session::go(session, global)?;

@@ -13,6 +13,7 @@ use super::{resume, select, session};
 use crate::experiments::registry::{self, RegistryError};
 use crate::experiments::templates::{ReplaceError, Replaced, replace};
 use crate::id::RunId;
+use crate::model::Prices;
 use crate::run::{Departure, Finish, Mode, Rehearsal, Stop};
 
 /// How many calls of lanes that depart alike are named; `--json` names all.
@@ -35,7 +36,8 @@ pub(super) fn run(
     if let Err(RegistryError::BadSettings { reason, .. }) = built {
         return Err(wrong(&reason, folder, &replaced));
     }
-    let session = Session { log, run, mode: Mode::Rehearse, started, settings, model: None };
+    let (mode, prices, model) = (Mode::Rehearse, Prices::default(), None);
+    let session = Session { log, run, mode, started, settings, prices, model };
     let rehearsal = match session::go(session, global)?.finish {
         Finish::Rehearsed(rehearsal) => rehearsal,
         // A prompt that cannot be made is wrong in its template.
@@ -43,7 +45,7 @@ pub(super) fn run(
             return Err(wrong(&reason, folder, &replaced));
         }
         Finish::Stopped(stop) => return Err(stop.into()),
-        Finish::Finished | Finish::EndOfRecord => Rehearsal::default(),
+        Finish::Finished | Finish::EndOfRecord | Finish::Closed(_) => Rehearsal::default(),
     };
     let told = Told { run, folder, replaced: &replaced, rehearsal: &rehearsal, simulated };
     match output.is_json() {

@@ -12,6 +12,7 @@ use super::rehearse;
 use super::resume::settings_of;
 use super::select;
 use super::session::{self, Session};
+use crate::model::Prices;
 use crate::run::{Ended, Finish, Mode, Stop};
 
 /// Execute a recorded run again, offline, and prove its outcome identical.
@@ -46,11 +47,17 @@ pub(super) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
         mode: Mode::Replay,
         started,
         settings,
+        prices: Prices::default(),
         model: None,
     };
     let Ended { finish, progress, outcome_digest, report, took } = session::go(session, global)?;
+    let mut closed = None;
     let (identical, complete, divergence) = match finish {
         Finish::Finished => (true, true, None),
+        Finish::Closed(outcome) => {
+            closed = Some(outcome);
+            (true, false, None)
+        }
         Finish::EndOfRecord | Finish::Rehearsed(_) => (true, false, None),
         Finish::Stopped(Stop::Diverged(divergence)) => (false, true, Some(divergence)),
         Finish::Stopped(stop) => return Err(stop.into()),
@@ -63,6 +70,11 @@ pub(super) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
             "run": selected.run,
             "identical": identical,
             "complete": complete,
+            "outcome": match (&closed, complete) {
+                (Some(outcome), _) => outcome.as_str(),
+                (None, true) => "finished",
+                (None, false) => "unfinished",
+            },
             "exchanges": progress.exchanges,
             "model_calls": progress.model_calls,
             "decisions": progress.decisions,
@@ -76,6 +88,11 @@ pub(super) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
         let mut text = match (&divergence, complete) {
             (Some(divergence), _) => format!("run {} diverges: {divergence}", selected.run),
             (None, true) => format!("run {} replays identically", selected.run),
+            (None, false) if let Some(outcome) = &closed => format!(
+                "run {} replays identically as far as it goes; it was {}",
+                selected.run,
+                outcome.as_str()
+            ),
             (None, false) => format!(
                 "run {} replays identically as far as it goes; it never finished: \
                  `retold {command} {}` goes on",

@@ -13,13 +13,13 @@ use super::play::with_person;
 use super::reenact;
 use super::select::{self, Selected};
 use super::session::{self, Conclusion, Session};
-use crate::event::RunStarted;
+use crate::event::{RunOutcome, RunStarted};
 use crate::experiments::registry;
-use crate::experiments::study::{Study, StudySettings};
+use crate::experiments::study::{SettingsOf, Study, StudySettings};
 use crate::id::RunId;
 use crate::model::Answerer;
 use crate::prompt::canonical;
-use crate::run::Mode;
+use crate::run::{Mode, how_it_ended};
 
 /// Go on with a run after a crash or an interruption.
 ///
@@ -75,7 +75,7 @@ pub(super) fn resume(
     let started = select::started(log.reader()?.as_mut(), *run)?;
     let mut settings = settings_of(&started)?;
     resuming.model.apply(&mut settings.runtime)?;
-    go_on(resuming, started, settings, global, output)
+    go_on(resuming, started, (settings, SettingsOf::Run), global, output)
 }
 
 /// Goes on with the last run of a study, which must have been recorded with the same settings.
@@ -93,6 +93,9 @@ pub(super) fn same_study(
     for head in reader.runs()?.into_iter().rev() {
         // A damaged run is not this one; `retold verify` tells of it.
         let Ok(started) = select::started(reader.as_mut(), head.run) else { continue };
+        if how_it_ended(reader.as_mut(), head.run)?.is_some_and(|end| end != RunOutcome::Finished) {
+            continue;
+        }
         let settings = &started.settings["experiment"];
         let same = match &name {
             Some(_) => output_name(&started.experiment, settings) == name,
@@ -121,7 +124,7 @@ pub(super) fn same_study(
         .hint("for another study, give another name (deliberation: pilot_id)"));
     }
     let resuming = Resuming { selected: Selected { log, run }, folder, model, seat: None };
-    go_on(resuming, started, study.settings, global, output)
+    go_on(resuming, started, (study.settings, SettingsOf::Config), global, output)
 }
 
 fn output_name(experiment: &str, settings: &Value) -> Option<String> {
@@ -169,33 +172,51 @@ fn differences(path: &str, one: &Value, other: &Value, found: &mut Vec<String>) 
 fn go_on(
     resuming: Resuming,
     started: RunStarted,
-    settings: StudySettings,
+    (settings, settings_of): (StudySettings, SettingsOf),
     global: &Global,
     output: &Output,
 ) -> Result<Status, CliError> {
     let Resuming { selected, folder, model, seat } = resuming;
-    let answerer =
-        model.make(&started.experiment, started.seed, &settings.runtime, Mode::Resume)?;
-    let answerer = with_person(answerer, seat, &started.experiment, &settings.experiment)?;
-    let simulated = answerer.info().simulated;
+    let ended = how_it_ended(selected.log.reader()?.as_mut(), selected.run)?;
+    // A run that has ended asks nobody, so nobody need be named.
+    let answerer = match ended.is_some() && model.is_unnamed(&settings.runtime) {
+        true => None,
+        false => {
+            let (name, runtime) = (&started.experiment, &settings.runtime);
+            let answerer = model.make(name, started.seed, runtime, Mode::Resume)?;
+            Some(with_person(answerer, seat, name, &settings.experiment)?)
+        }
+    };
+    let simulated = answerer.as_ref().map_or(started.is_simulated(), |a| a.info().simulated);
     one_kind(&started, simulated, selected.run).map_err(|e| {
         e.hint("resume it with the kind of model it was recorded with, or record a new run")
     })?;
     let folder = folder.or_remembered(&started.settings);
     let folder = Folder::of(&started.experiment, &settings.experiment, folder)?;
     let experiment = started.experiment.clone();
+    let prices = model.prices()?;
+    let max_failed = settings.runtime.limits.max_failed;
     let session = Session {
         log: selected.log.clone(),
         run: selected.run,
         mode: Mode::Resume,
         started,
         settings,
-        model: Some(answerer),
+        prices,
+        model: answerer,
     };
     let ended = session::go(session, global)?;
     let Selected { log, run } = selected;
-    let conclusion =
-        Conclusion { ended, log: &log, run, experiment: &experiment, simulated, folder };
+    let conclusion = Conclusion {
+        ended,
+        log: &log,
+        run,
+        experiment: &experiment,
+        simulated,
+        folder,
+        max_failed,
+        settings_of,
+    };
     session::conclude(conclusion, global, output)
 }
 

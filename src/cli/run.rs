@@ -6,14 +6,14 @@ use std::sync::Arc;
 use super::Global;
 use super::error::{CliError, Status};
 use super::folder::{Folder, FolderArgs};
-use super::model::{ModelArgs, without_secrets};
+use super::model::ModelArgs;
 use super::output::Output;
 use super::play::with_person;
 use super::resume;
 use super::session::{self, Conclusion, Session};
 use crate::event::RunStarted;
 use crate::experiments::registry;
-use crate::experiments::study::Study;
+use crate::experiments::study::{SettingsOf, Study};
 use crate::id::RunId;
 use crate::log::{Log, SqliteBackend, SqliteOptions};
 use crate::model::{Answerer, Model};
@@ -90,8 +90,6 @@ pub(super) fn record(
     let flags = folder;
     let folder = Folder::of(&study.experiment, &study.settings.experiment, folder)?;
     folder.as_ref().map_or(Ok(()), Folder::can_be_made)?;
-    let base_url = &mut study.settings.runtime.model.base_url;
-    *base_url = without_secrets(base_url);
     let simulated = answerer.info().simulated;
     registry::supply(&config, &mut study, &settings)?;
     let options = SqliteOptions { max_bytes: log_limit, ..global.sqlite() };
@@ -99,12 +97,15 @@ pub(super) fn record(
     let run = new_run_id()?;
     let mut started = started(&study, answerer.as_ref())?;
     flags.remember(&mut started.settings);
+    let prices = model.prices()?;
+    let max_failed = study.settings.runtime.limits.max_failed;
     let session = Session {
         log: log.clone(),
         run,
         mode: Mode::Record,
         started,
         settings: study.settings,
+        prices,
         model: Some(answerer),
     };
     let ended = session::go(session, global)?;
@@ -117,8 +118,16 @@ pub(super) fn record(
         }
         ended => ended,
     };
-    let conclusion =
-        Conclusion { ended, log: &log, run, experiment: &study.experiment, simulated, folder };
+    let conclusion = Conclusion {
+        ended,
+        log: &log,
+        run,
+        experiment: &study.experiment,
+        simulated,
+        folder,
+        max_failed,
+        settings_of: SettingsOf::Config,
+    };
     session::conclude(conclusion, global, output)
 }
 

@@ -4,18 +4,32 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::Global;
-use super::error::CliError;
+use super::error::{CliError, LOST, Status, write_err};
 use crate::event::RunStarted;
-use crate::exchange::{ImportError, import_recording, read_recording};
+use crate::exchange::{ImportError, read_recording};
 use crate::id::RunId;
 use crate::jsonl::JsonlReader;
-use crate::log::{Backend, Log, MemoryBackend, Reader, RunHead, SqliteBackend};
+use crate::log::ledger::{Entry, Ledger};
+use crate::log::{Log, MemoryBackend, Problem, Reader, RunHead, SqliteBackend};
 
-/// Opens the log that must exist.
+/// Opens the log that must exist; what it has lost is said on stderr.
 pub(super) fn open(global: &Global) -> Result<Log, CliError> {
+    let log = open_silently(global)?;
+    let lost = log.backend().lost();
+    if !lost.is_empty() {
+        for problem in &lost {
+            write_err(&format!("warning: {}: {problem}\n", log.backend().name()));
+        }
+        write_err(&format!("  hint: {LOST}\n"));
+    }
+    Ok(log)
+}
+
+/// Opens the log that must exist, for a command that says itself what it has lost.
+pub(super) fn open_silently(global: &Global) -> Result<Log, CliError> {
     // What a run leaves that is killed before its first event: a log without runs. It is read as one
     // and left as it is; `run` and `import` write the first.
-    if std::fs::metadata(&global.log).is_ok_and(|file| file.is_file() && file.len() == 0) {
+    if SqliteBackend::is_only_begun(&global.log) {
         return Ok(Log::new(Arc::new(MemoryBackend::new())));
     }
     let backend = SqliteBackend::open(&global.log, global.sqlite())?;
@@ -30,7 +44,11 @@ pub(super) struct Selected {
 
 /// The run a user names, in the log.
 pub(super) fn run(global: &Global, name: &str) -> Result<Selected, CliError> {
-    let log = open(global)?;
+    run_of(open(global)?, global, name)
+}
+
+/// The run of a log that a user names.
+pub(super) fn run_of(log: Log, global: &Global, name: &str) -> Result<Selected, CliError> {
     let run = find(log.reader()?.as_mut(), name, &global.log)?.run;
     Ok(Selected { log, run })
 }
@@ -42,10 +60,7 @@ pub(super) fn run_or_file(global: &Global, name: &str) -> Result<Selected, CliEr
     }
     let lines = JsonlReader::open(name).map_err(|e| unusable(e.into()))?;
     let recording = read_recording(lines).map_err(unusable)?;
-    let backend = MemoryBackend::new();
-    import_recording(&backend, &recording).map_err(unusable)?;
-    let log = Log::new(Arc::new(backend) as Arc<dyn Backend>);
-    Ok(Selected { log, run: recording.run })
+    Ok(Selected { log: Log::new(recording.log), run: recording.run })
 }
 
 /// A file that is only looked at is not imported, and need not be said not to be.
@@ -84,7 +99,11 @@ pub(super) fn find(reader: &mut dyn Reader, name: &str, log: &Path) -> Result<Ru
         runs.into_iter().filter(|r| r.run.to_string().starts_with(&prefix)).collect();
     match (found.pop(), found.as_slice()) {
         (Some(run), []) => Ok(run),
-        (None, _) => Err(CliError::usage(format!("there is no run {name} in {log}")).hint(list)),
+        (None, _) => match deleted(reader, &prefix) {
+            Some(problem) => Err(CliError::new(Status::Difference, format!("{log}: {problem}"))
+                .hint("`retold verify` names everything that is damaged")),
+            None => Err(CliError::usage(format!("there is no run {name} in {log}")).hint(list)),
+        },
         (Some(last), others) => {
             let all: Vec<String> =
                 others.iter().chain([&last]).map(|r| r.run.to_string()).collect();
@@ -92,6 +111,14 @@ pub(super) fn find(reader: &mut dyn Reader, name: &str, log: &Path) -> Result<Ru
             Err(CliError::usage(message).hint("give more digits"))
         }
     }
+}
+
+/// What the ledger says of a run that is not there.
+fn deleted(reader: &mut dyn Reader, prefix: &str) -> Option<Problem> {
+    // A ledger that cannot be read is for `verify` to name.
+    let ledger = Ledger::read(reader).ok()??;
+    let run = ledger.known_runs().find(|run| run.to_string().starts_with(prefix))?;
+    ledger.last_of(run).map(Entry::gone)
 }
 
 /// How a run began.

@@ -8,15 +8,18 @@ use super::error::{CliError, Status, write_err};
 use super::folder::{Folder, Written};
 use super::output::{Output, counted, grouped};
 use super::select::{self, SIMULATED};
-use super::signal::interrupted;
+use super::signal::{insisted, interrupted};
 use super::{play, progress};
-use crate::event::RunStarted;
+use crate::event::{RunOutcome, RunStarted};
 use crate::experiments::registry;
-use crate::experiments::study::{Stored, StudySettings};
+use crate::experiments::study::{SettingsOf, Stored, StudySettings};
 use crate::id::RunId;
+use crate::inert::inert;
 use crate::log::{Log, LogError};
-use crate::model::{Answerer, FailureKind, Throttle};
-use crate::run::{Ended, Finish, Mode, RunRecord, Setup, Signal, Stop, execute};
+use crate::model::{Answerer, FailureKind, Prices, Throttle};
+use crate::run::{
+    Ended, Finish, Mode, OverBudget, RunRecord, Setup, Signal, Stop, execute, how_it_ended,
+};
 
 /// An execution to be done.
 pub(super) struct Session {
@@ -25,12 +28,29 @@ pub(super) struct Session {
     pub(super) mode: Mode,
     pub(super) started: RunStarted,
     pub(super) settings: StudySettings,
+    pub(super) prices: Prices,
     pub(super) model: Option<Answerer>,
+}
+
+/// What was ended for good stays so.
+fn refuse_closed(log: &Log, run: RunId) -> Result<(), CliError> {
+    let ended = how_it_ended(log.reader()?.as_mut(), run)?;
+    let Some(outcome) = ended.filter(|outcome| *outcome != RunOutcome::Finished) else {
+        return Ok(());
+    };
+    let name = run.short(8);
+    let message = format!("run {run} was {}: it is not resumed", outcome.as_str());
+    Err(CliError::usage(message)
+        .hint(format!("`retold replay {name}` executes again what it holds"))
+        .hint(format!("`retold fork {name} --at PLACE` shares its answers with a new run")))
 }
 
 /// Executes a run.
 pub(super) fn go(session: Session, global: &Global) -> Result<Ended, CliError> {
-    let Session { log, run, mode, started, settings, model } = session;
+    let Session { log, run, mode, started, settings, prices, model } = session;
+    if mode == Mode::Resume {
+        refuse_closed(&log, run)?;
+    }
     let experiment = registry::build(&started.experiment, &settings.experiment)
         .map_err(|e| CliError::usage(e.to_string()))?;
     let runtime = &settings.runtime;
@@ -50,20 +70,26 @@ pub(super) fn go(session: Session, global: &Global) -> Result<Ended, CliError> {
         model,
         retry: runtime.retry,
         throttle,
+        prices,
         signal: signal.clone(),
         on_progress: progress::shown(global.quiet),
     };
     let tokio = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let tokio = tokio.map_err(|e| CliError::new(Status::Io, format!("no runtime: {e}")))?;
-    tokio.block_on(async {
+    let ended = tokio.block_on(async {
         let watch = tokio::spawn(watch_interrupts(signal));
         let ended = execute(experiment.as_ref(), setup).await;
         watch.abort();
-        Ok(ended?)
-    })
+        ended
+    })?;
+    // Nothing can be looked up in a log that is gone.
+    match ended.finish {
+        Finish::Stopped(stop @ Stop::Log(LogError::Gone { .. })) => Err(CliError::from(stop)),
+        _ => Ok(ended),
+    }
 }
 
-/// The first Ctrl-C or SIGTERM stops in good order, the second at once.
+/// The first Ctrl-C, SIGTERM or SIGHUP stops in good order, the second of the first two at once.
 async fn watch_interrupts(signal: Signal) {
     if !interrupted().await {
         return;
@@ -72,7 +98,7 @@ async fn watch_interrupts(signal: Signal) {
     CliError::new(Status::Interrupted, "interrupted: finishing what is in flight")
         .hint("Ctrl-C again stops at once; nothing recorded is lost either way")
         .print();
-    if interrupted().await {
+    if insisted().await {
         #[expect(clippy::disallowed_methods, reason = "the user asked twice")]
         std::process::exit(Status::Interrupted as i32);
     }
@@ -86,6 +112,10 @@ pub(super) struct Conclusion<'a> {
     pub(super) experiment: &'a str,
     pub(super) simulated: bool,
     pub(super) folder: Option<Folder>,
+    /// With how many failed calls it is still a success.
+    pub(super) max_failed: Option<f64>,
+    /// Whose settings it was executed with.
+    pub(super) settings_of: SettingsOf,
 }
 
 /// Writes the outputs of a finished run or resume, stores what it leaves for others, says how it ended, and what to do next. Outputs
@@ -95,14 +125,16 @@ pub(super) fn conclude(
     global: &Global,
     output: &Output,
 ) -> Result<Status, CliError> {
-    let Conclusion { ended, log, run, experiment, simulated, folder } = conclusion;
+    let Conclusion { ended, log, run, experiment, simulated, folder, max_failed, settings_of } =
+        conclusion;
     let name = select::short_name(log.reader()?.as_mut(), run)?;
     let folder = folder.filter(|_| matches!(ended.finish, Finish::Finished));
     let (written, failed) = match folder.map(|folder| folder.write(log, run)).transpose() {
         Ok(written) => (written, None),
         Err(e) => (None, Some(e)),
     };
-    let nothing = nothing(&ended, &name);
+    let nothing = nothing(&ended, &name).or(too_many_failed(&ended, &name, max_failed));
+    let some_failed = some_failed(&ended, &name).filter(|_| nothing.is_none());
     let go_on = play::go_on(&select::started(log.reader()?.as_mut(), run)?);
     let go_on = format!("{go_on} {name}");
     let status = match &ended.finish {
@@ -112,7 +144,10 @@ pub(super) fn conclude(
     let (written, error) = (written.as_ref(), nothing.as_ref());
     let told = Told { run, name: &name, go_on: &go_on, experiment, simulated, written, error };
     say(&ended, told, output)?;
-    store(log, run, global)?;
+    if let Some(warning) = some_failed {
+        write_err(&warning);
+    }
+    store(log, run, settings_of, global)?;
     stopped(ended, &go_on).or(failed).or(nothing).map_or(Ok(status), Err)
 }
 
@@ -124,11 +159,44 @@ fn nothing(ended: &Ended, name: &str) -> Option<CliError> {
         true => Some(format!("every one of {} failed", counted(progress.failed, "call"))),
         false => report.nothing.clone(),
     };
-    let hint = match all_failed {
-        true => format!("`retold log {name}` shows the failed attempts"),
-        false => format!("`retold outputs {name} --to FOLDER` tells why, one by one"),
-    };
-    Some(CliError::new(Status::Model, reason?).hint(hint))
+    let error = CliError::new(Status::Model, reason?);
+    Some(match all_failed {
+        true => error.hint(ask_again(name)).hint(failed_attempts(name)),
+        false => error.hint(format!("`retold outputs {name} --to FOLDER` tells why, one by one")),
+    })
+}
+
+/// The error of a finished run of which more calls have failed than the user allows.
+fn too_many_failed(ended: &Ended, name: &str, max_failed: Option<f64>) -> Option<CliError> {
+    let failed = failed_of(ended)?;
+    let (max, all) = (max_failed?, ended.progress.failed + ended.progress.exchanges);
+    let share = ended.progress.failed as f64 / all as f64;
+    let message = format!("{failed}, more than the {max} that --max-failed allows");
+    let error = CliError::new(Status::Model, message);
+    (share > max).then(|| error.hint(ask_again(name)).hint(failed_attempts(name)))
+}
+
+/// What is said of a finished run in which some calls have failed.
+fn some_failed(ended: &Ended, name: &str) -> Option<String> {
+    let (ask_again, attempts) = (ask_again(name), failed_attempts(name));
+    Some(format!("warning: {}\n  hint: {ask_again}\n  hint: {attempts}\n", failed_of(ended)?))
+}
+
+/// How many of a finished run's calls have failed, if any.
+fn failed_of(ended: &Ended) -> Option<String> {
+    let Ended { finish: Finish::Finished, progress, .. } = ended else { return None };
+    let all = counted(progress.failed + progress.exchanges, "call");
+    (progress.failed > 0).then(|| format!("{} of {all} failed", grouped(progress.failed)))
+}
+
+fn ask_again(name: &str) -> String {
+    format!(
+        "`retold fork {name} --retry-failed` asks them again, in a new run with all other answers"
+    )
+}
+
+fn failed_attempts(name: &str) -> String {
+    format!("`retold log {name}` shows the failed attempts")
 }
 
 /// What is said of an execution beside how it ended.
@@ -150,6 +218,7 @@ fn say(ended: &Ended, told: Told<'_>, output: &Output) -> Result<(), CliError> {
     let (outcome, stop) = match finish {
         Finish::Finished => ("finished", None),
         Finish::EndOfRecord | Finish::Rehearsed(_) => ("unfinished", None),
+        Finish::Closed(outcome) => (outcome.as_str(), None),
         Finish::Stopped(Stop::Interrupted) => ("interrupted", None),
         Finish::Stopped(stop) if is_left(stop) => ("left", None),
         Finish::Stopped(stop) => ("stopped", Some(stop)),
@@ -198,7 +267,7 @@ fn say(ended: &Ended, told: Told<'_>, output: &Output) -> Result<(), CliError> {
 }
 
 /// Stores what a run has left for later ones, and says so on stderr.
-fn store(log: &Log, run: RunId, global: &Global) -> Result<(), CliError> {
+fn store(log: &Log, run: RunId, settings_of: SettingsOf, global: &Global) -> Result<(), CliError> {
     let mut reader = log.reader()?;
     let started = select::started(reader.as_mut(), run)?;
     if !registry::stores(&started.experiment, &started.settings["experiment"]) {
@@ -208,10 +277,20 @@ fn store(log: &Log, run: RunId, global: &Global) -> Result<(), CliError> {
         let again = format!("the run itself is safe; `retold resume {}` tries again", run.short(8));
         CliError::new(Status::Io, e).hint(again)
     };
-    let stored = registry::store(&RunRecord::read(reader.as_mut(), run)?).map_err(failed)?;
-    if let Some(Stored { added, what, path }) = stored.filter(|_| !global.quiet) {
-        let count = grouped(added as u64);
-        write_err(&format!("{count} {what} added to {}\n", path.display()));
+    let record = RunRecord::read(reader.as_mut(), run)?;
+    match registry::store(&record, settings_of).map_err(failed)? {
+        Stored::Added { added, what, path } if !global.quiet => {
+            let count = grouped(added as u64);
+            write_err(&format!("{count} {what} added to {}\n", path.display()));
+        }
+        Stored::Nothing | Stored::Added { .. } => {}
+        Stored::NotNamed { what, path } => {
+            let path = inert(&path.display().to_string(), 200);
+            write_err(&format!(
+                "its {what} were not added to {path}, a file that only its recorded settings name\n  \
+                 hint: `retold run CONFIG --resume`, with the config that names the file, adds them\n"
+            ));
+        }
     }
     Ok(())
 }
@@ -250,6 +329,15 @@ pub(super) fn stopped(ended: Ended, go_on: &str) -> Option<CliError> {
                 let hint = make_room(reason, go_on);
                 return Some(CliError::new(Status::Io, stop.to_string()).hint(hint));
             }
+            if let Stop::OverBudget(over) = &stop
+                && let Some(flag) = flag_of(over)
+            {
+                let hint = format!(
+                    "what was recorded is kept and counts: `retold {go_on} {flag}` goes on with a \
+                     higher limit"
+                );
+                return Some(CliError::from(stop).hint(hint));
+            }
             let of_log = matches!(stop, Stop::Log(_));
             let error = CliError::from(stop);
             Some(match resumable && (of_log || error.hints.is_empty()) {
@@ -259,6 +347,15 @@ pub(super) fn stopped(ended: Ended, go_on: &str) -> Option<CliError> {
                 false => error,
             })
         }
+    }
+}
+
+/// The flag that raises a limit which is used up.
+fn flag_of(over: &OverBudget) -> Option<&'static str> {
+    match over {
+        OverBudget::Tokens { .. } => Some("--max-tokens N"),
+        OverBudget::Cost { .. } => Some("--max-cost DOLLARS"),
+        OverBudget::Uncounted | OverBudget::NoPrice { .. } => None,
     }
 }
 

@@ -15,6 +15,7 @@ use super::{audit, select};
 use crate::audit::Target;
 use crate::experiments::registry;
 use crate::id::{RunId, Seq};
+use crate::inert::inert;
 use crate::log::Reader;
 use crate::prompt::Request;
 use crate::run::{AnyExperiment, Parent, Report, RunRecord};
@@ -64,6 +65,7 @@ pub(super) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
         Some(target) => {
             // A part of the experiment's state goes before a call of the same name.
             if let Target::Call(name, None) = &target
+                && may_have_part(reader.as_mut(), selected.run, name.as_str())?
                 && let Some((story, simulated)) =
                     story(reader.as_mut(), selected.run, name.as_str())?
             {
@@ -147,9 +149,14 @@ fn show_event(
 
 fn show_run(reader: &mut dyn Reader, run: RunId, output: &Output) -> Result<Status, CliError> {
     let record = RunRecord::read(reader, run)?;
-    let report = match record.started.experiment == crate::exchange::EXCHANGES {
-        true => Report::default(),
-        false => experiment_of(&record)?.fold(&record.facts)?,
+    let folded = match record.started.experiment == crate::exchange::EXCHANGES {
+        true => Ok(Report::default()),
+        false => experiment_of(&record).and_then(|made| Ok(made.fold(&record.facts)?)),
+    };
+    // What is in the log is shown, whatever this release can make of it.
+    let (report, unusable) = match folded {
+        Ok(report) => (report, None),
+        Err(e) => (Report::default(), Some(e.message)),
     };
     let RunRecord { started, finished, answers, decisions, failed_attempts, events, .. } = &record;
     let parent = Parent::of(started).ok().flatten();
@@ -162,13 +169,14 @@ fn show_run(reader: &mut dyn Reader, run: RunId, output: &Output) -> Result<Stat
             "model": started.model,
             "simulated": started.is_simulated(),
             "program": started.program,
-            "outcome": finished.as_ref().map(|f| f.outcome),
+            "outcome": finished.as_ref().map(|f| &f.outcome),
             "outcome_digest": finished.as_ref().map(|f| f.outcome_digest),
             "exchanges": answers,
             "decisions": decisions,
             "failed_attempts": failed_attempts,
             "events": events,
             "report": report.json,
+            "unusable": unusable,
         }))?;
         return Ok(Status::Fine);
     }
@@ -178,9 +186,10 @@ fn show_run(reader: &mut dyn Reader, run: RunId, output: &Output) -> Result<Stat
         "run {run}\nexperiment {}, seed {}, recorded by {}\nmodel {model}{source}\n",
         started.experiment, started.seed, started.program
     );
-    if let Some(Parent { run: parent, before }) = parent {
+    if let Some(Parent { run: parent, before, retry_failed }) = parent {
         let before = before.map(|seq| format!(", before seq {seq}")).unwrap_or_default();
-        let _ = writeln!(text, "forked from run {parent}{before}");
+        let again = if retry_failed { ", asking again what failed there" } else { "" };
+        let _ = writeln!(text, "forked from run {parent}{before}{again}");
     }
     if started.is_simulated() {
         text.push_str(select::SIMULATED);
@@ -195,18 +204,27 @@ fn show_run(reader: &mut dyn Reader, run: RunId, output: &Output) -> Result<Stat
     );
     match finished {
         Some(finished) => {
-            let _ = writeln!(text, "finished, outcome digest {}", finished.outcome_digest);
+            let outcome = finished.outcome.as_str();
+            let _ = writeln!(text, "{outcome}, outcome digest {}", finished.outcome_digest);
         }
         None => {
             let (command, name) = (go_on(started), run.short(8));
             let _ = writeln!(text, "unfinished: `retold {command} {name}` goes on with it");
         }
     }
+    if let Some(reason) = unusable {
+        let _ = writeln!(text, "\nwhat it came to cannot be shown: {}", inert(&reason, 500));
+    }
     if !report.text.is_empty() {
         let _ = write!(text, "\n{}", report.text);
     }
     output.text(&text)?;
     Ok(Status::Fine)
+}
+
+/// Whether it is worth reading the whole run to see if there is such a part.
+fn may_have_part(reader: &mut dyn Reader, run: RunId, name: &str) -> Result<bool, CliError> {
+    Ok(registry::may_have_part(&select::started(reader, run)?.experiment, name))
 }
 
 /// The story of a part of a run's state, and whether it is made up; `None` if there is no such part.

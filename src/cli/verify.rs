@@ -6,13 +6,16 @@ use super::Global;
 use super::error::{CliError, Status};
 use super::output::{Output, counted};
 use super::select;
-use crate::id::EventHash;
-use crate::log::{Problem, Verification, verify_all, verify_run};
+use crate::id::{EventHash, LedgerHash};
+use crate::log::ledger::{Checkpoint, Ledger};
+use crate::log::{LogError, Problem, SqliteBackend, Verification, verify_all, verify_run};
 
-/// Recompute the hash chains, and name the first event of each run that is not as it was written.
+/// Recompute the hash chains and the ledger: name the first event of each run that is not as it was written,
+/// and every run that was deleted, cut off or added without retold.
 ///
-/// Exit code 1 if anything is wrong. A tail that was cut off leaves a sound chain: give the head you
-/// noted down when the run ended to see it.
+/// Exit code 1 if anything is wrong. Whoever can write the file can also write a ledger that fits what they
+/// left of it. That shows only against a hash that is kept elsewhere: give one that `retold head` printed as
+/// --checkpoint, or the head that a run had as --head.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     /// A run (first digits of its id, or `latest`), or a recording's file; the whole log if not given.
@@ -20,14 +23,36 @@ pub(super) struct Args {
     /// The head the run must have.
     #[arg(long, value_name = "HASH", requires = "run")]
     head: Option<EventHash>,
+    /// A hash that `retold head` printed earlier: the ledger must still contain it.
+    #[arg(long, value_name = "HASH", conflicts_with = "run")]
+    checkpoint: Option<LedgerHash>,
+    /// Let the log go on without the events that it has lost: a damaged WAL is kept as LOG-wal.lost-N, and
+    /// high-water marks that are not reached are forgotten.
+    #[arg(long, conflicts_with = "run")]
+    accept_loss: bool,
 }
 
 pub(super) fn run(args: Args, global: &Global, output: &Output) -> Result<Status, CliError> {
-    let (runs, problems) = match verified(&args, global) {
+    let accepted = match args.accept_loss {
+        true => SqliteBackend::accept_loss(&global.log, global.sqlite())?,
+        false => Vec::new(),
+    };
+    let (runs, mut problems) = match verified(&args, global) {
         // What cannot be read for damage is the result.
         Err(e) if e.status == Status::Difference => return unreadable(&e.message, output),
         other => other?,
     };
+    let mut checkpoint = None;
+    if let Some(hash) = args.checkpoint {
+        checkpoint = find(hash, global)?;
+        if checkpoint.is_none() {
+            let what = format!(
+                "the ledger does not contain the checkpoint {hash}: entries up to it were removed or \
+                 replaced, or it is of another log"
+            );
+            problems.push(Problem { run: None, seq: None, what });
+        }
+    }
     let found: Vec<&Problem> =
         runs.iter().filter_map(|v| v.problem.as_ref()).chain(&problems).collect();
     let ok = found.is_empty();
@@ -40,15 +65,20 @@ pub(super) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
         output.object(&json!({
             "run": only.map(|v| v.run),
             "ok": ok,
+            "accepted": accepted.iter().map(object).collect::<Vec<_>>(),
             "events": runs.iter().map(|v| v.events).sum::<u64>(),
             "head": only.map(|v| v.head.hash),
             "problem": found.first().map(|p| p.to_string()),
-            "problems": found.iter().map(|p| json!({"run": p.run, "seq": p.seq, "what": p.what})).collect::<Vec<_>>(),
+            "problems": found.iter().map(|p| object(p)).collect::<Vec<_>>(),
+            "checkpoint": checkpoint.map(|c| json!({"entry": c.number, "runs_since": c.runs_since})),
             "runs": runs.iter().map(|v| json!({"run": v.run, "ok": v.problem.is_none(),
                 "events": v.events, "head": v.head.hash})).collect::<Vec<_>>(),
         }))?;
     } else {
         let mut text = String::new();
+        for problem in &accepted {
+            text.push_str(&format!("accepted: {problem}\n"));
+        }
         for Verification { run, events, head, problem } in &runs {
             text.push_str(&match problem {
                 None => {
@@ -60,6 +90,12 @@ pub(super) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
         for problem in &problems {
             text.push_str(&format!("{problem}\n"));
         }
+        if let Some(Checkpoint { number, runs_since }) = checkpoint {
+            let runs = counted(runs_since, "run");
+            text.push_str(&format!(
+                "checkpoint found: entry {number} of the ledger, {runs} since\n"
+            ));
+        }
         let total = match ok {
             true => format!("{} verified\n", counted(runs.len() as u64, "run")),
             false => format!("NOT OK: {}\n", counted(found.len() as u64, "problem")),
@@ -69,18 +105,42 @@ pub(super) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     Ok(if ok { Status::Fine } else { Status::Difference })
 }
 
+/// Looks for a hash that was noted down earlier.
+fn find(checkpoint: LedgerHash, global: &Global) -> Result<Option<Checkpoint>, CliError> {
+    let log = select::open_silently(global)?;
+    let found = match Ledger::read(log.reader()?.as_mut()) {
+        Ok(ledger) => ledger.unwrap_or_default().checkpoint(checkpoint),
+        // Why it cannot be read is among the problems.
+        Err(LogError::Damaged { .. }) => None,
+        Err(e) => return Err(e.into()),
+    };
+    Ok(found)
+}
+
 /// What is verified, and the problems of the file.
 fn verified(args: &Args, global: &Global) -> Result<(Vec<Verification>, Vec<Problem>), CliError> {
     let Some(name) = &args.run else {
-        return Ok(verify_all(select::open(global)?.reader()?.as_mut())?);
+        let log = select::open_silently(global)?;
+        let (runs, mut problems) = verify_all(log.reader()?.as_mut())?;
+        problems.extend(log.backend().lost());
+        return Ok((runs, problems));
     };
-    let selected = select::run_or_file(global, name).map_err(|e| {
+    let selected = match select::looks_like_a_file(name) {
         // Reading a recording verifies it, whatever is wrong with it.
-        let is_damaged = select::looks_like_a_file(name) && e.status != Status::Io;
-        if is_damaged { CliError { status: Status::Difference, ..e } } else { e }
-    })?;
+        true => select::run_or_file(global, name).map_err(|e| match e.status {
+            Status::Io => e,
+            _ => CliError { status: Status::Difference, ..e },
+        })?,
+        false => select::run_of(select::open_silently(global)?, global, name)?,
+    };
     let mut reader = selected.log.reader()?;
-    Ok((vec![verify_run(reader.as_mut(), selected.run, args.head)?], Vec::new()))
+    let mut problems = selected.log.backend().lost();
+    problems.retain(|problem| problem.run.is_none_or(|run| run == selected.run));
+    Ok((vec![verify_run(reader.as_mut(), selected.run, args.head)?], problems))
+}
+
+fn object(problem: &Problem) -> serde_json::Value {
+    json!({"run": problem.run, "seq": problem.seq, "what": problem.what})
 }
 
 /// Says that a recording or a log is not as it was written.

@@ -1,14 +1,15 @@
 //! The parts of a config that all experiments share.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use super::named::{AnswersFile, BaseUrl};
 use super::wrong::figure;
-use super::yaml::ConfigError;
-use crate::model::{Limits, RetryPolicy};
+use super::yaml::{ConfigError, beside};
+use crate::model::{Limits, NamedUrl, RetryPolicy};
 use crate::prompt::{ChatRequest, Message};
 
 /// Which kind of model answers.
@@ -70,11 +71,11 @@ pub struct ModelConfig {
     /// Which kind.
     pub kind: ModelKind,
     /// For `openai`: where the API is.
-    pub base_url: String,
+    pub base_url: BaseUrl,
     /// For `scripted`: the exchanges file, relative to the config if there is such a file, else to the
     /// working directory.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub answers: Option<PathBuf>,
+    pub answers: Option<AnswersFile>,
     /// For `simulated`: how often it misbehaves.
     pub rates: Rates,
     /// For `simulated`: how long an answer takes, in milliseconds, on average.
@@ -85,7 +86,7 @@ impl Default for ModelConfig {
     fn default() -> Self {
         ModelConfig {
             kind: ModelKind::Simulated,
-            base_url: "https://api.openai.com/v1".to_owned(),
+            base_url: BaseUrl::BuiltIn,
             answers: None,
             rates: Rates::default(),
             latency_ms: 0.0,
@@ -94,6 +95,17 @@ impl Default for ModelConfig {
 }
 
 impl ModelConfig {
+    /// Makes what the settings choose the user's choice: they were read from the config at this path, which
+    /// the user gave to this invocation. `url` is the base URL as the config has it, if it has one.
+    pub fn named_by_config(&mut self, path: &Path, url: Option<&str>) {
+        self.base_url = match url {
+            Some(url) => BaseUrl::Named(NamedUrl::given(url)),
+            None => BaseUrl::BuiltIn,
+        };
+        let answers = self.answers.take();
+        self.answers = answers.map(|file| AnswersFile::Named(beside(path, file.path())));
+    }
+
     /// Checks the settings; `group` is where the config has them. Gives the key and what is wrong.
     ///
     /// # Errors

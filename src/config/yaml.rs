@@ -85,7 +85,7 @@ pub struct Head {
 /// [`ConfigError::Unreadable`], [`ConfigError::NotUtf8`].
 pub fn read_text(path: &Path) -> Result<String, ConfigError> {
     let shown = path.display().to_string();
-    encoding::read_text(path).map_err(|e| match e {
+    encoding::read_by_hand(path).map_err(|e| match e {
         TextError::Io(e) => ConfigError::Unreadable { path: shown, reason: e.to_string() },
         TextError::NotUtf8(problem) => ConfigError::NotUtf8 { path: shown, problem },
     })

@@ -6,11 +6,15 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::kind::{
+    ANSWER_REUSED, ATTEMPT_FAILED, DECISION_MADE, OCCURRED, REQUEST_SENT, RESPONSE_RECEIVED,
+    RUN_FINISHED, RUN_RESUMED, RUN_STARTED, VERSION,
+};
 use super::kinds::{
     AnswerReused, AttemptDetails, AttemptFailed, DecisionMade, Event, Occurred, RequestSent,
-    ResponseDetails, ResponseReceived, RunStarted,
+    ResponseDetails, ResponseReceived, RunOutcome, RunStarted,
 };
-use super::outcome::{from_ranges, ranges};
+use super::outcome::{from_ranges, pairs, ranges};
 use super::stored::{NewEvent, StoredEvent};
 use crate::content::Content;
 use crate::id::{RunId, Seq, Time};
@@ -30,31 +34,9 @@ pub struct EventError {
     pub what: String,
 }
 
-const RUN_STARTED: &str = "RunStarted";
-const RUN_RESUMED: &str = "RunResumed";
-const REQUEST_SENT: &str = "RequestSent";
-const RESPONSE_RECEIVED: &str = "ResponseReceived";
-const ATTEMPT_FAILED: &str = "AttemptFailed";
-const ANSWER_REUSED: &str = "AnswerReused";
-const DECISION_MADE: &str = "DecisionMade";
-const OCCURRED: &str = "Occurred";
-const RUN_FINISHED: &str = "RunFinished";
-
-/// The version of every kind's body. A kind in another version is as unknown as another kind.
-const VERSION: u32 = 1;
-
-/// The names of the kinds this release writes, as SQL and other readers see them.
-pub(crate) const KINDS: &[&str] = &[
-    RUN_STARTED,
-    RUN_RESUMED,
-    REQUEST_SENT,
-    RESPONSE_RECEIVED,
-    ATTEMPT_FAILED,
-    ANSWER_REUSED,
-    DECISION_MADE,
-    OCCURRED,
-    RUN_FINISHED,
-];
+/// The version of a `RunFinished` whose outcome is another than `finished`: the first release knows no
+/// other, and would take the event for damage.
+const OTHER_ENDS: u32 = 2;
 
 /// The largest count that canonical JSON can hold (RFC 8785: a double). A server may claim any.
 const EXACT: u64 = 1 << 53;
@@ -75,6 +57,8 @@ struct StartedBody {
 struct ReusedBody {
     run: RunId,
     seq: Seq,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    unreadable: Option<String>,
 }
 
 impl NewEvent {
@@ -123,11 +107,13 @@ impl NewEvent {
                 let details = AttemptDetails { retry_after_ms, ..details.clone() };
                 NewEvent { cause: Some(*request), body: body(&details)?, ..row(ATTEMPT_FAILED) }
             }
-            Event::AnswerReused(AnswerReused { request, content, from_run, from_seq }) => {
+            Event::AnswerReused(reused) => {
+                let AnswerReused { request, content, from_run, from_seq, unreadable } = reused;
+                let (run, seq, unreadable) = (*from_run, *from_seq, unreadable.clone());
                 NewEvent {
                     cause: Some(*request),
                     content: Some(content.clone()),
-                    body: body(&ReusedBody { run: *from_run, seq: *from_seq })?,
+                    body: body(&ReusedBody { run, seq, unreadable })?,
                     ..row(ANSWER_REUSED)
                 }
             }
@@ -140,7 +126,13 @@ impl NewEvent {
             Event::Occurred(Occurred { causes, fact }) => {
                 NewEvent::occurred(time, causes, &canonical(fact)?)
             }
-            Event::RunFinished(finished) => NewEvent { body: body(finished)?, ..row(RUN_FINISHED) },
+            Event::RunFinished(finished) => {
+                let version = match finished.outcome {
+                    RunOutcome::Finished => VERSION,
+                    RunOutcome::Abandoned | RunOutcome::Other(_) => OTHER_ENDS,
+                };
+                NewEvent { body: body(finished)?, version, ..row(RUN_FINISHED) }
+            }
             Event::Unknown(stored) => {
                 let StoredEvent { kind, version, call, sample, cause, content, body, .. } =
                     (**stored).clone();
@@ -182,13 +174,20 @@ impl NewEvent {
     }
 }
 
+/// The causes of an occurrence, from first to last each, and the canonical text of its fact.
+pub(crate) fn causes_and_fact(body: &str) -> Option<(Vec<(u64, u64)>, &str)> {
+    let (causes, fact) = body.strip_prefix("{\"causes\":")?.split_once(",\"fact\":")?;
+    Some((pairs(&serde_json::from_str(causes).ok()?)?, fact.strip_suffix('}')?))
+}
+
 impl StoredEvent {
     /// The event of a row.
     ///
     /// # Errors
     /// [`EventError`] if a known kind lacks what it needs; unknown kinds are kept as they are.
     pub fn event(&self) -> Result<Event, EventError> {
-        if self.version != VERSION {
+        let ends = self.kind == RUN_FINISHED && self.version == OTHER_ENDS;
+        if self.version != VERSION && !ends {
             return Ok(Event::Unknown(Box::new(self.clone())));
         }
         Ok(match &*self.kind {
@@ -215,9 +214,16 @@ impl StoredEvent {
                 details: self.body()?,
             }),
             ANSWER_REUSED => {
-                let ReusedBody { run, seq } = self.body()?;
+                let ReusedBody { run, seq, unreadable } = self.body()?;
                 let (request, content) = (self.cause()?, self.content()?);
-                Event::AnswerReused(AnswerReused { request, content, from_run: run, from_seq: seq })
+                let (from_run, from_seq) = (run, seq);
+                Event::AnswerReused(AnswerReused {
+                    request,
+                    content,
+                    from_run,
+                    from_seq,
+                    unreadable,
+                })
             }
             DECISION_MADE => {
                 let by = serde_json::from_str(self.content()?.text());
@@ -239,11 +245,9 @@ impl StoredEvent {
     /// The causes of an `Occurred` and the canonical text of its fact, without parsing the fact.
     pub(crate) fn occurrence(&self) -> Result<(Vec<Seq>, &str), EventError> {
         let bad = || self.error("its body is not {\"causes\":[..],\"fact\":..}".into());
-        let rest = self.body.strip_prefix("{\"causes\":").ok_or_else(bad)?;
-        let (causes, fact) = rest.split_once(",\"fact\":").ok_or_else(bad)?;
-        let causes = serde_json::from_str(causes).ok().and_then(|v| from_ranges(&v));
-        let causes = causes.ok_or_else(bad)?.into_iter().map(Seq).collect();
-        Ok((causes, fact.strip_suffix('}').ok_or_else(bad)?))
+        let (causes, fact) = causes_and_fact(&self.body).ok_or_else(bad)?;
+        let causes = from_ranges(&causes, self.seq.0).ok_or_else(bad)?;
+        Ok((causes.into_iter().map(Seq).collect(), fact))
     }
 
     /// Whether this is a decision, and the canonical text of who made it.
@@ -254,6 +258,21 @@ impl StoredEvent {
     /// Whether this is a `ResponseReceived`.
     pub(crate) fn is_response(&self) -> bool {
         self.is(RESPONSE_RECEIVED)
+    }
+
+    /// Whether this is a `RequestSent`.
+    pub(crate) fn is_request(&self) -> bool {
+        self.is(REQUEST_SENT)
+    }
+
+    /// Whether this is an answer: a `ResponseReceived` or an `AnswerReused`.
+    pub(crate) fn is_answer(&self) -> bool {
+        self.is(RESPONSE_RECEIVED) || self.is(ANSWER_REUSED)
+    }
+
+    /// Whether this is an `AttemptFailed`.
+    pub(crate) fn is_failed_attempt(&self) -> bool {
+        self.is(ATTEMPT_FAILED)
     }
 
     /// Whether this is an `Occurred`.

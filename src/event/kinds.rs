@@ -85,9 +85,16 @@ pub struct ResponseReceived {
     pub details: ResponseDetails,
 }
 
-/// What is kept of a response beside its content.
+/// What is kept of a response beside its content. In the order of canonical JSON, so that it is written in
+/// one pass.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct ResponseDetails {
+    /// Tokens of the answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub completion_tokens: Option<u64>,
+    /// Refusals, tool calls and the like.
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub extra: Map<String, Value>,
     /// Why the answer ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub finish_reason: Option<String>,
@@ -100,12 +107,6 @@ pub struct ResponseDetails {
     /// Tokens of the request.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prompt_tokens: Option<u64>,
-    /// Tokens of the answer.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub completion_tokens: Option<u64>,
-    /// Refusals, tool calls and the like.
-    #[serde(default, skip_serializing_if = "Map::is_empty")]
-    pub extra: Map<String, Value>,
 }
 
 fn is_zero(value: &u64) -> bool {
@@ -152,6 +153,8 @@ pub struct AnswerReused {
     pub from_run: RunId,
     /// The event there.
     pub from_seq: Seq,
+    /// Why it has no text, if that is because it could not be read.
+    pub unreadable: Option<String>,
 }
 
 /// A parser made something of an answer.
@@ -197,11 +200,47 @@ pub struct Occurred {
 }
 
 /// How a run ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "String", into = "String")]
 pub enum RunOutcome {
     /// The experiment ran to its end.
     Finished,
+    /// Somebody ended it for good before its end.
+    Abandoned,
+    /// In a way that this release does not know; kept as it is.
+    Other(String),
+}
+
+impl RunOutcome {
+    /// Whether the experiment ran to its end.
+    pub fn is_finished(&self) -> bool {
+        *self == RunOutcome::Finished
+    }
+
+    /// The word for it, in logs and for people.
+    pub fn as_str(&self) -> &str {
+        match self {
+            RunOutcome::Finished => "finished",
+            RunOutcome::Abandoned => "abandoned",
+            RunOutcome::Other(word) => word,
+        }
+    }
+}
+
+impl From<String> for RunOutcome {
+    fn from(word: String) -> Self {
+        match word.as_str() {
+            "finished" => RunOutcome::Finished,
+            "abandoned" => RunOutcome::Abandoned,
+            _ => RunOutcome::Other(word),
+        }
+    }
+}
+
+impl From<RunOutcome> for String {
+    fn from(outcome: RunOutcome) -> Self {
+        outcome.as_str().to_owned()
+    }
 }
 
 /// The run ended.
@@ -211,4 +250,24 @@ pub struct RunFinished {
     pub outcome: RunOutcome,
     /// The digest of its decisions and occurrences.
     pub outcome_digest: OutcomeDigest,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::prompt::canonical;
+
+    /// Another order would cost a copy of every answer's details.
+    #[test]
+    fn the_details_of_a_response_are_in_canonical_order() {
+        let details = ResponseDetails {
+            completion_tokens: Some(1),
+            extra: [("refusal".to_owned(), Value::from("no"))].into_iter().collect(),
+            finish_reason: Some("stop".to_owned()),
+            latency_ms: 3,
+            model: Some("gpt-4".to_owned()),
+            prompt_tokens: Some(2),
+        };
+        assert_eq!(serde_json::to_string(&details).unwrap(), canonical(&details).unwrap());
+    }
 }

@@ -10,12 +10,14 @@
 
 pub mod chain;
 mod convert;
+pub(crate) mod kind;
 mod kinds;
 mod outcome;
 mod stored;
 
 pub use convert::EventError;
-pub(crate) use convert::KINDS;
+pub(crate) use convert::causes_and_fact;
+pub(crate) use kind::KINDS;
 pub use kinds::{
     AnswerReused, AttemptDetails, AttemptFailed, DecidedBy, DecisionDetails, DecisionMade, Event,
     Occurred, RequestSent, ResponseDetails, ResponseReceived, RunFinished, RunOutcome, RunResumed,

@@ -105,23 +105,27 @@ pub(super) fn ranges(numbers: &[u64]) -> String {
     out
 }
 
-/// Reads what [`ranges`] wrote.
-pub(super) fn from_ranges(value: &serde_json::Value) -> Option<Vec<u64>> {
-    // More causes than any log has events; a foreign recording must not fill the memory.
-    const MOST: u64 = 10_000_000;
+/// Reads what [`ranges`] wrote: the first and the last of each range.
+pub(super) fn pairs(value: &serde_json::Value) -> Option<Vec<(u64, u64)>> {
+    let pair = |item: &serde_json::Value| match item.as_array()?.as_slice() {
+        [from, to] => Some((from.as_u64()?, to.as_u64()?)).filter(|(from, to)| from <= to),
+        _ => None,
+    };
+    let item = |item: &serde_json::Value| item.as_u64().map(|n| (n, n)).or_else(|| pair(item));
+    value.as_array()?.iter().map(item).collect()
+}
+
+/// All the numbers of some ranges, for an event with so many others before it.
+pub(super) fn from_ranges(pairs: &[(u64, u64)], before: u64) -> Option<Vec<u64>> {
+    // Causes are earlier events: a foreign recording must not claim more than it has. A few are read whatever it has, so
+    // that what is wrong with them is said.
+    let most = before.max(1000);
     let mut out = Vec::new();
-    for item in value.as_array()? {
-        match (item.as_u64(), item.as_array().map(Vec::as_slice)) {
-            (Some(n), _) => out.push(n),
-            (None, Some([from, to])) => {
-                let (from, to) = (from.as_u64()?, to.as_u64()?);
-                if to < from || (to - from).saturating_add(out.len() as u64) > MOST {
-                    return None;
-                }
-                out.extend(from..=to);
-            }
-            _ => return None,
+    for (from, to) in pairs {
+        if (to - from).saturating_add(out.len() as u64) > most {
+            return None;
         }
+        out.extend(*from..=*to);
     }
     Some(out)
 }

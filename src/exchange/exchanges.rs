@@ -1,18 +1,20 @@
 //! Questions and answers alone: `{"call","sample","request","response","label"}`, one a line; of a call that
 //! finally failed, `error` in the place of `response`. Made-up answers have `"simulated":true`.
 
-use std::collections::BTreeMap;
-
 use serde_json::json;
 
 use super::error::ImportError;
+use super::export::{follows, whole};
+use super::import::append;
+use super::requests::Requests;
+use crate::event::chain::Link;
 use crate::event::{
     AttemptDetails, AttemptFailed, Event, NewEvent, OutcomeHasher, RequestSent, ResponseDetails,
     ResponseReceived, RunFinished, RunOutcome, RunStarted,
 };
 use crate::id::{CallPath, PromptHash, RunId, Sample, Seq, Time};
 use crate::jsonl::JsonlReader;
-use crate::log::{Append, Backend, Head, LogError, Reader};
+use crate::log::{Backend, Head, LogError, Reader, Scratch, SharedBackend};
 use crate::lookup::LookupMap;
 use crate::model::scripted::{Exchange, LoadProblem};
 use crate::model::{ExchangeError, ExchangeLine, ExchangeResponse, FailureKind, Response, Usage};
@@ -24,19 +26,24 @@ pub const EXCHANGES: &str = "exchanges";
 /// Writes the exchanges of a run, line by line. Gives their number.
 ///
 /// # Errors
-/// [`LogError`] if the log cannot be read, or whatever `line` raises.
+/// [`LogError`] if the log cannot be read, or whatever `line` raises. [`LogError::Corrupt`] at an event
+/// that does not follow from the one before: the answers would not be those that were recorded.
 pub fn export_exchanges<E: From<LogError>>(
     reader: &mut dyn Reader,
     run: RunId,
     line: &mut dyn FnMut(&str) -> Result<(), E>,
 ) -> Result<u64, E> {
+    whole(reader, run)?;
     let mut questions: LookupMap<Seq, (CallPath, Sample, PromptHash)> = LookupMap::default();
-    let (mut after, mut written, mut simulated) = (Seq(0), 0, false);
+    let mut requests = Requests::default();
+    let (mut after, mut written, mut simulated) = (Head::START, 0, false);
     loop {
-        let events = reader.events(run, after, 1024)?;
-        let Some(last) = events.last() else { return Ok(written) };
-        after = last.seq;
+        let events = reader.events(run, after.seq, 1024)?;
+        if events.is_empty() {
+            return Ok(written);
+        }
         for stored in &events {
+            after = follows(stored, after, &Link::of_stored(stored).canonical())?;
             let corrupt = |what| LogError::Corrupt { run, seq: stored.seq, what };
             let (request, outcome) = match stored.event().map_err(|e| corrupt(e.what))? {
                 Event::RunStarted(started) => {
@@ -61,7 +68,7 @@ pub fn export_exchanges<E: From<LogError>>(
                 _ => continue,
             };
             let Some((call, sample, prompt)) = questions.remove(&request) else { continue };
-            let request = reader.request(prompt)?;
+            let request = requests.of(reader, prompt)?;
             let request =
                 request.ok_or_else(|| corrupt(format!("its request {prompt} is missing")))?;
             let exchange = ExchangeLine {
@@ -111,14 +118,19 @@ fn response(content: crate::content::Content, details: ResponseDetails) -> Respo
 }
 
 /// An exchanges file, read and checked: a finished run without decisions.
-#[derive(Debug)]
 pub struct Exchanges {
-    events: Vec<NewEvent>,
+    /// The run in a log of its own.
+    log: SharedBackend,
+    /// Its first event, as it is to be.
+    first: NewEvent,
     /// How many there are.
     pub count: u64,
-    /// Whether a program made up any of them, and so the run is marked.
+    /// Whether a program made any of them up, and so the run is marked.
     pub simulated: bool,
 }
+
+/// What the run is called until it is stored.
+const NAMELESS: RunId = RunId([0; 8]);
 
 impl Exchanges {
     /// Adds them to a log as a new run: all or nothing.
@@ -127,9 +139,14 @@ impl Exchanges {
     /// [`LogError`].
     pub fn store(self, backend: &dyn Backend, run: RunId) -> Result<(), LogError> {
         let _lease = backend.lease(run)?;
-        let append = Append::new(run, Head::START, self.events);
-        backend.committer()?.commit(&[append])?;
-        Ok(())
+        let (mut reader, mut committer) = (self.log.reader()?, backend.committer()?);
+        // Only when all was read was it known what the run is to say of itself.
+        let change = |event: NewEvent| match event.kind == self.first.kind {
+            true => self.first.clone(),
+            false => event,
+        };
+        append(reader.as_mut(), NAMELESS, Head::START, run, committer.as_mut(), change)?;
+        committer.flush()
     }
 }
 
@@ -148,15 +165,19 @@ pub fn read_exchanges(lines: JsonlReader, time: Time) -> Result<Exchanges, Impor
         model: json!({"kind": "scripted", "simulated": false, "source": name}),
         program: crate::PROGRAM.to_owned(),
     };
-    let unwritable = |e: CanonicalError| {
-        ImportError::Log(LogError::Failed { path: name.clone(), reason: e.to_string() })
+    let new = |event: Event, request: Option<Request>| {
+        NewEvent::from_event(&event, time, request).map_err(|e: CanonicalError| {
+            ImportError::Log(LogError::Failed { path: name.clone(), reason: e.to_string() })
+        })
     };
-    let mut events = Vec::new();
-    let add = |events: &mut Vec<NewEvent>, event: Event, request: Option<Request>| {
-        events.push(NewEvent::from_event(&event, time, request).map_err(unwritable)?);
-        Ok::<Seq, ImportError>(Seq(events.len() as u64))
+    let mut scratch = Scratch::new(NAMELESS);
+    let add = |scratch: &mut Scratch, event: Event, request: Option<Request>| {
+        let event = scratch.link(new(event, request)?);
+        let seq = event.head().seq;
+        scratch.add(event)?;
+        Ok::<Seq, ImportError>(seq)
     };
-    add(&mut events, Event::RunStarted(started.clone()), None)?;
+    add(&mut scratch, Event::RunStarted(started.clone()), None)?;
     let mut addresses = Addresses::default();
     let (mut count, mut any_simulated) = (0, false);
     for line in lines {
@@ -168,14 +189,14 @@ pub fn read_exchanges(lines: JsonlReader, time: Time) -> Result<Exchanges, Impor
         let (call, sample) = addresses.next(call, sample, &request, number).map_err(wrong)?;
         let prompt = request.hash();
         let sent = Event::RequestSent(RequestSent { call, sample, prompt });
-        let sent = add(&mut events, sent, Some(request))?;
+        let sent = add(&mut scratch, sent, Some(request))?;
         count += 1;
         let response = match outcome {
             Ok(response) => response,
             Err(error) => {
                 let failed =
                     Event::AttemptFailed(AttemptFailed { request: sent, details: attempt(error) });
-                add(&mut events, failed, None)?;
+                add(&mut scratch, failed, None)?;
                 continue;
             }
         };
@@ -189,26 +210,27 @@ pub fn read_exchanges(lines: JsonlReader, time: Time) -> Result<Exchanges, Impor
             extra: response.extra,
         };
         let received = ResponseReceived { request: sent, content: response.content, details };
-        add(&mut events, Event::ResponseReceived(received), None)?;
+        add(&mut scratch, Event::ResponseReceived(received), None)?;
     }
     if count == 0 {
         return Err(ImportError::Nothing { path: name });
     }
-    if let Some(first) = events.first_mut().filter(|_| any_simulated) {
-        // Only now is it known what the run is to say of itself.
-        started.model["simulated"] = true.into();
-        let marked = NewEvent::from_event(&Event::RunStarted(started), time, None);
-        *first = marked.map_err(unwritable)?;
-    }
     let outcome_digest = OutcomeHasher::default().digest();
     let finished = RunFinished { outcome: RunOutcome::Finished, outcome_digest };
-    add(&mut events, Event::RunFinished(finished), None)?;
-    Ok(Exchanges { events, count, simulated: any_simulated })
+    add(&mut scratch, Event::RunFinished(finished), None)?;
+    started.model["simulated"] = any_simulated.into();
+    let first = new(Event::RunStarted(started), None)?;
+    Ok(Exchanges { log: scratch.finish()?, first, count, simulated: any_simulated })
 }
 
 /// The addresses given so far: each has one answer.
 #[derive(Default)]
-struct Addresses(BTreeMap<CallPath, BTreeMap<Sample, usize>>);
+struct Addresses {
+    /// The next sample of each call.
+    next: LookupMap<CallPath, Sample>,
+    /// The line that gave each, by a hash of call and sample.
+    lines: LookupMap<[u8; 16], u32>,
+}
 
 impl Addresses {
     fn next(
@@ -224,13 +246,17 @@ impl Addresses {
             // The name cannot be refused: it is a constant that keeps the rules.
             None => CallPath::new("exchange").map_err(|_| LoadProblem::SampleWithoutCall)?,
         };
-        let samples = self.0.entry(call.clone()).or_default();
-        let next = samples.last_key_value().map_or(0, |(last, _)| last + 1);
+        let next = self.next.get(&call).copied().unwrap_or_default();
         let sample = sample.unwrap_or(next);
-        if let Some(first) = samples.insert(sample, line) {
-            let prompt = request.hash().short(12);
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(call.as_str().as_bytes()).update(&sample.to_le_bytes());
+        let mut key = [0; 16];
+        key.copy_from_slice(&hasher.finalize().as_bytes()[..16]);
+        if let Some(first) = self.lines.insert(key, u32::try_from(line).unwrap_or(u32::MAX)) {
+            let (prompt, first) = (request.hash().short(12), first as usize);
             return Err(LoadProblem::Duplicate { call, sample, prompt, first });
         }
+        self.next.insert(call.clone(), next.max(sample.saturating_add(1)));
         Ok((call, sample))
     }
 }

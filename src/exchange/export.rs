@@ -10,6 +10,7 @@ use crate::content::Content;
 use crate::event::StoredEvent;
 use crate::event::chain::{Head, Link, hash_after};
 use crate::id::{ContentHash, PromptHash, RunId, Seq};
+use crate::log::ledger::Ledger;
 use crate::log::{LogError, Reader, externalise};
 use crate::prompt::CanonicalError;
 
@@ -26,6 +27,7 @@ pub fn export_recording<E: From<LogError>>(
     run: RunId,
     line: &mut dyn FnMut(&str) -> Result<(), E>,
 ) -> Result<u64, E> {
+    whole(reader, run)?;
     let (major, minor) = FORMAT;
     // A run that is being written goes on meanwhile; what comes later is left out.
     let head = reader.runs()?.into_iter().find(|r| r.run == run).map(|r| r.head);
@@ -47,18 +49,50 @@ pub fn export_recording<E: From<LogError>>(
         }
         for event in &events {
             let mut text = Link::of_stored(event).canonical();
-            let seq = after.seq.next();
-            if event.seq != seq || hash_after(after.hash, &text) != event.hash {
-                let what = "it is missing or not as it was written";
-                return Err(LogError::Corrupt { run, seq, what: what.to_owned() }.into());
-            }
-            after = Head { seq, hash: event.hash };
+            after = follows(event, after, &text)?;
             given.needed_by(reader, event, line)?;
             // The canonical event, with its hash as one more field at the end.
             text.truncate(text.len() - 1);
             line(&format!("{text},\"hash\":\"{}\"}}", event.hash))?;
         }
     }
+}
+
+/// The end of the chain once this event is in it.
+pub(super) fn follows(event: &StoredEvent, after: Head, canonical: &str) -> Result<Head, LogError> {
+    let seq = after.seq.next();
+    if event.seq != seq || hash_after(after.hash, canonical) != event.hash {
+        let what = "it is missing or not as it was written".to_owned();
+        return Err(LogError::Corrupt { run: event.run, seq, what });
+    }
+    Ok(Head { seq, hash: event.hash })
+}
+
+/// Refuses a run that has lost events, as far as the log itself can tell: what is left of it may be a sound
+/// chain.
+pub(super) fn whole(reader: &mut dyn Reader, run: RunId) -> Result<(), LogError> {
+    // What cannot be read says itself what is wrong.
+    reader.events(run, Seq(0), 1)?;
+    let head = reader.runs()?.into_iter().find(|r| r.run == run).map(|r| r.head);
+    let ledger = Ledger::read(reader)?;
+    let known = ledger.as_ref().and_then(|ledger| ledger.last_of(run));
+    let (Some(held), Some(known)) = (head, known) else {
+        return match (head, known) {
+            (Some(Head { seq: Seq(0), .. }), None) => {
+                let what = "it has no events".to_owned();
+                Err(LogError::Corrupt { run, seq: Seq(1), what })
+            }
+            _ => Ok(()),
+        };
+    };
+    if held.seq >= known.head.seq {
+        return Ok(());
+    }
+    let what = format!(
+        "it is missing: entry {} of the ledger ({}) says that the run had seq {}",
+        known.number, known.change, known.head.seq
+    );
+    Err(LogError::Corrupt { run, seq: held.seq.next(), what })
 }
 
 /// What has been written already.

@@ -2,8 +2,13 @@
 
 use super::error::ImportError;
 use super::recording::Recording;
-use crate::id::Seq;
-use crate::log::{Append, Backend, Head};
+use super::requests::Requests;
+use crate::event::{NewEvent, StoredEvent};
+use crate::id::{RunId, Seq};
+use crate::log::{Append, Backend, Committer, Head, LogError, Reader};
+
+/// Events read and appended together.
+const BATCH: usize = 1024;
 
 /// What an import did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,27 +27,84 @@ pub fn import_recording(
     backend: &dyn Backend,
     recording: &Recording,
 ) -> Result<Imported, ImportError> {
-    let Recording { run, events, hashes } = recording;
+    let Recording { run, log, head: end } = recording;
     let _lease = backend.lease(*run)?;
-    let mut reader = backend.reader()?;
-    let (mut known, mut head) = (0, Head::START);
+    let mut theirs = log.reader()?;
+    let head = common(backend.reader()?.as_mut(), theirs.as_mut(), *run)?;
+    let added = end.seq.0.saturating_sub(head.seq.0);
+    if added > 0 {
+        let mut committer = backend.committer()?;
+        append(theirs.as_mut(), *run, head, *run, committer.as_mut(), |event| event)?;
+        committer.flush()?;
+    }
+    Ok(Imported { added, known: head.seq.0.min(end.seq.0) })
+}
+
+/// The end of what a log has of a run, which is as the recording has it.
+fn common(ours: &mut dyn Reader, theirs: &mut dyn Reader, run: RunId) -> Result<Head, ImportError> {
+    let mut head = Head::START;
     loop {
-        let ours = reader.events(*run, Seq(known as u64), 1024)?;
-        let Some(last) = ours.last() else { break };
-        for (event, hash) in ours.iter().zip(&hashes[known.min(hashes.len())..]) {
-            if event.hash != *hash {
-                let (run, seq, ours) = (*run, event.seq, event.hash);
+        let batch = ours.events(run, head.seq, BATCH)?;
+        let Some(last) = batch.last() else { return Ok(head) };
+        let mut left = batch.as_slice();
+        while let Some(first) = left.first() {
+            let others = theirs.events(run, Seq(first.seq.0 - 1), left.len())?;
+            // The log may have more than the recording.
+            if others.is_empty() {
+                break;
+            }
+            if let Some((own, _)) = left.iter().zip(&others).find(|(a, b)| a.hash != b.hash) {
+                let (seq, ours) = (own.seq, own.hash);
                 return Err(ImportError::OtherHistory { run, seq, ours });
             }
+            left = left.get(others.len()..).unwrap_or_default();
         }
-        known = usize::try_from(last.seq.0).unwrap_or(usize::MAX);
         head = Head { seq: last.seq, hash: last.hash };
     }
-    let added = events.get(known..).unwrap_or_default();
-    if !added.is_empty() {
-        let append = Append::new(*run, head, added.to_vec());
-        backend.committer()?.commit(&[append])?;
+}
+
+/// Appends the events of a run after `head`, changed or not, to a run of another log. Nothing is flushed.
+pub(super) fn append(
+    from: &mut dyn Reader,
+    run: RunId,
+    mut head: Head,
+    to: RunId,
+    committer: &mut dyn Committer,
+    change: impl Fn(NewEvent) -> NewEvent,
+) -> Result<(), LogError> {
+    let mut requests = Requests::default();
+    let mut read = head.seq;
+    let mut waiting: Option<Append> = None;
+    loop {
+        let events = from.events(run, read, BATCH)?;
+        let Some(last) = events.last() else {
+            return waiting.map_or(Ok(()), |append| committer.append(&append.imported()));
+        };
+        read = last.seq;
+        let events = events.into_iter().map(|event| again(from, &mut requests, event).map(&change));
+        let events = events.collect::<Result<Vec<_>, _>>()?;
+        let append = Append::new(to, head, events);
+        head = append.events.last().map_or(head, |event| event.head());
+        if let Some(earlier) = waiting.replace(append) {
+            committer.append(&earlier.imported_with_more())?;
+        }
     }
-    let known = known.min(events.len()) as u64;
-    Ok(Imported { added: added.len() as u64, known })
+}
+
+/// A stored event as it went in.
+fn again(
+    reader: &mut dyn Reader,
+    requests: &mut Requests,
+    event: StoredEvent,
+) -> Result<NewEvent, LogError> {
+    let StoredEvent { run, seq, kind, version, time, call, sample, cause, content, body, .. } =
+        event;
+    let prompt =
+        match event.prompt {
+            None => None,
+            Some(prompt) => Some(requests.of(reader, prompt)?.ok_or_else(|| {
+                LogError::Corrupt { run, seq, what: format!("its request {prompt} is missing") }
+            })?),
+        };
+    Ok(NewEvent { kind, version, time, call, sample, prompt, cause, content, body })
 }

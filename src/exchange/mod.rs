@@ -9,6 +9,8 @@ mod exchanges;
 mod export;
 mod import;
 mod recording;
+mod requests;
+mod stash;
 
 pub use error::ImportError;
 pub use exchanges::{EXCHANGES, Exchanges, export_exchanges, read_exchanges};

@@ -14,34 +14,33 @@
 //! be read as a stream, and two recordings of one run are the same bytes.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
 
 use data_encoding::BASE64;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::error::ImportError;
+use super::requests::Requests;
+use super::stash::Stash;
 use crate::content::Content;
 use crate::event::NewEvent;
-use crate::event::chain::{GENESIS, Link, content_key};
 use crate::explain::explain;
 use crate::id::{CallPath, ContentHash, EventHash, PromptHash, RunId, Sample, Seq, Time};
 use crate::jsonl::JsonlReader;
-use crate::log::expand;
+use crate::log::{Head, LogError, Scratch, SharedBackend, expand};
 use crate::prompt::{Request, canonical};
 
 /// The format this release writes. 1.0: the first.
 pub(super) const FORMAT: (u32, u32) = (1, 0);
 
 /// A run read from a file, every hash checked.
-#[derive(Debug, Clone)]
 pub struct Recording {
     /// The run.
     pub run: RunId,
-    /// Its events, in order from seq 1.
-    pub events: Vec<NewEvent>,
-    /// The hash of each.
-    pub hashes: Vec<EventHash>,
+    /// Its events, in a log that is gone with it.
+    pub log: SharedBackend,
+    /// Its end.
+    pub head: Head,
 }
 
 #[derive(Deserialize)]
@@ -120,9 +119,11 @@ pub fn read_recording(mut lines: JsonlReader) -> Result<Recording, ImportError> 
         return Err(ImportError::NewerFormat { path: name, found: header.format, supported });
     }
     let mut reading = Reading {
-        recording: Recording { run: header.run, events: Vec::new(), hashes: Vec::new() },
-        contents: BTreeMap::new(),
-        requests: BTreeMap::new(),
+        run: header.run,
+        scratch: Scratch::new(header.run),
+        contents: Stash::default(),
+        requests: Stash::default(),
+        known: Requests::default(),
     };
     for line in lines {
         let (number, line) = line?;
@@ -134,28 +135,52 @@ pub fn read_recording(mut lines: JsonlReader) -> Result<Recording, ImportError> 
             Err(Wrong::Line(what)) => {
                 return Err(ImportError::Line { path: name, line: number, what });
             }
+            Err(Wrong::Log(error)) => return Err(error.into()),
         }
     }
-    let (found, head) = (reading.recording.events.len() as u64, reading.recording.hashes.last());
-    if header.head.is_some_and(|due| head != Some(&due)) {
+    let head = reading.scratch.head();
+    let found = head.seq.0;
+    if header.head.is_some_and(|due| found == 0 || head.hash != due) {
         let due = header.events.unwrap_or_default();
         return Err(ImportError::CutOff { path: name, due, found });
     }
     if found == 0 {
         return Err(ImportError::Empty { path: name });
     }
-    Ok(reading.recording)
+    Ok(Recording { run: header.run, log: reading.scratch.finish()?, head })
 }
 
 enum Wrong {
     Line(String),
     Chain(Seq),
+    Log(LogError),
 }
 
+impl From<LogError> for Wrong {
+    fn from(error: LogError) -> Self {
+        Wrong::Log(error)
+    }
+}
+
+/// The temporary file cannot be used.
+impl From<std::io::Error> for Wrong {
+    fn from(error: std::io::Error) -> Self {
+        let (path, reason) = ("a temporary file".to_owned(), error.to_string());
+        Wrong::Log(LogError::Failed { path, reason })
+    }
+}
+
+/// Kinds of bytes that are stashed.
+const TEXT: u8 = 0;
+const VECTOR: u8 = 1;
+
 struct Reading {
-    recording: Recording,
-    contents: BTreeMap<ContentHash, Content>,
-    requests: BTreeMap<PromptHash, Request>,
+    run: RunId,
+    scratch: Scratch,
+    contents: Stash,
+    /// Requests as canonical JSON.
+    requests: Stash,
+    known: Requests,
 }
 
 impl Reading {
@@ -193,23 +218,40 @@ impl Reading {
         let content = content.filter(|c| c.hash() == line.content).ok_or_else(|| {
             Wrong::Line(format!("the content does not have the hash {}", line.content))
         })?;
-        self.contents.insert(line.content, content);
-        Ok(())
+        let kind = if matches!(content, Content::Text(_)) { TEXT } else { VECTOR };
+        Ok(self.contents.put(line.content.as_bytes(), kind, &content.bytes())?)
     }
 
     fn request(&mut self, line: RequestLine) -> Result<(), Wrong> {
-        let text = |id: &str| {
-            let content = self.contents.get(&id.parse().ok()?)?;
-            Some(content.text().to_owned())
+        let contents = &mut self.contents;
+        let mut text = |id: &str| {
+            let hash: ContentHash = id.parse().ok()?;
+            match content_of(contents, hash).ok()?? {
+                Content::Text(text) => Some(text.to_string()),
+                Content::Vector(_) => Some(String::new()),
+            }
         };
-        let request = expand(&line.request.to_string(), &mut |id| text(id));
+        let request = expand(&line.request.to_string(), &mut text);
         let request = request.map_err(|e| Wrong::Line(e.to_string()))?;
         if request.hash() != line.prompt {
             let what = format!("the request does not have the hash {}", line.prompt);
             return Err(Wrong::Line(what));
         }
-        self.requests.insert(line.prompt, request);
+        self.requests.put(line.prompt.as_bytes(), TEXT, request.canonical().as_bytes())?;
+        self.known.put(&request);
         Ok(())
+    }
+
+    /// A request that has been given.
+    fn request_of(&mut self, prompt: PromptHash) -> Result<Option<Request>, Wrong> {
+        if let Some(request) = self.known.get(prompt) {
+            return Ok(Some(request));
+        }
+        let Some((_, bytes)) = self.requests.get(prompt.as_bytes())? else { return Ok(None) };
+        let text = String::from_utf8_lossy(&bytes);
+        let request = Request::from_canonical(&text).map_err(|e| Wrong::Line(e.to_string()))?;
+        self.known.put(&request);
+        Ok(Some(request))
     }
 
     fn event(&mut self, line: EventLine) -> Result<(), Wrong> {
@@ -229,36 +271,41 @@ impl Reading {
             vector,
             version,
         } = line;
-        let recording = &mut self.recording;
-        if run != recording.run {
+        if run != self.run {
             return Err(wrong(format!("it is an event of another run, {run}")));
         }
-        let due = Seq(recording.events.len() as u64 + 1);
+        let due = self.scratch.head().seq.next();
         if seq != due {
             return Err(wrong(format!("seq {seq} where seq {due} is due")));
         }
         let content = match content.or(vector) {
             None => None,
-            Some(hash) => Some(self.contents.get(&hash).cloned().ok_or_else(|| {
+            Some(hash) => Some(content_of(&mut self.contents, hash)?.ok_or_else(|| {
                 wrong(format!("content {hash} has not been given before this line"))
             })?),
         };
         let prompt = match prompt {
             None => None,
-            Some(hash) => Some(self.requests.get(&hash).cloned().ok_or_else(|| {
+            Some(hash) => Some(self.request_of(hash)?.ok_or_else(|| {
                 wrong(format!("request {hash} has not been given before this line"))
             })?),
         };
         let body = canonical(&body).map_err(|e| wrong(e.to_string()))?;
         let (kind, body) = (Cow::Owned(kind), Cow::Owned(body));
         let event = NewEvent { kind, version, time, call, sample, prompt, cause, content, body };
-        let key = event.content.as_ref().map(content_key);
-        let previous = recording.hashes.last().copied().unwrap_or(GENESIS);
-        if Link::of_new(&event, run, seq, key).hash_after(previous) != hash {
+        let event = self.scratch.link(event);
+        if event.head().hash != hash {
             return Err(Wrong::Chain(seq));
         }
-        recording.events.push(event);
-        recording.hashes.push(hash);
-        Ok(())
+        Ok(self.scratch.add(event)?)
     }
+}
+
+/// A content that has been given.
+fn content_of(contents: &mut Stash, hash: ContentHash) -> std::io::Result<Option<Content>> {
+    let Some((kind, bytes)) = contents.get(hash.as_bytes())? else { return Ok(None) };
+    Ok(match kind {
+        VECTOR => Content::vector_from_bytes(&bytes),
+        _ => String::from_utf8(bytes).ok().map(Content::from),
+    })
 }

@@ -14,6 +14,7 @@
 //! - [`society_log`]: a society that another program has run.
 
 pub mod adventure;
+mod at_once;
 pub mod deliberation;
 pub mod game24;
 pub mod public_goods;

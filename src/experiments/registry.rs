@@ -5,11 +5,11 @@ use std::path::Path;
 use serde_json::Value;
 
 use super::reenact::{Reenact, ReenactError, Reenactment};
-use super::study::{Stored, Study};
+use super::study::{SettingsOf, Stored, Study};
 use super::{
     adventure, deliberation, game24, public_goods, public_goods_log, society, society_log,
 };
-use crate::config::{ConfigError, Head, beside, load, located, read_text};
+use crate::config::{ConfigError, Head, load, located, read_text, with_overrides};
 use crate::inert::inert;
 use crate::model::simulated::Player;
 use crate::run::{AnyExperiment, RunRecord};
@@ -116,7 +116,7 @@ struct Supply {
     draw: fn(&Path, &mut Study) -> Result<(), ConfigError>,
     /// Whether a run with these settings leaves anything.
     stores: fn(&Value) -> bool,
-    store: fn(&RunRecord<'_>) -> Result<Option<Stored>, String>,
+    store: fn(&RunRecord<'_>, SettingsOf) -> Result<Stored, String>,
 }
 
 const SUPPLIES: &[Supply] = &[Supply {
@@ -197,8 +197,9 @@ pub fn study(
         if study.seed > 1 << 53 {
             return Err(value("seed", format!("at most 2^53, not {}", study.seed)));
         }
-        let answers = &mut study.settings.runtime.model.answers;
-        *answers = answers.take().map(|answers| beside(path, &answers));
+        let given: Value = with_overrides(load(path, &text)?, overrides)?;
+        let url = given[entry.model_key]["base_url"].as_str();
+        study.settings.runtime.model.named_by_config(path, url);
         Ok(study)
     });
     checked.map_err(|error| located(error, path, &text, overrides))
@@ -232,19 +233,26 @@ pub fn supply(path: &Path, study: &mut Study, overrides: &[String]) -> Result<()
     drawn.or_else(|error| Err(located(error, path, &read_text(path)?, overrides)))
 }
 
+/// Whether an experiment may have a part of this name to tell of: asked before a long run is folded to see. Parts
+/// are a name, or a group and a name in it; games of 24 have none.
+pub fn may_have_part(experiment: &str, name: &str) -> bool {
+    experiment != game24::NAME && name.matches('/').count() < 2
+}
+
 /// Whether a run of an experiment with these settings leaves something for later ones.
 pub fn stores(experiment: &str, settings: &Value) -> bool {
     let supply = SUPPLIES.iter().find(|s| s.name == experiment);
     supply.is_some_and(|supply| (supply.stores)(settings))
 }
 
-/// Stores what a run has left for later ones, if it does that. To do it again changes nothing.
+/// Stores what a run has left for later ones, if it does that. To do it again changes nothing. `settings`
+/// says whose they are: a file that only a recording names is not written.
 ///
 /// # Errors
 /// What cannot be read or written, in words.
-pub fn store(record: &RunRecord<'_>) -> Result<Option<Stored>, String> {
+pub fn store(record: &RunRecord<'_>, settings: SettingsOf) -> Result<Stored, String> {
     let supply = SUPPLIES.iter().find(|s| s.name == record.started.experiment);
-    supply.map_or(Ok(None), |supply| (supply.store)(record))
+    supply.map_or(Ok(Stored::Nothing), |supply| (supply.store)(record, settings))
 }
 
 /// The experiment of recorded settings.

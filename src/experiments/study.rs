@@ -27,13 +27,34 @@ pub struct StudySettings {
     pub runtime: Runtime,
 }
 
-/// What a run has left for later ones.
+/// Whose settings an execution has, and so whether the files that they name may be written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SettingsOf {
+    /// The user's: a config given to this invocation.
+    Config,
+    /// A run's: anybody may have written them.
+    Run,
+}
+
+/// What has become of what a run leaves for later ones.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Stored {
-    /// How many.
-    pub added: usize,
-    /// Of what: a noun.
-    pub what: &'static str,
-    /// In which file.
-    pub path: PathBuf,
+pub enum Stored {
+    /// There is nothing new.
+    Nothing,
+    /// It was added to a file.
+    Added {
+        /// How many.
+        added: usize,
+        /// Of what: a noun.
+        what: &'static str,
+        /// To which file.
+        path: PathBuf,
+    },
+    /// It was not added: only the recorded settings of the run name the file.
+    NotNamed {
+        /// Of what: a noun.
+        what: &'static str,
+        /// Which file.
+        path: PathBuf,
+    },
 }

@@ -57,6 +57,33 @@ pub enum Problem {
         /// The longest line that is read.
         limit: usize,
     },
+    /// A line has more values than are taken into memory.
+    #[error("the line has more than {limit} values, the most that a line may have")]
+    TooMany {
+        /// The most values of a line.
+        limit: usize,
+    },
+    /// A line has a zero byte, as devices and files with holes have.
+    #[error("byte {column} of the line is zero: is this a JSON Lines file?")]
+    Zero {
+        /// The first of them in the line, from 1.
+        column: usize,
+    },
+    /// Blank lines, and no end of them.
+    #[error("more than {most} blank lines in a row: is this a JSON Lines file?")]
+    Blank {
+        /// The most that are read.
+        most: usize,
+    },
+    /// It is many times as long when it is unpacked as anything that was recorded would be.
+    #[error(
+        "it unpacks to more than {most} times its size, as nothing does that was recorded; if you trust it, unpack \
+         it first and give the plain file"
+    )]
+    Bomb {
+        /// The most that is unpacked.
+        most: u64,
+    },
     /// A line to be written has a line break of its own.
     #[error("the text has a line break and would become two lines")]
     LineBreak,

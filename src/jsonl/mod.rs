@@ -1,10 +1,12 @@
 //! JSON Lines files: plain, `.gz` or `.zst`, told apart by name; what comes through a pipe, by how it begins.
 //!
-//! Reading is a stream: memory holds one line at a time. Writing is all or nothing: the file appears
+//! Reading is a stream: memory holds one line at a time, of at most 65 MB and a million values. Blank lines and
+//! packed bytes without end are errors. Writing is all or nothing: the file appears
 //! under its name only when it is complete and on disk.
 
 mod error;
 mod reader;
+mod unpacked;
 mod writer;
 
 use std::path::Path;

@@ -1,17 +1,24 @@
 //! Reading, one line at a time.
 
-use std::fs::File;
 use std::io::{self, BufRead, BufReader, ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
 use flate2::bufread::MultiGzDecoder;
+use memchr::memchr;
 
 use super::Packing;
 use super::error::{JsonlError, Problem};
+use super::unpacked::{Bomb, Counted, Unpacked};
 use crate::encoding::wide;
+use crate::open::open;
+use crate::values::{MOST_VALUES, too_many};
 
-/// The longest line, in bytes. It bounds memory when a file is not what it seems.
-const LONGEST_LINE: usize = 256 << 20;
+/// The longest line, in bytes: the longest request and the longest answer fit in one. It bounds memory when a file is
+/// not what it seems.
+const LONGEST_LINE: usize = 65 << 20;
+
+/// The most blank lines in a row, which take time and hold nothing.
+const MOST_BLANK: usize = 1_000_000;
 
 /// The lines of a JSON Lines file, each with its number from 1. Blank lines are counted and skipped.
 ///
@@ -43,9 +50,8 @@ impl JsonlReader {
             return Self::of_pipe(Path::new("standard input"), io::stdin());
         }
         let failed = |e| JsonlError::new(path, None, Problem::Open(e));
-        let file = File::open(path).map_err(failed)?;
-        let kind = file.metadata().map_err(failed)?.file_type();
-        if !kind.is_file() && !kind.is_dir() {
+        let file = open(path).map_err(failed)?;
+        if file.length.is_none() {
             return Self::of_pipe(path, file);
         }
         let mut file = BufReader::new(file);
@@ -80,10 +86,14 @@ impl JsonlReader {
         let failed = |e| JsonlError::new(path, None, Problem::Open(e));
         let input: Box<dyn BufRead + Send> = match packing {
             Packing::Plain => Box::new(packed),
-            Packing::Gzip => Box::new(BufReader::new(MultiGzDecoder::new(packed))),
+            Packing::Gzip => {
+                let (packed, count) = Counted::new(packed);
+                Box::new(BufReader::new(Unpacked::new(MultiGzDecoder::new(packed), count)))
+            }
             Packing::Zstd => {
+                let (packed, count) = Counted::new(packed);
                 let decoder = zstd::Decoder::with_buffer(packed).map_err(failed)?;
-                Box::new(BufReader::new(decoder))
+                Box::new(BufReader::new(Unpacked::new(decoder, count)))
             }
         };
         Ok(Self::new(path.to_owned(), packing, input))
@@ -119,27 +129,20 @@ impl JsonlReader {
     }
 
     fn read_line(&mut self) -> Result<Option<String>, JsonlError> {
-        let mut bytes = Vec::new();
-        // One byte more than allowed, and the line break: enough to know that it is too long.
-        let most = self.longest as u64 + 2;
-        let read = self.input.by_ref().take(most).read_until(b'\n', &mut bytes);
-        let read = read.map_err(|e| self.error(self.reason(e)))?;
-        if read == 0 {
-            return Ok(None);
-        }
+        let Some(mut bytes) = self.read_bytes()? else { return Ok(None) };
         if self.line == 1
             && let Some(name) = wide(&bytes)
         {
             return Err(JsonlError::new(&self.path, None, Problem::Wide { name }));
-        }
-        if bytes.last() == Some(&b'\n') {
-            bytes.pop();
         }
         if bytes.last() == Some(&b'\r') {
             bytes.pop();
         }
         if bytes.len() > self.longest {
             return Err(self.error(Problem::TooLong { limit: self.longest }));
+        }
+        if too_many(&bytes) {
+            return Err(self.error(Problem::TooMany { limit: MOST_VALUES }));
         }
         let text = String::from_utf8(bytes).map_err(|e| {
             self.error(Problem::NotUtf8 { column: e.utf8_error().valid_up_to() + 1 })
@@ -152,7 +155,46 @@ impl JsonlReader {
         }))
     }
 
+    /// The bytes of a line without its line break; `None` at the end.
+    fn read_bytes(&mut self) -> Result<Option<Vec<u8>>, JsonlError> {
+        let mut bytes = Vec::new();
+        let mut ended = false;
+        while !ended {
+            let chunk = match self.input.fill_buf() {
+                Err(e) if e.kind() == ErrorKind::Interrupted => continue,
+                Err(e) => return Err(self.error(self.reason(e))),
+                Ok(chunk) => chunk,
+            };
+            if chunk.is_empty() {
+                return Ok(Some(bytes).filter(|bytes| !bytes.is_empty()));
+            }
+            let line_break = memchr(b'\n', chunk);
+            ended = line_break.is_some();
+            let part = &chunk[..line_break.unwrap_or(chunk.len())];
+            let zero = memchr(0, part).map(|at| bytes.len() + at + 1);
+            bytes.extend_from_slice(part);
+            let used = part.len() + usize::from(ended);
+            self.input.consume(used);
+            // No JSON has a zero byte: it is another encoding, or a device or a hole, which may have no end.
+            if let Some(column) = zero {
+                let name = wide(&bytes).filter(|_| self.line == 1);
+                return Err(match name {
+                    Some(name) => JsonlError::new(&self.path, None, Problem::Wide { name }),
+                    None => self.error(Problem::Zero { column }),
+                });
+            }
+            // One byte more than allowed may be a carriage return.
+            if bytes.len() > self.longest + 1 {
+                return Err(self.error(Problem::TooLong { limit: self.longest }));
+            }
+        }
+        Ok(Some(bytes))
+    }
+
     fn reason(&self, error: io::Error) -> Problem {
+        if let Some(Bomb { most }) = Bomb::of(&error) {
+            return Problem::Bomb { most };
+        }
         let format = match self.packing {
             Packing::Plain => return Problem::Read(error),
             Packing::Gzip => "gzip",
@@ -182,10 +224,16 @@ impl Iterator for JsonlReader {
         if let Some(line) = self.peeked.take() {
             return Some(line);
         }
+        let before = self.line;
         while !self.ended {
             self.line += 1;
             match self.read_line() {
-                Ok(Some(text)) if text.trim().is_empty() => {}
+                Ok(Some(text)) if text.trim().is_empty() => {
+                    if self.line - before > MOST_BLANK {
+                        self.ended = true;
+                        return Some(Err(self.error(Problem::Blank { most: MOST_BLANK })));
+                    }
+                }
                 Ok(Some(text)) => return Some(Ok((self.line, text))),
                 Ok(None) => self.ended = true,
                 Err(error) => {
@@ -211,6 +259,25 @@ mod tests {
         let lines: Vec<_> =
             reader(b"\xEF\xBB\xBF1\r\n\n  \n2\n3").collect::<Result<_, _>>().unwrap();
         assert_eq!(lines, [(1, "1".into()), (4, "2".into()), (5, "3".into())]);
+    }
+
+    #[test]
+    fn zeros_end_the_reading_at_once() {
+        let endless = io::BufReader::new(io::repeat(0));
+        let error = JsonlReader::from_reader("memory", endless).next().unwrap().unwrap_err();
+        assert!(matches!(error.problem, Problem::Zero { column: 1 }), "{error}");
+        let error = reader(b"{}\n{\0}\n").nth(1).unwrap().unwrap_err();
+        assert!(
+            error.to_string().starts_with("memory, line 2: byte 2 of the line is zero"),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn blank_lines_without_end_end_the_reading() {
+        let blank = JsonlReader::from_reader("memory", io::repeat(b'\n')).next().unwrap();
+        let error = blank.unwrap_err();
+        assert!(matches!(error.problem, Problem::Blank { .. }), "{error}");
     }
 
     #[test]

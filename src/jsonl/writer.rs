@@ -1,6 +1,6 @@
 //! Writing, all or nothing.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::io::{self, BufWriter, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
@@ -10,6 +10,7 @@ use serde::Serialize;
 
 use super::Packing;
 use super::error::{JsonlError, Problem};
+use crate::draft::{Draft, folder_of};
 
 /// What to do when the file is already there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,16 +30,6 @@ pub struct JsonlWriter {
     if_exists: IfExists,
     output: Option<Output>,
     line: usize,
-}
-
-/// The unfinished file; removed unless it was moved into place.
-struct Draft(PathBuf);
-
-impl Drop for Draft {
-    fn drop(&mut self) {
-        // Nothing can be done about a failure here, and a finished draft is gone already.
-        let _ = fs::remove_file(&self.0);
-    }
 }
 
 enum Output {
@@ -82,10 +73,8 @@ impl JsonlWriter {
         if path.symlink_metadata().is_ok_and(|there| !there.is_file()) {
             return Err(failed(Problem::NotAFile));
         }
-        let draft_path = draft_path(path).map_err(|e| failed(Problem::Open(e)))?;
-        let file = OpenOptions::new().write(true).create_new(true).open(&draft_path);
-        let file = BufWriter::new(file.map_err(|e| failed(Problem::Open(e)))?);
-        let draft = Draft(draft_path);
+        let (draft, file) = Draft::file(path).map_err(|e| failed(Problem::Open(e)))?;
+        let file = BufWriter::new(file);
         let output = match Packing::of(path) {
             Packing::Plain => Output::Plain(file),
             Packing::Gzip => Output::Gzip(GzEncoder::new(file, Compression::default())),
@@ -147,7 +136,7 @@ impl JsonlWriter {
     }
 
     fn place(&self) -> io::Result<()> {
-        let draft = &self.draft.0;
+        let draft = self.draft.path();
         match self.if_exists {
             IfExists::Replace => fs::rename(draft, &self.path),
             // A link, unlike a rename, fails if the name was taken in the meantime.
@@ -169,24 +158,6 @@ impl JsonlWriter {
 
     fn whole(&self, problem: Problem) -> JsonlError {
         JsonlError::new(&self.path, None, problem)
-    }
-}
-
-/// A name in the same folder, for a rename does not cross file systems.
-fn draft_path(path: &Path) -> io::Result<PathBuf> {
-    let name = path.file_name().ok_or_else(|| io::Error::other("the path names no file"))?;
-    let mut random = [0u8; 8];
-    getrandom::fill(&mut random).map_err(|e| io::Error::other(e.to_string()))?;
-    let mut draft = std::ffi::OsString::from(".");
-    draft.push(name);
-    draft.push(format!(".{:016x}.draft", u64::from_le_bytes(random)));
-    Ok(folder_of(path).join(draft))
-}
-
-fn folder_of(path: &Path) -> &Path {
-    match path.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
     }
 }
 

@@ -3,6 +3,9 @@
 use std::sync::Arc;
 
 use super::error::LogError;
+use super::index::Section;
+use super::ledger::Entry;
+use super::verify::Problem;
 use crate::event::chain::{Head, LinkedEvent};
 use crate::event::{NewEvent, StoredEvent};
 use crate::id::{PromptHash, RunId, Seq, Time};
@@ -17,6 +20,10 @@ use crate::prompt::Request;
 /// - The seq of an event is one more than the last of its run, and its hash follows from the last
 ///   one's. An [`Append`] says which event it follows; inside the transaction that is compared with
 ///   the end of the run, and another one is a [`LogError::Conflict`].
+/// - The log has a [ledger](super::ledger). A commit appends an entry for each first event of a run, each
+///   `RunResumed` and each `RunFinished`, in the order of the events, and one at the end of events that were
+///   imported. It is part of the commit: there is never an event without its entry, nor an entry without
+///   its event. Entries are never changed or deleted.
 /// - A run has one lease at a time, over all processes; a crash releases it.
 /// - Readers never block the writer, and see whole commits only.
 pub trait Backend: Send + Sync {
@@ -28,6 +35,11 @@ pub trait Backend: Send + Sync {
     /// # Errors
     /// [`LogError::InUse`] if another holds it.
     fn lease(&self, run: RunId) -> Result<Lease, LogError>;
+
+    /// What it held once and holds no more, as far as that can be seen. Then nothing can be appended.
+    fn lost(&self) -> Vec<Problem> {
+        Vec::new()
+    }
 
     /// A connection that can append. One is enough for a process.
     ///
@@ -63,6 +75,19 @@ pub struct Append {
     pub run: RunId,
     /// The events, each of which follows the one before.
     pub events: Vec<LinkedEvent>,
+    /// Where they happened.
+    pub origin: Origin,
+}
+
+/// Where events that are appended happened: the ledger says so.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Origin {
+    /// In this log.
+    Here,
+    /// In another one, from which they are imported.
+    Elsewhere,
+    /// There, too, and more of the same import follow before the flush: the last says so for all.
+    ElsewhereWithMore,
 }
 
 impl Append {
@@ -73,7 +98,20 @@ impl Append {
             *head = event.head();
             Some(event)
         };
-        Append { run, events: events.into_iter().scan(after, link).collect() }
+        let events = events.into_iter().scan(after, link).collect();
+        Append { run, events, origin: Origin::Here }
+    }
+
+    /// The same, of events that happened elsewhere.
+    #[must_use]
+    pub fn imported(self) -> Self {
+        Append { origin: Origin::Elsewhere, ..self }
+    }
+
+    /// The same, of events that happened elsewhere, the next of which follow in another append.
+    #[must_use]
+    pub fn imported_with_more(self) -> Self {
+        Append { origin: Origin::ElsewhereWithMore, ..self }
     }
 }
 
@@ -99,6 +137,11 @@ pub trait Committer: Send {
     fn commit(&mut self, appends: &[Append]) -> Result<(), LogError> {
         appends.iter().try_for_each(|append| self.append(append))?;
         self.flush()
+    }
+
+    /// Whether others have kept it from writing since it was last asked.
+    fn met_others(&mut self) -> bool {
+        false
     }
 }
 
@@ -134,6 +177,13 @@ pub trait Reader: Send {
         limit: usize,
     ) -> Result<Vec<StoredEvent>, LogError>;
 
+    /// Up to `limit` entries of the ledger after a number, in order; empty only at the end. `None` if the
+    /// log was made by a release without ledgers and no later one has written to it.
+    ///
+    /// # Errors
+    /// [`LogError::CorruptLedger`] at an entry that cannot be read.
+    fn ledger(&mut self, after: u64, limit: usize) -> Result<Option<Vec<Entry>>, LogError>;
+
     /// A stored request.
     ///
     /// # Errors
@@ -145,6 +195,28 @@ pub trait Reader: Send {
     /// # Errors
     /// [`LogError`] if they cannot be read.
     fn prompts(&mut self, prefix: &str, limit: usize) -> Result<Vec<PromptHash>, LogError>;
+
+    /// The pieces of a run's [`Index`](super::Index) that the log keeps, in order; none unless it keeps such
+    /// an index.
+    ///
+    /// # Errors
+    /// [`LogError`] if they cannot be read.
+    fn pieces(&mut self, _run: RunId) -> Result<Vec<u64>, LogError> {
+        Ok(Vec::new())
+    }
+
+    /// What a section of one of these pieces says.
+    ///
+    /// # Errors
+    /// [`LogError`] if it cannot be read.
+    fn piece(
+        &mut self,
+        _run: RunId,
+        _piece: u64,
+        _section: Section,
+    ) -> Result<Option<Vec<u8>>, LogError> {
+        Ok(None)
+    }
 
     /// Checks what no chain covers: stray or damaged contents, requests, tables. Messages, empty
     /// if all is well.

@@ -1,5 +1,6 @@
 //! What can go wrong with a log, in terms of the log's contract.
 
+use crate::beside::BesideError;
 use crate::id::{PromptHash, RunId, Seq};
 
 /// A log operation that could not be done.
@@ -37,6 +38,14 @@ pub enum LogError {
         /// What the system says.
         reason: String,
     },
+    /// What is at the path of a file that the log has beside it is something else: it is left alone.
+    #[error("{reason}")]
+    NotOurs {
+        /// Where.
+        path: String,
+        /// What it is, with the path.
+        reason: String,
+    },
     /// The log can only be read, and its newest events stand in a file beside it that cannot be.
     #[error("{path} is where we may not write, and its newest events are still in {path}-wal")]
     Unmerged {
@@ -50,6 +59,23 @@ pub enum LogError {
         path: String,
         /// How long we waited.
         seconds: u64,
+    },
+    /// The file system does not let SQLite keep a write-ahead log.
+    #[error(
+        "{path} cannot be written as a log: SQLite needs a write-ahead log (WAL) and keeps a journal of the \
+         kind {mode:?} there"
+    )]
+    NoWal {
+        /// Where.
+        path: String,
+        /// What SQLite keeps instead.
+        mode: String,
+    },
+    /// The file that is being written is not at its path any more.
+    #[error("{path} was removed or replaced while it was being written")]
+    Gone {
+        /// The log or its WAL.
+        path: String,
     },
     /// Another process is writing this run.
     #[error("run {run} is being written by another process{holder}")]
@@ -83,6 +109,14 @@ pub enum LogError {
         /// What is wrong.
         what: String,
     },
+    /// The log held more once: its WAL is damaged, or a run ends before its high-water mark.
+    #[error("{path} has lost events: {what}")]
+    Lost {
+        /// Where.
+        path: String,
+        /// What was lost, the first of it.
+        what: String,
+    },
     /// A stored event is damaged.
     #[error("run {run} is damaged at seq {seq}: {what}")]
     Corrupt {
@@ -90,6 +124,14 @@ pub enum LogError {
         run: RunId,
         /// The event.
         seq: Seq,
+        /// What is wrong.
+        what: String,
+    },
+    /// An entry of the ledger is damaged.
+    #[error("entry {number} of the ledger is damaged: {what}")]
+    CorruptLedger {
+        /// Its place.
+        number: u64,
         /// What is wrong.
         what: String,
     },
@@ -125,4 +167,19 @@ pub enum LogError {
         /// What the database or the system says.
         reason: String,
     },
+}
+
+impl From<BesideError> for LogError {
+    fn from(error: BesideError) -> Self {
+        let reason = error.to_string();
+        match error {
+            BesideError::Io { path, source } => {
+                LogError::CannotOpen { path, reason: source.to_string() }
+            }
+            BesideError::Link { path }
+            | BesideError::NotAFile { path }
+            | BesideError::ManyNames { path, .. }
+            | BesideError::Foreign { path, .. } => LogError::NotOurs { path, reason },
+        }
+    }
 }

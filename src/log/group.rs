@@ -1,8 +1,10 @@
 //! Group commit: one writer thread owns the connection and drains a channel.
 //!
 //! Everything that waits in the channel when the thread looks goes into one transaction, so that
-//! many concurrent answers share one flush to disk. Events are inserted as they come, while others are
-//! still on their way. An answer is handed on only after the flush.
+//! many concurrent answers share one flush to disk. An answer is handed on only after the flush.
+//!
+//! As long as no others want the log or the processor ([`Crowd`]), events are inserted as they come, while
+//! others are still on their way. Among others, the thread waits before the transaction and never in it.
 
 use std::sync::mpsc::{Receiver, Sender};
 use std::sync::{Arc, OnceLock};
@@ -10,7 +12,8 @@ use std::time::Duration;
 
 use tokio::sync::oneshot;
 
-use super::backend::{Append, Committer};
+use super::backend::{Append, Committer, Origin};
+use super::crowd::{Crowd, now};
 use super::error::LogError;
 use crate::event::chain::LinkedEvent;
 use crate::id::RunId;
@@ -23,9 +26,9 @@ const BATCH: usize = 512;
 /// nearly twice as fast.
 const SILENCE: Duration = Duration::from_micros(100);
 
-/// How often the thread looks for more before it sleeps, giving way to others each time: some 50 µs
-/// altogether. Who was told of a flush often asks again at once, and to wake a thread takes as long.
-const LOOKS: usize = 100;
+/// How long the thread looks for more before it sleeps, giving way to others. Who was told of a flush often
+/// asks again at once, and to wake a thread takes as long.
+const LOOK: Duration = Duration::from_micros(50);
 
 /// How many events are inserted together while more are expected: looking up the statements again
 /// for each would cost a tenth of inserting it, and waiting for many lets the processor idle.
@@ -52,15 +55,19 @@ type Done = oneshot::Sender<Result<(), LogError>>;
 pub(super) fn drain(mut committer: Box<dyn Committer>, receiver: &Receiver<Item>) {
     let mut batch = Batch::default();
     let mut expected = 0;
+    let mut crowd = Crowd::default();
     loop {
-        if batch.is_empty() && !batch.look(receiver) {
+        if batch.is_empty() && !batch.look(receiver, &mut crowd) {
             match receiver.recv() {
                 Ok(item) => batch.add(item),
                 Err(_) => return,
             }
         }
-        batch.gather(committer.as_mut(), receiver, expected);
+        batch.gather(committer.as_mut(), receiver, expected, &mut crowd);
         let (results, flushes) = std::mem::take(&mut batch).store(committer.as_mut());
+        if committer.met_others() {
+            crowd.met();
+        }
         // What has come in the meantime is of others than those who are told now; together they are
         // who may be heard of next.
         batch.take_waiting(receiver);
@@ -123,17 +130,27 @@ impl Batch {
     }
 
     /// Waits for more without sleeping; whether any has come.
-    fn look(&mut self, receiver: &Receiver<Item>) -> bool {
-        (0..LOOKS).any(|_| match receiver.try_recv() {
-            Ok(item) => {
+    fn look(&mut self, receiver: &Receiver<Item>, crowd: &mut Crowd) -> bool {
+        let since = now();
+        loop {
+            if let Ok(item) = receiver.try_recv() {
                 self.add(item);
-                true
+                return true;
             }
-            Err(_) => {
-                std::thread::yield_now();
-                false
+            std::thread::yield_now();
+            if since.elapsed() > LOOK {
+                crowd.waited(since);
+                return false;
             }
-        })
+        }
+    }
+
+    /// Sleeps until more comes; whether any has.
+    fn sleep(&mut self, receiver: &Receiver<Item>, crowd: &mut Crowd) -> bool {
+        let since = now();
+        let more = receiver.recv_timeout(SILENCE);
+        crowd.waited(since);
+        more.map(|item| self.add(item)).is_ok()
     }
 
     /// Takes and inserts what is there, and what comes while events are expected.
@@ -142,12 +159,20 @@ impl Batch {
         committer: &mut dyn Committer,
         receiver: &Receiver<Item>,
         expected: usize,
+        crowd: &mut Crowd,
     ) {
+        let mut silent = false;
         loop {
             self.take_waiting(receiver);
             let full = self.events >= BATCH || self.waiting >= expected;
-            let last = full || !self.flushes.is_empty() || self.error.is_some();
-            if !last && self.new.len() < TOGETHER && self.look(receiver) {
+            let last = full || silent || !self.flushes.is_empty() || self.error.is_some();
+            let crowded = crowd.is_there();
+            if crowded && !last && self.parts.is_empty() {
+                silent = !self.sleep(receiver, crowd);
+                continue;
+            }
+            let waits = !last && !crowded;
+            if waits && self.new.len() < TOGETHER && self.look(receiver, crowd) {
                 continue;
             }
             if !self.new.is_empty() {
@@ -155,13 +180,10 @@ impl Batch {
                 // More may have come while these were inserted.
                 continue;
             }
-            if last {
+            if !waits {
                 return;
             }
-            match receiver.recv_timeout(SILENCE) {
-                Ok(item) => self.add(item),
-                Err(_) => return,
-            }
+            silent = !self.sleep(receiver, crowd);
         }
     }
 
@@ -172,7 +194,7 @@ impl Batch {
             let at = self.parts[from..].iter().position(|part| part.append.run == run);
             let at = at.map_or_else(
                 || {
-                    let append = Append { run, events: Vec::new() };
+                    let append = Append { run, events: Vec::new(), origin: Origin::Here };
                     self.parts.push(Part { append, failed, waiting: Vec::new() });
                     self.parts.len() - 1
                 },

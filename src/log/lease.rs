@@ -1,11 +1,12 @@
 //! A lease as a lock on a file beside the log: the system gives it back when the process dies.
 
-use std::fs::{File, OpenOptions, TryLockError};
+use std::fs::{File, TryLockError};
 use std::io::{Read, Seek, Write};
 use std::path::{Path, PathBuf};
 
 use super::backend::{Lease, LeaseGuard};
 use super::error::LogError;
+use crate::beside;
 use crate::id::RunId;
 
 /// A locked file; the file goes when the lease ends in good order.
@@ -29,18 +30,16 @@ impl Drop for FileLease {
 pub(super) fn take(log: &Path, run: RunId) -> Result<Lease, LogError> {
     // By the name that it has for everyone: the database follows links, too.
     let log = std::fs::canonicalize(log).map_err(|e| cannot_open(log, &e))?;
-    let mut name = log.into_os_string();
-    name.push(format!("-{run}.lease"));
-    let path = PathBuf::from(name);
+    let suffix = format!("-{run}.lease");
+    let path = beside::path(&log, &suffix);
     loop {
-        let mut options = OpenOptions::new();
-        options.read(true).write(true).create(true).truncate(false);
-        let mut file = options.open(&path).map_err(|e| cannot_open(&path, &e))?;
+        // What somebody else has put there, such as a link, is not opened: it is emptied below.
+        let mut file = beside::open(&log, &suffix)?;
         match file.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
                 let mut pid = String::new();
-                let _ = file.read_to_string(&mut pid);
+                let _ = Read::by_ref(&mut file).take(20).read_to_string(&mut pid);
                 let holder = match pid.trim().parse::<u32>() {
                     Ok(pid) => format!(" (process {pid})"),
                     Err(_) => String::new(),
@@ -63,7 +62,7 @@ pub(super) fn take(log: &Path, run: RunId) -> Result<Lease, LogError> {
 #[cfg(unix)]
 fn is_same_file(file: &File, path: &Path) -> bool {
     use std::os::unix::fs::MetadataExt;
-    match (file.metadata(), std::fs::metadata(path)) {
+    match (file.metadata(), path.symlink_metadata()) {
         (Ok(a), Ok(b)) => (a.dev(), a.ino()) == (b.dev(), b.ino()),
         _ => false,
     }

@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::backend::{Append, Backend, Committer, Lease, LeaseGuard, Reader, RunHead};
+use super::backend::{Append, Backend, Committer, Lease, LeaseGuard, Origin, Reader, RunHead};
 use super::error::LogError;
+use super::ledger::{Change, Entry, LedgerHead};
 use crate::event::chain::{Head, LinkedEvent};
 use crate::event::{NewEvent, StoredEvent};
 use crate::id::{PromptHash, RunId, Seq};
@@ -20,6 +21,7 @@ struct Store {
     runs: BTreeMap<RunId, Vec<StoredEvent>>,
     requests: BTreeMap<PromptHash, Request>,
     leases: std::collections::BTreeSet<RunId>,
+    ledger: Vec<Entry>,
 }
 
 impl MemoryBackend {
@@ -87,6 +89,7 @@ struct Staged {
     order: Vec<RunId>,
     runs: BTreeMap<RunId, Vec<StoredEvent>>,
     requests: Vec<Request>,
+    changes: Vec<(Change, RunId, Head)>,
 }
 
 struct MemoryCommitter {
@@ -96,7 +99,7 @@ struct MemoryCommitter {
 
 impl MemoryCommitter {
     fn stage(&mut self, append: &Append) -> Result<(), LogError> {
-        let Append { run, events } = append;
+        let Append { run, events, origin } = append;
         let last = self.staged.runs.get(run).and_then(|events| events.last());
         let last = last.map(|e| Head { seq: e.seq, hash: e.hash });
         let mut head = last.unwrap_or_else(|| self.log.store().head(*run));
@@ -114,6 +117,14 @@ impl MemoryCommitter {
         }
         let staged = self.staged.runs.entry(*run).or_default();
         staged.extend(events.iter().map(|event| stored(event, *run)));
+        match origin {
+            Origin::Elsewhere => self.staged.changes.push((Change::Imported, *run, head)),
+            Origin::ElsewhereWithMore => {}
+            Origin::Here => self.staged.changes.extend(events.iter().filter_map(|event| {
+                let change = Change::of(event.head().seq, &event.event().kind)?;
+                Some((change, *run, event.head()))
+            })),
+        }
         let requests = events.iter().filter_map(|event| event.event().prompt.clone());
         self.staged.requests.extend(requests);
         Ok(())
@@ -130,7 +141,7 @@ impl Committer for MemoryCommitter {
     }
 
     fn flush(&mut self) -> Result<(), LogError> {
-        let Staged { order, mut runs, requests } = std::mem::take(&mut self.staged);
+        let Staged { order, mut runs, requests, changes } = std::mem::take(&mut self.staged);
         let mut store = self.log.store();
         // Another committer may have been faster.
         for (run, events) in &runs {
@@ -146,6 +157,10 @@ impl Committer for MemoryCommitter {
                 store.order.push(run);
             }
             store.runs.entry(run).or_default().extend(runs.remove(&run).unwrap_or_default());
+        }
+        for (change, run, head) in changes {
+            let last = store.ledger.last().map_or(LedgerHead::START, Entry::ledger_head);
+            store.ledger.push(Entry::after(last, change, run, head));
         }
         Ok(())
     }
@@ -171,6 +186,11 @@ impl Reader for MemoryBackend {
         let events = store.runs.get(&run).map(Vec::as_slice).unwrap_or_default();
         let after = usize::try_from(after.0).unwrap_or(usize::MAX);
         Ok(events.iter().skip(after).take(limit).cloned().collect())
+    }
+
+    fn ledger(&mut self, after: u64, limit: usize) -> Result<Option<Vec<Entry>>, LogError> {
+        let after = usize::try_from(after).unwrap_or(usize::MAX);
+        Ok(Some(self.store().ledger.iter().skip(after).take(limit).cloned().collect()))
     }
 
     fn request(&mut self, prompt: PromptHash) -> Result<Option<Request>, LogError> {

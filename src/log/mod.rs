@@ -4,24 +4,39 @@
 //!   [`SqliteBackend`] is the default, [`MemoryBackend`] is for tests and for recordings read from
 //!   a file. One conformance suite runs against each.
 //! - [`Log`]: a backend and the one writer thread that groups commits.
+//! - [`Scratch`]: a log for a while.
 //! - [`RunWriter`]: the only way to append to a run; holds its lease.
+//! - [`ledger`]: the log's own chain, which says what runs it has held.
+//! - [`marks`]: how far each run had come, from the file beside the log that says so.
+//! - [`Index`]: finds the events that have to do with a call, a cause or a text.
 //! - [`verify_run`], [`verify_all`]: recompute every chain and name what is wrong.
 
 mod backend;
+mod crowd;
 mod error;
 mod group;
+mod index;
 mod lease;
+pub mod ledger;
+mod mark;
 mod memory;
+mod scratch;
 mod skeleton;
 mod sqlite;
 mod verify;
 mod writer;
 
 pub use crate::event::chain::Head;
-pub use backend::{Append, Backend, Committer, Lease, LeaseGuard, Reader, RunHead, SharedBackend};
+pub use backend::{
+    Append, Backend, Committer, Lease, LeaseGuard, Origin, Reader, RunHead, SharedBackend,
+};
 pub use error::LogError;
+pub(crate) use index::TextKeys;
+pub use index::{Census, Index, Section, each_event_at};
+pub use mark::{Mark, MarkFile, marks};
 pub use memory::MemoryBackend;
+pub use scratch::Scratch;
 pub use skeleton::{expand, externalise};
-pub use sqlite::{FORMAT, Format, SqliteBackend, SqliteOptions};
-pub use verify::{Problem, Verification, verify_all, verify_run};
+pub use sqlite::{BackedUp, FORMAT, Format, SqliteBackend, SqliteOptions};
+pub use verify::{Problem, Verification, outcome_digest, verify_all, verify_run};
 pub use writer::{Durable, Log, RunWriter};

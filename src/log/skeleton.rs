@@ -4,9 +4,10 @@
 //! and is referred to as `text:ID`. A string that itself begins with `text:` is always moved out,
 //! however short, so a reference cannot be mistaken for a text.
 
-use serde_json::{Value, json};
+use serde::Serialize;
+use serde_json::Value;
 
-use crate::prompt::{CanonicalError, Request, RequestError, canonical};
+use crate::prompt::{Api, CanonicalError, Request, RequestError, TRANSPORT_VERSION, canonical};
 
 /// Strings of at least this many bytes are moved out; shorter ones cost less where they are.
 const LONG: usize = 64;
@@ -21,14 +22,23 @@ pub fn externalise<E: From<CanonicalError>>(
     request: &Request,
     keep: &mut dyn FnMut(&str) -> Result<String, E>,
 ) -> Result<String, E> {
-    let whole: Value = json!({"api": request.api(), "body": request.body(), "v": 1});
-    let skeleton = replace(&whole, &mut |text| -> Result<Option<String>, E> {
+    let body = replace(request.body(), &mut |text| -> Result<Option<String>, E> {
         if text.len() < LONG && !text.starts_with(MARK) {
             return Ok(None);
         }
         Ok(Some(format!("{MARK}{}", keep(text)?)))
     })?;
+    // What is around the body has no text to move out.
+    let skeleton = Skeleton { api: request.api(), body: &body, v: TRANSPORT_VERSION };
     Ok(canonical(&skeleton)?)
+}
+
+/// The envelope of [`Request::canonical`], in its order.
+#[derive(Serialize)]
+struct Skeleton<'a> {
+    api: Api,
+    body: &'a Value,
+    v: u32,
 }
 
 /// The request of a skeleton, where `find` gives the text of an id.

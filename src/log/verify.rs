@@ -1,12 +1,14 @@
 //! Recomputes every chain and names what is wrong.
 
+use std::collections::BTreeSet;
 use std::fmt;
 
 use super::backend::{Reader, RunHead};
 use super::error::LogError;
+use super::ledger::{Ledger, Milestone, milestone};
 use crate::event::chain::{Head, Link};
 use crate::event::{Event, OutcomeHasher, StoredEvent};
-use crate::id::{CallPath, EventHash, PromptHash, RunId, Sample, Seq};
+use crate::id::{CallPath, EventHash, OutcomeDigest, PromptHash, RunId, Sample, Seq};
 use crate::lookup::LookupMap;
 use crate::prompt::canonical;
 
@@ -44,8 +46,8 @@ pub struct Verification {
     pub problem: Option<Problem>,
 }
 
-/// Verifies one run; `expected` is a head known from elsewhere, without which a cut-off tail cannot
-/// be seen.
+/// Verifies one run, and that it is the one that the ledger knows; `expected` is a head known from elsewhere.
+/// Without it, events that are missing after the last entry of the ledger cannot be seen.
 ///
 /// # Errors
 /// [`LogError`] if the log cannot be read at all; damage is a [`Problem`], not an error.
@@ -54,6 +56,34 @@ pub fn verify_run(
     run: RunId,
     expected: Option<EventHash>,
 ) -> Result<Verification, LogError> {
+    let ledger = Ledger::read(reader)?;
+    let (mut verified, milestones) = verify_chain(reader, run, expected)?;
+    if let Some(mut ledger) = ledger {
+        // Others may have written meanwhile.
+        ledger.read_on(reader)?;
+        compare(&ledger, &mut verified, &milestones, reader)?;
+    }
+    Ok(verified)
+}
+
+/// Adds what the ledger knows better.
+fn compare(
+    ledger: &Ledger,
+    verified: &mut Verification,
+    milestones: &[Milestone],
+    reader: &mut dyn Reader,
+) -> Result<(), LogError> {
+    if verified.problem.is_none() {
+        verified.problem = ledger.compare(verified, milestones, reader)?;
+    }
+    Ok(())
+}
+
+fn verify_chain(
+    reader: &mut dyn Reader,
+    run: RunId,
+    expected: Option<EventHash>,
+) -> Result<(Verification, Vec<Milestone>), LogError> {
     let mut chain = Chain::new(run);
     let mut problem = None;
     'run: loop {
@@ -99,31 +129,73 @@ pub fn verify_run(
         };
         problem = Some(Problem { run: Some(run), seq: Some(chain.head.seq), what });
     }
-    Ok(Verification { run, events: chain.head.seq.0, head: chain.head, problem })
+    let verified = Verification { run, events: chain.head.seq.0, head: chain.head, problem };
+    Ok((verified, chain.milestones))
 }
 
-/// Verifies every run, and what no chain covers. The second value are the problems of the file.
+/// Verifies every run, the ledger, and what no chain covers. The second value are the problems of the file.
 ///
 /// # Errors
 /// [`LogError`] if the log cannot be read at all.
 pub fn verify_all(reader: &mut dyn Reader) -> Result<(Vec<Verification>, Vec<Problem>), LogError> {
     let (mut runs, mut problems) = (Vec::new(), Vec::new());
-    let mut whole = |what| problems.push(Problem { run: None, seq: None, what });
+    let whole = |what| Problem { run: None, seq: None, what };
+    // Before the runs: what it names must then be there.
+    let mut ledger = match Ledger::read(reader) {
+        Ok(ledger) => ledger,
+        Err(LogError::Damaged { what, .. }) => {
+            problems.push(whole(format!("the ledger cannot be read: {what}")));
+            None
+        }
+        Err(e) => return Err(e),
+    };
     match reader.runs() {
         Ok(heads) => {
             for RunHead { run, .. } in heads {
-                match verify_run(reader, run, None) {
+                match verify_chain(reader, run, None) {
                     Ok(verified) => runs.push(verified),
-                    Err(LogError::Damaged { what, .. }) => runs.push(unreadable(run, what)),
+                    Err(LogError::Damaged { what, .. }) => {
+                        runs.push((unreadable(run, what), Vec::new()));
+                    }
                     Err(e) => return Err(e),
                 }
             }
+            if let Some(ledger) = &mut ledger {
+                ledger.read_on(reader)?;
+                for (verified, milestones) in &mut runs {
+                    compare(ledger, verified, milestones, reader)?;
+                }
+                let held: BTreeSet<RunId> = runs.iter().map(|(verified, _)| verified.run).collect();
+                problems.extend(ledger.deleted(|run| held.contains(&run)));
+            }
         }
-        Err(LogError::Damaged { what, .. }) => whole(format!("the runs cannot be read: {what}")),
+        Err(LogError::Damaged { what, .. }) => {
+            problems.push(whole(format!("the runs cannot be read: {what}")));
+        }
         Err(e) => return Err(e),
     }
-    reader.integrity()?.into_iter().for_each(whole);
-    Ok((runs, problems))
+    problems.extend(ledger.iter().flat_map(Ledger::problems).cloned());
+    problems.extend(reader.integrity()?.into_iter().map(whole));
+    Ok((runs.into_iter().map(|(verified, _)| verified).collect(), problems))
+}
+
+/// The outcome digest of what a run holds so far.
+///
+/// # Errors
+/// [`LogError`] if it cannot be read.
+pub fn outcome_digest(reader: &mut dyn Reader, run: RunId) -> Result<OutcomeDigest, LogError> {
+    let mut chain = Chain::new(run);
+    let mut after = Seq(0);
+    loop {
+        let events = reader.events(run, after, 2048)?;
+        let Some(last) = events.last() else { return Ok(chain.outcome.digest()) };
+        after = last.seq;
+        for stored in &events {
+            let corrupt = |what| LogError::Corrupt { run, seq: stored.seq, what };
+            let event = stored.event().map_err(|e| corrupt(e.what))?;
+            chain.follow(stored, event).map_err(corrupt)?;
+        }
+    }
 }
 
 /// A run of which nothing can be read.
@@ -143,6 +215,8 @@ struct Chain {
     answers: LookupMap<Seq, Seq>,
     /// The requests that were found sound.
     sound: LookupMap<PromptHash, ()>,
+    /// What the ledger must say of the run.
+    milestones: Vec<Milestone>,
 }
 
 impl Chain {
@@ -154,6 +228,7 @@ impl Chain {
             questions: LookupMap::default(),
             answers: LookupMap::default(),
             sound: LookupMap::default(),
+            milestones: Vec::new(),
         }
     }
 
@@ -198,6 +273,7 @@ impl Chain {
         let event = stored.event().map_err(|e| problem(e.what))?;
         self.follow(stored, event).map_err(problem)?;
         self.head = Head { seq: stored.seq, hash };
+        self.milestones.extend(milestone(stored.seq, &stored.kind));
         Ok(())
     }
 

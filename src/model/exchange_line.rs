@@ -4,12 +4,27 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::answer::{Content, Response, Usage};
+use super::exact::EXACT_INTEGERS;
+use super::exact::keep_exact;
 use super::failure::{Failure, FailureKind};
+use super::unreadable::UNREADABLE;
 use crate::id::{CallPath, Sample};
 
-/// The parts of a message beside its text that are an answer too. Everything else is dropped.
-pub const KEPT_PARTS: &[&str] =
-    &["refusal", "tool_calls", "function_call", "reasoning_content", "reasoning", "content_parts"];
+/// The parts of a message beside its text that are an answer too, and what we say of them. Everything else
+/// is dropped.
+pub const KEPT_PARTS: &[&str] = &[
+    "refusal",
+    "tool_calls",
+    "function_call",
+    "reasoning_content",
+    "reasoning",
+    "content_parts",
+    UNREADABLE,
+    EXACT_INTEGERS,
+];
+
+/// Of the [`KEPT_PARTS`] those that no provider sends.
+pub const OUR_PARTS: &[&str] = &[UNREADABLE, EXACT_INTEGERS];
 
 /// One line of an exchanges file.
 ///
@@ -137,6 +152,7 @@ impl TryFrom<ExchangeResponse> for Response {
     fn try_from(line: ExchangeResponse) -> Result<Self, ExchangeResponseError> {
         let ExchangeResponse { content, embedding, finish_reason, usage, model, mut extra } = line;
         extra.retain(|name, value| KEPT_PARTS.contains(&name.as_str()) && !value.is_null());
+        keep_exact(&mut extra);
         let content = match (content, embedding) {
             (Some(_), Some(_)) => return Err(ExchangeResponseError::Both),
             (Some(text), None) => Content::Text(text.into()),

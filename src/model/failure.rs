@@ -16,7 +16,8 @@ pub enum FailureKind {
     Server,
     /// No answer in time. Tried again.
     Timeout,
-    /// The connection failed or broke, also in the middle of an answer. Tried again.
+    /// The connection failed or broke, also in the middle of an answer. Tried again; the call is given up
+    /// only if others are answered meanwhile, and the run stops after many in a row.
     Connection,
     /// A whole answer that cannot be understood: JSON that is cut off or malformed, another content
     /// type, an unexpected shape. Tried again.

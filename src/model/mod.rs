@@ -4,22 +4,33 @@
 //! decided by [`RetryPolicy`]; the run does the waiting and records each failed attempt.
 
 mod answer;
+mod exact;
 mod exchange_line;
 mod failure;
+mod named;
 pub mod openai;
+mod patience;
+mod prices;
 mod retry;
 pub mod scripted;
 mod seats;
+mod secrets;
 pub mod simulated;
 mod throttle;
+mod unreadable;
 
 pub use answer::{Answerer, Ask, Content, Model, ModelInfo, Response, Usage};
+pub use exact::{EXACT_INTEGERS, keep_exact};
 pub use exchange_line::{
-    ExchangeError, ExchangeLine, ExchangeResponse, ExchangeResponseError, KEPT_PARTS,
+    ExchangeError, ExchangeLine, ExchangeResponse, ExchangeResponseError, KEPT_PARTS, OUR_PARTS,
 };
 pub use failure::{Failure, FailureKind};
+pub use named::{NamedUrl, without_secrets};
 pub use openai::OpenAi;
+pub(crate) use patience::{TimeIsUp, within};
+pub use prices::{Price, Prices};
 pub use retry::{Retry, RetryPolicy};
 pub use scripted::Scripted;
 pub use seats::Seats;
 pub use throttle::{Limits, Permit, SettingError, Throttle};
+pub use unreadable::{UNREADABLE, Unreadable};

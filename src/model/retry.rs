@@ -53,6 +53,11 @@ impl RetryPolicy {
         check_range("quota_seconds", rule, quota_seconds, range)
     }
 
+    /// The shortest wait between two attempts.
+    pub(crate) fn first_wait(&self) -> Duration {
+        seconds(self.base_seconds.min(self.max_seconds))
+    }
+
     /// Starts counting for one call.
     pub fn start(&self) -> Retry {
         let delays = ExponentialBuilder::default()

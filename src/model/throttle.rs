@@ -19,6 +19,27 @@ pub struct Limits {
     pub min_interval_seconds: f64,
     /// How long one attempt may take, from connecting to the last byte. In seconds.
     pub timeout_seconds: f64,
+    /// Connection failures in a row, over all calls, after which the run stops and can be resumed. Those
+    /// of one moment count as one.
+    #[serde(skip_serializing_if = "is_usual_row")]
+    pub max_connection_failures: u32,
+    /// The largest share of failed calls with which a finished run is a success; any if not given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_failed: Option<f64>,
+    /// Tokens of requests and answers after which the run stops and can be resumed; any if not given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_tokens: Option<u64>,
+    /// US dollars after which the run stops and can be resumed; any if not given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_cost: Option<f64>,
+}
+
+/// The usual value of [`Limits::max_connection_failures`].
+const USUAL_ROW: u32 = 20;
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for a reference")]
+fn is_usual_row(row: &u32) -> bool {
+    *row == USUAL_ROW
 }
 
 impl Default for Limits {
@@ -28,6 +49,10 @@ impl Default for Limits {
             per_minute: None,
             min_interval_seconds: 0.0,
             timeout_seconds: 120.0,
+            max_connection_failures: USUAL_ROW,
+            max_failed: None,
+            max_tokens: None,
+            max_cost: None,
         }
     }
 }
@@ -66,7 +91,23 @@ impl Limits {
     /// # Errors
     /// [`SettingError`] with the first setting that makes no sense.
     pub fn check(&self) -> Result<(), SettingError> {
-        let Limits { concurrency, per_minute, min_interval_seconds, timeout_seconds } = *self;
+        let Limits {
+            concurrency,
+            per_minute,
+            min_interval_seconds,
+            timeout_seconds,
+            max_connection_failures,
+            max_failed,
+            max_tokens: _,
+            max_cost,
+        } = *self;
+        if !(1..=1_000_000).contains(&max_connection_failures) {
+            return Err(SettingError {
+                field: "max_connection_failures",
+                rule: "from 1 to 1000000",
+                value: max_connection_failures.to_string(),
+            });
+        }
         if !(1..=10_000).contains(&concurrency) {
             return Err(SettingError {
                 field: "concurrency",
@@ -82,6 +123,8 @@ impl Limits {
             per_minute.unwrap_or(1.0),
             1e-3..=1e6,
         )?;
+        check_range("max_failed", "a share from 0 to 1", max_failed.unwrap_or(0.0), 0.0..=1.0)?;
+        check_range("max_cost", "from 0 to 1000000000", max_cost.unwrap_or(0.0), 0.0..=1e9)?;
         check_range("min_interval_seconds", "from 0 to 86400", min_interval_seconds, interval)?;
         check_range("timeout_seconds", "from 0.001 to 86400", timeout_seconds, timeout)
     }
@@ -199,6 +242,8 @@ mod tests {
             check(Limits { per_minute: Some(f64::NAN), ..Limits::default() }),
             check(Limits { min_interval_seconds: -1.0, ..Limits::default() }),
             check(Limits { timeout_seconds: f64::INFINITY, ..Limits::default() }),
+            check(Limits { max_connection_failures: 0, ..Limits::default() }),
+            check(Limits { max_failed: Some(1.5), ..Limits::default() }),
         ];
         insta::assert_snapshot!(all.join("\n"), @r#"
         "concurrency" must be from 1 to 10000, not 0
@@ -206,6 +251,8 @@ mod tests {
         "per_minute" must be above 0 and at most 1000000, not NaN
         "min_interval_seconds" must be from 0 to 86400, not -1
         "timeout_seconds" must be from 0.001 to 86400, not inf
+        "max_connection_failures" must be from 1 to 1000000, not 0
+        "max_failed" must be a share from 0 to 1, not 1.5
         "#);
     }
 }

@@ -44,7 +44,7 @@ pub struct Parsed<V> {
 }
 
 /// A pure, total function from text to decision.
-pub trait Parser: Send + Sync {
+pub trait Parser: Send + Sync + 'static {
     /// What it yields.
     type Value: Serialize + Send;
 

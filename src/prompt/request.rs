@@ -59,7 +59,7 @@ pub enum RequestError {
 
 /// The longest request, in bytes of its canonical form. Whoever reads a log takes no longer one, since a short
 /// skeleton may name a long text thousands of times; a line of JSON Lines may be twice as long.
-pub const LONGEST_REQUEST: usize = 128 << 20;
+pub const LONGEST_REQUEST: usize = 32 << 20;
 
 /// What is asked of a model: canonical, hashed, cheap to clone.
 #[derive(Clone)]
@@ -224,7 +224,7 @@ mod tests {
     fn a_request_that_nobody_would_read_again_is_none() {
         assert!(short_enough(LONGEST_REQUEST).is_ok());
         let error = short_enough(LONGEST_REQUEST + 1).unwrap_err();
-        let said = "a request of 134217729 bytes is too long: at most 134217728";
+        let said = "a request of 33554433 bytes is too long: at most 33554432";
         assert_eq!(error.to_string(), said);
     }
 }

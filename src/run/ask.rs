@@ -5,17 +5,21 @@ use std::collections::VecDeque;
 use futures::StreamExt;
 use futures::stream::FuturesUnordered;
 
+use super::ahead::parse_ahead;
 use super::core::{Core, Exchanged};
 use super::experiment::{Experiment, Run};
 use super::question::{Answer, CallFailed, Question};
 use super::stop::Stop;
-use crate::parse::Parser;
+use crate::parse::{Parsed, Parser};
 
 /// How many questions may be prepared beyond those that are under way.
 const SPARE: usize = 8;
 
 /// How many answers may wait for an earlier one before no more questions are asked.
 const AHEAD: usize = 4096;
+
+/// A question, how it ended, and what its answer was parsed to if it is long.
+type Ended<P> = (Question<P>, Exchanged, Option<Parsed<<P as Parser>::Value>>);
 
 impl<E: Experiment + ?Sized> Run<E> {
     /// Asks one question; the answer is recorded, parsed, and the decision recorded.
@@ -27,7 +31,8 @@ impl<E: Experiment + ?Sized> Run<E> {
         question: Question<P>,
     ) -> Result<Result<Answer<P::Value>, CallFailed>, Stop> {
         let exchanged = self.core.exchange(&question.asked).await?;
-        decide(&self.core, &question, exchanged)
+        let ahead = parse_ahead(&question, &exchanged).await;
+        decide(&self.core, &question, exchanged, ahead)
     }
 
     /// Asks many questions concurrently; the answers come in the order of the questions.
@@ -61,7 +66,7 @@ impl<E: Experiment + ?Sized> Run<E> {
         let mut questions = questions.into_iter().fuse();
         let mut flying = FuturesUnordered::new();
         // Answers that wait for an earlier one; the first belongs to question number `delivered`.
-        let mut waiting: VecDeque<Option<(Question<P>, Exchanged)>> = VecDeque::new();
+        let mut waiting: VecDeque<Option<Ended<P>>> = VecDeque::new();
         let mut delivered = 0_usize;
         // As many again as may be under way: questions that wait to try again hold no permit and
         // must not keep others from being asked.
@@ -74,19 +79,25 @@ impl<E: Experiment + ?Sized> Run<E> {
                     // The common case of a replay: in order and at hand.
                     Ok(Some(exchanged)) if waiting.is_empty() => {
                         delivered += 1;
-                        let answer = decide(&core, &question, exchanged);
+                        let answer = decide(&core, &question, exchanged, None);
                         if let Err(e) = answer.and_then(|answer| each(self, answer)) {
                             stop = Some(e);
                         }
                     }
-                    Ok(Some(exchanged)) => waiting.push_back(Some((question, exchanged))),
+                    Ok(Some(exchanged)) => waiting.push_back(Some((question, exchanged, None))),
                     Ok(None) => {
                         let number = delivered + waiting.len();
                         waiting.push_back(None);
                         let core = core.clone();
                         flying.push(async move {
-                            let exchanged = core.live(&question.asked).await;
-                            (number, question, exchanged)
+                            let ended = match core.live(&question.asked).await {
+                                Ok(exchanged) => {
+                                    let ahead = parse_ahead(&question, &exchanged).await;
+                                    Ok((question, exchanged, ahead))
+                                }
+                                Err(stop) => Err(stop),
+                            };
+                            (number, ended)
                         });
                     }
                     Err(e) => stop = Some(e),
@@ -96,15 +107,15 @@ impl<E: Experiment + ?Sized> Run<E> {
                 // What is in flight is paid for: it is waited for and recorded. Nothing else begins.
                 core.brake.pull();
             }
-            let Some((number, question, exchanged)) = flying.next().await else { break };
-            match exchanged {
-                Ok(exchanged) => waiting[number - delivered] = Some((question, exchanged)),
+            let Some((number, ended)) = flying.next().await else { break };
+            match ended {
+                Ok(ended) => waiting[number - delivered] = Some(ended),
                 Err(e) => stop = Some(more_telling(stop, e)),
             }
             while stop.is_none() && matches!(waiting.front(), Some(Some(_))) {
-                let Some(Some((question, exchanged))) = waiting.pop_front() else { break };
+                let Some(Some((question, exchanged, ahead))) = waiting.pop_front() else { break };
                 delivered += 1;
-                let answer = decide(&core, &question, exchanged);
+                let answer = decide(&core, &question, exchanged, ahead);
                 if let Err(e) = answer.and_then(|answer| each(self, answer)) {
                     stop = Some(e);
                 }
@@ -126,12 +137,13 @@ fn decide<P: Parser>(
     core: &Core,
     question: &Question<P>,
     exchanged: Exchanged,
+    ahead: Option<Parsed<P::Value>>,
 ) -> Result<Result<Answer<P::Value>, CallFailed>, Stop> {
     let answered = match exchanged {
         Ok(answered) => answered,
         Err(failed) => return Ok(Err(failed)),
     };
-    let (answer, decision) = core.parse(question, answered)?;
+    let (answer, decision) = core.parse(question, answered, ahead)?;
     core.decide(decision, &answer.decision)?;
     Ok(Ok(answer))
 }

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use futures::StreamExt;
 use futures::stream::FuturesUnordered;
 
+use super::ahead::parse_ahead;
 use super::ask::more_telling;
 use super::core::SharedCore;
 use super::experiment::{Experiment, Run};
@@ -39,11 +40,12 @@ impl<E: Experiment + ?Sized> Talk<E> {
         question: Question<P>,
     ) -> Result<Result<Answer<P::Value>, CallFailed>, Stop> {
         let exchanged = self.core.exchange(&question.asked).await?;
+        let ahead = parse_ahead(&question, &exchanged).await;
         let answered = match exchanged {
             Ok(answered) => answered,
             Err(failed) => return Ok(Err(failed)),
         };
-        let (answer, decision) = self.core.parse(&question, answered)?;
+        let (answer, decision) = self.core.parse(&question, answered, ahead)?;
         self.outcomes.push(Outcome::Decision(decision, answer.decision.clone()));
         Ok(Ok(answer))
     }

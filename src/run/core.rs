@@ -5,9 +5,11 @@ use std::rc::Rc;
 
 use serde::Serialize;
 
+use super::budget::Budget;
 use super::clock;
-use super::history::{History, Recorded};
+use super::history::{History, Recorded, Text};
 use super::mode::{Mode, Source};
+use super::network::Network;
 use super::outcomes::{NewDecision, Outcomes};
 use super::parent::Inherited;
 use super::question::{Answer, Asked, CallFailed, DecisionRef, Question, Reuse};
@@ -49,6 +51,8 @@ pub(super) struct Core {
     pub(super) model: Option<Answerer>,
     pub(super) retry: RetryPolicy,
     pub(super) throttle: Throttle,
+    pub(super) network: Network,
+    pub(super) budget: Budget,
     pub(super) brake: Brake,
     pub(super) writer: RefCell<Option<RunWriter>>,
     pub(super) history: RefCell<Option<History>>,
@@ -69,6 +73,8 @@ pub(super) struct Core {
 pub(super) struct Answered {
     pub(super) seq: Seq,
     pub(super) content: Content,
+    /// Why it has no text, if that is because it could not be read.
+    pub(super) unreadable: Option<String>,
 }
 
 /// How a question ended: answered, or failed after all retries.
@@ -105,7 +111,7 @@ impl Core {
             }
             Source::Log(Recorded { seq, result }) => {
                 let exchanged = match result {
-                    Ok(content) => Ok(Answered { seq, content }),
+                    Ok(Text { content, unreadable }) => Ok(Answered { seq, content, unreadable }),
                     Err(failure) => Err(call_failed(asked, failure)),
                 };
                 self.count(asked, &exchanged, false);
@@ -157,14 +163,18 @@ impl Core {
         }
     }
 
-    /// Parses an answer. The decision is not logged yet.
+    /// Makes a decision of an answer, which may have been parsed ahead. The decision is not logged yet.
     pub(super) fn parse<P: Parser>(
         &self,
         question: &Question<P>,
         answered: Answered,
+        ahead: Option<Parsed<P::Value>>,
     ) -> Result<(Answer<P::Value>, NewDecision), Stop> {
-        let Answered { seq: response, content } = answered;
-        let parsed = question.parser.parse(content.text());
+        let Answered { seq: response, content, unreadable } = answered;
+        let mut parsed = ahead.unwrap_or_else(|| question.parser.parse(content.text()));
+        if let Some(reason) = unreadable {
+            parsed.warnings.insert(0, format!("the answer could not be read: {reason}"));
+        }
         let Parsed { method: _, value, reasoning, warnings } = &parsed;
         let body = canonical(&DecisionBody { reasoning, value, warnings })?;
         let Asked { call, sample, .. } = &question.asked;

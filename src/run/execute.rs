@@ -4,12 +4,15 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::time::Duration;
 
+use super::abandon::how_it_ended;
+use super::budget::Budget;
 use super::clock::Stopwatch;
 use super::core::{Core, Progress};
 use super::divergence::Divergence;
 use super::experiment::{AnyExperiment, Handle, Report};
 use super::history::History;
 use super::mode::Mode;
+use super::network::Network;
 use super::outcomes::Outcomes;
 use super::parent::Inherited;
 use super::rehearsal::{Rehearsal, Rehearsing};
@@ -17,9 +20,9 @@ use super::setup::Setup;
 use super::shared::Shared;
 use super::signal::Brake;
 use super::stop::Stop;
-use crate::event::{Event, RunFinished, RunOutcome, RunResumed, RunStarted, StoredEvent};
+use crate::event::{Event, RunFinished, RunOutcome, RunResumed, RunStarted};
 use crate::id::{OutcomeDigest, RunId, Seq};
-use crate::log::{Log, LogError, Reader};
+use crate::log::{Log, LogError};
 
 /// How an execution ended.
 #[derive(Debug)]
@@ -28,6 +31,8 @@ pub enum Finish {
     Finished,
     /// A replay reached the end of a run that never finished; all it has is identical.
     EndOfRecord,
+    /// The same of a run that was ended for good before its experiment had ended.
+    Closed(RunOutcome),
     /// A rehearsal ran to its end: how much of it is as recorded.
     Rehearsed(Rehearsal),
     /// It stopped before; the run can be resumed.
@@ -55,7 +60,8 @@ pub struct Ended {
 /// [`LogError`] if the run cannot be begun. What happens later is told by [`Ended::finish`].
 pub async fn execute(experiment: &dyn AnyExperiment, setup: Setup) -> Result<Ended, LogError> {
     let watch = Stopwatch::start();
-    let Setup { log, run, mode, started, model, retry, throttle, signal, on_progress } = setup;
+    let Setup { log, run, mode, started, model, retry, throttle, prices, signal, on_progress } =
+        setup;
     let writer = match mode {
         Mode::Record => Some(log.begin(run)?),
         Mode::Resume => Some(log.go_on(run)?),
@@ -73,9 +79,15 @@ pub async fn execute(experiment: &dyn AnyExperiment, setup: Setup) -> Result<End
     };
     // A finished run has nothing to add: resuming it replays it, and nothing can be written.
     let (mode, writer) = match mode {
-        Mode::Resume if is_finished(log.reader()?.as_mut(), run, last)? => (Mode::Replay, None),
+        Mode::Resume if how_it_ended(log.reader()?.as_mut(), run)?.is_some() => {
+            (Mode::Replay, None)
+        }
         mode => (mode, writer),
     };
+    let budget = Budget::new(throttle.limits(), prices);
+    if mode == Mode::Resume {
+        budget.count_recorded(log.reader()?.as_mut(), run)?;
+    }
     // A replay has all it needs in its own log.
     let parent = match mode.writes() {
         true => Inherited::of(&log, run, &started)?,
@@ -85,6 +97,8 @@ pub async fn execute(experiment: &dyn AnyExperiment, setup: Setup) -> Result<End
         run,
         mode,
         seed: started.seed,
+        network: Network::new(throttle.limits().max_connection_failures, retry.first_wait()),
+        budget,
         retry,
         throttle,
         brake: Brake::new(signal),
@@ -105,14 +119,6 @@ pub async fn execute(experiment: &dyn AnyExperiment, setup: Setup) -> Result<End
     }
     let (result, report) = experiment.run_any(Handle(core.clone())).await;
     ended(&core, result, report, &log, run, watch).await
-}
-
-/// Whether the last event of a run says that it has ended.
-fn is_finished(reader: &mut dyn Reader, run: RunId, last: Seq) -> Result<bool, LogError> {
-    let events = reader.events(run, Seq(last.0.saturating_sub(1)), 1)?;
-    let event = events.first().map(StoredEvent::event).transpose();
-    let event = event.map_err(|e| LogError::Corrupt { run, seq: e.seq, what: e.what })?;
-    Ok(matches!(event, Some(Event::RunFinished(_))))
 }
 
 async fn begin(core: &Core, mode: Mode, started: RunStarted) -> Result<(), Stop> {
@@ -145,8 +151,15 @@ async fn ended(
         Ok(()) if core.mode == Mode::Rehearse => Finish::Rehearsed(rehearsed(core, log)?),
         Ok(()) => Finish::Finished,
         Err(Stop::EndOfRecord) => Finish::EndOfRecord,
+        Err(Stop::Ended { outcome }) => Finish::Closed(outcome),
         Err(Stop::Diverged(mut divergence)) => match replayed_to_the_end(core, &divergence)? {
-            true => Finish::EndOfRecord,
+            true => match closed(core)? {
+                Some((outcome, digest)) if digest == outcome_digest => Finish::Closed(outcome),
+                Some((_, digest)) => {
+                    Finish::Stopped(Divergence::digest(digest, outcome_digest).into())
+                }
+                None => Finish::EndOfRecord,
+            },
             false => {
                 divergence.look_up(log.reader()?.as_mut(), run)?;
                 Finish::Stopped(Stop::Diverged(divergence))
@@ -165,7 +178,12 @@ async fn conclude(core: &Core, digest: OutcomeDigest) -> Result<(), Stop> {
             return Err(Divergence::left(&left).into());
         }
         match history.finished()? {
-            Some(finished) if finished.outcome_digest == digest => return Ok(()),
+            Some(finished) if finished.outcome_digest == digest => {
+                return match &finished.outcome {
+                    RunOutcome::Finished => Ok(()),
+                    other => Err(Stop::Ended { outcome: other.clone() }),
+                };
+            }
             Some(finished) => {
                 return Err(Divergence::digest(finished.outcome_digest, digest).into());
             }
@@ -182,7 +200,10 @@ async fn conclude(core: &Core, digest: OutcomeDigest) -> Result<(), Stop> {
 /// What a rehearsal found.
 fn rehearsed(core: &Core, log: &Log) -> Result<Rehearsal, LogError> {
     let (left, complete) = match core.history.borrow_mut().as_mut() {
-        Some(history) => (history.left()?, history.finished()?.is_some()),
+        Some(history) => {
+            let finished = history.finished()?.is_some_and(|f| f.outcome == RunOutcome::Finished);
+            (history.left()?, finished)
+        }
         None => (0, false),
     };
     core.rehearsing.borrow_mut().ended(left, complete, log.reader()?.as_mut())
@@ -195,7 +216,18 @@ fn replayed_to_the_end(core: &Core, divergence: &Divergence) -> Result<bool, Log
         return Ok(false);
     }
     match core.history.borrow_mut().as_mut() {
-        Some(history) => Ok(history.finished()?.is_none() && history.next_outcome()?.is_none()),
+        Some(history) => {
+            let finished = history.finished()?.is_some_and(|f| f.outcome == RunOutcome::Finished);
+            Ok(!finished && history.next_outcome()?.is_none())
+        }
         None => Ok(false),
+    }
+}
+
+/// How the recorded run was ended for good, if it was, and the digest it had then.
+fn closed(core: &Core) -> Result<Option<(RunOutcome, OutcomeDigest)>, LogError> {
+    match core.history.borrow_mut().as_mut() {
+        Some(history) => Ok(history.finished()?.map(|f| (f.outcome.clone(), f.outcome_digest))),
+        None => Ok(None),
     }
 }

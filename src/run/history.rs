@@ -9,9 +9,10 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::time::Duration;
 
+use super::live::why_unreadable;
 use super::question::Asked;
 use crate::content::Content;
-use crate::event::{AttemptDetails, Event, EventError, StoredEvent};
+use crate::event::{AnswerReused, AttemptDetails, Event, EventError, StoredEvent};
 use crate::id::{CallPath, PromptHash, RunId, Sample, Seq};
 use crate::log::{LogError, Reader};
 use crate::lookup::LookupMap;
@@ -21,7 +22,15 @@ use crate::model::{Failure, FailureKind};
 #[derive(Debug, Clone)]
 pub(super) struct Recorded {
     pub(super) seq: Seq,
-    pub(super) result: Result<Content, Failure>,
+    pub(super) result: Result<Text, Failure>,
+}
+
+/// A recorded answer.
+#[derive(Debug, Clone)]
+pub(super) struct Text {
+    pub(super) content: Content,
+    /// Why it has no text, if that is because it could not be read.
+    pub(super) unreadable: Option<String>,
 }
 
 /// What is recorded at a call and sample.
@@ -63,6 +72,8 @@ pub(super) struct History {
     outcomes: VecDeque<RecordedOutcome>,
     finished: Option<crate::event::RunFinished>,
     ended: bool,
+    /// Whether decisions and facts are left out.
+    only_answers: bool,
 }
 
 impl History {
@@ -108,7 +119,13 @@ impl History {
             outcomes: VecDeque::new(),
             finished: None,
             ended: false,
+            only_answers: false,
         })
+    }
+
+    /// The answers alone: nobody takes the decisions and facts, and all of them would be kept.
+    pub(super) fn only_answers(self) -> Self {
+        History { only_answers: true, ..self }
     }
 
     /// Takes in one more batch; false at the end.
@@ -125,6 +142,7 @@ impl History {
                 Item::Exchange { call, sample, found } => {
                     self.exchanges.insert((call, sample), found);
                 }
+                Item::Outcome(_) if self.only_answers => {}
                 Item::Outcome(outcome) => self.outcomes.push_back(outcome),
                 Item::Finished(finished) => self.finished = Some(finished),
             }
@@ -189,8 +207,20 @@ impl Questions {
             return Ok(Some(Item::Outcome(RecordedOutcome::Occurrence { seq, causes, fact })));
         }
         if stored.is_response() {
+            let (seq, cause) = (stored.seq, stored.cause.unwrap_or_default());
+            // The common case: what has a text was read.
+            let unreadable = match matches!(&stored.content, Some(Content::Text(text)) if text.is_empty())
+            {
+                true => match stored.event()? {
+                    Event::ResponseReceived(answer) => {
+                        why_unreadable(&answer.content, &answer.details.extra)
+                    }
+                    _ => None,
+                },
+                false => None,
+            };
             let content = stored.content.unwrap_or_else(|| Content::from(""));
-            return Ok(self.answered(stored.cause.unwrap_or_default(), stored.seq, Ok(content)));
+            return Ok(self.answered(cause, seq, Ok(Text { content, unreadable })));
         }
         Ok(match stored.event()? {
             Event::RequestSent(sent) => {
@@ -198,7 +228,8 @@ impl Questions {
                 None
             }
             Event::AnswerReused(answer) => {
-                self.answered(answer.request, stored.seq, Ok(answer.content))
+                let AnswerReused { request, content, unreadable, .. } = answer;
+                self.answered(request, stored.seq, Ok(Text { content, unreadable }))
             }
             Event::AttemptFailed(failed) if failed.details.gave_up => {
                 self.answered(failed.request, stored.seq, Err(failure_of(failed.details)))
@@ -208,12 +239,7 @@ impl Questions {
         })
     }
 
-    fn answered(
-        &mut self,
-        request: Seq,
-        seq: Seq,
-        result: Result<Content, Failure>,
-    ) -> Option<Item> {
+    fn answered(&mut self, request: Seq, seq: Seq, result: Result<Text, Failure>) -> Option<Item> {
         let (call, sample, prompt) = self.0.remove(&request)?;
         let found = Found { prompt, recorded: Recorded { seq, result } };
         Some(Item::Exchange { call, sample, found })

@@ -2,19 +2,36 @@
 
 use std::time::Duration;
 
+use serde_json::{Map, Value};
+
 use super::clock::Stopwatch;
 use super::core::{Answered, Core, Exchanged, call_failed};
-use super::history::Recorded;
+use super::history::{Recorded, Text};
+use super::network::{Blamed, Turn, Verdict};
 use super::question::{Asked, CallFailed, Reuse};
 use super::shared::Place;
 use super::stop::Stop;
+use crate::content::Content;
 use crate::event::{
     AnswerReused, AttemptDetails, AttemptFailed, Event, RequestSent, ResponseDetails,
     ResponseReceived,
 };
 use crate::id::{RunId, Seq};
 use crate::log::Durable;
-use crate::model::{Ask, Failure, FailureKind, Model, Permit, Response};
+use crate::model::{
+    Ask, Failure, FailureKind, Model, Permit, Response, TimeIsUp, UNREADABLE, Unreadable, within,
+};
+use crate::prompt::Request;
+
+/// Where outages are traced: what a user should see in any case.
+const OUTAGES: &str = "retold::outages";
+
+/// The right to make one attempt; given back when dropped.
+struct Attempt<'a> {
+    turn: Turn<'a>,
+    #[expect(dead_code, reason = "held for its drop")]
+    permit: Permit<'a>,
+}
 
 impl Core {
     /// How a question ends: as recorded, or as the model answers now.
@@ -49,7 +66,10 @@ impl Core {
     ) -> Result<Exchanged, Stop> {
         let Recorded { seq, result } = recorded;
         match result {
-            Ok(content) => Ok(Ok(self.reuse(asked, from, Answered { seq, content }).await?)),
+            Ok(Text { content, unreadable }) => {
+                let answered = Answered { seq, content, unreadable };
+                Ok(Ok(self.reuse(asked, from, answered).await?))
+            }
             // As it failed there: otherwise the beginning would not be shared.
             Err(failure) => {
                 let sent = self.sent(asked)?;
@@ -82,40 +102,68 @@ impl Core {
     /// Puts a question to the model until it answers or retrying is no use.
     async fn put_to_model(&self, model: &dyn Model, asked: &Asked) -> Result<Exchanged, Stop> {
         let Asked { call, sample, request, reuse: _ } = asked;
-        let mut permit = self.permit().await?;
+        let mut permit = self.permit(request).await?;
         let sent = self.sent(asked)?;
         let mut retry = self.retry.start();
+        let mut blamed = Blamed::default();
         let mut attempt = 0;
         loop {
             let ask = Ask { request, call, sample: *sample, attempt };
             self.update(|p| p.model_calls += 1);
             let watch = Stopwatch::start();
             let limit = self.throttle.limits().timeout();
-            let failure = match tokio::time::timeout(limit, model.answer(ask)).await {
+            let failure = match within(limit, model.answer(ask)).await {
                 Ok(Ok(response)) => {
+                    self.got_through();
+                    let usage = response.usage.unwrap_or_default();
+                    let readable = !response.extra.contains_key(UNREADABLE);
+                    self.budget.count(request, usage, readable);
                     return Ok(Ok(self.receive(sent, response, watch.elapsed()).await?));
                 }
                 Ok(Err(failure)) => failure,
-                Err(_) => {
+                Err(TimeIsUp) => {
                     let message = format!("no answer within {} s", limit.as_secs_f64());
                     Failure::new(FailureKind::Timeout, message)
                 }
             };
             tracing::warn!(%call, sample, attempt, %failure, "attempt failed");
             let stops = failure.kind.stops_the_run();
-            let wait = if stops { None } else { retry.after(&failure) };
-            let gave_up = !stops && wait.is_none();
+            let verdict = match self.network.concerns(&failure) {
+                true => self.network.failed(&permit.turn, &mut blamed),
+                false => {
+                    if failure.kind != FailureKind::Timeout {
+                        self.got_through();
+                    }
+                    Verdict::OfTheCall
+                }
+            };
+            let wait = match verdict {
+                _ if stops => None,
+                Verdict::TooMany(_) => None,
+                Verdict::OfTheNetwork(wait) => Some(wait),
+                Verdict::OfTheCall => retry.after(&failure),
+            };
+            let gave_up = verdict == Verdict::OfTheCall && !stops && wait.is_none();
             let durable = self.fail(sent, attempt, &failure, gave_up)?;
             match wait {
                 Some(wait) => {
+                    self.say_outage(&failure, verdict);
                     // Whoever waits lets others ask.
                     drop(permit);
                     self.brake.pause(wait).await;
-                    permit = self.permit().await?;
+                    permit = self.permit(request).await?;
                     attempt += 1;
                 }
                 None => {
+                    // Nothing else begins: it would fail, too.
+                    if let Verdict::TooMany(_) = verdict {
+                        self.brake.pull();
+                    }
                     durable.wait().await?;
+                    if let Verdict::TooMany(failures) = verdict {
+                        let ever_answered = self.network.ever_answered();
+                        return Err(Stop::Unreachable { failures, ever_answered, failure });
+                    }
                     let CallFailed { call, sample, failure } = call_failed(asked, failure);
                     return match stops {
                         true => Err(Stop::Model { call, sample, failure }),
@@ -127,12 +175,38 @@ impl Core {
     }
 
     /// Waits for the right to make one attempt, or until the run is asked to stop.
-    async fn permit(&self) -> Result<Permit<'_>, Stop> {
-        tokio::select! {
+    async fn permit(&self, request: &Request) -> Result<Attempt<'_>, Stop> {
+        let attempt = async {
+            let permit = self.throttle.acquire().await;
+            Attempt { turn: self.network.turn().await, permit }
+        };
+        let attempt = tokio::select! {
             biased;
-            () = self.brake.pulled() => Err(Stop::Interrupted),
-            permit = self.throttle.acquire() => Ok(permit),
+            () = self.brake.pulled() => return Err(Stop::Interrupted),
+            attempt = attempt => attempt,
+        };
+        // What is in flight is finished and recorded; nothing else begins.
+        self.budget.check(request).inspect_err(|_| self.brake.pull())?;
+        Ok(attempt)
+    }
+
+    fn got_through(&self) {
+        if self.network.got_through() {
+            tracing::warn!(target: OUTAGES, "the server answers again");
         }
+    }
+
+    /// Says once that the network seems to be out. That it is, nobody would guess from a progress bar
+    /// that stands still.
+    fn say_outage(&self, failure: &Failure, verdict: Verdict) {
+        if !matches!(verdict, Verdict::OfTheNetwork(_)) || !self.network.is_worth_a_word() {
+            return;
+        }
+        let most = self.throttle.limits().max_connection_failures;
+        tracing::warn!(
+            target: OUTAGES,
+            "{failure}; trying again, until {most} attempts in a row have failed"
+        );
     }
 
     /// Records an answer; it is handed on only once it is on disk.
@@ -144,6 +218,7 @@ impl Core {
     ) -> Result<Answered, Stop> {
         let Response { content, finish_reason, usage, model, extra } = response;
         let usage = usage.unwrap_or_default();
+        let unreadable = why_unreadable(&content, &extra);
         let details = ResponseDetails {
             finish_reason,
             latency_ms: u64::try_from(latency.as_millis()).unwrap_or(u64::MAX),
@@ -155,7 +230,7 @@ impl Core {
         let received = ResponseReceived { request, content: content.clone(), details };
         let (seq, durable) = self.submit_durable(&Event::ResponseReceived(received))?;
         durable.wait().await?;
-        Ok(Answered { seq, content })
+        Ok(Answered { seq, content, unreadable })
     }
 
     /// Records that an answer of this run, or of another, serves a question.
@@ -165,12 +240,18 @@ impl Core {
         from_run: RunId,
         shared: Answered,
     ) -> Result<Answered, Stop> {
-        let Answered { seq: from_seq, content } = shared;
+        let Answered { seq: from_seq, content, unreadable } = shared;
         let request = self.sent(asked)?;
-        let reused = AnswerReused { request, content: content.clone(), from_run, from_seq };
+        let reused = AnswerReused {
+            request,
+            content: content.clone(),
+            from_run,
+            from_seq,
+            unreadable: unreadable.clone(),
+        };
         let (seq, durable) = self.submit_durable(&Event::AnswerReused(reused))?;
         durable.wait().await?;
-        Ok(Answered { seq, content })
+        Ok(Answered { seq, content, unreadable })
     }
 
     /// Records that a question is asked.
@@ -201,4 +282,9 @@ impl Core {
         let failed = Event::AttemptFailed(AttemptFailed { request, details });
         Ok(self.submit_durable(&failed)?.1)
     }
+}
+
+/// Why an answer has no text, if that is because it could not be read.
+pub(super) fn why_unreadable(content: &Content, extra: &Map<String, Value>) -> Option<String> {
+    content.text().is_empty().then(|| Unreadable::of(extra)).flatten().map(|it| it.reason)
 }

@@ -10,7 +10,11 @@
 //! - [`RunRecord`]: what a log holds of a run; [`OutputFile`]: what an experiment makes of it for others.
 //! - [`Divergence`]: the first point where a re-execution and its log differ.
 
+mod abandon;
+mod addresses;
+mod ahead;
 mod ask;
+mod budget;
 pub mod clock;
 mod converse;
 mod core;
@@ -20,6 +24,8 @@ mod experiment;
 mod history;
 mod live;
 mod mode;
+mod near;
+mod network;
 mod outcomes;
 mod output;
 mod parent;
@@ -34,6 +40,8 @@ mod stop;
 
 pub use self::converse::Talk;
 pub use self::core::Progress;
+pub use abandon::{AbandonError, abandon, how_it_ended};
+pub use budget::OverBudget;
 pub use divergence::Divergence;
 pub use execute::{Ended, Finish, execute};
 pub use experiment::{AnyExperiment, Experiment, Handle, Report, Run};

@@ -4,24 +4,24 @@ use serde::Serialize;
 
 use crate::id::RunId;
 use crate::log::LogError;
-use crate::table::Table;
+use crate::table::{Spool, Table};
 
 /// A file that is in every output folder of made-up answers, where the others have no place to say so.
 pub const SIMULATED_MARK: &str = "SIMULATED.txt";
 
 /// A file of a run's output folder.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug)]
 pub struct OutputFile {
     /// Its name in the folder; no path.
     pub name: String,
     /// What is in it.
-    pub bytes: Vec<u8>,
+    pub content: Spool,
 }
 
 impl OutputFile {
     /// A table as `NAME.csv`.
-    pub fn table(table: &Table) -> Self {
-        OutputFile { name: format!("{}.csv", table.name()), bytes: table.csv() }
+    pub fn table(table: Table) -> Self {
+        OutputFile { name: format!("{}.csv", table.name()), content: table.csv() }
     }
 
     /// A value as JSON, indented by two spaces.
@@ -31,12 +31,12 @@ impl OutputFile {
     pub fn json(name: &str, value: &impl Serialize) -> Result<Self, OutputError> {
         let bytes = serde_json::to_vec_pretty(value)
             .map_err(|e| OutputError::Json { name: name.to_owned(), reason: e.to_string() })?;
-        Ok(OutputFile { name: name.to_owned(), bytes })
+        Ok(OutputFile { name: name.to_owned(), content: bytes.into() })
     }
 
     /// A text.
     pub fn text(name: &str, text: impl Into<String>) -> Self {
-        OutputFile { name: name.to_owned(), bytes: text.into().into_bytes() }
+        OutputFile { name: name.to_owned(), content: text.into().into_bytes().into() }
     }
 }
 

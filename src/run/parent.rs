@@ -26,6 +26,9 @@ pub struct Parent {
     /// Only what was answered before this seq of it; all of it if not given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub before: Option<Seq>,
+    /// Whether calls that failed there are asked again. Otherwise they fail here, too.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub retry_failed: bool,
 }
 
 impl Parent {
@@ -50,6 +53,7 @@ impl Parent {
 /// The answers of a fork's parent.
 pub(super) struct Inherited {
     pub(super) run: RunId,
+    retry_failed: bool,
     history: History,
 }
 
@@ -67,14 +71,15 @@ impl Inherited {
         let path = || log.backend().name();
         let last = head.ok_or_else(|| LogError::NoSuchRun { run: parent.run, path: path() })?;
         let last = parent.before.map_or(last, |before| last.min(Seq(before.0.saturating_sub(1))));
-        let history = History::read(log.reader()?, parent.run, last)?;
-        Ok(Some(Inherited { run: parent.run, history }))
+        let history = History::read(log.reader()?, parent.run, last)?.only_answers();
+        Ok(Some(Inherited { run: parent.run, retry_failed: parent.retry_failed, history }))
     }
 
     /// Takes what the parent has at an address. Another prompt there is no divergence: it is where
     /// the fork goes its own way.
     pub(super) fn take(&mut self, asked: &Asked) -> Result<Option<Recorded>, LogError> {
-        let found = self.history.take(asked)?;
-        Ok(found.filter(|found| found.prompt == asked.prompt()).map(|found| found.recorded))
+        let found = self.history.take(asked)?.filter(|found| found.prompt == asked.prompt());
+        let again = |recorded: &Recorded| recorded.result.is_err() && self.retry_failed;
+        Ok(found.map(|found| found.recorded).filter(|recorded| !again(recorded)))
     }
 }

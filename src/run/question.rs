@@ -47,6 +47,11 @@ impl<P> Question<P> {
         Question { asked: Asked { call, sample: 0, request, reuse: Reuse::Exact }, parser }
     }
 
+    /// What is asked.
+    pub fn request(&self) -> &Request {
+        &self.asked.request
+    }
+
     /// Another sample of the same call.
     #[must_use]
     pub fn sample(mut self, sample: Sample) -> Self {

@@ -1,13 +1,15 @@
-//! What a log holds of one run, read from its beginning to its end.
+//! What a log holds of one run: how it began and ended and its facts, and on demand its exchanges.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
+use super::addresses::{Addresses, Places};
+use super::near::Near;
 use crate::content::Content;
-use crate::event::{DecisionMade, Event, EventError, RunFinished, RunStarted, StoredEvent};
+use crate::event::{DecisionMade, Event, EventError, RunFinished, RunStarted, StoredEvent, kind};
 use crate::id::{CallPath, PromptHash, RunId, Sample, Seq, Time};
-use crate::log::{LogError, Reader};
+use crate::log::{Index, LogError, Reader, each_event_at};
 
 /// Events in one read.
 const BATCH: usize = 1024;
@@ -37,7 +39,9 @@ pub struct RunRecord<'a> {
     pub facts: Vec<Value>,
     /// Where and when each of them was recorded.
     pub places: Vec<Place>,
-    exchanges: Option<BTreeMap<(CallPath, Sample), Exchange>>,
+    index: Index,
+    addresses: Option<Addresses>,
+    near: Near,
 }
 
 /// Where an event stands in the log.
@@ -65,64 +69,100 @@ pub struct Exchange {
 }
 
 impl<'a> RunRecord<'a> {
-    /// Reads a run.
+    /// Reads a run: of its events, the first and the last, its facts, and those that the log has no index of.
     ///
     /// # Errors
     /// [`LogError`] if it cannot be read, or is damaged.
     pub fn read(reader: &'a mut dyn Reader, run: RunId) -> Result<Self, LogError> {
         let (first, started) = beginning(reader, run)?;
+        let index = Index::open(reader, run)?;
+        let census = index.census(reader)?;
+        let count = |kind: &str| census.events.get(kind).copied().unwrap_or_default();
+        let end = reader.events(run, Seq(index.end().0.saturating_sub(1)), 1)?.pop();
+        let last = end.as_ref().map_or(first, |end| end.time);
+        let finished = match end.map(|end| end.event()).transpose().map_err(damaged)? {
+            Some(Event::RunFinished(finished)) => Some(finished),
+            _ => None,
+        };
         let mut record = RunRecord {
             reader,
             run,
             started,
-            finished: None,
+            finished,
             first,
-            last: first,
-            answers: 0,
-            decisions: 0,
-            failed_attempts: 0,
-            events: 0,
+            last,
+            answers: count(kind::RESPONSE_RECEIVED) + count(kind::ANSWER_REUSED),
+            decisions: count(kind::DECISION_MADE),
+            failed_attempts: count(kind::ATTEMPT_FAILED),
+            events: index.end().0,
             facts: Vec::new(),
             places: Vec::new(),
-            exchanges: None,
+            index,
+            addresses: None,
+            near: Near::default(),
         };
-        let mut after = Seq(0);
-        while let Some(batch) = next_batch(record.reader, run, &mut after)? {
-            for stored in &batch {
-                record.take(stored)?;
+        let places = record.index.facts(record.reader)?;
+        let (facts, seqs) = (&mut record.facts, &mut record.places);
+        each_event_at(record.reader, run, &places, |stored| {
+            if let Event::Occurred(occurred) = stored.event().map_err(damaged)? {
+                facts.push(occurred.fact);
+                seqs.push(Place { seq: stored.seq, time: stored.time });
             }
-        }
+            Ok::<(), LogError>(())
+        })?;
         Ok(record)
     }
 
-    fn take(&mut self, stored: &StoredEvent) -> Result<(), LogError> {
-        self.events = stored.seq.0;
-        self.last = stored.time;
-        match stored.event().map_err(damaged)? {
-            Event::ResponseReceived(_) | Event::AnswerReused(_) => self.answers += 1,
-            Event::DecisionMade(_) => self.decisions += 1,
-            Event::AttemptFailed(_) => self.failed_attempts += 1,
-            Event::Occurred(occurred) => {
-                self.facts.push(occurred.fact);
-                self.places.push(Place { seq: stored.seq, time: stored.time });
-            }
-            Event::RunFinished(finished) => self.finished = Some(finished),
-            _ => {}
-        }
-        Ok(())
-    }
-
-    /// Where each question and its answer stand, by call and sample. Reads the run once more, the first
-    /// time.
+    /// Where the samples of a call and their answers stand.
     ///
     /// # Errors
     /// [`LogError`] if it cannot be read.
-    pub fn exchanges(&mut self) -> Result<&BTreeMap<(CallPath, Sample), Exchange>, LogError> {
-        let exchanges = match self.exchanges.take() {
-            Some(exchanges) => exchanges,
-            None => exchanges(self.reader, self.run)?,
+    pub fn samples(&mut self, call: &CallPath) -> Result<BTreeMap<Sample, Exchange>, LogError> {
+        let maybe = self.index.calls(self.reader, call)?;
+        let mut asked = BTreeMap::new();
+        each_event_at(self.reader, self.run, &maybe, |stored| {
+            if let Event::RequestSent(sent) = stored.event().map_err(damaged)?
+                && sent.call == *call
+            {
+                asked.insert(sent.sample, sent.prompt);
+            }
+            Ok::<(), LogError>(())
+        })?;
+        let mut exchanges = BTreeMap::new();
+        for (sample, prompt) in asked {
+            if let Some(Places { request, answer, failure, decision }) =
+                self.places_of(call, sample)?
+            {
+                let exchange = Exchange { prompt, request, answer, failure, decision };
+                exchanges.insert(sample, exchange);
+            }
+        }
+        Ok(exchanges)
+    }
+
+    /// The calls that are asked for, in the order of their names. Reads the run once more.
+    ///
+    /// # Errors
+    /// [`LogError`] if it cannot be read.
+    pub fn calls(
+        &mut self,
+        wanted: &dyn Fn(&CallPath) -> bool,
+    ) -> Result<BTreeSet<CallPath>, LogError> {
+        let (mut after, mut calls) = (Seq(0), BTreeSet::new());
+        while let Some(batch) = next_batch(self.reader, self.run, &mut after)? {
+            calls.extend(batch.into_iter().filter_map(|e| e.call).filter(|call| wanted(call)));
+        }
+        Ok(calls)
+    }
+
+    /// Where a question and its answer stand. Reads the run once more, the first time.
+    fn places_of(&mut self, call: &CallPath, sample: Sample) -> Result<Option<Places>, LogError> {
+        let addresses = match self.addresses.take() {
+            Some(addresses) => addresses,
+            None => addresses(self.reader, self.run)?,
         };
-        Ok(self.exchanges.insert(exchanges))
+        let addresses = self.addresses.insert(addresses);
+        Ok(addresses.places(call, sample))
     }
 
     /// The recorded answer of a call; of an embedding, its vector's text.
@@ -142,8 +182,7 @@ impl<'a> RunRecord<'a> {
         call: &CallPath,
         sample: Sample,
     ) -> Result<Option<(Time, Content)>, LogError> {
-        let address = (call.clone(), sample);
-        let Some(seq) = self.exchanges()?.get(&address).and_then(|exchange| exchange.answer) else {
+        let Some(seq) = self.places_of(call, sample)?.and_then(|places| places.answer) else {
             return Ok(None);
         };
         Ok(self.event(seq)?.and_then(|stored| Some((stored.time, stored.content?))))
@@ -154,8 +193,7 @@ impl<'a> RunRecord<'a> {
     /// # Errors
     /// [`LogError`] if it cannot be read.
     pub fn failure(&mut self, call: &CallPath, sample: Sample) -> Result<Option<String>, LogError> {
-        let address = (call.clone(), sample);
-        let Some(seq) = self.exchanges()?.get(&address).and_then(|e| e.failure) else {
+        let Some(seq) = self.places_of(call, sample)?.and_then(|places| places.failure) else {
             return Ok(None);
         };
         let event = self.event(seq)?.map(|stored| stored.event()).transpose();
@@ -174,8 +212,7 @@ impl<'a> RunRecord<'a> {
         call: &CallPath,
         sample: Sample,
     ) -> Result<Option<DecisionMade>, LogError> {
-        let address = (call.clone(), sample);
-        let Some(seq) = self.exchanges()?.get(&address).and_then(|e| e.decision) else {
+        let Some(seq) = self.places_of(call, sample)?.and_then(|places| places.decision) else {
             return Ok(None);
         };
         let event = self.event(seq)?.map(|stored| stored.event()).transpose();
@@ -186,7 +223,7 @@ impl<'a> RunRecord<'a> {
     }
 
     fn event(&mut self, seq: Seq) -> Result<Option<StoredEvent>, LogError> {
-        Ok(self.reader.events(self.run, Seq(seq.0.saturating_sub(1)), 1)?.pop())
+        self.near.event(self.reader, self.run, seq)
     }
 }
 
@@ -222,50 +259,13 @@ fn next_batch(
     Ok((!batch.is_empty()).then_some(batch))
 }
 
-fn exchanges(
-    reader: &mut dyn Reader,
-    run: RunId,
-) -> Result<BTreeMap<(CallPath, Sample), Exchange>, LogError> {
-    let mut questions: BTreeMap<Seq, ((CallPath, Sample), Exchange)> = BTreeMap::new();
-    let mut answered: BTreeMap<Seq, Seq> = BTreeMap::new();
-    let mut after = Seq(0);
+/// Reads a run and remembers where each question and its answer stand.
+fn addresses(reader: &mut dyn Reader, run: RunId) -> Result<Addresses, LogError> {
+    let (mut addresses, mut after) = (Addresses::default(), Seq(0));
     while let Some(batch) = next_batch(reader, run, &mut after)? {
         for stored in batch {
-            let (request, answer) = match stored.event().map_err(damaged)? {
-                Event::RequestSent(sent) => {
-                    let exchange = Exchange {
-                        prompt: sent.prompt,
-                        request: stored.seq,
-                        answer: None,
-                        failure: None,
-                        decision: None,
-                    };
-                    questions.insert(stored.seq, ((sent.call, sent.sample), exchange));
-                    continue;
-                }
-                Event::DecisionMade(decision) => {
-                    let request = answered.get(&decision.response);
-                    if let Some((_, exchange)) = request.and_then(|r| questions.get_mut(r)) {
-                        exchange.decision = Some(stored.seq);
-                    }
-                    continue;
-                }
-                Event::AttemptFailed(attempt) if attempt.details.gave_up => {
-                    if let Some((_, exchange)) = questions.get_mut(&attempt.request) {
-                        exchange.failure = Some(stored.seq);
-                    }
-                    continue;
-                }
-                Event::ResponseReceived(answer) => (answer.request, stored.seq),
-                Event::AnswerReused(answer) => (answer.request, stored.seq),
-                _ => continue,
-            };
-            answered.insert(answer, request);
-            if let Some((_, exchange)) = questions.get_mut(&request) {
-                exchange.answer = Some(answer);
-            }
+            addresses.add(&stored).map_err(damaged)?;
         }
     }
-    // A question asked again after a crash stands in for the one that was lost.
-    Ok(questions.into_values().collect())
+    Ok(addresses)
 }

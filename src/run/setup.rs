@@ -9,7 +9,7 @@ use super::signal::Signal;
 use crate::event::RunStarted;
 use crate::id::RunId;
 use crate::log::{Log, LogError};
-use crate::model::{Answerer, RetryPolicy, Throttle};
+use crate::model::{Answerer, Prices, RetryPolicy, Throttle};
 
 /// What a run needs besides its experiment: [`record`](Self::record), [`resume`](Self::resume) and
 /// [`replay`](Self::replay) make one with the usual limits, and every field can be set.
@@ -28,6 +28,8 @@ pub struct Setup {
     pub retry: RetryPolicy,
     /// How fast to ask, and how many at once.
     pub throttle: Throttle,
+    /// What tokens cost, for a limit of cost.
+    pub prices: Prices,
     /// Asks the run to stop.
     pub signal: Signal,
     /// Told of every step.
@@ -96,6 +98,7 @@ impl Setup {
             model,
             retry: RetryPolicy::default(),
             throttle: Throttle::default(),
+            prices: Prices::default(),
             signal: Signal::default(),
             on_progress: Box::new(|_| {}),
         }

@@ -1,6 +1,8 @@
 //! Why a run ended before its experiment did.
 
+use super::budget::OverBudget;
 use super::divergence::Divergence;
+use crate::event::RunOutcome;
 use crate::id::{CallPath, IdError, Sample};
 use crate::log::LogError;
 use crate::model::Failure;
@@ -28,6 +30,26 @@ pub enum Stop {
         /// What happened.
         failure: Failure,
     },
+    /// The network is out: too many attempts in a row found no connection. The calls that met it are not
+    /// answered and not failed, so that a resume asks them.
+    #[error("{} ({})", failure, row_of(*failures, *ever_answered))]
+    Unreachable {
+        /// How many failures in a row.
+        failures: u32,
+        /// Whether any attempt of this execution was answered before.
+        ever_answered: bool,
+        /// The last failure.
+        failure: Failure,
+    },
+    /// The tokens or dollars that the run may use are used up, or cannot be counted.
+    #[error(transparent)]
+    OverBudget(#[from] OverBudget),
+    /// The run was ended for good.
+    #[error("the run was {}", outcome.as_str())]
+    Ended {
+        /// How.
+        outcome: RunOutcome,
+    },
     /// The log ends here, because the recorded run did.
     #[error("the recorded run goes no further")]
     EndOfRecord,
@@ -49,6 +71,12 @@ pub enum Stop {
         /// Why it is invalid.
         reason: String,
     },
+}
+
+fn row_of(failures: u32, ever_answered: bool) -> String {
+    let s = if failures == 1 { "" } else { "s" };
+    let ever = if ever_answered { "" } else { ", and no answer at all" };
+    format!("{failures} connection failure{s} in a row{ever}")
 }
 
 impl From<Divergence> for Stop {

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use retold::content::Content;
 use retold::event::NewEvent;
-use retold::id::{CallPath, RunId, Seq, Time};
+use retold::id::{CallPath, LedgerHash, RunId, Seq, Time};
+use retold::log::ledger::{Ledger, LedgerHead};
 use retold::log::{
     Append, Backend, Head, LogError, MemoryBackend, SqliteBackend, SqliteOptions, verify_all,
 };
@@ -23,6 +24,8 @@ fn conforms(backend: &dyn Backend) {
     let (runs, problems) = verify_all(backend.reader().unwrap().as_mut()).unwrap();
     assert!(problems.is_empty(), "{problems:?}");
     assert!(runs.iter().all(|run| run.problem.is_none()), "{runs:?}");
+    // What it appends makes no sense as runs.
+    the_ledger_says_what_happened(backend);
 }
 
 fn append(run: RunId, after: Head, numbers: std::ops::Range<i64>) -> Append {
@@ -171,6 +174,58 @@ fn readers_see_whole_commits(backend: &dyn Backend) {
     });
 }
 
+/// Everything that happens to a run from now on, and no more.
+fn the_ledger_says_what_happened(backend: &dyn Backend) {
+    let (mut committer, mut reader) = (backend.committer().unwrap(), backend.reader().unwrap());
+    let before = Ledger::read(reader.as_mut()).unwrap().unwrap();
+    assert_eq!(before.problems(), []);
+    let (a, b, c) = (RunId([0x71; 8]), RunId([0x72; 8]), RunId([0x73; 8]));
+    let of_kind = |kind: &'static str| NewEvent { kind: kind.into(), ..row(0) };
+    let whole = [row(0), of_kind("RunResumed"), row(1), of_kind("RunFinished")];
+    let started = Append::new(a, Head::START, whole.clone());
+    let refused = Append::new(a, Head::START, [row(9)]);
+    let imported = Append::new(b, Head::START, whole).imported();
+    let other = Append::new(c, Head::START, [row(5)]);
+    let more = Append::new(b, end(&imported), [row(6)]).imported();
+    let heads = |append: &Append| append.events.iter().map(|e| e.head()).collect::<Vec<_>>();
+    let (a_heads, b_head) = (heads(&started), end(&imported));
+    let expected = [
+        ("started", a, a_heads[0]),
+        ("resumed", a, a_heads[1]),
+        ("finished", a, a_heads[3]),
+        ("imported", b, b_head),
+        ("started", c, end(&other)),
+        ("imported", b, end(&more)),
+    ];
+    committer.commit(&[started]).unwrap();
+    assert!(committer.commit(&[other.clone(), refused]).is_err(), "leaves nothing in the ledger");
+    committer.commit(&[imported, other]).unwrap();
+    committer.commit(&[more]).unwrap();
+    // Page by page, hashed by hand.
+    let LedgerHead { mut number, hash } = before.head();
+    let mut previous = hash.0;
+    for (what, run, head) in expected {
+        let page = reader.ledger(number, 1).unwrap().unwrap();
+        number += 1;
+        let canonical = format!(
+            r#"{{"head":"{}","number":{number},"run":"{run}","seq":{},"what":"{what}"}}"#,
+            head.hash, head.seq
+        );
+        let bytes = [&b"retold ledger v1\n"[..], &previous, canonical.as_bytes()].concat();
+        previous = *blake3::hash(&bytes).as_bytes();
+        let [entry] = page.as_slice() else { panic!("{page:?}") };
+        assert_eq!((entry.number, entry.change.as_str()), (number, what));
+        assert_eq!((entry.run, entry.head), (run, head));
+        assert_eq!(entry.hash.0, previous);
+    }
+    assert_eq!(reader.ledger(number, 10).unwrap(), Some(Vec::new()));
+    let after = Ledger::read(reader.as_mut()).unwrap().unwrap();
+    assert_eq!((after.head().number, after.head().hash.0), (number, previous));
+    let found = after.checkpoint(before.head().hash).unwrap();
+    assert_eq!((found.number, found.runs_since), (before.head().number, 3));
+    assert_eq!(after.checkpoint(LedgerHash([7; 32])), None);
+}
+
 #[test]
 fn memory_conforms() {
     conforms(&MemoryBackend::new());
@@ -183,5 +238,5 @@ fn sqlite_conforms() {
     conforms(&SqliteBackend::open_or_create(&path, SqliteOptions::default()).unwrap());
     // And once more on what another process left.
     let again = SqliteBackend::open(&path, SqliteOptions::default()).unwrap();
-    assert_eq!(again.reader().unwrap().runs().unwrap().len(), 7);
+    assert_eq!(again.reader().unwrap().runs().unwrap().len(), 10);
 }

@@ -154,7 +154,7 @@ fn exchanges(events: &[StoredEvent]) -> (BTreeMap<Seq, String>, usize) {
 fn a_full_disk_stops_the_run_and_room_lets_it_go_on() {
     use retold::log::{LogError, SqliteBackend, SqliteOptions};
     let expected = block_on(Trial::in_memory(Oracle::prompt()).record(&Burst { tell: |_| {} }));
-    for kilobytes in [130, 180, 240, 300] {
+    for kilobytes in [430, 470, 520, 590] {
         let folder = Folder::new();
         drop(folder.log());
         let options =
@@ -165,7 +165,8 @@ fn a_full_disk_stops_the_run_and_room_lets_it_go_on() {
         );
         match ended.finish {
             Finish::Stopped(Stop::Log(LogError::Full { reason, .. })) => {
-                assert!(reason.contains("the disk is full, or the limit of"), "{reason}");
+                let limit = format!("the limit of {} bytes is reached", kilobytes * 1024);
+                assert!(reason.contains(&limit), "{reason}");
             }
             other => panic!("{kilobytes} kB: {other:?}"),
         }

@@ -102,6 +102,7 @@ fn symbolic(name: &str) -> Value {
 }
 
 #[test]
+#[cfg_attr(not(shared_data), ignore = "needs ../shared, which is not part of the repository")]
 fn every_template_equals_the_documents_prompt() {
     let document = document();
     assert_eq!(document.len(), IN_ORDER.len(), "the prompts of the document");
@@ -119,6 +120,7 @@ fn every_template_equals_the_documents_prompt() {
 
 /// The prompts without a list are the document's text as it stands, braces and all.
 #[test]
+#[cfg_attr(not(shared_data), ignore = "needs ../shared, which is not part of the repository")]
 fn templates_without_a_loop_are_the_documents_text_byte_for_byte() {
     let built_in: BTreeMap<String, String> =
         built_in().into_iter().map(|t| (t.name, t.text)).collect();

@@ -26,7 +26,7 @@ fn faults(ask: Ask<'_>) -> Option<Failure> {
 /// A fork of the run of a trial, recorded with another model.
 async fn fork(trial: &Trial, before: Option<Seq>, model: Answerer) -> Ended {
     let mut settings = json!({});
-    Parent { run: trial.run, before }.name_in(&mut settings);
+    Parent { run: trial.run, before, retry_failed: false }.name_in(&mut settings);
     let setup = Setup::record(&trial.log, FORK, "test", model).seed(7).settings(settings);
     execute(&Mixed { people: 12 }, setup).await.unwrap()
 }
@@ -109,7 +109,7 @@ async fn a_fork_that_was_interrupted_goes_on_with_its_parent() {
     let trial = Trial::in_memory(Oracle::prompt());
     let expected = trial.record(&mixed).await;
     let mut settings = json!({});
-    Parent { run: trial.run, before: Some(Seq(30)) }.name_in(&mut settings);
+    Parent { run: trial.run, before: Some(Seq(30)), retry_failed: false }.name_in(&mut settings);
     let signal = retold::run::Signal::default();
     let stopping = Arc::new(Stopping(signal.clone()));
     let setup = Setup::record(&trial.log, FORK, "test", stopping).seed(7).settings(settings);
@@ -128,7 +128,7 @@ async fn a_fork_that_was_interrupted_goes_on_with_its_parent() {
 async fn a_parent_that_is_not_there_is_told() {
     let trial = Trial::in_memory(Oracle::prompt());
     let mut settings = json!({});
-    Parent { run: trial.run, before: None }.name_in(&mut settings);
+    Parent { run: trial.run, before: None, retry_failed: false }.name_in(&mut settings);
     let begin = |settings| {
         let setup = Setup::record(&trial.log, FORK, "test", Oracle::prompt()).settings(settings);
         async { execute(&Mixed { people: 1 }, setup).await.unwrap_err() }

@@ -5,7 +5,8 @@ use std::path::Path;
 use retold::event::chain::{GENESIS, Link};
 use retold::event::{Event, NewEvent, RunFinished};
 use retold::id::{EventHash, OutcomeDigest, RunId, Seq, Time};
-use retold::log::{Append, Backend, Head, Log, LogError, SqliteBackend, SqliteOptions};
+use retold::log::ledger::{Change, Entry, Ledger, LedgerHead};
+use retold::log::{Append, Backend, FORMAT, Head, Log, LogError, SqliteBackend, SqliteOptions};
 use retold::run::Mode;
 
 use crate::support::cases::fixtures;
@@ -24,6 +25,7 @@ const MIXED: Mixed = Mixed { people: 3 };
 const GOLDEN_HEAD: &str = "e636cd0c0de9aa0f30b9eb761bcbbf526b6b9c7dabad9195b6749d324c6f9359";
 const GOLDEN_DIGEST: &str = "08219447142b56c500039de83d5062996ed402457bb5ca1dcb542ed9e6fbaa6d";
 const GOLDEN_PROMPT: &str = "4da650f810d4bf42f1e58470a15e04725e1d764f41fb916fc4a9e71f216cf43f";
+const GOLDEN_LEDGER: &str = "c88192569dfa936942c93f85e91f488855edb0e842c3e717d6a1f88819fdb1ca";
 const GOLDEN_LINK: &str = "bb1f5caa5711093f9f768ba6d3e35d2f621de9a3bcc271c2ee371373f19c9223";
 
 /// The same run whenever it is made: the times are set by hand.
@@ -67,7 +69,7 @@ async fn regenerate() {
     let one_file = "PRAGMA wal_checkpoint(TRUNCATE)";
     folder.sql().query_row(one_file, [], |_| Ok(())).unwrap();
     std::fs::create_dir_all(fixtures("logs")).unwrap();
-    std::fs::copy(folder.path(), fixtures("logs/format-1.0.db")).unwrap();
+    std::fs::copy(folder.path(), fixtures("logs/format-1.1.db")).unwrap();
     let db = folder.sql();
     db.execute_batch("DROP TRIGGER contents_no_update").unwrap();
     let flip = "UPDATE contents SET body = replace(body, 'I ', 'J ')
@@ -76,7 +78,7 @@ async fn regenerate() {
     let restored = "CREATE TRIGGER contents_no_update BEFORE UPDATE ON contents BEGIN SELECT RAISE(FAIL, 'a retold log is append-only'); END";
     db.execute_batch(restored).unwrap();
     db.query_row(one_file, [], |_| Ok(())).unwrap();
-    std::fs::copy(folder.path(), fixtures("logs/format-1.0-changed-answer.db")).unwrap();
+    std::fs::copy(folder.path(), fixtures("logs/format-1.1-changed-answer.db")).unwrap();
 }
 
 /// A copy of a fixture: reading makes files beside it.
@@ -87,15 +89,85 @@ fn fixture(name: &str) -> Folder {
 }
 
 #[tokio::test]
-async fn a_log_of_format_1_0_opens_verifies_and_replays() {
-    let log = fixture("format-1.0.db");
-    let log = open(&log.path());
+async fn a_log_of_every_format_opens_verifies_and_replays() {
+    for name in ["format-1.0.db", "format-1.1.db"] {
+        let log = fixture(name);
+        let log = open(&log.path());
+        assert_sound(&log);
+        let head = log.reader().unwrap().runs().unwrap()[0].head.hash;
+        assert_eq!(head.to_string(), GOLDEN_HEAD, "{name}");
+        let trial = Trial::new(&log, 1, Oracle::prompt());
+        let replayed = trial.go(Mode::Replay, &MIXED).await.outcome_digest;
+        assert_eq!(replayed.to_string(), GOLDEN_DIGEST, "{name}");
+    }
+}
+
+#[test]
+fn the_ledger_of_format_1_1_stays_as_it_is() {
+    let folder = fixture("format-1.1.db");
+    let log = folder.log();
+    let ledger = Ledger::read(log.reader().unwrap().as_mut()).unwrap().unwrap();
+    assert_eq!((ledger.head().number, ledger.runs()), (2, 1), "started and finished");
+    assert_eq!(ledger.head().hash.to_string(), GOLDEN_LEDGER);
+}
+
+/// What the file says about itself.
+fn stated(folder: &Folder) -> String {
+    let sql = "SELECT value FROM meta WHERE name = 'format'";
+    folder.sql().query_row(sql, [], |r| r.get(0)).unwrap()
+}
+
+#[test]
+fn a_log_of_format_1_0_gains_a_ledger_when_it_is_first_written() {
+    let folder = fixture("format-1.0.db");
+    let log = folder.log();
+    let ledger = |log: &Log| Ledger::read(log.reader().unwrap().as_mut()).unwrap();
+    assert!(ledger(&log).is_none());
+    assert_eq!(stated(&folder), "1.0", "who only reads changes nothing");
+    let head = log.reader().unwrap().runs().unwrap()[0].head;
+    let other = RunId([2; 8]);
+    let append = Append::new(other, Head::START, [row(0)]);
+    let end = append.events[0].head();
+    log.backend().committer().unwrap().commit(&[append]).unwrap();
+    assert_eq!(stated(&folder), FORMAT.to_string());
+    let found = ledger(&log).unwrap();
+    let first = Entry::after(LedgerHead::START, Change::Found, RUN, head);
+    let second = Entry::after(first.ledger_head(), Change::Started, other, end);
+    assert_eq!(found.of(RUN).collect::<Vec<_>>(), [&first]);
+    assert_eq!(found.of(other).collect::<Vec<_>>(), [&second]);
     assert_sound(&log);
-    let head = log.reader().unwrap().runs().unwrap()[0].head.hash;
-    assert_eq!(head.to_string(), GOLDEN_HEAD);
-    let trial = Trial::new(&log, 1, Oracle::prompt());
-    let replayed = trial.go(Mode::Replay, &MIXED).await.outcome_digest;
-    assert_eq!(replayed.to_string(), GOLDEN_DIGEST);
+    // And once more: nothing is done twice.
+    drop(log);
+    folder.log().backend().committer().unwrap();
+    assert_eq!(ledger(&folder.log()).unwrap().head(), second.ledger_head());
+    // What the older run held is covered from now on.
+    folder.sql().execute_batch("DROP TRIGGER events_no_delete").unwrap();
+    folder
+        .sql()
+        .execute_batch("DELETE FROM events WHERE id > (1 << 32) + 20 AND id >> 32 = 1")
+        .unwrap();
+    let found: Vec<String> = found_in(&folder).iter().map(ToString::to_string).collect();
+    let said = "seq 20: it ends here, and entry 1 of the ledger (found)";
+    assert!(found.iter().any(|problem| problem.contains(said)), "{found:?}");
+}
+
+fn found_in(folder: &Folder) -> Vec<retold::log::Problem> {
+    found(&folder.path())
+}
+
+#[test]
+fn a_changed_format_is_not_sealed_again() {
+    let folder = fixture("format-1.0.db");
+    folder
+        .sql()
+        .execute_batch(
+            "DROP TRIGGER meta_no_update; UPDATE meta SET value = 'x' WHERE name = 'seal';
+             CREATE TRIGGER meta_no_update BEFORE UPDATE ON meta BEGIN SELECT RAISE(FAIL, 'a retold log is append-only'); END",
+        )
+        .unwrap();
+    let Err(LogError::Damaged { what, .. }) = folder.log().backend().committer() else { panic!() };
+    assert_eq!(what, "table meta: the format and its seal do not fit each other");
+    assert_eq!(stated(&folder), "1.0");
 }
 
 #[tokio::test]
@@ -121,10 +193,12 @@ async fn this_release_still_writes_the_same_hashes() {
 }
 
 #[test]
-fn a_changed_answer_of_format_1_0_is_named() {
-    let found = found(&fixture("format-1.0-changed-answer.db").path());
-    let shown: Vec<String> = found.iter().map(ToString::to_string).collect();
-    insta::assert_snapshot!("format_changed_answer", shown.join("\n"));
+fn a_changed_answer_is_named_in_every_format() {
+    for name in ["format-1.0-changed-answer.db", "format-1.1-changed-answer.db"] {
+        let found = found(&fixture(name).path());
+        let shown: Vec<String> = found.iter().map(ToString::to_string).collect();
+        insta::assert_snapshot!("format_changed_answer", shown.join("\n"));
+    }
 }
 
 /// Says that the file is of another format.
@@ -143,7 +217,7 @@ fn relabel(path: &Path, format: &str) {
 
 #[test]
 fn a_newer_minor_is_read_and_kept_whole() {
-    let folder = fixture("format-1.0.db");
+    let folder = fixture("format-1.1.db");
     relabel(&folder.path(), "1.7");
     let db = folder.sql();
     db.execute_batch(
@@ -174,9 +248,9 @@ fn a_newer_major_is_refused() {
     relabel(&folder.path(), "2.1");
     let path = folder.path().display().to_string();
     let error = SqliteBackend::open(&folder.path(), SqliteOptions::default()).unwrap_err();
-    let (found, supported) = ("2.1".to_owned(), "1.0".to_owned());
+    let (found, supported) = ("2.1".to_owned(), "1.1".to_owned());
     assert_eq!(error, LogError::NewerFormat { path: path.clone(), found, supported });
-    let message = format!("{path} has log format 2.1, and this program reads up to 1.0");
+    let message = format!("{path} has log format 2.1, and this program reads up to 1.1");
     assert_eq!(error.to_string(), message);
 }
 

@@ -132,7 +132,7 @@ fn other_damage_is_named() {
         said.push(JsonlReader::open(&wide).unwrap().next().unwrap().unwrap_err().to_string());
     }
     said.push(JsonlReader::open(folder.path().join("none")).err().unwrap().to_string());
-    said.push(JsonlReader::open(folder.path()).unwrap().next().unwrap().unwrap_err().to_string());
+    said.push(JsonlReader::open(folder.path()).err().unwrap().to_string());
     let missing = folder.path().join("no/such/folder/a.jsonl");
     said.push(JsonlWriter::create(missing, IfExists::Refuse).err().unwrap().to_string());
     let folder = folder.path().display().to_string();

@@ -4,19 +4,23 @@ use std::path::{Path, PathBuf};
 
 /// Each module and the modules of the crate that it may use besides itself.
 const LAYERS: &[(&str, &[&str])] = &[
+    ("beside", &[]),
     ("id", &[]),
     ("explain", &["inert"]),
     ("inert", &[]),
-    ("encoding", &[]),
-    ("jsonl", &["encoding"]),
+    ("draft", &[]),
+    ("open", &[]),
+    ("values", &[]),
+    ("encoding", &["open"]),
+    ("jsonl", &["draft", "encoding", "open", "values"]),
     ("lookup", &[]),
     ("template", &[]),
     ("prompt", &["id", "inert"]),
     ("content", &["id", "prompt"]),
     ("event", &["content", "id", "prompt"]),
-    ("log", &["content", "event", "id", "lookup", "prompt"]),
+    ("log", &["beside", "content", "event", "id", "lookup", "prompt"]),
     ("parse", &["inert", "prompt"]),
-    ("model", &["content", "explain", "id", "inert", "prompt"]),
+    ("model", &["content", "explain", "id", "inert", "prompt", "values"]),
     (
         "run",
         &["content", "event", "id", "inert", "log", "lookup", "model", "parse", "prompt", "table"],
@@ -87,4 +91,42 @@ fn every_module_uses_what_it_may() {
     wrong.dedup();
     assert!(wrong.is_empty(), "not allowed by the layers:\n{}", wrong.join("\n"));
     assert!(seen > 100, "the sources were not read");
+}
+
+/// Where in the sources each of these may stand, tests apart. A key is sent to what a [`NamedUrl`] names and
+/// nowhere else: so it matters who makes one, who reads the key, and who opens connections.
+///
+/// [`NamedUrl`]: retold::model::NamedUrl
+const OUTSIDE: &[(&str, &[&str])] = &[
+    ("NamedUrl::given", &["cli/model.rs", "config/common.rs"]),
+    ("OPENAI_API_KEY\")", &["cli/model.rs"]),
+    ("SecretString::from", &["cli/model.rs"]),
+    // The second fetches a list of personas, and knows no key.
+    ("Client::builder", &["model/openai/client.rs", "experiments/deliberation/personas/fetch.rs"]),
+    ("named_by_config", &["config/common.rs", "config/named.rs", "experiments/registry.rs"]),
+];
+
+#[test]
+fn only_what_the_user_gives_names_a_server() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let mut files = Vec::new();
+    sources(&root, &mut files);
+    let mut found = Vec::new();
+    for file in files {
+        let inside = file.strip_prefix(&root).unwrap().to_str().unwrap().to_owned();
+        let text = std::fs::read_to_string(&file).unwrap();
+        let code = text.split("#[cfg(test)]\nmod tests").next().unwrap();
+        for (what, may) in OUTSIDE {
+            if code.contains(what) {
+                assert!(may.contains(&inside.as_str()), "{inside} has {what}");
+                found.push((*what, inside.clone()));
+            }
+        }
+    }
+    for (what, may) in OUTSIDE {
+        assert!(
+            found.iter().filter(|(found, _)| found == what).count() >= may.len().min(1),
+            "{what}"
+        );
+    }
 }

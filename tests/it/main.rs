@@ -13,16 +13,27 @@ mod deliberation;
 mod deliberation_prompts;
 mod divergence;
 mod examples;
+mod foreign;
 mod forks;
 mod format;
 mod frozen_answers;
 mod fuzz_smoke;
+#[expect(unreachable_pub, reason = "public in the crate of the fuzz targets")]
+#[path = "../../fuzz/src/lib.rs"]
+mod fuzz_targets;
 mod game24_parsers;
+mod growth;
+mod index;
 mod json_repair_parser;
 mod jsonl;
 mod layers;
+mod leases;
+mod ledger;
+mod long_answers;
+mod lost;
 mod models;
 mod parsers_lock;
+mod power_loss;
 mod processes;
 mod prompt_hash;
 mod public_goods;

@@ -1,8 +1,9 @@
 //! Every example of the README is run, so that it stays true.
 //!
 //! In blocks marked `sh` or `console`, lines that begin with `retold` or `cargo run --release --` are run
-//! in order in one folder that has the repository's `config`, with the real data where the README
-//! expects it. A line must succeed, or be followed by `# exit N`.
+//! in order in one folder that has the repository's `config`. A line must succeed, or be followed by
+//! `# exit N`. Blocks marked `sh shared-data` use real data from outside the repository and have a test of
+//! their own.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
@@ -15,13 +16,13 @@ struct Example {
     code: i32,
 }
 
-/// The commands of a text, prompts taken off.
-fn commands(readme: &str) -> Vec<String> {
+/// The commands in a text's blocks of some kinds, without prompts.
+fn commands(readme: &str, kinds: &[&str]) -> Vec<String> {
     let (mut inside, mut commands) = (false, Vec::new());
     for line in readme.lines() {
         let line = line.trim();
         if let Some(language) = line.strip_prefix("```") {
-            inside = !inside && matches!(language, "sh" | "console");
+            inside = !inside && kinds.contains(&language);
         } else if inside {
             commands.push(line.strip_prefix("$ ").unwrap_or(line).to_owned());
         }
@@ -62,17 +63,14 @@ fn project(outer: &Place) -> std::path::PathBuf {
     folder
 }
 
-#[test]
-fn every_example_works() {
+/// Runs the examples in the README's blocks of some kinds.
+fn run_examples(kinds: &[&str]) {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     let readme = std::fs::read_to_string(here.join("README.md")).unwrap();
     let outer = Place::new();
     let folder = project(&outer);
     let mut run = 0;
-    for line in commands(&readme) {
-        if line.contains("../shared/data") {
-            assert!(here.join("../shared/data").is_dir(), "needs ../shared/data: {line}");
-        }
+    for line in commands(&readme, kinds) {
         if line.starts_with("scripts/test") {
             let script = here.join("scripts/test").metadata().unwrap();
             assert!(script.permissions().mode() & 0o111 != 0, "scripts/test is not executable");
@@ -88,14 +86,25 @@ fn every_example_works() {
         );
         run += 1;
     }
-    assert!(run > 0, "the README has no example at all");
+    assert!(run > 0, "the README has no such example");
+}
+
+#[test]
+fn every_example_works() {
+    run_examples(&["sh", "console"]);
+}
+
+#[test]
+#[cfg_attr(not(shared_data), ignore = "needs ../shared, which is not part of the repository")]
+fn every_example_on_real_data_works() {
+    run_examples(&["sh shared-data"]);
 }
 
 #[test]
 fn examples_are_found() {
     let text = "```sh\n$ retold log\nretold check latest  # exit 1\n```\n```yaml\nretold no\n```\n\
                 ```console\ncargo run --release -- run x.yaml\nscripts/test\n```\nretold no\n";
-    let found: Vec<(String, i32)> = commands(text)
+    let found: Vec<(String, i32)> = commands(text, &["sh", "console"])
         .iter()
         .filter_map(|line| example(line))
         .map(|e| (e.args.join(" "), e.code))

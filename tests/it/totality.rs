@@ -1,84 +1,16 @@
 //! Any text gives a decision: no panic, the same one each time, and in linear time.
 //!
-//! Linear time is tested by the time a thread has had of a processor, forgivingly: four times the text may take up
-//! to nine times as long in the best of several tries, where quadratic time takes sixteen. What is found by a fuzzer becomes a trap.
+//! Linear time is tested by the time a thread has had of a processor, forgivingly (`growth/measure.rs`). What a fuzzer
+//! or the bench `growth` finds becomes a trap.
 
 use std::collections::BTreeSet;
-use std::time::Duration;
 
 use proptest::prelude::*;
-use retold::parse::{ParserSpec, json_repair, registry};
-use rustix::time::{ClockId, clock_gettime};
+use retold::parse::registry;
 
-use crate::fuzz_smoke::{fuzz_one, params};
-
-/// Pieces that parsers react to, so that random texts reach their corners.
-const PIECES: [&str; 64] = [
-    "<REASONING>",
-    "</REASONING>",
-    "<CONTRIBUTE>",
-    "</CONTRIBUTE>",
-    "<MESSAGE>",
-    "</MESSAGE>",
-    "<REDISTRIBUTE>",
-    "</REDISTRIBUTE>",
-    "&lt;CONTRIBUTE&gt;",
-    "<ROUND",
-    "<think>",
-    "</think>",
-    "{",
-    "}",
-    "[",
-    "]",
-    "(",
-    ")",
-    "\"",
-    "'",
-    "“",
-    "”",
-    "\\\"",
-    "\\",
-    ":",
-    ",",
-    "```",
-    "```json",
-    "//",
-    "/*",
-    "#",
-    "\n",
-    "\r\n",
-    " ",
-    "\u{1c}",
-    "null",
-    "True",
-    "12",
-    "-3",
-    "1.5",
-    "1e",
-    "٣",
-    "\"action\"",
-    "\"work\"",
-    "\"hours\"",
-    "|",
-    "LOCATION:",
-    "ACQUIRED_ITEMS:",
-    "REMOVED_ITEMS: [",
-    "SUGGESTED_ACTIONS: [",
-    "COMBAT:",
-    "**",
-    "\"playerDecision\": {",
-    "\"options\"",
-    "\"text\"",
-    "\"name\"",
-    "\"contribution\"",
-    "\"actions\"",
-    "Sal: ",
-    "- ",
-    ". ",
-    "é",
-    "\u{200b}",
-    "\\u00",
-];
+use crate::fuzz_targets::fuzz_one;
+use crate::growth::shapes::PIECES;
+use crate::growth::{Shape, is_linear, parsers, random, systematic};
 
 fn names() -> BTreeSet<&'static str> {
     registry::all().map(|(name, _)| name).chain(["json_repair"]).collect()
@@ -104,7 +36,8 @@ proptest! {
 }
 
 /// Shapes that are a trap only together: something opened many times, something long behind it.
-const TRAPS: [&str; 56] = [
+const TRAPS: [&str; 57] = [
+    "{\"a}",
     "x ACQUIRED_ITEMS: [\"a\"b\"]c\" ",
     "x ACQUIRED_ITEMS: [\"a\nb",
     "SUGGESTED_ACTIONS: [\"a\" (basic), ",
@@ -163,59 +96,32 @@ const TRAPS: [&str; 56] = [
     "\\1",
 ];
 
-type Parse = Box<dyn Fn(&str)>;
-
-/// Every version of every parser, by name.
-fn parsers() -> Vec<(String, Parse)> {
-    let mut all: Vec<(String, Parse)> = Vec::new();
-    for (name, version) in registry::all() {
-        let spec = ParserSpec { name: name.into(), params: params(name), version };
-        let parser = registry::parser(&spec).unwrap();
-        all.push((spec.to_string(), Box::new(move |text| drop(parser.parse_any(text)))));
-    }
-    all.push(("json_repair".to_owned(), Box::new(|text| drop(json_repair::repair(text)))));
-    all
-}
-
 fn parse_all(text: &str) {
     parsers().iter().for_each(|(_, parse)| parse(text));
 }
 
-/// What this thread has had of a processor: what else the machine does is not in it.
-fn thread_time() -> Duration {
-    let time = clock_gettime(ClockId::ThreadCPUTime);
-    Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
+/// A number from the environment.
+#[expect(clippy::disallowed_methods, reason = "a longer search is asked for by hand")]
+fn setting(name: &str, default: usize) -> usize {
+    std::env::var(name).map_or(default, |value| value.parse().expect("a number"))
 }
 
+/// Shapes that are a trap, every piece alone, and some of those that the bench `growth` searches at length.
 #[test]
-fn four_times_the_text_takes_about_four_times_as_long() {
-    const LENGTH: usize = 15_000;
-    let timed = |parse: &dyn Fn(&str), text: &str| {
-        let begun = thread_time();
-        parse(text);
-        thread_time() - begun
-    };
-    let parsers = parsers();
-    for piece in PIECES.iter().chain(&TRAPS) {
-        let short = piece.repeat(LENGTH / piece.len());
-        let long = piece.repeat(4 * (LENGTH / piece.len()));
-        for (name, parse) in &parsers {
-            let (mut least, mut most) = (Duration::MAX, Duration::MAX);
-            let is_linear = (0..6).any(|_| {
-                most = most.min(timed(parse.as_ref(), &long));
-                // What is this fast at this length is fast enough, whatever its order.
-                if most < Duration::from_millis(60) {
-                    return true;
-                }
-                least = least.min(timed(parse.as_ref(), &short));
-                most < 9 * least
-            });
-            assert!(
-                is_linear,
-                "{name} on {piece:?}: {least:?}, and {most:?} for four times as much"
-            );
+fn time_grows_with_the_length_of_a_text_and_no_faster() {
+    let some = setting("RETOLD_SHAPES", 60);
+    let seed = setting("RETOLD_SHAPES_SEED", 24) as u64;
+    let known = TRAPS.iter().map(|trap| Shape::of(trap));
+    let shapes: Vec<Shape> = known.chain(systematic(1)).chain(random(seed).take(some)).collect();
+    let mut wrong = Vec::new();
+    for (name, parse) in parsers() {
+        for shape in &shapes {
+            if let Err(growth) = is_linear(parse.as_ref(), shape) {
+                wrong.push(format!("{name} on {shape:?}: {growth:?}"));
+            }
         }
     }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
 /// The length that the rule names: a megabyte, of the pieces in turn, and behind much white space.

@@ -10,6 +10,7 @@ use serde_json::Value;
 use crate::support::shared_data;
 
 #[test]
+#[cfg_attr(not(shared_data), ignore = "needs ../shared, which is not part of the repository")]
 fn rfc_8785_documents() {
     for name in ["arrays", "french", "structures", "unicode", "values", "weird"] {
         let read = |folder: &str| {
@@ -24,6 +25,7 @@ fn rfc_8785_documents() {
 
 /// Each double is written as ECMAScript does, and read back to the same bits.
 #[test]
+#[cfg_attr(not(shared_data), ignore = "needs ../shared, which is not part of the repository")]
 fn rfc_8785_numbers() {
     let lines = JsonlReader::open(shared_data("jcs/es6testfile100k.txt.gz")).unwrap();
     let mut count = 0;
@@ -41,6 +43,7 @@ fn rfc_8785_numbers() {
 }
 
 #[test]
+#[cfg_attr(not(shared_data), ignore = "needs ../shared, which is not part of the repository")]
 fn blake3() {
     let text = fs::read_to_string(shared_data("blake3/test_vectors/test_vectors.json")).unwrap();
     let vectors: Value = serde_json::from_str(&text).unwrap();

@@ -99,7 +99,8 @@ pub(super) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
             drop(record);
             drop(reader);
             let seat = seat_at(&terminal, &settings);
-            let forking = Forking { selected, before: None, settings, model, seat };
+            let forking =
+                Forking { selected, before: None, settings, retry_failed: false, model, seat };
             fork::fork(forking, global, output)
         }
     }?;

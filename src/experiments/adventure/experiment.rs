@@ -12,6 +12,7 @@ use super::policy::Policy;
 use super::prompts::Prompts;
 use super::state::{Game, Games};
 use super::{check, outputs, report, turn};
+use crate::experiments::at_once::at_once;
 use crate::id::CallPath;
 use crate::parse::Parser;
 use crate::parse::adventure::{
@@ -79,7 +80,7 @@ impl Adventure {
         let request = self.character_request(&self.config.hero)?;
         let heroes = (1..=self.config.games)
             .map(|game| self.query(game, "hero", request.clone(), &self.character));
-        let heroes = heroes.collect::<Result<Vec<_>, Stop>>()?;
+        let heroes = at_once(heroes, |query| &query.request)?;
         for tried in self.characters(run, heroes).await? {
             let (game, hero, causes) = tried;
             let Config { location, inventory, .. } = &self.config;
@@ -112,7 +113,7 @@ impl Adventure {
             let request = self.master_request(game, turn)?;
             self.query(number, &format!("{turn}/master"), request, &self.narrative)
         });
-        let queries = queries.collect::<Result<Vec<_>, Stop>>()?;
+        let queries = at_once(queries, |query| &query.request)?;
         let retries = Some(self.config.max_parse_retries);
         let usable = |narrative: &_| turn::usable(narrative, last);
         for tried in until(run, queries, retries, usable).await? {

@@ -10,7 +10,7 @@ use crate::table::Table;
 /// `turns.csv`, `inventory.csv`, `decisions.csv`, `characters.csv` and `journal.json`.
 pub(super) fn outputs(state: &Games) -> Result<Vec<OutputFile>, OutputError> {
     let tables = [turns(state), inventory(state), decisions(state), characters(state)];
-    let mut files: Vec<OutputFile> = tables.iter().map(OutputFile::table).collect();
+    let mut files: Vec<OutputFile> = tables.into_iter().map(OutputFile::table).collect();
     files.push(OutputFile::json("journal.json", &state.games)?);
     Ok(files)
 }

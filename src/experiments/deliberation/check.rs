@@ -37,22 +37,13 @@ pub(super) fn check(config: &Config) -> Result<(), Wrong> {
         let message = "this is a URL, not a file: personas_url is the key for it";
         return Err(wrong("personas_file", message));
     }
-    let ranges: [(&str, f64, f64, f64); 9] = [
-        ("participants_per_condition", config.participants_per_condition.into(), 1.0, 100_000.0),
+    check_counts(config)?;
+    within(&[
         ("min_responses_for_threshold", config.min_responses_for_threshold.into(), 0.0, 1e9),
-        ("max_clarification_exchanges", config.max_clarification_exchanges.into(), 1.0, 100.0),
-        ("max_socratic_exchanges", config.max_socratic_exchanges.into(), 1.0, 100.0),
-        ("max_clusters_per_option", config.max_clusters_per_option.into(), 1.0, 100.0),
-        ("max_parse_retries", config.max_parse_retries.into(), 0.0, 100.0),
         ("max_api_retries", config.max_api_retries as f64, 0.0, 1000.0),
         ("api_sleep_seconds", config.api_sleep_seconds, 0.0, 86_400.0),
         ("api_retry_base_seconds", config.api_retry_base_seconds, 0.0, 86_400.0),
-    ];
-    for (key, value, least, most) in ranges {
-        if !(least..=most).contains(&value) {
-            return Err(wrong(key, format!("from {least} to {most}, not {}", figure(value))));
-        }
-    }
+    ])?;
     let threshold = config.disagreement_threshold;
     if !(threshold > 0.0 && threshold <= 1.0) {
         let message = format!("a share above 0, at most 1, not {}", figure(threshold));
@@ -67,6 +58,26 @@ pub(super) fn check(config: &Config) -> Result<(), Wrong> {
         return Err(wrong("temperature", format!("from 0 to 2, not {}", figure(temperature))));
     }
     mapping(config)
+}
+
+/// Checks the numbers that say how often or how many: recorded settings are taken at their word nowhere else.
+pub(super) fn check_counts(config: &Config) -> Result<(), Wrong> {
+    within(&[
+        ("participants_per_condition", config.participants_per_condition.into(), 1.0, 100_000.0),
+        ("max_clarification_exchanges", config.max_clarification_exchanges.into(), 1.0, 100.0),
+        ("max_socratic_exchanges", config.max_socratic_exchanges.into(), 1.0, 100.0),
+        ("max_clusters_per_option", config.max_clusters_per_option.into(), 1.0, 100.0),
+        ("max_parse_retries", config.max_parse_retries.into(), 0.0, 100.0),
+    ])
+}
+
+fn within(ranges: &[(&str, f64, f64, f64)]) -> Result<(), Wrong> {
+    for (key, value, least, most) in ranges {
+        if !(*least..=*most).contains(value) {
+            return Err(wrong(key, format!("from {least} to {most}, not {}", figure(*value))));
+        }
+    }
+    Ok(())
 }
 
 fn options(config: &Config) -> Result<(), Wrong> {

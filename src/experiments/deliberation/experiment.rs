@@ -5,6 +5,7 @@ use std::sync::Arc;
 use serde::Deserialize;
 use serde_json::Value;
 
+use super::check::check_counts;
 use super::conditions::assign;
 use super::config::Config;
 use super::facts::Fact;
@@ -64,6 +65,7 @@ impl Deliberation {
     /// What in the settings cannot be executed.
     pub fn new(settings: Settings) -> Result<Self, String> {
         let Settings { config, prompts, personas, pool, original } = settings;
+        check_counts(&config).map_err(|wrong| wrong.to_string())?;
         let needed = config.participants();
         if personas.len() < needed {
             return Err(format!("{needed} participants and {} personas", personas.len()));

@@ -152,17 +152,26 @@ pub fn load(path: &Path, text: &str, overrides: &[String]) -> Result<Study, Conf
         request,
     };
     // What cannot be executed is refused before anything is recorded.
-    Game24::checked(settings.clone()).map_err(|(key, message)| value(key, message))?;
+    Game24::tried(settings.clone()).map_err(|(key, message)| value(key, message))?;
     let experiment = serde_json::to_value(&settings);
     let experiment = experiment.map_err(|e| value("settings", e.to_string()))?;
     let settings = StudySettings { experiment, runtime: Runtime { model, limits, retry } };
     Ok(Study { experiment: NAME.to_owned(), seed, settings })
 }
 
-fn check(samples: u32, request: &RequestConfig) -> Result<(), Wrong> {
-    if samples == 0 {
-        return Err(Wrong::new("samples", "at least 1"));
+/// The most answers a puzzle.
+const MOST_SAMPLES: u32 = 1_000_000;
+
+pub(super) fn check_samples(samples: u32) -> Result<(), Wrong> {
+    match samples {
+        0 => Err(Wrong::new("samples", "at least 1")),
+        1..=MOST_SAMPLES => Ok(()),
+        _ => Err(Wrong::new("samples", format!("at most {MOST_SAMPLES}, not {samples}"))),
     }
+}
+
+fn check(samples: u32, request: &RequestConfig) -> Result<(), Wrong> {
+    check_samples(samples)?;
     Ok(request.check()?)
 }
 
@@ -172,5 +181,6 @@ fn check(samples: u32, request: &RequestConfig) -> Result<(), Wrong> {
 /// The first value that makes no sense, with its key.
 pub fn check_settings(settings: &Value) -> Result<(), String> {
     let settings = Settings::deserialize(settings).map_err(|e| e.to_string())?;
-    check(settings.samples, &settings.request).map_err(|wrong| wrong.to_string())
+    check(settings.samples, &settings.request).map_err(|wrong| wrong.to_string())?;
+    Game24::tried(settings).map(drop).map_err(|(_, message)| message)
 }

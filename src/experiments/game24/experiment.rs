@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::NAME;
-use super::config::Settings;
+use super::config::{Settings, check_samples};
 use super::puzzles::Puzzle;
 use super::state::{Graded, Tally};
 use crate::id::{CallPath, IdError};
@@ -35,8 +35,18 @@ impl Game24 {
         Game24::checked(settings).map_err(|(_, message)| message)
     }
 
-    /// As [`Game24::new`]; the error names the key of a config, too.
-    pub(super) fn checked(settings: Settings) -> Result<Self, (&'static str, String)> {
+    /// As [`Game24::new`], for settings that nobody has asked with yet: every prompt is tried. The error names the
+    /// key of a config, too.
+    pub(super) fn tried(settings: Settings) -> Result<Self, (&'static str, String)> {
+        let game = Game24::checked(settings)?;
+        for puzzle in &game.settings.puzzles {
+            game.prepare(puzzle).map_err(|stop| ("request", stop.to_string()))?;
+        }
+        Ok(game)
+    }
+
+    fn checked(settings: Settings) -> Result<Self, (&'static str, String)> {
+        check_samples(settings.samples).map_err(|wrong| ("samples", wrong.to_string()))?;
         let (parser, version) =
             registry::resolve(&settings.parser).map_err(|e| ("parser", e.to_string()))?;
         if parser != NAME {
@@ -52,10 +62,6 @@ impl Game24 {
         if !prompt.contains(&first.text()) {
             let message = format!("template {}: it has no {{input}}", game.settings.template.name);
             return Err(("template", message));
-        }
-        // What cannot be asked is found now, before anything is recorded.
-        for puzzle in &game.settings.puzzles {
-            game.prepare(puzzle).map_err(|stop| ("request", stop.to_string()))?;
         }
         Ok(game)
     }

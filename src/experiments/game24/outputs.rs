@@ -15,8 +15,8 @@ impl Game24 {
         state: &Tally,
         record: &mut RunRecord<'_>,
     ) -> Result<Vec<OutputFile>, OutputError> {
-        let answers = OutputFile::table(&self.answers(record)?);
-        Ok(vec![OutputFile::table(&puzzles(state)), answers])
+        let answers = OutputFile::table(self.answers(record)?);
+        Ok(vec![OutputFile::table(puzzles(state)), answers])
     }
 
     /// One row a sample: what was answered, what the parser made of it by which method, and what the

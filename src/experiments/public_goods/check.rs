@@ -69,12 +69,22 @@ pub(in crate::experiments) fn check_values(config: &Config) -> Result<(), Wrong>
     avatars(config)
 }
 
-fn ranges(config: &Config) -> Result<(), Wrong> {
-    let ranges: [(&str, Option<f64>, f64, f64); 15] = [
+/// Checks the numbers that say how often or how many: recorded settings are taken at their word nowhere else.
+pub(in crate::experiments) fn check_counts(config: &Config) -> Result<(), Wrong> {
+    within(&[
         ("games", Some(config.games.into()), 1.0, 1000.0),
         ("group_size", Some(config.group_size.into()), 2.0, 20.0),
         ("game_length", Some(config.game_length.into()), 1.0, 30.0),
         ("endowment", Some(config.endowment.into()), 1.0, 1e6),
+        ("max_parse_retries", Some(config.max_parse_retries.into()), 0.0, 100.0),
+        ("max_message_chars", Some(config.max_message_chars as f64), 1.0, 1e6),
+        ("reasoning.max_clusters", Some(config.reasoning.max_clusters.into()), 1.0, 100.0),
+    ])
+}
+
+fn ranges(config: &Config) -> Result<(), Wrong> {
+    check_counts(config)?;
+    within(&[
         ("mpcr", Some(config.mpcr), 0.06, 0.7),
         ("peer_incentive_cost", config.peer_incentive_cost, 0.0, 1000.0),
         ("punishment_cost", config.punishment_cost, 0.0, 1000.0),
@@ -83,12 +93,12 @@ fn ranges(config: &Config) -> Result<(), Wrong> {
         ("reward_impact", Some(config.reward_impact), 0.0, 1000.0),
         ("llm_temperature", config.llm_temperature, 0.0, 2.0),
         ("max_tokens", config.max_tokens.map(f64::from), 1.0, 1e6),
-        ("max_parse_retries", Some(config.max_parse_retries.into()), 0.0, 100.0),
-        ("max_message_chars", Some(config.max_message_chars as f64), 1.0, 1e6),
-        ("reasoning.max_clusters", Some(config.reasoning.max_clusters.into()), 1.0, 100.0),
-    ];
+    ])
+}
+
+fn within(ranges: &[(&str, Option<f64>, f64, f64)]) -> Result<(), Wrong> {
     for (key, value, least, most) in ranges {
-        if let Some(value) = value.filter(|value| !(least..=most).contains(value)) {
+        if let Some(value) = value.filter(|value| !(*least..=*most).contains(value)) {
             return Err(wrong(key, format!("from {least} to {most}, not {}", figure(value))));
         }
     }

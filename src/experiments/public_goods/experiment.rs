@@ -6,6 +6,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::avatars;
+use super::check::check_counts;
 use super::config::Config;
 use super::facts::{Fact, Turn};
 use super::prompts::Prompts;
@@ -66,6 +67,7 @@ impl PublicGoods {
     /// What in the settings cannot be executed.
     pub fn new(settings: Settings) -> Result<Self, String> {
         let Settings { config, prompts } = settings;
+        check_counts(&config).map_err(|wrong| wrong.to_string())?;
         Ok(PublicGoods {
             rules: Rules::of(&config),
             prompts: Prompts::new(&prompts).map_err(|e| e.to_string())?,

@@ -54,7 +54,7 @@ mod words;
 
 pub use ask::Stage;
 pub use avatars::AVATARS;
-pub(super) use check::check_values;
+pub(super) use check::{check_counts, check_values};
 pub use config::{Config, Horizon, Player, ReasoningConfig, Unusable};
 pub use experiment::PublicGoods;
 pub use facts::{By, Fact, Turn};

@@ -189,7 +189,7 @@ fn gave(game: &Game, all: &[Units]) -> String {
 
 fn asked(record: &mut RunRecord<'_>, stage: Stage, turn: Turn) -> Result<bool, OutputError> {
     let Ok(call) = CallPath::new(stage.call(turn)) else { return Ok(false) };
-    Ok(record.exchanges()?.contains_key(&(call, 0)))
+    Ok(record.samples(&call)?.contains_key(&0))
 }
 
 /// What was thought, as the decision keeps it apart.

@@ -92,8 +92,8 @@ impl Original {
 
 fn ours(files: &[OutputFile], name: &str) -> Result<Rows, ReenactError> {
     let file = files.iter().find(|file| file.name == name);
-    let bytes = file.map(|file| file.bytes.as_slice()).unwrap_or_default();
-    Rows::parse(&String::from_utf8_lossy(bytes), &format!("our {name}"), &[])
+    let bytes = file.and_then(|file| file.content.bytes().ok()).unwrap_or_default();
+    Rows::parse(&String::from_utf8_lossy(&bytes), &format!("our {name}"), &[])
 }
 
 /// The same text, or the same JSON in another order.

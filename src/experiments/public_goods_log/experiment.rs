@@ -8,9 +8,10 @@ use serde_json::Value;
 
 use super::settings::{Asked, Settings};
 use super::table;
+use crate::experiments::at_once::at_once;
 use crate::experiments::public_goods::rules::{Rules, Units};
 use crate::experiments::public_goods::{
-    By, Fact, Played, Round, Stage, output_files, report, settled, story,
+    By, Fact, Played, Round, Stage, check_counts, output_files, report, settled, story,
 };
 use crate::id::CallPath;
 use crate::parse::Parser;
@@ -36,6 +37,7 @@ impl PublicGoodsLog {
     /// What in the settings cannot be executed.
     pub fn new(settings: Settings) -> Result<Self, String> {
         let config = &settings.config;
+        check_counts(config).map_err(|wrong| wrong.to_string())?;
         let params = ContributionParams {
             endowment: config.endowment,
             contribution_type: config.contribution_type,
@@ -71,7 +73,7 @@ impl PublicGoodsLog {
             let call = CallPath::new(stage.call(asked.turn))?;
             Ok(Question::new(call, self.settings.request(asked)?, parser.clone()))
         });
-        let answers = run.ask_all(questions.collect::<Result<Vec<_>, Stop>>()?).await?;
+        let answers = run.ask_all(at_once(questions, Question::request)?).await?;
         Ok(prompts.into_iter().zip(answers).collect())
     }
 
@@ -150,7 +152,7 @@ impl Experiment for PublicGoodsLog {
     ) -> Result<Vec<OutputFile>, OutputError> {
         let mut files = output_files(&self.settings.config, &self.rules, state, record)?;
         let table = table::participants(&self.settings, &self.rules, state, record)?;
-        files.push(OutputFile::table(&table));
+        files.push(OutputFile::table(table));
         Ok(files)
     }
 

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::experiments::public_goods::{Config, Stage, Turn};
-use crate::prompt::{ChatRequest, Message, Request, RequestError, Role};
+use crate::prompt::{ChatRequest, LONGEST_REQUEST, Message, Request, RequestError, Role};
 
 /// Everything that a re-execution needs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -61,8 +61,13 @@ pub struct Asked {
 impl Settings {
     /// A prompt as that program sent it, with its parameters.
     pub(super) fn request(&self, asked: &Asked) -> Result<Request, RequestError> {
-        let texts = asked.prompt.iter().filter_map(|at| self.texts.get(*at));
-        let prompt: String = texts.map(String::as_str).collect();
+        let texts = || asked.prompt.iter().filter_map(|at| self.texts.get(*at));
+        // A text may be named any number of times.
+        let bytes = texts().map(String::len).sum();
+        if bytes > LONGEST_REQUEST {
+            return Err(RequestError::TooLong { bytes });
+        }
+        let prompt: String = texts().map(String::as_str).collect();
         let max_tokens = match asked.stage {
             Stage::Redistribution => self.actions_max_tokens,
             _ => self.config.max_tokens,

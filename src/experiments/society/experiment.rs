@@ -5,7 +5,6 @@ use std::sync::Arc;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::NAME_OF_PARSER;
 use super::context::Shared;
 use super::facts::{Fact, Rejecter};
 use super::personality::{Personality, deal};
@@ -16,7 +15,9 @@ use super::settings::Settings;
 use super::story::story;
 use super::tables;
 use super::world::World;
+use super::{NAME_OF_PARSER, check};
 use crate::config::RequestConfig;
+use crate::experiments::at_once::at_once;
 use crate::experiments::random::shuffle;
 use crate::id::CallPath;
 use crate::parse::registry;
@@ -43,6 +44,8 @@ impl Society {
         if name != NAME_OF_PARSER {
             return Err(format!("{name} does not parse actions of agents"));
         }
+        let config = settings.clone().into();
+        check::check(&config).map_err(|(key, message)| format!("{key}: {message}"))?;
         if settings.models.is_empty() {
             return Err("no model answers for any agent".to_owned());
         }
@@ -101,9 +104,8 @@ impl Society {
         };
         let context = &self.settings.context;
         let shared = Shared::of(world, &self.prompts, context).map_err(invalid)?;
-        let mut questions = Vec::new();
-        for id in world.active() {
-            let Some(agent) = world.agents.get(&id) else { continue };
+        let agents = world.active().filter_map(|id| Some((id, world.agents.get(&id)?)));
+        let questions = agents.map(|(id, agent)| {
             let system = self.prompts.system(id, world.agents.len(), agent.personality);
             let mut parts = shared.for_agent(world, id, &self.prompts, context).map_err(invalid)?;
             if context.one_text {
@@ -117,9 +119,9 @@ impl Society {
             let request = RequestConfig { model, ..self.settings.request.clone() };
             let call = CallPath::new(format!("day/{}/agent/{id}", world.day))?;
             let request = request.chat(messages).into_request()?;
-            questions.push((id, Question::new(call, request, self.parser.clone())));
-        }
-        Ok(questions)
+            Ok((id, Question::new(call, request, self.parser.clone())))
+        });
+        at_once(questions, |(_, question)| question.request())
     }
 
     /// One day: everyone is asked at once, then acts in turn.

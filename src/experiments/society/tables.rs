@@ -21,7 +21,7 @@ pub(super) fn files(world: &World, report: &Report) -> Result<Vec<OutputFile>, O
         invalid(world),
     ];
     let mut files = vec![OutputFile::json("summary.json", &report.json)?];
-    files.extend(tables.iter().map(OutputFile::table));
+    files.extend(tables.into_iter().map(OutputFile::table));
     Ok(files)
 }
 

@@ -9,6 +9,7 @@ use super::facts::Fact;
 use super::report;
 use super::settings::{Entry, Settings, There};
 use super::state::Observed;
+use crate::experiments::at_once::at_once;
 use crate::id::CallPath;
 use crate::parse::registry;
 use crate::parse::society::{Action, ActionParser, Params, parser};
@@ -78,7 +79,7 @@ impl Experiment for SocietyLog {
     async fn run(&self, run: &mut Run<Self>) -> Result<(), Stop> {
         let entries = &self.settings.entries;
         let turns = entries.iter().filter(|entry| entry.there != There::Died);
-        let questions: Vec<_> = turns.map(|e| self.question(e)).collect::<Result<_, Stop>>()?;
+        let questions = at_once(turns.map(|e| self.question(e)), Question::request)?;
         run.expect(questions.len() as u64);
         let mut answers = run.ask_all(questions).await?.into_iter();
         for entry in entries {

@@ -141,7 +141,8 @@ fn notes(
 /// be rejected here, and have changed nothing.
 fn compare(files: &[OutputFile], summary: Option<&[Summary]>) -> Comparison {
     let file = files.iter().find(|file| file.name == "summary.json");
-    let ours = file.and_then(|file| serde_json::from_slice::<Value>(&file.bytes).ok());
+    let bytes = file.and_then(|file| file.content.bytes().ok());
+    let ours = bytes.and_then(|bytes| serde_json::from_slice::<Value>(&bytes).ok());
     let ours = ours.unwrap_or_default();
     let mut comparison = Comparison::default();
     let count = |key: &str| ours[key].as_u64().unwrap_or_default();

@@ -54,8 +54,8 @@ pub(super) fn files(source: &str, state: &Observed) -> Result<Vec<OutputFile>, O
     }
     Ok(vec![
         OutputFile::json("summary.json", &json(source, state))?,
-        OutputFile::table(&epochs),
-        OutputFile::table(&invalid),
+        OutputFile::table(epochs),
+        OutputFile::table(invalid),
     ])
 }
 

@@ -151,9 +151,8 @@ fn asked(record: &mut RunRecord<'_>, line: &Line) -> Result<Vec<Asked>, OutputEr
     let Some(call) = line.call.as_ref().and_then(|call| CallPath::new(call).ok()) else {
         return Ok(Vec::new());
     };
-    let range = (call.clone(), Sample::MIN)..=(call.clone(), Sample::MAX);
-    let found: Vec<_> = record.exchanges()?.range(range).map(|((_, n), e)| (*n, *e)).collect();
-    let last = found.last().map(|(sample, _)| *sample);
+    let found = record.samples(&call)?;
+    let last = found.last_key_value().map(|(sample, _)| *sample);
     let mut asked = Vec::new();
     for (sample, exchange) in found {
         // Only the last sample can have been used: no more are asked for after it.
@@ -184,13 +183,7 @@ fn untold(
     about: &dyn Fn(&CallPath) -> bool,
     mentioned: &BTreeSet<CallPath>,
 ) -> Result<Option<Told>, OutputError> {
-    let calls: BTreeSet<CallPath> = record
-        .exchanges()?
-        .keys()
-        .map(|(call, _)| call)
-        .filter(|call| about(call) && !mentioned.contains(*call))
-        .cloned()
-        .collect();
+    let calls = record.calls(&|call| about(call) && !mentioned.contains(call))?;
     let mut lines = Vec::new();
     for call in calls {
         let line = Line::unused("asked", String::new(), call.to_string());

@@ -6,32 +6,95 @@ use rusqlite::{CachedStatement, Connection, OptionalExtension, params};
 
 use super::SqliteBackend;
 use super::contents;
+use super::guard::Fuel;
+use super::identity::Identity;
 use super::known::Known;
+use super::ledger;
+use super::space::Space;
 use super::stop::Stop;
+use super::turns::Waited;
+use crate::event::NewEvent;
 use crate::event::chain::{Head, LinkedEvent};
 use crate::id::{EventHash, RunId, Seq, Time};
-use crate::log::backend::{Append, Committer};
+use crate::log::backend::{Append, Committer, Origin};
 use crate::log::error::LogError;
+use crate::log::ledger::{Change, LedgerHead};
+use crate::log::mark::{Mark, MarkFile};
 
 pub(super) struct SqliteCommitter {
     db: Connection,
     backend: SqliteBackend,
     known: Known,
+    marks: MarkFile,
+    watch: Watch,
     /// `None` if no transaction is open.
     open: Option<Transaction>,
+    /// Whether it had to wait for others.
+    waited: Waited,
+}
+
+/// What is looked at while a file is written.
+pub(super) struct Watch {
+    pub(super) identity: Identity,
+    pub(super) fuel: Fuel,
+    /// `None` if no limit was set.
+    pub(super) space: Option<Space>,
+}
+
+impl Watch {
+    /// How many events are inserted before the room is looked at again.
+    const OFTEN: usize = 64;
+
+    /// Before a transaction.
+    fn begin(&mut self, db: &Connection) -> Result<(), Stop> {
+        self.fuel.fill();
+        self.space.as_mut().map_or(Ok(()), |space| space.begin(db))
+    }
+
+    /// After the `n`th event that is inserted together with others.
+    fn inserted(&mut self, db: &Connection, n: usize, event: &NewEvent) -> Result<(), Stop> {
+        self.fuel.fill();
+        let Some(space) = &mut self.space else { return Ok(()) };
+        // A request is found by its hash, which comes in no order.
+        space.changed(u64::from(event.prompt.is_some()));
+        if n.is_multiple_of(Self::OFTEN) { space.check(db) } else { Ok(()) }
+    }
+
+    /// After so many pages of an index may have changed.
+    fn settled(&mut self, pages: u64) {
+        self.fuel.fill();
+        self.space.iter_mut().for_each(|space| space.changed(pages));
+    }
+
+    /// Before a commit in which so many pages of an index may have changed.
+    fn commit(&mut self, db: &Connection, settled: u64) -> Result<(), Stop> {
+        self.identity.check().map_err(Stop::Log)?;
+        let Some(space) = &mut self.space else { return Ok(()) };
+        space.changed(settled);
+        space.check(db)
+    }
 }
 
 /// What is known within a transaction, in which nobody else writes.
 struct Transaction {
-    /// The ends of the runs that it appends to.
-    heads: BTreeMap<RunId, Head>,
+    /// The numbers and ends of the runs that it appends to.
+    heads: BTreeMap<RunId, (i64, Head)>,
     /// The number of the newest run: the events that come last in their table are its.
     newest: i64,
+    /// The end of the ledger, once an entry is added.
+    ledger: Option<LedgerHead>,
 }
 
 impl SqliteCommitter {
-    pub(super) fn new(db: Connection, backend: SqliteBackend) -> Self {
-        SqliteCommitter { db, backend, known: Known::default(), open: None }
+    pub(super) fn new(
+        db: Connection,
+        backend: SqliteBackend,
+        marks: MarkFile,
+        watch: Watch,
+        waited: Waited,
+    ) -> Self {
+        let known = Known::default();
+        SqliteCommitter { db, backend, known, marks, watch, open: None, waited }
     }
 
     /// What stopped a transaction, which is rolled back with all that was learned in it.
@@ -39,7 +102,10 @@ impl SqliteCommitter {
         self.known = Known::default();
         self.open = None;
         let error = match stop {
-            Stop::Sqlite(e) => self.backend.error(&e),
+            // What SQLite says of a file that is gone is not the reason.
+            Stop::Sqlite(e) => {
+                self.watch.identity.check().err().unwrap_or_else(|| self.backend.error(&e))
+            }
             Stop::Log(e) => e,
         };
         // SQLite may have rolled back by itself (a full disk): then there is nothing to do.
@@ -50,24 +116,33 @@ impl SqliteCommitter {
     }
 
     fn insert(&mut self, append: &Append) -> Result<(), Stop> {
-        let SqliteCommitter { db, known, open, .. } = self;
+        let SqliteCommitter { db, known, watch, open, .. } = self;
         let open = match open {
             Some(open) => open,
             None => {
+                watch.begin(db)?;
                 db.prepare_cached("BEGIN IMMEDIATE")?.execute([])?;
+                known.index.look(db)?;
                 known.contents.catch_up(db)?;
                 let newest = "SELECT coalesce(max(no), 0) FROM run_ids";
                 let newest = db.prepare_cached(newest)?.query_row([], |r| r.get(0))?;
-                open.insert(Transaction { heads: BTreeMap::new(), newest })
+                open.insert(Transaction { heads: BTreeMap::new(), newest, ledger: None })
             }
         };
-        append_to_run(db, known, open, append)
+        append_to_run(db, known, watch, open, append)
     }
 
     fn commit(&mut self) -> Result<(), Stop> {
-        if self.open.take().is_some() {
-            self.known.contents.settle(&self.db)?;
+        if let Some(done) = self.open.take() {
+            let settled = self.known.contents.settle(&self.db)?;
+            let made = self.known.index.catch_up(&self.db)?;
+            self.watch.commit(&self.db, settled + made)?;
             self.db.prepare_cached("COMMIT")?.execute([])?;
+            // Before anyone is told that the events are stored: what was told is below the mark.
+            for (run, (number, head)) in done.heads {
+                self.marks.note(number, Mark { run, head });
+            }
+            self.watch.identity.committed();
         }
         Ok(())
     }
@@ -80,6 +155,10 @@ impl Committer for SqliteCommitter {
 
     fn flush(&mut self) -> Result<(), LogError> {
         self.commit().map_err(|stop| self.stopped(stop))
+    }
+
+    fn met_others(&mut self) -> bool {
+        self.waited.take()
     }
 }
 
@@ -103,23 +182,24 @@ const INSERT: &str =
 fn append_to_run(
     tx: &Connection,
     known: &mut Known,
+    watch: &mut Watch,
     open: &mut Transaction,
     append: &Append,
 ) -> Result<(), Stop> {
-    let Append { run, events } = append;
+    let Append { run, events, origin } = append;
     let Some(earliest) = events.first() else {
         return Ok(());
     };
     let (no, started) = known.run(tx, *run, earliest.event().time)?;
     open.newest = open.newest.max(no);
     let mut head = match open.heads.get(run) {
-        Some(head) => *head,
+        Some((_, head)) => *head,
         None => head_of(tx, no)?,
     };
     let is_next = no == open.newest && head.seq > Seq(0);
     let event = tx.prepare_cached(if is_next { NEXT } else { INSERT })?;
     let mut statements = Statements { event, contents: contents::Statements::of(tx)? };
-    for event in events {
+    for (n, event) in events.iter().enumerate() {
         let conflict = || Stop::Log(LogError::Conflict { run: *run, seq: event.head().seq });
         if event.after() != head {
             return Err(conflict());
@@ -130,12 +210,25 @@ fn append_to_run(
             return Err(conflict());
         }
         head = event.head();
+        watch.inserted(tx, n + 1, event.event())?;
+        known.index.add(tx, no, head.seq, event.event())?;
+        let change = Change::of(head.seq, &event.event().kind);
+        if let Some(change) = change.filter(|_| *origin == Origin::Here) {
+            open.ledger = Some(ledger::add(tx, open.ledger, change, *run, head)?);
+        }
     }
-    open.heads.insert(*run, head);
+    drop(statements);
+    // An import is one transaction, however long: what is looked through for each content stays short.
+    let settled = known.contents.settle(tx)?;
+    watch.settled(settled);
+    if *origin == Origin::Elsewhere {
+        open.ledger = Some(ledger::add(tx, open.ledger, Change::Imported, *run, head)?);
+    }
+    open.heads.insert(*run, (no, head));
     Ok(())
 }
 
-fn head_of(tx: &Connection, no: i64) -> rusqlite::Result<Head> {
+pub(super) fn head_of(tx: &Connection, no: i64) -> rusqlite::Result<Head> {
     let find = "SELECT id, hash FROM events WHERE id > ?1 AND id < ?2 ORDER BY id DESC LIMIT 1";
     let found = tx
         .prepare_cached(find)?

@@ -26,6 +26,9 @@ const KEYS: usize = 262_144;
 /// How many keys are added to the index at a time.
 const SETTLE: usize = 4096;
 
+/// How many keys a page of the index holds at the least, where pages have 16 kB and are half full.
+const KEYS_A_PAGE: u64 = 400;
+
 /// What is known of the stored contents. To be dropped when a transaction fails, since it may hold
 /// ids that were never stored.
 pub(super) struct Contents {
@@ -73,6 +76,11 @@ impl<'c> Statements<'c> {
 }
 
 impl Contents {
+    /// The last content there is: another once one is added.
+    pub(super) fn last(&self) -> i64 {
+        self.last
+    }
+
     /// Learns of what others have stored since the last transaction.
     pub(super) fn catch_up(&mut self, tx: &Connection) -> rusqlite::Result<()> {
         let last = "SELECT coalesce(max(id), 0) FROM contents";
@@ -189,11 +197,13 @@ impl Contents {
         Ok(self.last)
     }
 
-    /// Adds the recent keys to the index once they are many.
-    pub(super) fn settle(&mut self, tx: &Connection) -> rusqlite::Result<()> {
+    /// Adds the recent keys to the index once they are many; gives how many of its pages that may have
+    /// changed.
+    pub(super) fn settle(&mut self, tx: &Connection) -> rusqlite::Result<u64> {
         if self.recent.len() < SETTLE {
-            return Ok(());
+            return Ok(0);
         }
+        let changed = (self.indexed.unsigned_abs() / KEYS_A_PAGE + 8).min(self.recent.len() as u64);
         self.recent.sort_unstable();
         let mut add =
             tx.prepare_cached("INSERT OR FAIL INTO content_keys (key, id) VALUES (?1, ?2)")?;
@@ -203,7 +213,7 @@ impl Contents {
         tx.pragma_update(None, "user_version", self.last)?;
         self.recent.clear();
         self.indexed = self.last;
-        Ok(())
+        Ok(changed)
     }
 }
 
@@ -216,7 +226,7 @@ mod tests {
     #[test]
     fn who_ever_comes_with_a_text_it_is_stored_once() {
         let db = Connection::open_in_memory().unwrap();
-        db.execute_batch(super::super::schema::SCHEMA).unwrap();
+        super::super::schema::make(&db).unwrap();
         let blind = Contents { keys: None, ..Contents::default() };
         let mut writers = [Contents::default(), blind, Contents::default()];
         let mut statements = Statements::of(&db).unwrap();

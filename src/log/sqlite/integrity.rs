@@ -1,12 +1,13 @@
 //! What no chain covers: rows that no event refers to, look-up keys, tables and triggers.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
+use rusqlite::ErrorCode;
 use rusqlite::types::ValueRef;
 
 use super::contents::content_index;
 use super::reader::{SqliteReader, texts_of_a_request};
-use super::{said, schema};
+use super::{header, said, schema};
 use crate::content::Content;
 use crate::id::PromptHash;
 use crate::log::error::LogError;
@@ -16,17 +17,25 @@ use crate::log::skeleton::expand;
 type Part = fn(&SqliteReader, &mut Vec<String>) -> rusqlite::Result<()>;
 
 /// Messages for people, one a problem.
-pub(super) fn check(reader: &SqliteReader) -> Result<Vec<String>, LogError> {
+pub(super) fn check(reader: &mut SqliteReader) -> Result<Vec<String>, LogError> {
+    reader.fill();
+    let reader = &*reader;
     // One moment of the log for all parts: others may be writing.
     let moment = reader.db.unchecked_transaction().map_err(|e| reader.error(&e))?;
-    let parts: [Part; 6] = [file, meta, objects, runs, kinds, requests_and_contents];
+    let parts: [Part; 7] = [file, meta, objects, runs, kinds, requests_and_contents, index];
     let mut problems = Vec::new();
+    problems.extend(header::damage(&reader.backend.path));
     for part in parts {
+        reader.refill();
         if let Err(e) = part(reader, &mut problems) {
             let problem = format!("the file cannot be read to its end: {}", said(&e));
             // A table that is missing stops several parts.
             if !problems.contains(&problem) {
                 problems.push(problem);
+            }
+            // The other parts would go round in the same circles.
+            if e.sqlite_error_code() == Some(ErrorCode::OperationInterrupted) {
+                break;
             }
         }
     }
@@ -47,25 +56,12 @@ fn file(reader: &SqliteReader, problems: &mut Vec<String>) -> rusqlite::Result<(
     Ok(())
 }
 
-/// The format must fit its seal. A newer minor may say more about the file than we know.
+/// The format must fit its seal.
 fn meta(reader: &SqliteReader, problems: &mut Vec<String>) -> rusqlite::Result<()> {
-    let mut select = reader.db.prepare("SELECT name, value FROM meta ORDER BY name")?;
-    let rows = select.query_map([], |r| Ok((r.get::<_, String>(0)?, r.get::<_, String>(1)?)))?;
-    let rows: BTreeMap<String, String> = rows.collect::<rusqlite::Result<_>>()?;
-    let sealed = match (rows.get("format"), rows.get("seal")) {
-        (Some(format), Some(seal)) => {
-            *seal == schema::seal(format) && (rows.len() == 2 || is_newer(format))
-        }
-        _ => false,
-    };
-    if !sealed {
-        problems.push("table meta: the format and its seal do not fit each other".to_owned());
+    if !schema::is_sealed(&reader.db)? {
+        problems.push(schema::UNSEALED.to_owned());
     }
     Ok(())
-}
-
-fn is_newer(format: &str) -> bool {
-    format.parse::<schema::Format>().is_ok_and(|format| format.minor > schema::FORMAT.minor)
 }
 
 /// Tables, indexes, views and triggers must be those of the format: a view that was changed shows
@@ -74,8 +70,9 @@ fn is_newer(format: &str) -> bool {
 fn objects(reader: &SqliteReader, problems: &mut Vec<String>) -> rusqlite::Result<()> {
     let format = "SELECT value FROM meta WHERE name = 'format'";
     let format: String = reader.db.query_row(format, [], |r| r.get(0))?;
-    let newer = is_newer(&format);
-    let (due, found) = (schema::objects()?, schema::objects_of(&reader.db)?);
+    let newer = schema::is_newer(&format);
+    let format = format.parse().unwrap_or(schema::FORMAT);
+    let (due, found) = (schema::objects(format)?, schema::objects_of(&reader.db)?);
     for (kind, name, _) in due.difference(&found) {
         match kind.as_str() {
             "trigger" => problems
@@ -220,4 +217,9 @@ fn keys(reader: &SqliteReader, problems: &mut Vec<String>) -> rusqlite::Result<(
         problems.push("the user_version names a content that is not there".to_owned());
     }
     Ok(())
+}
+
+/// Each piece of the index must be what its events make.
+fn index(reader: &SqliteReader, problems: &mut Vec<String>) -> rusqlite::Result<()> {
+    super::index::check(&reader.db, &|| reader.refill(), problems)
 }

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::contents::{Contents, Statements};
+use super::index::Indexing;
 use super::stop::Stop;
 use crate::content::Content;
 use crate::event::chain::content_key;
@@ -24,6 +25,7 @@ pub(super) struct Known {
     runs: BTreeMap<RunId, (i64, Time)>,
     requests: LookupMap<PromptHash, i64>,
     pub(super) contents: Contents,
+    pub(super) index: Indexing,
 }
 
 impl Known {
@@ -91,19 +93,20 @@ impl Known {
         if let Some(id) = self.requests.get(&hash) {
             return Ok(*id);
         }
-        let find = "SELECT id FROM requests WHERE substr(hash, 1, 8) = ?1 AND hash = ?2";
-        let found = tx
-            .prepare_cached(find)?
-            .query_row(params![&hash.0[..8], hash.as_bytes()], |r| r.get(0))
-            .optional()?;
+        let before = self.contents.last();
+        let skeleton = externalise(request, &mut |text| -> Result<String, Stop> {
+            let content = Content::from(text);
+            let key = content_key(&content);
+            Ok(self.contents.row(tx, statements, &content, key)?.to_string())
+        })?;
+        // A request that is stored has all its texts stored: one with a new text need not be looked up.
+        let found = match self.contents.last() == before {
+            true => find_request(tx, hash)?,
+            false => None,
+        };
         let id = match found {
             Some(id) => id,
             None => {
-                let skeleton = externalise(request, &mut |text| -> Result<String, Stop> {
-                    let content = Content::from(text);
-                    let key = content_key(&content);
-                    Ok(self.contents.row(tx, statements, &content, key)?.to_string())
-                })?;
                 tx.prepare_cached("INSERT OR FAIL INTO requests (hash, skeleton) VALUES (?1, ?2)")?
                     .execute(params![hash.as_bytes(), skeleton])?;
                 tx.last_insert_rowid()
@@ -114,5 +117,46 @@ impl Known {
         }
         self.requests.insert(hash, id);
         Ok(id)
+    }
+}
+
+fn find_request(tx: &Connection, hash: PromptHash) -> rusqlite::Result<Option<i64>> {
+    let find = "SELECT id FROM requests WHERE substr(hash, 1, 8) = ?1 AND hash = ?2";
+    tx.prepare_cached(find)?
+        .query_row(params![&hash.0[..8], hash.as_bytes()], |r| r.get(0))
+        .optional()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    /// Writers who take turns: what one has stored, another that never met it finds, whether or not the
+    /// request has a text of its own that is stored apart.
+    #[test]
+    fn a_request_is_stored_once_whoever_asks_it() {
+        let db = Connection::open_in_memory().unwrap();
+        db.execute_batch(super::super::schema::SCHEMA).unwrap();
+        let chat = |text: &str, temperature: f64| {
+            let message = json!({"role": "user", "content": text});
+            let body = json!({"model": "m", "messages": [message], "temperature": temperature});
+            Request::from_body(body).unwrap()
+        };
+        let long = "How do you make 24 of 10, 4, 5 and 1? ".repeat(3);
+        // The third has only texts that the first has; the last none that is stored apart.
+        let requests = [chat(&long, 0.5), chat("24?", 0.5), chat(&long, 0.25), chat("24?", 0.25)];
+        let mut statements = Statements::of(&db).unwrap();
+        let mut ids = Vec::new();
+        for _ in 0..3 {
+            let mut known = Known::default();
+            known.contents.catch_up(&db).unwrap();
+            let id = |request| known.request(&db, &mut statements, request).ok().unwrap();
+            ids.push(requests.iter().map(id).collect::<Vec<_>>());
+        }
+        assert_eq!(ids, vec![vec![1, 2, 3, 4]; 3]);
+        let rows: i64 = db.query_row("SELECT count(*) FROM requests", [], |r| r.get(0)).unwrap();
+        assert_eq!(rows, 4);
     }
 }

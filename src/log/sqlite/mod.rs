@@ -1,27 +1,45 @@
 //! The default backend: one SQLite file in WAL mode.
 
+mod backup;
 mod committer;
 mod contents;
+mod guard;
+mod header;
+mod identity;
+mod index;
 mod integrity;
+mod journal;
 mod known;
+mod ledger;
+mod loss;
 mod reader;
 mod schema;
+mod space;
 mod stop;
 mod turns;
 mod unwritable;
+mod wal;
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension};
 
+pub use backup::BackedUp;
 pub use schema::{FORMAT, Format};
 
 use super::backend::{Backend, Committer, Lease, Reader};
 use super::error::LogError;
 use super::lease;
+use super::mark::{self, MarkFile};
+use super::verify::Problem;
 use crate::id::RunId;
+use committer::Watch;
+use guard::Fuel;
+use identity::Identity;
+use space::Space;
 
 /// How long to wait for another program's lock on the file.
 const BUSY: Duration = Duration::from_secs(30);
@@ -47,18 +65,52 @@ pub struct SqliteOptions {
 pub struct SqliteBackend {
     path: PathBuf,
     options: SqliteOptions,
+    /// What the log held and holds no more: nobody may write to it.
+    lost: Arc<[Problem]>,
+    /// Whether the WAL is merged when the file is closed; not if something was lost.
+    merges: bool,
+    /// Whether the file is read without its WAL, which is damaged and was merged before.
+    reads_alone: bool,
+    /// Whether a file without tables must have had some.
+    has_lost_tables_if_none: bool,
+    /// Whether nothing needs to outlive the program.
+    is_scratch: bool,
 }
 
 impl SqliteBackend {
+    fn at(path: &Path, options: SqliteOptions) -> Self {
+        SqliteBackend {
+            path: path.to_owned(),
+            options,
+            lost: Arc::default(),
+            merges: true,
+            reads_alone: false,
+            has_lost_tables_if_none: false,
+            is_scratch: false,
+        }
+    }
+
     /// Opens a log for reading and appending; makes it if there is none.
     ///
     /// # Errors
     /// [`LogError`]: not a log, a newer format, not writable.
     pub fn open_or_create(path: &Path, options: SqliteOptions) -> Result<Self, LogError> {
-        let backend = SqliteBackend { path: path.to_owned(), options };
+        let is_new = !path.exists();
+        let backend = SqliteBackend::at(path, options);
+        backend.has_room_to_begin()?;
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
-        backend.make(backend.to_write(flags)?)?;
-        Ok(backend)
+        backend.begin(is_new, |backend| match backend.reads_alone {
+            true => backend.alone(),
+            false => backend.make(backend.to_write(flags)?),
+        })
+    }
+
+    /// Makes a log that is to be read for a while, and nothing else.
+    pub(super) fn scratch(path: &Path) -> Result<Self, LogError> {
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
+        let scratch =
+            SqliteBackend { is_scratch: true, ..Self::at(path, SqliteOptions::default()) };
+        scratch.begin(true, |backend| backend.make(backend.to_write(flags)?))
     }
 
     /// Opens a log that must exist; where nothing may be written, for reading only.
@@ -66,14 +118,20 @@ impl SqliteBackend {
     /// # Errors
     /// [`LogError`]: missing, not a log, a newer format.
     pub fn open(path: &Path, options: SqliteOptions) -> Result<Self, LogError> {
-        if !path.exists() {
+        if !path.exists() && !Self::is_gone(path)? {
             return Err(LogError::Missing { path: path.display().to_string() });
         }
-        let backend = SqliteBackend { path: path.to_owned(), options };
         // A process that was killed while it made the file may have left one without tables: they are
         // made now.
-        backend.to_read(|db| backend.make(db))?;
-        Ok(backend)
+        SqliteBackend::at(path, options)
+            .begin(false, |backend| backend.to_read(|db| backend.make(db)))
+    }
+
+    /// The limit holds from the first byte.
+    fn has_room_to_begin(&self) -> Result<(), LogError> {
+        let Some(most) = self.options.max_bytes else { return Ok(()) };
+        let pages = schema::pages_of_an_empty_log(PAGE_BYTES).map_err(|e| self.error(&e))?;
+        space::room_for_an_empty_log(&self.path, most, pages, PAGE_BYTES.unsigned_abs())
     }
 
     fn busy(&self) -> Duration {
@@ -83,7 +141,11 @@ impl SqliteBackend {
     fn open_file(&self, path: &Path, flags: OpenFlags) -> Result<Connection, LogError> {
         let flags = flags | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let mut db = Connection::open_with_flags(path, flags).map_err(|e| self.error(&e))?;
+        let guarded = guard::restrict(&db).and_then(|()| Fuel::of(&mut db, self.bytes()));
+        guarded.map_err(|e| self.error(&e))?;
         turns::take_turns(&mut db, self.busy()).map_err(|e| self.error(&e))?;
+        let keep = db.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, !self.merges);
+        keep.map_err(|e| self.error(&e))?;
         Ok(db)
     }
 
@@ -91,10 +153,10 @@ impl SqliteBackend {
     fn to_write(&self, flags: OpenFlags) -> Result<Connection, LogError> {
         let db = self.open_file(&self.path, flags)?;
         match self.is_read_only(&db)? {
-            true => {
+            true => Err(self.header_is_damaged().unwrap_or_else(|| {
                 let reason = "it may only be read".to_owned();
-                Err(LogError::CannotOpen { path: self.name(), reason })
-            }
+                LogError::CannotOpen { path: self.name(), reason }
+            })),
             false => Ok(db),
         }
     }
@@ -104,6 +166,9 @@ impl SqliteBackend {
         &self,
         ready: impl FnOnce(Connection) -> Result<Connection, LogError>,
     ) -> Result<Connection, LogError> {
+        if self.reads_alone {
+            return self.alone();
+        }
         let db = self.open_file(&self.path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
         if !self.is_read_only(&db)? {
             match ready(db) {
@@ -115,13 +180,56 @@ impl SqliteBackend {
         self.only_reading()
     }
 
+    /// How large the log is, its WAL included.
+    fn bytes(&self) -> u64 {
+        let mut wal = self.path.clone().into_os_string();
+        wal.push("-wal");
+        let files = [self.path.clone(), PathBuf::from(wal)];
+        files.iter().filter_map(|file| std::fs::metadata(file).ok()).map(|file| file.len()).sum()
+    }
+
+    /// What is to be said instead of anything that follows from it.
+    fn header_is_damaged(&self) -> Option<LogError> {
+        let what = header::damage(&self.path)?;
+        Some(LogError::Damaged { path: self.name(), what })
+    }
+
     /// SQLite opens what it cannot write for reading, and says so only when it is to write.
     fn is_read_only(&self, db: &Connection) -> Result<bool, LogError> {
         db.is_readonly("main").map_err(|e| self.error(&e))
     }
 
+    /// Makes sure that what is appended is stored as we know it: in tables that are ours, and in a WAL.
+    fn can_be_written(&self, db: &Connection) -> Result<(), LogError> {
+        if let Some(damaged) = self.header_is_damaged() {
+            return Err(damaged);
+        }
+        let stranger = schema::stranger_to_writers(db).map_err(|e| self.error(&e))?;
+        if let Some(what) = stranger {
+            return Err(LogError::Damaged { path: self.name(), what });
+        }
+        let mut mode = String::new();
+        let switched = turns::until_free(self.busy(), || {
+            mode = journal::to_wal(db)?;
+            Ok(())
+        });
+        switched.map_err(|e| self.error(&e))?;
+        match mode.as_str() {
+            "wal" => Ok(()),
+            _ => Err(LogError::NoWal { path: self.name(), mode }),
+        }
+    }
+
     /// Makes a log of a file, unless it is one.
     fn make(&self, mut db: Connection) -> Result<Connection, LogError> {
+        if self.has_lost_tables_if_none {
+            let tables = "SELECT count(*) FROM sqlite_schema";
+            let tables: i64 = db.query_row(tables, [], |r| r.get(0)).map_err(|e| self.error(&e))?;
+            if tables == 0 {
+                let what = "none of its tables is there".to_owned();
+                return Err(LogError::Lost { path: self.name(), what });
+            }
+        }
         // Another process may be making it.
         let made = turns::until_free(self.busy(), || self.create(&mut db));
         made.map_err(|e| self.error(&e))?;
@@ -134,7 +242,8 @@ impl SqliteBackend {
             if let Err(wrong) = self.check(&db)? {
                 return Ok(Err(wrong));
             }
-            db.pragma_update(None, "synchronous", "FULL")?;
+            let synchronous = if self.is_scratch { "OFF" } else { "FULL" };
+            db.pragma_update(None, "synchronous", synchronous)?;
             db.pragma_update(None, "temp_store", "MEMORY")?;
             db.set_prepared_statement_cache_capacity(64);
             // Or a statement is prepared anew whenever the values of a range change.
@@ -152,23 +261,17 @@ impl SqliteBackend {
             return Ok(());
         }
         db.pragma_update(None, "page_size", PAGE_BYTES)?;
-        db.pragma_update(None, "journal_mode", "WAL")?;
+        // If it stays another one, whoever writes says so.
+        journal::to_wal(db)?;
         let write = db.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
         // Another process may have made them while we waited.
         let tables: i64 =
             write.query_row("SELECT count(*) FROM sqlite_schema", [], |r| r.get(0))?;
         if tables == 0 {
+            // Whatever it says is of a log that is gone. If it cannot be changed, writing will fail.
+            let _ = mark::forget(&self.path, |_| true);
             write.pragma_update(None, "application_id", schema::APPLICATION_ID)?;
-            write.execute_batch(schema::SCHEMA)?;
-            let format = FORMAT.to_string();
-            let seal = schema::seal(&format);
-            let rows = [("format", format), ("seal", seal)];
-            for row in rows {
-                write.execute("INSERT INTO meta (name, value) VALUES (?1, ?2)", row)?;
-            }
-            for (_, sql) in schema::triggers() {
-                write.execute_batch(&sql)?;
-            }
+            schema::make(&write)?;
         }
         write.commit()
     }
@@ -179,6 +282,9 @@ impl SqliteBackend {
         let damaged = |what: String| Ok(Err(LogError::Damaged { path: self.name(), what }));
         let id: i32 = db.pragma_query_value(None, "application_id", |r| r.get(0))?;
         if id != schema::APPLICATION_ID {
+            if let Some(damaged) = self.header_is_damaged() {
+                return Ok(Err(damaged));
+            }
             let reason = "it is an SQLite file of another program".to_owned();
             return Ok(Err(LogError::NotALog { path, reason }));
         }
@@ -189,6 +295,9 @@ impl SqliteBackend {
             if db.prepare(other)?.exists([table])? {
                 return damaged(format!("{table} is no table"));
             }
+        }
+        if let Some(what) = guard::stranger(db)? {
+            return damaged(what);
         }
         let format = "SELECT value FROM meta WHERE name = 'format'";
         let format: Option<String> = db.query_row(format, [], |r| r.get(0)).optional()?;
@@ -222,15 +331,21 @@ impl SqliteBackend {
                     None => "the disk is full".to_owned(),
                 },
             },
-            Some(ErrorCode::NotADatabase) => {
+            Some(ErrorCode::NotADatabase) => self.header_is_damaged().unwrap_or_else(|| {
                 LogError::NotALog { path, reason: "it is not an SQLite file".to_owned() }
-            }
+            }),
+            Some(ErrorCode::OperationInterrupted) => LogError::Damaged { path, what: reason },
             Some(ErrorCode::CannotOpen | ErrorCode::ReadOnly | ErrorCode::PermissionDenied) => {
-                LogError::CannotOpen { path, reason }
+                // A version that it does not know is a file that SQLite does not write.
+                self.header_is_damaged().unwrap_or(LogError::CannotOpen { path, reason })
             }
             // Our questions fit every log: an error in one, or a value of another type, is the file's.
-            None | Some(ErrorCode::DatabaseCorrupt) => LogError::Damaged { path, what: reason },
-            Some(_) if is_ill_asked(error) => LogError::Damaged { path, what: reason },
+            None | Some(ErrorCode::DatabaseCorrupt) => {
+                self.header_is_damaged().unwrap_or(LogError::Damaged { path, what: reason })
+            }
+            Some(_) if is_ill_asked(error) => {
+                self.header_is_damaged().unwrap_or(LogError::Damaged { path, what: reason })
+            }
             _ => LogError::Failed { path, reason },
         }
     }
@@ -245,6 +360,10 @@ fn is_ill_asked(error: &rusqlite::Error) -> bool {
 fn said(error: &rusqlite::Error) -> String {
     match error {
         rusqlite::Error::SqlInputError { msg, .. } => msg.clone(),
+        // Nobody but us interrupts it.
+        other if other.sqlite_error_code() == Some(ErrorCode::OperationInterrupted) => {
+            guard::ENDLESS.to_owned()
+        }
         other => other.to_string(),
     }
 }
@@ -258,9 +377,18 @@ impl Backend for SqliteBackend {
         lease::take(&self.path, run)
     }
 
+    fn lost(&self) -> Vec<Problem> {
+        self.lost.to_vec()
+    }
+
     fn committer(&self) -> Result<Box<dyn Committer>, LogError> {
-        let db = self.ready(self.to_write(OpenFlags::SQLITE_OPEN_READ_WRITE)?)?;
-        let tune = || -> rusqlite::Result<()> {
+        self.refuse_after_a_loss()?;
+        let mut db = self.ready(self.to_write(OpenFlags::SQLITE_OPEN_READ_WRITE)?)?;
+        let identity = Identity::of(&self.path);
+        self.can_be_written(&db)?;
+        ledger::begin(self, &mut db)?;
+        let fuel = Fuel::of(&mut db, self.bytes()).map_err(|e| self.error(&e))?;
+        let tune = || -> rusqlite::Result<Option<Space>> {
             // Pages are filled one after the other: a larger cache would be memory to clear, and no use.
             db.pragma_update(None, "cache_size", -4096)?;
             let size: i64 = db.pragma_query_value(None, "page_size", |r| r.get(0))?;
@@ -269,18 +397,23 @@ impl Backend for SqliteBackend {
                 let max = i64::try_from(max).unwrap_or(i64::MAX);
                 db.pragma_update(None, "max_page_count", (max / size).max(1))?;
             }
-            Ok(())
+            self.options.max_bytes.map(|most| Space::of(&self.path, most, &db)).transpose()
         };
-        tune().map_err(|e| self.error(&e))?;
-        Ok(Box::new(committer::SqliteCommitter::new(db, self.clone())))
+        let space = tune().map_err(|e| self.error(&e))?;
+        let marks = MarkFile::open(&self.path)?;
+        let watch = Watch { identity, fuel, space };
+        let waited = turns::take_turns(&mut db, self.busy()).map_err(|e| self.error(&e))?;
+        let committer = committer::SqliteCommitter::new(db, self.clone(), marks, watch, waited);
+        Ok(Box::new(committer))
     }
 
     fn reader(&self) -> Result<Box<dyn Reader>, LogError> {
-        let db = self.to_read(|db| self.ready(db))?;
+        let mut db = self.to_read(|db| self.ready(db))?;
+        let fuel = Fuel::of(&mut db, self.bytes()).map_err(|e| self.error(&e))?;
         // Runs are read from end to end: pages that are used again at once stay in the processor's cache,
         // which a large cache of pages that are never asked for again does not.
         let tune = db.pragma_update(None, "cache_size", -4096);
         tune.map_err(|e| self.error(&e))?;
-        Ok(Box::new(reader::SqliteReader::new(db, self.clone())))
+        Ok(Box::new(reader::SqliteReader::new(db, self.clone(), fuel)))
     }
 }

@@ -6,25 +6,41 @@ use std::collections::BTreeMap;
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
-use super::SqliteBackend;
+use super::guard::Fuel;
+use super::{SqliteBackend, ledger};
 use crate::content::Content;
 use crate::event::chain::Head;
 use crate::event::{KINDS, StoredEvent};
 use crate::id::{CallPath, EventHash, PromptHash, RunId, Seq, Time};
 use crate::log::backend::{Reader, RunHead};
 use crate::log::error::LogError;
+use crate::log::index::Section;
+use crate::log::ledger::Entry;
 use crate::log::skeleton::expand;
 use crate::prompt::{LONGEST_REQUEST, Request};
 
 pub(super) struct SqliteReader {
     pub(super) db: Connection,
     pub(super) backend: SqliteBackend,
+    fuel: Fuel,
     kinds: BTreeMap<i64, (Cow<'static, str>, u32)>,
+    /// The run that was read last, its number and start: they never change.
+    last: Option<(RunId, i64, Time)>,
 }
 
 impl SqliteReader {
-    pub(super) fn new(db: Connection, backend: SqliteBackend) -> Self {
-        SqliteReader { db, backend, kinds: BTreeMap::new() }
+    pub(super) fn new(db: Connection, backend: SqliteBackend, fuel: Fuel) -> Self {
+        SqliteReader { db, backend, fuel, kinds: BTreeMap::new(), last: None }
+    }
+
+    /// To be called between queries that go through the whole file.
+    pub(super) fn refill(&self) {
+        self.fuel.fill();
+    }
+
+    /// To be called before what goes through the whole file.
+    pub(super) fn fill(&mut self) {
+        self.fuel.fill_for(self.backend.bytes());
     }
 
     pub(super) fn error(&self, error: &rusqlite::Error) -> LogError {
@@ -32,7 +48,16 @@ impl SqliteReader {
     }
 
     /// The number and start of a run.
-    fn run_row(&self, run: RunId) -> Result<Option<(i64, Time)>, LogError> {
+    fn run_row(&mut self, run: RunId) -> Result<Option<(i64, Time)>, LogError> {
+        if let Some((_, no, started)) = self.last.filter(|(last, ..)| *last == run) {
+            return Ok(Some((no, started)));
+        }
+        let found = self.find_run(run)?;
+        self.last = found.map(|(no, started)| (run, no, started)).or(self.last);
+        Ok(found)
+    }
+
+    fn find_run(&self, run: RunId) -> Result<Option<(i64, Time)>, LogError> {
         let find = "SELECT no, started FROM run_ids WHERE id = ?1";
         let row = |r: &Row<'_>| Ok((r.get(0)?, r.get(1).ok()));
         let found = self.db.query_row(find, [run.as_bytes()], row).optional();
@@ -80,6 +105,7 @@ const EVENTS: &str = "
 
 impl Reader for SqliteReader {
     fn runs(&mut self) -> Result<Vec<RunHead>, LogError> {
+        self.fill();
         let sql = "SELECT r.id, r.started, e.id, e.hash FROM run_ids r LEFT JOIN events e
             ON e.id = (SELECT max(id) FROM events WHERE id > r.no << 32 AND id < (r.no + 1) << 32)
             ORDER BY r.no";
@@ -104,6 +130,7 @@ impl Reader for SqliteReader {
         after: Seq,
         limit: usize,
     ) -> Result<Vec<StoredEvent>, LogError> {
+        self.fuel.fill();
         let Some((no, started)) = self.run_row(run)? else { return Ok(Vec::new()) };
         if self.kinds.is_empty() {
             self.load_kinds().map_err(|e| self.error(&e))?;
@@ -151,7 +178,13 @@ impl Reader for SqliteReader {
         }
     }
 
+    fn ledger(&mut self, after: u64, limit: usize) -> Result<Option<Vec<Entry>>, LogError> {
+        self.fuel.fill();
+        ledger::read(self, after, limit)
+    }
+
     fn request(&mut self, prompt: PromptHash) -> Result<Option<Request>, LogError> {
+        self.fuel.fill();
         let find = "SELECT skeleton FROM requests WHERE substr(hash, 1, 8) = ?1 AND hash = ?2";
         let found = self
             .db
@@ -173,6 +206,7 @@ impl Reader for SqliteReader {
     }
 
     fn prompts(&mut self, prefix: &str, limit: usize) -> Result<Vec<PromptHash>, LogError> {
+        self.fill();
         let sql = "SELECT hash FROM requests WHERE substr(lower(hex(hash)), 1, ?1) = ?2 LIMIT ?3";
         let read = || -> rusqlite::Result<Vec<PromptHash>> {
             let mut select = self.db.prepare_cached(sql)?;
@@ -181,6 +215,23 @@ impl Reader for SqliteReader {
             rows.collect()
         };
         read().map_err(|e| self.error(&e))
+    }
+
+    fn pieces(&mut self, run: RunId) -> Result<Vec<u64>, LogError> {
+        let Some((no, _)) = self.run_row(run)? else { return Ok(Vec::new()) };
+        self.fill();
+        super::index::pieces(&self.db, no).map_err(|e| self.error(&e))
+    }
+
+    fn piece(
+        &mut self,
+        run: RunId,
+        piece: u64,
+        section: Section,
+    ) -> Result<Option<Vec<u8>>, LogError> {
+        let Some((no, _)) = self.run_row(run)? else { return Ok(None) };
+        self.refill();
+        super::index::section(&self.db, no, piece, section).map_err(|e| self.error(&e))
     }
 
     fn integrity(&mut self) -> Result<Vec<String>, LogError> {

@@ -9,19 +9,28 @@
 //! | `content_keys` | the key of a content, for those up to the file's `user_version`: added in bulk, in order |
 //! | `requests` | a request, kept once: prompt hash, and canonical JSON whose long strings are `text:ID` into `contents` |
 //! | `events` | an event; `id` is run number × 2^32 + seq, `time` is ms since the run started |
+//! | `event_index` | since 1.1: a section of a piece of a run's index, see [`Index`](crate::log::Index); `id` is that of the last event before the piece, and the section's number |
+//! | `ledger` | since 1.1: what the log has held, an entry for each run that was started, resumed, finished or imported; see [`ledger`](crate::log::ledger) |
 //!
 //! The views `runs`, `exchanges`, `decisions` and `log` are the public, readable face of these tables.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use rusqlite::Connection;
 
 /// `major.minor` of the log format.
 ///
 /// - 1.0: the first.
+/// - 1.1: the tables `ledger` and `event_index`, and a view `runs` that shows how runs were abandoned. The first
+///   release that knows them and writes to a file of 1.0 adds them, the ledger with an entry for each run that is
+///   there, and raises the format of the file to 1.1 in the same transaction; the index follows with what is written
+///   next, some of it at a time. A release that knows 1.0 reads such a file like any of a newer minor.
 ///
-/// A newer minor is readable (unknown kinds and columns are kept as they are), a newer major is not.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// A newer minor is readable (unknown kinds and columns are kept as they are), a newer major is not. It may add
+/// tables, columns, plain indexes and triggers, but nothing that is computed when it is read. What an
+/// older release writes to a file of a newer minor is sound, but its new runs are not in the ledger, and
+/// verification names them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Format {
     /// Raised when an older release could misread the file.
     pub major: u32,
@@ -30,7 +39,7 @@ pub struct Format {
 }
 
 /// The format this release writes.
-pub const FORMAT: Format = Format { major: 1, minor: 0 };
+pub const FORMAT: Format = Format { major: 1, minor: 1 };
 
 impl std::fmt::Display for Format {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -52,10 +61,31 @@ impl std::str::FromStr for Format {
 pub(super) const APPLICATION_ID: i32 = 0x7274_6c64;
 
 /// `meta` holds the hash of what it says, so that no bit of it can change unseen.
-pub(super) fn seal(format: &str) -> String {
+fn seal(format: &str) -> String {
     let mut hasher = blake3::Hasher::new();
     hasher.update(b"retold meta v1\n").update(format.as_bytes());
     hasher.finalize().to_string()
+}
+
+/// What is said of a file whose format was changed.
+pub(super) const UNSEALED: &str = "table meta: the format and its seal do not fit each other";
+
+/// Whether the stated format fits its seal. A newer minor may say more about the file than we know.
+pub(super) fn is_sealed(db: &Connection) -> rusqlite::Result<bool> {
+    let mut select = db.prepare("SELECT name, value FROM meta ORDER BY name")?;
+    let rows = select.query_map([], |r| Ok((r.get::<_, String>(0)?, r.get::<_, String>(1)?)))?;
+    let rows: BTreeMap<String, String> = rows.collect::<rusqlite::Result<_>>()?;
+    Ok(match (rows.get("format"), rows.get("seal")) {
+        (Some(format), Some(sealed)) => {
+            *sealed == seal(format) && (rows.len() == 2 || is_newer(format))
+        }
+        _ => false,
+    })
+}
+
+/// Whether a format says more than we know.
+pub(super) fn is_newer(format: &str) -> bool {
+    format.parse::<Format>().is_ok_and(|format| format > FORMAT)
 }
 
 /// Tables, triggers and views of format 1.0.
@@ -133,6 +163,73 @@ FROM events d CROSS JOIN kinds k ON k.id = d.kind AND k.name = 'DecisionMade'
   JOIN events q ON q.id = (d.id >> 32 << 32) + a.cause JOIN requests p ON p.id = q.request;
 "#;
 
+/// What format 1.1 adds to 1.0. The view `runs` shows the end of a run in any version of its event: that of
+/// an abandoned run has the version 2.
+pub(super) const SCHEMA_1_1: &str = "
+CREATE TABLE ledger (
+  no INTEGER PRIMARY KEY, what TEXT NOT NULL, run BLOB NOT NULL, seq INTEGER NOT NULL, head BLOB NOT NULL,
+  hash BLOB NOT NULL);
+CREATE TABLE event_index (id INTEGER PRIMARY KEY, entries BLOB NOT NULL);
+
+DROP VIEW runs;
+CREATE VIEW runs AS
+SELECT lower(hex(r.id)) AS run, json_extract(s.body, '$.experiment') AS experiment,
+  strftime('%Y-%m-%dT%H:%M:%fZ', r.started / 1000.0, 'unixepoch') AS started,
+  json_extract(s.body, '$.seed') AS seed, json_extract(s.body, '$.model.kind') AS model_kind,
+  json_extract(s.body, '$.model.simulated') AS simulated, c.body AS settings,
+  l.id & 4294967295 AS events, json_extract(f.body, '$.outcome') AS outcome,
+  json_extract(f.body, '$.outcome_digest') AS outcome_digest, lower(hex(l.hash)) AS head
+FROM run_ids r JOIN events s ON s.id = (r.no << 32) + 1 LEFT JOIN contents c ON c.id = s.content
+  JOIN events l ON l.id = (SELECT max(id) FROM events WHERE id < (r.no + 1) << 32)
+  LEFT JOIN events f ON f.id = l.id AND f.kind IN (SELECT id FROM kinds WHERE name = 'RunFinished');
+";
+
+/// How one of its tables begins, by which the bytes of a log are known.
+pub(super) const RUN_IDS: &str = "CREATE TABLE run_ids (no INTEGER PRIMARY KEY, id BLOB NOT NULL";
+
+/// Whether a statement is one that makes a log.
+pub(super) fn is_ours(sql: &str) -> bool {
+    sql.starts_with("CREATE ") && [SCHEMA, SCHEMA_1_1].iter().any(|ours| ours.contains(sql))
+}
+
+/// How many pages a log without runs has.
+pub(super) fn pages_of_an_empty_log(page_bytes: i64) -> rusqlite::Result<u64> {
+    let db = Connection::open_in_memory()?;
+    db.pragma_update(None, "page_size", page_bytes)?;
+    make(&db)?;
+    let pages: i64 = db.pragma_query_value(None, "page_count", |r| r.get(0))?;
+    Ok(pages.unsigned_abs())
+}
+
+/// What would make a writer do something else than add rows: a trigger that is not of this format, or a table
+/// that is not as this format has it. What a newer minor has is not known.
+pub(super) fn stranger_to_writers(db: &Connection) -> rusqlite::Result<Option<String>> {
+    // One moment of the file: another process may be raising its format.
+    let moment = db.unchecked_transaction()?;
+    let db = &*moment;
+    let format = "SELECT value FROM meta WHERE name = 'format'";
+    let format: String = db.query_row(format, [], |r| r.get(0))?;
+    if is_newer(&format) {
+        return Ok(None);
+    }
+    let due = objects(format.parse().unwrap_or(FORMAT))?;
+    let found = objects_of(db)?;
+    let table = |what: &str| ["table", "index"].contains(&what);
+    for (kind, name, _) in found.difference(&due) {
+        let known = due.iter().any(|(k, n, _)| k == kind && n == name);
+        if kind == "trigger" {
+            return Ok(Some(format!("the trigger {name} does not belong to the log")));
+        }
+        if table(kind) && known {
+            return Ok(Some(format!("the {kind} {name} was changed")));
+        }
+    }
+    Ok(None)
+}
+
+/// The first format with a ledger.
+pub(super) const WITH_LEDGER: Format = Format { major: 1, minor: 1 };
+
 /// The tables that nobody may change, with what makes a new row take the place of another: every
 /// key that is unique, since REPLACE deletes by each of them and tells no trigger of it.
 ///
@@ -153,10 +250,20 @@ pub(super) const TABLES: &[(&str, Option<&str>)] = &[
     ("content_keys", None),
     ("requests", Some("NEW.id <> -1 AND EXISTS (SELECT 1 FROM requests WHERE id = NEW.id)")),
     ("events", Some("NEW.id <> -1 AND EXISTS (SELECT 1 FROM events WHERE id = NEW.id)")),
+    ("ledger", Some("EXISTS (SELECT 1 FROM ledger WHERE no = NEW.no)")),
+    ("event_index", Some("EXISTS (SELECT 1 FROM event_index WHERE id = NEW.id)")),
 ];
 
+/// The tables that files of format 1.0 do not have.
+const ADDED: [&str; 2] = ["ledger", "event_index"];
+
+/// The tables of a format.
+fn tables(format: Format) -> impl Iterator<Item = &'static (&'static str, Option<&'static str>)> {
+    TABLES.iter().filter(move |(name, _)| !ADDED.contains(name) || format >= WITH_LEDGER)
+}
+
 /// The triggers that refuse change: UPDATE, DELETE, and the REPLACE that is both in disguise.
-pub(super) fn triggers() -> Vec<(String, String)> {
+pub(super) fn triggers(format: Format) -> Vec<(String, String)> {
     let of = |(table, replaces): &(&str, Option<&str>)| {
         let update = Some(("update", format!("BEFORE UPDATE ON {table}")));
         let delete = Some(("delete", format!("BEFORE DELETE ON {table}")));
@@ -170,14 +277,57 @@ pub(super) fn triggers() -> Vec<(String, String)> {
         };
         [update, delete, replace].into_iter().flatten().map(trigger).collect::<Vec<_>>()
     };
-    TABLES.iter().flat_map(of).collect()
+    tables(format).flat_map(of).collect()
 }
 
-/// Everything that makes up a log file of this format: `(type, name, sql)`.
-pub(super) fn objects() -> rusqlite::Result<BTreeSet<(String, String, String)>> {
+/// Makes a log of an empty file.
+pub(super) fn make(db: &Connection) -> rusqlite::Result<()> {
+    db.execute_batch(SCHEMA)?;
+    db.execute_batch(SCHEMA_1_1)?;
+    for (_, sql) in triggers(FORMAT) {
+        db.execute_batch(&sql)?;
+    }
+    let (format, seal) = stated(FORMAT);
+    let mut state = db.prepare("INSERT INTO meta (name, value) VALUES (?1, ?2)")?;
+    state.execute(("format", format))?;
+    state.execute(("seal", seal))?;
+    Ok(())
+}
+
+/// Raises a file of format 1.0 to [`FORMAT`], but for what its ledger is to say. To be called within a
+/// transaction.
+pub(super) fn upgrade(db: &Connection) -> rusqlite::Result<()> {
+    db.execute_batch(SCHEMA_1_1)?;
+    let before = triggers(Format { major: 1, minor: 0 });
+    for (_, sql) in triggers(FORMAT).iter().filter(|trigger| !before.contains(trigger)) {
+        db.execute_batch(sql)?;
+    }
+    // The one change that a log allows, and only to this program: what it says about its own format.
+    let mut guard = before.iter().filter(|(name, _)| name == "meta_no_update");
+    db.execute_batch("DROP TRIGGER meta_no_update")?;
+    let (format, seal) = stated(FORMAT);
+    let mut state = db.prepare("UPDATE meta SET value = ?2 WHERE name = ?1")?;
+    state.execute(("format", format))?;
+    state.execute(("seal", seal))?;
+    drop(state);
+    guard.try_for_each(|(_, sql)| db.execute_batch(sql))
+}
+
+/// A format as `meta` states it, and its seal.
+fn stated(format: Format) -> (String, String) {
+    let format = format.to_string();
+    let seal = seal(&format);
+    (format, seal)
+}
+
+/// Everything that makes up a log file of a format: `(type, name, sql)`.
+pub(super) fn objects(format: Format) -> rusqlite::Result<BTreeSet<(String, String, String)>> {
     let db = Connection::open_in_memory()?;
     db.execute_batch(SCHEMA)?;
-    for (_, sql) in triggers() {
+    if format >= WITH_LEDGER {
+        db.execute_batch(SCHEMA_1_1)?;
+    }
+    for (_, sql) in triggers(format) {
         db.execute_batch(&sql)?;
     }
     objects_of(&db)

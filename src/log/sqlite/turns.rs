@@ -4,28 +4,51 @@
 //! some ten microseconds later. SQLite's own wait sleeps longer the longer it has waited, up to 0.1 s, and
 //! so finds the lock free less often than whoever has waited less: of four processes, one could wait for
 //! seconds. Here everyone asks again after a short time that differs each time, so that all have the same
-//! chance, more than a thousand times a second.
+//! chance, more than a thousand times a second. Whoever has had no luck for a second asks five times as often.
 
-use std::time::{Duration, Instant};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use rusqlite::{Connection, ErrorCode};
+
+use crate::log::crowd::now;
 
 /// The longest pause in microseconds; the mean is half of it.
 const LONGEST_PAUSE: u32 = 1000;
 
+/// The same for whoever has waited this long.
+const SHORTER_PAUSE: u32 = 200;
+const LONG: Duration = Duration::from_secs(1);
+
+/// Whether a connection has had to wait since it was last asked.
+#[derive(Default, Clone)]
+pub(super) struct Waited(Arc<AtomicBool>);
+
+impl Waited {
+    pub(super) fn take(&self) -> bool {
+        self.0.swap(false, Ordering::Relaxed)
+    }
+}
+
 /// Makes a connection wait for its turn, for as long as it has patience.
-pub(super) fn take_turns(db: &mut Connection, patience: Duration) -> rusqlite::Result<()> {
+pub(super) fn take_turns(db: &mut Connection, patience: Duration) -> rusqlite::Result<Waited> {
+    let waited = Waited::default();
+    let note = waited.clone();
     let mut since = now();
     db.busy_handler(Some(move |tries: i32| {
         if tries == 0 {
             since = now();
+            note.0.store(true, Ordering::Relaxed);
         }
-        let goes_on = since.elapsed() < patience;
+        let waited = since.elapsed();
+        let goes_on = waited < patience;
         if goes_on {
-            pause();
+            pause(waited);
         }
         goes_on
-    }))
+    }))?;
+    Ok(waited)
 }
 
 /// Does again what SQLite gives up at once when it finds a lock, as when it changes how the file is kept.
@@ -36,7 +59,7 @@ pub(super) fn until_free(
     let since = now();
     loop {
         match attempt() {
-            Err(e) if is_locked(&e) && since.elapsed() < patience => pause(),
+            Err(e) if is_locked(&e) && since.elapsed() < patience => pause(since.elapsed()),
             result => return result,
         }
     }
@@ -47,13 +70,9 @@ pub(super) fn is_locked(error: &rusqlite::Error) -> bool {
     matches!(error.sqlite_error_code(), Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked))
 }
 
-fn pause() {
+fn pause(waited: Duration) {
+    let longest = if waited < LONG { LONGEST_PAUSE } else { SHORTER_PAUSE };
     // Without chance everyone pauses equally long, which is no worse than it was.
-    let chance = getrandom::u32().unwrap_or(LONGEST_PAUSE / 2);
-    std::thread::sleep(Duration::from_micros(u64::from(1 + chance % LONGEST_PAUSE)));
-}
-
-#[expect(clippy::disallowed_methods, reason = "how long we waited for others is no part of a run")]
-fn now() -> Instant {
-    Instant::now()
+    let chance = getrandom::u32().unwrap_or(longest / 2);
+    std::thread::sleep(Duration::from_micros(u64::from(1 + chance % longest)));
 }

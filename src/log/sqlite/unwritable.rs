@@ -33,11 +33,15 @@ impl SqliteBackend {
             Beside::Shared => self.ready(self.open_file(&whole, flags)?),
             Beside::Unmerged => Err(LogError::Unmerged { path: whole.display().to_string() }),
             // Should another user begin to write now, we would not see it.
-            Beside::Nothing => {
-                let flags = flags | OpenFlags::SQLITE_OPEN_URI;
-                self.ready(self.open_file(Path::new(&immutable(&whole)), flags)?)
-            }
+            Beside::Nothing => self.alone(),
         }
+    }
+
+    /// A connection that reads the file as if there were nothing beside it.
+    pub(super) fn alone(&self) -> Result<Connection, LogError> {
+        let whole = fs::canonicalize(&self.path).unwrap_or_else(|_| self.path.clone());
+        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI;
+        self.ready(self.open_file(Path::new(&immutable(&whole)), flags)?)
     }
 }
 

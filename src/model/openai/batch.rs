@@ -173,7 +173,7 @@ async fn post(
     let reply = client.post(&["embeddings"], &Value::Object(body)).await?;
     let sizes: Vec<usize> = members.iter().map(|member| size(&member.text)).collect();
     let secrets = &client.endpoint.secrets;
-    embeddings::responses(&reply.into_json(secrets)?, &sizes)
+    embeddings::responses(&reply.into_body(secrets)?.value, &sizes)
 }
 
 fn size(text: &Value) -> usize {

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::reply::malformed;
-use crate::model::{Content, Failure, KEPT_PARTS, Response, Usage};
+use crate::model::{Content, Failure, KEPT_PARTS, OUR_PARTS, Response, Usage};
 
 /// The answer in a chat completion. Only what [`Response`] lists is kept.
 ///
@@ -44,6 +44,8 @@ fn kept(message: &Map<String, Value>) -> Map<String, Value> {
     let empty = |value: &Value| value.is_null() || value.as_array().is_some_and(Vec::is_empty);
     KEPT_PARTS
         .iter()
+        // What we say of an answer is not the provider's to say.
+        .filter(|name| !OUR_PARTS.contains(name))
         .filter_map(|name| Some(((*name).to_owned(), message.get(*name)?.clone())))
         .filter(|(_, value)| !empty(value))
         .collect()

@@ -6,23 +6,35 @@ use std::time::{Duration, SystemTime};
 use reqwest::header::AUTHORIZATION;
 use reqwest::{Client, Url, redirect};
 use serde_json::Value;
+use tokio::sync::Semaphore;
 
-use super::reply::Reply;
+use super::reply::{LONGEST_ERROR, Reply};
 use super::settings::{Endpoint, OpenAiError, OpenAiSettings};
 use crate::inert::inert;
-use crate::model::{Failure, FailureKind, Throttle};
+use crate::model::{Failure, FailureKind, Throttle, TimeIsUp, within};
+use crate::values::{MOST_VALUES, too_many};
 
-/// The longest answer. It bounds memory when a service is not what it seems.
-const LONGEST_ANSWER: usize = 64 << 20;
+/// The longest answer: no model writes a hundredth of it, and a batch of vectors has a third. It bounds memory when
+/// a service is not what it seems.
+const LONGEST_ANSWER: usize = 32 << 20;
 
-/// How much of an error is read: enough for its fields, of which an excerpt is shown.
-const LONGEST_ERROR: usize = 64 << 10;
+/// How much of each answer is read at once with the others. Batches of vectors have about as much.
+const READ_TOGETHER: usize = 2 << 20;
+
+/// How many answers that are longer are read at the same time; the others wait in their sockets. With 64 calls in
+/// flight, a service that is not what it seems would otherwise fill gigabytes.
+const LONG_ANSWERS: usize = 2;
+
+/// How long connecting may take: a host that swallows packets would otherwise take the time of a whole
+/// answer to be found out.
+const CONNECT: Duration = Duration::from_secs(10);
 
 pub(super) struct HttpClient {
     http: Client,
     pub(super) endpoint: Endpoint,
     timeout: Duration,
     throttle: Option<Arc<Throttle>>,
+    long_answers: Semaphore,
 }
 
 impl HttpClient {
@@ -42,12 +54,14 @@ impl HttpClient {
             .redirect(redirect::Policy::none())
             // Every attempt is an event, so the client must not make its own.
             .retry(reqwest::retry::never())
+            .connect_timeout(settings.timeout.min(CONNECT))
             .referer(false);
         if endpoint.loopback {
             builder = builder.no_proxy();
         }
         let http = builder.build().map_err(|e| OpenAiError::Client(innermost(&e.without_url())))?;
-        Ok(HttpClient { http, endpoint, timeout: settings.timeout, throttle })
+        let long_answers = Semaphore::new(LONG_ANSWERS);
+        Ok(HttpClient { http, endpoint, timeout: settings.timeout, throttle, long_answers })
     }
 
     /// Sends a body and waits for the whole reply, both within the time of one attempt.
@@ -58,9 +72,9 @@ impl HttpClient {
             None => None,
         };
         let exchange = self.exchange(self.endpoint.url(function), body);
-        match tokio::time::timeout(self.timeout, exchange).await {
+        match within(self.timeout, exchange).await {
             Ok(result) => result,
-            Err(_elapsed) => Err(Failure::new(
+            Err(TimeIsUp) => Err(Failure::new(
                 FailureKind::Timeout,
                 format!(
                     "{} did not answer in full within {} s",
@@ -79,25 +93,45 @@ impl HttpClient {
         let mut response = request.send().await.map_err(|e| self.not_sent(e))?;
         let status = response.status();
         tracing::debug!(status = status.as_u16(), "the service replied");
-        let limit = if status.is_success() { LONGEST_ANSWER } else { LONGEST_ERROR };
+        let is_answer = status.is_success();
+        let limit = if is_answer { LONGEST_ANSWER } else { LONGEST_ERROR };
+        let announced = response
+            .content_length()
+            .map_or(LONGEST_ANSWER, |n| n.try_into().unwrap_or(usize::MAX));
+        if is_answer && announced > LONGEST_ANSWER {
+            return Err(too_long(status.as_u16()));
+        }
         let mut bytes = Vec::new();
+        let mut turn = None;
         loop {
-            match response.chunk().await {
-                Ok(Some(chunk)) => bytes.extend_from_slice(&chunk),
+            if turn.is_none() && bytes.len() > READ_TOGETHER {
+                // It is never closed, so there is always a turn to come.
+                turn = self.long_answers.acquire().await.ok();
+                // Room for all of it: a list that grows is there twice while it is copied.
+                bytes.reserve_exact(announced.min(limit).saturating_sub(bytes.len()));
+            }
+            let chunk = match response.chunk().await {
+                Ok(Some(chunk)) => chunk,
                 Ok(None) => break,
-                Err(e) if status.is_success() => {
+                Err(e) if is_answer => {
                     return Err(self.broke_off(status.as_u16(), bytes.len(), e));
                 }
                 // The status of an error says enough, whatever happens to its text.
                 Err(_) => break,
-            }
-            if bytes.len() > limit {
-                if status.is_success() {
+            };
+            let room = limit - bytes.len();
+            if chunk.len() > room {
+                if is_answer {
                     return Err(too_long(status.as_u16()));
                 }
-                bytes.truncate(limit);
+                bytes.extend_from_slice(&chunk[..room]);
                 break;
             }
+            bytes.extend_from_slice(&chunk);
+        }
+        if too_many(&bytes) {
+            let what = format!("the answer has more than {MOST_VALUES} values");
+            return Err(too_much(status.as_u16(), what));
         }
         Ok(Reply {
             status: status.as_u16(),
@@ -139,12 +173,11 @@ impl HttpClient {
 }
 
 fn too_long(status: u16) -> Failure {
-    Failure {
-        kind: FailureKind::Malformed,
-        status: Some(status),
-        message: format!("the answer is longer than {} MiB", LONGEST_ANSWER >> 20),
-        retry_after: None,
-    }
+    too_much(status, format!("the answer is longer than {} MiB", LONGEST_ANSWER >> 20))
+}
+
+fn too_much(status: u16, message: String) -> Failure {
+    Failure { kind: FailureKind::Malformed, status: Some(status), message, retry_after: None }
 }
 
 /// Whether a handshake failed for the server's certificate, which no later attempt mends.

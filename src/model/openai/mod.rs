@@ -7,11 +7,12 @@
 //! - The key and any password of the base URL are struck out of every text that comes back.
 
 mod batch;
+mod body;
 mod chat;
 mod client;
 mod embeddings;
+mod mend;
 mod model;
-mod redact;
 mod reply;
 mod retry_after;
 mod settings;

@@ -6,7 +6,6 @@ use std::sync::Arc;
 use futures::future::BoxFuture;
 
 use super::batch::Batcher;
-use super::chat;
 use super::client::HttpClient;
 use super::settings::{OpenAiError, OpenAiSettings};
 use crate::model::{Ask, Failure, Model, ModelInfo, Response, Throttle};
@@ -50,7 +49,8 @@ impl OpenAi {
 
     async fn chat(&self, request: &Request) -> Result<Response, Failure> {
         let reply = self.client.post(&["chat", "completions"], request.body()).await?;
-        chat::response(&reply.into_json(&self.client.endpoint.secrets)?)
+        let secrets = &self.client.endpoint.secrets;
+        reply.into_body(secrets)?.into_response(secrets)
     }
 }
 

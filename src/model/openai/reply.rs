@@ -5,13 +5,18 @@ use std::time::SystemTime;
 use reqwest::header::{CONTENT_TYPE, HeaderMap, LOCATION};
 use serde_json::Value;
 
-use super::redact::Secrets;
+use super::body::{self, Body};
+use super::mend::mend;
 use super::retry_after::retry_after;
 use crate::inert::inert;
+use crate::model::secrets::Secrets;
 use crate::model::{Failure, FailureKind};
 
 /// The longest piece of a server's text in a message.
 const LONGEST_EXCERPT: usize = 500;
+
+/// How much of a body or a header is looked at for it.
+pub(super) const LONGEST_ERROR: usize = 64 << 10;
 
 /// A reply as it came.
 pub(super) struct Reply {
@@ -24,16 +29,17 @@ pub(super) struct Reply {
 }
 
 impl Reply {
-    /// The JSON of a success, or the failure.
+    /// The body of a success, or the failure.
     ///
     /// A body that ends early with the connection is a `Connection` failure and never comes here; one
-    /// that is complete for HTTP but not for JSON is `Malformed`.
-    pub(super) fn into_json(self, secrets: &Secrets) -> Result<Value, Failure> {
+    /// that is complete for HTTP but not for JSON is `Malformed`, unless it is an answer: that is paid for.
+    pub(super) fn into_body(self, secrets: &Secrets) -> Result<Body, Failure> {
         if !(200..300).contains(&self.status) {
             return Err(self.refusal(secrets));
         }
         let wrong_type = self.headers.get(CONTENT_TYPE).is_some_and(|t| !is_json(t.as_bytes()));
-        if wrong_type {
+        // An answer is one whatever it is called.
+        if wrong_type && !body::is_an_answer(&String::from_utf8_lossy(&self.body)) {
             let found = self.headers.get(CONTENT_TYPE).map(|t| t.as_bytes()).unwrap_or_default();
             let found = quoted(&String::from_utf8_lossy(found), secrets);
             let body = self.excerpt(secrets);
@@ -43,8 +49,8 @@ impl Reply {
             );
             return Err(self.failure(FailureKind::Malformed, message));
         }
-        let value: Value = match serde_json::from_slice(&self.body) {
-            Ok(value) => value,
+        let (value, mended) = match serde_json::from_slice::<Value>(&self.body) {
+            Ok(value) => (value, None),
             Err(e) if e.is_eof() => {
                 let message = match self.body.len() {
                     0 => "the answer is empty".to_owned(),
@@ -53,13 +59,21 @@ impl Reply {
                 return Err(self.failure(FailureKind::Malformed, message));
             }
             Err(e) => {
-                let message = format!("the answer is not JSON ({e}): {}", self.excerpt(secrets));
-                return Err(self.failure(FailureKind::Malformed, message));
+                let mended = mend(&self.body);
+                match serde_json::from_str(&mended.text) {
+                    Ok(value) => (value, Some(mended)),
+                    Err(_) if body::is_an_answer(&mended.text) => (Value::Null, Some(mended)),
+                    Err(_) => {
+                        let said = self.excerpt(secrets);
+                        let message = format!("the answer is not JSON ({e}): {said}");
+                        return Err(self.failure(FailureKind::Malformed, message));
+                    }
+                }
             }
         };
         // Routers say 200 and put what the provider behind them said into the body.
         match value.get("error") {
-            None | Some(Value::Null) => Ok(value),
+            None | Some(Value::Null) => Ok(Body { value, mended, bytes: self.body }),
             Some(error) => {
                 let status = error["code"].as_u64().and_then(|c| u16::try_from(c).ok());
                 let kind = match status {
@@ -71,6 +85,12 @@ impl Reply {
                 Err(self.failure(kind, format!("the answer is an error: {body}")))
             }
         }
+    }
+
+    /// The same, only what is JSON in it.
+    #[cfg(test)]
+    pub(super) fn into_json(self, secrets: &Secrets) -> Result<Value, Failure> {
+        Ok(self.into_body(secrets)?.value)
     }
 
     fn refusal(&self, secrets: &Secrets) -> Failure {
@@ -101,14 +121,15 @@ impl Reply {
 
     /// The service's own words, safe to show: `error.message` if there is one, else the body.
     fn excerpt(&self, secrets: &Secrets) -> String {
-        let body: Option<Value> = serde_json::from_slice(&self.body).ok();
+        let begin = &self.body[..self.body.len().min(LONGEST_ERROR)];
+        let body: Option<Value> = serde_json::from_slice(begin).ok();
         let said = body.as_ref().and_then(|body| {
             let error = &body["error"];
             error["message"].as_str().or(error.as_str()).or(body["message"].as_str())
         });
         match said {
             Some(text) => quoted(text, secrets),
-            None => quoted(&String::from_utf8_lossy(&self.body), secrets),
+            None => quoted(&String::from_utf8_lossy(begin), secrets),
         }
     }
 
@@ -122,8 +143,11 @@ impl Reply {
     }
 }
 
-/// Secrets go before the text is cut: half a key is a secret too.
+/// Bounded first, for the server decides how long it is; then without secrets, of which the bound may have
+/// left the beginning; then cut to what is shown.
 fn quoted(text: &str, secrets: &Secrets) -> String {
+    let end = (0..=text.len().min(LONGEST_ERROR)).rev().find(|at| text.is_char_boundary(*at));
+    let text = &text[..end.unwrap_or_default()];
     inert(secrets.strike(text).trim(), LONGEST_EXCERPT)
 }
 

@@ -8,14 +8,15 @@ use reqwest::Url;
 use reqwest::header::HeaderValue;
 use secrecy::{ExposeSecret, SecretString};
 
-use super::redact::Secrets;
+use crate::model::NamedUrl;
+use crate::model::secrets::Secrets;
 
 /// Where the service is, with which key, how long one attempt may take.
 #[derive(Clone)]
 pub struct OpenAiSettings {
     /// The address before `/chat/completions`, such as `https://api.openai.com/v1`. A user name and
     /// password in it are sent as basic authorisation; a query is sent along with every request.
-    pub base_url: String,
+    pub base_url: NamedUrl,
     /// The key; services on one's own machine need none.
     pub key: Option<SecretString>,
     /// How long one attempt may take, from connecting to the last byte.
@@ -26,7 +27,8 @@ impl fmt::Debug for OpenAiSettings {
     /// Shows neither the key nor what the base URL may hold of one.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let OpenAiSettings { base_url, key, timeout } = self;
-        let host = Url::parse(base_url).ok().and_then(|url| url.host_str().map(str::to_owned));
+        let host =
+            Url::parse(base_url.as_str()).ok().and_then(|url| url.host_str().map(str::to_owned));
         f.debug_struct("OpenAiSettings")
             .field("host", &host)
             .field("key", key)
@@ -81,9 +83,12 @@ pub(super) struct Endpoint {
 }
 
 impl Endpoint {
-    pub(super) fn new(base_url: &str, key: Option<&SecretString>) -> Result<Self, OpenAiError> {
-        let mut base =
-            Url::parse(base_url.trim()).map_err(|e| OpenAiError::NotAUrl(e.to_string()))?;
+    pub(super) fn new(
+        base_url: &NamedUrl,
+        key: Option<&SecretString>,
+    ) -> Result<Self, OpenAiError> {
+        let mut base = Url::parse(base_url.as_str().trim())
+            .map_err(|e| OpenAiError::NotAUrl(e.to_string()))?;
         if !matches!(base.scheme(), "http" | "https") {
             return Err(OpenAiError::Scheme(base.scheme().chars().take(20).collect()));
         }
@@ -139,8 +144,11 @@ fn bearer(key: &SecretString, secrets: &mut Secrets) -> Result<HeaderValue, Open
 fn basic(base: &Url, userinfo: &str, secrets: &mut Secrets) -> Result<HeaderValue, OpenAiError> {
     let encoded = BASE64.encode(userinfo.as_bytes());
     secrets.add(&encoded);
-    if let Some((_, password)) = userinfo.split_once(':') {
-        secrets.add(password);
+    match userinfo.split_once(':') {
+        // Some services take the key as a user name.
+        Some((user, "")) => secrets.add(user),
+        Some((_, password)) => secrets.add(password),
+        None => {}
     }
     secrets.add(base.password().unwrap_or_default());
     sensitive(&format!("Basic {encoded}"))
@@ -198,7 +206,7 @@ mod tests {
 
     fn refused(base_url: &str, key: Option<&str>) -> String {
         let key = key.map(SecretString::from);
-        match Endpoint::new(base_url, key.as_ref()) {
+        match Endpoint::new(&NamedUrl::given(base_url), key.as_ref()) {
             Ok(_) => panic!("{base_url} was accepted"),
             Err(error) => error.to_string(),
         }
@@ -220,9 +228,8 @@ mod tests {
 
     #[test]
     fn functions_are_added_to_the_path_before_the_query() {
-        let endpoint =
-            Endpoint::new("https://u:hunter2@example.org/a/v1/?api-version=2024-10-21", None)
-                .unwrap();
+        let url = "https://u:hunter2@example.org/a/v1/?api-version=2024-10-21";
+        let endpoint = Endpoint::new(&NamedUrl::given(url), None).unwrap();
         assert_eq!(
             endpoint.url(&["chat", "completions"]).as_str(),
             "https://example.org/a/v1/chat/completions?api-version=2024-10-21"
@@ -231,19 +238,23 @@ mod tests {
         let authorization = endpoint.authorization.unwrap();
         assert_eq!(authorization, "Basic dTpodW50ZXIy");
         assert!(authorization.is_sensitive(), "or HTTP/2 would log it");
-        assert_eq!(endpoint.secrets.strike("hunter2 dTpodW50ZXIy 2024-10-21"), "[key] [key] [key]");
+        assert_eq!(
+            endpoint.secrets.strike("hunter2 dTpodW50ZXIy 2024-10-21"),
+            "[key] [key] 2024-10-21"
+        );
     }
 
     #[test]
     fn settings_are_shown_without_secrets() {
         let settings = OpenAiSettings {
-            base_url: "https://u:hunter2@example.org/v1?key=q5ecre7".to_owned(),
+            base_url: NamedUrl::given("https://u:hunter2@example.org/v1?key=q5ecre7"),
             key: Some("sk-5ecre7".into()),
             timeout: Duration::from_secs(1),
         };
         let shown = format!("{settings:?}");
         assert!(!shown.contains("hunter2") && !shown.contains("5ecre7"), "{shown}");
-        let endpoint = Endpoint::new("https://example.org/v1", settings.key.as_ref()).unwrap();
+        let url = NamedUrl::given("https://example.org/v1");
+        let endpoint = Endpoint::new(&url, settings.key.as_ref()).unwrap();
         assert!(endpoint.authorization.unwrap().is_sensitive());
     }
 }

@@ -1,6 +1,7 @@
 //! The place in the text, what is open around it, and the looks ahead.
 
 use super::Repair;
+use super::unclosed::{Noted, Unclosed};
 
 /// No key is longer. A look ahead for one ends there, which keeps the whole linear.
 const LONGEST_KEY: usize = 200;
@@ -12,28 +13,33 @@ pub(super) struct Cursor<'t> {
     /// How many arrays and objects are open.
     pub(super) arrays: usize,
     pub(super) objects: usize,
-    /// The opening quotes of which none from here on closes a key: found out once for each, and
-    /// true for every later place.
-    pub(super) unclosed_keys: String,
+    /// Which quotes close no key from here on.
+    pub(super) unclosed: &'t mut Unclosed,
     /// The last container that was read had its closing bracket.
     pub(super) closed: bool,
     repairs: Vec<Repair>,
+    /// What a search for the end of a key has noted so far.
+    pub(super) searching: Option<Noted>,
 }
 
 impl<'t> Cursor<'t> {
-    pub(super) fn new(text: &'t str, pos: usize) -> Cursor<'t> {
+    pub(super) fn new(text: &'t str, pos: usize, unclosed: &'t mut Unclosed) -> Cursor<'t> {
         Cursor {
             text,
             pos,
             arrays: 0,
             objects: 0,
-            unclosed_keys: String::new(),
+            unclosed,
             closed: true,
             repairs: Vec::new(),
+            searching: None,
         }
     }
 
     pub(super) fn note(&mut self, repair: Repair) {
+        if let Some(noted) = &mut self.searching {
+            noted.push(repair, self.pos);
+        }
         // Twenty kinds at most: looking through them costs nothing.
         if !self.repairs.contains(&repair) {
             self.repairs.push(repair);

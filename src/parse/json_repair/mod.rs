@@ -10,7 +10,8 @@
 //!   in the middle of prose. Only what is left is read with the rules below.
 //! - **Linear**: the text is read once from left to right. What a rule looks ahead at lies between
 //!   two quotes, or between a quote and what follows it, so no character is looked at more than a
-//!   few times.
+//!   few times. A search that went to the end of the text in vain is remembered for all of the text, not
+//!   only for the container in which it was made.
 //!
 //! What decides in doubt:
 //!
@@ -31,6 +32,7 @@ mod literal;
 mod members;
 mod string;
 mod top;
+mod unclosed;
 
 use serde_json::Value;
 

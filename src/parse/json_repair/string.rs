@@ -2,6 +2,7 @@
 
 use super::Repair;
 use super::cursor::{Cursor, closes};
+use super::unclosed::{Kind, Noted};
 
 /// Where a value stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,6 +31,12 @@ impl Cursor<'_> {
     /// Reads a string; the cursor is at its opening quote, or at the backslash before it where a
     /// whole object was escaped.
     pub(super) fn string(&mut self, place: Place) -> String {
+        let text = self.string_until_its_end(place);
+        self.searching = None;
+        text
+    }
+
+    fn string_until_its_end(&mut self, place: Place) -> String {
         let escaped = self.eat('\\');
         if escaped {
             self.note(Repair::BadEscape);
@@ -43,8 +50,13 @@ impl Cursor<'_> {
             self.note(Repair::OtherQuotes);
             self.pos += open.len_utf8();
         }
-        if place == Place::Key && self.unclosed_keys.contains(open) {
-            return self.unclosed_key(self.pos);
+        let kind = Kind { open, doubled, escaped };
+        if place == Place::Key {
+            if let Some(noted) = self.unclosed.known(kind, self.pos) {
+                noted.into_iter().for_each(|repair| self.note(repair));
+                return self.unclosed_key(self.pos);
+            }
+            self.searching = Some(Noted::default());
         }
         let start = self.pos;
         let mut out = String::new();
@@ -94,9 +106,10 @@ impl Cursor<'_> {
                 }
             }
         }
+        let noted = self.searching.take();
         self.note(Repair::UnclosedString);
         if place == Place::Key {
-            self.unclosed_keys.push(open);
+            self.unclosed.push(kind, noted.unwrap_or_default());
             return self.unclosed_key(start);
         }
         let tail = |c: char| c.is_whitespace() || matches!(c, '}' | ']' | '`');

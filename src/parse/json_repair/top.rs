@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use super::cursor::Cursor;
 use super::string::Place;
+use super::unclosed::Unclosed;
 use super::{Embedded, Repair, Repaired};
 
 /// Repairs a text: the value it was most likely meant to be, and what was wrong.
@@ -45,9 +46,10 @@ pub fn repair(text: &str) -> Repaired {
 #[must_use]
 pub fn values(text: &str) -> Vec<Embedded> {
     let mut found = Vec::new();
+    let mut unclosed = Unclosed::default();
     let mut at = 0;
     while let Some(start) = text.get(at..).and_then(|rest| rest.find(['{', '['])) {
-        let embedded = read(text, at + start);
+        let embedded = read(text, at + start, &mut unclosed);
         // Every container is at least its opening bracket.
         at = embedded.end.max(at + start + 1);
         found.push(embedded);
@@ -58,21 +60,22 @@ pub fn values(text: &str) -> Vec<Embedded> {
 /// The first object or array in a text; nothing behind it is read.
 #[must_use]
 pub fn first(text: &str) -> Option<Embedded> {
-    text.find(['{', '[']).map(|start| read(text, start))
+    text.find(['{', '[']).map(|start| read(text, start, &mut Unclosed::default()))
 }
 
 /// Reads the container at `start`: strictly if possible, with repairs if not.
-fn read(text: &str, start: usize) -> Embedded {
+fn read(text: &str, start: usize, unclosed: &mut Unclosed) -> Embedded {
+    unclosed.next_container();
     let rest = text.get(start..).unwrap_or_default();
     let mut strict = serde_json::Deserializer::from_str(rest).into_iter::<Value>();
     if let Some(Ok(value)) = strict.next() {
         let end = start + strict.byte_offset();
-        let mut cursor = Cursor::new(text, end);
+        let mut cursor = Cursor::new(text, end, unclosed);
         let value = resume(&mut cursor, value);
         let end = cursor.pos;
         return Embedded { value, repairs: cursor.take_repairs(), start, end };
     }
-    let mut cursor = Cursor::new(text, start);
+    let mut cursor = Cursor::new(text, start, unclosed);
     let value = cursor.value(Place::Value).unwrap_or(Value::Null);
     let value = resume(&mut cursor, value);
     let mut repairs = cursor.take_repairs();
@@ -159,7 +162,8 @@ fn group(text: &str) -> Repaired {
     let fenced =
         text.split_once("```").map(|(_, rest)| rest.trim_start_matches(char::is_alphanumeric));
     let at = text.len() - fenced.unwrap_or(text).trim_start().len();
-    let mut cursor = Cursor::new(text, at);
+    let mut unclosed = Unclosed::default();
+    let mut cursor = Cursor::new(text, at, &mut unclosed);
     let value = if cursor.peek() == Some('(') { cursor.group() } else { None };
     Repaired { value, repairs: cursor.take_repairs() }
 }

@@ -41,7 +41,7 @@ fn played(overrides: &[&str], answers: &[(&'static str, &'static str)]) -> Strin
     let mut text = ended.report.text;
     for file in outputs(&trial, experiment.as_ref()) {
         if file.name.ends_with(".csv") {
-            let table = String::from_utf8(file.bytes).unwrap();
+            let table = String::from_utf8(file.content.bytes().unwrap()).unwrap();
             text.push_str(&format!("\n== {}\n{table}", file.name));
         }
     }

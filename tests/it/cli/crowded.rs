@@ -1,6 +1,6 @@
 //! Several processes that write one log.
 
-use std::process::{Child, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
@@ -88,4 +88,44 @@ fn a_run_that_got_no_turn_says_how_it_goes_on() {
     other.execute_batch("COMMIT").unwrap();
     assert_said!("crowded_run", format!("{}[exit {}]\n", said.err, said.code));
     place.ok("resume latest --quiet");
+}
+
+/// A process that does nothing but to be busy, as long as this lives.
+struct Busy(Child);
+
+impl Drop for Busy {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// A command that runs a program on the first core alone.
+fn on_one_core(place: &Place, program: &str) -> Command {
+    let mut command = Command::new("taskset");
+    place.shut_off(&mut command);
+    command.args(["-c", "0", program]).env("PATH", "/usr/bin:/bin");
+    command
+}
+
+/// Who waits with a transaction open keeps all others waiting, and where others are busy a wait of some
+/// microseconds lasts milliseconds.
+#[test]
+fn twelve_writers_on_a_core_with_six_busy_processes_all_finish() {
+    let place = Place::new();
+    let busy = |_| {
+        let mut command = on_one_core(&place, "sh");
+        Busy(command.args(["-c", "while :; do :; done"]).spawn().unwrap())
+    };
+    let _busy: Vec<Busy> = (0..6).map(busy).collect();
+    let run = "run small.yaml --quiet --wait 10 --concurrency 64 --set puzzles.rows=0..30 \
+               --set samples=10";
+    let writer = |_| {
+        let mut command = on_one_core(&place, env!("CARGO_BIN_EXE_retold"));
+        command.args(run.split_whitespace());
+        command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+    };
+    let writers: Vec<Child> = (0..12).map(writer).collect();
+    writers.into_iter().for_each(ends_well);
+    assert!(place.ok("verify").ends_with("\n12 runs verified\n"));
 }

@@ -73,7 +73,7 @@ fn a_run_writes_its_folder_once() {
 #[test]
 fn an_unfinished_run_goes_on_by_its_config() {
     let place = place();
-    let stopped = place.run("run pilot.yaml --quiet --log-limit 150000");
+    let stopped = place.run("run pilot.yaml --quiet --log-limit 450000");
     assert_eq!(stopped.code, 3, "{}{}", stopped.out, stopped.err);
     assert!(!place.path(FOLDER).exists(), "nothing is written of an unfinished run");
     let (begun, _) = place.json("show latest");
@@ -102,7 +102,7 @@ fn an_unfinished_run_goes_on_by_its_config() {
 #[test]
 fn no_outputs_is_remembered() {
     let place = place();
-    assert_eq!(place.run("run pilot.yaml --quiet --no-outputs --log-limit 150000").code, 3);
+    assert_eq!(place.run("run pilot.yaml --quiet --no-outputs --log-limit 450000").code, 3);
     let (resumed, code) = place.json("resume latest");
     assert_eq!((code, &resumed["outcome"]), (0, &"finished".into()), "{resumed}");
     assert!(!place.path("outputs").exists());
@@ -113,7 +113,7 @@ fn no_outputs_is_remembered() {
 #[test]
 fn no_outputs_is_taken_back_by_a_resume() {
     let place = place();
-    assert_eq!(place.run("run pilot.yaml --quiet --no-outputs --log-limit 150000").code, 3);
+    assert_eq!(place.run("run pilot.yaml --quiet --no-outputs --log-limit 450000").code, 3);
     let said = place.run("resume latest --outputs --no-outputs");
     assert_eq!(said.code, 2, "{}", said.err);
     assert!(
@@ -131,7 +131,7 @@ fn no_outputs_is_taken_back_by_a_resume() {
 #[test]
 fn no_outputs_of_a_resume_holds_once() {
     let place = place();
-    assert_eq!(place.run("run pilot.yaml --quiet --log-limit 150000").code, 3);
+    assert_eq!(place.run("run pilot.yaml --quiet --log-limit 450000").code, 3);
     let (resumed, code) = place.json("resume latest --no-outputs");
     assert_eq!((code, &resumed["outputs"]), (0, &serde_json::Value::Null), "{resumed}");
     assert!(!place.path(FOLDER).exists());
@@ -143,7 +143,7 @@ fn no_outputs_of_a_resume_holds_once() {
 #[test]
 fn a_folder_that_came_up_meanwhile_takes_nothing_from_the_run() {
     let place = place();
-    assert_eq!(place.run("run pilot.yaml --quiet --log-limit 150000").code, 3);
+    assert_eq!(place.run("run pilot.yaml --quiet --log-limit 450000").code, 3);
     std::fs::create_dir_all(place.path(FOLDER)).unwrap();
     place.write(&format!("{FOLDER}/summary.json"), "somebody else's");
     let said = place.run("resume latest --quiet");

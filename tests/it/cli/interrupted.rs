@@ -46,7 +46,7 @@ fn signal(child: &Child, name: &str) {
 #[test]
 fn a_full_log_keeps_what_it_has() {
     let place = Place::new();
-    let said = place.run(&format!("{LONGER} --log-limit 200000"));
+    let said = place.run(&format!("{LONGER} --log-limit 450000"));
     assert_eq!(said.code, 3, "{}{}", said.out, said.err);
     assert_said!("interrupted_full", format!("{}[exit {}]\n", said.err, said.code));
     place.ok("verify");
@@ -58,7 +58,7 @@ fn a_full_log_keeps_what_it_has() {
 #[test]
 fn a_full_log_is_one_object() {
     let place = Place::new();
-    let (stopped, code) = place.json(&format!("{LONGER} --log-limit 200000"));
+    let (stopped, code) = place.json(&format!("{LONGER} --log-limit 450000"));
     assert_eq!((code, &stopped["outcome"]), (3, &"stopped".into()), "{stopped}");
     assert!(stopped["error"].as_str().unwrap().contains("no room"), "{stopped}");
 }
@@ -136,6 +136,41 @@ fn sigterm_is_as_good_as_ctrl_c() {
     assert!(said.out.contains("retold resume"), "{}", said.out);
     let (resumed, code) = place.json("resume latest --concurrency 300");
     assert_eq!((code, &resumed["outcome_digest"]), (0, &digest()), "{resumed}");
+}
+
+/// A terminal that is closed takes its programs with it: each signal comes once from the system and once from the shell.
+#[test]
+fn sighup_is_as_good_as_sigterm() {
+    let place = Place::new();
+    let child = start(&place, &format!("{LONGER} --set model.latency_ms=400 --concurrency 8"));
+    wait_for_events(&place, 20);
+    signal(&child, "HUP");
+    std::thread::sleep(Duration::from_millis(30));
+    signal(&child, "HUP");
+    let said = Said::of(child.wait_with_output().unwrap());
+    assert_eq!(said.code, 130, "{}{}", said.out, said.err);
+    assert!(said.out.contains("retold resume"), "{}", said.out);
+    let (log, _) = place.json("log latest");
+    let count =
+        |kind| log["events"].as_array().unwrap().iter().filter(|e| e["kind"] == kind).count();
+    assert_eq!(count("RequestSent"), count("ResponseReceived"), "what was in flight is finished");
+    let (resumed, code) = place.json("resume latest --concurrency 300");
+    assert_eq!((code, &resumed["outcome_digest"]), (0, &digest()), "{resumed}");
+}
+
+/// `nohup` starts programs that are to outlive their terminal.
+#[test]
+fn sighup_is_ignored_where_it_was() {
+    let place = Place::new();
+    let mut command = Command::new("nohup");
+    place.shut_off(&mut command);
+    command.arg(env!("CARGO_BIN_EXE_retold")).args(LONGER.split_whitespace());
+    command.args(["--set", "model.latency_ms=100", "--concurrency", "8"]);
+    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    wait_for_events(&place, 20);
+    signal(&child, "HUP");
+    let said = Said::of(child.wait_with_output().unwrap());
+    assert_eq!(said.code, 0, "{}{}", said.out, said.err);
 }
 
 #[test]

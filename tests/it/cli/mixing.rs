@@ -67,7 +67,10 @@ fn made_up_answers_stay_marked_when_they_travel() {
 #[test]
 fn answers_in_file_order_are_not_taken_again() {
     let place = scripted(false);
-    assert_said!("mixing_file_order", place.session(&["resume latest --log other.db"]));
+    assert_said!(
+        "mixing_file_order",
+        place.session(&["resume latest --log other.db --answers answers.jsonl"])
+    );
 }
 
 #[test]

@@ -3,8 +3,8 @@
 use crate::support::cli::{Place, assert_said, without_seqs};
 
 const COMMANDS: &[&str] = &[
-    "run", "resume", "fork", "play", "replay", "check", "audit", "log", "show", "outputs",
-    "verify", "export", "import", "personas",
+    "run", "resume", "abandon", "fork", "play", "replay", "check", "audit", "log", "show",
+    "outputs", "verify", "head", "backup", "export", "import", "personas",
 ];
 
 #[test]

@@ -80,16 +80,19 @@ fn the_main_job(style: &str) {
 }
 
 #[test]
+#[cfg_attr(not(shared_data), ignore = "needs ../shared, which is not part of the repository")]
 fn the_main_job_on_real_answers_cot() {
     the_main_job("cot");
 }
 
 #[test]
+#[cfg_attr(not(shared_data), ignore = "needs ../shared, which is not part of the repository")]
 fn the_main_job_on_real_answers_standard() {
     the_main_job("standard");
 }
 
 #[test]
+#[cfg_attr(not(shared_data), ignore = "needs ../shared, which is not part of the repository")]
 fn a_check_of_real_answers() {
     for style in ["cot", "standard"] {
         let (place, _) = record(style, "game24@1");

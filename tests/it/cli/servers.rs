@@ -52,7 +52,8 @@ fn check(bad: &[Reply], expected: Expected) {
     place.ok("verify");
     // A finished run stays as it is; any other goes on.
     let mut resume = place.command();
-    resume.args(["resume", "latest", "--json"]).env("OPENAI_API_KEY", KEY);
+    resume.args(["resume", "latest", "--json", "--base-url", &server.base_url()]);
+    resume.env("OPENAI_API_KEY", KEY);
     let resumed = Said::of(resume.output().unwrap());
     let resumed: Value = serde_json::from_str(&resumed.out).unwrap();
     assert_eq!(resumed["outcome"], "finished", "{resumed}");

@@ -52,7 +52,8 @@ fn a_server_that_is_not_trusted_is_asked_once() {
     assert_said!("tls_untrusted", format!("{}[exit {}]\n", &said.err[error..], said.code));
     // When it is trusted, the run goes on.
     let mut resume = place.command();
-    resume.args(["resume", "latest"]).env("OPENAI_API_KEY", KEY);
+    resume.args(["resume", "latest", "--base-url", &front.base_url()]);
+    resume.env("OPENAI_API_KEY", KEY);
     let resumed = Said::of(resume.env("SSL_CERT_FILE", pem("ca.pem")).output().unwrap());
     assert_eq!(resumed.code, 0, "{}", resumed.err);
     assert_eq!(server.received().len(), 6);

@@ -158,3 +158,33 @@ fn a_log_that_may_not_be_read() {
     allow(&place, ".", 0o555);
     assert_said!("unwritable_unreadable", session(&place, &["log", "verify"]));
 }
+
+/// A damaged WAL where nothing may be written is named, and nothing is made beside it.
+#[test]
+fn a_damaged_wal_is_only_reported() {
+    let place = place();
+    let writer = Connection::open(place.path("retold.db")).unwrap();
+    let _: i64 = writer.query_row("SELECT count(*) FROM events", [], |r| r.get(0)).unwrap();
+    place.ok("run small.yaml --quiet");
+    for ending in ["", "-wal", "-shm", "-mark"] {
+        let from = place.path(&format!("retold.db{ending}"));
+        fs::copy(from, place.path(&format!("copy.db{ending}"))).unwrap();
+    }
+    let mut wal = fs::read(place.path("copy.db-wal")).unwrap();
+    wal[20_000] ^= 1;
+    fs::write(place.path("copy.db-wal"), wal).unwrap();
+    let before = names(&place);
+    for (mode, folder) in [(0o444, 0o555), (0o666, 0o555)] {
+        allow(&place, "copy.db", mode);
+        allow(&place, ".", folder);
+        for (args, code) in [("log --log copy.db", 0), ("verify --log copy.db", 1)] {
+            let said = bound(&place, args);
+            let both = format!("{}{}", said.out, said.err);
+            assert_eq!(said.code, code, "{both}");
+            assert!(both.contains("the WAL is damaged (it could not be copied"), "{both}");
+            assert!(both.contains("frame 2 does not match its checksum"), "{both}");
+        }
+        allow(&place, ".", 0o755);
+        assert_eq!(names(&place), before);
+    }
+}

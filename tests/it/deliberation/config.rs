@@ -9,6 +9,7 @@ use crate::support::cli::Place;
 use crate::support::data::folder;
 
 #[test]
+#[cfg_attr(not(shared_data), ignore = "needs ../shared, which is not part of the repository")]
 fn the_original_configs_load_as_they_are() {
     let data = folder("deliberation");
     let mut files: Vec<_> =

@@ -47,6 +47,7 @@ fn language_detection_tells_english_from_others() {
 }
 
 #[test]
+#[cfg_attr(not(shared_data), ignore = "needs ../shared, which is not part of the repository")]
 fn real_personas_are_read_and_nearly_all_are_english() {
     let lines: Vec<String> =
         rows("personas", "persona-hub_tool.jsonl.gz").map(|row| row.to_string()).collect();
@@ -119,6 +120,7 @@ fn conditions_are_of_equal_size_and_in_random_order() {
 }
 
 #[test]
+#[cfg_attr(not(shared_data), ignore = "needs ../shared, which is not part of the repository")]
 fn the_enriched_personas_of_the_original_have_demographics_in_range() {
     let path = folder("deliberation").join("personas.json");
     let file: serde_json::Value =

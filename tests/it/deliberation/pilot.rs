@@ -47,6 +47,7 @@ fn assert_same(theirs: &Value, ours: &Value) {
 }
 
 #[test]
+#[cfg_attr(not(shared_data), ignore = "needs ../shared, which is not part of the repository")]
 fn summaries_of_real_pilots_are_recomputed() {
     for pilot in ["pilot_001", "test_full_001", "test_small_001"] {
         let theirs = json(&format!("{pilot}/summary.json"));
@@ -58,6 +59,7 @@ fn summaries_of_real_pilots_are_recomputed() {
 }
 
 #[test]
+#[cfg_attr(not(shared_data), ignore = "needs ../shared, which is not part of the repository")]
 fn clusters_of_a_real_pilot_are_recomputed() {
     let config = config("pilot_001");
     let mut theirs: BTreeMap<String, BTreeSet<BTreeSet<String>>> = BTreeMap::new();
@@ -89,6 +91,7 @@ fn clusters_of_a_real_pilot_are_recomputed() {
 }
 
 #[test]
+#[cfg_attr(not(shared_data), ignore = "needs ../shared, which is not part of the repository")]
 fn opposing_views_of_a_real_pilot_are_recomputed() {
     let config = config("pilot_001");
     let file = json("pilot_001/participants.json");

@@ -250,6 +250,7 @@ fn processes_that_add_at_the_same_time_lose_nothing() {
 }
 
 #[test]
+#[cfg_attr(not(shared_data), ignore = "needs ../shared, which is not part of the repository")]
 fn personas_of_original_studies_are_imported_once() {
     let place = Place::new();
     let data = folder("deliberation");

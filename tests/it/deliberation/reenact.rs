@@ -147,6 +147,7 @@ fn counted(pairs: &[(&str, u32)]) -> BTreeMap<String, u32> {
 const NUMBERS: &str = "the numbers in the ids of clusters, which may count in another order";
 
 #[test]
+#[cfg_attr(not(shared_data), ignore = "needs ../shared, which is not part of the repository")]
 fn a_pilot_with_everything_is_executed_again() {
     let again = again(&pilot("pilot_001"));
     again.assert_same_outputs(167, &["times", NUMBERS]);
@@ -174,6 +175,7 @@ fn a_pilot_with_everything_is_executed_again() {
 /// Every prompt is ours, rendered and kept: the words that the document's templates have, around the words
 /// that the files have.
 #[test]
+#[cfg_attr(not(shared_data), ignore = "needs ../shared, which is not part of the repository")]
 fn every_prompt_of_a_pilot_is_rendered_by_us() {
     let again = again(&pilot("pilot_001"));
     let mut reader = again.trial.log.reader().unwrap();
@@ -206,6 +208,7 @@ fn every_prompt_of_a_pilot_is_rendered_by_us() {
 }
 
 #[test]
+#[cfg_attr(not(shared_data), ignore = "needs ../shared, which is not part of the repository")]
 fn a_pilot_that_ended_early_is_executed_again() {
     let again = again(&pilot("test_small_001"));
     again.assert_same_outputs(149, &["times"]);
@@ -218,6 +221,7 @@ fn a_pilot_that_ended_early_is_executed_again() {
 }
 
 #[test]
+#[cfg_attr(not(shared_data), ignore = "needs ../shared, which is not part of the repository")]
 fn a_pilot_of_an_older_version_is_executed_as_far_as_it_was_kept() {
     let again = again(&pilot("test_full_001"));
     again.assert_same_outputs(153, &["times"]);

@@ -6,7 +6,7 @@ use std::time::Duration;
 use futures::FutureExt;
 use futures::future::join_all;
 use retold::model::openai::OpenAiSettings;
-use retold::model::{Content, Failure, FailureKind, Limits, OpenAi, Response, Throttle};
+use retold::model::{Content, Failure, FailureKind, Limits, NamedUrl, OpenAi, Response, Throttle};
 use retold::prompt::EmbeddingRequest;
 use serde_json::{Value, json};
 
@@ -131,7 +131,11 @@ fn a_caller_that_gives_up_does_not_take_others_along() {
 fn a_throttle_counts_requests_not_texts() {
     let server = Server::handler(vectors);
     let limits = Limits { concurrency: 1, min_interval_seconds: 0.05, ..Limits::default() };
-    let settings = OpenAiSettings { base_url: server.base_url(), key: None, timeout: PATIENCE };
+    let settings = OpenAiSettings {
+        base_url: NamedUrl::given(server.base_url()),
+        key: None,
+        timeout: PATIENCE,
+    };
     let throttle = Arc::new(Throttle::new(&limits).unwrap());
     let model = OpenAi::throttled(settings, throttle).unwrap();
     let start = tokio::time::Instant::now();

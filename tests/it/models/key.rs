@@ -3,8 +3,8 @@
 use std::io::Write;
 use std::sync::{Arc, Mutex};
 
-use retold::model::OpenAi;
 use retold::model::openai::OpenAiSettings;
+use retold::model::{NamedUrl, OpenAi};
 
 use super::{KEY, PATIENCE, ask, chat, openai};
 use crate::support::block_on;
@@ -98,6 +98,7 @@ fn assert_absent(text: &str, key: &str) {
 fn a_password_and_a_query_of_the_base_url_are_not_shown() {
     let server = Server::handler(|request| Reply::new(400, format!("{request:?}")));
     let base_url = format!("http://alice:hunter2%21@{}/v1/?api-key=q5ecre7query", server.address());
+    let base_url = NamedUrl::given(base_url);
     let settings = OpenAiSettings { base_url, key: None, timeout: PATIENCE };
     let model = OpenAi::new(settings).unwrap();
     let failure = block_on(ask(&model, &chat("2 + 2?"), 0)).unwrap_err();
@@ -111,6 +112,7 @@ fn a_password_and_a_query_of_the_base_url_are_not_shown() {
     // Nor when nobody is there to answer.
     let (base_url, _reserved) = nobody();
     let base_url = format!("{}?api-key=q5ecre7query", base_url.replace("//", "//alice:hunter2@"));
+    let base_url = NamedUrl::given(base_url);
     let model = OpenAi::new(OpenAiSettings { base_url, key: None, timeout: PATIENCE }).unwrap();
     let failure = block_on(ask(&model, &chat("2 + 2?"), 0)).unwrap_err();
     for secret in ["hunter2", "q5ecre7query"] {

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use retold::model::openai::OpenAiSettings;
-use retold::model::{Content, Failure, FailureKind, OpenAi};
+use retold::model::{Content, Failure, FailureKind, NamedUrl, OpenAi};
 
 use super::{PATIENCE, ask, chat, openai, openai_within};
 use crate::support::block_on;
@@ -127,6 +127,7 @@ fn slow_answers() {
 #[test]
 fn nobody_listens() {
     let (base_url, _reserved) = nobody();
+    let base_url = NamedUrl::given(base_url);
     let settings = OpenAiSettings { base_url, key: None, timeout: PATIENCE };
     let model = OpenAi::new(settings).unwrap();
     let failure = block_on(ask(&model, &chat("2 + 2?"), 0)).unwrap_err();

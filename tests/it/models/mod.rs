@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use retold::id::CallPath;
 use retold::model::openai::OpenAiSettings;
-use retold::model::{Ask, Failure, Model, OpenAi, Response};
+use retold::model::{Ask, Failure, Model, NamedUrl, OpenAi, Response};
 use retold::prompt::{ChatRequest, Message, Request, Role};
 
 use crate::support::server::Server;
@@ -28,7 +28,8 @@ fn openai(server: &Server) -> OpenAi {
 
 fn openai_within(server: &Server, timeout: Duration) -> OpenAi {
     let key = Some(KEY.into());
-    OpenAi::new(OpenAiSettings { base_url: server.base_url(), key, timeout }).unwrap()
+    OpenAi::new(OpenAiSettings { base_url: NamedUrl::given(server.base_url()), key, timeout })
+        .unwrap()
 }
 
 fn chat(text: &str) -> Request {

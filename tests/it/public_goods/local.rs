@@ -10,6 +10,7 @@ use crate::support::stops::stopped_import;
 /// Every folder comes out as it was: each value that its program took from an answer, and each payoff that it
 /// showed in a prompt. The prompts have the hashes of what was asked.
 #[test]
+#[cfg_attr(not(shared_data), ignore = "needs ../shared, which is not part of the repository")]
 fn all_local_models_games_come_out_as_they_were() {
     let place = Place::new();
     let (mut answers, mut compared, mut folders) = (0, 0, 0);
@@ -32,6 +33,7 @@ fn all_local_models_games_come_out_as_they_were() {
 
 /// Every prompt of a real folder, asked again, is the one in the folder, to the last byte.
 #[test]
+#[cfg_attr(not(shared_data), ignore = "needs ../shared, which is not part of the repository")]
 fn a_local_models_prompt_is_the_one_that_was_asked() {
     let name = "public_goods/local_model/output_persona_summary_learning_match/148_T/2602221509";
     let place = Place::new();

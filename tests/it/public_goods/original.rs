@@ -59,6 +59,7 @@ fn again(folder: &Path) -> Again {
 /// `check` lists what version 2 of the parsers changes: the same classes as on the bare answers, argued
 /// in `public_goods_parsers`.
 #[test]
+#[cfg_attr(not(shared_data), ignore = "needs ../shared, which is not part of the repository")]
 fn all_original_public_goods_runs_come_out_as_they_were() {
     let (mut exchanges, mut compared, mut rows) = (0, 0, 0);
     let mut notes: BTreeMap<String, usize> = BTreeMap::new();
@@ -89,6 +90,7 @@ fn all_original_public_goods_runs_come_out_as_they_were() {
 /// How often what a real reasoning announces is what its answer does. Not all differences are misreadings:
 /// where coins are withdrawn, some answers put what they mean to contribute into the tag.
 #[test]
+#[cfg_attr(not(shared_data), ignore = "needs ../shared, which is not part of the repository")]
 fn announced_and_made_contributions_of_real_answers() {
     let mut counts: BTreeMap<String, (u32, u32, u32)> = BTreeMap::new();
     for folder in folders() {

@@ -71,6 +71,7 @@ fn of<'a>(asked: &'a [(String, String, String)], call: &str) -> (&'a str, &'a st
 }
 
 #[test]
+#[cfg_attr(not(shared_data), ignore = "needs ../shared, which is not part of the repository")]
 fn the_documents_words_are_in_the_prompts_to_the_letter() {
     let document = document();
     assert_eq!(document.len(), 4, "{document:?}");

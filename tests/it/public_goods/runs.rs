@@ -84,7 +84,7 @@ fn every_design_of_public_goods_runs_replays_and_adds_up() {
         let files = outputs(&trial, experiment.as_ref());
         let text = |name: &str| {
             let file = files.iter().find(|file| file.name == name).unwrap();
-            String::from_utf8(file.bytes.clone()).unwrap()
+            String::from_utf8(file.content.bytes().unwrap()).unwrap()
         };
         assert!(text("game_log.csv").lines().count() > 2, "{design:?}");
         assert!(text("raw_responses.csv").lines().count() > 2, "{design:?}");
@@ -102,7 +102,7 @@ fn means_on_screen_are_those_of_the_tables() {
         let files = outputs(&trial, experiment.as_ref());
         let table = |name: &str| {
             let file = files.iter().find(|file| file.name == name).unwrap();
-            csv::rows_of(&String::from_utf8(file.bytes.clone()).unwrap())
+            csv::rows_of(&String::from_utf8(file.content.bytes().unwrap()).unwrap())
         };
         let is_contribution = |row: &&csv::Row| row["prompt_type"] == "contribution";
         let number = |row: &csv::Row, column: &str| -> f64 { row[column].parse().unwrap() };

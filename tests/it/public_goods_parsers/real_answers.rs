@@ -65,6 +65,7 @@ fn answers() -> Vec<Answer> {
 }
 
 #[test]
+#[cfg_attr(not(shared_data), ignore = "needs ../shared, which is not part of the repository")]
 fn version_1_is_the_documents_rule_on_all_984_public_goods_answers() {
     let answers = answers();
     assert_eq!(answers.len(), 984);
@@ -88,6 +89,7 @@ fn version_1_is_the_documents_rule_on_all_984_public_goods_answers() {
 /// The game's own step behind the parser: the allowed amount, and what stays in the pot. The
 /// earlier of the two collections logs 44 of its withdrawals as contributions, unturned.
 #[test]
+#[cfg_attr(not(shared_data), ignore = "needs ../shared, which is not part of the repository")]
 fn the_logged_public_goods_contributions_follow_from_the_parsed_ones() {
     let (mut count, mut unturned) = (0, 0);
     for answer in answers().iter().filter(|answer| answer.kind == "contribution") {
@@ -109,6 +111,7 @@ fn the_logged_public_goods_contributions_follow_from_the_parsed_ones() {
 }
 
 #[test]
+#[cfg_attr(not(shared_data), ignore = "needs ../shared, which is not part of the repository")]
 fn version_1_meets_the_29_public_goods_expectations() {
     let mut count = 0;
     for row in rows("public_goods", "unit_vectors.jsonl") {
@@ -144,6 +147,7 @@ fn version_1_meets_the_29_public_goods_expectations() {
 ///
 /// Where the value stays the same, the method does too.
 #[test]
+#[cfg_attr(not(shared_data), ignore = "needs ../shared, which is not part of the repository")]
 fn version_2_changes_14_public_goods_decisions() {
     let mut changes: BTreeMap<(&str, &str, &str), usize> = BTreeMap::new();
     for answer in answers() {
@@ -169,6 +173,7 @@ fn version_2_changes_14_public_goods_decisions() {
 
 /// The reasoning is there in every answer, and never part of a message.
 #[test]
+#[cfg_attr(not(shared_data), ignore = "needs ../shared, which is not part of the repository")]
 fn version_2_keeps_the_public_goods_reasoning_apart() {
     for answer in answers() {
         let parsed = answer.parse(2);
@@ -182,6 +187,7 @@ fn version_2_keeps_the_public_goods_reasoning_apart() {
 /// Local models: the first JSON object holds the value that their program logged, however many
 /// rounds the model invents behind it.
 #[test]
+#[cfg_attr(not(shared_data), ignore = "needs ../shared, which is not part of the repository")]
 fn local_models_answers_yield_the_logged_public_goods_values() {
     let (mut contributions, mut actions, mut folders) = (0, 0, 0);
     for folder in subfolders("public_goods/local_model", "config.json") {

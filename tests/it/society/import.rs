@@ -34,6 +34,7 @@ fn small() -> Vec<Value> {
 }
 
 #[test]
+#[cfg_attr(not(shared_data), ignore = "needs ../shared, which is not part of the repository")]
 fn the_real_logs_are_read_again_and_whatever_they_refused_is_rejected_with_a_reason() {
     let expected = [("haiku", 2598, 19, 1695, 1433, 1395), ("mistral", 1877, 363, 1088, 966, 960)];
     for (model, turns, refused, done_and_rejected, trades, open) in expected {

@@ -13,7 +13,7 @@ fn asked(trial: &Trial, call: &str) -> String {
     let mut reader = trial.log.reader().unwrap();
     let mut record = RunRecord::read(reader.as_mut(), trial.run).unwrap();
     let path = retold::id::CallPath::new(call).unwrap();
-    let prompt = record.exchanges().unwrap()[&(path, 0)].prompt;
+    let prompt = record.samples(&path).unwrap()[&0].prompt;
     drop(record);
     let request = reader.request(prompt).unwrap().unwrap();
     let body = request.body();
@@ -48,6 +48,7 @@ fn one_text_is_the_parts_joined() {
 
 /// Where the document stands beside the project: its sentences are in the templates, word for word.
 #[test]
+#[cfg_attr(not(shared_data), ignore = "needs ../shared, which is not part of the repository")]
 fn the_templates_are_the_documents_words() {
     let path = crate::support::shared_data("../sources/001_agent_society.md");
     let document = std::fs::read_to_string(path).unwrap();

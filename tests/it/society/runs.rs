@@ -123,11 +123,11 @@ fn outputs_hold_every_figure_of_the_run() {
         "invalid_actions.csv",
     ];
     assert_eq!(names, expected);
-    let summary: Value = serde_json::from_slice(&files[0].bytes).unwrap();
+    let summary: Value = serde_json::from_slice(&files[0].content.bytes().unwrap()).unwrap();
     assert_eq!(summary, ended.report.json);
     let mut csv: Vec<String> = Vec::new();
-    for OutputFile { name, bytes } in &files[1..] {
-        let text = String::from_utf8(bytes.clone()).unwrap();
+    for OutputFile { name, content } in &files[1..] {
+        let text = String::from_utf8(content.bytes().unwrap()).unwrap();
         let rows: Vec<&str> = text.lines().take(4).collect();
         csv.push(format!("{name}, {} lines\n{}", text.lines().count(), rows.join("\n")));
     }

@@ -32,6 +32,7 @@ fn class(reason: &str) -> &'static str {
 }
 
 #[test]
+#[cfg_attr(not(shared_data), ignore = "needs ../shared, which is not part of the repository")]
 fn every_action_that_the_real_society_rejected_is_rejected_with_a_reason() {
     let parser = parser(2, Params::default()).unwrap();
     let mut reasons: BTreeMap<&str, usize> = BTreeMap::new();
@@ -56,6 +57,7 @@ fn every_action_that_the_real_society_rejected_is_rejected_with_a_reason() {
 
 /// Copied notation, the fault of one of the two models, is told apart from a wrong choice.
 #[test]
+#[cfg_attr(not(shared_data), ignore = "needs ../shared, which is not part of the repository")]
 fn copied_notation_in_the_real_society_is_named_as_such() {
     let parser = parser(2, Params::default()).unwrap();
     let mut count = 0;
@@ -81,6 +83,7 @@ const LOST: (usize, usize, usize, usize) = (996, 143, 171, 2);
 /// What their world accepted and ours knows is accepted: talk as posts, and doing nothing. Version 1
 /// loses each text with a brace in it, for its braces must be flat.
 #[test]
+#[cfg_attr(not(shared_data), ignore = "needs ../shared, which is not part of the repository")]
 fn what_the_real_society_accepted_is_accepted_in_translation() {
     for (version, expected) in [(1, LOST), (2, (996, 314, 0, 2))] {
         let parser = parser(version, Params::default()).unwrap();

@@ -16,9 +16,20 @@ pub(crate) struct Process {
 
 /// Starts the test `name` as a process of its own with something to do.
 pub(crate) fn start(name: &str, task: &str, said: &Path) -> Process {
+    start_with(name, task, said, |_| {})
+}
+
+/// Starts it in surroundings of its own, too.
+pub(crate) fn start_with(
+    name: &str,
+    task: &str,
+    said: &Path,
+    surroundings: impl FnOnce(&mut Command),
+) -> Process {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command.args([name, "--exact", "--nocapture", "--test-threads=1"]).env(TASK, task);
     command.stdin(Stdio::null()).stdout(File::create(said).unwrap()).stderr(Stdio::null());
+    surroundings(&mut command);
     Process { child: command.spawn().unwrap(), said: said.to_owned() }
 }
 

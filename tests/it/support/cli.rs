@@ -122,9 +122,21 @@ impl Said {
         Said {
             code: output.status.code().unwrap_or(-1),
             out: String::from_utf8(output.stdout).unwrap(),
-            err: String::from_utf8(output.stderr).unwrap(),
+            err: without_progress(&String::from_utf8(output.stderr).unwrap()),
         }
     }
+}
+
+/// Leaves out lines of progress (`42 of 80 answers (52 %), 5 s left, 8/s, 0 failed`), which appear after five
+/// seconds: whether they do is the machine's affair.
+fn without_progress(err: &str) -> String {
+    let is_progress = |line: &str| {
+        line.contains(" answers")
+            && line.trim_end().ends_with(" failed")
+            && line.contains("/s, ")
+            && line.starts_with(|c: char| c.is_ascii_digit())
+    };
+    err.split_inclusive('\n').filter(|line| !is_progress(line)).collect()
 }
 
 /// Leaves out where in the log a decision is: with many calls at once that differs from run to run.
@@ -154,7 +166,7 @@ macro_rules! assert_said {
                 (r"head is [0-9a-f]{12}", "head is [hash]"),
                 (r#""(head|hash)":"[0-9a-f]{64}""#, "\"$1\":\"[hash]\""),
                 (r"\b[0-9a-f]{16}\b", "[run]"),
-                (r"(replay|check|show|export|resume|log|outputs) [0-9a-f]{4,8}\b(?:  )?", "$1 [run]"),
+                (r"(replay|check|show|export|resume|log|outputs|fork|abandon) [0-9a-f]{4,8}\b(?:  )?", "$1 [run]"),
                 (r"127\.0\.0\.1:\d+", "127.0.0.1:[port]"),
             ],
             omit_expression => true,

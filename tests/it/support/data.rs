@@ -16,8 +16,8 @@ pub(crate) fn folder(name: &str) -> PathBuf {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/data").join(name);
     assert!(
         path.is_dir(),
-        "needs ../shared/data ({name}): not found. This test compares with real data that is not \
-         part of the repository; without it, leave the test out by name (`-- --skip real_answers`)",
+        "needs ../shared/data ({name}), which is not part of the repository: mark the test \
+         `#[cfg_attr(not(shared_data), ignore = \"..\")]`",
     );
     path
 }

@@ -7,6 +7,7 @@ pub(crate) mod child;
 pub(crate) mod cli;
 pub(crate) mod csv;
 pub(crate) mod data;
+pub(crate) mod forge;
 pub(crate) mod server;
 pub(crate) mod tls;
 
@@ -28,12 +29,15 @@ pub(crate) fn block_on<F: Future>(future: F) -> F::Output {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(future)
 }
+pub(crate) mod forged;
 pub(crate) mod kills;
 pub(crate) mod logs;
+pub(crate) mod measured;
 pub(crate) mod mixed;
 pub(crate) mod oracle;
 pub(crate) mod rows;
 pub(crate) mod shape;
 pub(crate) mod stops;
+pub(crate) mod studies;
 pub(crate) mod tamper;
 pub(crate) mod trial;

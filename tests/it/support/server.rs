@@ -54,6 +54,8 @@ enum Manner {
     SlowBody(Duration),
     /// A wait before the first byte.
     SlowStart(Duration),
+    /// Its length is not announced: the connection's end is the body's.
+    Unannounced,
 }
 
 impl Reply {
@@ -107,6 +109,10 @@ impl Reply {
     pub(crate) fn slow_start(self, wait: Duration) -> Self {
         Reply { manner: Manner::SlowStart(wait), ..self }
     }
+
+    pub(crate) fn unannounced(self) -> Self {
+        Reply { manner: Manner::Unannounced, ..self }
+    }
 }
 
 type Handler = Box<dyn FnMut(&Received) -> Reply + Send>;
@@ -134,7 +140,22 @@ impl Server {
 
     /// Answers each request as the function says.
     pub(crate) fn handler(handler: impl FnMut(&Received) -> Reply + Send + 'static) -> Self {
-        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        Server::on(SocketAddr::from(([127, 0, 0, 1], 0)), handler)
+    }
+
+    /// The same at an address of one's own choice, once it is free.
+    pub(crate) fn on(
+        address: SocketAddr,
+        handler: impl FnMut(&Received) -> Reply + Send + 'static,
+    ) -> Self {
+        let bound = (0..500).find_map(|_| {
+            let listener = std::net::TcpListener::bind(address).ok();
+            if listener.is_none() {
+                std::thread::sleep(Duration::from_millis(10));
+            }
+            listener
+        });
+        let listener = bound.unwrap();
         listener.set_nonblocking(true).unwrap();
         let address = listener.local_addr().unwrap();
         let shared =
@@ -237,7 +258,11 @@ async fn send(stream: &mut TcpStream, reply: &Reply) -> std::io::Result<bool> {
         stream.set_zero_linger()?;
         return Ok(false);
     }
-    let mut head = format!("HTTP/1.1 {status} Status\r\ncontent-length: {}\r\n", body.len());
+    let mut head = format!("HTTP/1.1 {status} Status\r\n");
+    match manner {
+        Manner::Unannounced => head.push_str("connection: close\r\n"),
+        _ => head.push_str(&format!("content-length: {}\r\n", body.len())),
+    }
     for (name, value) in headers {
         head.push_str(&format!("{name}: {value}\r\n"));
     }
@@ -262,5 +287,5 @@ async fn send(stream: &mut TcpStream, reply: &Reply) -> std::io::Result<bool> {
         _ => {}
     }
     stream.write_all(rest).await?;
-    Ok(true)
+    Ok(!matches!(manner, Manner::Unannounced))
 }

@@ -34,6 +34,7 @@ pub(crate) const COLUMNS: &[(&str, &str, &[&str])] = &[
         "id",
         &["id", "kind", "time", "call", "sample", "request", "cause", "content", "body", "hash"],
     ),
+    ("ledger", "no", &["no", "what", "run", "seq", "head", "hash"]),
 ];
 
 /// The column that tells a row of a table.

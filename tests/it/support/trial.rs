@@ -58,6 +58,7 @@ impl Trial {
             model: self.model.clone().filter(|_| mode != Mode::Replay),
             retry: self.retry,
             throttle: Throttle::new(&self.limits).unwrap(),
+            prices: retold::model::Prices::default(),
             signal: self.signal.clone(),
             on_progress: Box::new(|_| {}),
         };

@@ -47,8 +47,9 @@ pub(super) fn text(pilot_id: &str, record: &RunRecord<'_>) -> Result<String, Out
             .map_err(|e| OutputError::Fact { number, reason: e.to_string() })?;
         diary.take(place.time, &fact);
     }
-    match record.finished {
-        Some(_) => diary.say(record.last, "INFO", "finished"),
+    match record.finished.as_ref().map(|finished| &finished.outcome) {
+        Some(outcome) if outcome.is_finished() => diary.say(record.last, "INFO", "finished"),
+        Some(other) => diary.say(record.last, "WARNING", other.as_str()),
         None => diary.say(record.last, "WARNING", "unfinished: this is as far as the log goes"),
     }
     Ok(diary.text)

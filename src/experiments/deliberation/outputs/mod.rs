@@ -71,10 +71,10 @@ impl Deliberation {
             OutputFile::json("checkpoint.json", &checkpoint)?,
             OutputFile::text("config.yaml", config::yaml(&self.config, record)?),
             OutputFile::text("experiment.log", diary::text(pilot_id, record)?),
-            OutputFile::table(&tables::participants(state)),
-            OutputFile::table(&tables::turns(state)),
-            OutputFile::table(&tables::votes(state)),
-            OutputFile::table(&tables::clusters(state)),
+            OutputFile::table(tables::participants(state)),
+            OutputFile::table(tables::turns(state)),
+            OutputFile::table(tables::votes(state)),
+            OutputFile::table(tables::clusters(state)),
         ])
     }
 }

@@ -152,9 +152,11 @@ impl Pool {
     }
 
     fn write(&self, path: &Path) -> std::io::Result<()> {
-        // One name, so that what a killed process left is written over: who writes holds the lock.
+        // One name, so that what a killed process left is replaced: the writer holds the lock.
         let part = beside(path, ".part");
-        let mut file = File::create(&part)?;
+        let _ = std::fs::remove_file(&part);
+        // Never through a link that was put there meanwhile.
+        let mut file = File::create_new(&part)?;
         let text = serde_json::to_string_pretty(&self.file)?;
         file.write_all(text.as_bytes())?;
         file.write_all(b"\n")?;

@@ -12,7 +12,7 @@ use super::source::{Collection, PersonaError};
 use crate::config::{ConfigError, ModelKind, beside};
 use crate::experiments::deliberation::{Config, Fact, Settings};
 use crate::experiments::random::shuffle;
-use crate::experiments::study::{Stored, Study};
+use crate::experiments::study::{SettingsOf, Stored, Study};
 use crate::run::{RunRecord, rng_for};
 
 /// What the pool gives to a run and gets from it.
@@ -141,22 +141,31 @@ fn select(
 }
 
 /// Puts the personas that a run has enriched into its pool; none if it does not use one, or nothing
-/// is new.
+/// is new. A pool that only the recorded settings of a run name is left alone: it could be any file.
 ///
 /// # Errors
 /// What cannot be read or written, in words.
-pub(in crate::experiments) fn store(record: &RunRecord<'_>) -> Result<Option<Stored>, String> {
+pub(in crate::experiments) fn store(
+    record: &RunRecord<'_>,
+    settings_of: SettingsOf,
+) -> Result<Stored, String> {
     let settings = Settings::deserialize(&record.started.settings["experiment"]);
     let config = settings.map_err(|e| e.to_string())?.config;
     let simulated = record.started.is_simulated();
     let made = made(record, simulated)?;
     if made.is_empty() {
-        return Ok(None);
+        return Ok(Stored::Nothing);
     }
     let path = config.pool();
+    if settings_of == SettingsOf::Run && path != Path::new(pool::DEFAULT) {
+        return Ok(Stored::NotNamed { what: "personas", path });
+    }
     let added = pool::add(&path, &made).map_err(|e| e.to_string())?.added;
     let what = if added == 1 { "persona" } else { "personas" };
-    Ok((added > 0).then_some(Stored { added, what, path }))
+    match added {
+        0 => Ok(Stored::Nothing),
+        added => Ok(Stored::Added { added, what, path }),
+    }
 }
 
 /// The personas that a run has enriched.

@@ -66,7 +66,8 @@ fn not_compared(files: &Files) -> Vec<String> {
 
 fn output(ours: &[OutputFile], name: &str) -> Result<Value, String> {
     let file = ours.iter().find(|file| file.name == name).ok_or("our run writes none")?;
-    serde_json::from_slice(&file.bytes).map_err(|e| format!("ours is no JSON: {e}"))
+    let bytes = file.content.bytes().map_err(|e| format!("ours cannot be read: {e}"))?;
+    serde_json::from_slice(&bytes).map_err(|e| format!("ours is no JSON: {e}"))
 }
 
 /// Every field of theirs; ours may have more, as long as they are empty.

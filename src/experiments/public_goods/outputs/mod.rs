@@ -80,10 +80,10 @@ pub(in crate::experiments) fn files(
             "config": config_json,
         }),
     )?];
-    files.extend(tables.iter().map(OutputFile::table));
+    files.extend(tables.into_iter().map(OutputFile::table));
     if !state.groups.is_empty() {
         let table = groups::reasoning_groups(&head, rules, state, &answers, record)?;
-        files.push(OutputFile::table(&table));
+        files.push(OutputFile::table(table));
     }
     Ok(files)
 }

@@ -239,8 +239,8 @@ fn texts(row: &Row<'_>, columns: &[&str]) -> Vec<String> {
 
 fn ours(files: &[OutputFile], name: &str) -> Result<Rows, ReenactError> {
     let file = files.iter().find(|file| file.name == name);
-    let bytes = file.map(|file| file.bytes.as_slice()).unwrap_or_default();
-    Rows::parse(&String::from_utf8_lossy(bytes), &format!("our {name}"), &[])
+    let bytes = file.and_then(|file| file.content.bytes().ok()).unwrap_or_default();
+    Rows::parse(&String::from_utf8_lossy(&bytes), &format!("our {name}"), &[])
 }
 
 /// The same number, to the last bit, or the same text.

@@ -1,5 +1,6 @@
 //! Messages, one player after the other.
 
+use crate::experiments::at_once::at_once;
 use crate::experiments::public_goods::ask::{Ask, Stage, is_usable};
 use crate::experiments::public_goods::experiment::PublicGoods;
 use crate::experiments::public_goods::facts::Fact;
@@ -18,7 +19,7 @@ impl PublicGoods {
                     (self.chat_request(run.state(), *turn)?, self.parsers.chat.clone());
                 Ok(Ask { turn: *turn, stage: Stage::Chat, request, parser })
             });
-            let asks = asks.collect::<Result<Vec<_>, Stop>>()?;
+            let asks = at_once(asks, |ask| &ask.request)?;
             for (turn, outcome) in self.ask(run, asks, is_usable).await? {
                 match outcome {
                     Ok(got) => {

@@ -2,6 +2,7 @@
 
 use super::reasoning::Reasons;
 use crate::content::Content;
+use crate::experiments::at_once::at_once;
 use crate::experiments::public_goods::ask::{Ask, Got, Outcome, Stage, is_usable};
 use crate::experiments::public_goods::experiment::PublicGoods;
 use crate::experiments::public_goods::facts::{Fact, Turn};
@@ -20,7 +21,7 @@ impl PublicGoods {
             let parser = self.parsers.contribution.clone();
             Ok(Ask { turn, stage: Stage::Contribution, request, parser })
         });
-        let asks = asks.collect::<Result<Vec<_>, Stop>>()?;
+        let asks = at_once(asks, |ask| &ask.request)?;
         let answers = match self.config.decision_apart {
             false => {
                 let answers = self.ask(run, asks, is_usable).await?;
@@ -78,7 +79,7 @@ impl PublicGoods {
             });
             Some(ask)
         });
-        let asks = asks.collect::<Result<Vec<_>, Stop>>()?;
+        let asks = at_once(asks, |ask| &ask.request)?;
         let mut amounts = self.ask(run, asks, is_usable).await?.into_iter().peekable();
         let mut decided = Vec::new();
         for (turn, first) in reasoned {

@@ -1,5 +1,6 @@
 //! Punishment or reward, all at once.
 
+use crate::experiments::at_once::at_once;
 use crate::experiments::public_goods::ask::{Ask, Stage, is_usable};
 use crate::experiments::public_goods::experiment::PublicGoods;
 use crate::experiments::public_goods::facts::{Fact, Turn};
@@ -19,7 +20,7 @@ impl PublicGoods {
             let request = self.redistribution_request(run.state(), turn);
             Some(request.map(|request| Ask { turn, stage: Stage::Redistribution, request, parser }))
         });
-        let asks = asks.collect::<Result<Vec<_>, Stop>>()?;
+        let asks = at_once(asks, |ask| &ask.request)?;
         for (turn, outcome) in self.ask(run, asks, is_usable).await? {
             let got = match outcome {
                 Ok(got) => got,

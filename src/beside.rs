@@ -1,0 +1,257 @@
+//! Files that the program makes beside a file of the user's: a lease, a mark, a lock.
+//!
+//! Their names can be guessed, so anybody who may write in the folder can put something there first: a
+//! link to a file that would then be truncated, a second name of the log itself, a device. Such a thing is
+//! refused and left as it is. What is opened is a regular file with one name, made by somebody who may
+//! write the file that it stands beside.
+
+use std::fs::{File, OpenOptions};
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+/// Why a file beside another is not used.
+#[derive(Debug, thiserror::Error)]
+pub enum BesideError {
+    /// A symbolic link.
+    #[error("{path} is a link, and a link is not followed there")]
+    Link {
+        /// Where.
+        path: String,
+    },
+    /// A folder, a device, a pipe.
+    #[error("{path} is not a regular file")]
+    NotAFile {
+        /// Where.
+        path: String,
+    },
+    /// A hard link: to write here would change a file elsewhere.
+    #[error("{path} is a file that also has another name ({names} in all)")]
+    ManyNames {
+        /// Where.
+        path: String,
+        /// How many names it has.
+        names: u64,
+    },
+    /// Made by somebody who may not write the file that it stands beside.
+    #[error("{path} belongs to another user (uid {owner})")]
+    Foreign {
+        /// Where.
+        path: String,
+        /// The user's number.
+        owner: u32,
+    },
+    /// The system refused.
+    #[error("cannot open {path}: {source}")]
+    Io {
+        /// Where.
+        path: String,
+        /// What the system says.
+        source: std::io::Error,
+    },
+}
+
+/// The path of a file beside another: its path with something appended to the name.
+pub fn path(of: &Path, suffix: &str) -> PathBuf {
+    let mut name = of.as_os_str().to_owned();
+    name.push(suffix);
+    PathBuf::from(name)
+}
+
+/// Opens the file beside another for reading and writing; makes it, empty and with the same permissions, if
+/// there is none. `of` should be canonical, so that all agree on the name.
+///
+/// # Errors
+/// [`BesideError`]; nothing was changed.
+pub fn open(of: &Path, suffix: &str) -> Result<File, BesideError> {
+    let path = path(of, suffix);
+    loop {
+        match make(of, &path) {
+            Err(e) if e.kind() == ErrorKind::AlreadyExists => {}
+            made => return made.map_err(|source| io(&path, source)),
+        }
+        // Another process may remove it between the two.
+        if let Some(file) = existing(of, &path, true)? {
+            return Ok(file);
+        }
+    }
+}
+
+/// Opens the file beside another for reading only; `None` if there is none.
+///
+/// # Errors
+/// [`BesideError`].
+pub fn read(of: &Path, suffix: &str) -> Result<Option<File>, BesideError> {
+    existing(of, &path(of, suffix), false)
+}
+
+fn io(path: &Path, source: std::io::Error) -> BesideError {
+    BesideError::Io { path: path.display().to_string(), source }
+}
+
+/// Makes a file; never opens one that is there, nor what a link leads to.
+#[cfg(unix)]
+fn make(of: &Path, path: &Path) -> std::io::Result<File> {
+    use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
+    let mode = std::fs::metadata(of)?.mode() & 0o666;
+    let file = OpenOptions::new().read(true).write(true).create_new(true).mode(mode).open(path)?;
+    // Those who share the file share this one, whatever the umask of the first of them.
+    let _ = file.set_permissions(std::fs::Permissions::from_mode(mode));
+    Ok(file)
+}
+
+#[cfg(not(unix))]
+fn make(_of: &Path, path: &Path) -> std::io::Result<File> {
+    OpenOptions::new().read(true).write(true).create_new(true).open(path)
+}
+
+/// Opens a file that is there and is what it should be; `None` if there is none.
+#[cfg(unix)]
+fn existing(of: &Path, path: &Path, write: bool) -> Result<Option<File>, BesideError> {
+    use rustix::fs::{Mode, OFlags};
+    // Looked at before it is opened: closing a second descriptor of the log itself, under whatever name,
+    // would drop SQLite's locks on it.
+    match path.symlink_metadata() {
+        Ok(found) => checked(of, path, &found)?,
+        Err(e) if e.kind() == ErrorKind::NotFound => return Ok(None),
+        Err(source) => return Err(io(path, source)),
+    }
+    let access = if write { OFlags::RDWR } else { OFlags::RDONLY };
+    let flags = access | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NOCTTY | OFlags::NONBLOCK;
+    let file = match rustix::fs::open(path, flags, Mode::empty()) {
+        Ok(file) => File::from(file),
+        Err(rustix::io::Errno::NOENT) => return Ok(None),
+        Err(rustix::io::Errno::LOOP) => {
+            return Err(BesideError::Link { path: path.display().to_string() });
+        }
+        Err(e) => return Err(io(path, e.into())),
+    };
+    // It may have been changed for another in between.
+    checked(of, path, &file.metadata().map_err(|e| io(path, e))?)?;
+    Ok(Some(file))
+}
+
+#[cfg(not(unix))]
+fn existing(_of: &Path, path: &Path, write: bool) -> Result<Option<File>, BesideError> {
+    let shown = path.display().to_string();
+    match path.symlink_metadata() {
+        Ok(found) if found.is_symlink() => return Err(BesideError::Link { path: shown }),
+        Ok(found) if !found.is_file() => return Err(BesideError::NotAFile { path: shown }),
+        Ok(_) => {}
+        Err(e) if e.kind() == ErrorKind::NotFound => return Ok(None),
+        Err(source) => return Err(io(path, source)),
+    }
+    match OpenOptions::new().read(true).write(write).open(path) {
+        Ok(file) => Ok(Some(file)),
+        Err(e) if e.kind() == ErrorKind::NotFound => Ok(None),
+        Err(source) => Err(io(path, source)),
+    }
+}
+
+#[cfg(unix)]
+fn checked(of: &Path, path: &Path, found: &std::fs::Metadata) -> Result<(), BesideError> {
+    use std::os::unix::fs::MetadataExt;
+    let path = || path.display().to_string();
+    if found.is_symlink() {
+        return Err(BesideError::Link { path: path() });
+    }
+    if !found.is_file() {
+        return Err(BesideError::NotAFile { path: path() });
+    }
+    // A file without any name was just removed by another process; the code that locks it checks for that.
+    if found.nlink() > 1 {
+        return Err(BesideError::ManyNames { path: path(), names: found.nlink() });
+    }
+    let shared = std::fs::metadata(of).map_err(|source| io(of, source))?;
+    let shared = Owned { user: shared.uid(), group: shared.gid(), mode: shared.mode() };
+    let us = rustix::process::geteuid().as_raw();
+    match is_trusted((found.uid(), found.gid()), &shared, us) {
+        true => Ok(()),
+        false => Err(BesideError::Foreign { path: path(), owner: found.uid() }),
+    }
+}
+
+/// Whose a file is, and who may write it.
+#[cfg(unix)]
+struct Owned {
+    user: u32,
+    group: u32,
+    mode: u32,
+}
+
+/// Whether a file was made by us or by somebody who may write the shared file anyway.
+#[cfg(unix)]
+fn is_trusted((user, group): (u32, u32), shared: &Owned, us: u32) -> bool {
+    let by_group = shared.mode & 0o020 != 0 && group == shared.group;
+    let by_all = shared.mode & 0o002 != 0;
+    user == us || user == shared.user || by_group || by_all
+}
+
+#[cfg(test)]
+#[cfg(unix)]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::{PermissionsExt, symlink};
+
+    use super::*;
+
+    fn log() -> (tempfile::TempDir, PathBuf) {
+        let folder = tempfile::tempdir().expect("a folder");
+        let log = folder.path().canonicalize().expect("a path").join("log.db");
+        fs::write(&log, "the log").expect("written");
+        (folder, log)
+    }
+
+    fn refused(log: &Path) -> String {
+        let opened = open(log, ".lock").expect_err("it must not be opened").to_string();
+        let read = read(log, ".lock").expect_err("nor read").to_string();
+        assert_eq!(opened, read);
+        opened.replace(&*log.to_string_lossy(), "LOG")
+    }
+
+    #[test]
+    fn it_is_made_once_and_shared_like_the_file_it_stands_beside() {
+        let (_folder, log) = log();
+        fs::set_permissions(&log, fs::Permissions::from_mode(0o660)).expect("changed");
+        assert!(read(&log, ".lock").expect("readable").is_none(), "reading makes nothing");
+        drop(open(&log, ".lock").expect("made"));
+        let mode = fs::metadata(path(&log, ".lock")).expect("there").permissions().mode();
+        assert_eq!(mode & 0o777, 0o660);
+        fs::write(path(&log, ".lock"), "kept").expect("written");
+        drop(open(&log, ".lock").expect("opened"));
+        assert_eq!(fs::read_to_string(path(&log, ".lock")).expect("readable"), "kept");
+        assert!(read(&log, ".lock").expect("readable").is_some());
+    }
+
+    #[test]
+    fn what_was_planted_there_is_refused_and_left_alone() {
+        let mut said = Vec::new();
+        for planted in ["link", "dangling link", "hard link", "folder", "socket"] {
+            let (folder, log) = log();
+            let (victim, place) = (folder.path().join("victim"), path(&log, ".lock"));
+            fs::write(&victim, "precious").expect("written");
+            match planted {
+                "link" => symlink(&victim, &place).expect("planted"),
+                "dangling link" => symlink(folder.path().join("new"), &place).expect("planted"),
+                "hard link" => fs::hard_link(&log, &place).expect("planted"),
+                "folder" => fs::create_dir(&place).expect("planted"),
+                _ => drop(std::os::unix::net::UnixListener::bind(&place).expect("planted")),
+            }
+            said.push(format!("{planted}: {}", refused(&log)));
+            assert_eq!(fs::read_to_string(&victim).expect("readable"), "precious");
+            assert_eq!(fs::read_to_string(&log).expect("readable"), "the log");
+            assert!(!folder.path().join("new").exists());
+        }
+        insta::assert_snapshot!(said.join("\n"));
+    }
+
+    #[test]
+    fn whoever_may_write_the_log_may_have_made_the_file_beside_it() {
+        let shared = |mode| Owned { user: 1, group: 10, mode };
+        assert!(is_trusted((7, 70), &shared(0o600), 7), "our own");
+        assert!(is_trusted((1, 70), &shared(0o600), 7), "the owner's");
+        assert!(!is_trusted((2, 10), &shared(0o640), 7), "a stranger's");
+        assert!(is_trusted((2, 10), &shared(0o660), 7), "a colleague's");
+        assert!(!is_trusted((2, 20), &shared(0o660), 7), "of no colleague");
+        assert!(is_trusted((2, 20), &shared(0o666), 7), "a log for all");
+    }
+}

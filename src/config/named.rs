@@ -1,0 +1,72 @@
+//! Settings that choose whom we talk to and what we read, with who made the choice.
+//!
+//! The same types are read from a config that the user gives to this invocation and from the settings of
+//! a run, which may come from anybody. So what is read was chosen by nobody yet; only the reading of a
+//! config ([`ModelConfig::named_by_config`](super::ModelConfig::named_by_config)) and a flag make it the
+//! user's.
+
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use crate::model::{NamedUrl, without_secrets};
+
+/// Where an API is, and who says so.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum BaseUrl {
+    /// Nobody: it is where the program's default is.
+    #[default]
+    BuiltIn,
+    /// The user, in this invocation.
+    Named(NamedUrl),
+    /// A file that may come from anybody, such as the recorded settings of a run. Nothing is sent there.
+    Recorded(String),
+}
+
+impl Serialize for BaseUrl {
+    /// As it is recorded: without secrets.
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let url = match self {
+            BaseUrl::BuiltIn => without_secrets(NamedUrl::openai().as_str()),
+            BaseUrl::Named(url) => without_secrets(url.as_str()),
+            BaseUrl::Recorded(url) => without_secrets(url),
+        };
+        serializer.serialize_str(&url)
+    }
+}
+
+impl<'de> Deserialize<'de> for BaseUrl {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer).map(BaseUrl::Recorded)
+    }
+}
+
+/// A file to answer from, and who names it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum AnswersFile {
+    /// The user, in this invocation.
+    Named(PathBuf),
+    /// A file that may come from anybody. It is not read.
+    Recorded(PathBuf),
+}
+
+impl AnswersFile {
+    /// The path, whoever names it.
+    pub fn path(&self) -> &Path {
+        match self {
+            AnswersFile::Named(path) | AnswersFile::Recorded(path) => path,
+        }
+    }
+}
+
+impl Serialize for AnswersFile {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.path().serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for AnswersFile {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        PathBuf::deserialize(deserializer).map(AnswersFile::Recorded)
+    }
+}

@@ -1,0 +1,175 @@
+//! Files and folders that are written beside their place and moved there when they are complete.
+//!
+//! A draft is locked while it is written, so that what a killed process left can be told from what another one is
+//! writing: whoever next writes to the same place removes the former.
+
+use std::ffi::{OsStr, OsString};
+use std::fs::{self, File, OpenOptions};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// A draft that was touched more recently may be one that is just being made and not locked yet.
+const SETTLED: Duration = Duration::from_secs(10);
+
+/// An unfinished file or folder; removed when dropped, unless it was moved into place.
+pub(crate) struct Draft {
+    path: PathBuf,
+    /// Held while it is written. A system without locks has none.
+    _lock: Option<File>,
+}
+
+impl Draft {
+    /// Makes a file for what will be at `path`, open for writing.
+    pub(crate) fn file(path: &Path) -> io::Result<(Draft, File)> {
+        let draft = new_name(path)?;
+        let file = OpenOptions::new().write(true).create_new(true).open(&draft)?;
+        let lock = file.try_clone().ok().filter(|lock| lock.try_lock().is_ok());
+        Ok((Draft { path: draft, _lock: lock }, file))
+    }
+
+    /// Makes a folder for what will be at `path`.
+    pub(crate) fn folder(path: &Path) -> io::Result<Draft> {
+        let draft = new_name(path)?;
+        match fs::create_dir(&draft) {
+            Err(e) if e.kind() == io::ErrorKind::NotFound => {
+                fs::create_dir_all(folder_of(path))?;
+                // What is there by now may be a link, and is not followed.
+                fs::create_dir(&draft)?;
+            }
+            made => made?,
+        }
+        let lock = File::open(&draft).ok().filter(|lock| lock.try_lock().is_ok());
+        Ok(Draft { path: draft, _lock: lock })
+    }
+
+    /// Where it is.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
+impl Drop for Draft {
+    fn drop(&mut self) {
+        remove(&self.path);
+    }
+}
+
+/// Removes what is there. Nothing can be done about a failure, and a finished draft is gone already.
+fn remove(path: &Path) {
+    let _ = match path.symlink_metadata().is_ok_and(|about| about.is_dir()) {
+        true => fs::remove_dir_all(path),
+        false => fs::remove_file(path),
+    };
+}
+
+/// A name in the same folder, for a rename does not cross file systems; drafts of dead processes go first.
+fn new_name(path: &Path) -> io::Result<PathBuf> {
+    let name = path.file_name().ok_or_else(|| io::Error::other("the path names no file"))?;
+    sweep(path, name);
+    let mut random = [0u8; 8];
+    getrandom::fill(&mut random).map_err(|e| io::Error::other(e.to_string()))?;
+    let mut draft = begin(name);
+    draft.push(format!("{:016x}{END}", u64::from_le_bytes(random)));
+    Ok(folder_of(path).join(draft))
+}
+
+const END: &str = ".part";
+
+fn begin(name: &OsStr) -> OsString {
+    let mut begin = OsString::from(".");
+    begin.push(name);
+    begin.push(".");
+    begin
+}
+
+/// Removes the drafts for the same place whose process is dead: those that nobody has locked.
+fn sweep(path: &Path, name: &OsStr) {
+    let Ok(entries) = fs::read_dir(folder_of(path)) else { return };
+    let begin = begin(name);
+    for entry in entries.flatten() {
+        let name = entry.file_name();
+        let rest = name.as_encoded_bytes().strip_prefix(begin.as_encoded_bytes());
+        let random = rest.and_then(|rest| rest.strip_suffix(END.as_bytes()));
+        let is_draft =
+            |random: &[u8]| random.len() == 16 && random.iter().all(u8::is_ascii_hexdigit);
+        if random.is_some_and(is_draft) && is_left(&entry) {
+            remove(&entry.path());
+        }
+    }
+}
+
+/// Whether nobody writes a draft any more. A link is none of ours.
+fn is_left(entry: &fs::DirEntry) -> bool {
+    let Ok(about) = entry.metadata() else { return false };
+    let age = about.modified().ok().and_then(|at| at.elapsed().ok());
+    if about.is_symlink() || !(about.is_file() || about.is_dir()) || age.is_none_or(|a| a < SETTLED)
+    {
+        return false;
+    }
+    File::open(entry.path()).is_ok_and(|file| file.try_lock().is_ok())
+}
+
+/// The folder that a path is in.
+pub(crate) fn folder_of(path: &Path) -> &Path {
+    match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn age(path: &Path) {
+        let then = std::time::SystemTime::UNIX_EPOCH + Duration::from_secs(1_700_000_000);
+        File::open(path).unwrap().set_modified(then).unwrap();
+    }
+
+    #[test]
+    fn what_a_dead_process_left_is_removed_and_nothing_else() {
+        let place = tempfile::tempdir().unwrap();
+        let path = place.path().join("run.jsonl");
+        let beside = |name: &str| {
+            let file = place.path().join(name);
+            fs::write(&file, "x").unwrap();
+            age(&file);
+            file
+        };
+        let dead = beside(".run.jsonl.0123456789abcdef.part");
+        let others = [
+            beside(".run.jsonl.0123456789abcdef.bak"),
+            beside(".other.jsonl.0123456789abcdef.part"),
+            beside(".run.jsonl.mine.part"),
+            beside("run.jsonl.0123456789abcdef.part"),
+        ];
+        let (live, _file) = Draft::file(&path).unwrap();
+        age(live.path());
+        assert!(!dead.exists());
+        let young = place.path().join(".run.jsonl.0123456789abcdee.part");
+        fs::write(&young, "x").unwrap();
+        drop(Draft::file(&path).unwrap());
+        for kept in others.iter().chain([&young]).map(PathBuf::as_path).chain([live.path()]) {
+            assert!(kept.exists(), "{}", kept.display());
+        }
+    }
+
+    #[test]
+    fn so_are_folders() {
+        let place = tempfile::tempdir().unwrap();
+        let path = place.path().join("study");
+        let dead = place.path().join(".study.0123456789abcdef.part");
+        fs::create_dir(&dead).unwrap();
+        fs::write(dead.join("votes.csv"), "x").unwrap();
+        age(&dead);
+        let live = Draft::folder(&path).unwrap();
+        age(live.path());
+        drop(Draft::folder(&path).unwrap());
+        assert!(!dead.exists());
+        assert!(live.path().exists());
+        fs::rename(live.path(), &path).unwrap();
+        drop(live);
+        assert!(path.exists());
+    }
+}

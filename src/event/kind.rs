@@ -1,0 +1,27 @@
+//! The names of the kinds this release writes, as SQL and other readers see them.
+
+pub(crate) const RUN_STARTED: &str = "RunStarted";
+pub(crate) const RUN_RESUMED: &str = "RunResumed";
+pub(crate) const REQUEST_SENT: &str = "RequestSent";
+pub(crate) const RESPONSE_RECEIVED: &str = "ResponseReceived";
+pub(crate) const ATTEMPT_FAILED: &str = "AttemptFailed";
+pub(crate) const ANSWER_REUSED: &str = "AnswerReused";
+pub(crate) const DECISION_MADE: &str = "DecisionMade";
+pub(crate) const OCCURRED: &str = "Occurred";
+pub(crate) const RUN_FINISHED: &str = "RunFinished";
+
+/// The version of every kind's body. A kind in another version is as unknown as another kind.
+pub(crate) const VERSION: u32 = 1;
+
+/// All of them.
+pub(crate) const KINDS: &[&str] = &[
+    RUN_STARTED,
+    RUN_RESUMED,
+    REQUEST_SENT,
+    RESPONSE_RECEIVED,
+    ATTEMPT_FAILED,
+    ANSWER_REUSED,
+    DECISION_MADE,
+    OCCURRED,
+    RUN_FINISHED,
+];

@@ -1,0 +1,47 @@
+//! The requests that were met last: many samples of one prompt follow each other.
+
+use crate::id::PromptHash;
+use crate::log::{LogError, Reader};
+use crate::lookup::LookupMap;
+use crate::prompt::Request;
+
+/// How many bytes of requests are kept ready.
+const BYTES: usize = 8 << 20;
+
+/// Requests by their hash.
+#[derive(Default)]
+pub(super) struct Requests {
+    known: LookupMap<PromptHash, Request>,
+    bytes: usize,
+}
+
+impl Requests {
+    /// A request that was met.
+    pub(super) fn get(&self, prompt: PromptHash) -> Option<Request> {
+        self.known.get(&prompt).cloned()
+    }
+
+    /// Keeps one.
+    pub(super) fn put(&mut self, request: &Request) {
+        if self.bytes > BYTES {
+            self.known.clear();
+            self.bytes = 0;
+        }
+        self.bytes += request.canonical().len();
+        self.known.insert(request.hash(), request.clone());
+    }
+
+    /// One that was met, or the log's.
+    pub(super) fn of(
+        &mut self,
+        reader: &mut dyn Reader,
+        prompt: PromptHash,
+    ) -> Result<Option<Request>, LogError> {
+        if let Some(request) = self.get(prompt) {
+            return Ok(Some(request));
+        }
+        let request = reader.request(prompt)?;
+        request.iter().for_each(|request| self.put(request));
+        Ok(request)
+    }
+}

@@ -1,0 +1,39 @@
+//! Reading events here and there.
+
+use crate::event::StoredEvent;
+use crate::id::{RunId, Seq};
+use crate::log::backend::Reader;
+use crate::log::error::LogError;
+
+/// How many events are read together where many of them are wanted: reading one alone takes as long as some
+/// ten of those that follow it.
+const TOGETHER: usize = 256;
+
+/// Hands on the events of a run at some places, in order; the places must be, too. One that is not there
+/// is left out.
+///
+/// # Errors
+/// [`LogError`] if one cannot be read, or whatever `each` raises.
+pub fn each_event_at<E: From<LogError>>(
+    reader: &mut dyn Reader,
+    run: RunId,
+    places: &[Seq],
+    mut each: impl FnMut(StoredEvent) -> Result<(), E>,
+) -> Result<(), E> {
+    let mut left = places;
+    while let Some(next) = left.first() {
+        let end = next.0.saturating_add(TOGETHER as u64);
+        let near = left.partition_point(|seq| seq.0 < end);
+        let limit = if near * 16 > TOGETHER { TOGETHER } else { 1 };
+        let events = reader.events(run, Seq(next.0.saturating_sub(1)), limit)?;
+        let newest = events.last().map_or(*next, |event| event.seq.max(*next));
+        for event in events {
+            if left.first() == Some(&event.seq) {
+                left = left.get(1..).unwrap_or_default();
+                each(event)?;
+            }
+        }
+        left = left.get(left.partition_point(|seq| *seq <= newest)..).unwrap_or_default();
+    }
+    Ok(())
+}

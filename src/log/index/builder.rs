@@ -1,0 +1,218 @@
+//! Making a piece.
+
+use std::collections::BTreeMap;
+
+use serde_json::json;
+
+use super::codec::put;
+use super::strings::{BEGINNING, each_string, hash, key};
+use super::{Section, place};
+use crate::content::Content;
+use crate::event::{NewEvent, StoredEvent, causes_and_fact, kind};
+use crate::id::{CallPath, Seq};
+
+/// What an index takes of an event.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::log) struct Entry<'a> {
+    pub(in crate::log) kind: &'a str,
+    pub(in crate::log) version: u32,
+    pub(in crate::log) call: Option<&'a str>,
+    pub(in crate::log) cause: Option<Seq>,
+    /// Empty of a vector.
+    pub(in crate::log) text: &'a str,
+    pub(in crate::log) body: &'a str,
+}
+
+impl<'a> From<&'a NewEvent> for Entry<'a> {
+    fn from(event: &'a NewEvent) -> Self {
+        Entry {
+            kind: &event.kind,
+            version: event.version,
+            call: event.call.as_ref().map(CallPath::as_str),
+            cause: event.cause,
+            text: event.content.as_ref().map_or("", Content::text),
+            body: &event.body,
+        }
+    }
+}
+
+impl<'a> From<&'a StoredEvent> for Entry<'a> {
+    fn from(event: &'a StoredEvent) -> Self {
+        Entry {
+            kind: &event.kind,
+            version: event.version,
+            call: event.call.as_ref().map(CallPath::as_str),
+            cause: event.cause,
+            text: event.content.as_ref().map_or("", Content::text),
+            body: &event.body,
+        }
+    }
+}
+
+/// A piece: what each section says.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(in crate::log) struct Piece {
+    sections: BTreeMap<i64, Vec<u8>>,
+}
+
+impl Piece {
+    pub(in crate::log) fn section(&self, section: Section) -> &[u8] {
+        self.sections.get(&section.number()).map_or(&[], Vec::as_slice)
+    }
+}
+
+/// Makes a piece from its events, in order.
+#[derive(Debug, Default)]
+pub(in crate::log) struct Builder {
+    events: BTreeMap<String, u64>,
+    /// The kinds of questions in the order in which they were met, and how many there are of each.
+    kinds: Vec<u64>,
+    kind_numbers: BTreeMap<String, usize>,
+    facts: Vec<u64>,
+    /// Hash, number of the kind, place.
+    calls: Vec<(u32, usize, u64)>,
+    /// First and last cause, place.
+    causes: Vec<(u64, u64, u64)>,
+    texts: Vec<(u32, u64)>,
+    /// The last call: the number of its kind, and the hashes of its parts. Many samples of one call follow
+    /// each other.
+    last: Option<(String, usize, Vec<u32>)>,
+}
+
+impl Builder {
+    /// Adds the next event.
+    pub(in crate::log) fn add(&mut self, seq: Seq, entry: Entry<'_>) {
+        let (_, at) = place(seq);
+        let Entry { kind: name, version, call, cause, text, body } = entry;
+        self.count(name, version);
+        if let Some(call) = call {
+            self.call(call, at);
+        }
+        if let Some(cause) = cause {
+            self.causes.push((cause.0, cause.0, at));
+        }
+        if version != kind::VERSION {
+            return;
+        }
+        match name {
+            kind::RESPONSE_RECEIVED | kind::ANSWER_REUSED => {
+                let text = text.trim();
+                if text.len() >= BEGINNING {
+                    self.texts.push((key(text), at));
+                }
+            }
+            // No text in a short body is long enough.
+            kind::DECISION_MADE if body.len() > BEGINNING => each_string(body, |found| {
+                if found.key == Some("value") && found.text.len() >= BEGINNING {
+                    self.texts.push((key(&found.text), at));
+                }
+            }),
+            kind::OCCURRED => {
+                self.facts.push(at);
+                let Some((causes, fact)) = causes_and_fact(body) else { return };
+                self.causes.extend(causes.into_iter().map(|(first, last)| (first, last, at)));
+                each_string(fact, |found| {
+                    if found.is_own || found.text.len() >= BEGINNING {
+                        self.texts.push((key(&found.text), at));
+                    }
+                });
+            }
+            _ => {}
+        }
+    }
+
+    fn count(&mut self, name: &str, version: u32) {
+        match self.events.get_mut(name) {
+            Some(count) if version == kind::VERSION => *count += 1,
+            _ => *self.events.entry(kind_name(name, version)).or_default() += 1,
+        }
+    }
+
+    fn call(&mut self, call: &str, at: u64) {
+        if self.last.as_ref().is_none_or(|(last, ..)| last != call) {
+            let (kind, parts) = kind_and_parts(call);
+            let next = self.kinds.len();
+            let number = *self.kind_numbers.entry(kind).or_insert(next);
+            if number == next {
+                self.kinds.push(0);
+            }
+            self.last = Some((call.to_owned(), number, parts));
+        }
+        if let Some((_, number, parts)) = &self.last {
+            self.kinds[*number] += 1;
+            self.calls.extend(parts.iter().map(|part| (*part, *number, at)));
+        }
+    }
+
+    /// The piece of the events that were added.
+    pub(in crate::log) fn finish(self) -> Piece {
+        let Builder {
+            events, kinds, kind_numbers, facts, mut calls, mut causes, mut texts, ..
+        } = self;
+        // Numbers follow the names, so that a piece is the same whatever was met first.
+        let mut sorted = vec![0; kinds.len()];
+        for (place, number) in kind_numbers.values().enumerate() {
+            sorted[*number] = place as u64;
+        }
+        let counts: BTreeMap<&str, u64> =
+            kind_numbers.iter().map(|(kind, number)| (&**kind, kinds[*number])).collect();
+        let census = json!({"calls": counts, "events": events}).to_string().into_bytes();
+        calls.sort_unstable_by_key(|(hash, number, at)| (*hash, sorted[*number], *at));
+        causes.sort_unstable();
+        texts.sort_unstable();
+        texts.dedup();
+        let facts = rising(facts.into_iter().map(|at| (at, [])));
+        let calls = calls.into_iter();
+        let calls = rising(calls.map(|(hash, number, at)| (u64::from(hash), [sorted[number], at])));
+        let causes = causes.into_iter();
+        let causes = rising(causes.map(|(first, last, at)| (first, [last - first, at])));
+        let texts = rising(texts.into_iter().map(|(hash, at)| (u64::from(hash), [at])));
+        let all = [census, facts, calls, causes, texts];
+        Piece { sections: Section::ALL.map(Section::number).into_iter().zip(all).collect() }
+    }
+}
+
+/// Rows of numbers, of which the first never falls: it is written as the distance from the one before.
+fn rising<const N: usize>(rows: impl Iterator<Item = (u64, [u64; N])>) -> Vec<u8> {
+    let (mut out, mut before) = (Vec::new(), 0);
+    for (first, others) in rows {
+        put(&mut out, first - before);
+        before = first;
+        others.into_iter().for_each(|number| put(&mut out, number));
+    }
+    out
+}
+
+/// A kind of event as the census has it.
+pub(super) fn kind_name(name: &str, version: u32) -> String {
+    match version {
+        kind::VERSION => name.to_owned(),
+        _ => format!("{name}@{version}"),
+    }
+}
+
+/// Whether a part of a call is one of many alike: `p_0007`, `2`.
+pub(super) fn is_numbered(part: &str) -> bool {
+    part.bytes().any(|b| b.is_ascii_digit())
+}
+
+/// The kind of a call, which is what is left of it without numbered parts, and what it is found by.
+pub(super) fn kind_and_parts(call: &str) -> (String, Vec<u32>) {
+    let (mut kind, mut parts) = (String::new(), Vec::new());
+    for part in call.split('/') {
+        if is_numbered(part) {
+            parts.push(hash(part.as_bytes()));
+        } else {
+            if !kind.is_empty() {
+                kind.push('/');
+            }
+            kind.push_str(part);
+        }
+    }
+    if parts.is_empty() {
+        parts.push(hash(b""));
+    }
+    parts.sort_unstable();
+    parts.dedup();
+    (kind, parts)
+}

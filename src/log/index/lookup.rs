@@ -1,0 +1,313 @@
+//! Looking things up.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::Deserialize;
+
+use super::builder::{Builder, Entry, Piece, is_numbered, kind_and_parts};
+use super::codec::{Malformed, Numbers};
+use super::strings::{TextKeys, hash};
+use super::{Section, first, last, place};
+use crate::id::{CallPath, RunId, Seq};
+use crate::log::backend::Reader;
+use crate::log::error::LogError;
+
+/// Events in one read.
+const BATCH: usize = 1024;
+
+/// How many events of each kind, and how many questions of each kind there are.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Census {
+    /// By the kind of the question: its call without the parts that have a digit.
+    pub calls: BTreeMap<String, u64>,
+    /// By the kind of event.
+    pub events: BTreeMap<String, u64>,
+}
+
+/// The index of one run.
+#[derive(Debug)]
+pub struct Index {
+    run: RunId,
+    /// The pieces that the log has.
+    stored: Vec<u64>,
+    /// The others, made now.
+    made: Vec<(u64, Piece)>,
+    end: Seq,
+}
+
+impl Index {
+    /// The index of a run. Reads the events that no piece of the log covers.
+    ///
+    /// # Errors
+    /// [`LogError`] if they cannot be read.
+    pub fn open(reader: &mut dyn Reader, run: RunId) -> Result<Self, LogError> {
+        let stored = reader.pieces(run)?;
+        let mut index = Index { run, stored, made: Vec::new(), end: Seq(0) };
+        let mut piece = 0;
+        loop {
+            if index.stored.binary_search(&piece).is_ok() {
+                index.end = last(piece);
+            } else if !index.make(reader, piece)? && index.stored.last().is_none_or(|s| *s < piece)
+            {
+                return Ok(index);
+            }
+            piece += 1;
+        }
+    }
+
+    /// Makes a piece from its events; whether it is a whole one.
+    fn make(&mut self, reader: &mut dyn Reader, piece: u64) -> Result<bool, LogError> {
+        let (mut builder, mut after, end) =
+            (Builder::default(), Seq(first(piece).0 - 1), last(piece));
+        let begun = after;
+        while after < end {
+            let limit = BATCH.min(usize::try_from(end.0 - after.0).unwrap_or(BATCH));
+            let events = reader.events(self.run, after, limit)?;
+            let events: Vec<_> = events.into_iter().take_while(|e| e.seq <= end).collect();
+            let Some(newest) = events.last() else { break };
+            after = newest.seq;
+            events.iter().for_each(|event| builder.add(event.seq, Entry::from(event)));
+        }
+        if after > begun {
+            self.end = after;
+            self.made.push((piece, builder.finish()));
+        }
+        Ok(after == end)
+    }
+
+    /// The last event that it knows.
+    pub fn end(&self) -> Seq {
+        self.end
+    }
+
+    /// How many events and questions of each kind there are.
+    ///
+    /// # Errors
+    /// [`LogError`] if the index cannot be read.
+    pub fn census(&self, reader: &mut dyn Reader) -> Result<Census, LogError> {
+        let mut all = Census::default();
+        self.each(reader, Section::Census, 0, |_, bytes| {
+            let Census { calls, events } = census_of(bytes)?;
+            calls.into_iter().for_each(|(kind, n)| *all.calls.entry(kind).or_default() += n);
+            events.into_iter().for_each(|(kind, n)| *all.events.entry(kind).or_default() += n);
+            Ok(())
+        })?;
+        Ok(all)
+    }
+
+    /// The facts, in order.
+    ///
+    /// # Errors
+    /// [`LogError`] if the index cannot be read.
+    pub fn facts(&self, reader: &mut dyn Reader) -> Result<Vec<Seq>, LogError> {
+        let mut facts = Vec::new();
+        self.each(reader, Section::Facts, 0, |piece, bytes| {
+            each_row(bytes, |at, []| {
+                facts.push(seq(piece, at));
+                true
+            })
+        })?;
+        Ok(facts)
+    }
+
+    /// Where a call may stand, or one of the same parts in another order; in order.
+    ///
+    /// # Errors
+    /// [`LogError`] if the index cannot be read.
+    pub fn calls(&self, reader: &mut dyn Reader, call: &CallPath) -> Result<Vec<Seq>, LogError> {
+        let (kind, parts) = kind_and_parts(call.as_str());
+        let kind = sorted_parts(&kind);
+        let mut met: BTreeMap<Seq, usize> = BTreeMap::new();
+        let same = |other: &str| sorted_parts(other) == kind;
+        self.each_call(reader, &same, |seq, _, hash| {
+            if parts.contains(&hash) {
+                *met.entry(seq).or_default() += 1;
+            }
+        })?;
+        Ok(met.into_iter().filter(|(_, n)| *n == parts.len()).map(|(seq, _)| seq).collect())
+    }
+
+    /// Where calls with a part may stand, in order, and how many kinds of calls these are.
+    ///
+    /// # Errors
+    /// [`LogError`] if the index cannot be read.
+    pub fn calls_with(
+        &self,
+        reader: &mut dyn Reader,
+        part: &str,
+    ) -> Result<(Vec<Seq>, usize), LogError> {
+        let (mut found, mut kinds) = (Vec::new(), BTreeSet::new());
+        let (wanted, any) = (hash(part.as_bytes()), !is_numbered(part));
+        let with = |kind: &str| is_numbered(part) || kind.split('/').any(|p| p == part);
+        self.each_call(reader, &with, |seq, kind, hash| {
+            if any || hash == wanted {
+                found.push(seq);
+                if !kinds.contains(kind) {
+                    kinds.insert(kind.to_owned());
+                }
+            }
+        })?;
+        found.sort_unstable();
+        found.dedup();
+        Ok((found, kinds.len()))
+    }
+
+    /// Hands on each part by which a call of some kinds is found: its place, kind and hash.
+    fn each_call(
+        &self,
+        reader: &mut dyn Reader,
+        wanted: &dyn Fn(&str) -> bool,
+        mut each: impl FnMut(Seq, &str, u32),
+    ) -> Result<(), LogError> {
+        // A piece's numbers are those of its own census.
+        let mut kinds: BTreeMap<u64, Vec<(String, bool)>> = BTreeMap::new();
+        self.each(reader, Section::Census, 0, |piece, bytes| {
+            let calls = census_of(bytes)?.calls.into_keys();
+            let calls: Vec<_> = calls.map(|kind| (wanted(&kind), kind)).collect();
+            if calls.iter().any(|(wanted, _)| *wanted) {
+                kinds.insert(
+                    piece,
+                    calls.into_iter().map(|(wanted, kind)| (kind, wanted)).collect(),
+                );
+            }
+            Ok(())
+        })?;
+        self.each_of(reader, Section::Calls, kinds.keys().copied(), |piece, bytes| {
+            let Some(kinds) = kinds.get(&piece) else { return Ok(()) };
+            each_row(bytes, |hash, [kind, at]| {
+                let kind = usize::try_from(kind).ok().and_then(|kind| kinds.get(kind));
+                if let Some((kind, true)) = kind {
+                    each(seq(piece, at), kind, hash as u32);
+                }
+                true
+            })
+        })
+    }
+
+    /// Where events may stand that name some others as causes: in order, by the cause.
+    ///
+    /// # Errors
+    /// [`LogError`] if the index cannot be read.
+    pub fn caused_by(
+        &self,
+        reader: &mut dyn Reader,
+        causes: &BTreeSet<Seq>,
+    ) -> Result<BTreeMap<Seq, Vec<Seq>>, LogError> {
+        let mut found: BTreeMap<Seq, Vec<Seq>> = BTreeMap::new();
+        let (Some(earliest), Some(latest)) = (causes.first(), causes.last()) else {
+            return Ok(found);
+        };
+        self.each(reader, Section::Causes, place(*earliest).0, |piece, bytes| {
+            each_row(bytes, |from, [more, at]| {
+                let to = Seq(from.saturating_add(more));
+                // They are sorted by the first.
+                if Seq(from) > *latest {
+                    return false;
+                }
+                for cause in causes.range(Seq(from)..=to) {
+                    found.entry(*cause).or_default().push(seq(piece, at));
+                }
+                true
+            })
+        })?;
+        found.values_mut().for_each(|seqs| seqs.sort_unstable());
+        Ok(found)
+    }
+
+    /// Where events may stand that have one of some texts, in order.
+    ///
+    /// # Errors
+    /// [`LogError`] if the index cannot be read.
+    pub(crate) fn texts(
+        &self,
+        reader: &mut dyn Reader,
+        texts: &TextKeys,
+    ) -> Result<Vec<Seq>, LogError> {
+        let mut found = Vec::new();
+        self.each(reader, Section::Texts, 0, |piece, bytes| {
+            each_row(bytes, |key, [at]| {
+                if texts.contains(key as u32) {
+                    found.push(seq(piece, at));
+                }
+                true
+            })
+        })?;
+        found.sort_unstable();
+        found.dedup();
+        Ok(found)
+    }
+
+    /// Hands on a section of each piece from one on.
+    fn each(
+        &self,
+        reader: &mut dyn Reader,
+        section: Section,
+        from: u64,
+        each: impl FnMut(u64, &[u8]) -> Result<(), Malformed>,
+    ) -> Result<(), LogError> {
+        let made = self.made.iter().map(|(piece, _)| *piece);
+        let mut pieces: Vec<u64> = self.stored.iter().copied().chain(made).collect();
+        pieces.retain(|piece| *piece >= from);
+        pieces.sort_unstable();
+        self.each_of(reader, section, pieces.into_iter(), each)
+    }
+
+    fn each_of(
+        &self,
+        reader: &mut dyn Reader,
+        section: Section,
+        pieces: impl Iterator<Item = u64>,
+        mut each: impl FnMut(u64, &[u8]) -> Result<(), Malformed>,
+    ) -> Result<(), LogError> {
+        for number in pieces {
+            let read = match self.made.binary_search_by_key(&number, |(piece, _)| *piece) {
+                Ok(i) => each(number, self.made[i].1.section(section)),
+                Err(_) => match reader.piece(self.run, number, section)? {
+                    Some(bytes) => each(number, &bytes),
+                    None => Err(Malformed),
+                },
+            };
+            read.map_err(|Malformed| LogError::Corrupt {
+                run: self.run,
+                seq: first(number),
+                what: format!("the index of it and the events up to {} is damaged", last(number)),
+            })?;
+        }
+        Ok(())
+    }
+}
+
+/// Hands on the rows of a section, of which the first number never falls, until it is told to stop.
+fn each_row<const N: usize>(
+    bytes: &[u8],
+    mut each: impl FnMut(u64, [u64; N]) -> bool,
+) -> Result<(), Malformed> {
+    let (mut numbers, mut rising) = (Numbers(bytes), 0_u64);
+    while !numbers.is_empty() {
+        rising = rising.checked_add(numbers.take()?).ok_or(Malformed)?;
+        let mut others = [0; N];
+        for other in &mut others {
+            *other = numbers.take()?;
+        }
+        if !each(rising, others) {
+            break;
+        }
+    }
+    Ok(())
+}
+
+fn census_of(bytes: &[u8]) -> Result<Census, Malformed> {
+    serde_json::from_slice(bytes).map_err(|_| Malformed)
+}
+
+/// The event at a place in a piece.
+fn seq(piece: u64, at: u64) -> Seq {
+    Seq((first(piece).0 - 1).saturating_add(at))
+}
+
+fn sorted_parts(kind: &str) -> Vec<&str> {
+    let mut parts: Vec<&str> = kind.split('/').collect();
+    parts.sort_unstable();
+    parts
+}

@@ -1,0 +1,239 @@
+//! A ledger as it is read, and what it says about the runs.
+
+use std::collections::BTreeMap;
+
+use super::entry::{Change, Entry, LedgerHead};
+use crate::event::chain::Head;
+use crate::id::{LedgerHash, RunId, Seq};
+use crate::log::backend::Reader;
+use crate::log::error::LogError;
+use crate::log::verify::{Problem, Verification};
+
+/// How many entries are read at a time.
+const PAGE: usize = 4096;
+
+/// A ledger, read and recomputed.
+#[derive(Debug, Clone, Default)]
+pub struct Ledger {
+    entries: Vec<Entry>,
+    problems: Vec<Problem>,
+    /// The last number that was read.
+    last: u64,
+    /// The entries of each run, by their place in `entries`.
+    runs: BTreeMap<RunId, Vec<usize>>,
+    /// How many entries were there at the first reading; others came later.
+    at_first: usize,
+    /// Whether an entry could not be read, so that the ones after it are unknown.
+    unreadable: bool,
+}
+
+/// A checkpoint that was found in a ledger.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Checkpoint {
+    /// The entry whose hash it is; 0 is the beginning of every ledger.
+    pub number: u64,
+    /// How many runs were started or imported since.
+    pub runs_since: u64,
+}
+
+/// An event that the ledger must have an entry for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in crate::log) struct Milestone {
+    seq: Seq,
+    change: Change,
+}
+
+/// What an event is for the ledger.
+pub(in crate::log) fn milestone(seq: Seq, kind: &str) -> Option<Milestone> {
+    Change::of(seq, kind).map(|change| Milestone { seq, change })
+}
+
+fn whole(what: String) -> Problem {
+    Problem { run: None, seq: None, what }
+}
+
+impl Ledger {
+    /// Reads and recomputes the ledger of a log; `None` if the log is older than ledgers are.
+    ///
+    /// # Errors
+    /// [`LogError`] if the log cannot be read; entries that are wrong are [problems](Self::problems).
+    pub fn read(reader: &mut dyn Reader) -> Result<Option<Self>, LogError> {
+        let mut ledger = Ledger::default();
+        if !ledger.read_on(reader)? {
+            return Ok(None);
+        }
+        ledger.at_first = ledger.entries.len();
+        Ok(Some(ledger))
+    }
+
+    /// Reads what others have added since; whether there is a ledger.
+    pub(in crate::log) fn read_on(&mut self, reader: &mut dyn Reader) -> Result<bool, LogError> {
+        while !self.unreadable {
+            let entries = match reader.ledger(self.last, PAGE) {
+                Ok(None) => return Ok(false),
+                Ok(Some(entries)) if entries.is_empty() => return Ok(true),
+                Ok(Some(entries)) => entries,
+                Err(LogError::CorruptLedger { number, what }) => {
+                    self.unreadable = true;
+                    let problem = LogError::CorruptLedger { number, what };
+                    self.problems.push(whole(problem.to_string()));
+                    break;
+                }
+                Err(e) => return Err(e),
+            };
+            entries.into_iter().for_each(|entry| self.add(entry));
+        }
+        Ok(true)
+    }
+
+    fn add(&mut self, entry: Entry) {
+        let due = self.last + 1;
+        match entry.number - due {
+            0 => {
+                let previous = self.entries.last().map_or(LedgerHead::START.hash, |e| e.hash);
+                if entry.hash_after(previous) != entry.hash {
+                    let what = "its hash does not fit: it, or the entry before it, was changed";
+                    self.problems.push(whole(format!("entry {due} of the ledger: {what}")));
+                }
+            }
+            1 => self.problems.push(whole(format!("entry {due} of the ledger is missing"))),
+            n => {
+                let last = due + n - 1;
+                let what = format!("entries {due} to {last} of the ledger are missing");
+                self.problems.push(whole(what));
+            }
+        }
+        self.last = entry.number;
+        self.runs.entry(entry.run).or_default().push(self.entries.len());
+        self.entries.push(entry);
+    }
+
+    /// What is wrong with the ledger itself.
+    pub fn problems(&self) -> &[Problem] {
+        &self.problems
+    }
+
+    /// Its end.
+    pub fn head(&self) -> LedgerHead {
+        self.entries.last().map_or(LedgerHead::START, Entry::ledger_head)
+    }
+
+    /// How many runs it names.
+    pub fn runs(&self) -> u64 {
+        self.runs.len() as u64
+    }
+
+    /// The entries of a run, in order.
+    pub fn of(&self, run: RunId) -> impl Iterator<Item = &Entry> {
+        let places = self.runs.get(&run).map(Vec::as_slice).unwrap_or_default();
+        places.iter().map(|at| &self.entries[*at])
+    }
+
+    /// The last that is known of a run.
+    pub fn last_of(&self, run: RunId) -> Option<&Entry> {
+        self.of(run).max_by_key(|entry| entry.head.seq)
+    }
+
+    /// The runs it names, in the order in which they came into the log.
+    pub fn known_runs(&self) -> impl Iterator<Item = RunId> {
+        let first =
+            |(at, entry): (usize, &Entry)| (self.runs[&entry.run][0] == at).then_some(entry.run);
+        self.entries.iter().enumerate().filter_map(first)
+    }
+
+    /// Finds a hash that was noted down earlier.
+    pub fn checkpoint(&self, hash: LedgerHash) -> Option<Checkpoint> {
+        let at = match self.entries.iter().position(|entry| entry.hash == hash) {
+            Some(at) => at + 1,
+            None if hash == LedgerHead::START.hash => 0,
+            None => return None,
+        };
+        let number = at.checked_sub(1).map_or(0, |at| self.entries[at].number);
+        let runs_since = self.runs.values().filter(|places| places[0] >= at).count() as u64;
+        Some(Checkpoint { number, runs_since })
+    }
+
+    /// Compares a run with what the ledger says about it; `has` gives an event of the run by its seq.
+    pub(in crate::log) fn compare(
+        &self,
+        found: &Verification,
+        milestones: &[Milestone],
+        reader: &mut dyn Reader,
+    ) -> Result<Option<Problem>, LogError> {
+        let run = found.run;
+        let problem = |seq, what: String| Ok(Some(Problem { run: Some(run), seq, what }));
+        if !self.runs.contains_key(&run) {
+            if self.unreadable {
+                return Ok(None);
+            }
+            let what = "the ledger does not name it: it was added without retold, or by a release \
+                        that knows no ledger";
+            return problem(None, what.to_owned());
+        }
+        let early = self.runs[&run].iter().filter(|at| **at < self.at_first);
+        for Entry { number, change, head, .. } in early.map(|at| &self.entries[*at]) {
+            let said = format!("entry {number} of the ledger ({change})");
+            if found.head.seq < head.seq {
+                let what = format!(
+                    "it ends here, and {said} says that it had seq {}, head {}",
+                    head.seq,
+                    head.hash.short(12)
+                );
+                return problem(Some(found.head.seq), what);
+            }
+            if hash_at(reader, run, *head)? != Some(head.hash) {
+                let what = format!(
+                    "{said} says that the hash was {} here: another history is in its place",
+                    head.hash.short(12)
+                );
+                return problem(Some(head.seq), what);
+            }
+        }
+        for Milestone { seq, change } in milestones.iter().filter(|_| !self.unreadable) {
+            let says_so = |entry: &Entry| match entry.change.covers_what_came_before() {
+                true => entry.head.seq >= *seq,
+                false => entry.head.seq == *seq && entry.change == *change,
+            };
+            if !self.of(run).any(says_so) {
+                return problem(
+                    Some(*seq),
+                    format!("the ledger does not say that it was {change}"),
+                );
+            }
+        }
+        Ok(None)
+    }
+
+    /// The runs that the ledger names and the log does not hold; `held` in order.
+    pub(in crate::log) fn deleted(&self, held: impl Fn(RunId) -> bool) -> Vec<Problem> {
+        let gone = |run: RunId| {
+            let entry = self.last_of(run)?;
+            let early = self.runs[&run][0] < self.at_first;
+            (early && !held(run)).then(|| entry.gone())
+        };
+        self.known_runs().filter_map(gone).collect()
+    }
+}
+
+impl Entry {
+    /// What is said of a run that is not in the log any more.
+    pub fn gone(&self) -> Problem {
+        let Entry { number, change, run, head, .. } = self;
+        let what = format!(
+            "it was deleted: entry {number} of the ledger ({change}) says that it had seq {}, head {}",
+            head.seq, head.hash
+        );
+        Problem { run: Some(*run), seq: None, what }
+    }
+}
+
+/// The stored hash of an event.
+fn hash_at(
+    reader: &mut dyn Reader,
+    run: RunId,
+    head: Head,
+) -> Result<Option<crate::id::EventHash>, LogError> {
+    let Some(before) = head.seq.0.checked_sub(1) else { return Ok(None) };
+    let events = reader.events(run, Seq(before), 1)?;
+    Ok(events.first().filter(|event| event.seq == head.seq).map(|event| event.hash))
+}

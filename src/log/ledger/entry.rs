@@ -1,0 +1,149 @@
+//! An entry and its hash.
+
+use std::fmt;
+
+use crate::event::chain::Head;
+use crate::id::{EventHash, LedgerHash, RunId, Seq};
+
+/// What separates this use of BLAKE3 from any other. Changes only with a new major format.
+pub const LEDGER_DOMAIN: &[u8] = b"retold ledger v1\n";
+
+/// What happened to a run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Change {
+    /// It was in the log before the log had a ledger.
+    Found,
+    /// Its first event was appended.
+    Started,
+    /// It was resumed.
+    Resumed,
+    /// It ended for good.
+    Finished,
+    /// Events were imported: the run up to here was written elsewhere.
+    Imported,
+    /// Something that a later release writes down.
+    Other(String),
+}
+
+impl Change {
+    /// The word in the entry.
+    pub fn as_str(&self) -> &str {
+        match self {
+            Change::Found => "found",
+            Change::Started => "started",
+            Change::Resumed => "resumed",
+            Change::Finished => "finished",
+            Change::Imported => "imported",
+            Change::Other(what) => what,
+        }
+    }
+
+    /// The change that an event makes, if it is one that the ledger records.
+    pub fn of(seq: Seq, kind: &str) -> Option<Self> {
+        match kind {
+            _ if seq == Seq(1) => Some(Change::Started),
+            "RunResumed" => Some(Change::Resumed),
+            "RunFinished" => Some(Change::Finished),
+            _ => None,
+        }
+    }
+
+    /// Whether it vouches for the whole run up to its seq, whatever entries there are for that part.
+    pub fn covers_what_came_before(&self) -> bool {
+        matches!(self, Change::Found | Change::Imported)
+    }
+}
+
+impl From<&str> for Change {
+    fn from(what: &str) -> Self {
+        let known =
+            [Change::Found, Change::Started, Change::Resumed, Change::Finished, Change::Imported];
+        let found = known.into_iter().find(|known| known.as_str() == what);
+        found.unwrap_or_else(|| Change::Other(what.to_owned()))
+    }
+}
+
+impl fmt::Display for Change {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// The end of a ledger, or a place in it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LedgerHead {
+    /// How many entries there are up to here.
+    pub number: u64,
+    /// The hash of the last of them.
+    pub hash: LedgerHash,
+}
+
+impl LedgerHead {
+    /// Before the first entry.
+    pub const START: LedgerHead = LedgerHead { number: 0, hash: LedgerHash([0; 32]) };
+}
+
+/// One entry of the ledger.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Entry {
+    /// Its place, from 1.
+    pub number: u64,
+    /// What happened.
+    pub change: Change,
+    /// To which run.
+    pub run: RunId,
+    /// Where the chain of the run ended then.
+    pub head: Head,
+    /// The link to the previous entry.
+    pub hash: LedgerHash,
+}
+
+impl Entry {
+    /// The entry that follows `previous`.
+    pub fn after(previous: LedgerHead, change: Change, run: RunId, head: Head) -> Self {
+        let number = previous.number + 1;
+        let mut entry = Entry { number, change, run, head, hash: previous.hash };
+        entry.hash = entry.hash_after(previous.hash);
+        entry
+    }
+
+    /// The ledger's end once this entry is in it.
+    pub fn ledger_head(&self) -> LedgerHead {
+        LedgerHead { number: self.number, hash: self.hash }
+    }
+
+    /// The bytes that are hashed, after the domain and the hash of the previous entry.
+    pub fn canonical(&self) -> String {
+        let Entry { number, change, run, head: Head { seq, hash: EventHash(head) }, hash: _ } =
+            self;
+        // The word is the only text in it that may need escapes, when the file is not ours.
+        let what = serde_json::Value::from(change.as_str());
+        let head = EventHash(*head);
+        format!(r#"{{"head":"{head}","number":{number},"run":"{run}","seq":{seq},"what":{what}}}"#)
+    }
+
+    /// The hash it must have after an entry with the hash `previous`.
+    pub fn hash_after(&self, previous: LedgerHash) -> LedgerHash {
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(LEDGER_DOMAIN).update(&previous.0).update(self.canonical().as_bytes());
+        LedgerHash(*hasher.finalize().as_bytes())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stranger_can_recompute_an_entry() {
+        let head = Head { seq: Seq(17), hash: EventHash([0xab; 32]) };
+        let entry = Entry::after(LedgerHead::START, Change::Finished, RunId([1; 8]), head);
+        let canonical = format!(
+            r#"{{"head":"{}","number":1,"run":"0101010101010101","seq":17,"what":"finished"}}"#,
+            "ab".repeat(32)
+        );
+        assert_eq!(entry.canonical(), canonical);
+        let bytes = [&b"retold ledger v1\n"[..], &[0; 32], canonical.as_bytes()].concat();
+        assert_eq!(entry.hash.0, *blake3::hash(&bytes).as_bytes());
+    }
+}

@@ -1,0 +1,149 @@
+//! A copy of a log while it is being written.
+
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use rusqlite::Connection;
+use rusqlite::backup::{Backup, StepResult};
+
+use super::guard::Fuel;
+use super::reader::SqliteReader;
+use super::{SqliteBackend, turns};
+use crate::log::error::LogError;
+use crate::log::ledger::{Ledger, LedgerHead};
+use crate::log::verify::{Problem, verify_all};
+
+/// How many pages are copied at a time: some megabytes.
+const PAGES: i32 = 256;
+
+/// A copy that was made and verified.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BackedUp {
+    /// How many runs it holds.
+    pub runs: u64,
+    /// How many bytes it has.
+    pub bytes: u64,
+    /// The end of its ledger; `None` if the log has none.
+    pub ledger: Option<LedgerHead>,
+}
+
+/// The unfinished copy; removed unless it was moved into place.
+struct Draft(PathBuf);
+
+impl Drop for Draft {
+    fn drop(&mut self) {
+        // Nothing can be done about a failure here.
+        let _ = fs::remove_file(&self.0);
+    }
+}
+
+impl SqliteBackend {
+    /// Copies the log as it is at this moment to a new file, and verifies the copy before it gets its name.
+    /// Others may go on writing.
+    ///
+    /// # Errors
+    /// [`LogError::CannotOpen`] if the file exists or cannot be written, [`LogError::Damaged`] with the first
+    /// problem if the copy does not verify: then there is none.
+    pub fn backup(&self, to: &Path) -> Result<BackedUp, LogError> {
+        // A copy has no mark, and would hide that events are missing.
+        self.refuse_after_a_loss()?;
+        let failed = |e: io::Error| cannot_write(to, &e);
+        if to.symlink_metadata().is_ok() {
+            return Err(failed(io::ErrorKind::AlreadyExists.into()));
+        }
+        let draft = Draft(draft_path(to).map_err(failed)?);
+        // Made here, so that nobody's file or link is written through.
+        File::options().write(true).create_new(true).open(&draft.0).map_err(failed)?;
+        self.copy_to(&draft.0)?;
+        File::open(&draft.0).and_then(|file| file.sync_all()).map_err(failed)?;
+        let done = self.verified(&draft.0)?;
+        // A link, unlike a rename, fails if the name was taken in the meantime.
+        match fs::hard_link(&draft.0, to) {
+            Err(e) if e.kind() == io::ErrorKind::AlreadyExists => return Err(failed(e)),
+            // A file system without links: look, then rename.
+            Err(_) if to.symlink_metadata().is_ok() => {
+                return Err(failed(io::ErrorKind::AlreadyExists.into()));
+            }
+            Err(_) => fs::rename(&draft.0, to).map_err(failed)?,
+            Ok(()) => {}
+        }
+        drop(draft);
+        sync_folder(to).map_err(failed)?;
+        Ok(done)
+    }
+
+    fn copy_to(&self, draft: &Path) -> Result<(), LogError> {
+        let from = self.to_read(|db| self.ready(db))?;
+        let mut to = Connection::open(draft).map_err(|e| self.error(&e))?;
+        let mut copy = || -> rusqlite::Result<()> {
+            // One moment of the log: without it, each commit of others would start the copy again.
+            let moment = from.unchecked_transaction()?;
+            let _: i64 = moment.query_row("SELECT count(*) FROM meta", [], |r| r.get(0))?;
+            let backup = Backup::new(&moment, &mut to)?;
+            turns::until_free(self.busy(), || {
+                loop {
+                    match backup.step(PAGES)? {
+                        StepResult::Done => return Ok(()),
+                        StepResult::More => {}
+                        _ => {
+                            let busy = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_BUSY);
+                            return Err(rusqlite::Error::SqliteFailure(busy, None));
+                        }
+                    }
+                }
+            })
+        };
+        copy().map_err(|e| self.error(&e))
+    }
+
+    /// Reads the copy as a file that nobody writes, so that nothing is made beside it.
+    fn verified(&self, draft: &Path) -> Result<BackedUp, LogError> {
+        let copy = SqliteBackend::at(draft, self.options.clone());
+        let mut db = copy.only_reading()?;
+        let bytes = copy.bytes();
+        let fuel = Fuel::of(&mut db, bytes).map_err(|e| copy.error(&e))?;
+        let mut reader = SqliteReader::new(db, copy, fuel);
+        let (runs, problems) = verify_all(&mut reader)?;
+        let first = runs.iter().filter_map(|run| run.problem.as_ref()).chain(&problems).next();
+        if let Some(problem) = first {
+            return Err(self.unsound(problem));
+        }
+        let ledger = Ledger::read(&mut reader)?.map(|ledger| ledger.head());
+        Ok(BackedUp { runs: runs.len() as u64, bytes, ledger })
+    }
+
+    fn unsound(&self, problem: &Problem) -> LogError {
+        let path = self.path.display().to_string();
+        LogError::Damaged { path, what: format!("its copy does not verify: {problem}") }
+    }
+}
+
+fn cannot_write(to: &Path, error: &io::Error) -> LogError {
+    let reason = match error.kind() {
+        io::ErrorKind::AlreadyExists => "there is something by that name already".to_owned(),
+        _ => error.to_string(),
+    };
+    LogError::CannotOpen { path: to.display().to_string(), reason }
+}
+
+fn draft_path(to: &Path) -> io::Result<PathBuf> {
+    let name = to.file_name().ok_or_else(|| io::Error::other("the path names no file"))?;
+    let random = getrandom::u64().map_err(|e| io::Error::other(e.to_string()))?;
+    let mut draft = std::ffi::OsString::from(".");
+    draft.push(name);
+    draft.push(format!(".{random:016x}.draft"));
+    Ok(to.with_file_name(draft))
+}
+
+/// A new name is only safe from a power cut once the folder is on disk.
+#[cfg(unix)]
+fn sync_folder(file: &Path) -> io::Result<()> {
+    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
+    File::open(folder.unwrap_or_else(|| Path::new(".")))?.sync_all()
+}
+
+#[cfg(not(unix))]
+fn sync_folder(_: &Path) -> io::Result<()> {
+    Ok(())
+}

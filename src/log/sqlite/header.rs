@@ -1,0 +1,49 @@
+//! The first 100 bytes of the file, which say how to read the rest.
+//!
+//! SQLite takes a file with a damaged header for another program's, or reads it and does not mind. Most of
+//! the fields are the same in every log (<https://www.sqlite.org/fileformat2.html#the_database_header>).
+
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+use super::schema::{APPLICATION_ID, RUN_IDS};
+
+const HEADER: usize = 100;
+
+/// How far from its beginning a file holds the schema: a few pages.
+const SCHEMA_WITHIN: u64 = 1 << 20;
+
+/// What is damaged in the header of a file that otherwise is a log.
+pub(super) fn damage(log: &Path) -> Option<String> {
+    let mut start = Vec::new();
+    File::open(log).ok()?.take(SCHEMA_WITHIN).read_to_end(&mut start).ok()?;
+    memchr::memmem::find(&start, RUN_IDS.as_bytes())?;
+    wrong_field(start.first_chunk()?).map(|field| format!("the header of the file: its {field}"))
+}
+
+/// The first field that cannot be in a log. What its first transaction sets may still be in the WAL.
+fn wrong_field(header: &[u8; HEADER]) -> Option<&'static str> {
+    let word = |at: usize| {
+        u32::from_be_bytes([header[at], header[at + 1], header[at + 2], header[at + 3]])
+    };
+    let page = u16::from_be_bytes([header[16], header[17]]);
+    let id = APPLICATION_ID.cast_unsigned();
+    let is_begun = word(44) != 0 || word(56) != 0 || word(68) != 0;
+    let is = |at: usize, due: u32| word(at) == due || !is_begun;
+    let fields = [
+        ("first 16 bytes are not those of an SQLite file", &header[..16] == b"SQLite format 3\0"),
+        ("page size is not a power of two", page == 1 || page >= 512 && page.is_power_of_two()),
+        ("version is unknown", header[18] == header[19] && matches!(header[18], 1 | 2)),
+        ("pages have reserved bytes", header[20] == 0),
+        ("payload fractions are not 64, 32 and 32", header[21..24] == [64, 32, 32]),
+        ("free pages have a list or a number, not both", (word(32) == 0) == (word(36) == 0)),
+        ("schema format is not 4", is(44, 4)),
+        ("cache size is set", word(48) == 0),
+        ("pages are moved when it shrinks", word(52) == 0 && word(64) == 0),
+        ("text is not UTF-8", is(56, 1)),
+        ("application is another one", is(68, id)),
+        ("reserved bytes are used", header[72..92].iter().all(|byte| *byte == 0)),
+    ];
+    fields.into_iter().find(|(_, fits)| !fits).map(|(field, _)| field)
+}

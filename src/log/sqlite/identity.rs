@@ -1,0 +1,69 @@
+//! Whether the file that is being written is still the log.
+//!
+//! A file that is removed or replaced stays open, and SQLite goes on writing to what nobody can find any
+//! more. The same is true of the WAL.
+
+use std::path::{Path, PathBuf};
+
+use crate::log::error::LogError;
+
+/// The files of a log as they were when it was opened.
+pub(super) struct Identity {
+    /// As the user calls it.
+    name: PathBuf,
+    log: PathBuf,
+    wal: PathBuf,
+    log_was: Option<FileId>,
+    /// Known once something has been committed; it is made when the first transaction begins.
+    wal_was: Option<FileId>,
+}
+
+impl Identity {
+    /// To be called when the file has just been opened.
+    pub(super) fn of(log: &Path) -> Self {
+        let name = log.to_owned();
+        let log = std::fs::canonicalize(log).unwrap_or_else(|_| log.to_owned());
+        let mut wal = log.clone().into_os_string();
+        wal.push("-wal");
+        let (wal, log_was) = (PathBuf::from(wal), id(&log));
+        Identity { name, log, wal, log_was, wal_was: None }
+    }
+
+    /// Says so if one of the files is another one, or none.
+    pub(super) fn check(&self) -> Result<(), LogError> {
+        let files = [(&self.log, self.log_was, ""), (&self.wal, self.wal_was, "-wal")];
+        for (path, was, suffix) in files {
+            if was.is_some() && id(path) != was {
+                let path = format!("{}{suffix}", self.name.display());
+                return Err(LogError::Gone { path });
+            }
+        }
+        Ok(())
+    }
+
+    /// To be called after a commit.
+    pub(super) fn committed(&mut self) {
+        if self.wal_was.is_none() {
+            self.wal_was = id(&self.wal);
+        }
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct FileId {
+    device: u64,
+    inode: u64,
+}
+
+#[cfg(unix)]
+fn id(path: &Path) -> Option<FileId> {
+    use std::os::unix::fs::MetadataExt;
+    let found = std::fs::metadata(path).ok()?;
+    Some(FileId { device: found.dev(), inode: found.ino() })
+}
+
+/// Elsewhere a file that is open cannot be removed.
+#[cfg(not(unix))]
+fn id(_: &Path) -> Option<FileId> {
+    None
+}

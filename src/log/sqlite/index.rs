@@ -1,0 +1,239 @@
+//! The index of a run's events in the file: a row for each section of each piece.
+//!
+//! The id of a row is that of the last event before the piece, and the number of the section: pieces are
+//! appended one after the other, and found by one look-up.
+
+use std::collections::BTreeMap;
+
+use rusqlite::types::ValueRef;
+use rusqlite::{Connection, OptionalExtension, params};
+
+use crate::event::NewEvent;
+use crate::id::Seq;
+use crate::log::index::{Builder, Entry, PIECE, Piece, Section, first, last, place};
+
+/// How many runs' newest pieces are made as their events come; of more, they are read again.
+const RUNS: usize = 64;
+
+/// How many pieces that an older release did not make are made in one transaction: some ten milliseconds.
+const AT_ONCE: usize = 2;
+
+/// Makes pieces of what is appended. To be dropped when a transaction fails.
+#[derive(Default)]
+pub(super) struct Indexing {
+    /// By the number of the run: what is to be the next piece.
+    making: BTreeMap<i64, Builder>,
+    /// The pieces that the file lacks, by the number of the run; not known before the first transaction.
+    lacking: Option<Vec<(i64, u64)>>,
+}
+
+impl Indexing {
+    /// Finds out which pieces are lacking: of runs that a release without an index wrote.
+    pub(super) fn look(&mut self, tx: &Connection) -> rusqlite::Result<()> {
+        if self.lacking.is_none() {
+            self.lacking = Some(lacking(tx)?);
+        }
+        Ok(())
+    }
+
+    /// Takes in an event that was appended.
+    pub(super) fn add(
+        &mut self,
+        tx: &Connection,
+        no: i64,
+        seq: Seq,
+        event: &NewEvent,
+    ) -> rusqlite::Result<()> {
+        let (piece, at) = place(seq);
+        if at == 1 {
+            if self.making.len() >= RUNS {
+                self.making.clear();
+            }
+            self.making.insert(no, Builder::default());
+        }
+        if let Some(builder) = self.making.get_mut(&no) {
+            builder.add(seq, Entry::from(event));
+        }
+        if at < PIECE {
+            return Ok(());
+        }
+        match self.making.remove(&no).map(Builder::finish) {
+            Some(whole) => store(tx, no, piece, &whole),
+            // It was begun by another process.
+            None => make(tx, no, piece),
+        }
+    }
+
+    /// Makes some of the pieces that are lacking; how many pages in the middle of the table that may change.
+    pub(super) fn catch_up(&mut self, tx: &Connection) -> rusqlite::Result<u64> {
+        let mut changed = 0;
+        for _ in 0..AT_ONCE {
+            let Some((no, piece)) = self.lacking.as_mut().and_then(Vec::pop) else { break };
+            // Another process may have been faster.
+            if section(tx, no, piece, Section::Census)?.is_none() {
+                make(tx, no, piece)?;
+                changed += 2 * Section::ALL.len() as u64;
+            }
+        }
+        Ok(changed)
+    }
+}
+
+/// The pieces that the file lacks, by the number of the run.
+fn lacking(tx: &Connection) -> rusqlite::Result<Vec<(i64, u64)>> {
+    let ends = "SELECT r.no, e.id & 4294967295 FROM run_ids r JOIN events e
+        ON e.id = (SELECT max(id) FROM events WHERE id > r.no << 32 AND id < (r.no + 1) << 32)
+        WHERE e.id & 4294967295 >= ?1";
+    let mut select = tx.prepare(ends)?;
+    let runs = select.query_map([PIECE as i64], |r| Ok((r.get(0)?, r.get(1)?)))?;
+    let mut all = Vec::new();
+    for run in runs {
+        let (no, end): (i64, i64) = run?;
+        let there = pieces(tx, no)?;
+        let due = 0..end as u64 / PIECE;
+        let lacking = due.filter(|piece| there.binary_search(piece).is_err());
+        all.extend(lacking.map(|piece| (no, piece)));
+    }
+    Ok(all)
+}
+
+fn id(no: i64, piece: u64, section: Section) -> i64 {
+    (no << 32) + (piece * PIECE) as i64 + section.number()
+}
+
+fn store(tx: &Connection, no: i64, piece: u64, whole: &Piece) -> rusqlite::Result<()> {
+    let add = "INSERT OR FAIL INTO event_index (id, entries) VALUES (?1, ?2)";
+    let mut add = tx.prepare_cached(add)?;
+    for section in Section::ALL {
+        add.execute(params![id(no, piece, section), whole.section(section)])?;
+    }
+    Ok(())
+}
+
+/// Makes and stores a piece of stored events. Damaged events have no piece: whoever looks for something
+/// reads them, and names the damage.
+fn make(tx: &Connection, no: i64, piece: u64) -> rusqlite::Result<()> {
+    match of_events(tx, no, piece) {
+        Ok(Some(whole)) => store(tx, no, piece, &whole),
+        _ => Ok(()),
+    }
+}
+
+/// The piece that the stored events make; `None` if one is missing or cannot be read.
+pub(super) fn of_events(tx: &Connection, no: i64, piece: u64) -> rusqlite::Result<Option<Piece>> {
+    let events = "SELECT e.id & 4294967295, k.name, k.version, e.call, e.cause, c.body, e.body
+        FROM events e LEFT JOIN kinds k ON k.id = e.kind LEFT JOIN contents c ON c.id = e.content
+        WHERE e.id >= ?1 AND e.id <= ?2 ORDER BY e.id";
+    let mut select = tx.prepare_cached(events)?;
+    let base = no << 32;
+    let mut rows = select.query([base + first(piece).0 as i64, base + last(piece).0 as i64])?;
+    let (mut builder, mut due) = (Builder::default(), first(piece));
+    while let Some(row) = rows.next()? {
+        let seq = Seq(row.get::<_, i64>(0)? as u64);
+        let text = |column: usize| match row.get_ref(column) {
+            Ok(ValueRef::Text(text)) => std::str::from_utf8(text).ok(),
+            _ => None,
+        };
+        let (Some(kind), true) = (text(1), seq == due) else { return Ok(None) };
+        let cause = row.get::<_, Option<i64>>(4)?.and_then(|cause| u64::try_from(cause).ok());
+        let entry = Entry {
+            kind,
+            version: row.get(2)?,
+            call: text(3),
+            cause: cause.map(Seq),
+            text: text(5).unwrap_or_default(),
+            body: text(6).unwrap_or("{}"),
+        };
+        builder.add(seq, entry);
+        due = due.next();
+    }
+    Ok((due > last(piece)).then(|| builder.finish()))
+}
+
+/// Whether the file has such an index: one of format 1.0 has none.
+pub(super) fn is_there(db: &Connection) -> rusqlite::Result<bool> {
+    let table = "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'event_index'";
+    db.prepare_cached(table)?.exists([])
+}
+
+/// The pieces of a run.
+pub(super) fn pieces(db: &Connection, no: i64) -> rusqlite::Result<Vec<u64>> {
+    if !is_there(db)? {
+        return Ok(Vec::new());
+    }
+    // Ids alone are read, which takes no look at the entries.
+    let ids = "SELECT (id & 4294967295) / ?1 FROM event_index
+        WHERE id > ?2 << 32 AND id < (?2 + 1) << 32 AND id & (?1 - 1) = ?3 ORDER BY id";
+    let mut select = db.prepare_cached(ids)?;
+    let bounds = params![PIECE as i64, no, Section::Census.number()];
+    let pieces = select.query_map(bounds, |r| r.get::<_, i64>(0).map(|piece| piece as u64))?;
+    pieces.collect()
+}
+
+/// What a section of a piece says.
+pub(super) fn section(
+    db: &Connection,
+    no: i64,
+    piece: u64,
+    section: Section,
+) -> rusqlite::Result<Option<Vec<u8>>> {
+    let find = "SELECT entries FROM event_index WHERE id = ?1";
+    db.prepare_cached(find)?.query_row([id(no, piece, section)], |r| r.get(0)).optional()
+}
+
+/// Compares each piece with its events.
+pub(super) fn check(
+    db: &Connection,
+    refill: &dyn Fn(),
+    problems: &mut Vec<String>,
+) -> rusqlite::Result<()> {
+    if !is_there(db)? {
+        return Ok(());
+    }
+    let lacking = "SELECT id FROM event_index GROUP BY id / ?1 HAVING count(*) <> ?2";
+    let mut lacking = db.prepare(lacking)?;
+    let all = Section::ALL.len() as i64;
+    let rows = lacking.query_map([PIECE as i64, all], |r| r.get::<_, i64>(0))?;
+    for id in rows {
+        problems.push(format!("the table event_index lacks a row beside {}", id?));
+    }
+    let rows =
+        "SELECT i.id >> 32, (i.id & 4294967295) / ?1, i.id & (?1 - 1), i.entries, lower(hex(r.id))
+        FROM event_index i LEFT JOIN run_ids r ON r.no = i.id >> 32 ORDER BY i.id";
+    let mut select = db.prepare(rows)?;
+    let mut rows = select.query([PIECE as i64])?;
+    let mut made: Option<((i64, u64), Option<Piece>)> = None;
+    while let Some(row) = rows.next()? {
+        let (no, piece, number): (i64, i64, i64) = (row.get(0)?, row.get(1)?, row.get(2)?);
+        let piece = piece as u64;
+        let run: Option<String> = row.get(4)?;
+        let section = Section::ALL.into_iter().find(|section| section.number() == number);
+        let (Some(run), Some(section)) = (run, section) else {
+            problems.push(format!(
+                "the table event_index has a row that belongs to no run ({no}, {number})"
+            ));
+            continue;
+        };
+        let whole = match &made {
+            Some((which, whole)) if *which == (no, piece) => whole,
+            _ => {
+                // Each piece is a query of its own.
+                refill();
+                &made.insert(((no, piece), of_events(db, no, piece).unwrap_or_default())).1
+            }
+        };
+        let entries = match row.get_ref(3)? {
+            ValueRef::Blob(bytes) => Some(bytes),
+            _ => None,
+        };
+        // Of events that are missing or damaged, the chain tells.
+        if whole.as_ref().is_none_or(|whole| entries != Some(whole.section(section))) {
+            problems.push(format!(
+                "run {run}: the index of its events {} to {} does not fit them (event_index, part {number})",
+                first(piece),
+                last(piece)
+            ));
+        }
+    }
+    Ok(())
+}

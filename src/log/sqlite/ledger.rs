@@ -1,0 +1,147 @@
+//! The ledger as a table.
+
+use rusqlite::{Connection, OptionalExtension, Row, TransactionBehavior, params};
+
+use super::SqliteBackend;
+use super::committer::head_of;
+use super::reader::SqliteReader;
+use super::schema::{self, Format, WITH_LEDGER};
+use super::stop::Stop;
+use crate::event::chain::Head;
+use crate::id::{EventHash, LedgerHash, RunId, Seq};
+use crate::log::error::LogError;
+use crate::log::ledger::{Change, Entry, LedgerHead};
+
+/// Gives a file that has no ledger yet one, with the runs that are there as its first entries.
+pub(super) fn begin(backend: &SqliteBackend, db: &mut Connection) -> Result<(), LogError> {
+    let mut begin = || -> Result<(), Stop> {
+        if format(db)? >= Some(WITH_LEDGER) {
+            return Ok(());
+        }
+        let tx = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        // Another process may have done it while we waited.
+        if format(&tx)? >= Some(WITH_LEDGER) {
+            return Ok(());
+        }
+        if !schema::is_sealed(&tx)? {
+            // To state the format anew would hide that it was changed.
+            let path = backend.path.display().to_string();
+            let what = schema::UNSEALED.to_owned();
+            return Err(Stop::Log(LogError::Damaged { path, what }));
+        }
+        schema::upgrade(&tx)?;
+        let mut end = None;
+        for (no, run) in runs(&tx)? {
+            let head = head_of(&tx, no)?;
+            // A run without events is damage, which verification names.
+            if head != Head::START {
+                end = Some(add(&tx, end, Change::Found, run, head)?);
+            }
+        }
+        Ok(tx.commit()?)
+    };
+    begin().map_err(|stop| match stop {
+        Stop::Sqlite(e) => backend.error(&e),
+        Stop::Log(e) => e,
+    })
+}
+
+fn format(db: &Connection) -> rusqlite::Result<Option<Format>> {
+    let sql = "SELECT value FROM meta WHERE name = 'format'";
+    let stated: Option<String> = db.query_row(sql, [], |r| r.get(0)).optional()?;
+    Ok(stated.and_then(|stated| stated.parse().ok()))
+}
+
+fn runs(tx: &Connection) -> rusqlite::Result<Vec<(i64, RunId)>> {
+    let mut select = tx.prepare("SELECT no, id FROM run_ids ORDER BY no")?;
+    let rows = select.query_map([], |r| Ok((r.get(0)?, RunId(r.get(1)?))))?;
+    rows.collect()
+}
+
+/// Adds an entry to the end, which is looked up unless it is known.
+pub(super) fn add(
+    tx: &Connection,
+    end: Option<LedgerHead>,
+    change: Change,
+    run: RunId,
+    head: Head,
+) -> rusqlite::Result<LedgerHead> {
+    let end = match end {
+        Some(end) => end,
+        None => end_of(tx)?,
+    };
+    let entry = Entry::after(end, change, run, head);
+    let sql = "INSERT OR FAIL INTO ledger (no, what, run, seq, head, hash)
+        VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
+    tx.prepare_cached(sql)?.execute(params![
+        entry.number as i64,
+        entry.change.as_str(),
+        run.as_bytes(),
+        head.seq.0 as i64,
+        head.hash.as_bytes(),
+        entry.hash.as_bytes(),
+    ])?;
+    Ok(entry.ledger_head())
+}
+
+fn end_of(tx: &Connection) -> rusqlite::Result<LedgerHead> {
+    let last = "SELECT no, hash FROM ledger ORDER BY no DESC LIMIT 1";
+    let end = |r: &Row<'_>| {
+        let number = r.get::<_, i64>(0)?;
+        let out_of_range = |_| rusqlite::Error::IntegralValueOutOfRange(0, number);
+        let number = u64::try_from(number).map_err(out_of_range)?;
+        Ok(LedgerHead { number, hash: LedgerHash(r.get(1)?) })
+    };
+    let last = tx.prepare_cached(last)?.query_row([], end).optional()?;
+    Ok(last.unwrap_or(LedgerHead::START))
+}
+
+/// See [`Reader::ledger`](crate::log::Reader::ledger).
+pub(super) fn read(
+    reader: &SqliteReader,
+    after: u64,
+    limit: usize,
+) -> Result<Option<Vec<Entry>>, LogError> {
+    let read = || -> rusqlite::Result<Option<Result<Vec<Entry>, LogError>>> {
+        let db = &reader.db;
+        if format(db)?.is_some_and(|format| format < WITH_LEDGER) {
+            return Ok(None);
+        }
+        // The first question must also meet a row whose number cannot be one.
+        let from = if after == 0 { i64::MIN } else { i64::try_from(after).unwrap_or(i64::MAX) };
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        let sql =
+            "SELECT no, what, run, seq, head, hash FROM ledger WHERE no > ?1 ORDER BY no LIMIT ?2";
+        let mut select = db.prepare_cached(sql)?;
+        let mut rows = select.query([from, limit])?;
+        let mut entries: Vec<Entry> = Vec::new();
+        while let Some(row) = rows.next()? {
+            let last = entries.last().map_or(after, |entry| entry.number);
+            match entry(row, last) {
+                Ok(entry) => entries.push(entry),
+                // Met again by whoever asks for more.
+                Err(_) if !entries.is_empty() => break,
+                Err(error) => return Ok(Some(Err(error))),
+            }
+        }
+        Ok(Some(Ok(entries)))
+    };
+    read().map_err(|e| reader.error(&e))?.transpose()
+}
+
+fn entry(row: &Row<'_>, last: u64) -> Result<Entry, LogError> {
+    let bad = |number: u64, what: &str| LogError::CorruptLedger { number, what: what.to_owned() };
+    let number: Option<i64> = row.get(0).ok();
+    // In a damaged file rows need not be in order, and reading on from an earlier one would never end.
+    let number = number.and_then(|number| u64::try_from(number).ok()).filter(|n| *n > last);
+    let number = number.ok_or_else(|| bad(last + 1, "another entry is in its place"))?;
+    let bad = |what| bad(number, what);
+    let what: String = row.get(1).map_err(|_| bad("what happened is no text"))?;
+    let run = RunId(row.get(2).map_err(|_| bad("its run is not 8 bytes"))?);
+    let seq: i64 = row.get(3).map_err(|_| bad("its seq is no integer"))?;
+    let seq = Seq(u64::try_from(seq).map_err(|_| bad("its seq is out of range"))?);
+    let head = EventHash(row.get(4).map_err(|_| bad("its head is not 32 bytes"))?);
+    let hash = LedgerHash(row.get(5).map_err(|_| bad("its hash is not 32 bytes"))?);
+    let head = Head { seq, hash: head };
+    Ok(Entry { number, change: Change::from(what.as_str()), run, head, hash })
+}

@@ -1,0 +1,425 @@
+//! Whether a log still holds what it held: seen before SQLite first opens it, for that destroys the evidence.
+//!
+//! SQLite drops what follows a bad frame of the WAL, and whoever closes the file last merges the rest and
+//! deletes the WAL. So the WAL is read first (`wal`), without a lock: another process may be writing to it.
+//! A frame that is half written looks bad, and the ones behind it may be whole by the time we get there; but it
+//! was whole before those were begun, so whoever looks again finds another place bad, or none. Damage is what
+//! two looks in a row find in the same place of the same use of the file.
+//!
+//! A damaged WAL is copied (`LOG-wal.damaged-N`) and otherwise left as it is: whoever reads a log that has
+//! lost something does not merge its WAL, and nobody may write. Only [`accept_loss`](SqliteBackend::accept_loss)
+//! lets the log go on without what was lost.
+
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rusqlite::config::DbConfig;
+use rusqlite::{Connection, OpenFlags, OptionalExtension};
+
+use super::wal::{Wal, examine};
+use super::{SqliteBackend, SqliteOptions};
+use crate::beside;
+use crate::id::{EventHash, Seq};
+use crate::log::backend::Backend;
+use crate::log::error::LogError;
+use crate::log::mark::{self, Mark, canonical, marks};
+use crate::log::verify::Problem;
+
+/// What a damaged WAL is called that was set aside, and once its loss was accepted.
+const DAMAGED: &str = "-wal.damaged-";
+const ACCEPTED: &str = "-wal.lost-";
+
+/// How many copies there may be.
+const MOST_COPIES: usize = 100;
+
+/// How often a WAL is looked at that looks damaged each time, and each time in another way: it is being
+/// written.
+const MOST_LOOKS: usize = 20;
+
+/// What stands beside a log before SQLite opens it.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Beside {
+    /// Read first: whatever is in the log then is at least as far.
+    marks: Vec<Mark>,
+    wal: Wal,
+    /// What the names of damaged WALs end in that were set aside, the newest last.
+    aside: Vec<String>,
+    /// Why the damaged WAL could not be copied.
+    not_copied: Option<String>,
+}
+
+impl Beside {
+    pub(super) fn of(log: &Path) -> Result<Self, LogError> {
+        let failed = |e: io::Error| LogError::CannotOpen {
+            path: format!("{}-wal", log.display()),
+            reason: e.to_string(),
+        };
+        let mut beside = Beside { marks: marks(log), ..Beside::default() };
+        beside.wal = look(log).map_err(failed)?;
+        beside.aside = copies(log, DAMAGED);
+        if beside.wal.fault.is_some() {
+            beside.set_aside(log);
+        }
+        Ok(beside)
+    }
+
+    /// Whether a log without any tables has lost them, and is not one that was only begun.
+    pub(super) fn shows_a_loss(&self) -> bool {
+        !self.marks.is_empty() || self.wal.fault.is_some() || !self.aside.is_empty()
+    }
+
+    /// Whether an empty log once was not.
+    fn shows_what_was(&self) -> bool {
+        self.shows_a_loss() || self.wal.committed > 0
+    }
+
+    /// Keeps a copy of the WAL. That there is none is no reason to stop: the WAL itself is not touched.
+    fn set_aside(&mut self, log: &Path) {
+        match copy(log, self.aside.last()) {
+            Ok(Some(copy)) => self.aside.push(copy),
+            Ok(None) => {}
+            Err(e) => self.not_copied = Some(e.to_string()),
+        }
+    }
+
+    /// What was lost, as far as a connection shows; none if the log cannot be read.
+    fn lost(&mut self, log: &Path, db: Option<&Connection>) -> Vec<Problem> {
+        let mut missing: Vec<Problem> = match db {
+            // What cannot be looked up is damaged, which whoever reads it will name.
+            Some(db) => self.marks.iter().filter_map(|mark| missed(db, mark).ok()?).collect(),
+            None => self.marks.iter().map(|mark| missing(mark, None)).collect(),
+        };
+        if !missing.is_empty() && self.wal.goes_on {
+            self.set_aside(log);
+        }
+        let file = |what| Problem { run: None, seq: None, what };
+        let mut lost = Vec::new();
+        match (self.wal.fault, &self.not_copied, self.aside.last()) {
+            (Some(fault), None, Some(copy)) => {
+                let copy = beside::path(&canonical(log), copy);
+                lost.push(file(format!(
+                    "the WAL is damaged (copied to {}): {fault}",
+                    copy.display()
+                )));
+            }
+            (Some(fault), reason, _) => {
+                let reason = reason.as_deref().unwrap_or("unknown");
+                lost.push(file(format!(
+                    "the WAL is damaged (it could not be copied: {reason}): {fault}"
+                )));
+            }
+            (None, ..) => lost.extend(self.aside.iter().map(|copy| file(described(log, copy)))),
+        }
+        lost.append(&mut missing);
+        lost
+    }
+}
+
+/// What is said of a WAL that was set aside.
+fn described(log: &Path, copy: &str) -> String {
+    let log = canonical(log);
+    let path = beside::path(&log, copy);
+    match beside::read(&log, copy).ok().flatten().and_then(|file| examine(file).ok()?.fault) {
+        Some(fault) => format!("{} is a copy of a damaged WAL: {fault}", path.display()),
+        None => format!("{} is a copy of a WAL whose last events were lost", path.display()),
+    }
+}
+
+/// What is missing of a run that ends before its mark, or has another event there.
+fn missed(db: &Connection, mark: &Mark) -> rusqlite::Result<Option<Problem>> {
+    let run = "SELECT no FROM run_ids WHERE id = ?1";
+    let mut run = db.prepare_cached(run)?;
+    let run = run.query_row([mark.run.as_bytes()], |r| r.get::<_, i64>(0)).optional()?;
+    let Some(no) = run else { return Ok(Some(missing(mark, None))) };
+    // Numbers out of range are damage of another kind.
+    let (Some(first), Ok(seq)) = (no.checked_mul(1 << 32), u32::try_from(mark.head.seq.0)) else {
+        return Ok(None);
+    };
+    let marked = first + i64::from(seq);
+    let mut event = db.prepare_cached("SELECT hash FROM events WHERE id = ?1")?;
+    match event.query_row([marked], |r| r.get(0)).optional()?.map(EventHash) {
+        Some(hash) if hash == mark.head.hash => Ok(None),
+        Some(_) => {
+            let what = "another event is at its high-water mark".to_owned();
+            Ok(Some(Problem { run: Some(mark.run), seq: Some(mark.head.seq), what }))
+        }
+        None => {
+            let last = "SELECT max(id) FROM events WHERE id > ?1 AND id < ?2";
+            let mut last = db.prepare_cached(last)?;
+            let last: Option<i64> = last.query_row([first, marked], |r| r.get(0))?;
+            Ok(Some(missing(mark, last.map(|last| (last & 0xffff_ffff) as u64))))
+        }
+    }
+}
+
+/// The events of a run that are missing up to its mark, after a seq.
+fn missing(mark: &Mark, last: Option<u64>) -> Problem {
+    let seq = mark.head.seq;
+    let what = match last {
+        None => format!("the run is missing; its high-water mark is seq {seq}"),
+        Some(last) => format!(
+            "the run ends at seq {last}, before its high-water mark of seq {seq}: {} lost",
+            match seq.0 - last {
+                1 => "1 event is".to_owned(),
+                n => format!("{n} events are"),
+            }
+        ),
+    };
+    Problem { run: Some(mark.run), seq: Some(Seq(last.unwrap_or(0) + 1)), what }
+}
+
+/// Looks at the WAL until two looks agree, if it looks damaged.
+fn look(log: &Path) -> io::Result<Wal> {
+    let mut last = wal_of(log)?;
+    for _ in 0..MOST_LOOKS {
+        if last.fault.is_none() {
+            return Ok(last);
+        }
+        std::thread::sleep(Duration::from_millis(20));
+        let again = wal_of(log)?;
+        if again.is_damaged_like(&last) {
+            return Ok(again);
+        }
+        last = again;
+    }
+    last.fault = None;
+    Ok(last)
+}
+
+fn wal_of(log: &Path) -> io::Result<Wal> {
+    let path = wal_path(log);
+    // Opening a pipe may take for ever. What cannot be opened SQLite will complain of.
+    let is_file = fs::metadata(&path).is_ok_and(|found| found.is_file());
+    match is_file.then(|| File::open(path)) {
+        Some(Ok(file)) => examine(file),
+        _ => Ok(Wal::default()),
+    }
+}
+
+fn wal_path(log: &Path) -> PathBuf {
+    beside::path(&canonical(log), "-wal")
+}
+
+/// What the names of the numbered files beside a log end in.
+fn copies(log: &Path, kind: &str) -> Vec<String> {
+    let log = canonical(log);
+    let exists = |copy: &String| beside::path(&log, copy).symlink_metadata().is_ok();
+    (1..=MOST_COPIES).map(|n| format!("{kind}{n}")).filter(exists).collect()
+}
+
+/// Copies the WAL under a name that is free, unless the newest copy is the same; the end of its name if it did.
+fn copy(log: &Path, newest: Option<&String>) -> io::Result<Option<String>> {
+    let log = canonical(log);
+    let mut wal = File::open(wal_path(&log))?;
+    if let Some(newest) = newest
+        && let Ok(Some(newest)) = beside::read(&log, newest)
+        && same(&mut wal, newest)?
+    {
+        return Ok(None);
+    }
+    // Under another name until it is whole.
+    let part = beside::path(&log, &format!("-wal.part-{}", std::process::id()));
+    let _ = fs::remove_file(&part);
+    let copied = (|| {
+        let mut to = File::options().write(true).create_new(true).open(&part)?;
+        io::copy(&mut File::open(wal_path(&log))?, &mut to)?;
+        to.sync_all()?;
+        rename(&part, &log, DAMAGED)
+    })();
+    let _ = fs::remove_file(&part);
+    copied.map(Some)
+}
+
+/// Gives a file a numbered name beside a log that no other has; what that name ends in.
+fn rename(file: &Path, log: &Path, kind: &str) -> io::Result<String> {
+    for n in 1..=MOST_COPIES {
+        let free = format!("{kind}{n}");
+        let path = beside::path(log, &free);
+        if path.symlink_metadata().is_ok() {
+            continue;
+        }
+        // A link replaces nothing; some file systems have none.
+        match fs::hard_link(file, &path) {
+            Err(e) if e.kind() == io::ErrorKind::AlreadyExists => continue,
+            Ok(()) => fs::remove_file(file)?,
+            Err(_) => fs::rename(file, &path)?,
+        }
+        return Ok(free);
+    }
+    Err(io::Error::other("there are too many copies already"))
+}
+
+fn same(a: &mut File, mut b: File) -> io::Result<bool> {
+    if a.metadata()?.len() != b.metadata()?.len() {
+        return Ok(false);
+    }
+    let (mut left, mut right) = (vec![0; 65_536], vec![0; 65_536]);
+    loop {
+        let read = a.read(&mut left)?;
+        if read == 0 {
+            return Ok(true);
+        }
+        if b.read_exact(&mut right[..read]).is_err() || left[..read] != right[..read] {
+            return Ok(false);
+        }
+    }
+}
+
+impl SqliteBackend {
+    /// Opens the file for the first time, once it is known what stands beside it.
+    pub(super) fn begin(
+        mut self,
+        is_new: bool,
+        connect: impl FnOnce(&Self) -> Result<Connection, LogError>,
+    ) -> Result<Self, LogError> {
+        let mut beside = Beside::of(&self.path)?;
+        if is_new {
+            // They are of a log that is gone.
+            beside.marks.clear();
+        }
+        self.merges = false;
+        self.has_lost_tables_if_none = beside.shows_a_loss();
+        if is_empty(&self.path) && beside.shows_what_was() {
+            // SQLite would delete the WAL of an empty file.
+            let what = format!(
+                "the file is empty or missing, but {} frames are in its WAL and {} runs in its mark",
+                beside.wal.committed,
+                beside.marks.len()
+            );
+            return Err(LogError::Lost { path: self.name(), what });
+        }
+        self.reads_alone = beside.wal.fault.is_some() && self.holds_all_alone(&beside.marks);
+        let db = match connect(&self) {
+            Err(LogError::Lost { .. }) => {
+                let what = told(&beside.lost(&self.path, None));
+                return Err(LogError::Lost { path: self.name(), what });
+            }
+            // What is left without a part of its pages need not be a log.
+            Err(LogError::Damaged { what, .. } | LogError::NotALog { reason: what, .. })
+                if beside.wal.fault.is_some() =>
+            {
+                let what = format!("{}; {what}", told(&beside.lost(&self.path, None)));
+                return Err(LogError::Lost { path: self.name(), what });
+            }
+            connected => connected?,
+        };
+        self.lost = beside.lost(&self.path, Some(&db)).into();
+        if self.lost.is_empty() {
+            self.merges = true;
+            self.reads_alone = false;
+            let merge = db.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false);
+            merge.map_err(|e| self.error(&e))?;
+        }
+        Ok(self)
+    }
+
+    /// Whether a file that is not there has left events in its WAL: it was deleted or moved while it was written.
+    pub(super) fn is_gone(path: &Path) -> Result<bool, LogError> {
+        let wal = Beside::of(path)?.wal;
+        Ok(wal.committed > 0 || wal.fault.is_some())
+    }
+
+    /// Whether a file is all that is left of a process that died before it wrote anything.
+    pub fn is_only_begun(path: &Path) -> bool {
+        let is_whole = || Beside::of(path).is_ok_and(|beside| !beside.shows_what_was());
+        path.exists() && is_empty(path) && is_whole()
+    }
+
+    /// Refuses to write to a log that has lost something: what is there must stay as it is.
+    pub(super) fn refuse_after_a_loss(&self) -> Result<(), LogError> {
+        match self.lost.is_empty() {
+            true => Ok(()),
+            false => Err(LogError::Lost { path: self.name(), what: told(&self.lost) }),
+        }
+    }
+
+    /// Whether the file has all that its marks claim without its WAL: all of that was merged already, and
+    /// reading the beginning of the WAL would show older pages in the place of newer ones.
+    fn holds_all_alone(&self, marks: &[Mark]) -> bool {
+        let Ok(db) = self.alone() else { return false };
+        !marks.is_empty() && marks.iter().all(|mark| matches!(missed(&db, mark), Ok(None)))
+    }
+
+    /// Lets a log go on without what it has lost, which is returned. The damaged WAL is kept under another
+    /// name (`LOG-wal.lost-N`), and the marks that are not reached are forgotten.
+    ///
+    /// # Errors
+    /// [`LogError`]: another process has the log open, or it cannot be written.
+    pub fn accept_loss(path: &Path, options: SqliteOptions) -> Result<Vec<Problem>, LogError> {
+        let (alone, lost) = match Self::open(path, options.clone()) {
+            Ok(backend) => (backend.reads_alone, backend.lost.to_vec()),
+            Err(LogError::Lost { what, .. }) => {
+                (false, vec![Problem { run: None, seq: None, what }])
+            }
+            Err(e) => return Err(e),
+        };
+        if lost.is_empty() {
+            return Ok(lost);
+        }
+        let mut backend = SqliteBackend::at(path, options);
+        let cannot = |e: io::Error| LogError::CannotOpen {
+            path: path.display().to_string(),
+            reason: e.to_string(),
+        };
+        if !path.exists() {
+            // What is kept stands beside a log, and takes its owner and mode.
+            File::create_new(path).map_err(cannot)?;
+        }
+        let wal = wal_path(path);
+        if wal.exists() {
+            copy(path, copies(path, DAMAGED).last()).map_err(cannot)?;
+        }
+        let db = if is_empty(path) {
+            remove(&wal).map_err(cannot)?;
+            None
+        } else {
+            backend.merges = !alone;
+            backend.merge(|| if alone { remove(&wal).map_err(cannot) } else { Ok(()) })?;
+            backend.merges = true;
+            Some(backend.open_file(&backend.path, OpenFlags::SQLITE_OPEN_READ_WRITE)?)
+        };
+        let is_missed =
+            |mark: &Mark| db.as_ref().is_none_or(|db| !matches!(missed(db, mark), Ok(None)));
+        mark::forget(path, is_missed).map_err(cannot)?;
+        let whole = canonical(path);
+        for damaged in copies(path, DAMAGED) {
+            let damaged = beside::path(&whole, &damaged);
+            rename(&damaged, &whole, ACCEPTED).map_err(cannot)?;
+        }
+        Ok(lost)
+    }
+
+    /// Has the file to itself for a moment; closing it merges the WAL if that is allowed.
+    fn merge(&self, meanwhile: impl FnOnce() -> Result<(), LogError>) -> Result<(), LogError> {
+        let db = self.open_file(&self.path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+        let hold = || -> rusqlite::Result<()> {
+            db.pragma_update(None, "locking_mode", "EXCLUSIVE")?;
+            db.execute_batch("BEGIN IMMEDIATE; COMMIT")
+        };
+        hold().map_err(|e| self.error(&e))?;
+        meanwhile()
+    }
+}
+
+/// A file that holds nothing, or is not there.
+fn is_empty(path: &Path) -> bool {
+    fs::metadata(path).map_or(true, |file| file.is_file() && file.len() == 0)
+}
+
+fn remove(path: &Path) -> io::Result<()> {
+    match fs::remove_file(path) {
+        Err(e) if e.kind() != io::ErrorKind::NotFound => Err(e),
+        _ => Ok(()),
+    }
+}
+
+/// The first problem, and how many more there are.
+fn told(problems: &[Problem]) -> String {
+    let first = problems.first().map(ToString::to_string).unwrap_or_default();
+    match problems.len() {
+        0 | 1 => first,
+        n => format!("{first} (and {} more)", n - 1),
+    }
+}

@@ -1,0 +1,102 @@
+//! The limit on a log's size: its file and its WAL together never have more bytes.
+
+use std::path::{Path, PathBuf};
+
+use rusqlite::Connection;
+
+use super::stop::Stop;
+use crate::log::error::LogError;
+
+/// What a frame of the WAL has besides its page.
+const FRAME_HEADER: u64 = 24;
+
+/// The pages at the ends of tables and indexes, and those that lead to them: a transaction changes them even
+/// if it adds nothing but one event.
+const ENDS: u64 = 20;
+
+/// The WAL is emptied when there is not room for so many more pages.
+const SPARE: u64 = 64;
+
+/// A limit that was set.
+pub(super) struct Space {
+    /// As the user calls it.
+    name: PathBuf,
+    wal: PathBuf,
+    most: u64,
+    page: u64,
+    /// How many pages the log had when the transaction began.
+    began_with: u64,
+    /// How many pages in the middle of an index the transaction may have changed.
+    inside: u64,
+}
+
+impl Space {
+    pub(super) fn of(log: &Path, most: u64, db: &Connection) -> rusqlite::Result<Self> {
+        let page: i64 = db.pragma_query_value(None, "page_size", |r| r.get(0))?;
+        // It stands beside the file, not beside a link to it.
+        let whole = std::fs::canonicalize(log).unwrap_or_else(|_| log.to_owned());
+        let mut wal = whole.into_os_string();
+        wal.push("-wal");
+        let (name, wal) = (log.to_owned(), PathBuf::from(wal));
+        Ok(Space { name, wal, most, page: page.unsigned_abs(), began_with: 0, inside: 0 })
+    }
+
+    /// To be called before a transaction: empties the WAL if the room it takes is needed.
+    pub(super) fn begin(&mut self, db: &Connection) -> Result<(), Stop> {
+        self.inside = 0;
+        self.began_with = pages(db)?;
+        if self.wal() > 0 && self.needed(self.began_with, SPARE) > self.most {
+            // Others who read may hold it back; then there is less room.
+            db.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
+        }
+        Ok(())
+    }
+
+    /// Counts pages in the middle of an index that may have changed.
+    pub(super) fn changed(&mut self, pages: u64) {
+        self.inside += pages;
+    }
+
+    /// To be called in a transaction, before it is committed and now and then before that: SQLite writes
+    /// what it cannot keep in memory.
+    pub(super) fn check(&self, db: &Connection) -> Result<(), Stop> {
+        let now = pages(db)?;
+        let changed = now.saturating_sub(self.began_with) + ENDS + self.inside;
+        let needed = self.needed(now, changed.min(now));
+        if needed <= self.most {
+            return Ok(());
+        }
+        Err(Stop::Log(full(&self.name, self.most)))
+    }
+
+    /// The most that the files may take once `frames` more are in the WAL and all of it is in the file.
+    fn needed(&self, pages: u64, frames: u64) -> u64 {
+        pages * self.page + self.wal() + frames * (self.page + FRAME_HEADER)
+    }
+
+    fn wal(&self) -> u64 {
+        std::fs::metadata(&self.wal).map_or(0, |file| file.len())
+    }
+}
+
+/// Refuses to make a log that would be larger than the limit before it holds anything.
+pub(super) fn room_for_an_empty_log(
+    log: &Path,
+    most: u64,
+    pages: u64,
+    page: u64,
+) -> Result<(), LogError> {
+    let is_new = std::fs::metadata(log).map_or(true, |file| file.len() == 0);
+    let needed = pages * page + pages * (page + FRAME_HEADER);
+    if is_new && needed > most { Err(full(log, most)) } else { Ok(()) }
+}
+
+fn full(log: &Path, most: u64) -> LogError {
+    let reason = format!("the limit of {most} bytes is reached");
+    LogError::Full { path: log.display().to_string(), reason }
+}
+
+fn pages(db: &Connection) -> rusqlite::Result<u64> {
+    let mut count = db.prepare_cached("PRAGMA page_count")?;
+    count.query_row([], |r| r.get::<_, i64>(0)).map(i64::unsigned_abs)
+}

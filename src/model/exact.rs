@@ -1,0 +1,125 @@
+//! Integers that JSON writers of other languages, and our canonical form, would round.
+//!
+//! Canonical JSON (RFC 8785) knows no number but the double. In what a provider has answered (the arguments of
+//! a tool call, above all) an integer beyond 2^53 is therefore kept as the string of its digits, and its
+//! place is named beside it, as a JSON pointer (RFC 6901) into the kept parts. So it survives log, recording
+//! and exchanges digit for digit, and whoever needs the number finds where it was one.
+
+use serde_json::{Map, Value};
+
+/// The kept part that names the places of such integers.
+pub const EXACT_INTEGERS: &str = "exact_integers";
+
+/// Turns integers that a double does not hold exactly into strings, and names their places.
+pub fn keep_exact(parts: &mut Map<String, Value>) {
+    if !parts.values().any(has_inexact) {
+        return;
+    }
+    let mut places = Vec::new();
+    for (name, part) in parts.iter_mut() {
+        replace(part, &|value| inexact(value), &step("", name), &mut places);
+    }
+    name_places(parts, places);
+}
+
+/// Adds places to those that are named already.
+pub(crate) fn name_places(parts: &mut Map<String, Value>, places: Vec<String>) {
+    if places.is_empty() {
+        return;
+    }
+    let named = parts.entry(EXACT_INTEGERS).or_insert_with(|| Value::Array(Vec::new()));
+    if let Value::Array(named) = named {
+        named.extend(places.into_iter().map(Value::String));
+    }
+}
+
+/// Replaces every value for which a function gives a text, and notes its place.
+pub(crate) fn replace(
+    value: &mut Value,
+    text_of: &impl Fn(&Value) -> Option<String>,
+    path: &str,
+    places: &mut Vec<String>,
+) {
+    if let Some(text) = text_of(value) {
+        *value = Value::String(text);
+        places.push(path.to_owned());
+        return;
+    }
+    match value {
+        Value::Array(items) => {
+            for (index, item) in items.iter_mut().enumerate() {
+                replace(item, text_of, &step(path, &index.to_string()), places);
+            }
+        }
+        Value::Object(fields) => {
+            for (name, item) in fields.iter_mut() {
+                replace(item, text_of, &step(path, name), places);
+            }
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
+}
+
+/// The path of something one level deeper.
+fn step(path: &str, name: &str) -> String {
+    format!("{path}/{}", name.replace('~', "~0").replace('/', "~1"))
+}
+
+/// The digits of an integer that a double does not hold exactly.
+fn inexact(value: &Value) -> Option<String> {
+    let Value::Number(number) = value else { return None };
+    let size = number.as_u64().or_else(|| number.as_i64().map(i64::unsigned_abs))?;
+    (size > 1 << 53).then(|| number.to_string())
+}
+
+/// Whether a value holds a number that may be such an integer: one that was too long is a float by now.
+pub(crate) fn has_inexact(value: &Value) -> bool {
+    match value {
+        Value::Number(number) => {
+            number.as_f64().is_some_and(|size| size.abs() >= 9_007_199_254_740_992.0)
+        }
+        Value::Array(items) => items.iter().any(has_inexact),
+        Value::Object(fields) => fields.values().any(has_inexact),
+        Value::Null | Value::Bool(_) | Value::String(_) => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn integers_beyond_a_double_become_strings_and_are_found_again() {
+        let parts = json!({
+            "tool_calls": [{"function": {"arguments": {"a/b": 9007199254740993_u64, "c": [1, i64::MIN]}}}],
+            "reasoning": "9007199254740993",
+        });
+        let Value::Object(mut parts) = parts else { panic!() };
+        keep_exact(&mut parts);
+        let expected = json!({
+            "tool_calls": [{"function": {"arguments": {
+                "a/b": "9007199254740993", "c": [1, "-9223372036854775808"]}}}],
+            "reasoning": "9007199254740993",
+            "exact_integers":
+                ["/tool_calls/0/function/arguments/a~1b", "/tool_calls/0/function/arguments/c/1"],
+        });
+        assert_eq!(Value::Object(parts.clone()), expected);
+        let once = parts.clone();
+        keep_exact(&mut parts);
+        assert_eq!(parts, once, "what is exact stays as it is");
+    }
+
+    #[test]
+    fn what_a_double_holds_stays_a_number() {
+        let Value::Object(mut parts) =
+            json!({"tool_calls": [9007199254740992_u64, -7, 1.5, 1e300]})
+        else {
+            panic!()
+        };
+        let before = parts.clone();
+        keep_exact(&mut parts);
+        assert_eq!(parts, before);
+    }
+}

@@ -1,0 +1,85 @@
+//! A base URL that the user has named: the only place that a key is sent to.
+
+use std::fmt;
+
+use reqwest::Url;
+
+/// The base URL of OpenAI's own API.
+const OPENAI: &str = "https://api.openai.com/v1";
+
+/// A base URL that the user named in this very invocation: in a config or a flag given to it, or in its
+/// environment.
+///
+/// Every client of an API takes this type, and nothing else turns into one: a URL that came with a run, a
+/// recording or an answer is a plain text, so a key cannot be combined with it.
+#[derive(Clone, PartialEq, Eq)]
+pub struct NamedUrl(String);
+
+impl NamedUrl {
+    /// The URL that the user has given. Never one out of a file that somebody else may have written.
+    pub fn given(url: impl Into<String>) -> Self {
+        NamedUrl(url.into())
+    }
+
+    /// The address of OpenAI, which is built into the program.
+    pub fn openai() -> Self {
+        NamedUrl(OPENAI.to_owned())
+    }
+
+    /// The URL as given: it may hold a password or a key.
+    pub(crate) fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// Whether a URL leads to the same place, whatever secrets the two hold.
+    pub fn is_at(&self, url: &str) -> bool {
+        let place = without_secrets(&self.0);
+        !place.is_empty() && place == without_secrets(url)
+    }
+}
+
+impl fmt::Debug for NamedUrl {
+    /// Shows nothing that may hold a key.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("NamedUrl").field(&without_secrets(&self.0)).finish()
+    }
+}
+
+/// A base URL as it may be recorded and shown: without user name, password and query, each of which may
+/// hold a key. Nothing is left of what is not a URL.
+pub fn without_secrets(base_url: &str) -> String {
+    let Ok(mut url) = Url::parse(base_url.trim()) else { return String::new() };
+    url.set_query(None);
+    url.set_fragment(None);
+    // Refused for a URL without a host, which has neither.
+    let _ = url.set_username("").and_then(|()| url.set_password(None));
+    url.as_str().trim_end_matches('/').to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_are_compared_as_urls_and_without_secrets() {
+        let named = NamedUrl::given("https://me:key@API.example.org:443/v1/?sig=1");
+        assert!(named.is_at("https://api.example.org/v1"));
+        assert!(!named.is_at("http://api.example.org/v1"));
+        assert!(!named.is_at("https://api.example.org.evil.example/v1"));
+        let openai = NamedUrl::openai();
+        for other in [
+            "https://api.openai.com@evil.example/v1",
+            "https://api.openai.com.evil.example/v1",
+            "https://api.openai.com/v1/../../v2",
+            "http://api.openai.com/v1",
+            "https://api.openai.com:444/v1",
+            "https://api.openai.com\\@evil.example/v1",
+            "https://аpi.openai.com/v1",
+            "",
+        ] {
+            assert!(!openai.is_at(other), "{other}");
+        }
+        assert!(!NamedUrl::given("no URL").is_at("no URL"));
+        assert_eq!(format!("{named:?}"), r#"NamedUrl("https://api.example.org/v1")"#);
+    }
+}

@@ -1,0 +1,101 @@
+//! The body of a success: what can be read of it, and what is kept of one that is hard to read.
+
+use data_encoding::BASE64;
+use serde_json::Value;
+
+use super::chat;
+use super::mend::{Mended, mend};
+use crate::model::exact::{has_inexact, name_places, replace};
+use crate::model::secrets::Secrets;
+use crate::model::{Failure, Response, Unreadable};
+
+/// So many bytes of an answer that cannot be read are kept: no model writes as much.
+const MOST_KEPT: usize = 1 << 20;
+
+/// The body of a success.
+pub(super) struct Body {
+    /// Its JSON; null if it is none.
+    pub(super) value: Value,
+    /// How it was mended, if it had to be.
+    pub(super) mended: Option<Mended>,
+    /// As it came.
+    pub(super) bytes: Vec<u8>,
+}
+
+/// Whether what is not JSON is a chat completion all the same: paid for, and not to be bought again.
+pub(super) fn is_an_answer(text: &str) -> bool {
+    text.trim_start().starts_with('{')
+        && ["\"choices\"", "\"message\""].iter().all(|name| text.contains(name))
+}
+
+impl Body {
+    /// The answer to a chat request.
+    pub(super) fn into_response(self, secrets: &Secrets) -> Result<Response, Failure> {
+        let Body { value, mended, bytes } = self;
+        let (value, mended) = match mended {
+            Some(mended) => (value, mended),
+            None => match chat::response(&value) {
+                // The common case.
+                Ok(response) if !response.extra.values().any(has_inexact) => return Ok(response),
+                Err(failure) if !has_message(&value) => return Err(failure),
+                // The digits of long integers are only in the text.
+                _ => {
+                    let mended = mend(&bytes);
+                    (serde_json::from_str(&mended.text).unwrap_or(value), mended)
+                }
+            },
+        };
+        let (mut response, mut wrong) = match &value {
+            Value::Null => (Response::text(""), vec!["it is not JSON"]),
+            value => read(value)?,
+        };
+        wrong.extend(&mended.wrong);
+        let digits = |value: &Value| {
+            value.as_str().and_then(|text| text.strip_prefix(&mended.mark)).map(str::to_owned)
+        };
+        let mut extra = Value::Object(std::mem::take(&mut response.extra));
+        let mut places = Vec::new();
+        replace(&mut extra, &digits, "", &mut places);
+        if let Value::Object(extra) = extra {
+            response.extra = extra;
+        }
+        name_places(&mut response.extra, places);
+        if !wrong.is_empty() {
+            let unreadable = Unreadable {
+                body: kept(&bytes, &value, secrets),
+                length: bytes.len() as u64,
+                reason: wrong.join(", "),
+            };
+            unreadable.add_to(&mut response.extra);
+        }
+        Ok(response)
+    }
+}
+
+/// Whether it has a message, which somebody wrote and is paid for.
+fn has_message(value: &Value) -> bool {
+    value["choices"][0]["message"].is_object()
+}
+
+/// The answer, without its text if that has no shape that we know.
+fn read(value: &Value) -> Result<(Response, Vec<&'static str>), Failure> {
+    match chat::response(value) {
+        Ok(response) => Ok((response, Vec::new())),
+        Err(failure) if !has_message(value) => Err(failure),
+        Err(_) => {
+            let mut without = value.clone();
+            without["choices"][0]["message"]["content"] = Value::Null;
+            let wrong = "\"content\" is neither a text nor a list of parts";
+            Ok((chat::response(&without)?, vec![wrong]))
+        }
+    }
+}
+
+/// The bytes in base64, unless they hold a secret in any form that we know.
+fn kept(bytes: &[u8], value: &Value, secrets: &Secrets) -> Option<String> {
+    // All of it, for what is kept may end within a secret.
+    if secrets.are_in(&String::from_utf8_lossy(bytes)) || secrets.are_in(&value.to_string()) {
+        return None;
+    }
+    Some(BASE64.encode(&bytes[..bytes.len().min(MOST_KEPT)]))
+}

@@ -1,0 +1,240 @@
+//! JSON that is not quite JSON, read all the same.
+//!
+//! What a service has answered is paid for, also if it is written badly: half a surrogate pair, bytes that
+//! are not UTF-8, a number that no double holds. So the text is mended where that is possible without
+//! guessing, and each mending is named.
+
+use std::borrow::Cow;
+
+use data_encoding::HEXLOWER;
+/// A JSON text that was mended.
+pub(super) struct Mended {
+    /// What our reader reads.
+    pub(super) text: String,
+    /// What was wrong, each once, in order of appearance.
+    pub(super) wrong: Vec<&'static str>,
+    /// What stands in front of the digits of an integer that no double holds exactly. Each is a string in
+    /// `text`; nothing else in it begins like that.
+    pub(super) mark: String,
+}
+
+/// Mends a text.
+pub(super) fn mend(body: &[u8]) -> Mended {
+    let text = String::from_utf8_lossy(body);
+    let mut mending = Mending { out: String::with_capacity(text.len()), wrong: Vec::new() };
+    if let Cow::Owned(_) = text {
+        mending.note("bytes that are not UTF-8");
+    }
+    let without_mark = text.strip_prefix('\u{feff}');
+    if without_mark.is_some() {
+        mending.note("a byte order mark");
+    }
+    let text = without_mark.unwrap_or(&text);
+    let mark = unused(text);
+    mending.json(text, &mark);
+    Mended { text: mending.out, wrong: mending.wrong, mark }
+}
+
+/// A beginning that no string of a text has: whoever would write it there changes it.
+fn unused(text: &str) -> String {
+    format!("integer {}: ", blake3::hash(text.as_bytes()))
+}
+
+struct Mending {
+    out: String,
+    wrong: Vec<&'static str>,
+}
+
+impl Mending {
+    fn note(&mut self, wrong: &'static str) {
+        if !self.wrong.contains(&wrong) {
+            self.wrong.push(wrong);
+        }
+    }
+
+    fn json(&mut self, text: &str, mark: &str) {
+        let mut rest = text;
+        while let Some(first) = rest.chars().next() {
+            rest = match first {
+                '"' => self.string(&rest[1..]),
+                '-' | '0'..='9' | 'a'..='z' | 'A'..='Z' => {
+                    let word = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '+' | '.');
+                    let end = rest.find(|c| !word(c)).unwrap_or(rest.len());
+                    self.word(&rest[..end], mark);
+                    &rest[end..]
+                }
+                other => {
+                    self.out.push(other);
+                    &rest[other.len_utf8()..]
+                }
+            };
+        }
+    }
+
+    /// A number, or a name such as `true`.
+    fn word(&mut self, word: &str, mark: &str) {
+        let digits = word.strip_prefix('-').unwrap_or(word);
+        if matches!(digits, "NaN" | "Infinity") {
+            self.note("a number that is not finite");
+            self.out.push_str(&format!("\"{word}\""));
+            return;
+        }
+        let integer = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+        if integer && !is_exact(digits) {
+            self.out.push_str(&format!("\"{mark}{word}\""));
+            return;
+        }
+        if digits.starts_with(|c: char| c.is_ascii_digit())
+            && word.parse::<f64>().is_ok_and(f64::is_infinite)
+        {
+            self.note("a number beyond what a double holds");
+            self.out.push_str(&format!("\"{word}\""));
+            return;
+        }
+        self.out.push_str(word);
+    }
+
+    /// A string after its opening quote; gives what follows the closing one.
+    fn string<'a>(&mut self, text: &'a str) -> &'a str {
+        self.out.push('"');
+        let mut rest = text;
+        loop {
+            let end = rest.find(|c: char| c == '"' || c == '\\' || c < ' ').unwrap_or(rest.len());
+            self.out.push_str(&rest[..end]);
+            rest = &rest[end..];
+            match rest.as_bytes().first() {
+                None => return rest,
+                Some(b'"') => {
+                    self.out.push('"');
+                    return &rest[1..];
+                }
+                Some(b'\\') => rest = self.escape(&rest[1..]),
+                Some(control) => {
+                    self.note("a control character in a string");
+                    self.out.push_str("\\u00");
+                    HEXLOWER.encode_append(&[*control], &mut self.out);
+                    rest = &rest[1..];
+                }
+            }
+        }
+    }
+
+    /// An escape after its backslash; gives what follows it.
+    fn escape<'a>(&mut self, text: &'a str) -> &'a str {
+        let Some(first) = text.chars().next() else { return text };
+        if first == 'u'
+            && let Some(unit) = unit(&text[1..])
+        {
+            let after = &text[5..];
+            let low = after.strip_prefix("\\u").and_then(self::unit);
+            return match (unit, low) {
+                (0xd800..0xdc00, Some(0xdc00..0xe000)) => {
+                    self.out.push_str(&format!("\\{}{}", &text[..5], &after[..6]));
+                    &after[6..]
+                }
+                (0xd800..0xe000, _) => {
+                    self.note("half a surrogate pair");
+                    self.out.push_str("\\ufffd");
+                    after
+                }
+                _ => {
+                    self.out.push_str(&format!("\\{}", &text[..5]));
+                    after
+                }
+            };
+        }
+        if matches!(first, '"' | '\\' | '/' | 'b' | 'f' | 'n' | 'r' | 't') {
+            self.out.push('\\');
+            self.out.push(first);
+            return &text[1..];
+        }
+        self.note("an escape that JSON does not have");
+        // As it was written, the backslash included.
+        self.out.push_str("\\\\");
+        text
+    }
+}
+
+/// The four hexadecimal digits that a text begins with.
+fn unit(text: &str) -> Option<u32> {
+    let digits = text.get(..4).filter(|digits| digits.bytes().all(|b| b.is_ascii_hexdigit()))?;
+    u32::from_str_radix(digits, 16).ok()
+}
+
+/// Whether a double holds this integer and all below it.
+fn is_exact(digits: &str) -> bool {
+    digits.parse::<u64>().is_ok_and(|size| size <= 1 << 53)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::model::exact::replace;
+
+    fn read(text: &[u8]) -> (Value, String) {
+        let Mended { text, wrong, mark } = mend(text);
+        let mut value = serde_json::from_str(&text).unwrap();
+        let digits = |value: &Value| value.as_str()?.strip_prefix(&mark).map(str::to_owned);
+        let mut places = Vec::new();
+        replace(&mut value, &digits, "", &mut places);
+        (value, [wrong.join(", "), places.join(", ")].join(";"))
+    }
+
+    #[test]
+    fn what_is_wrong_is_mended_and_named() {
+        let mended: [(&[u8], Value, &str); 11] = [
+            (br#"["a\ud83dz"]"#, json!(["a\u{fffd}z"]), "half a surrogate pair;"),
+            (br#"["\udc00\ud800"]"#, json!(["\u{fffd}\u{fffd}"]), "half a surrogate pair;"),
+            (br#"["\ud83d\ude00 \u00e9"]"#, json!(["\u{1f600} \u{e9}"]), ";"),
+            (b"[\"a\xffz\"]", json!(["a\u{fffd}z"]), "bytes that are not UTF-8;"),
+            (b"\xef\xbb\xbf[1]", json!([1]), "a byte order mark;"),
+            (
+                b"[1e400, -1e999]",
+                json!(["1e400", "-1e999"]),
+                "a number beyond what a double holds;",
+            ),
+            (
+                b"[NaN, -Infinity, \"NaN\"]",
+                json!(["NaN", "-Infinity", "NaN"]),
+                "a number that is not finite;",
+            ),
+            (b"[\"a\nb\tc\"]", json!(["a\nb\tc"]), "a control character in a string;"),
+            (br#"["\x41\'"]"#, json!(["\\x41\\'"]), "an escape that JSON does not have;"),
+            (
+                br#"{"a/b":[1,{"~":-9007199254740993}],"c":123456789012345678901234}"#,
+                json!({"a/b": [1, {"~": "-9007199254740993"}], "c": "123456789012345678901234"}),
+                ";/a~1b/1/~0, /c",
+            ),
+            (
+                b"[9007199254740992, 1.5e300, true, null]",
+                json!([9007199254740992_u64, 1.5e300, true, null]),
+                ";",
+            ),
+        ];
+        for (text, value, said) in mended {
+            assert_eq!(read(text), (value, said.to_owned()), "{}", String::from_utf8_lossy(text));
+        }
+    }
+
+    #[test]
+    fn a_string_is_never_taken_for_a_number() {
+        let Mended { mark, .. } = mend(b"[1]");
+        let text = json!([mark, "integer 7"]).to_string();
+        assert_eq!(read(text.as_bytes()), (json!([mark, "integer 7"]), ";".to_owned()));
+    }
+
+    proptest! {
+        /// JSON stays what it was, and what never was JSON does no harm.
+        #[test]
+        fn json_is_left_as_it_is(text in "\\PC*", number in -9e15..9e15_f64, bytes: Vec<u8>) {
+            let value = json!({"a": [text, number, null, true], "b": {"c": -5}});
+            let Mended { text, wrong, .. } = mend(value.to_string().as_bytes());
+            prop_assert!(wrong.is_empty());
+            prop_assert_eq!(serde_json::from_str::<Value>(&text).unwrap(), value);
+            mend(&bytes);
+        }
+    }
+}

@@ -1,0 +1,177 @@
+//! Striking out secrets that a server sends back, in whatever form it writes them.
+//!
+//! - [`Secrets`]: what must never be shown or recorded, and the texts without it.
+//! - `forms`: a secret as itself, as base64 and as hex, and the pieces of it that a text holds.
+//! - `unescaped`: a text with its escapes undone (JSON's, percent signs, HTML's, one in another), each byte
+//!   with the place that it came from.
+//!
+//! Every client of an API uses this, whatever the API: a key in a header, in the query or in a password.
+
+mod forms;
+mod unescaped;
+
+use std::fmt;
+use std::ops::Range;
+
+use reqwest::Url;
+use serde_json::Value;
+
+use self::forms::{Forms, Pieces};
+use self::unescaped::Unescaped;
+use super::{Content, Response};
+
+const STRUCK: &str = "[key]";
+
+/// Shorter values are placeholders (`x`, `-`), and striking them out would leave no text readable.
+const SHORTEST: usize = 4;
+
+/// How much of a text is looked at in one go: what is known of each byte takes more than the byte.
+const STRETCH: usize = 256 << 10;
+
+/// How much of it is looked at again with what follows: more than a secret takes in any form.
+const OVERLAP: usize = 16 << 10;
+
+/// Parts of a query that every user of a service has in common.
+const NOT_SECRET: [&str; 2] = ["api-version", "version"];
+
+/// What must never be shown or recorded.
+#[derive(Default)]
+pub(crate) struct Secrets(Vec<Forms>);
+
+impl Secrets {
+    /// Adds a secret.
+    pub(crate) fn add(&mut self, secret: &str) {
+        if secret.len() >= SHORTEST && !self.0.iter().any(|forms| forms.is_of(secret)) {
+            self.0.push(Forms::of(secret));
+        }
+    }
+
+    /// Adds the values of a query: some gateways take the key there.
+    pub(crate) fn add_query(&mut self, url: &Url) {
+        for (name, value) in url.query_pairs() {
+            if !NOT_SECRET.contains(&&*name) {
+                self.add(&value);
+            }
+        }
+    }
+
+    /// A server's message without secrets and without any piece of eight or more characters of one, as they
+    /// are, in any letter case, escaped, in base64 or hex. The text may be cut off within a secret.
+    pub(crate) fn strike(&self, text: &str) -> String {
+        self.struck(text, Pieces::InMessages).unwrap_or_else(|| text.to_owned())
+    }
+
+    /// Whether an answer holds a secret.
+    pub(crate) fn are_in(&self, answer: &str) -> bool {
+        self.struck(answer, Pieces::InAnswers).is_some()
+    }
+
+    /// The text without secrets, if it had any.
+    fn struck(&self, text: &str, pieces: Pieces) -> Option<String> {
+        let mut places = Vec::new();
+        let mut start = 0;
+        loop {
+            let end = boundary(text, start + STRETCH);
+            self.find(&text[start..end], pieces, start, &mut places);
+            if end == text.len() {
+                break;
+            }
+            start = boundary(text, end - OVERLAP);
+        }
+        (!places.is_empty()).then(|| without(text, places))
+    }
+
+    /// Finds secrets in a stretch of a text.
+    fn find(&self, text: &str, pieces: Pieces, start: usize, places: &mut Vec<Range<usize>>) {
+        let escaped = Unescaped::has_escapes(text, pieces).then(|| Unescaped::of(text));
+        let escaped = escaped.as_ref().map(|all| &all[..]).unwrap_or_default();
+        let mut add = |place: Range<usize>| places.push(start + place.start..start + place.end);
+        for forms in &self.0 {
+            forms.find(text.as_bytes(), pieces, &mut add);
+            for unescaped in escaped {
+                forms.find(unescaped.bytes(), pieces, &mut |place| add(unescaped.origin(place)));
+            }
+        }
+    }
+
+    /// Strikes secrets out of all that is recorded of an answer. A service has no reason to send the key
+    /// back, but one that does must not get it into the log. The answer was paid for: less of a secret than
+    /// half a line is taken for a coincidence.
+    pub(crate) fn strike_response(&self, response: &mut Response) {
+        if self.0.is_empty() {
+            return;
+        }
+        let Response { content, finish_reason, usage: _, model, extra } = response;
+        if let Content::Text(text) = content
+            && let Some(struck) = self.struck(text, Pieces::InAnswers)
+        {
+            *text = struck.into();
+        }
+        for text in [finish_reason, model].into_iter().flatten() {
+            if let Some(struck) = self.struck(text, Pieces::InMessages) {
+                *text = struck;
+            }
+        }
+        for value in extra.values_mut() {
+            self.strike_value(value);
+        }
+    }
+
+    fn strike_value(&self, value: &mut Value) {
+        match value {
+            Value::String(text) => {
+                if let Some(struck) = self.struck(text, Pieces::InAnswers) {
+                    *text = struck;
+                }
+            }
+            Value::Array(items) => items.iter_mut().for_each(|item| self.strike_value(item)),
+            Value::Object(map) => {
+                let names: Vec<String> = map.keys().cloned().collect();
+                for name in names {
+                    if let Some(struck) = self.struck(&name, Pieces::InAnswers)
+                        && let Some(value) = map.remove(&name)
+                    {
+                        map.insert(struck, value);
+                    }
+                }
+                map.values_mut().for_each(|item| self.strike_value(item));
+            }
+            Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        }
+    }
+}
+
+/// The text with each of some places replaced; places that touch are one.
+fn without(text: &str, mut places: Vec<Range<usize>>) -> String {
+    places.sort_by_key(|place| place.start);
+    let mut joined: Vec<Range<usize>> = Vec::new();
+    for place in places {
+        match joined.last_mut() {
+            Some(last) if place.start <= last.end => last.end = last.end.max(place.end),
+            _ => joined.push(place),
+        }
+    }
+    let (mut kept, mut end) = (String::with_capacity(text.len()), 0);
+    for Range { start, end: stop } in joined {
+        kept.push_str(&text[end..boundary(text, start).max(end)]);
+        kept.push_str(STRUCK);
+        end = (stop..=text.len()).find(|at| text.is_char_boundary(*at)).unwrap_or(text.len());
+    }
+    kept.push_str(&text[end..]);
+    kept
+}
+
+/// The last place where a character begins, up to some place.
+fn boundary(text: &str, at: usize) -> usize {
+    let at = at.min(text.len());
+    (0..=at).rev().find(|at| text.is_char_boundary(*at)).unwrap_or_default()
+}
+
+impl fmt::Debug for Secrets {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Secrets({})", self.0.len())
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,61 @@
+//! Ending a run for good before its experiment has ended.
+
+use super::clock;
+use crate::event::{Event, NewEvent, RunFinished, RunOutcome, StoredEvent};
+use crate::id::{OutcomeDigest, RunId, Seq};
+use crate::log::{Log, LogError, Reader, outcome_digest};
+use crate::prompt::CanonicalError;
+
+/// Why a run cannot be abandoned.
+#[derive(Debug, thiserror::Error)]
+pub enum AbandonError {
+    /// It has ended, in this way.
+    #[error("run {run} is {} already: there is nothing to abandon", outcome.as_str())]
+    Ended {
+        /// The run.
+        run: RunId,
+        /// How it ended.
+        outcome: RunOutcome,
+    },
+    /// The log cannot be read or written.
+    #[error(transparent)]
+    Log(#[from] LogError),
+    /// Never: the event has a JSON form.
+    #[error(transparent)]
+    Event(#[from] CanonicalError),
+}
+
+/// Ends a run for good: it keeps what it has, and is never resumed. Gives the digest of its decisions and
+/// facts.
+///
+/// # Errors
+/// [`AbandonError`], also if somebody is writing the run at this moment.
+pub async fn abandon(log: &Log, run: RunId) -> Result<OutcomeDigest, AbandonError> {
+    // The lease first: nobody adds anything between looking and writing.
+    let mut writer = log.go_on(run)?;
+    let mut reader = log.reader()?;
+    if let Some(outcome) = how_it_ended(reader.as_mut(), run)? {
+        return Err(AbandonError::Ended { run, outcome });
+    }
+    let outcome_digest = outcome_digest(reader.as_mut(), run)?;
+    let finished = RunFinished { outcome: RunOutcome::Abandoned, outcome_digest };
+    let event = NewEvent::from_event(&Event::RunFinished(finished), clock::now(), None)?;
+    writer.submit_durable(event)?.1.wait().await?;
+    Ok(outcome_digest)
+}
+
+/// How a run ended, if its last event says so.
+///
+/// # Errors
+/// [`LogError`] if the log cannot be read.
+pub fn how_it_ended(reader: &mut dyn Reader, run: RunId) -> Result<Option<RunOutcome>, LogError> {
+    let last = reader.runs()?.iter().find(|r| r.run == run).map(|r| r.head.seq);
+    let Some(last) = last else { return Ok(None) };
+    let events = reader.events(run, Seq(last.0.saturating_sub(1)), 1)?;
+    let event = events.first().map(StoredEvent::event).transpose();
+    let event = event.map_err(|e| LogError::Corrupt { run, seq: e.seq, what: e.what })?;
+    Ok(match event {
+        Some(Event::RunFinished(finished)) => Some(finished.outcome),
+        _ => None,
+    })
+}

@@ -1,0 +1,80 @@
+//! Colours are for terminals, and for nobody who does not want them.
+
+use std::fs::{File, OpenOptions};
+use std::io::Read;
+use std::process::Stdio;
+
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+
+use crate::support::cli::Place;
+
+/// Commands that say something: help, errors, results, progress, and everything that -v to -vvv adds.
+const COMMANDS: [&str; 6] = [
+    "--help",
+    "run --no-such-flag",
+    "run small.yaml -v --set model.rates.rate_limited=0.5",
+    "run small.yaml -vvv --set model.rates.rate_limited=0.5",
+    "show latest",
+    "verify",
+];
+
+/// A colour code, or any other that a terminal obeys, but for those that move the cursor.
+fn has_colours(text: &str) -> bool {
+    text.split("\u{1b}[").skip(1).any(|code| {
+        let end = code.find(|c: char| c.is_ascii_alphabetic());
+        end.is_some_and(|end| code[end..].starts_with('m'))
+    })
+}
+
+/// What a command writes to a terminal.
+fn on_terminal(place: &Place, args: &str, environment: &[(&str, &str)]) -> String {
+    let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+    grantpt(&master).unwrap();
+    unlockpt(&master).unwrap();
+    let name = ptsname(&master, Vec::new()).unwrap();
+    let end = OpenOptions::new().read(true).write(true).open(name.to_str().unwrap()).unwrap();
+    let mut command = place.command();
+    command.args(args.split_whitespace()).env("TERM", "xterm-256color");
+    command.envs(environment.iter().copied());
+    command.stdout(Stdio::from(end.try_clone().unwrap())).stderr(Stdio::from(end));
+    let mut child = command.spawn().unwrap();
+    // Both copies of the other end are the child's from here on.
+    drop(command);
+    let reader = std::thread::spawn(move || {
+        let (mut text, mut master) = (Vec::new(), File::from(master));
+        // It ends in an error when nobody has the other end open any more.
+        let _ = master.read_to_end(&mut text);
+        String::from_utf8_lossy(&text).into_owned()
+    });
+    child.wait().unwrap();
+    reader.join().unwrap()
+}
+
+#[test]
+fn files_and_pipes_have_none() {
+    let place = Place::with_run();
+    for args in COMMANDS {
+        let mut command = place.command();
+        command.args(args.split_whitespace()).env("TERM", "xterm-256color");
+        let output = command.output().unwrap();
+        let text = format!(
+            "{}{}",
+            String::from_utf8_lossy(&output.stdout),
+            String::from_utf8_lossy(&output.stderr)
+        );
+        assert!(!text.is_empty(), "{args}");
+        assert!(!text.contains('\u{1b}'), "{args}: {text:?}");
+    }
+}
+
+#[test]
+fn terminals_have_them_unless_no_color_is_set() {
+    let place = Place::with_run();
+    let coloured = on_terminal(&place, COMMANDS[2], &[]);
+    assert!(has_colours(&coloured), "the test can tell: {coloured:?}");
+    for args in COMMANDS {
+        let text = on_terminal(&place, args, &[("NO_COLOR", "1")]);
+        assert!(!text.is_empty(), "{args}");
+        assert!(!has_colours(&text), "{args}: {text:?}");
+    }
+}

@@ -1,0 +1,108 @@
+//! What every command does with a log whose WAL was damaged after its process was killed.
+
+use std::fs;
+
+use regex::Regex;
+use rusqlite::Connection;
+
+use crate::support::cli::{Place, assert_said};
+
+/// A folder with the files that a killed process has left: one run merged, one in the WAL.
+fn killed() -> Place {
+    let alive = Place::with_run();
+    let open = Connection::open(alive.path("retold.db")).unwrap();
+    let _: i64 = open.query_row("SELECT count(*) FROM events", [], |r| r.get(0)).unwrap();
+    alive.ok("run small.yaml --quiet");
+    let left = Place::new();
+    for name in ["retold.db", "retold.db-wal", "retold.db-mark"] {
+        fs::copy(alive.path(name), left.path(name)).unwrap();
+    }
+    left
+}
+
+/// Flips a bit in the middle of the WAL.
+fn flip(place: &Place) {
+    let mut wal = fs::read(place.path("retold.db-wal")).unwrap();
+    let middle = wal.len() / 2;
+    wal[middle] ^= 1;
+    fs::write(place.path("retold.db-wal"), wal).unwrap();
+}
+
+/// Where the flip is depends on how many events went into one commit.
+fn without_numbers(text: &str) -> String {
+    Regex::new(r"\b(seq|frame|the|ok,|:) [0-9]+\b").unwrap().replace_all(text, "$1 N").into_owned()
+}
+
+#[test]
+fn every_command_names_what_is_lost_and_none_writes() {
+    let place = killed();
+    flip(&place);
+    let wal = fs::read(place.path("retold.db-wal")).unwrap();
+    let other = Place::with_run();
+    other.ok("export latest other.jsonl");
+    fs::copy(other.path("other.jsonl"), place.path("other.jsonl")).unwrap();
+    let mut all = String::new();
+    for (args, code) in [
+        ("verify", 1),
+        ("verify latest", 1),
+        ("log", 0),
+        ("export latest kept.jsonl", 0),
+        ("run small.yaml", 1),
+        ("resume latest", 1),
+        ("fork latest --at solve/0#0", 1),
+        ("import other.jsonl", 1),
+    ] {
+        let said = place.run(args);
+        assert_eq!(said.code, code, "{args}: {}{}", said.out, said.err);
+        all.push_str(&without_numbers(&place.shown(args, &said)));
+    }
+    assert_eq!(fs::read(place.path("retold.db-wal")).unwrap(), wal, "nothing was changed");
+    assert_eq!(fs::read(place.path("retold.db-wal.damaged-1")).unwrap(), wal, "and it was kept");
+    assert!(!place.path("retold.db-wal.damaged-2").exists());
+    assert_said!("lost_commands", all);
+}
+
+#[test]
+fn a_loss_that_is_accepted_is_made_good_by_resuming() {
+    let place = killed();
+    let (whole, code) = place.json("replay latest");
+    assert_eq!(code, 0, "{whole}");
+    let place = killed();
+    flip(&place);
+    let (object, code) = place.json("verify");
+    assert_eq!((code, &object["ok"]), (1, &false.into()), "{object}");
+    assert!(object["problems"].as_array().unwrap().iter().any(|p| p["seq"].is_u64()), "{object}");
+    let (object, code) = place.json("verify --accept-loss");
+    assert_eq!((code, &object["ok"]), (0, &true.into()), "{object}");
+    assert!(!object["accepted"].as_array().unwrap().is_empty(), "{object}");
+    assert!(place.path("retold.db-wal.lost-1").exists());
+    let (resumed, code) = place.json("resume latest");
+    assert_eq!((code, &resumed["outcome"]), (0, &"finished".into()), "{resumed}");
+    assert_eq!(resumed["outcome_digest"], whole["outcome_digest"]);
+    assert!(place.ok("verify").ends_with("2 runs verified\n"));
+    let shown = place.run("verify --accept-loss");
+    assert_eq!((shown.code, shown.err.as_str()), (0, ""), "{}", shown.out);
+}
+
+/// The hint of `run` names `verify`, which must not answer that there is no log.
+#[test]
+fn a_log_that_was_deleted_is_lost_until_that_is_accepted() {
+    let place = killed();
+    fs::remove_file(place.path("retold.db")).unwrap();
+    for args in ["run small.yaml", "verify", "log"] {
+        let said = place.run(args);
+        assert_eq!(said.code, 1, "{args}: {}{}", said.out, said.err);
+        let all = said.out + &said.err;
+        assert!(all.contains("the file is empty or missing"), "{args}: {all}");
+    }
+    place.run("verify --accept-loss");
+    assert!(place.path("retold.db-wal.lost-1").exists(), "what was left is kept");
+    place.ok("run small.yaml --quiet");
+    place.ok("verify");
+}
+
+#[test]
+fn accepting_needs_the_whole_log() {
+    let place = Place::with_run();
+    assert_said!("lost_accept_usage", place.session(&["verify latest --accept-loss"]));
+}

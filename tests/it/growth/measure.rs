@@ -1,0 +1,82 @@
+//! Time, as the processor time of this thread: what else the machine does is not in it.
+
+use std::fmt;
+use std::time::Duration;
+
+use rustix::time::{ClockId, clock_gettime};
+
+use super::shapes::Shape;
+
+/// What is parsed this fast at [`SHORT`] and at [`LONG`] bytes is linear enough: quadratic time with the
+/// cheapest of steps would take longer.
+const NEVER_MIND: Duration = Duration::from_nanos(if cfg!(debug_assertions) { 500 } else { 40 });
+
+/// The lengths that are compared first, and those that confirm what they show. Shorter ones in a debug build,
+/// where everything takes ten times as long.
+const LONG: usize = if cfg!(debug_assertions) { 32 << 10 } else { 64 << 10 };
+const SHORT: usize = LONG / 16;
+const LONGEST: usize = 4 * LONG;
+
+/// How much longer a byte may take in a text that is 16 times as long: four times
+/// would be a text that outgrew the processor's caches, with something to spare; quadratic time is sixteen.
+const MOST: f64 = 4.0;
+
+/// How one parser's time grew on one shape: nanoseconds a byte.
+#[derive(Clone, Copy)]
+pub(crate) struct Growth {
+    short: f64,
+    long: f64,
+    length: usize,
+}
+
+impl Growth {
+    fn ratio(&self) -> f64 {
+        self.long / self.short
+    }
+}
+
+impl fmt::Debug for Growth {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Growth { short, long, length } = self;
+        write!(f, "{short:.1} ns a byte at {} bytes, {long:.1} at {length}", length / 16)
+    }
+}
+
+/// Processor time that parsing takes, at best of some tries.
+fn time(parse: &dyn Fn(&str), text: &str, tries: usize) -> Duration {
+    let now = || {
+        let time = clock_gettime(ClockId::ThreadCPUTime);
+        Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
+    };
+    let once = |_| {
+        let begun = now();
+        parse(text);
+        now() - begun
+    };
+    (0..tries).map(once).min().unwrap()
+}
+
+/// Nanoseconds that each byte of a text takes, at best of some tries.
+pub(crate) fn time_per_byte(parse: &dyn Fn(&str), text: &str, tries: usize) -> f64 {
+    time(parse, text, tries).as_nanos() as f64 / text.len() as f64
+}
+
+/// Whether the time grows with the length, and no faster; if not, how it grew.
+pub(crate) fn is_linear(parse: &dyn Fn(&str), shape: &Shape) -> Result<(), Growth> {
+    let (short, long) = (shape.text(SHORT), shape.text(LONG));
+    let first = time(parse, &long, 1);
+    if first < NEVER_MIND * LONG as u32 {
+        return Ok(());
+    }
+    let compared = |short: &str, long: &str| Growth {
+        short: time_per_byte(parse, short, 5),
+        long: time_per_byte(parse, long, 2),
+        length: long.len(),
+    };
+    if compared(&short, &long).ratio() < MOST {
+        return Ok(());
+    }
+    // What looks quadratic must go on growing.
+    let confirmed = compared(&shape.text(LONGEST / 16), &shape.text(LONGEST));
+    if confirmed.ratio() < MOST { Ok(()) } else { Err(confirmed) }
+}

@@ -1,0 +1,339 @@
+//! What a damaged WAL, or a log that ends before its high-water mark, has lost is named.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use retold::id::{RunId, Seq};
+use retold::log::{Backend, Log, LogError, Problem, SqliteBackend, SqliteOptions, marks};
+use rusqlite::Connection;
+
+use crate::support::logs::{Folder, assert_sound, events, row};
+
+const RUN: RunId = RunId([1; 8]);
+
+/// What a WAL begins with, and each of its frames.
+const HEADER: usize = 32;
+const FRAME: usize = 24 + 16_384;
+
+/// The files that a process has left that was killed after so many commits.
+struct Left {
+    folder: Folder,
+}
+
+impl Left {
+    fn by_a_process_killed_after(commits: u64) -> Self {
+        let left = Left { folder: Folder::new() };
+        let alive = Folder::new();
+        let log = alive.log();
+        let mut writer = log.begin(RUN).unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        for n in 0..commits {
+            let (_, stored) = writer.submit_durable(row(n as i64)).unwrap();
+            runtime.block_on(stored.wait()).unwrap();
+        }
+        left.take(&alive.path(), &["", "-wal", "-mark"]);
+        left
+    }
+
+    /// Copies the files of a log as they are at this moment.
+    fn take(&self, from: &Path, endings: &[&str]) {
+        for ending in endings {
+            fs::copy(beside(from, ending), self.file(ending)).unwrap();
+        }
+    }
+
+    fn copy(&self) -> Self {
+        let copy = Left { folder: Folder::new() };
+        copy.take(&self.folder.path(), &["", "-wal", "-mark"]);
+        copy
+    }
+
+    fn copy_without_mark(&self) -> Self {
+        let copy = Left { folder: Folder::new() };
+        copy.take(&self.folder.path(), &["", "-wal"]);
+        copy
+    }
+
+    fn file(&self, ending: &str) -> PathBuf {
+        beside(&self.folder.path(), ending)
+    }
+
+    fn flip(&self, byte: usize, bit: u32) {
+        let mut wal = fs::read(self.file("-wal")).unwrap();
+        wal[byte] ^= 1 << bit;
+        fs::write(self.file("-wal"), wal).unwrap();
+    }
+
+    fn open(&self) -> Result<SqliteBackend, LogError> {
+        SqliteBackend::open(&self.folder.path(), SqliteOptions::default())
+    }
+
+    /// Opens it and closes it; what is named.
+    fn lost(&self) -> Vec<Problem> {
+        match self.open() {
+            Ok(backend) => {
+                let refused = backend.committer().err();
+                let lost = backend.lost();
+                assert_eq!(matches!(refused, Some(LogError::Lost { .. })), !lost.is_empty());
+                lost
+            }
+            Err(LogError::Lost { what, .. }) => vec![Problem { run: None, seq: None, what }],
+            Err(other) => panic!("{other}"),
+        }
+    }
+
+    fn last_seq(&self) -> Option<Seq> {
+        let mut reader = self.open().unwrap().reader().unwrap();
+        reader.runs().unwrap().first().map(|run| run.head.seq)
+    }
+
+    fn accept(&self) -> Vec<Problem> {
+        SqliteBackend::accept_loss(&self.folder.path(), SqliteOptions::default()).unwrap()
+    }
+}
+
+fn beside(log: &Path, ending: &str) -> PathBuf {
+    let mut name = log.as_os_str().to_owned();
+    name.push(ending);
+    name.into()
+}
+
+/// Places in a WAL: every byte of its header, every field of each frame, and pages.
+fn places(length: usize) -> Vec<usize> {
+    let frames = (length - HEADER) / FRAME;
+    let frame = |n: usize| {
+        let fields = [3, 7, 8, 15, 16, 23, 24, 24 + 8191, FRAME - 1];
+        fields.into_iter().map(move |field| HEADER + n * FRAME + field)
+    };
+    (0..HEADER).chain((0..frames).flat_map(frame)).collect()
+}
+
+#[test]
+fn a_flip_anywhere_in_the_wal_of_a_killed_process_is_named() {
+    let left = Left::by_a_process_killed_after(6);
+    let length = fs::metadata(left.file("-wal")).unwrap().len() as usize;
+    assert_eq!(left.copy().lost(), []);
+    let places = places(length);
+    let (mut whole, mut by_frame) = (0, 0);
+    for (n, place) in places.iter().enumerate() {
+        let damaged = left.copy();
+        damaged.flip(*place, n as u32 % 8);
+        let evidence = fs::read(damaged.file("-wal")).unwrap();
+        let lost = damaged.lost();
+        assert!(!lost.is_empty(), "byte {place}: silent");
+        whole += usize::from(lost.iter().any(|p| p.what.contains("header")));
+        by_frame += usize::from(lost.iter().any(|p| p.what.contains("frame")));
+        // Reading and looking again change nothing, and make no second copy.
+        if damaged.open().is_ok() {
+            let log = Log::new(std::sync::Arc::new(damaged.open().unwrap()));
+            let _ = events(log.reader().unwrap().as_mut(), RUN);
+        }
+        assert_eq!(fs::read(damaged.file("-wal")).unwrap(), evidence, "byte {place}");
+        assert_eq!(fs::read(damaged.file("-wal.damaged-1")).unwrap(), evidence, "byte {place}");
+        assert!(!damaged.file("-wal.damaged-2").exists());
+    }
+    assert!(whole >= HEADER && by_frame > places.len() / 3, "{whole}, {by_frame}");
+}
+
+#[test]
+fn a_flip_without_a_mark_is_named_if_later_transactions_follow() {
+    let left = Left::by_a_process_killed_after(6);
+    let length = fs::metadata(left.file("-wal")).unwrap().len() as usize;
+    assert_eq!(
+        left.copy_without_mark().lost(),
+        [],
+        "nothing is claimed of a log that was copied without its mark"
+    );
+    // The first half of the file is before the last two transactions.
+    for (n, place) in places(length).into_iter().enumerate().filter(|(_, p)| *p < length / 2) {
+        let damaged = left.copy_without_mark();
+        damaged.flip(place, n as u32 % 8);
+        assert!(!damaged.lost().is_empty(), "byte {place}: silent");
+    }
+}
+
+/// Cut off behind an unfinished transaction, or with the remains of one: what is named is what was told to be
+/// stored, and only that.
+#[test]
+fn a_torn_end_of_the_wal_is_damage_only_if_the_mark_is_not_reached() {
+    let left = Left::by_a_process_killed_after(5);
+    let wal = fs::read(left.file("-wal")).unwrap();
+    let frames = (wal.len() - HEADER) / FRAME;
+    for length in (0..=frames).map(|n| HEADER + n * FRAME + FRAME / 2).chain([0, 20, HEADER]) {
+        let cut = &wal[..length.min(wal.len())];
+        let unmarked = left.copy_without_mark();
+        fs::write(unmarked.file("-wal"), cut).unwrap();
+        assert_eq!(unmarked.lost(), [], "{length}");
+        if length < wal.len() {
+            let marked = left.copy();
+            fs::write(marked.file("-wal"), cut).unwrap();
+            assert!(!marked.lost().is_empty(), "{length}");
+        }
+    }
+    for more in [vec![0; FRAME], vec![7; FRAME / 3], wal[wal.len() - FRAME..].to_vec()] {
+        let longer = left.copy();
+        fs::write(longer.file("-wal"), [&wal[..], &more].concat()).unwrap();
+        assert_eq!(longer.lost(), [], "{} more bytes", more.len());
+    }
+}
+
+#[test]
+fn what_is_lost_is_named_by_run_and_seq_and_can_be_accepted() {
+    let left = Left::by_a_process_killed_after(6);
+    let length = fs::metadata(left.file("-wal")).unwrap().len() as usize;
+    left.flip(length - 1, 0);
+    let marked = marks(&left.folder.path());
+    assert_eq!((marked[0].run, marked[0].head.seq), (RUN, Seq(6)));
+    let lost = left.lost();
+    let named = lost.iter().find(|problem| problem.run == Some(RUN)).unwrap();
+    assert_eq!(named.seq, Some(Seq(6)));
+    let what = "the run ends at seq 5, before its high-water mark of seq 6: 1 event is lost";
+    assert_eq!(named.what, what);
+    assert_eq!(left.last_seq(), Some(Seq(5)), "the rest can be read");
+    assert_eq!(left.accept(), lost);
+    assert_eq!(left.lost(), []);
+    assert!(left.file("-wal.lost-1").exists(), "the evidence is kept");
+    let log = left.folder.log();
+    let mut writer = log.go_on(RUN).unwrap();
+    assert_eq!(writer.submit(row(7)).unwrap(), Seq(6));
+    drop(writer);
+    assert_sound(&log);
+    assert_eq!(left.accept(), [], "there is nothing to accept any more");
+}
+
+#[test]
+fn everything_in_a_wal_with_a_damaged_header_is_named() {
+    let left = Left::by_a_process_killed_after(4);
+    left.flip(17, 3);
+    let lost = left.lost();
+    assert!(lost[0].what.contains("its header does not match its checksum"), "{lost:?}");
+    assert!(!left.accept().is_empty());
+    assert!(left.file("-wal.lost-1").exists());
+    assert_eq!(left.last_seq(), None, "as if it were new");
+    assert_eq!(left.lost(), []);
+}
+
+/// All that is in the WAL was merged into the file before: nothing is lost but the copy.
+#[test]
+fn a_damaged_wal_that_was_merged_before_takes_nothing_with_it() {
+    let alive = Folder::new();
+    let log = alive.log();
+    let mut writer = log.begin(RUN).unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    for n in 0..6 {
+        let (_, stored) = writer.submit_durable(row(n)).unwrap();
+        runtime.block_on(stored.wait()).unwrap();
+    }
+    let merge = "PRAGMA wal_checkpoint(PASSIVE)";
+    alive.sql().query_row(merge, [], |_| Ok(())).unwrap();
+    let left = Left { folder: Folder::new() };
+    left.take(&alive.path(), &["", "-wal", "-mark"]);
+    left.flip(HEADER + FRAME + 100, 5);
+    let lost = left.lost();
+    assert!(!lost.is_empty() && lost.iter().all(|problem| problem.run.is_none()), "{lost:?}");
+    assert_eq!(left.last_seq(), Some(Seq(6)), "all of it can be read");
+    left.accept();
+    assert_eq!(left.lost(), []);
+    assert_eq!(left.last_seq(), Some(Seq(6)));
+    assert_sound(&left.folder.log());
+}
+
+#[test]
+fn an_older_copy_of_a_log_ends_before_its_mark() {
+    let folder = Folder::new();
+    let log = folder.log();
+    drop(log.begin(RUN).unwrap());
+    let write = |log: &Log, run: RunId, n: i64| {
+        let mut writer = log.begin(run).or_else(|_| log.go_on(run)).unwrap();
+        writer.submit(row(n)).unwrap();
+    };
+    write(&log, RUN, 1);
+    write(&log, RUN, 2);
+    drop(log);
+    folder.sql().query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())).unwrap();
+    let older = fs::read(folder.path()).unwrap();
+    let log = folder.log();
+    write(&log, RUN, 3);
+    write(&log, RunId([2; 8]), 1);
+    drop(log);
+    fs::write(folder.path(), older).unwrap();
+    let backend = SqliteBackend::open(&folder.path(), SqliteOptions::default()).unwrap();
+    let lost: Vec<_> = backend.lost().iter().map(|p| (p.run.unwrap(), p.seq.unwrap())).collect();
+    assert_eq!(lost, [(RUN, Seq(3)), (RunId([2; 8]), Seq(1))]);
+    assert!(backend.lost()[1].what.starts_with("the run is missing; its high-water mark is seq 1"));
+}
+
+/// Whoever removes a log and makes another in its place has lost nothing.
+#[test]
+fn a_new_log_in_the_place_of_one_that_was_removed_has_lost_nothing() {
+    let folder = Folder::new();
+    let mut writer = folder.log().begin(RUN).unwrap();
+    writer.submit(row(1)).unwrap();
+    drop(writer);
+    fs::remove_file(folder.path()).unwrap();
+    let log = folder.log();
+    assert_eq!(log.backend().lost(), []);
+    let mut writer = log.begin(RunId([2; 8])).unwrap();
+    writer.submit(row(1)).unwrap();
+    drop(writer);
+    assert_eq!(marks(&folder.path()).len(), 1);
+    assert_sound(&log);
+}
+
+/// SQLite deletes the WAL of a file that is empty.
+#[test]
+fn an_emptied_file_does_not_take_its_wal_with_it() {
+    let left = Left::by_a_process_killed_after(3);
+    fs::write(left.folder.path(), "").unwrap();
+    let wal = fs::read(left.file("-wal")).unwrap();
+    assert!(left.lost()[0].what.starts_with("the file is empty or missing"));
+    assert!(!SqliteBackend::is_only_begun(&left.folder.path()));
+    assert_eq!(fs::read(left.file("-wal")).unwrap(), wal);
+    fs::remove_file(left.folder.path()).unwrap();
+    let made = SqliteBackend::open_or_create(&left.folder.path(), SqliteOptions::default());
+    assert!(matches!(made, Err(LogError::Lost { .. })));
+    assert_eq!(fs::read(left.file("-wal")).unwrap(), wal);
+}
+
+/// Whoever opens a log that is being written, and whose WAL is written over again and again, finds no damage.
+#[test]
+fn a_log_that_is_being_written_has_lost_nothing() {
+    let folder = Folder::new();
+    let log = folder.log();
+    let mut writer = log.begin(RUN).unwrap();
+    let path = folder.path();
+    let done = std::sync::atomic::AtomicBool::new(false);
+    let opened = std::thread::scope(|scope| {
+        let looking = scope.spawn(|| {
+            let mut opened = 0;
+            while !done.load(std::sync::atomic::Ordering::Relaxed) {
+                let backend = SqliteBackend::open(&path, SqliteOptions::default()).unwrap();
+                assert_eq!(backend.lost(), []);
+                opened += 1;
+            }
+            opened
+        });
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        for n in 0..400 {
+            let (_, stored) = writer.submit_durable(row(n)).unwrap();
+            runtime.block_on(stored.wait()).unwrap();
+        }
+        done.store(true, std::sync::atomic::Ordering::Relaxed);
+        looking.join().unwrap()
+    });
+    assert!(opened > 3, "{opened}");
+    drop(writer);
+    assert_sound(&log);
+}
+
+/// A log of a run that others use for their own purposes: what they do is not taken for a loss.
+#[test]
+fn other_programs_may_merge_the_wal() {
+    let left = Left::by_a_process_killed_after(4);
+    let db = Connection::open(left.folder.path()).unwrap();
+    let _: i64 = db.query_row("SELECT count(*) FROM events", [], |r| r.get(0)).unwrap();
+    drop(db);
+    assert!(!left.file("-wal").exists());
+    assert_eq!(left.lost(), []);
+    assert_eq!(left.last_seq(), Some(Seq(4)));
+}

@@ -1,0 +1,60 @@
+//! The real program, with an eye on its memory and its time.
+
+use std::fs::File;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use super::cli::{Place, Said};
+
+/// What a command said, and what it took.
+pub(crate) struct Measured {
+    pub(crate) said: Said,
+    /// The most memory that it had at a time, in MB.
+    pub(crate) peak: u64,
+    pub(crate) seconds: f64,
+}
+
+/// How long a command may take on the busiest machine; one that takes longer hangs.
+const PATIENCE: Duration = Duration::from_secs(180);
+
+/// Runs a command to its end, or kills it when it hangs.
+pub(crate) fn measured(place: &Place, args: &[&str]) -> Measured {
+    let mut command = place.command();
+    command.args(args);
+    of(place, command)
+}
+
+/// As [`measured`], for a command that has more than arguments.
+#[expect(clippy::disallowed_methods, reason = "how long a command takes is what is measured")]
+pub(crate) fn of(place: &Place, mut command: Command) -> Measured {
+    // Files, for a pipe that nobody empties would make it wait.
+    let (out, err) = (place.path("said.out"), place.path("said.err"));
+    command.stdout(File::create(&out).unwrap()).stderr(File::create(&err).unwrap());
+    let begin = Instant::now();
+    let mut child = command.stdin(Stdio::null()).spawn().unwrap();
+    let mut peak = 0;
+    let status = loop {
+        peak = peak.max(peak_of(&child));
+        if let Some(status) = child.try_wait().unwrap() {
+            break status;
+        }
+        if begin.elapsed() > PATIENCE {
+            child.kill().unwrap();
+            panic!("it hangs: {command:?}");
+        }
+        std::thread::sleep(Duration::from_millis(1));
+    };
+    let seconds = begin.elapsed().as_secs_f64();
+    let read = |path| String::from_utf8_lossy(&std::fs::read(path).unwrap()).into_owned();
+    let said = Said { code: status.code().unwrap_or(-1), out: read(out), err: read(err) };
+    Measured { said, peak, seconds }
+}
+
+/// The high-water mark that the system keeps of a process, in MB; 0 where it keeps none.
+fn peak_of(child: &Child) -> u64 {
+    let status =
+        std::fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap_or_default();
+    let mark = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    let kilobytes = mark.and_then(|mark| mark.split_whitespace().next()?.parse::<u64>().ok());
+    kilobytes.unwrap_or(0) / 1000
+}
