@@ -14,9 +14,9 @@ use crate::inert::inert;
 use crate::model::{Failure, FailureKind, Throttle, TimeIsUp, within};
 use crate::values::{MOST_VALUES, too_many};
 
-/// The longest answer: no model writes a hundredth of it, and a batch of vectors has a third. It bounds memory when
+/// The longest answer: no model writes a fiftieth of it, and a batch of vectors has two thirds. It bounds memory when
 /// a service is not what it seems.
-const LONGEST_ANSWER: usize = 32 << 20;
+const LONGEST_ANSWER: usize = 16 << 20;
 
 /// How much of each answer is read at once with the others. Batches of vectors have about as much.
 const READ_TOGETHER: usize = 2 << 20;

@@ -347,12 +347,12 @@ fn answers_of_servers() {
         format!("{{\"choices\":[{{\"message\":{{\"content\":\"{text}\"}}}}]}}").into_bytes()
     };
     let deep = format!("{{\"choices\":{}", "[".repeat(400_000)).into_bytes();
-    let page = format!("<html>{}", "a".repeat(30_000_000));
+    let page = format!("<html>{}", "a".repeat(12_000_000));
     let many = (0..20_000).fold(Reply::chat("x"), |reply, n| reply.header(&format!("x-{n}"), "y"));
     let replies = [
-        ("zeros", Reply::new(200, zeros), "longer than 32 MiB"),
-        ("numbers", Reply::new(200, numbers(15_000_000)), "values"),
-        ("a long text", Reply::new(200, text(60_000_000)), "longer than 32 MiB"),
+        ("zeros", Reply::new(200, zeros), "longer than 16 MiB"),
+        ("numbers", Reply::new(200, numbers(7_000_000)), "values"),
+        ("a long text", Reply::new(200, text(60_000_000)), "longer than 16 MiB"),
         ("depth", Reply::new(200, deep), "not JSON"),
         ("another type", Reply::new(200, page).header("content-type", "text/html"), "content type"),
         ("a long error", Reply::new(400, text(60_000_000)), "rejected"),
@@ -400,7 +400,7 @@ fn long_answers_to_many_calls() {
 #[test]
 fn the_longest_answer() {
     let place = Place::new();
-    let text = "a".repeat(31 << 20);
+    let text = "a".repeat(15 << 20);
     let server = Server::handler(move |_| Reply::chat(&text));
     let args = format!(
         "run small.yaml --json --set puzzles.rows=0..1 --set samples=1 --base-url {}",
@@ -408,7 +408,7 @@ fn the_longest_answer() {
     );
     let mut command = place.command();
     command.args(args.split_whitespace());
-    judge(&measured::of(&place, command), "31 MiB of text", &[0], "finished");
+    judge(&measured::of(&place, command), "15 MiB of text", &[0], "finished");
     refused(&place, &["replay", "latest"], &[0], "identical");
     refused(&place, &["export", "latest", "run.jsonl"], &[0], "written");
     refused(&place, &["export", "latest", "exchanges.jsonl", "--as", "exchanges"], &[0], "written");
