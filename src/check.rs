@@ -5,12 +5,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::event::Event;
+use crate::content::Content;
+use crate::event::{AnswerReused, DecisionDetails, DecisionMade, Event, ResponseReceived};
 use crate::id::{CallPath, RunId, Sample, Seq};
 use crate::log::{LogError, Reader};
 use crate::lookup::LookupMap;
+use crate::model::Unreadable;
 use crate::parse::registry::{self, RegistryError};
-use crate::parse::{AnyParser, ParserSpec};
+use crate::parse::{AnyParser, Parsed, ParserSpec};
 use crate::prompt::canonical;
 
 /// A check that could not be done.
@@ -34,27 +36,64 @@ pub enum CheckError {
     },
 }
 
-/// One side of a comparison: what a parser made of an answer.
+/// A part of a decision that can change.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Part {
+    /// The value: the decision flips.
+    Value,
+    /// The strategy that yielded it.
+    Method,
+    /// The model's reasoning, where the format keeps it apart.
+    Reasoning,
+    /// What was repaired or looked odd.
+    Warnings,
+}
+
+impl Part {
+    /// All parts, in the order in which they are reported.
+    pub const ALL: [Part; 4] = [Part::Value, Part::Method, Part::Reasoning, Part::Warnings];
+
+    /// The word for it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Part::Value => "value",
+            Part::Method => "method",
+            Part::Reasoning => "reasoning",
+            Part::Warnings => "warnings",
+        }
+    }
+}
+
+/// One side of a comparison: what a parser made of an answer. Reasoning and warnings only where they differ.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Side {
     /// The strategy that yielded the value.
     pub method: String,
     /// The value.
     pub value: Value,
+    /// The model's reasoning.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reasoning: Option<String>,
+    /// What was repaired or looked odd.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
     /// The validator's judgement, for parsers that come with one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub verdict: Option<&'static str>,
 }
 
-/// A decision whose value changes.
+/// A decision that changes.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Flip {
+pub struct Change {
     /// The decision in the log.
     pub seq: Seq,
     /// Its call.
     pub call: CallPath,
     /// Its sample.
     pub sample: Sample,
+    /// What of it changes, at least one part.
+    pub parts: Vec<Part>,
     /// As recorded.
     pub from: Side,
     /// As parsed now.
@@ -73,7 +112,11 @@ pub struct Checked {
     /// Decisions compared.
     pub decisions: u64,
     /// The decisions whose value changes.
-    pub flipped: Vec<Flip>,
+    pub flipped: Vec<Change>,
+    /// The decisions whose value stays, but whose method, reasoning or warnings change.
+    pub altered: Vec<Change>,
+    /// In how many decisions each part changes; parts that change in none are left out.
+    pub changed: BTreeMap<Part, u64>,
     /// Decisions by recorded method, then by method now.
     pub by_method: BTreeMap<String, BTreeMap<String, u64>>,
     /// Decisions by verdict, as recorded and now.
@@ -105,6 +148,8 @@ pub fn check(
             parser_to: Vec::new(),
             decisions: 0,
             flipped: Vec::new(),
+            altered: Vec::new(),
+            changed: BTreeMap::new(),
             by_method: BTreeMap::new(),
             verdicts: BTreeMap::new(),
             unfaithful: Vec::new(),
@@ -146,10 +191,18 @@ struct Pair {
     to: Box<dyn AnyParser>,
 }
 
+/// An answer that waits for its decision.
+struct RecordedAnswer {
+    request: Seq,
+    content: Content,
+    /// Why it has no text, if that is because it could not be read.
+    unreadable: Option<String>,
+}
+
 struct Check {
     target: Option<(&'static str, u32)>,
     questions: LookupMap<Seq, (CallPath, Sample)>,
-    answers: LookupMap<Seq, (Seq, crate::content::Content)>,
+    answers: LookupMap<Seq, RecordedAnswer>,
     /// By the text of the recorded parser.
     parsers: BTreeMap<String, Pair>,
     /// The parsers that decided and are not asked for.
@@ -164,10 +217,12 @@ impl Check {
                 self.questions.insert(seq, (sent.call, sent.sample));
             }
             Event::ResponseReceived(r) => {
-                self.answers.insert(seq, (r.request, r.content));
+                let unreadable = Unreadable::why(&r.content, &r.details.extra);
+                let ResponseReceived { request, content, .. } = r;
+                self.answers.insert(seq, RecordedAnswer { request, content, unreadable });
             }
-            Event::AnswerReused(r) => {
-                self.answers.insert(seq, (r.request, r.content));
+            Event::AnswerReused(AnswerReused { request, content, unreadable, .. }) => {
+                self.answers.insert(seq, RecordedAnswer { request, content, unreadable });
             }
             Event::DecisionMade(made) => {
                 let run = self.checked.run;
@@ -176,8 +231,8 @@ impl Check {
                     seq,
                     what: "it decides on an answer that is not there".to_owned(),
                 };
-                let (request, content) = self.answers.remove(&made.response).ok_or_else(missing)?;
-                let (call, sample) = self.questions.remove(&request).ok_or_else(missing)?;
+                let answer = self.answers.remove(&made.response).ok_or_else(missing)?;
+                let (call, sample) = self.questions.remove(&answer.request).ok_or_else(missing)?;
                 let key = made.by.parser.to_string();
                 if !self.parsers.contains_key(&key) {
                     let spec = self.spec(seq, &made.by.parser)?;
@@ -189,14 +244,7 @@ impl Check {
                     self.parsers.insert(key.clone(), pair);
                 }
                 let Some(pair) = self.parsers.get(&key) else { return Ok(()) };
-                let decision = (seq, call, sample);
-                compare(
-                    &mut self.checked,
-                    pair,
-                    decision,
-                    (made.by.method, made.details.value),
-                    content.text(),
-                );
+                compare(&mut self.checked, pair, (seq, call, sample), made, &answer);
             }
             _ => {}
         }
@@ -227,30 +275,65 @@ fn same(a: &Value, b: &Value) -> bool {
     a == b || matches!((canonical(a), canonical(b)), (Ok(a), Ok(b)) if a == b)
 }
 
+/// What a parser makes of an answer; as in a run, one that could not be read has a warning.
+fn parsed(parser: &dyn AnyParser, answer: &RecordedAnswer) -> Side {
+    let (Parsed { method, value, reasoning, mut warnings }, verdict) =
+        parser.parse_any(answer.content.text());
+    if let Some(reason) = &answer.unreadable {
+        warnings.insert(0, Unreadable::warning(reason));
+    }
+    Side { method: method.to_owned(), value, reasoning, warnings, verdict }
+}
+
+/// The parts in which two decisions differ.
+fn differing(recorded: &Side, now: &Side) -> Vec<Part> {
+    let differs = |part: &Part| match part {
+        Part::Value => !same(&recorded.value, &now.value),
+        Part::Method => recorded.method != now.method,
+        Part::Reasoning => recorded.reasoning != now.reasoning,
+        Part::Warnings => recorded.warnings != now.warnings,
+    };
+    Part::ALL.into_iter().filter(differs).collect()
+}
+
 fn compare(
     checked: &mut Checked,
     pair: &Pair,
     (seq, call, sample): (Seq, CallPath, Sample),
-    (method, value): (String, Value),
-    text: &str,
+    made: DecisionMade,
+    answer: &RecordedAnswer,
 ) {
-    let (again, from_verdict) = pair.from.parse_any(text);
-    if !same(&again.value, &value) || again.method != method {
+    let DecisionMade { by, details: DecisionDetails { reasoning, value, warnings }, .. } = made;
+    let again = parsed(pair.from.as_ref(), answer);
+    let mut from = Side { method: by.method, value, reasoning, warnings, verdict: again.verdict };
+    if !differing(&from, &again).is_empty() {
         checked.unfaithful.push(seq);
     }
-    let (now, to_verdict) = pair.to.parse_any(text);
+    let mut to = parsed(pair.to.as_ref(), answer);
     checked.decisions += 1;
-    let methods = checked.by_method.entry(method.clone()).or_default();
-    *methods.entry(now.method.to_owned()).or_default() += 1;
-    if let Some(verdict) = from_verdict {
+    let methods = checked.by_method.entry(from.method.clone()).or_default();
+    *methods.entry(to.method.clone()).or_default() += 1;
+    if let Some(verdict) = from.verdict {
         checked.verdicts.entry(verdict).or_default().0 += 1;
     }
-    if let Some(verdict) = to_verdict {
+    if let Some(verdict) = to.verdict {
         checked.verdicts.entry(verdict).or_default().1 += 1;
     }
-    if !same(&now.value, &value) {
-        let from = Side { method, value, verdict: from_verdict };
-        let to = Side { method: now.method.to_owned(), value: now.value, verdict: to_verdict };
-        checked.flipped.push(Flip { seq, call, sample, from, to });
+    let parts = differing(&from, &to);
+    if parts.is_empty() {
+        return;
     }
+    for side in [&mut from, &mut to] {
+        // Long texts that are the same on both sides are not kept twice for every decision.
+        side.reasoning = side.reasoning.take().filter(|_| parts.contains(&Part::Reasoning));
+        side.warnings.retain(|_| parts.contains(&Part::Warnings));
+    }
+    for part in &parts {
+        *checked.changed.entry(*part).or_default() += 1;
+    }
+    let list = match parts.contains(&Part::Value) {
+        true => &mut checked.flipped,
+        false => &mut checked.altered,
+    };
+    list.push(Change { seq, call, sample, parts, from, to });
 }

@@ -8,13 +8,13 @@ use super::Global;
 use super::error::{CliError, Status};
 use super::output::{Output, counted, grouped};
 use super::select;
-use crate::check::{Checked, Flip, Side, check};
+use crate::check::{Change, Checked, Part, Side, check};
 use crate::inert::inert;
 use crate::parse::registry;
 
-/// Parse recorded answers again: which decisions flip, by which method.
+/// Parse recorded answers again: which decisions change, and in what: value, method, reasoning or warnings.
 ///
-/// Exit code 1 if any decision flips.
+/// A decision whose value changes is a flip. Exit code 1 if anything changes.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     /// Runs (first digits of the id, or `latest`), or recordings' files.
@@ -23,7 +23,7 @@ pub(super) struct Args {
     /// Compare with this parser, NAME or NAME@VERSION; the latest version of each if not given.
     #[arg(long, value_name = "PARSER")]
     parser: Option<String>,
-    /// How many flips to list as text; --json lists all.
+    /// How many changed decisions to list as text; --json lists all.
     #[arg(long, value_name = "N", default_value_t = 20)]
     most: usize,
 }
@@ -52,7 +52,7 @@ pub(super) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
             .collect();
         output.text(&texts.join("\n"))?;
     }
-    let differs = all.iter().any(|(c, _)| !c.flipped.is_empty() || !c.unfaithful.is_empty());
+    let differs = all.iter().any(|(c, _)| !c.changed.is_empty() || !c.unfaithful.is_empty());
     Ok(if differs { Status::Difference } else { Status::Fine })
 }
 
@@ -63,6 +63,8 @@ fn object(checked: &Checked, simulated: bool) -> Value {
         parser_to,
         decisions,
         flipped,
+        altered,
+        changed,
         by_method,
         verdicts,
         unfaithful,
@@ -70,17 +72,21 @@ fn object(checked: &Checked, simulated: bool) -> Value {
     let table = |pick: fn(&(u64, u64)) -> u64| -> Value {
         verdicts.iter().map(|(k, v)| ((*k).to_owned(), json!(pick(v)))).collect()
     };
+    let count = |part: &Part| changed.get(part).copied().unwrap_or_default();
+    let parts = Part::ALL.iter().map(|part| (part.as_str().to_owned(), json!(count(part))));
     json!({
         "run": run,
         "parser_from": parser_from.join(", "),
         "parser_to": parser_to.join(", "),
         "decisions": decisions,
         "flips": flipped.len(),
+        "changed": parts.collect::<serde_json::Map<_, _>>(),
         "by_method": by_method,
         "verdicts_from": table(|v| v.0),
         "verdicts_to": table(|v| v.1),
         "unfaithful": unfaithful,
         "flipped": flipped,
+        "altered": altered,
         "simulated": simulated,
     })
 }
@@ -92,6 +98,8 @@ fn text(checked: &Checked, most: usize) -> String {
         parser_to,
         decisions,
         flipped,
+        altered,
+        changed,
         by_method,
         verdicts,
         unfaithful,
@@ -109,6 +117,13 @@ fn text(checked: &Checked, most: usize) -> String {
         parser_to.join(", "),
         counted(flipped.len() as u64, "flip")
     );
+    let parts = Part::ALL.iter().filter_map(|part| Some((part, changed.get(part)?)));
+    let parts: Vec<String> =
+        parts.map(|(p, n)| format!("{} {}", p.as_str(), grouped(*n))).collect();
+    let _ = match parts.is_empty() {
+        true => writeln!(out, "value, method, reasoning and warnings: the same in every decision"),
+        false => writeln!(out, "decisions that change: {}", parts.join(", ")),
+    };
     if !unfaithful.is_empty() {
         let _ = writeln!(
             out,
@@ -145,21 +160,46 @@ fn text(checked: &Checked, most: usize) -> String {
             );
         }
     }
-    if !flipped.is_empty() && most > 0 {
-        let _ = writeln!(out, "\nflips");
-    }
-    for Flip { seq, call, sample, from, to } in flipped.iter().take(most) {
-        let _ = writeln!(out, "  seq {seq} {call}#{sample}: {} -> {}", side(from), side(to));
-    }
-    if flipped.len() > most {
-        let more = grouped((flipped.len() - most) as u64);
-        let _ = writeln!(out, "  and {more} more; --most N or --json lists them");
-    }
+    list(&mut out, "flips", flipped, most);
+    list(&mut out, "the same value, changed otherwise", altered, most);
     out
 }
 
+/// Adds the first of some changes.
+fn list(out: &mut String, heading: &str, changes: &[Change], most: usize) {
+    if !changes.is_empty() && most > 0 {
+        // Writing to a string cannot fail, here and below.
+        let _ = writeln!(out, "\n{heading}");
+    }
+    for Change { seq, call, sample, parts, from, to } in changes.iter().take(most) {
+        let _ = write!(out, "  seq {seq} {call}#{sample}:");
+        if parts.contains(&Part::Value) || parts.contains(&Part::Method) {
+            let _ = write!(out, " {} -> {}", side(from), side(to));
+        }
+        if parts.contains(&Part::Reasoning) {
+            let text = |side: &Side| match &side.reasoning {
+                Some(text) => format!("\"{}\"", inert(text, 60)),
+                None => "none".to_owned(),
+            };
+            let _ = write!(out, " reasoning {} -> {}", text(from), text(to));
+        }
+        if parts.contains(&Part::Warnings) {
+            let texts = |side: &Side| match side.warnings.is_empty() {
+                true => "none".to_owned(),
+                false => inert(&side.warnings.join("; "), 120),
+            };
+            let _ = write!(out, " warnings {} -> {}", texts(from), texts(to));
+        }
+        out.push('\n');
+    }
+    if changes.len() > most {
+        let more = grouped((changes.len() - most) as u64);
+        let _ = writeln!(out, "  and {more} more; --most N or --json lists them");
+    }
+}
+
 fn side(side: &Side) -> String {
-    let Side { method, value, verdict } = side;
+    let Side { method, value, verdict, .. } = side;
     let verdict = verdict.map(|v| format!(", {v}")).unwrap_or_default();
     format!("{} ({method}{verdict})", inert(&value.to_string(), 60))
 }

@@ -8,6 +8,8 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::content::Content;
+
 /// The kept part that says so.
 pub const UNREADABLE: &str = "unreadable";
 
@@ -27,6 +29,16 @@ impl Unreadable {
     /// What the kept parts of an answer say of it.
     pub fn of(parts: &Map<String, Value>) -> Option<Self> {
         Unreadable::deserialize(parts.get(UNREADABLE)?).ok()
+    }
+
+    /// Why an answer without any text has none, if that is because it could not be read.
+    pub fn why(content: &Content, parts: &Map<String, Value>) -> Option<String> {
+        content.text().is_empty().then(|| Unreadable::of(parts)).flatten().map(|it| it.reason)
+    }
+
+    /// The warning that a decision on such an answer has.
+    pub fn warning(reason: &str) -> String {
+        format!("the answer could not be read: {reason}")
     }
 
     /// Adds it to the kept parts of an answer.

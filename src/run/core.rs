@@ -22,7 +22,7 @@ use crate::event::{Event, NewEvent};
 use crate::id::{RunId, Seq};
 use crate::log::{Durable, RunWriter};
 use crate::lookup::LookupMap;
-use crate::model::{Answerer, Failure, FailureKind, RetryPolicy, Throttle};
+use crate::model::{Answerer, Failure, FailureKind, RetryPolicy, Throttle, Unreadable};
 use crate::parse::{Parsed, Parser};
 use crate::prompt::{Request, canonical};
 
@@ -173,7 +173,7 @@ impl Core {
         let Answered { seq: response, content, unreadable } = answered;
         let mut parsed = ahead.unwrap_or_else(|| question.parser.parse(content.text()));
         if let Some(reason) = unreadable {
-            parsed.warnings.insert(0, format!("the answer could not be read: {reason}"));
+            parsed.warnings.insert(0, Unreadable::warning(&reason));
         }
         let Parsed { method: _, value, reasoning, warnings } = &parsed;
         let body = canonical(&DecisionBody { reasoning, value, warnings })?;

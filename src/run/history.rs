@@ -9,14 +9,13 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::time::Duration;
 
-use super::live::why_unreadable;
 use super::question::Asked;
 use crate::content::Content;
 use crate::event::{AnswerReused, AttemptDetails, Event, EventError, StoredEvent};
 use crate::id::{CallPath, PromptHash, RunId, Sample, Seq};
 use crate::log::{LogError, Reader};
 use crate::lookup::LookupMap;
-use crate::model::{Failure, FailureKind};
+use crate::model::{Failure, FailureKind, Unreadable};
 
 /// A recorded end of a question: the answer, or the failure after all retries.
 #[derive(Debug, Clone)]
@@ -213,7 +212,7 @@ impl Questions {
             {
                 true => match stored.event()? {
                     Event::ResponseReceived(answer) => {
-                        why_unreadable(&answer.content, &answer.details.extra)
+                        Unreadable::why(&answer.content, &answer.details.extra)
                     }
                     _ => None,
                 },

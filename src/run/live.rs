@@ -2,8 +2,6 @@
 
 use std::time::Duration;
 
-use serde_json::{Map, Value};
-
 use super::clock::Stopwatch;
 use super::core::{Answered, Core, Exchanged, call_failed};
 use super::history::{Recorded, Text};
@@ -11,7 +9,6 @@ use super::network::{Blamed, Turn, Verdict};
 use super::question::{Asked, CallFailed, Reuse};
 use super::shared::Place;
 use super::stop::Stop;
-use crate::content::Content;
 use crate::event::{
     AnswerReused, AttemptDetails, AttemptFailed, Event, RequestSent, ResponseDetails,
     ResponseReceived,
@@ -218,7 +215,7 @@ impl Core {
     ) -> Result<Answered, Stop> {
         let Response { content, finish_reason, usage, model, extra } = response;
         let usage = usage.unwrap_or_default();
-        let unreadable = why_unreadable(&content, &extra);
+        let unreadable = Unreadable::why(&content, &extra);
         let details = ResponseDetails {
             finish_reason,
             latency_ms: u64::try_from(latency.as_millis()).unwrap_or(u64::MAX),
@@ -282,9 +279,4 @@ impl Core {
         let failed = Event::AttemptFailed(AttemptFailed { request, details });
         Ok(self.submit_durable(&failed)?.1)
     }
-}
-
-/// Why an answer has no text, if that is because it could not be read.
-pub(super) fn why_unreadable(content: &Content, extra: &Map<String, Value>) -> Option<String> {
-    content.text().is_empty().then(|| Unreadable::of(extra)).flatten().map(|it| it.reason)
 }

@@ -1,6 +1,10 @@
 //! `check` on experiments with several parsers.
 
+use retold::prompt::canonical;
+use serde_json::{Value, json};
+
 use crate::support::cli::{Place, assert_said};
+use crate::support::forged::chained;
 
 const CONFIG: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/config");
 
@@ -32,4 +36,57 @@ fn a_parser_is_compared_with_its_own_decisions() {
     let said = place.run("check latest --parser game24@1");
     assert_eq!(said.code, 2);
     assert_said!("checks_of_another_parser", said.err);
+}
+
+/// A recording of a small public goods run whose decisions were changed, every hash computed anew.
+fn with_decisions(place: &Place, change: impl Fn(&mut Value)) -> String {
+    place.ok(&format!("run {CONFIG}/public_goods_small.yaml --no-outputs -q"));
+    place.ok("export latest whole.jsonl -q");
+    let lines = place.read("whole.jsonl");
+    let mut lines: Vec<Value> = lines.lines().map(|l| serde_json::from_str(l).unwrap()).collect();
+    // Its digest would not fit any more: the run is left unfinished.
+    lines.retain(|line| line["kind"] != "RunFinished");
+    lines.iter_mut().filter(|line| line["kind"] == "DecisionMade").for_each(|line| {
+        change(&mut line["body"]);
+    });
+    chained(lines)
+}
+
+#[test]
+fn lost_reasoning_is_a_change_though_no_value_flips() {
+    let place = Place::new();
+    let without = with_decisions(&place, |decision| {
+        decision.as_object_mut().unwrap().remove("reasoning");
+    });
+    place.write("without.jsonl", without);
+    let reasoned = place.read("whole.jsonl").matches(r#""body":{"reasoning":"#).count();
+    assert!(reasoned > 10, "{reasoned}");
+    let (checked, code) = place.json("check without.jsonl");
+    assert_eq!((code, &checked["flips"], &checked["flipped"]), (1, &json!(0), &json!([])));
+    let changed = json!({"value": 0, "method": 0, "reasoning": reasoned, "warnings": 0});
+    assert_eq!(checked["changed"], changed);
+    assert_eq!(checked["altered"].as_array().unwrap().len(), reasoned);
+    assert_eq!(checked["unfaithful"].as_array().unwrap().len(), reasoned);
+    let first = &checked["altered"][0];
+    assert_eq!(first["parts"], json!(["reasoning"]));
+    assert_eq!(first["from"].get("reasoning"), None);
+    assert!(first["to"]["reasoning"].is_string(), "{first}");
+    let said = place.run("check without.jsonl --most 1");
+    assert_said!("checks_of_lost_reasoning", said.out);
+}
+
+#[test]
+fn other_warnings_are_a_change() {
+    let place = Place::new();
+    let warned = with_decisions(&place, |decision| {
+        decision["warnings"] = json!(["made up\u{1b}[2J"]);
+        *decision = serde_json::from_str(&canonical(decision).unwrap()).unwrap();
+    });
+    place.write("warned.jsonl", warned);
+    let (checked, code) = place.json("check warned.jsonl");
+    assert_eq!((code, &checked["flips"]), (1, &json!(0)));
+    assert_eq!(checked["changed"]["warnings"], checked["decisions"]);
+    let said = place.run("check warned.jsonl --most 1");
+    assert_eq!(said.code, 1);
+    assert!(said.out.contains(r" warnings made up\u{1b}[2J -> none"), "{}", said.out);
 }

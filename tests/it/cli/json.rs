@@ -17,7 +17,17 @@ const RUN: &[&str] = &[
 ];
 const REPLAY: &[&str] =
     &["run", "identical", "exchanges", "model_calls", "outcome_digest", "divergence", "seconds"];
-const CHECK: &[&str] = &["run", "parser_from", "parser_to", "decisions", "flips", "by_method"];
+const CHECK: &[&str] = &[
+    "run",
+    "parser_from",
+    "parser_to",
+    "decisions",
+    "flips",
+    "changed",
+    "flipped",
+    "altered",
+    "by_method",
+];
 const VERIFY: &[&str] = &["run", "ok", "events", "head", "problem"];
 
 #[track_caller]
@@ -70,6 +80,7 @@ fn of_flips() {
         checked["flips"].as_u64().unwrap(),
         checked["flipped"].as_array().unwrap().len() as u64
     );
+    assert_eq!(checked["changed"]["value"], checked["flips"]);
 }
 
 #[test]
