@@ -101,6 +101,11 @@ impl From<LogError> for CliError {
                 "install the release of retold that wrote it, or a later one".to_owned(),
             ),
             LogError::CannotOpen { path, .. } => (Status::Io, why_not(Path::new(path))),
+            LogError::CannotCopy { .. } => (
+                Status::Io,
+                "nothing was copied: give the path of a new file, in a folder where you may write"
+                    .to_owned(),
+            ),
             LogError::NotOurs { path, .. } => (
                 Status::Io,
                 format!(

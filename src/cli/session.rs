@@ -144,7 +144,7 @@ pub(super) fn conclude(
     let (written, error) = (written.as_ref(), nothing.as_ref());
     let told = Told { run, name: &name, go_on: &go_on, experiment, simulated, written, error };
     say(&ended, told, output)?;
-    if let Some(warning) = some_failed {
+    for warning in some_failed.into_iter().chain(some_unreadable(&ended, &name)) {
         write_err(&warning);
     }
     store(log, run, settings_of, global)?;
@@ -180,6 +180,18 @@ fn too_many_failed(ended: &Ended, name: &str, max_failed: Option<f64>) -> Option
 fn some_failed(ended: &Ended, name: &str) -> Option<String> {
     let (ask_again, attempts) = (ask_again(name), failed_attempts(name));
     Some(format!("warning: {}\n  hint: {ask_again}\n  hint: {attempts}\n", failed_of(ended)?))
+}
+
+/// What is said of a run with answers that could not be read.
+fn some_unreadable(ended: &Ended, name: &str) -> Option<String> {
+    let all = counted(ended.progress.exchanges, "answer");
+    let unreadable = grouped(ended.progress.unreadable);
+    (ended.progress.unreadable > 0).then(|| {
+        format!(
+            "warning: {unreadable} of {all} could not be read and were parsed as empty text; their bytes are kept\n  \
+             hint: `retold log {name}` shows them, each with the reason\n"
+        )
+    })
 }
 
 /// How many of a finished run's calls have failed, if any.
@@ -231,6 +243,7 @@ fn say(ended: &Ended, told: Told<'_>, output: &Output) -> Result<(), CliError> {
             "exchanges": progress.exchanges,
             "model_calls": progress.model_calls,
             "failed_calls": progress.failed,
+            "unreadable_answers": progress.unreadable,
             "decisions": progress.decisions,
             "outcome_digest": outcome_digest,
             "seconds": took.as_secs_f64(),

@@ -3,12 +3,14 @@
 use serde_json::json;
 
 use super::Global;
-use super::error::{CliError, Status};
+use super::error::{CliError, Status, write_err};
 use super::output::{Output, counted};
 use super::select;
 use crate::id::{EventHash, LedgerHash};
 use crate::log::ledger::{Checkpoint, Ledger};
-use crate::log::{LogError, Problem, SqliteBackend, Verification, verify_all, verify_run};
+use crate::log::{
+    LogError, Problem, SqliteBackend, Verification, damaged_slots, verify_all, verify_run,
+};
 
 /// Recompute the hash chains and the ledger: name the first event of each run that is not as it was written,
 /// and every run that was deleted, cut off or added without retold.
@@ -117,10 +119,23 @@ fn find(checkpoint: LedgerHash, global: &Global) -> Result<Option<Checkpoint>, C
     Ok(found)
 }
 
+/// Says that the high-water marks are damaged: verification goes on without them.
+fn warn_of_damaged_marks(global: &Global) {
+    let damaged = damaged_slots(&global.log) as u64;
+    if damaged > 0 {
+        let (marks, log) = (counted(damaged, "high-water mark"), global.log.display());
+        write_err(&format!(
+            "warning: {marks} in {log}-mark cannot be read: if these runs lost their last events, that is \
+             not noticed\n"
+        ));
+    }
+}
+
 /// What is verified, and the problems of the file.
 fn verified(args: &Args, global: &Global) -> Result<(Vec<Verification>, Vec<Problem>), CliError> {
     let Some(name) = &args.run else {
         let log = select::open_silently(global)?;
+        warn_of_damaged_marks(global);
         let (runs, mut problems) = verify_all(log.reader()?.as_mut())?;
         problems.extend(log.backend().lost());
         return Ok((runs, problems));

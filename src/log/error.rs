@@ -38,6 +38,14 @@ pub enum LogError {
         /// What the system says.
         reason: String,
     },
+    /// The copy of a log cannot be written.
+    #[error("cannot write the copy {path}: {reason}")]
+    CannotCopy {
+        /// Where the copy was to be.
+        path: String,
+        /// What the system says.
+        reason: String,
+    },
     /// What is at the path of a file that the log has beside it is something else: it is left alone.
     #[error("{reason}")]
     NotOurs {

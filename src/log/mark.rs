@@ -81,11 +81,7 @@ fn checksum(bytes: &[u8]) -> [u8; 16] {
 /// To compare them with the log, read them first: a log that is being written moves on, and is never behind
 /// a mark that was read before.
 pub fn marks(log: &Path) -> Vec<Mark> {
-    let Ok(Some(file)) = beside::read(&canonical(log), ENDING) else { return Vec::new() };
-    let mut bytes = Vec::new();
-    if file.take(SLOTS as u64 * SLOT as u64).read_to_end(&mut bytes).is_err() {
-        return Vec::new();
-    }
+    let bytes = bytes_of(log);
     let mut runs: BTreeMap<RunId, Head> = BTreeMap::new();
     let (copies, _) = bytes.as_chunks::<COPY>();
     for Mark { run, head } in copies.iter().filter_map(Mark::of_bytes) {
@@ -95,6 +91,28 @@ pub fn marks(log: &Path) -> Vec<Mark> {
         }
     }
     runs.into_iter().map(|(run, head)| Mark { run, head }).collect()
+}
+
+/// How many slots hold something of which nothing can be read: what those runs held is not known any more.
+/// Power loss leaves at most one copy of a slot unreadable, so this is damage.
+pub fn damaged_slots(log: &Path) -> usize {
+    let bytes = bytes_of(log);
+    let is_damaged = |slot: &&[u8]| {
+        let (copies, _) = slot.as_chunks::<COPY>();
+        slot.iter().any(|byte| *byte != 0)
+            && copies.iter().all(|copy| Mark::of_bytes(copy).is_none())
+    };
+    bytes.chunks(SLOT).filter(is_damaged).count()
+}
+
+/// The file; empty if there is none that could be read.
+fn bytes_of(log: &Path) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    if let Ok(Some(file)) = beside::read(&canonical(log), ENDING) {
+        // What was read before an error counts.
+        let _ = file.take(SLOTS as u64 * SLOT as u64).read_to_end(&mut bytes);
+    }
+    bytes
 }
 
 /// The path of the file itself: what stands beside it does not stand beside a link to it.

@@ -33,7 +33,7 @@ pub use backend::{
 pub use error::LogError;
 pub(crate) use index::TextKeys;
 pub use index::{Census, Index, Section, each_event_at};
-pub use mark::{Mark, MarkFile, marks};
+pub use mark::{Mark, MarkFile, damaged_slots, marks};
 pub use memory::MemoryBackend;
 pub use scratch::Scratch;
 pub use skeleton::{expand, externalise};

@@ -37,6 +37,8 @@ pub struct Progress {
     pub model_calls: u64,
     /// Calls that failed after all retries.
     pub failed: u64,
+    /// Answers that are kept as bytes, since no text could be read from them.
+    pub unreadable: u64,
     /// Decisions so far.
     pub decisions: u64,
     /// How many answers the experiment expects in all; 0 if it has not said.
@@ -139,9 +141,10 @@ impl Core {
             self.shared.put(asked.prompt(), answered.clone());
         }
         self.update(|p| match exchanged {
-            Ok(_) => {
+            Ok(answered) => {
                 p.exchanges += 1;
                 p.live += u64::from(live);
+                p.unreadable += u64::from(answered.unreadable.is_some());
             }
             Err(_) => p.failed += 1,
         });

@@ -43,7 +43,7 @@ impl SqliteBackend {
     /// Others may go on writing.
     ///
     /// # Errors
-    /// [`LogError::CannotOpen`] if the file exists or cannot be written, [`LogError::Damaged`] with the first
+    /// [`LogError::CannotCopy`] if the file exists or cannot be written, [`LogError::Damaged`] with the first
     /// problem if the copy does not verify: then there is none.
     pub fn backup(&self, to: &Path) -> Result<BackedUp, LogError> {
         // A copy has no mark, and would hide that events are missing.
@@ -122,9 +122,10 @@ impl SqliteBackend {
 fn cannot_write(to: &Path, error: &io::Error) -> LogError {
     let reason = match error.kind() {
         io::ErrorKind::AlreadyExists => "there is something by that name already".to_owned(),
+        io::ErrorKind::NotFound => "its folder does not exist".to_owned(),
         _ => error.to_string(),
     };
-    LogError::CannotOpen { path: to.display().to_string(), reason }
+    LogError::CannotCopy { path: to.display().to_string(), reason }
 }
 
 fn draft_path(to: &Path) -> io::Result<PathBuf> {

@@ -35,6 +35,7 @@ use super::error::LogError;
 use super::lease;
 use super::mark::{self, MarkFile};
 use super::verify::Problem;
+use crate::beside::{self, BesideError};
 use crate::id::RunId;
 use committer::Watch;
 use guard::Fuel;
@@ -97,6 +98,7 @@ impl SqliteBackend {
     pub fn open_or_create(path: &Path, options: SqliteOptions) -> Result<Self, LogError> {
         let is_new = !path.exists();
         let backend = SqliteBackend::at(path, options);
+        backend.refuse_special_files()?;
         backend.has_room_to_begin()?;
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
         backend.begin(is_new, |backend| match backend.reads_alone {
@@ -123,8 +125,20 @@ impl SqliteBackend {
         }
         // A process that was killed while it made the file may have left one without tables: they are
         // made now.
-        SqliteBackend::at(path, options)
-            .begin(false, |backend| backend.to_read(|db| backend.make(db)))
+        let backend = SqliteBackend::at(path, options);
+        backend.refuse_special_files()?;
+        backend.begin(false, |backend| backend.to_read(|db| backend.make(db)))
+    }
+
+    /// Refuses a pipe or a device, of which SQLite would say that the disk fails.
+    fn refuse_special_files(&self) -> Result<(), LogError> {
+        match std::fs::metadata(&self.path) {
+            Ok(found) if !found.is_file() && !found.is_dir() => {
+                let reason = "it is not a regular file".to_owned();
+                Err(LogError::NotALog { path: self.name(), reason })
+            }
+            _ => Ok(()),
+        }
     }
 
     /// The limit holds from the first byte.
@@ -314,6 +328,18 @@ impl SqliteBackend {
         Ok(Ok(()))
     }
 
+    /// A link at the place of one of SQLite's own files, which SQLite refuses without naming it.
+    fn link_beside(&self) -> Option<LogError> {
+        let log = mark::canonical(&self.path);
+        let path = ["-wal", "-shm", "-journal"]
+            .map(|suffix| beside::path(&log, suffix))
+            .into_iter()
+            .find(|path| path.is_symlink())?;
+        let path = path.display().to_string();
+        let reason = BesideError::Link { path: path.clone() }.to_string();
+        Some(LogError::NotOurs { path, reason })
+    }
+
     /// What an SQLite error means for the log.
     fn error(&self, error: &rusqlite::Error) -> LogError {
         let path = self.name();
@@ -337,7 +363,10 @@ impl SqliteBackend {
             Some(ErrorCode::OperationInterrupted) => LogError::Damaged { path, what: reason },
             Some(ErrorCode::CannotOpen | ErrorCode::ReadOnly | ErrorCode::PermissionDenied) => {
                 // A version that it does not know is a file that SQLite does not write.
-                self.header_is_damaged().unwrap_or(LogError::CannotOpen { path, reason })
+                let damaged = self.header_is_damaged();
+                damaged
+                    .or_else(|| self.link_beside())
+                    .unwrap_or(LogError::CannotOpen { path, reason })
             }
             // Our questions fit every log: an error in one, or a value of another type, is the file's.
             None | Some(ErrorCode::DatabaseCorrupt) => {

@@ -1,7 +1,7 @@
 //! Files that are no log, or not one to be written now.
 
 use std::io::Read;
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 
 use rusqlite::Connection;
 
@@ -39,6 +39,32 @@ fn what_is_no_log() {
     );
     assert!(place.read("text.db").starts_with("This is a text"));
     assert_eq!(place.read("empty.db"), "", "who only looks changes nothing");
+}
+
+/// SQLite would say of these that the disk fails, or not which file it does not open.
+#[test]
+fn what_is_no_regular_file() {
+    let place = Place::with_run();
+    std::fs::create_dir(place.path("linked")).unwrap();
+    for name in ["retold.db", "retold.db-mark"] {
+        std::fs::copy(place.path(name), place.path("linked").join(name)).unwrap();
+    }
+    std::os::unix::fs::symlink("elsewhere", place.path("linked/retold.db-wal")).unwrap();
+    std::os::unix::fs::symlink("/dev/zero", place.path("device.db")).unwrap();
+    assert!(Command::new("mkfifo").arg(place.path("pipe.db")).status().unwrap().success());
+    assert_said!(
+        "logs_special",
+        place.session(&[
+            "log --log device.db",
+            "run small.yaml --log device.db",
+            "log --log pipe.db",
+            "verify --log pipe.db",
+            "backup copy.db --log pipe.db",
+            "log --log linked/retold.db",
+            "run small.yaml --log linked/retold.db",
+        ])
+    );
+    assert!(!place.path("linked/elsewhere").exists());
 }
 
 /// What is left by a process that was killed while it made its log.

@@ -63,6 +63,24 @@ fn every_command_names_what_is_lost_and_none_writes() {
 }
 
 #[test]
+fn marks_that_cannot_be_read_are_named() {
+    let place = Place::with_run();
+    let mut mark = fs::read(place.path("retold.db-mark")).unwrap();
+    assert_eq!(place.run("verify").err, "");
+    for copy in mark.chunks_mut(64).filter(|copy| copy.iter().any(|byte| *byte != 0)) {
+        copy[9] ^= 1;
+    }
+    fs::write(place.path("retold.db-mark"), mark).unwrap();
+    let said = place.run("verify");
+    assert_eq!(said.code, 0);
+    assert_eq!(
+        said.err,
+        "warning: 1 high-water mark in retold.db-mark cannot be read: if these runs lost their last events, \
+         that is not noticed\n"
+    );
+}
+
+#[test]
 fn a_loss_that_is_accepted_is_made_good_by_resuming() {
     let place = killed();
     let (whole, code) = place.json("replay latest");

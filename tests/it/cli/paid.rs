@@ -57,6 +57,7 @@ fn answers_that_cannot_be_read_are_kept_as_bytes_and_not_bought_again() {
     let (ended, code) = place.json(&args);
     assert_eq!((code, &ended["outcome"]), (0, &"finished".into()), "{ended}");
     assert_eq!((&ended["model_calls"], &ended["failed_calls"]), (&6.into(), &0.into()));
+    assert_eq!(ended["unreadable_answers"], 2, "of which no text could be had");
     let digest = &ended["outcome_digest"];
     for (event, (bytes, reason)) in events(&place, "ResponseReceived").iter().zip(bad()) {
         let unreadable = &event["body"]["extra"]["unreadable"];
@@ -78,6 +79,10 @@ fn answers_that_cannot_be_read_are_kept_as_bytes_and_not_bought_again() {
     // Nobody is asked again, and everything that is made of the run says the same.
     let (resumed, _) = place.json(&format!("resume latest --base-url {}", server.base_url()));
     assert_eq!((&resumed["model_calls"], &resumed["outcome_digest"]), (&0.into(), digest));
+    let replayed = place.run("resume latest");
+    let said = "warning: 2 of 6 answers could not be read and were parsed as empty text; their bytes are kept\n  \
+                hint: `retold log ";
+    assert!(replayed.err.contains(said), "{}", replayed.err);
     place.ok("replay latest");
     place.ok("verify");
     place.ok("export latest run.jsonl");
