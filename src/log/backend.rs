@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::error::LogError;
+use super::format::{FORMAT, Format};
 use super::index::Section;
 use super::ledger::Entry;
 use super::verify::Problem;
@@ -29,6 +30,11 @@ use crate::prompt::Request;
 pub trait Backend: Send + Sync {
     /// Where it is, for messages.
     fn name(&self) -> String;
+
+    /// The format of what is written to it: the newest, unless it is a file that was made in another.
+    fn format(&self) -> Format {
+        FORMAT
+    }
 
     /// Takes the lease of a run.
     ///

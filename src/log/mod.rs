@@ -14,6 +14,7 @@
 mod backend;
 mod crowd;
 mod error;
+mod format;
 mod group;
 mod index;
 mod lease;
@@ -31,12 +32,13 @@ pub use backend::{
     Append, Backend, Committer, Lease, LeaseGuard, Origin, Reader, RunHead, SharedBackend,
 };
 pub use error::LogError;
+pub use format::{FORMAT, Format};
 pub(crate) use index::TextKeys;
 pub use index::{Census, Index, Section, each_event_at};
 pub use mark::{Mark, MarkFile, damaged_slots, marks};
 pub use memory::MemoryBackend;
 pub use scratch::Scratch;
 pub use skeleton::{expand, externalise};
-pub use sqlite::{BackedUp, FORMAT, Format, SqliteBackend, SqliteOptions};
+pub use sqlite::{BackedUp, SqliteBackend, SqliteOptions};
 pub use verify::{Problem, Verification, outcome_digest, verify_all, verify_run};
 pub use writer::{Durable, Log, RunWriter};

@@ -11,6 +11,7 @@ use tokio::sync::oneshot;
 
 use super::backend::{Lease, Reader, SharedBackend};
 use super::error::LogError;
+use super::format::Format;
 use super::group::{Item, Queued, drain};
 use super::memory::MemoryBackend;
 use super::sqlite::{SqliteBackend, SqliteOptions};
@@ -73,6 +74,11 @@ impl Log {
         &self.backend
     }
 
+    /// The format of what is written to it.
+    pub fn format(&self) -> Format {
+        self.backend.format()
+    }
+
     /// A connection that can read.
     ///
     /// # Errors
@@ -112,8 +118,8 @@ impl Log {
     fn writer(&self, run: RunId, head: Head, lease: Lease) -> Result<RunWriter, LogError> {
         let sender = self.queue.sender(&self.backend)?;
         let failed = Arc::new(OnceLock::new());
-        let queue = self.queue.clone();
-        Ok(RunWriter { run, head, sender, failed, _lease: lease, _queue: queue })
+        let (format, queue) = (self.format(), self.queue.clone());
+        Ok(RunWriter { run, format, head, sender, failed, _lease: lease, _queue: queue })
     }
 }
 
@@ -156,6 +162,7 @@ impl Drop for Queue {
 /// whoever takes it next sees the end of the run.
 pub struct RunWriter {
     run: RunId,
+    format: Format,
     /// The end of the run once all that was submitted is stored.
     head: Head,
     sender: Sender<Item>,
@@ -180,6 +187,12 @@ impl RunWriter {
     /// The run.
     pub fn run(&self) -> RunId {
         self.run
+    }
+
+    /// The format of the log that is written: whether it
+    /// [keeps declarations](Format::keeps_declarations).
+    pub fn format(&self) -> Format {
+        self.format
     }
 
     /// The seq the next event will get.

@@ -129,7 +129,7 @@ fn a_log_of_format_1_0_gains_a_ledger_when_it_is_first_written() {
     let append = Append::new(other, Head::START, [row(0)]);
     let end = append.events[0].head();
     log.backend().committer().unwrap().commit(&[append]).unwrap();
-    assert_eq!(stated(&folder), FORMAT.to_string());
+    assert_eq!(stated(&folder), "1.1", "and not of the newest format");
     let found = ledger(&log).unwrap();
     let first = Entry::after(LedgerHead::START, Change::Found, RUN, head);
     let second = Entry::after(first.ledger_head(), Change::Started, other, end);
@@ -149,6 +149,26 @@ fn a_log_of_format_1_0_gains_a_ledger_when_it_is_first_written() {
     let found: Vec<String> = found_in(&folder).iter().map(ToString::to_string).collect();
     let said = "seq 20: it ends here, and entry 1 of the ledger (found)";
     assert!(found.iter().any(|problem| problem.contains(said)), "{found:?}");
+}
+
+#[test]
+fn a_log_of_format_1_is_written_as_it_is() {
+    for (name, after) in [("format-1.0.db", "1.1"), ("format-1.1.db", "1.1")] {
+        let folder = fixture(name);
+        let log = folder.log();
+        assert!(!log.format().keeps_declarations(), "{name}");
+        let head = log.reader().unwrap().runs().unwrap()[0].head;
+        let append = Append::new(RUN, head, [row(0)]);
+        log.backend().committer().unwrap().commit(&[append]).unwrap();
+        assert_eq!(stated(&folder), after, "{name}");
+        assert_sound(&log);
+        let other = log.begin(RunId([3; 8])).unwrap();
+        assert!(!other.format().keeps_declarations(), "{name}");
+    }
+    for log in [Folder::new().log(), Log::in_memory()] {
+        assert_eq!(log.format(), FORMAT);
+        assert!(log.format().keeps_declarations());
+    }
 }
 
 fn found_in(folder: &Folder) -> Vec<retold::log::Problem> {
@@ -217,8 +237,15 @@ fn relabel(path: &Path, format: &str) {
 
 #[test]
 fn a_newer_minor_is_read_and_kept_whole() {
-    let folder = fixture("format-1.1.db");
-    relabel(&folder.path(), "1.7");
+    let older = fixture("format-1.1.db");
+    newer_minor(&older, "1.7");
+    let ours = Folder::new();
+    copy(&fixture("format-1.1.db").log(), &ours.log(), RUN, usize::MAX);
+    newer_minor(&ours, "2.7");
+}
+
+fn newer_minor(folder: &Folder, format: &str) {
+    relabel(&folder.path(), format);
     let db = folder.sql();
     db.execute_batch(
         "ALTER TABLE events ADD COLUMN colour TEXT; ALTER TABLE contents ADD COLUMN language TEXT;
@@ -245,12 +272,12 @@ fn a_newer_minor_is_read_and_kept_whole() {
 #[test]
 fn a_newer_major_is_refused() {
     let folder = fixture("format-1.0.db");
-    relabel(&folder.path(), "2.1");
+    relabel(&folder.path(), "3.1");
     let path = folder.path().display().to_string();
     let error = SqliteBackend::open(&folder.path(), SqliteOptions::default()).unwrap_err();
-    let (found, supported) = ("2.1".to_owned(), "1.1".to_owned());
+    let (found, supported) = ("3.1".to_owned(), FORMAT.to_string());
     assert_eq!(error, LogError::NewerFormat { path: path.clone(), found, supported });
-    let message = format!("{path} has log format 2.1, and this program reads up to 1.1");
+    let message = format!("{path} has log format 3.1, and this program reads up to 2.0");
     assert_eq!(error.to_string(), message);
 }
 

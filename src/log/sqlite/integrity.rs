@@ -11,6 +11,7 @@ use super::{header, said, schema};
 use crate::content::Content;
 use crate::id::PromptHash;
 use crate::log::error::LogError;
+use crate::log::format::FORMAT;
 use crate::log::skeleton::expand;
 
 /// One part of the check; adds the problems it finds.
@@ -71,7 +72,7 @@ fn objects(reader: &SqliteReader, problems: &mut Vec<String>) -> rusqlite::Resul
     let format = "SELECT value FROM meta WHERE name = 'format'";
     let format: String = reader.db.query_row(format, [], |r| r.get(0))?;
     let newer = schema::is_newer(&format);
-    let format = format.parse().unwrap_or(schema::FORMAT);
+    let format = format.parse().unwrap_or(FORMAT);
     let (due, found) = (schema::objects(format)?, schema::objects_of(&reader.db)?);
     for (kind, name, _) in due.difference(&found) {
         match kind.as_str() {

@@ -5,11 +5,12 @@ use rusqlite::{Connection, OptionalExtension, Row, TransactionBehavior, params};
 use super::SqliteBackend;
 use super::committer::head_of;
 use super::reader::SqliteReader;
-use super::schema::{self, Format, WITH_LEDGER};
+use super::schema::{self, WITH_LEDGER};
 use super::stop::Stop;
 use crate::event::chain::Head;
 use crate::id::{EventHash, LedgerHash, RunId, Seq};
 use crate::log::error::LogError;
+use crate::log::format::Format;
 use crate::log::ledger::{Change, Entry, LedgerHead};
 
 /// Gives a file that has no ledger yet one, with the runs that are there as its first entries.
@@ -46,7 +47,8 @@ pub(super) fn begin(backend: &SqliteBackend, db: &mut Connection) -> Result<(), 
     })
 }
 
-fn format(db: &Connection) -> rusqlite::Result<Option<Format>> {
+/// The format that a file states.
+pub(super) fn format(db: &Connection) -> rusqlite::Result<Option<Format>> {
     let sql = "SELECT value FROM meta WHERE name = 'format'";
     let stated: Option<String> = db.query_row(sql, [], |r| r.get(0)).optional()?;
     Ok(stated.and_then(|stated| stated.parse().ok()))

@@ -18,6 +18,7 @@ use std::time::Duration;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, OptionalExtension};
 
+use super::ledger;
 use super::wal::{Wal, examine};
 use super::{SqliteBackend, SqliteOptions};
 use crate::beside;
@@ -305,6 +306,8 @@ impl SqliteBackend {
             }
             connected => connected?,
         };
+        let format = ledger::format(&db).map_err(|e| self.error(&e))?;
+        self.format = format.unwrap_or(self.format);
         self.lost = beside.lost(&self.path, Some(&db)).into();
         if self.lost.is_empty() {
             self.merges = true;

@@ -28,10 +28,10 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension};
 
 pub use backup::BackedUp;
-pub use schema::{FORMAT, Format};
 
 use super::backend::{Backend, Committer, Lease, Reader};
 use super::error::LogError;
+use super::format::{FORMAT, Format};
 use super::lease;
 use super::mark::{self, MarkFile};
 use super::verify::Problem;
@@ -66,6 +66,8 @@ pub struct SqliteOptions {
 pub struct SqliteBackend {
     path: PathBuf,
     options: SqliteOptions,
+    /// As it was when it was opened.
+    format: Format,
     /// What the log held and holds no more: nobody may write to it.
     lost: Arc<[Problem]>,
     /// Whether the WAL is merged when the file is closed; not if something was lost.
@@ -83,6 +85,7 @@ impl SqliteBackend {
         SqliteBackend {
             path: path.to_owned(),
             options,
+            format: FORMAT,
             lost: Arc::default(),
             merges: true,
             reads_alone: false,
@@ -404,6 +407,10 @@ impl Backend for SqliteBackend {
 
     fn lease(&self, run: RunId) -> Result<Lease, LogError> {
         lease::take(&self.path, run)
+    }
+
+    fn format(&self) -> Format {
+        self.format
     }
 
     fn lost(&self) -> Vec<Problem> {

@@ -18,44 +18,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use rusqlite::Connection;
 
-/// `major.minor` of the log format.
-///
-/// - 1.0: the first.
-/// - 1.1: the tables `ledger` and `event_index`, and a view `runs` that shows how runs were abandoned. The first
-///   release that knows them and writes to a file of 1.0 adds them, the ledger with an entry for each run that is
-///   there, and raises the format of the file to 1.1 in the same transaction; the index follows with what is written
-///   next, some of it at a time. A release that knows 1.0 reads such a file like any of a newer minor.
-///
-/// A newer minor is readable (unknown kinds and columns are kept as they are), a newer major is not. It may add
-/// tables, columns, plain indexes and triggers, but nothing that is computed when it is read. What an
-/// older release writes to a file of a newer minor is sound, but its new runs are not in the ledger, and
-/// verification names them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Format {
-    /// Raised when an older release could misread the file.
-    pub major: u32,
-    /// Raised when something is added.
-    pub minor: u32,
-}
-
-/// The format this release writes.
-pub const FORMAT: Format = Format { major: 1, minor: 1 };
-
-impl std::fmt::Display for Format {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}.{}", self.major, self.minor)
-    }
-}
-
-impl std::str::FromStr for Format {
-    type Err = ();
-
-    fn from_str(text: &str) -> Result<Self, ()> {
-        let (major, minor) = text.split_once('.').ok_or(())?;
-        let part = |text: &str| text.parse().map_err(|_| ());
-        Ok(Format { major: part(major)?, minor: part(minor)? })
-    }
-}
+use crate::log::format::{FORMAT, Format};
 
 /// Marks the file as ours in its header ("rtld").
 pub(super) const APPLICATION_ID: i32 = 0x7274_6c64;
@@ -85,7 +48,7 @@ pub(super) fn is_sealed(db: &Connection) -> rusqlite::Result<bool> {
 
 /// Whether a format says more than we know.
 pub(super) fn is_newer(format: &str) -> bool {
-    format.parse::<Format>().is_ok_and(|format| format > FORMAT)
+    format.parse::<Format>().is_ok_and(Format::is_newer)
 }
 
 /// Tables, triggers and views of format 1.0.
@@ -294,18 +257,18 @@ pub(super) fn make(db: &Connection) -> rusqlite::Result<()> {
     Ok(())
 }
 
-/// Raises a file of format 1.0 to [`FORMAT`], but for what its ledger is to say. To be called within a
+/// Raises a file of format 1.0 to 1.1, but for what its ledger is to say. To be called within a
 /// transaction.
 pub(super) fn upgrade(db: &Connection) -> rusqlite::Result<()> {
     db.execute_batch(SCHEMA_1_1)?;
     let before = triggers(Format { major: 1, minor: 0 });
-    for (_, sql) in triggers(FORMAT).iter().filter(|trigger| !before.contains(trigger)) {
+    for (_, sql) in triggers(Format::LAST_OF_1).iter().filter(|trigger| !before.contains(trigger)) {
         db.execute_batch(sql)?;
     }
     // The one change that a log allows, and only to this program: what it says about its own format.
     let mut guard = before.iter().filter(|(name, _)| name == "meta_no_update");
     db.execute_batch("DROP TRIGGER meta_no_update")?;
-    let (format, seal) = stated(FORMAT);
+    let (format, seal) = stated(Format::LAST_OF_1);
     let mut state = db.prepare("UPDATE meta SET value = ?2 WHERE name = ?1")?;
     state.execute(("format", format))?;
     state.execute(("seal", seal))?;

@@ -97,7 +97,7 @@ fn a_log_of_a_newer_format() {
     let place = Place::with_run();
     let db = Connection::open(place.path("retold.db")).unwrap();
     db.execute_batch(
-        "DROP TRIGGER meta_no_update; UPDATE meta SET value = '2.0' WHERE name = 'format'",
+        "DROP TRIGGER meta_no_update; UPDATE meta SET value = '3.0' WHERE name = 'format'",
     )
     .unwrap();
     drop(db);
