@@ -6,6 +6,7 @@ pub mod check;
 pub mod cli;
 pub mod config;
 pub mod content;
+pub mod decide;
 mod draft;
 pub mod encoding;
 pub mod event;

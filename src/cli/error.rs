@@ -7,8 +7,10 @@ use super::output::inert_text;
 use crate::audit::AuditError;
 use crate::check::CheckError;
 use crate::config::ConfigError;
+use crate::decide::{DecideError, FilterError, ParamsError};
 use crate::exchange::ImportError;
 use crate::experiments::reenact::ReenactError;
+use crate::explain::explain;
 use crate::jsonl::{JsonlError, Problem};
 use crate::log::LogError;
 use crate::parse::registry::RegistryError;
@@ -256,7 +258,53 @@ impl From<ImportError> for CliError {
 
 impl From<RegistryError> for CliError {
     fn from(error: RegistryError) -> Self {
-        CliError::usage(error.to_string())
+        let RegistryError::BadParams { parser, reason } = error else {
+            return CliError::usage(error.to_string());
+        };
+        let reason = explain(&reason);
+        let is_none = reason.ends_with("there is nothing");
+        let wrong = CliError::usage(RegistryError::BadParams { parser, reason }.to_string());
+        if is_none { wrong.hint("give them with --params JSON") } else { wrong }
+    }
+}
+
+impl From<DecideError> for CliError {
+    fn from(error: DecideError) -> Self {
+        match error {
+            DecideError::Parser(e) => e.into(),
+            DecideError::Filter(e) => e.into(),
+        }
+    }
+}
+
+impl From<FilterError> for CliError {
+    fn from(error: FilterError) -> Self {
+        let status = match error {
+            FilterError::Interrupted { .. } => Status::Interrupted,
+            FilterError::Unreadable { .. } | FilterError::Start { .. } => Status::Io,
+            _ => Status::Usage,
+        };
+        let message = error.to_string();
+        let hint = match error {
+            FilterError::TimedOut { .. } => "give it longer with --parser-cmd-seconds N",
+            FilterError::Disagrees { .. } => {
+                "the second time the answers come in the opposite order: a decision may depend on its own answer alone"
+            }
+            FilterError::Output { .. } | FilterError::Count { .. } => {
+                "for each line it reads, it writes {\"value\":..,\"method\":..,\"reasoning\":..,\"warnings\":[..]}"
+            }
+            _ => return CliError::new(status, message),
+        };
+        CliError::new(status, message).hint(hint)
+    }
+}
+
+impl From<ParamsError> for CliError {
+    fn from(error: ParamsError) -> Self {
+        match error {
+            ParamsError::File(e) => e.into(),
+            other => CliError::usage(other.to_string()),
+        }
     }
 }
 

@@ -18,6 +18,8 @@ mod list;
 mod model;
 mod output;
 mod outputs;
+mod parse;
+mod parser;
 mod personas;
 mod play;
 mod progress;
@@ -56,7 +58,7 @@ use crate::log::SqliteOptions;
 ///
 /// Colours are written to terminals only, and never if NO_COLOR is set.
 #[derive(Debug, Parser)]
-#[command(name = "retold", version, max_term_width = 100, disable_help_subcommand = true)]
+#[command(name = "retold", version, max_term_width = 100)]
 struct Cli {
     #[command(flatten)]
     global: Global,
@@ -107,6 +109,7 @@ enum Command {
     Play(play::Args),
     Replay(replay::Args),
     Check(check::Args),
+    Parse(parse::Args),
     Audit(audit::Args),
     Log(list::Args),
     Show(show::Args),
@@ -144,6 +147,7 @@ pub fn main() -> ExitCode {
         Command::Play(args) => play::run(args, &cli.global, &output),
         Command::Replay(args) => replay::run(args, &cli.global, &output),
         Command::Check(args) => check::run(args, &cli.global, &output),
+        Command::Parse(args) => parse::run(args, &cli.global, &output),
         Command::Audit(args) => audit::run(args, &cli.global, &output),
         Command::Log(args) => list::run(args, &cli.global, &output),
         Command::Outputs(args) => outputs::run(args, &cli.global, &output),

@@ -35,6 +35,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ),
     ("stats", &[]),
     ("table", &[]),
+    ("decide", &["explain", "id", "inert", "jsonl", "parse", "prompt"]),
     ("check", &["content", "event", "id", "log", "lookup", "parse", "prompt"]),
     ("audit", &["event", "id", "inert", "log", "lookup", "parse", "prompt"]),
     (

@@ -1,24 +1,11 @@
 //! Files that come through a pipe: read once, and packed or not by how they begin.
 
 use std::fs::File;
-use std::io::Write;
-use std::process::Stdio;
 
 use crate::support::cli::{Place, Said, assert_said};
 
-/// Runs the program with something on its standard input, a byte at first and the rest after.
 fn fed(place: &Place, args: &str, input: &[u8]) -> Said {
-    let mut command = place.command();
-    command.args(args.split_whitespace()).stdin(Stdio::piped());
-    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    let mut pipe = child.stdin.take().unwrap();
-    let (first, rest) = input.split_at(input.len().min(1));
-    // It may have heard enough and be gone.
-    let _ = pipe.write_all(first).and_then(|()| pipe.flush());
-    std::thread::sleep(std::time::Duration::from_millis(20));
-    let _ = pipe.write_all(rest);
-    drop(pipe);
-    Said::of(child.wait_with_output().unwrap())
+    place.fed(&args.split_whitespace().collect::<Vec<_>>(), input)
 }
 
 fn files(place: &Place) -> Vec<(String, Vec<u8>)> {

@@ -1,5 +1,6 @@
 //! The real program in a folder of its own, with nothing of the surroundings.
 
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
@@ -88,6 +89,21 @@ impl Place {
 
     pub(crate) fn args(&self, args: &[&str]) -> Said {
         Said::of(self.command().args(args).output().unwrap())
+    }
+
+    /// Runs the program with something on its standard input, a byte at first and the rest after.
+    pub(crate) fn fed(&self, args: &[&str], input: &[u8]) -> Said {
+        let mut command = self.command();
+        command.args(args).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        let mut pipe = child.stdin.take().unwrap();
+        let (first, rest) = input.split_at(input.len().min(1));
+        // It may have heard enough and be gone.
+        let _ = pipe.write_all(first).and_then(|()| pipe.flush());
+        std::thread::sleep(std::time::Duration::from_millis(20));
+        let _ = pipe.write_all(rest);
+        drop(pipe);
+        Said::of(child.wait_with_output().unwrap())
     }
 
     /// Runs the program, which must succeed; gives what it printed.

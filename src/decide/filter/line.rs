@@ -1,0 +1,78 @@
+//! The lines that a filter is given, and those that it writes.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::decide::params::without_place;
+use crate::decide::{Asked, Decided};
+use crate::explain::explain;
+use crate::id::{CallPath, Sample};
+use crate::inert::inert;
+
+/// The longest name of a method, in characters.
+const LONGEST_METHOD: usize = 100;
+
+#[derive(Serialize)]
+struct Given<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    call: Option<&'a CallPath>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sample: Option<Sample>,
+    text: &'a str,
+    #[serde(skip_serializing_if = "Value::is_null")]
+    params: &'a Value,
+}
+
+/// The line for an answer.
+pub(super) fn written(asked: &Asked<'_>) -> String {
+    let Asked { call, sample, text, params } = asked;
+    let given = Given { call: *call, sample: *sample, text, params };
+    // Texts and JSON values always have a JSON form.
+    let mut line = serde_json::to_string(&given).unwrap_or_default();
+    line.push('\n');
+    line
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Taken {
+    /// Null is a value; nothing is none.
+    #[serde(deserialize_with = "given")]
+    value: Value,
+    #[serde(default = "filter")]
+    method: String,
+    #[serde(default)]
+    reasoning: Option<String>,
+    #[serde(default)]
+    warnings: Vec<String>,
+}
+
+fn given<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Value, D::Error> {
+    Value::deserialize(deserializer)
+}
+
+fn filter() -> String {
+    super::NAME.to_owned()
+}
+
+/// The decision in a line.
+pub(super) fn read(text: &str) -> Result<Decided, String> {
+    if !text.trim_start().starts_with('{') {
+        return Err(format!(
+            "it is not a JSON object {{\"value\":..}} but {}",
+            inert(text.trim(), 80)
+        ));
+    }
+    let taken = serde_json::from_str(text);
+    let Taken { value, method, reasoning, warnings } =
+        taken.map_err(|e| inert(&explain(&without_place(&e)), 400))?;
+    let too_long = method.chars().count() > LONGEST_METHOD;
+    if method.is_empty() || too_long || method.chars().any(char::is_control) {
+        return Err(format!(
+            "\"method\" is a name of at most {LONGEST_METHOD} characters, not {:?}",
+            inert(&method, 80)
+        ));
+    }
+    crate::prompt::canonical(&value).map_err(|e| format!("\"value\": {e}"))?;
+    Ok(Decided { method, value, reasoning, warnings, verdict: None })
+}

@@ -1,0 +1,171 @@
+//! The settings of a parser: the same for all answers, or by call.
+
+use std::cell::Cell;
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::explain::explain;
+use crate::id::{CallPath, Sample};
+use crate::inert::inert;
+use crate::jsonl::{JsonlError, JsonlReader};
+
+/// Why settings cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum ParamsError {
+    /// The text is not JSON.
+    #[error("--params is not JSON: {0}")]
+    NotJson(String),
+    /// The text is JSON, and no settings.
+    #[error("--params is {0}: write a JSON object, such as '{{\"numbers\":[4,5,6,10]}}'")]
+    NotAnObject(&'static str),
+    /// The file cannot be read.
+    #[error(transparent)]
+    File(#[from] JsonlError),
+    /// There is not a single line in it.
+    #[error("{path} is empty: write a line {{\"call\":..,\"params\":{{..}}}} for each call")]
+    Nothing {
+        /// The file.
+        path: String,
+    },
+    /// A line of the file cannot be used.
+    #[error("{path}, line {line}: {what}")]
+    Line {
+        /// The file.
+        path: String,
+        /// From 1.
+        line: usize,
+        /// What is wrong.
+        what: String,
+    },
+}
+
+/// The settings of a parser.
+#[derive(Debug, Default)]
+pub enum Params {
+    /// Those that the recorded decision was made with; none where there is none.
+    #[default]
+    Recorded,
+    /// The same for all answers.
+    Same(Value),
+    /// By call; answers to other calls are left alone.
+    ByCall(ByCall),
+}
+
+/// Settings by call.
+#[derive(Debug, Default)]
+pub struct ByCall(BTreeMap<(CallPath, Option<Sample>), Given>);
+
+/// The settings of one line.
+#[derive(Debug)]
+struct Given {
+    params: Value,
+    line: usize,
+    used: Cell<bool>,
+}
+
+/// One line of a file of settings.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Line {
+    call: CallPath,
+    sample: Option<Sample>,
+    params: Value,
+}
+
+impl Params {
+    /// Settings that are the same for all answers, from JSON.
+    ///
+    /// # Errors
+    /// [`ParamsError`] if it is not a JSON object.
+    pub fn same(text: &str) -> Result<Self, ParamsError> {
+        let value = serde_json::from_str(text)
+            .map_err(|e: serde_json::Error| ParamsError::NotJson(e.to_string()))?;
+        match kind_of(&value) {
+            None => Ok(Params::Same(value)),
+            Some(kind) => Err(ParamsError::NotAnObject(kind)),
+        }
+    }
+
+    /// Settings by call, from a file of lines `{"call":..,"sample":..,"params":{..}}`. A line without a sample is for
+    /// all samples of its call that have no line of their own.
+    ///
+    /// # Errors
+    /// [`ParamsError`] with the first line that is wrong.
+    pub fn by_call(lines: JsonlReader) -> Result<Self, ParamsError> {
+        let path = lines.path().display().to_string();
+        let mut given: BTreeMap<_, Given> = BTreeMap::new();
+        for line in lines {
+            let (line, text) = line?;
+            let wrong = |what: String| ParamsError::Line { path: path.clone(), line, what };
+            if !text.trim_start().starts_with('{') {
+                return Err(wrong("write {\"call\":..,\"params\":{..}}".to_owned()));
+            }
+            let Line { call, sample, params } = serde_json::from_str(&text)
+                .map_err(|e| wrong(inert(&explain(&without_place(&e)), 400)))?;
+            if let Some(kind) = kind_of(&params) {
+                return Err(wrong(format!("\"params\" is {kind}: write a JSON object")));
+            }
+            let shown = match sample {
+                Some(sample) => format!("{call}#{sample}"),
+                None => call.to_string(),
+            };
+            let new = Given { params, line, used: Cell::new(false) };
+            if let Some(first) = given.insert((call, sample), new) {
+                let shown = inert(&shown, 100);
+                return Err(wrong(format!("line {} has settings for {shown} already", first.line)));
+            }
+        }
+        match given.is_empty() {
+            true => Err(ParamsError::Nothing { path }),
+            false => Ok(Params::ByCall(ByCall(given))),
+        }
+    }
+
+    /// The settings for an answer; none if it is to be left alone. `recorded` are those of its decision.
+    pub fn of<'a>(
+        &'a self,
+        call: &CallPath,
+        sample: Sample,
+        recorded: Option<&'a Value>,
+    ) -> Option<&'a Value> {
+        match self {
+            Params::Recorded => Some(recorded.unwrap_or(&Value::Null)),
+            Params::Same(params) => Some(params),
+            Params::ByCall(ByCall(given)) => {
+                let own = given.get(&(call.clone(), Some(sample)));
+                let given = own.or_else(|| given.get(&(call.clone(), None)))?;
+                given.used.set(true);
+                Some(&given.params)
+            }
+        }
+    }
+
+    /// The lines of the file whose call or sample was never met, by number.
+    pub fn unused(&self) -> Vec<usize> {
+        let Params::ByCall(ByCall(given)) = self else { return Vec::new() };
+        let unused = given.values().filter(|given| !given.used.get());
+        let mut lines: Vec<usize> = unused.map(|given| given.line).collect();
+        lines.sort_unstable();
+        lines
+    }
+}
+
+/// What a value is that is not an object.
+fn kind_of(value: &Value) -> Option<&'static str> {
+    match value {
+        Value::Object(_) => None,
+        Value::Array(_) => Some("a list"),
+        Value::String(_) => Some("a text"),
+        Value::Number(_) => Some("a number"),
+        Value::Bool(_) => Some("a truth value"),
+        Value::Null => Some("null"),
+    }
+}
+
+/// The reader counts lines within the text it was given, which is one line.
+pub(super) fn without_place(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    text.rsplit_once(" at line ").map_or(text.as_str(), |(reason, _)| reason).to_owned()
+}

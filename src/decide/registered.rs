@@ -1,0 +1,65 @@
+//! Deciding with a parser of the registry.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use super::{Asked, DecideError, Decided, Decider};
+use crate::parse::registry::{self, RegistryError};
+use crate::parse::{AnyParser, ParserSpec};
+
+/// How many parsers are kept ready: those of a run's calls may all have settings of their own.
+const MOST_READY: usize = 4096;
+
+/// A parser of the registry, in one version, with whatever settings each answer comes with.
+pub struct Registered {
+    name: &'static str,
+    version: u32,
+    /// By the text of their settings.
+    ready: BTreeMap<String, Box<dyn AnyParser>>,
+}
+
+impl Registered {
+    /// The parser that `name@version` names, or the latest version of `name`.
+    ///
+    /// # Errors
+    /// [`RegistryError`] if there is none.
+    pub fn new(text: &str) -> Result<Self, RegistryError> {
+        let (name, version) = registry::resolve(text)?;
+        Ok(Registered { name, version, ready: BTreeMap::new() })
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &'static str {
+        self.name
+    }
+
+    /// Its version.
+    pub fn version(&self) -> u32 {
+        self.version
+    }
+
+    fn parser(&mut self, params: &Value) -> Result<&dyn AnyParser, RegistryError> {
+        let key = params.to_string();
+        if !self.ready.contains_key(&key) {
+            let parser = registry::parser(&self.spec(params))?;
+            if self.ready.len() >= MOST_READY {
+                self.ready.clear();
+            }
+            self.ready.insert(key.clone(), parser);
+        }
+        Ok(&*self.ready[&key])
+    }
+}
+
+impl Decider for Registered {
+    fn spec(&self, params: &Value) -> ParserSpec {
+        ParserSpec { name: self.name.into(), version: self.version, params: params.clone() }
+    }
+
+    fn decide(&mut self, answers: &[Asked<'_>]) -> Result<Vec<Decided>, DecideError> {
+        let decide =
+            |asked: &Asked<'_>| Ok(self.parser(asked.params)?.parse_any(asked.text).into());
+        answers.iter().map(decide).collect()
+    }
+}

@@ -1,0 +1,178 @@
+//! `--parser-cmd`: a program of the user's that decides.
+
+use std::os::unix::fs::PermissionsExt;
+
+use serde_json::{Value, json};
+
+use crate::support::cli::{Place, Said, assert_said};
+
+/// A program in the folder of a place, by the text of a shell script.
+pub(crate) fn script(place: &Place, name: &str, text: &str) {
+    place.write(name, format!("#!/bin/sh\n{text}\n"));
+    let path = place.path(name);
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).unwrap();
+}
+
+/// Three answers, parsed by a filter.
+fn decide(place: &Place, command: &str) -> Said {
+    place.fed(&["parse", "--jsonl", "--parser-cmd", command], b"\"one\"\n\"two\"\n\"three\"\n")
+}
+
+/// A filter in which each line is the same decision.
+const CONSTANT: &str = r#"while read -r line; do echo '{"value":1}'; done"#;
+
+#[test]
+fn the_example_in_python_decides() {
+    let place = Place::new();
+    let example = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/filters/after_answer.py");
+    let lines = "\"Let me see.\\nAnswer: 4 * 6 = 24\\n\"\n\"I do not know\"\n";
+    for command in [example.to_owned(), format!("python3 '{example}'")] {
+        let args = ["parse", "--jsonl", "--json", "--parser-cmd", &command];
+        let said = place.fed(&args, lines.as_bytes());
+        assert_eq!(said.code, 0, "{}", said.err);
+        let made: Value = serde_json::from_str(&said.out).unwrap();
+        let made = made["decisions"].as_array().unwrap();
+        assert_eq!(made[0]["value"], "4 * 6");
+        assert_eq!(
+            (&made[0]["method"], &made[0]["reasoning"]),
+            (&json!("after_answer"), &json!("Let me see."))
+        );
+        assert_eq!(made[1]["warnings"], json!(["there is no `Answer:`"]));
+        // The script is named by its digest, and so is what runs it.
+        let digests = made[0]["params"]["blake3"].as_object().unwrap();
+        let script = blake3::hash(&std::fs::read(example).unwrap()).to_string();
+        assert_eq!(digests[example], script);
+        assert_eq!(digests.len(), if command == example { 1 } else { 2 });
+    }
+}
+
+#[test]
+fn it_is_given_text_call_sample_and_settings_and_no_keys() {
+    let place = Place::new();
+    script(&place, "echo.sh", r#"while read -r line; do printf '{"value":%s}\n' "$line"; done"#);
+    let line = "{\"call\":\"a/b\",\"sample\":3,\"text\":\"x\\ny\",\"params\":{\"n\":[1]}}\n";
+    let said =
+        place.fed(&["parse", "--jsonl", "--json", "--parser-cmd", "./echo.sh"], line.as_bytes());
+    let made: Value = serde_json::from_str(&said.out).unwrap();
+    let due = json!({"call": "a/b", "sample": 3, "text": "x\ny", "params": {"n": [1]}});
+    assert_eq!(
+        (&made["decisions"][0]["value"], &made["decisions"][0]["method"]),
+        (&due, &json!("filter"))
+    );
+    assert_eq!(made["decisions"][0]["params"]["params"], json!({"n": [1]}));
+
+    script(
+        &place,
+        "env.sh",
+        r#"read -r line; printf '{"value":"%s"}' "$(env | cut -d= -f1 | sort | tr '\n' ' ')""#,
+    );
+    let mut command = place.command();
+    command.args(["parse", "--json", "--parser-cmd", "./env.sh"]);
+    command.env("OPENAI_API_KEY", "sk-secret").env("PATH", "/usr/bin:/bin").env("SECRET", "x");
+    let said = Said::of(command.output().unwrap());
+    let made: Value = serde_json::from_str(&said.out).unwrap();
+    // The shell itself adds some names.
+    let names = made["value"].as_str().unwrap().split_whitespace();
+    let names: Vec<&str> = names.filter(|n| !["PWD", "OLDPWD", "SHLVL", "_"].contains(n)).collect();
+    assert_eq!(names, ["HOME", "LANG", "PATH"]);
+}
+
+#[test]
+fn what_it_does_wrong_is_named() {
+    let place = Place::new();
+    for (name, text) in [
+        ("fine.sh", CONSTANT),
+        ("fails.sh", "cat > /dev/null; echo 'no model' >&2; exit 3"),
+        ("killed.sh", "kill -9 $$"),
+        ("silent.sh", "cat > /dev/null"),
+        ("early.sh", r#"echo '{"value":1}'"#),
+        ("chatty.sh", r#"echo '{"value":0}'; while read -r line; do echo '{"value":1}'; done"#),
+        ("words.sh", "while read -r line; do echo hello; done"),
+        ("list.sh", "while read -r line; do echo '[1]'; done"),
+        ("cut.sh", r#"while read -r line; do echo '{"value":'; done"#),
+        ("nothing.sh", "while read -r line; do echo '{}'; done"),
+        ("misspelt.sh", r#"while read -r line; do echo '{"value":1,"warning":"x"}'; done"#),
+        ("method.sh", r#"while read -r line; do echo '{"value":1,"method":""}'; done"#),
+        ("latin1.sh", r#"while read -r line; do printf '{"value":"\351"}\n'; done"#),
+        ("chance.sh", r#"while read -r line; do echo "{\"value\":$$}"; done"#),
+        ("counts.sh", r#"n=0; while read -r line; do n=$((n+1)); echo "{\"value\":$n}"; done"#),
+    ] {
+        script(&place, name, text);
+    }
+    place.write("no_program.sh", "echo");
+    let mut shown = String::new();
+    for command in [
+        "",
+        "  ",
+        "./missing",
+        "no_such_program",
+        "fine.sh",
+        "./no_program.sh",
+        "./fine.sh 'x",
+        "./fails.sh",
+        "./killed.sh",
+        "./silent.sh",
+        "./early.sh",
+        "./chatty.sh",
+        "./words.sh",
+        "./list.sh",
+        "./cut.sh",
+        "./nothing.sh",
+        "./misspelt.sh",
+        "./method.sh",
+        "./latin1.sh",
+        "./chance.sh",
+        "./counts.sh",
+    ] {
+        let said = decide(&place, command);
+        assert!(said.out.is_empty() && said.code > 1, "{command}: {}", said.out);
+        // The decisions of the one that draws lots are its process's numbers.
+        let digits = |text: &str| {
+            text.split(|c: char| c.is_ascii_digit())
+                .filter(|t| !t.is_empty())
+                .collect::<Vec<_>>()
+                .join("n")
+        };
+        let said_once = if command == "./chance.sh" { digits(&said.err) } else { said.err };
+        shown.push_str(&format!("{command}\n{said_once}[exit {}]\n", said.code));
+    }
+    assert_eq!(decide(&place, "./fine.sh").code, 0);
+    assert_said!("filters_wrong", shown);
+}
+
+#[test]
+fn its_time_and_its_output_are_bounded() {
+    let place = Place::new();
+    // What it starts is stopped with it.
+    script(&place, "sleeps.sh", "sleep 1000 & echo $! > sleeper; wait");
+    let said =
+        place.fed(&["parse", "--parser-cmd", "./sleeps.sh", "--parser-cmd-seconds", "1"], b"x");
+    assert_eq!(said.code, 2);
+    assert_eq!(
+        said.err,
+        "error: the filter ./sleeps.sh had not ended after 1 s and was stopped\n  hint: give it longer with \
+         --parser-cmd-seconds N\n"
+    );
+    let sleeper = place.read("sleeper");
+    let is_running = || {
+        let stat = std::fs::read_to_string(format!("/proc/{}/stat", sleeper.trim()));
+        stat.is_ok_and(|stat| !stat.contains(") Z "))
+    };
+    // The system takes a moment to end a process.
+    let ended = (0..500).any(|_| {
+        std::thread::sleep(std::time::Duration::from_millis(10));
+        !is_running()
+    });
+    assert!(ended, "the process {sleeper} goes on");
+    script(&place, "endless.sh", r#"yes '{"value":1}'"#);
+    let said = place.fed(&["parse", "--parser-cmd", "./endless.sh"], b"x");
+    assert_eq!(said.code, 2);
+    let due = "error: the filter ./endless.sh wrote more than 67108916 bytes for 1 answer and was stopped\n";
+    assert_eq!(said.err, due);
+    for seconds in ["0", "86401", "x"] {
+        let said =
+            place.fed(&["parse", "--parser-cmd", "./x", "--parser-cmd-seconds", seconds], b"x");
+        assert_eq!(said.code, 2);
+        assert!(said.err.contains("--parser-cmd-seconds <SECONDS>"), "{}", said.err);
+    }
+}

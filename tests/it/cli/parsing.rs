@@ -1,0 +1,133 @@
+//! `retold parse`: answers from the standard input.
+
+use retold::parse::{ParserSpec, registry};
+use serde_json::{Value, json};
+
+use crate::support::cases::cases;
+use crate::support::cli::{Place, Said, assert_said};
+
+fn json(said: &Said) -> Value {
+    assert_eq!((said.code, said.out.lines().count()), (0, 1), "{}{}", said.out, said.err);
+    serde_json::from_str(&said.out).unwrap()
+}
+
+/// Every frozen answer, one a line, by every version of its parser.
+#[test]
+fn every_parser_decides_as_in_the_library() {
+    let place = Place::new();
+    let mut tried = 0;
+    for (name, version) in registry::all() {
+        let cases = cases(name);
+        let lines = cases.iter().map(|case| {
+            let params = if case.params.is_object() { case.params.clone() } else { json!({}) };
+            match case.params.is_null() {
+                true => format!("{}\n", json!({"text": case.answer})),
+                false => format!("{}\n", json!({"text": case.answer, "params": params})),
+            }
+        });
+        let parser = format!("{name}@{version}");
+        let args = ["parse", "--parser", &parser, "--jsonl", "--json"];
+        let said = json(&place.fed(&args, lines.collect::<String>().as_bytes()));
+        for (case, made) in cases.iter().zip(said["decisions"].as_array().unwrap()) {
+            let spec = ParserSpec { name: name.into(), version, params: case.params.clone() };
+            let (parsed, verdict) = registry::parser(&spec).unwrap().parse_any(&case.answer);
+            let due = json!({"method": parsed.method, "value": parsed.value,
+                "reasoning": parsed.reasoning, "warnings": parsed.warnings});
+            for key in ["method", "value", "reasoning", "warnings"] {
+                assert_eq!(made[key], due[key], "{parser} {}: {key}", case.name);
+            }
+            assert_eq!((&made["parser"], made["verdict"].as_str()), (&json!(parser), verdict));
+            tried += 1;
+        }
+    }
+    assert!(tried > 300, "{tried}");
+    assert!(!place.path("retold.db").exists(), "nothing is recorded");
+}
+
+const NUMBERS: &str = r#"{"numbers":[4,5,6,10]}"#;
+
+#[test]
+fn the_whole_input_is_one_answer() {
+    let place = Place::new();
+    let answer = "<think>\n10 - 4 = 6\n6 * 4 = 24\u{1b}[31m</think>\n<answer>(10 - 4) * 4 = 24</answer>\n<answer></answer>\n";
+    let args = ["parse", "--parser", "game24", "--params", NUMBERS];
+    assert_said!("parsing_text", place.fed(&args, answer.as_bytes()).out);
+    let made = json(&place.fed(&[&args[..], &["--json"]].concat(), answer.as_bytes()));
+    assert_eq!(made["parser"], "game24@2");
+    assert_eq!(made["params"], json!({"numbers": [4, 5, 6, 10]}));
+    assert_eq!(made["verdict"], "wrong_numbers");
+    assert_eq!(made["warnings"], json!([]));
+    // An empty answer is an answer, too.
+    let made = json(&place.fed(&["parse", "--parser", "game24@1", "--json"], b""));
+    assert_eq!((&made["method"], &made["value"]), (&json!("empty"), &json!("")));
+}
+
+#[test]
+fn a_line_is_a_text_or_an_object_with_one() {
+    let place = Place::new();
+    let lines = r#"
+"Answer: 4 * 6"
+{"text":"Answer: 4 * 5","params":{"numbers":[4,5]}}
+{"content":"Answer: 1 + 2"}
+
+{"call":"solve/1","sample":2,"request":{"model":"m"},"response":{"content":"Answer: 9 - 8","role":"assistant"},"label":3,"simulated":true}
+{"call":"solve/2","request":{},"error":{"failure":"rejected","message":"no"}}
+{"response":{"refusal":"no"}}
+"#;
+    let args = ["parse", "--parser", "game24@2", "--params", NUMBERS, "--jsonl"];
+    assert_said!("parsing_lines", place.fed(&args, lines.as_bytes()).out);
+    let made = json(&place.fed(&[&args[..], &["--json"]].concat(), lines.as_bytes()));
+    assert_eq!(made["without_answer"], 1);
+    let decisions = made["decisions"].as_array().unwrap();
+    let values: Vec<&str> = decisions.iter().map(|d| d["value"].as_str().unwrap()).collect();
+    assert_eq!(values, ["4 * 6", "4 * 5", "1 + 2", "9 - 8", ""]);
+    let lines: Vec<u64> = decisions.iter().map(|d| d["line"].as_u64().unwrap()).collect();
+    assert_eq!(lines, [2, 3, 4, 6, 8]);
+    assert_eq!((&decisions[3]["call"], &decisions[3]["sample"]), (&json!("solve/1"), &json!(2)));
+    assert_eq!(decisions[1]["params"], json!({"numbers": [4, 5]}));
+    // What export writes is taken as it is.
+    let place = Place::with_run();
+    let exported = place.ok("export latest --as exchanges");
+    let made = json(
+        &place.fed(&["parse", "--parser", "game24", "--jsonl", "--json"], exported.as_bytes()),
+    );
+    assert_eq!(made["decisions"].as_array().unwrap().len(), 6);
+}
+
+#[test]
+fn what_cannot_be_parsed_is_named() {
+    let place = Place::new();
+    let mut shown = String::new();
+    let plain: &[(&str, &[u8])] = &[
+        ("parse", b"x"),
+        ("parse --parser chess", b"x"),
+        ("parse --parser game24@9", b"x"),
+        ("parse --parser game24@x", b"x"),
+        ("parse --parser game24 --params {", b"x"),
+        ("parse --parser game24 --params [4]", b"x"),
+        ("parse --parser game24 --params {\"numbrs\":[4]}", b"x"),
+        ("parse --parser vote", b"x"),
+        ("parse --parser game24 --parser-cmd cat", b"x"),
+        ("parse --parser game24", b"caf\xe9"),
+        ("parse --parser game24", b"\xff\xfex\0"),
+        ("parse --parser game24 --jsonl", b""),
+        ("parse --parser game24 --jsonl", b"\n\n"),
+        ("parse --parser game24 --jsonl", b"\"a\"\n7\n"),
+        ("parse --parser game24 --jsonl", b"hello\n"),
+        ("parse --parser game24 --jsonl", b"{\"text\":\"a\"\n"),
+        ("parse --parser game24 --jsonl", b"{\"txt\":\"a\"}\n"),
+        ("parse --parser game24 --jsonl", b"{\"text\":7}\n"),
+        ("parse --parser game24 --jsonl", b"{\"call\":\"a\"}\n"),
+        ("parse --parser game24 --jsonl", b"{\"text\":\"a\",\"content\":\"b\"}\n"),
+        ("parse --parser game24 --jsonl", b"{\"text\":\"a\",\"params\":3}\n"),
+        ("parse --parser game24 --jsonl", b"{\"response\":{}}\n"),
+        ("parse --parser game24 --jsonl", b"{\"call\":\"a//b\",\"text\":\"\"}\n"),
+        ("parse --parser game24 --jsonl", b"{\"call\":\"a\",\"error\":{}}\n"),
+    ];
+    for (args, input) in plain {
+        let said = place.fed(&args.split_whitespace().collect::<Vec<_>>(), input);
+        assert_eq!(said.code, 2, "{args}: {}{}", said.out, said.err);
+        shown.push_str(&place.shown(args, &said));
+    }
+    assert_said!("parsing_wrong", shown);
+}
