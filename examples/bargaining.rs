@@ -10,7 +10,7 @@ use retold::log::Log;
 use retold::model::simulated::{Dice, Misbehaviour, Simulated};
 use retold::parse::{ChainParser, Found, LastResort, Strategy};
 use retold::prompt::{ChatRequest, Request};
-use retold::run::{Experiment, Question, Report, Run, Setup, Stop, execute};
+use retold::run::{Experiment, FactRef, Question, Report, Run, Setup, Stop, execute};
 use serde::{Deserialize, Serialize};
 
 /// The parser: named ways to read an answer, tried in order. No offer means that the last is taken.
@@ -41,6 +41,7 @@ impl Experiment for Bargaining {
     }
 
     async fn run(&self, run: &mut Run<Self>) -> Result<(), Stop> {
+        let mut offered: Option<FactRef> = None;
         for (round, by) in (1..=8).zip(["Ann", "Bob"].into_iter().cycle()) {
             let last = run.state().last().and_then(|said| said.offer).unwrap_or(0);
             let prompt = format!(
@@ -49,10 +50,12 @@ impl Experiment for Bargaining {
             );
             let request = ChatRequest::of("gpt-4o", prompt).into_request()?;
             let call = CallPath::new(format!("round/{round}/{by}"))?;
-            let question = Question::new(call, request, self.0.clone());
+            // What the prompt was made from, for `retold audit`: the last offer.
+            let question = Question::new(call, request, self.0.clone()).because(&offered);
             // Whoever cannot be reached, after all retries, misses a turn.
             let Ok(answer) = run.ask(question).await? else { continue };
-            run.record(Said { by: by.to_owned(), offer: answer.value }, &[answer.decision])?;
+            let said = Said { by: by.to_owned(), offer: answer.value };
+            offered = Some(run.record_ref(said, &[answer.decision])?);
             if answer.value.is_none() {
                 break;
             }

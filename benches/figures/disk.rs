@@ -72,6 +72,7 @@ fn real(style: &str) {
             settings: serde_json::to_value(&study.settings).unwrap(),
             model: json!({}),
             program: retold::PROGRAM.into(),
+            declares: false,
         },
         model: Some(Arc::new(model) as Arc<dyn Model>),
         retry: RetryPolicy::default(),

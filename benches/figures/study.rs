@@ -138,6 +138,7 @@ pub(crate) fn execute_at(
             settings: serde_json::json!({}),
             model: serde_json::json!({"simulated": true}),
             program: "bench".into(),
+            declares: false,
         },
         model: (mode != Mode::Replay).then_some(model),
         retry: RetryPolicy::default(),

@@ -4,10 +4,11 @@ use std::collections::BTreeSet;
 
 use serde::Deserialize;
 
+use super::declared::{Declared, declared};
 use super::error::AuditError;
 use super::events::{not_found, question};
-use super::folded::{Folded, folded};
-use super::index::Index as Relations;
+use super::matches::{Match, matches};
+use super::origin::{Events, event_at};
 use super::target::Target;
 use crate::event::{DecisionMade, Event, Occurred};
 use crate::id::{CallPath, EventHash, RunId, Sample, Seq};
@@ -50,8 +51,10 @@ pub struct Audit {
     pub request: Request,
     /// The facts that name the decision as their cause.
     pub facts: Vec<Link<Occurred>>,
-    /// What of the run stands in the prompt, and in the prompts behind it.
-    pub folded: Vec<Folded>,
+    /// What the prompt was made from, as it was declared.
+    pub declared: Declared,
+    /// Apart from that, texts of the run that stand in the prompt.
+    pub same_text: Vec<Match>,
 }
 
 /// Follows a decision back to its prompt.
@@ -82,7 +85,8 @@ pub fn audit(reader: &mut dyn Reader, run: RunId, target: &Target) -> Result<Aud
         question: Link { seq: question.seq, hash: question.hash, event: () },
         request,
         facts: Vec::new(),
-        folded: Vec::new(),
+        declared: Declared::NotKept,
+        same_text: Vec::new(),
     };
     let corrupt = |e: crate::event::EventError| LogError::Corrupt { run, seq: e.seq, what: e.what };
     let belonging = belonging(reader, &index, question.seq)?;
@@ -121,9 +125,18 @@ pub fn audit(reader: &mut dyn Reader, run: RunId, target: &Target) -> Result<Aud
         };
         registry::parser(&spec).ok()?.parse_any(text).1
     });
-    let Audit { call, sample, question, request, .. } = &audit;
-    let index = Relations::read(reader, run, index, call)?;
-    audit.folded = folded(index, (call, *sample, question.seq), request)?;
+    let keeps = match event_at(reader, run, Seq(1))?.map(|first| first.event()).transpose() {
+        Ok(Some(Event::RunStarted(started))) => started.declares,
+        Ok(_) => false,
+        Err(error) => return Err(corrupt(error).into()),
+    };
+    let question = audit.question.seq;
+    let mut events = Events { reader, index: &index, run };
+    if keeps {
+        audit.declared = declared(&mut events, question)?;
+    }
+    let sources = audit.declared.sources();
+    audit.same_text = matches(&mut events, (question, &audit.request), &sources)?;
     Ok(audit)
 }
 

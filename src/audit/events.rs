@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::error::AuditError;
-use super::index::event_at;
+use super::origin::event_at;
 use super::target::{Target, has_parts_of};
 use crate::event::StoredEvent;
 use crate::id::{CallPath, RunId, Sample, Seq};

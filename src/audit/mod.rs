@@ -1,21 +1,23 @@
-//! The chain from a decision back to the prompt and to everything that was folded into it: decision,
+//! The chain from a decision back to the prompt and to everything that the prompt was made from: decision,
 //! method, parser, answer, prompt, earlier answers and facts, each with its place in the log and its
 //! hash.
 //!
 //! - [`Target`]: which decision is meant.
 //! - [`audit`]: the chain.
-//! - [`Folded`]: what of the run stands in the prompt.
+//! - [`Declared`]: what prompts were made from, as the experiment declared it.
+//! - [`Match`]: apart from that, texts of the run that stand in the prompt.
 
 mod chain;
+mod declared;
 mod error;
 mod events;
-mod folded;
-mod hits;
-mod index;
-mod passage;
+mod matches;
+mod origin;
 mod target;
 
 pub use chain::{Audit, Link, audit};
+pub use declared::{Declared, MadeFrom, Part};
 pub use error::AuditError;
-pub use folded::{Folded, Origin, Place};
+pub use matches::Match;
+pub use origin::Origin;
 pub use target::Target;

@@ -8,19 +8,23 @@ use super::Global;
 use super::error::{CliError, Status};
 use super::output::Output;
 use super::select;
-use crate::audit::{Audit, Folded, Link, Origin, Place, Target, audit};
+use crate::audit::{Audit, Declared, Link, MadeFrom, Match, Origin, Part, Target, audit};
 use crate::event::Event;
 use crate::inert::inert;
 
-/// The longest text shown of what was folded in.
+/// The longest text shown of a fact or a match.
 const SHOWN: usize = 70;
 
-/// Show the chain from a decision to its prompt: decision, method, parser, answer, prompt, and what of
-/// the run stands in the prompt, each with its place in the log and its hash.
+/// How many prompts behind the audited one are shown to people.
+const SHOWN_BEHIND: usize = 20;
+
+/// Show the chain from a decision to its prompt: decision, method, parser, answer, prompt, and what the
+/// prompt was made from, each with its place in the log and its hash.
 ///
-/// What stands in the prompt: earlier answers, decisions and facts whose text it has word for word. Short texts (a
-/// vote, a name) are believed only of whom or what the call is about. That subject's own answers are followed to
-/// their prompts in turn.
+/// "Declared" is what the experiment says its prompts were made from: earlier decisions and facts, followed back to
+/// the first prompt. It is part of the log's chain, and a replay compares it. "The same text" is shown
+/// apart: answers and facts whose text (32 bytes or more) stands in the prompt word for word, with how rare
+/// it is; a text that is common in the run is left out. A run of an earlier format declares nothing.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     /// The run (first digits of its id, or `latest`), or a recording's file.
@@ -60,7 +64,6 @@ fn answer_of(event: &Event) -> (&str, String) {
 }
 
 fn object(audit: &Audit) -> Value {
-    let place = |seq, hash| json!({"seq": seq, "hash": hash});
     let decision = audit.decision.as_ref().map(|Link { seq, hash, event }| {
         json!({"seq": seq, "hash": hash, "parser": event.by.parser, "method": event.by.method,
             "value": event.details.value, "reasoning": event.details.reasoning,
@@ -75,12 +78,13 @@ fn object(audit: &Audit) -> Value {
         "sample": audit.sample,
         "decision": decision,
         "answer": answer,
-        "failed_attempts": audit.attempts.iter().map(|a| place(a.seq, a.hash)).collect::<Vec<_>>(),
-        "question": place(audit.question.seq, audit.question.hash),
+        "failed_attempts": audit.attempts.iter().map(place).collect::<Vec<_>>(),
+        "question": place(&audit.question),
         "prompt_hash": audit.request.hash(),
         "request": audit.request.body(),
-        "folded": audit.folded.iter().map(folded_object).collect::<Vec<_>>(),
-        "facts": audit.facts.iter().map(|f| place(f.seq, f.hash)).collect::<Vec<_>>(),
+        "declared": declared_object(&audit.declared),
+        "same_text": audit.same_text.iter().map(match_object).collect::<Vec<_>>(),
+        "facts": audit.facts.iter().map(place).collect::<Vec<_>>(),
     })
 }
 
@@ -134,7 +138,8 @@ fn text(audit: &Audit) -> String {
     for (role, text) in audit.request.messages() {
         let _ = writeln!(out, "  {role}:\n{}", indented(&text));
     }
-    folded_text(audit, &mut out);
+    declared_text(&audit.declared, &mut out);
+    matches_text(audit, &mut out);
     for Link { seq, hash, event } in &audit.facts {
         let _ = writeln!(out, "\nfact that follows  seq {seq}  hash {hash}");
         let _ = writeln!(out, "{}", indented(&event.fact.to_string()));
@@ -142,66 +147,159 @@ fn text(audit: &Audit) -> String {
     out
 }
 
-/// What stands in the prompt, then in the prompts behind it.
-fn folded_text(audit: &Audit, out: &mut String) {
-    let mut heading = String::new();
-    for Folded { place, origin, also } in &audit.folded {
-        let shown = match place {
-            Place::Prompt { call, sample, message, role, text } => {
-                let prompt = format!("\nfolded into the prompt of {call}#{sample}\n");
-                if heading != prompt {
-                    out.push_str(&prompt);
-                    heading = prompt;
-                }
-                format!("  message {message} {role}: \"{}\"", inert(text, SHOWN))
-            }
-            Place::CauseOf(fact) => format!("    a cause of the fact at seq {fact}"),
-        };
-        let _ = match origin {
-            Origin::Answer { call, sample, answer, content, decision } => {
-                let decision =
-                    decision.as_ref().map(|d| format!("decision seq {}  hash {}", d.seq, d.hash));
+/// What the prompt was made from, as it was declared, and what is behind that.
+fn declared_text(declared: &Declared, out: &mut String) {
+    let Declared::Kept { prompts, complete } = declared else {
+        out.push_str(
+            "\nnothing was declared: this run does not keep what its prompts were made from\n",
+        );
+        return;
+    };
+    let mut behind = 0;
+    for MadeFrom { call, sample, part, from, .. } in prompts {
+        behind += usize::from(*part == Part::Behind);
+        if behind > SHOWN_BEHIND {
+            continue;
+        }
+        // Writing to a string cannot fail.
+        let _ = match (part, from.is_empty()) {
+            (Part::Itself, true) => {
                 writeln!(
                     out,
-                    "{shown}\n    {call}#{sample}  {}\n    answer seq {}  hash {}  content {content}",
-                    decision.unwrap_or_else(|| "no decision".to_owned()),
-                    answer.seq,
-                    answer.hash
+                    "\ndeclared: the prompt was made from nothing that happened in the run"
                 )
             }
-            Origin::Fact(Link { seq, hash, event }) => {
-                let fact = inert(&event.to_string(), SHOWN);
-                writeln!(out, "{shown}\n    fact seq {seq}  hash {hash}\n    {fact}")
+            (_, true) => continue,
+            (Part::Itself, false) => writeln!(out, "\ndeclared: the prompt was made from"),
+            (Part::Within, false) => {
+                writeln!(out, "\nand from all that the prompt of {call}#{sample} was made from")
+            }
+            (Part::Behind, false) => {
+                writeln!(out, "\nbehind that: the prompt of {call}#{sample} was made from")
             }
         };
-        if *also > 0 {
-            let _ = writeln!(out, "    and {also} more with the same text");
+        from.iter().for_each(|origin| origin_text(origin, out));
+    }
+    // Writing to a string cannot fail.
+    let _ = match (behind.saturating_sub(SHOWN_BEHIND), complete) {
+        (0, _) => Ok(()),
+        (more, true) => writeln!(out, "\nand {more} more prompts behind that: --json has them all"),
+        (more, false) => writeln!(
+            out,
+            "\nand {more} more prompts behind that, which --json has, and others behind these: audit one of them"
+        ),
+    };
+}
+
+fn origin_text(origin: &Origin, out: &mut String) {
+    // Writing to a string cannot fail.
+    let _ = match origin {
+        Origin::Decision { call, sample, answer, content, decision } => {
+            let decision =
+                decision.as_ref().map(|d| format!("decision seq {}  hash {}", d.seq, d.hash));
+            let decision = decision.unwrap_or_else(|| "no decision".to_owned());
+            let Link { seq, hash, .. } = answer;
+            writeln!(
+                out,
+                "  {call}#{sample}  {decision}\n    answer seq {seq}  hash {hash}  content {content}"
+            )
+        }
+        Origin::Fact { fact: Link { seq, hash, event }, causes: _ } => {
+            let fact = inert(&event.to_string(), SHOWN);
+            writeln!(out, "  fact seq {seq}  hash {hash}\n    {fact}")
+        }
+        Origin::Question { call, sample, question: Link { seq, hash, .. } } => {
+            writeln!(out, "  all that {call}#{sample} was made from  seq {seq}  hash {hash}")
+        }
+        Origin::Other { event: Some(Link { seq, hash, event }), .. } => {
+            writeln!(out, "  {event}, from which no prompt is made  seq {seq}  hash {hash}")
+        }
+        Origin::Other { event: None, seq } => writeln!(out, "  seq {seq}, which is not there"),
+    };
+}
+
+/// Texts that stand in the prompt, and how rare they are.
+fn matches_text(audit: &Audit, out: &mut String) {
+    if audit.same_text.is_empty() {
+        return;
+    }
+    out.push_str(
+        "\nthe same text stands in the prompt, which alone does not prove where it came from\n",
+    );
+    for found in &audit.same_text {
+        let Match { message, role, text, origins, declared, of, prompts, looked_at } = found;
+        let having = origins.len();
+        let declared = if *declared { "; declared above" } else { "" };
+        // Writing to a string cannot fail.
+        let _ = writeln!(out, "  message {message} {role}: \"{}\"", inert(text, SHOWN));
+        let _ = writeln!(
+            out,
+            "    in {having} of {of} answers and facts, and in {prompts} of {looked_at} other prompts{declared}"
+        );
+        let mut shown = String::new();
+        origins.iter().for_each(|origin| origin_text(origin, &mut shown));
+        for line in shown.lines() {
+            let _ = writeln!(out, "  {line}");
         }
     }
 }
 
-fn folded_object(folded: &Folded) -> Value {
-    let Folded { place, origin, also } = folded;
-    let place = match place {
-        Place::Prompt { call, sample, message, role, text } => {
-            json!({"call": call, "sample": sample, "message": message, "role": role, "text": text})
-        }
-        Place::CauseOf(fact) => json!({"cause_of": fact}),
-    };
-    let link = |seq, hash| json!({"seq": seq, "hash": hash});
-    let origin = match origin {
-        Origin::Answer { call, sample, answer, content, decision } => json!({
+fn declared_object(declared: &Declared) -> Value {
+    let Declared::Kept { prompts, complete } = declared else { return Value::Null };
+    let prompts = prompts.iter().map(|MadeFrom { call, sample, question, part, from }| {
+        let part = match part {
+            Part::Itself => "itself",
+            Part::Within => "within",
+            Part::Behind => "behind",
+        };
+        json!({
             "call": call,
             "sample": sample,
-            "answer": link(answer.seq, answer.hash),
+            "question": place(question),
+            "part": part,
+            "made_from": from.iter().map(origin_object).collect::<Vec<_>>(),
+        })
+    });
+    json!({"prompts": prompts.collect::<Vec<_>>(), "complete": complete})
+}
+
+fn origin_object(origin: &Origin) -> Value {
+    match origin {
+        Origin::Decision { call, sample, answer, content, decision } => json!({
+            "call": call,
+            "sample": sample,
+            "answer": place(answer),
             "content": content,
-            "decision": decision.as_ref().map(|d| link(d.seq, d.hash)),
+            "decision": decision.as_ref().map(place),
         }),
-        Origin::Fact(Link { seq, hash, event }) => {
-            json!({"fact": {"seq": seq, "hash": hash, "body": event}})
+        Origin::Fact { fact: Link { seq, hash, event }, causes } => {
+            json!({"fact": {"seq": seq, "hash": hash, "body": event, "causes": causes}})
         }
-    };
-    json!({"into": place, "origin": origin, "also": also})
+        Origin::Question { call, sample, question: Link { seq, hash, .. } } => {
+            json!({"question": {"call": call, "sample": sample, "seq": seq, "hash": hash}})
+        }
+        Origin::Other { event, seq } => {
+            json!({"other": {"seq": seq, "kind": event.as_ref().map(|link| &link.event)}})
+        }
+    }
+}
+
+fn match_object(found: &Match) -> Value {
+    let Match { message, role, text, origins, declared, of, prompts, looked_at } = found;
+    json!({
+        "message": message,
+        "role": role,
+        "text": text,
+        "declared": declared,
+        "origins": origins.iter().map(origin_object).collect::<Vec<_>>(),
+        "rarity": {
+            "sources": origins.len(), "of": of, "prompts": prompts, "looked_at": looked_at,
+        },
+    })
+}
+
+fn place<T>(link: &Link<T>) -> Value {
+    json!({"seq": link.seq, "hash": link.hash})
 }
 
 fn indented(text: &str) -> String {

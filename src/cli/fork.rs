@@ -156,6 +156,7 @@ pub(super) fn fork(forking: Forking, global: &Global, output: &Output) -> Result
         settings: recorded,
         model: as_json(serde_json::to_value(&info))?,
         program: crate::PROGRAM.to_owned(),
+        declares: false,
         ..started
     };
     let (run, experiment) = (new_run_id()?, started.experiment.clone());

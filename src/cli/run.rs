@@ -142,6 +142,7 @@ pub(super) fn started(study: &Study, model: &dyn Model) -> Result<RunStarted, Cl
         settings: as_json(serde_json::to_value(&study.settings))?,
         model: as_json(serde_json::to_value(model.info()))?,
         program: crate::PROGRAM.to_owned(),
+        declares: false,
     })
 }
 

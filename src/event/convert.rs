@@ -6,6 +6,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::because::Because;
 use super::kind::{
     ANSWER_REUSED, ATTEMPT_FAILED, DECISION_MADE, OCCURRED, REQUEST_SENT, RESPONSE_RECEIVED,
     RUN_FINISHED, RUN_RESUMED, RUN_STARTED, VERSION,
@@ -14,7 +15,7 @@ use super::kinds::{
     AnswerReused, AttemptDetails, AttemptFailed, DecisionMade, Event, Occurred, RequestSent,
     ResponseDetails, ResponseReceived, RunOutcome, RunStarted,
 };
-use super::outcome::{from_ranges, pairs, ranges};
+use super::outcome::{from_ranges, pairs, ranged, ranges};
 use super::stored::{NewEvent, StoredEvent};
 use crate::content::Content;
 use crate::id::{RunId, Seq, Time};
@@ -47,6 +48,8 @@ fn is_exact(count: &u64) -> bool {
 
 #[derive(Serialize, Deserialize)]
 struct StartedBody {
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    declares: bool,
     experiment: String,
     model: Value,
     program: String,
@@ -74,8 +77,10 @@ impl NewEvent {
         let row = |kind| NewEvent::new(kind, time);
         let body = |value: &dyn erased::Canonical| value.text().map(Cow::Owned);
         Ok(match event {
-            Event::RunStarted(RunStarted { experiment, seed, settings, model, program }) => {
+            Event::RunStarted(started) => {
+                let RunStarted { experiment, seed, settings, model, program, declares } = started;
                 let started = StartedBody {
+                    declares: *declares,
                     experiment: experiment.clone(),
                     model: model.clone(),
                     program: program.clone(),
@@ -85,10 +90,14 @@ impl NewEvent {
                 NewEvent { content, body: body(&started)?, ..row(RUN_STARTED) }
             }
             Event::RunResumed(resumed) => NewEvent { body: body(resumed)?, ..row(RUN_RESUMED) },
-            Event::RequestSent(RequestSent { call, sample, prompt: _ }) => NewEvent {
+            Event::RequestSent(RequestSent { call, sample, prompt: _, because }) => NewEvent {
                 call: Some(call.clone()),
                 sample: Some(*sample),
                 prompt: request,
+                body: match because.is_empty() {
+                    true => Cow::Borrowed("{}"),
+                    false => Cow::Owned(because.body()),
+                },
                 ..row(REQUEST_SENT)
             },
             Event::ResponseReceived(ResponseReceived { request, content, details }) => NewEvent {
@@ -169,7 +178,7 @@ impl NewEvent {
     /// The row of an occurrence whose fact is already canonical.
     pub(crate) fn occurred(time: Time, causes: &[Seq], fact: &str) -> Self {
         let causes: Vec<u64> = causes.iter().map(|c| c.0).collect();
-        let body = format!("{{\"causes\":{},\"fact\":{fact}}}", ranges(&causes));
+        let body = format!("{{\"causes\":{},\"fact\":{fact}}}", ranges(&ranged(&causes)));
         NewEvent { body: body.into(), ..NewEvent::new(OCCURRED, time) }
     }
 }
@@ -192,17 +201,25 @@ impl StoredEvent {
         }
         Ok(match &*self.kind {
             RUN_STARTED => {
-                let StartedBody { experiment, model, program, seed } = self.body()?;
+                let StartedBody { declares, experiment, model, program, seed } = self.body()?;
                 let settings = self.content()?;
                 let settings = serde_json::from_str(settings.text());
                 let settings = settings.map_err(|e| self.error(format!("settings: {e}")))?;
-                Event::RunStarted(RunStarted { experiment, seed, settings, model, program })
+                Event::RunStarted(RunStarted {
+                    experiment,
+                    seed,
+                    settings,
+                    model,
+                    program,
+                    declares,
+                })
             }
             RUN_RESUMED => Event::RunResumed(self.body()?),
             REQUEST_SENT => Event::RequestSent(RequestSent {
                 call: self.call.clone().ok_or_else(|| self.error("it has no call".into()))?,
                 sample: self.sample.ok_or_else(|| self.error("it has no sample".into()))?,
                 prompt: self.prompt.ok_or_else(|| self.error("it has no prompt".into()))?,
+                because: self.because()?,
             }),
             RESPONSE_RECEIVED => Event::ResponseReceived(ResponseReceived {
                 request: self.cause()?,
@@ -248,6 +265,23 @@ impl StoredEvent {
         let (causes, fact) = causes_and_fact(&self.body).ok_or_else(bad)?;
         let causes = from_ranges(&causes, self.seq.0).ok_or_else(bad)?;
         Ok((causes.into_iter().map(Seq).collect(), fact))
+    }
+
+    /// What the prompt of a `RequestSent` was made from, as far as it was declared.
+    fn because(&self) -> Result<Because, EventError> {
+        #[derive(Deserialize)]
+        struct Body {
+            because: Option<Value>,
+        }
+        // The common case of a log of an earlier format.
+        if self.body == "{}" {
+            return Ok(Because::default());
+        }
+        let Body { because } = self.body()?;
+        let Some(because) = because else { return Ok(Because::default()) };
+        let wrong =
+            || self.error("what its prompt was made from is not a list of earlier events".into());
+        Because::read(&because, self.seq).ok_or_else(wrong)
     }
 
     /// Whether this is a decision, and the canonical text of who made it.

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use super::because::Because;
 use super::stored::StoredEvent;
 use crate::content::Content;
 use crate::id::{CallPath, OutcomeDigest, PromptHash, RunId, Sample, Seq};
@@ -45,6 +46,9 @@ pub struct RunStarted {
     pub model: Value,
     /// The program and version that wrote it.
     pub program: String,
+    /// Whether its questions say what their prompts were made from. Set when a run begins, if its log keeps
+    /// that; a run of an earlier format never does.
+    pub declares: bool,
 }
 
 impl RunStarted {
@@ -72,6 +76,8 @@ pub struct RequestSent {
     pub sample: Sample,
     /// What was asked.
     pub prompt: PromptHash,
+    /// What the prompt was made from, as the experiment declared it.
+    pub because: Because,
 }
 
 /// The model answered.

@@ -4,10 +4,12 @@
 //!   of a later release, which survive a round trip.
 //! - [`NewEvent`], [`StoredEvent`]: what a log is given and gives back: columns and a JSON body.
 //! - [`chain`]: the canonical bytes of an event and the hash chain over them.
+//! - [`Because`]: what a prompt was made from.
 //! - [`OutcomeHasher`]: the outcome digest.
 //!
 //! Stored and runtime types are separate; the conversions are in `convert`.
 
+mod because;
 pub mod chain;
 mod convert;
 pub(crate) mod kind;
@@ -15,6 +17,7 @@ mod kinds;
 mod outcome;
 mod stored;
 
+pub use because::Because;
 pub use convert::EventError;
 pub(crate) use convert::causes_and_fact;
 pub(crate) use kind::KINDS;

@@ -46,7 +46,7 @@ impl OutcomeHasher {
     /// Adds an occurrence, with the causes it has.
     pub fn occurrence(&mut self, seq: Seq, causes: &[Seq], fact: &str) {
         let causes: Vec<u64> = causes.iter().map(|c| self.place_of(*c)).collect();
-        let causes = ranges(&causes);
+        let causes = ranges(&ranged(&causes));
         let _ = write!(self.pending, "{{\"causes\":{causes},\"occurred\":{fact}}}");
         self.end(seq);
     }
@@ -83,23 +83,30 @@ impl OutcomeHasher {
     }
 }
 
-/// Ascending numbers as JSON, runs of them as `[from,to]`: `[3,[5,9]]`.
-pub(super) fn ranges(numbers: &[u64]) -> String {
-    let mut out = String::from("[");
-    let mut i = 0;
-    while i < numbers.len() {
-        let mut j = i;
-        while j + 1 < numbers.len() && numbers[j + 1] == numbers[j] + 1 {
-            j += 1;
+/// Runs of numbers that follow each other: the first and the last of each.
+pub(super) fn ranged(numbers: &[u64]) -> Vec<(u64, u64)> {
+    let mut all: Vec<(u64, u64)> = Vec::new();
+    for number in numbers {
+        match all.last_mut() {
+            Some((_, last)) if last.checked_add(1) == Some(*number) => *last = *number,
+            _ => all.push((*number, *number)),
         }
+    }
+    all
+}
+
+/// Ranges as JSON, those of one number as that number: `[3,[5,9]]`.
+pub(super) fn ranges(ranges: &[(u64, u64)]) -> String {
+    let mut out = String::from("[");
+    for (i, (first, last)) in ranges.iter().enumerate() {
         if i > 0 {
             out.push(',');
         }
-        let _ = match j - i {
-            0 => write!(out, "{}", numbers[i]),
-            _ => write!(out, "[{},{}]", numbers[i], numbers[j]),
+        // Writing to a string cannot fail.
+        let _ = match first == last {
+            true => write!(out, "{first}"),
+            false => write!(out, "[{first},{last}]"),
         };
-        i = j + 1;
     }
     out.push(']');
     out

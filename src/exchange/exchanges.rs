@@ -9,8 +9,8 @@ use super::import::append;
 use super::requests::Requests;
 use crate::event::chain::Link;
 use crate::event::{
-    AttemptDetails, AttemptFailed, Event, NewEvent, OutcomeHasher, RequestSent, ResponseDetails,
-    ResponseReceived, RunFinished, RunOutcome, RunStarted,
+    AttemptDetails, AttemptFailed, Because, Event, NewEvent, OutcomeHasher, RequestSent,
+    ResponseDetails, ResponseReceived, RunFinished, RunOutcome, RunStarted,
 };
 use crate::id::{CallPath, PromptHash, RunId, Sample, Seq, Time};
 use crate::jsonl::JsonlReader;
@@ -164,6 +164,7 @@ pub fn read_exchanges(lines: JsonlReader, time: Time) -> Result<Exchanges, Impor
         settings: json!({}),
         model: json!({"kind": "scripted", "simulated": false, "source": name}),
         program: crate::PROGRAM.to_owned(),
+        declares: false,
     };
     let new = |event: Event, request: Option<Request>| {
         NewEvent::from_event(&event, time, request).map_err(|e: CanonicalError| {
@@ -188,7 +189,8 @@ pub fn read_exchanges(lines: JsonlReader, time: Time) -> Result<Exchanges, Impor
         any_simulated |= simulated;
         let (call, sample) = addresses.next(call, sample, &request, number).map_err(wrong)?;
         let prompt = request.hash();
-        let sent = Event::RequestSent(RequestSent { call, sample, prompt });
+        let sent =
+            Event::RequestSent(RequestSent { call, sample, prompt, because: Because::default() });
         let sent = add(&mut scratch, sent, Some(request))?;
         count += 1;
         let response = match outcome {

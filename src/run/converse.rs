@@ -1,13 +1,16 @@
 //! Many independent dialogues at once, their decisions and facts logged in the order of the
 //! dialogues.
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 use futures::StreamExt;
 use futures::stream::FuturesUnordered;
 
 use super::ahead::parse_ahead;
 use super::ask::more_telling;
+use super::because::FactRef;
 use super::core::SharedCore;
 use super::experiment::{Experiment, Run};
 use super::outcomes::NewDecision;
@@ -20,6 +23,8 @@ use crate::parse::Parser;
 pub struct Talk<E: Experiment + ?Sized> {
     core: SharedCore,
     outcomes: Outcomes<E>,
+    /// Whether any of the dialogues is under way.
+    under_way: Rc<Cell<bool>>,
 }
 
 /// What one dialogue is yet to log, in order.
@@ -27,7 +32,7 @@ type Outcomes<E> = Vec<Outcome<<E as Experiment>::Event>>;
 
 enum Outcome<F> {
     Decision(NewDecision, DecisionRef),
-    Fact(F, Vec<DecisionRef>),
+    Fact(F, Vec<DecisionRef>, FactRef),
 }
 
 impl<E: Experiment + ?Sized> Talk<E> {
@@ -52,7 +57,15 @@ impl<E: Experiment + ?Sized> Talk<E> {
 
     /// Records a fact and the decisions that caused it.
     pub fn record(&mut self, fact: E::Event, causes: &[DecisionRef]) {
-        self.outcomes.push(Outcome::Fact(fact, causes.to_vec()));
+        self.record_ref(fact, causes);
+    }
+
+    /// Records a fact, and hands back what names it as a [source](Question::because) of prompts after
+    /// [`Run::converse_all`]. Within the dialogue, name the decisions that caused it.
+    pub fn record_ref(&mut self, fact: E::Event, causes: &[DecisionRef]) -> FactRef {
+        let known_as = FactRef::of_dialogue(&self.under_way);
+        self.outcomes.push(Outcome::Fact(fact, causes.to_vec(), known_as.clone()));
+        known_as
     }
 }
 
@@ -68,10 +81,11 @@ impl<E: Experiment + ?Sized> Run<E> {
     ) -> Result<Vec<R>, Stop> {
         let core = self.core.clone();
         let mut flying = FuturesUnordered::new();
+        let under_way = Rc::new(Cell::new(true));
         for (number, item) in items.into_iter().enumerate() {
-            let (core, dialogue) = (core.clone(), &dialogue);
+            let (core, dialogue, under_way) = (core.clone(), &dialogue, under_way.clone());
             flying.push(async move {
-                let mut talk = Talk { core, outcomes: Vec::new() };
+                let mut talk = Talk { core, outcomes: Vec::new(), under_way };
                 let result = dialogue(&mut talk, item).await;
                 (number, result.map(|result| (result, talk.outcomes)))
             });
@@ -98,6 +112,7 @@ impl<E: Experiment + ?Sized> Run<E> {
                 }
             }
         }
+        under_way.set(false);
         stop.map_or(Ok(results), Err)
     }
 
@@ -105,7 +120,9 @@ impl<E: Experiment + ?Sized> Run<E> {
         for outcome in outcomes {
             match outcome {
                 Outcome::Decision(decision, known_as) => self.core.decide(decision, &known_as)?,
-                Outcome::Fact(fact, causes) => self.record(fact, &causes)?,
+                Outcome::Fact(fact, causes, known_as) => {
+                    known_as.set(self.log_fact(&fact, &causes)?);
+                }
             }
         }
         Ok(())

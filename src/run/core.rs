@@ -5,9 +5,11 @@ use std::rc::Rc;
 
 use serde::Serialize;
 
+use super::because::places;
 use super::budget::Budget;
 use super::clock;
-use super::history::{History, Recorded, Text};
+use super::divergence::Divergence;
+use super::history::{Found, History, Recorded, Text};
 use super::mode::{Mode, Source};
 use super::network::Network;
 use super::outcomes::{NewDecision, Outcomes};
@@ -49,6 +51,8 @@ pub struct Progress {
 pub(super) struct Core {
     pub(super) run: RunId,
     pub(super) mode: Mode,
+    /// Whether the run keeps what prompts were made from.
+    pub(super) declares: bool,
     pub(super) seed: u64,
     pub(super) model: Option<Answerer>,
     pub(super) retry: RetryPolicy,
@@ -73,6 +77,8 @@ pub(super) struct Core {
 /// An answer before it is parsed.
 #[derive(Debug, Clone)]
 pub(super) struct Answered {
+    /// The question.
+    pub(super) request: Seq,
     pub(super) seq: Seq,
     pub(super) content: Content,
     /// Why it has no text, if that is because it could not be read.
@@ -103,6 +109,9 @@ impl Core {
         if self.mode == Mode::Rehearse {
             self.rehearsing.borrow_mut().note(self.lane, asked, found.as_ref());
         }
+        if let Some(found) = &found {
+            self.compare_sources(asked, found)?;
+        }
         match self.mode.source(asked, found)? {
             Source::Model => Ok(None),
             Source::Nobody => {
@@ -111,14 +120,29 @@ impl Core {
                 self.count(asked, &exchanged, false);
                 Ok(Some(exchanged))
             }
-            Source::Log(Recorded { seq, result }) => {
+            Source::Log(Recorded { request, seq, result }) => {
                 let exchanged = match result {
-                    Ok(Text { content, unreadable }) => Ok(Answered { seq, content, unreadable }),
+                    Ok(Text { content, unreadable }) => {
+                        Ok(Answered { request, seq, content, unreadable })
+                    }
                     Err(failure) => Err(call_failed(asked, failure)),
                 };
                 self.count(asked, &exchanged, false);
                 Ok(Some(exchanged))
             }
+        }
+    }
+
+    /// Compares what a prompt is said to be made from with what was recorded. A rehearsal compares prompts alone,
+    /// and another prompt is reported as such.
+    fn compare_sources(&self, asked: &Asked, found: &Found) -> Result<(), Stop> {
+        if !self.declares || self.mode == Mode::Rehearse || found.prompt != asked.prompt() {
+            return Ok(());
+        }
+        let now = places(&asked.because)?;
+        match now == found.because {
+            true => Ok(()),
+            false => Err(Divergence::sources(asked, found.because.clone(), now).into()),
         }
     }
 
@@ -173,7 +197,7 @@ impl Core {
         answered: Answered,
         ahead: Option<Parsed<P::Value>>,
     ) -> Result<(Answer<P::Value>, NewDecision), Stop> {
-        let Answered { seq: response, content, unreadable } = answered;
+        let Answered { request, seq: response, content, unreadable } = answered;
         let mut parsed = ahead.unwrap_or_else(|| question.parser.parse(content.text()));
         if let Some(reason) = unreadable {
             parsed.warnings.insert(0, Unreadable::warning(&reason));
@@ -195,7 +219,7 @@ impl Core {
             warnings: parsed.warnings,
             content,
             response,
-            decision: DecisionRef::new(Seq(0)),
+            decision: DecisionRef::on(request, response),
         };
         Ok((answer, decision))
     }
@@ -203,7 +227,7 @@ impl Core {
     /// Logs a decision.
     pub(super) fn decide(&self, decision: NewDecision, known_as: &DecisionRef) -> Result<(), Stop> {
         let seq = self.outcomes.decide(self.mode, &self.history, &self.writer, decision)?;
-        known_as.0.set(seq);
+        known_as.set(seq);
         self.update(|p| p.decisions += 1);
         Ok(())
     }

@@ -6,9 +6,17 @@ use similar::TextDiff;
 
 use super::history::RecordedOutcome;
 use super::question::Asked;
+use crate::event::{Because, Event};
 use crate::id::{CallPath, OutcomeDigest, PromptHash, RunId, Sample, Seq};
+use crate::inert::inert;
 use crate::log::{LogError, Reader};
 use crate::prompt::{Request, first_difference, unified};
+
+/// How many events are shown that only one of two declarations names.
+const MOST_SOURCES: usize = 20;
+
+/// The longest text shown of a fact.
+const SHOWN: usize = 200;
 
 /// A difference between a re-execution and its log.
 #[derive(Debug, Clone)]
@@ -16,6 +24,8 @@ pub struct Divergence {
     kind: Kind,
     /// Found in the log when the report is made.
     nearest: Option<Nearest>,
+    /// Likewise: the events that only one of two declarations names, by address.
+    declared: Vec<String>,
 }
 
 #[derive(Debug, Clone)]
@@ -24,6 +34,8 @@ enum Kind {
     Prompt { call: CallPath, sample: Sample, request: Request, recorded: PromptHash },
     /// A call was asked that is not in the log.
     Missing { call: CallPath, sample: Sample, request: Request },
+    /// A call was asked with the recorded prompt, which is said to be made from other events than recorded.
+    Sources { call: CallPath, sample: Sample, recorded: Because, now: Because },
     /// A decision or fact came out differently.
     Outcome { seq: Seq, call: Option<(CallPath, Sample)>, recorded: String, now: String },
     /// The log has a decision or fact that the re-execution did not make.
@@ -71,12 +83,17 @@ impl Nearest {
 
 impl Divergence {
     fn new(kind: Kind) -> Self {
-        Divergence { kind, nearest: None }
+        Divergence { kind, nearest: None, declared: Vec::new() }
     }
 
     pub(super) fn prompt(asked: &Asked, recorded: PromptHash) -> Self {
         let Asked { call, sample, request, .. } = asked.clone();
         Self::new(Kind::Prompt { call, sample, request, recorded })
+    }
+
+    pub(super) fn sources(asked: &Asked, recorded: Because, now: Because) -> Self {
+        let (call, sample) = (asked.call.clone(), asked.sample);
+        Self::new(Kind::Sources { call, sample, recorded, now })
     }
 
     pub(super) fn missing(asked: &Asked) -> Self {
@@ -124,6 +141,10 @@ impl Divergence {
                 return Ok(());
             }
             Kind::Missing { call, sample, request } => (call, *sample, request),
+            Kind::Sources { recorded, now, .. } => {
+                self.declared = only_in_one(recorded, now, reader, run)?;
+                return Ok(());
+            }
             _ => return Ok(()),
         };
         let wanted = whole_text(request);
@@ -182,6 +203,9 @@ impl Divergence {
                 "call {call} sample {sample} (prompt {}) was never recorded",
                 request.hash().short(12)
             ),
+            Kind::Sources { call, sample, .. } => format!(
+                "call {call} sample {sample} declares other sources of its prompt than were recorded"
+            ),
             Kind::Outcome { seq, call: Some((call, sample)), .. } => {
                 format!("seq {seq} (call {call} sample {sample}) comes out differently")
             }
@@ -206,6 +230,7 @@ impl fmt::Display for Divergence {
                 Some(nearest) => nearest.compare(f, call, *sample, request),
                 None => writeln!(f, "the log holds no prompt to compare with"),
             },
+            Kind::Sources { .. } => self.declared.iter().try_for_each(|line| writeln!(f, "{line}")),
             Kind::Outcome { recorded, now, .. } => f.write_str(&unified(recorded, now)),
             Kind::Left { recorded, .. } => writeln!(f, "recorded: {recorded}"),
             Kind::Extra { now } => writeln!(f, "now: {now}"),
@@ -223,6 +248,55 @@ fn describe(outcome: &RecordedOutcome) -> String {
         }
         RecordedOutcome::Occurrence { fact, .. } => format!("fact\n{fact}"),
     }
+}
+
+/// Of two declarations, the events that only one has, each by its address.
+fn only_in_one(
+    recorded: &Because,
+    now: &Because,
+    reader: &mut dyn Reader,
+    run: RunId,
+) -> Result<Vec<String>, LogError> {
+    let lost = recorded.iter().filter(|seq| !now.contains(*seq)).map(|seq| ('-', seq));
+    let new = now.iter().filter(|seq| !recorded.contains(*seq)).map(|seq| ('+', seq));
+    let all: Vec<(char, Seq)> = lost.chain(new).take(MOST_SOURCES + 1).collect();
+    let mut lines = Vec::new();
+    for (sign, seq) in all.iter().take(MOST_SOURCES) {
+        lines.push(format!("{sign} {}", source_at(reader, run, *seq)?));
+    }
+    if all.len() > MOST_SOURCES {
+        lines.push("and more".to_owned());
+    }
+    Ok(lines)
+}
+
+/// What a declaration names, for people: a decision or a question by call and sample, a fact as it is.
+fn source_at(reader: &mut dyn Reader, run: RunId, seq: Seq) -> Result<String, LogError> {
+    let mut at = |seq: Seq| -> Result<Option<Event>, LogError> {
+        let stored = reader.events(run, Seq(seq.0.saturating_sub(1)), 1)?.pop();
+        let stored = stored.filter(|stored| stored.seq == seq);
+        let event = stored.map(|stored| stored.event()).transpose();
+        event.map_err(|e| LogError::Corrupt { run, seq: e.seq, what: e.what })
+    };
+    let event = at(seq)?;
+    let request = match &event {
+        Some(Event::ResponseReceived(answer)) => Some(answer.request),
+        Some(Event::AnswerReused(answer)) => Some(answer.request),
+        _ => None,
+    };
+    Ok(match (event, request.map(&mut at).transpose()?.flatten()) {
+        (_, Some(Event::RequestSent(sent))) => {
+            format!("seq {seq}: the decision on call {} sample {}", sent.call, sent.sample)
+        }
+        (Some(Event::RequestSent(sent)), _) => format!(
+            "seq {seq}: all that the prompt of call {} sample {} was made from",
+            sent.call, sent.sample
+        ),
+        (Some(Event::Occurred(occurred)), _) => {
+            format!("seq {seq}: fact {}", inert(&occurred.fact.to_string(), SHOWN))
+        }
+        _ => format!("seq {seq}"),
+    })
 }
 
 fn whole_text(request: &Request) -> String {
@@ -249,7 +323,7 @@ mod tests {
         let missing = Kind::Missing { call: call("vote/1"), sample: 0, request: request() };
         let nearest =
             Nearest { call: call(recorded_call), sample: recorded_sample, request: request() };
-        let said = Divergence { kind: missing, nearest: Some(nearest) }.to_string();
+        let said = Divergence { nearest: Some(nearest), ..Divergence::new(missing) }.to_string();
         said.lines().last().unwrap().to_owned()
     }
 

@@ -15,6 +15,7 @@ use super::mode::Mode;
 use super::network::Network;
 use super::outcomes::Outcomes;
 use super::parent::Inherited;
+use super::record;
 use super::rehearsal::{Rehearsal, Rehearsing};
 use super::setup::Setup;
 use super::shared::Shared;
@@ -60,12 +61,19 @@ pub struct Ended {
 /// [`LogError`] if the run cannot be begun. What happens later is told by [`Ended::finish`].
 pub async fn execute(experiment: &dyn AnyExperiment, setup: Setup) -> Result<Ended, LogError> {
     let watch = Stopwatch::start();
-    let Setup { log, run, mode, started, model, retry, throttle, prices, signal, on_progress } =
+    let Setup { log, run, mode, mut started, model, retry, throttle, prices, signal, on_progress } =
         setup;
     let writer = match mode {
         Mode::Record => Some(log.begin(run)?),
         Mode::Resume => Some(log.go_on(run)?),
         Mode::Replay | Mode::Rehearse => None,
+    };
+    // What a log says of its run counts: all of a run's questions declare, or none.
+    started.declares = match mode {
+        Mode::Record => log.format().keeps_declarations(),
+        Mode::Replay | Mode::Resume | Mode::Rehearse => {
+            record::started(log.reader()?.as_mut(), run)?.declares
+        }
     };
     let last = match log.reader()?.runs()?.iter().find(|r| r.run == run) {
         Some(run) => run.head.seq,
@@ -96,6 +104,7 @@ pub async fn execute(experiment: &dyn AnyExperiment, setup: Setup) -> Result<End
     let core = Rc::new(Core {
         run,
         mode,
+        declares: started.declares,
         seed: started.seed,
         network: Network::new(throttle.limits().max_connection_failures, retry.first_wait()),
         budget,

@@ -6,6 +6,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::because::FactRef;
 use super::core::SharedCore;
 use super::output::{OutputError, OutputFile};
 use super::question::DecisionRef;
@@ -13,7 +14,7 @@ use super::record::RunRecord;
 use super::rehearsal::{Lane, second_part};
 use super::rng::rng_for;
 use super::stop::Stop;
-use crate::id::CallPath;
+use crate::id::{CallPath, Seq};
 use crate::prompt::canonical;
 
 /// What an experiment shows of its state at the end.
@@ -108,9 +109,26 @@ impl<E: Experiment + ?Sized> Run<E> {
     /// # Errors
     /// [`Stop`] if it cannot be logged, or differs from what is logged.
     pub fn record(&mut self, fact: E::Event, causes: &[DecisionRef]) -> Result<(), Stop> {
-        self.core.occur(causes, &canonical(&fact)?)?;
-        E::apply(&mut self.state, &fact);
-        Ok(())
+        self.log_fact(&fact, causes).map(drop)
+    }
+
+    /// Records a fact as [`record`](Self::record) does, and hands back what names it as a
+    /// [source](super::Question::because) of later prompts.
+    ///
+    /// # Errors
+    /// As [`record`](Self::record).
+    pub fn record_ref(&mut self, fact: E::Event, causes: &[DecisionRef]) -> Result<FactRef, Stop> {
+        self.log_fact(&fact, causes).map(FactRef::logged)
+    }
+
+    pub(super) fn log_fact(
+        &mut self,
+        fact: &E::Event,
+        causes: &[DecisionRef],
+    ) -> Result<Seq, Stop> {
+        let seq = self.core.occur(causes, &canonical(fact)?)?;
+        E::apply(&mut self.state, fact);
+        Ok(seq)
     }
 
     /// A stream of random numbers that depends on the run's seed and the name alone.

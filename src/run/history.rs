@@ -11,7 +11,9 @@ use std::time::Duration;
 
 use super::question::Asked;
 use crate::content::Content;
-use crate::event::{AnswerReused, AttemptDetails, Event, EventError, StoredEvent};
+use crate::event::{
+    AnswerReused, AttemptDetails, Because, Event, EventError, RequestSent, StoredEvent,
+};
 use crate::id::{CallPath, PromptHash, RunId, Sample, Seq};
 use crate::log::{LogError, Reader};
 use crate::lookup::LookupMap;
@@ -20,6 +22,9 @@ use crate::model::{Failure, FailureKind, Unreadable};
 /// A recorded end of a question: the answer, or the failure after all retries.
 #[derive(Debug, Clone)]
 pub(super) struct Recorded {
+    /// The question.
+    pub(super) request: Seq,
+    /// The answer, or the last failed attempt.
     pub(super) seq: Seq,
     pub(super) result: Result<Text, Failure>,
 }
@@ -37,6 +42,8 @@ pub(super) struct Text {
 pub(super) struct Found {
     /// What was asked there.
     pub(super) prompt: PromptHash,
+    /// What the prompt was made from, as it was declared.
+    pub(super) because: Because,
     pub(super) recorded: Recorded,
 }
 
@@ -186,9 +193,9 @@ impl History {
     }
 }
 
-/// The addresses of the questions that are not answered yet.
+/// The questions that are not answered yet.
 #[derive(Default)]
-struct Questions(LookupMap<Seq, (CallPath, Sample, PromptHash)>);
+struct Questions(LookupMap<Seq, RequestSent>);
 
 impl Questions {
     /// What a re-execution needs of an event.
@@ -223,7 +230,7 @@ impl Questions {
         }
         Ok(match stored.event()? {
             Event::RequestSent(sent) => {
-                self.0.insert(stored.seq, (sent.call, sent.sample, sent.prompt));
+                self.0.insert(stored.seq, sent);
                 None
             }
             Event::AnswerReused(answer) => {
@@ -239,8 +246,8 @@ impl Questions {
     }
 
     fn answered(&mut self, request: Seq, seq: Seq, result: Result<Text, Failure>) -> Option<Item> {
-        let (call, sample, prompt) = self.0.remove(&request)?;
-        let found = Found { prompt, recorded: Recorded { seq, result } };
+        let RequestSent { call, sample, prompt, because } = self.0.remove(&request)?;
+        let found = Found { prompt, because, recorded: Recorded { request, seq, result } };
         Some(Item::Exchange { call, sample, found })
     }
 }

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use super::because::places;
 use super::clock::Stopwatch;
 use super::core::{Answered, Core, Exchanged, call_failed};
 use super::history::{Recorded, Text};
@@ -10,7 +11,7 @@ use super::question::{Asked, CallFailed, Reuse};
 use super::shared::Place;
 use super::stop::Stop;
 use crate::event::{
-    AnswerReused, AttemptDetails, AttemptFailed, Event, RequestSent, ResponseDetails,
+    AnswerReused, AttemptDetails, AttemptFailed, Because, Event, RequestSent, ResponseDetails,
     ResponseReceived,
 };
 use crate::id::{RunId, Seq};
@@ -61,10 +62,10 @@ impl Core {
         from: RunId,
         recorded: Recorded,
     ) -> Result<Exchanged, Stop> {
-        let Recorded { seq, result } = recorded;
+        let Recorded { request, seq, result } = recorded;
         match result {
             Ok(Text { content, unreadable }) => {
-                let answered = Answered { seq, content, unreadable };
+                let answered = Answered { request, seq, content, unreadable };
                 Ok(Ok(self.reuse(asked, from, answered).await?))
             }
             // As it failed there: otherwise the beginning would not be shared.
@@ -98,7 +99,7 @@ impl Core {
 
     /// Puts a question to the model until it answers or retrying is no use.
     async fn put_to_model(&self, model: &dyn Model, asked: &Asked) -> Result<Exchanged, Stop> {
-        let Asked { call, sample, request, reuse: _ } = asked;
+        let Asked { call, sample, request, .. } = asked;
         let mut permit = self.permit(request).await?;
         let sent = self.sent(asked)?;
         let mut retry = self.retry.start();
@@ -227,7 +228,7 @@ impl Core {
         let received = ResponseReceived { request, content: content.clone(), details };
         let (seq, durable) = self.submit_durable(&Event::ResponseReceived(received))?;
         durable.wait().await?;
-        Ok(Answered { seq, content, unreadable })
+        Ok(Answered { request, seq, content, unreadable })
     }
 
     /// Records that an answer of this run, or of another, serves a question.
@@ -237,7 +238,7 @@ impl Core {
         from_run: RunId,
         shared: Answered,
     ) -> Result<Answered, Stop> {
-        let Answered { seq: from_seq, content, unreadable } = shared;
+        let Answered { request: _, seq: from_seq, content, unreadable } = shared;
         let request = self.sent(asked)?;
         let reused = AnswerReused {
             request,
@@ -248,14 +249,18 @@ impl Core {
         };
         let (seq, durable) = self.submit_durable(&Event::AnswerReused(reused))?;
         durable.wait().await?;
-        Ok(Answered { seq, content, unreadable })
+        Ok(Answered { request, seq, content, unreadable })
     }
 
     /// Records that a question is asked.
     fn sent(&self, asked: &Asked) -> Result<Seq, Stop> {
-        let Asked { call, sample, request, reuse: _ } = asked;
+        let Asked { call, sample, request, reuse: _, because } = asked;
         let (call, sample, prompt) = (call.clone(), *sample, request.hash());
-        let sent = Event::RequestSent(RequestSent { call, sample, prompt });
+        let because = match self.declares {
+            true => places(because)?,
+            false => Because::default(),
+        };
+        let sent = Event::RequestSent(RequestSent { call, sample, prompt, because });
         self.submit(&sent, Some(request.clone()))
     }
 

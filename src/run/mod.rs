@@ -3,6 +3,7 @@
 //! - [`Experiment`]: sequential async code that asks, parses and records facts, plus a pure fold.
 //! - [`Run`]: what an experiment is given: [`ask`](Run::ask), [`ask_all`](Run::ask_all),
 //!   [`converse_all`](Run::converse_all), [`record`](Run::record), [`rng`](Run::rng).
+//! - [`Source`]: what a prompt was made from, which a question [declares](Question::because).
 //! - [`Mode`]: where answers come from; one enum, decided in one place.
 //! - [`Rehearsal`]: what of a run still matches when its prompts are changed.
 //! - [`Parent`]: forks, which share the beginning of another run.
@@ -14,6 +15,7 @@ mod abandon;
 mod addresses;
 mod ahead;
 mod ask;
+mod because;
 mod budget;
 pub mod clock;
 mod converse;
@@ -41,6 +43,7 @@ mod stop;
 pub use self::converse::Talk;
 pub use self::core::Progress;
 pub use abandon::{AbandonError, abandon, how_it_ended};
+pub use because::{FactRef, QuestionRef, SoFar, Source};
 pub use budget::OverBudget;
 pub use divergence::Divergence;
 pub use execute::{Ended, Finish, execute};

@@ -4,6 +4,7 @@ use std::cell::Cell;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use super::because::{QuestionRef, Source};
 use crate::content::Content;
 use crate::id::{CallPath, PromptHash, Sample, Seq};
 use crate::model::Failure;
@@ -33,6 +34,8 @@ pub(super) struct Asked {
     pub(super) sample: Sample,
     pub(super) request: Request,
     pub(super) reuse: Reuse,
+    /// What the prompt was made from.
+    pub(super) because: Vec<Source>,
 }
 
 impl Asked {
@@ -44,7 +47,8 @@ impl Asked {
 impl<P> Question<P> {
     /// Sample 0 of a call.
     pub fn new(call: CallPath, request: Request, parser: Arc<P>) -> Self {
-        Question { asked: Asked { call, sample: 0, request, reuse: Reuse::Exact }, parser }
+        let (reuse, because) = (Reuse::Exact, Vec::new());
+        Question { asked: Asked { call, sample: 0, request, reuse, because }, parser }
     }
 
     /// What is asked.
@@ -56,6 +60,26 @@ impl<P> Question<P> {
     #[must_use]
     pub fn sample(mut self, sample: Sample) -> Self {
         self.asked.sample = sample;
+        self
+    }
+
+    /// What the prompt was made from: decisions and facts of this run, and earlier questions, of which each
+    /// stands for all that its own prompt was made from. Named again, it is added to what was named before.
+    ///
+    /// It is kept in the log, compared by a replay, and shown by `audit`. A dialogue that names its last question
+    /// and the decision on it costs as much at its thousandth turn as at its second:
+    ///
+    /// ```
+    /// # use std::sync::Arc;
+    /// # use retold::parse::Parser;
+    /// # use retold::run::{Answer, Question};
+    /// # fn turn<P: Parser>(next: Question<P>, last: &Answer<String>) -> Question<P> {
+    /// next.because([last.decision.question()]).because([&last.decision])
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn because(mut self, sources: impl IntoIterator<Item = impl Into<Source>>) -> Self {
+        self.asked.because.extend(sources.into_iter().map(Into::into));
         self
     }
 
@@ -71,16 +95,35 @@ impl<P> Question<P> {
 /// for [`Run::ask`](super::Run::ask), when its dialogue's turn has come in
 /// [`Run::converse_all`](super::Run::converse_all).
 #[derive(Debug, Clone)]
-pub struct DecisionRef(pub(super) Rc<Cell<Seq>>);
+pub struct DecisionRef {
+    seq: Rc<Cell<Seq>>,
+    question: QuestionRef,
+    answer: Seq,
+}
 
 impl DecisionRef {
-    pub(super) fn new(seq: Seq) -> Self {
-        DecisionRef(Rc::new(Cell::new(seq)))
+    /// A decision on an answer, which is not logged yet.
+    pub(super) fn on(question: Seq, answer: Seq) -> Self {
+        DecisionRef { seq: Rc::default(), question: QuestionRef(question), answer }
+    }
+
+    pub(super) fn set(&self, seq: Seq) {
+        self.seq.set(seq);
     }
 
     /// The place in the log; 0 while not logged yet.
     pub fn seq(&self) -> Seq {
-        self.0.get()
+        self.seq.get()
+    }
+
+    /// The place of the answer it was made from.
+    pub fn answer(&self) -> Seq {
+        self.answer
+    }
+
+    /// The question that was answered, as a source of later prompts: all that its own prompt was made from.
+    pub fn question(&self) -> QuestionRef {
+        self.question
     }
 }
 
@@ -99,7 +142,7 @@ pub struct Answer<V> {
     pub content: Content,
     /// The place of the answer in the log.
     pub response: Seq,
-    /// The decision, to name as the cause of facts.
+    /// The decision, to name as the cause of facts, or as a source of later prompts.
     pub decision: DecisionRef,
 }
 

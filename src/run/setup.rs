@@ -47,6 +47,7 @@ impl Setup {
             // Two texts and a truth value always have a JSON form.
             model: serde_json::to_value(info).unwrap_or_default(),
             program: crate::PROGRAM.to_owned(),
+            declares: false,
         };
         Setup::new(log, run, Mode::Record, started, Some(model))
     }

@@ -9,6 +9,7 @@ mod append_only;
 mod cli;
 mod conformance;
 mod crash;
+mod declared;
 mod deliberation;
 mod deliberation_prompts;
 mod divergence;

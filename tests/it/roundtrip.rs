@@ -4,9 +4,9 @@ use proptest::prelude::*;
 use retold::content::Content;
 use retold::event::chain::{DOMAIN, GENESIS};
 use retold::event::{
-    AnswerReused, AttemptDetails, AttemptFailed, DecidedBy, DecisionDetails, DecisionMade, Event,
-    NewEvent, Occurred, RequestSent, ResponseDetails, ResponseReceived, RunFinished, RunOutcome,
-    RunResumed, RunStarted, StoredEvent,
+    AnswerReused, AttemptDetails, AttemptFailed, Because, DecidedBy, DecisionDetails, DecisionMade,
+    Event, NewEvent, Occurred, RequestSent, ResponseDetails, ResponseReceived, RunFinished,
+    RunOutcome, RunResumed, RunStarted, StoredEvent,
 };
 use retold::id::{CallPath, OutcomeDigest, RunId, Seq, Time};
 use retold::log::{Append, Backend, Head, MemoryBackend, expand, externalise};
@@ -70,14 +70,15 @@ fn event() -> impl Strategy<Value = (Event, Option<Request>)> {
     let seq = || (1..500_u64).prop_map(Seq);
     let none = |event: Event| (event, None);
     prop_oneof![
-        (text(), 0..=1_u64 << 53, any_json(), any_json(), text()).prop_map(
-            move |(experiment, seed, settings, model, program)| none(Event::RunStarted(
+        (text(), 0..=1_u64 << 53, any_json(), any_json(), text(), any::<bool>()).prop_map(
+            move |(experiment, seed, settings, model, program, declares)| none(Event::RunStarted(
                 RunStarted {
                     experiment,
                     seed,
                     settings: whole(settings),
                     model: whole(model),
-                    program
+                    program,
+                    declares,
                 }
             ))
         ),
@@ -86,7 +87,8 @@ fn event() -> impl Strategy<Value = (Event, Option<Request>)> {
         ))),
         (request(), any::<u32>()).prop_map(|(request, sample)| {
             let (call, prompt) = (CallPath::new("a/\u{1F600}b").unwrap(), request.hash());
-            (Event::RequestSent(RequestSent { call, sample, prompt }), Some(request))
+            let because = Because::default();
+            (Event::RequestSent(RequestSent { call, sample, prompt, because }), Some(request))
         }),
         (seq(), content(), prop::option::of(text()), any_json(), 0..1_u64 << 53).prop_map(
             move |(request, content, model, extra, latency_ms)| {
@@ -152,6 +154,18 @@ fn event() -> impl Strategy<Value = (Event, Option<Request>)> {
     ]
 }
 
+/// Every other question declares what happened before it, as far as it can.
+fn declaring(mut given: Vec<(Event, Option<Request>)>) -> Vec<(Event, Option<Request>)> {
+    for (before, (event, _)) in (0_u64..).zip(&mut given) {
+        if let Event::RequestSent(sent) = event
+            && sent.sample.is_multiple_of(2)
+        {
+            sent.because = Because::of((1..=before).filter(|seq| seq % 3 != 0).map(Seq));
+        }
+    }
+    given
+}
+
 /// As JSON reads it back: a whole double is an integer.
 fn whole(value: Value) -> Value {
     serde_json::from_str(&retold::prompt::canonical(&value).unwrap()).unwrap()
@@ -195,6 +209,7 @@ proptest! {
 
     #[test]
     fn events_survive_and_backends_agree(given in prop::collection::vec(event(), 1..12)) {
+        let given = declaring(given);
         let rows = || -> Vec<NewEvent> {
             let row = |(n, (event, request)): (usize, &(Event, Option<Request>))| {
                 NewEvent::from_event(event, Time(n as i64 * 7 - 3), request.clone()).unwrap()

@@ -6,7 +6,7 @@ use super::experiment::Adventure;
 use crate::id::CallPath;
 use crate::parse::Parser;
 use crate::prompt::Request;
-use crate::run::{Answer, CallFailed, Question, Run, Stop};
+use crate::run::{Answer, CallFailed, Question, Run, Source, Stop};
 
 /// A question of one game.
 pub(super) struct Query<P> {
@@ -14,6 +14,8 @@ pub(super) struct Query<P> {
     pub(super) call: CallPath,
     pub(super) request: Request,
     pub(super) parser: Arc<P>,
+    /// What the prompt was made from.
+    pub(super) because: Vec<Source>,
 }
 
 /// What came of it.
@@ -46,8 +48,9 @@ pub(super) async fn until<P: Parser>(
     let mut sample = 0;
     while !open.is_empty() {
         let questions = open.iter().map(|(_, query)| {
-            let Query { call, request, parser, .. } = query;
-            Question::new(call.clone(), request.clone(), parser.clone()).sample(sample)
+            let Query { call, request, parser, because, .. } = query;
+            let question = Question::new(call.clone(), request.clone(), parser.clone());
+            question.sample(sample).because(because)
         });
         let answers = run.ask_all(questions.collect::<Vec<_>>()).await?;
         let mut again = Vec::new();

@@ -7,6 +7,7 @@ use rand_chacha::rand_core::Rng;
 use super::ask::{Tried, until};
 use super::experiment::{Adventure, open_games};
 use super::facts::{By, Fact};
+use super::origins::Origins;
 use super::policy::Policy;
 use super::state::Game;
 use crate::parse::vote;
@@ -14,7 +15,12 @@ use crate::run::{DecisionRef, Run, Stop};
 
 impl Adventure {
     /// The players choose.
-    pub(super) async fn choose(&self, run: &mut Run<Self>, turn: u32) -> Result<(), Stop> {
+    pub(super) async fn choose(
+        &self,
+        run: &mut Run<Self>,
+        origins: &mut Origins,
+        turn: u32,
+    ) -> Result<(), Stop> {
         let player = self.config.player;
         let mut asked = Vec::new();
         for (number, game) in open_games(run.state()) {
@@ -25,7 +31,8 @@ impl Adventure {
             let options = game.options().iter().map(|o| o.text.clone()).collect();
             let parser = Arc::new(vote::parser(vote::Params { options })?);
             let request = self.player_request(game, turn, player)?;
-            asked.push(self.query(number, &format!("{turn}/player"), request, &parser)?);
+            let because = origins.story(number);
+            asked.push(self.query(number, &format!("{turn}/player"), request, &parser, because)?);
         }
         // A person is asked until there is an answer.
         let retries = Some(self.config.max_parse_retries).filter(|_| player != Policy::Human);
@@ -35,7 +42,8 @@ impl Adventure {
         for game in games {
             let answer = answers.next_if(|answer| answer.game == game);
             let (choice, by, causes) = self.choice(run, game, turn, answer);
-            run.record(Fact::Chose { game, turn, choice, by }, &causes)?;
+            let chose = Fact::Chose { game, turn, choice, by };
+            origins.add(game, &run.record_ref(chose, &causes)?);
         }
         Ok(())
     }

@@ -8,6 +8,7 @@ use serde_json::Value;
 use super::ask::{Query, Tried, until};
 use super::config::{Config, Settings};
 use super::facts::{Ending, Fact};
+use super::origins::Origins;
 use super::policy::Policy;
 use super::prompts::Prompts;
 use super::state::{Game, Games};
@@ -19,7 +20,9 @@ use crate::parse::adventure::{
     Character, CharacterParser, NarrativeParser, character_parser, narrative_parser,
 };
 use crate::prompt::Request;
-use crate::run::{DecisionRef, Experiment, OutputError, OutputFile, Report, Run, RunRecord, Stop};
+use crate::run::{
+    DecisionRef, Experiment, OutputError, OutputFile, Report, Run, RunRecord, Source, Stop,
+};
 
 /// A game master tells a story, a player chooses how it goes on.
 pub struct Adventure {
@@ -65,9 +68,10 @@ impl Adventure {
         part: &str,
         request: Request,
         parser: &Arc<P>,
+        because: Vec<Source>,
     ) -> Result<Query<P>, Stop> {
         let call = CallPath::new(format!("game/{game}/{part}"))?;
-        Ok(Query { game, call, request, parser: parser.clone() })
+        Ok(Query { game, call, request, parser: parser.clone(), because })
     }
 
     /// The character that the parser makes up where an answer has none.
@@ -76,16 +80,17 @@ impl Adventure {
     }
 
     /// Every game gets its hero, and begins.
-    async fn begin(&self, run: &mut Run<Self>) -> Result<(), Stop> {
+    async fn begin(&self, run: &mut Run<Self>, origins: &mut Origins) -> Result<(), Stop> {
         let request = self.character_request(&self.config.hero)?;
         let heroes = (1..=self.config.games)
-            .map(|game| self.query(game, "hero", request.clone(), &self.character));
+            .map(|game| self.query(game, "hero", request.clone(), &self.character, Vec::new()));
         let heroes = at_once(heroes, |query| &query.request)?;
         for tried in self.characters(run, heroes).await? {
             let (game, hero, causes) = tried;
             let Config { location, inventory, .. } = &self.config;
             let (location, inventory) = (location.clone(), inventory.clone());
-            run.record(Fact::Began { game, hero, location, inventory }, &causes)?;
+            let began = Fact::Began { game, hero, location, inventory };
+            origins.began(game, &run.record_ref(began, &causes)?);
         }
         Ok(())
     }
@@ -107,11 +112,17 @@ impl Adventure {
     }
 
     /// The game masters tell what happens in a turn.
-    async fn tell(&self, run: &mut Run<Self>, turn: u32) -> Result<(), Stop> {
+    async fn tell(
+        &self,
+        run: &mut Run<Self>,
+        origins: &mut Origins,
+        turn: u32,
+    ) -> Result<(), Stop> {
         let last = turn == self.config.turns;
         let queries = open_games(run.state()).map(|(number, game)| {
             let request = self.master_request(game, turn)?;
-            self.query(number, &format!("{turn}/master"), request, &self.narrative)
+            let because = origins.story(number);
+            self.query(number, &format!("{turn}/master"), request, &self.narrative, because)
         });
         let queries = at_once(queries, |query| &query.request)?;
         let retries = Some(self.config.max_parse_retries);
@@ -128,7 +139,10 @@ impl Adventure {
                     let actions = &self.config.default_actions;
                     let mut told = turn::told(state, (game, turn), &answer.value, last, actions);
                     told.unusable = tried.unusable;
-                    run.record(Fact::Told(told), &[answer.decision])?;
+                    let elsewhere = told.location.is_some();
+                    let causes = [answer.decision];
+                    let fact = run.record_ref(Fact::Told(told), &causes)?;
+                    origins.told(game, &causes[0], &fact, elsewhere);
                 }
             }
         }
@@ -136,7 +150,12 @@ impl Adventure {
     }
 
     /// Opponents who are met for the first time are made.
-    async fn meet(&self, run: &mut Run<Self>, turn: u32) -> Result<(), Stop> {
+    async fn meet(
+        &self,
+        run: &mut Run<Self>,
+        origins: &mut Origins,
+        turn: u32,
+    ) -> Result<(), Stop> {
         let mut queries = Vec::new();
         let mut names = Vec::new();
         for (number, game) in open_games(run.state()) {
@@ -145,14 +164,16 @@ impl Adventure {
             let who = format!("{name}, whom {} fights. Place: {}", game.name(), game.location);
             let request = self.character_request(&who)?;
             let part = format!("{turn}/opponent");
-            queries.push(self.query(number, &part, request, &self.character)?);
+            let because = origins.opponent(number);
+            queries.push(self.query(number, &part, request, &self.character, because)?);
             names.push(name.clone());
         }
         for (name, made) in names.into_iter().zip(self.characters(run, queries).await?) {
             let (game, character, causes) = made;
             // The game master's name for them is the one the story goes on with.
             let character = Character { name, ..character };
-            run.record(Fact::Met { game, turn, character }, &causes)?;
+            let met = Fact::Met { game, turn, character };
+            origins.add(game, &run.record_ref(met, &causes)?);
         }
         Ok(())
     }
@@ -179,12 +200,13 @@ impl Experiment for Adventure {
             Policy::First | Policy::Random => 0,
         };
         run.expect(u64::from(*games) * u64::from(1 + turns + choices));
-        self.begin(run).await?;
+        let mut origins = Origins::default();
+        self.begin(run, &mut origins).await?;
         for turn in 1..=*turns {
-            self.tell(run, turn).await?;
-            self.meet(run, turn).await?;
+            self.tell(run, &mut origins, turn).await?;
+            self.meet(run, &mut origins, turn).await?;
             if turn < *turns {
-                self.choose(run, turn).await?;
+                self.choose(run, &mut origins, turn).await?;
             }
         }
         let told: Vec<u32> = open_games(run.state()).map(|(number, _)| number).collect();

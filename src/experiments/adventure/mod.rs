@@ -35,6 +35,7 @@ mod facts;
 mod fork;
 mod load;
 mod offer;
+mod origins;
 mod outputs;
 mod policy;
 pub mod prompts;

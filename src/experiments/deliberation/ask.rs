@@ -7,7 +7,7 @@ use super::facts::Fact;
 use crate::id::CallPath;
 use crate::parse::Parser;
 use crate::prompt::{Message, Request, Role};
-use crate::run::{CallFailed, DecisionRef, Question, Stop, Talk};
+use crate::run::{CallFailed, DecisionRef, Question, Source, Stop, Talk};
 
 /// A call that came to nothing.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,12 +37,12 @@ pub(super) type Outcome<T> = Result<(T, DecisionRef), Failed>;
 
 impl Deliberation {
     /// Asks a question, and again as the next sample while the answer cannot be used, up to
-    /// `max_parse_retries` times.
+    /// `max_parse_retries` times. The request comes with what it was made from.
     pub(super) async fn until<P: Parser, T>(
         &self,
         talk: &mut Talk<Self>,
         call: String,
-        request: Request,
+        (request, because): (Request, &[Source]),
         parser: &Arc<P>,
         accept: impl Fn(P::Value) -> Option<T>,
     ) -> Result<Outcome<T>, Stop> {
@@ -51,7 +51,7 @@ impl Deliberation {
         let mut reason = String::new();
         for sample in 0..=last {
             let question = Question::new(path.clone(), request.clone(), parser.clone());
-            match talk.ask(question.sample(sample)).await? {
+            match talk.ask(question.sample(sample).because(because)).await? {
                 Err(failed) => return Ok(Err(failed.into())),
                 Ok(answer) => match accept(answer.value) {
                     Some(value) => return Ok(Ok((value, answer.decision))),

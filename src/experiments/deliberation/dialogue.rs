@@ -6,7 +6,7 @@ use super::experiment::Deliberation;
 use super::state::{Speaker, Transcript, Turn};
 use crate::parse::text::moderator;
 use crate::prompt::{Message, Request, Role};
-use crate::run::{DecisionRef, Stop, Talk};
+use crate::run::{DecisionRef, SoFar, Source, Stop, Talk};
 
 /// The parts of a dialogue that differ between clarification and challenge.
 pub(super) struct Dialogue {
@@ -14,14 +14,18 @@ pub(super) struct Dialogue {
     pub(super) call: String,
     /// The moderator's instructions.
     pub(super) moderator: String,
+    /// What they were made from.
+    pub(super) moderator_from: Vec<Source>,
     /// The participant's instructions.
     pub(super) participant: String,
+    /// What they were made from.
+    pub(super) participant_from: Vec<Source>,
     /// The most questions.
     pub(super) most: u32,
 }
 
-/// A finished dialogue and the decisions that made it.
-pub(super) type Held = Result<(Transcript, Vec<DecisionRef>), Failed>;
+/// A finished dialogue, the decisions that made it, and what the participant has seen of it.
+pub(super) type Held = Result<(Transcript, Vec<DecisionRef>, SoFar), Failed>;
 
 impl Deliberation {
     /// Question and answer in turn, until the moderator says exactly `SATISFIED` or has asked often
@@ -31,19 +35,27 @@ impl Deliberation {
         talk: &mut Talk<Self>,
         dialogue: &Dialogue,
     ) -> Result<Held, Stop> {
-        let Dialogue { call, moderator, participant, most } = dialogue;
+        let Dialogue { call, moderator, participant, most, .. } = dialogue;
         let (mut transcript, mut causes) = (Transcript::new(), Vec::new());
+        let mut asks: SoFar = dialogue.moderator_from.iter().collect();
+        let mut answers: SoFar = dialogue.participant_from.iter().collect();
         for exchange in 1..=*most as usize {
             let request = self.turn(moderator, &transcript, Speaker::Moderator)?;
             let path = calls::turn(call, exchange, Speaker::Moderator);
             let usable = |turn| (turn != moderator::Turn::Nothing).then_some(turn);
-            let asked = self.until(talk, path, request, &self.parsers.moderator, usable).await?;
+            let prompt = (request, asks.sources());
+            let asked = self.until(talk, path, prompt, &self.parsers.moderator, usable).await?;
             let question = match asked {
                 Err(failed) => return Ok(Err(failed)),
                 Ok((turn, decision)) => {
-                    causes.push(decision);
+                    causes.push(decision.clone());
                     match turn {
-                        moderator::Turn::Says(content) => content,
+                        moderator::Turn::Says(content) => {
+                            asks.asked(&decision);
+                            asks.add(&decision);
+                            answers.add(&decision);
+                            content
+                        }
                         moderator::Turn::Satisfied | moderator::Turn::Nothing => break,
                     }
                 }
@@ -51,15 +63,19 @@ impl Deliberation {
             transcript.push(Turn { role: Speaker::Moderator, content: question });
             let request = self.turn(participant, &transcript, Speaker::Participant)?;
             let path = calls::turn(call, exchange, Speaker::Participant);
-            match self.until(talk, path, request, &self.parsers.text, filled).await? {
+            let prompt = (request, answers.sources());
+            match self.until(talk, path, prompt, &self.parsers.text, filled).await? {
                 Err(failed) => return Ok(Err(failed)),
                 Ok((content, decision)) => {
+                    answers.asked(&decision);
+                    answers.add(&decision);
+                    asks.add(&decision);
                     causes.push(decision);
                     transcript.push(Turn { role: Speaker::Participant, content });
                 }
             }
         }
-        Ok(Ok((transcript, causes)))
+        Ok(Ok((transcript, causes, answers)))
     }
 
     /// The request for the next turn of one side: what it said itself is the assistant's. The

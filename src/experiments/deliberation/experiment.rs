@@ -11,6 +11,7 @@ use super::config::Config;
 use super::facts::Fact;
 use super::opposition::{self, Method};
 use super::original::Original;
+use super::origins::Origins;
 use super::personas::{FromPool, pool::Enriched};
 use super::prompts::Prompts;
 use super::settings::Settings;
@@ -96,7 +97,7 @@ impl Deliberation {
     }
 
     /// Who takes part, with which persona, in which condition.
-    fn enrol(&self, run: &mut Run<Self>) -> Result<(), Stop> {
+    fn enrol(&self, run: &mut Run<Self>, origins: &Origins) -> Result<(), Stop> {
         let per_condition = self.config.participants_per_condition as usize;
         let conditions = match &self.original {
             Some(original) => original.participants.iter().map(|p| p.condition).collect(),
@@ -108,23 +109,26 @@ impl Deliberation {
             let participant_id = participant_id(number);
             let base_persona = persona.clone();
             let id = participant_id.clone();
-            run.record(Fact::Enrolled { participant_id: id, condition, base_persona }, &[])?;
+            let enrolled = Fact::Enrolled { participant_id: id, condition, base_persona };
+            origins.record(run, enrolled, &[])?;
             if let Some(Enriched { demographics, enriched_persona, .. }) = drawn.cloned() {
-                run.record(
-                    Fact::PersonaDrawn { participant_id, demographics, enriched_persona },
-                    &[],
-                )?;
+                let drawn = Fact::PersonaDrawn { participant_id, demographics, enriched_persona };
+                origins.record(run, drawn, &[])?;
             }
         }
         Ok(())
     }
 
     /// Phases 4 to 7.
-    async fn cross_pollinate_and_challenge(&self, run: &mut Run<Self>) -> Result<(), Stop> {
-        let vectors = self.summarise(run).await?;
-        self.choose_opposition(run, &vectors).await?;
-        self.cross_pollinate(run, &vectors).await?;
-        self.challenge(run).await
+    async fn cross_pollinate_and_challenge(
+        &self,
+        run: &mut Run<Self>,
+        origins: &Origins,
+    ) -> Result<(), Stop> {
+        let vectors = self.summarise(run, origins).await?;
+        self.choose_opposition(run, origins, &vectors).await?;
+        self.cross_pollinate(run, origins, &vectors).await?;
+        self.challenge(run, origins).await
     }
 }
 
@@ -137,12 +141,13 @@ impl Experiment for Deliberation {
     }
 
     async fn run(&self, run: &mut Run<Self>) -> Result<(), Stop> {
-        self.enrol(run)?;
+        let origins = &Origins::default();
+        self.enrol(run, origins)?;
         match &self.original {
-            Some(original) => self.take_personas(run, original)?,
-            None => self.enrich_personas(run).await?,
+            Some(original) => self.take_personas(run, origins, original)?,
+            None => self.enrich_personas(run, origins).await?,
         }
-        self.initial_votes(run).await?;
+        self.initial_votes(run, origins).await?;
         if let Some(original) = &self.original {
             self.take_explanations(run, original)?;
         }
@@ -150,10 +155,10 @@ impl Experiment for Deliberation {
         if run.state().termination_reason.is_some() {
             return Ok(());
         }
-        self.clarify(run).await?;
+        self.clarify(run, origins).await?;
         match self.original.as_ref().filter(|original| !original.has_summaries) {
             Some(original) => self.take_the_rest(run, original)?,
-            None => self.cross_pollinate_and_challenge(run).await?,
+            None => self.cross_pollinate_and_challenge(run, origins).await?,
         }
         // Phase 8 collects what phases 6 and 7 voted; phase 9, saving, is done from the log.
         run.record(Fact::PhaseCompleted { phase: 8 }, &[])?;

@@ -31,6 +31,7 @@ mod grouping;
 mod load;
 pub mod opposition;
 mod original;
+mod origins;
 mod outputs;
 pub mod personas;
 mod phases;

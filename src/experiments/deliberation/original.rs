@@ -9,6 +9,7 @@ use super::conditions::Condition;
 use super::experiment::{Deliberation, participant_id};
 use super::facts::Fact;
 use super::opposition::Choice;
+use super::origins::Origins;
 use super::phases::Vectors;
 use super::state::Transcript;
 use crate::parse::demographics::Demographics;
@@ -66,6 +67,7 @@ impl Deliberation {
     pub(super) fn take_personas(
         &self,
         run: &mut Run<Self>,
+        origins: &Origins,
         original: &Original,
     ) -> Result<(), Stop> {
         run.record(Fact::TakenOver { phases: vec![0] }, &[])?;
@@ -73,7 +75,7 @@ impl Deliberation {
             let OriginalParticipant { demographics, enriched_persona, .. } = given;
             let participant_id = participant_id(number);
             let fact = Fact::PersonaEnriched { participant_id, demographics, enriched_persona };
-            run.record(fact, &[])?;
+            origins.record(run, fact, &[])?;
         }
         Ok(())
     }

@@ -3,6 +3,8 @@
 //! Where the document enumerates (`- {option_1}`, `- {option_2}`, `- ...`) the template has a loop;
 //! everything else, braces included, is the document's text.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use serde::Serialize;
 use serde_json::Value;
 
@@ -29,7 +31,11 @@ embedded! { "deliberation":
 
 /// The templates, ready to be filled in.
 #[derive(Debug)]
-pub struct Prompts(Templates);
+pub struct Prompts {
+    templates: Templates,
+    /// What each of them names.
+    named: BTreeMap<&'static str, BTreeSet<String>>,
+}
 
 /// The parts of a prompt that depend on a participant.
 #[derive(Debug, Clone, Default, Serialize)]
@@ -54,11 +60,20 @@ impl Prompts {
     /// # Errors
     /// [`TemplateError`] with the line.
     pub fn new(templates: &[TemplateText]) -> Result<Self, TemplateError> {
-        Ok(Prompts(Templates::all_of(NAMES, templates)?))
+        let templates = Templates::all_of(NAMES, templates)?;
+        let named = NAMES.iter().map(|name| (*name, templates.variables(name))).collect();
+        Ok(Prompts { templates, named })
     }
 
     /// A prompt, filled in.
     pub(super) fn fill(&self, name: &str, values: Value) -> Result<String, TemplateError> {
-        self.0.render(name, values)
+        self.templates.render(name, values)
+    }
+
+    /// Whether a template names a variable, or the group that it is in.
+    pub(super) fn name(&self, template: &str, variable: &str) -> bool {
+        let named = self.named.get(template).into_iter().flatten();
+        let mut rest = named.filter_map(|named| variable.strip_prefix(named.as_str()));
+        rest.any(|rest| rest.is_empty() || rest.starts_with('.'))
     }
 }

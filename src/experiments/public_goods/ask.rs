@@ -11,7 +11,7 @@ use crate::content::Content;
 use crate::id::CallPath;
 use crate::parse::Parser;
 use crate::prompt::Request;
-use crate::run::{Answer, CallFailed, DecisionRef, Question, Run, Stop};
+use crate::run::{Answer, CallFailed, DecisionRef, Question, Run, Source, Stop};
 
 /// The stages in which players are asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -50,6 +50,8 @@ pub(super) struct Ask<P> {
     pub(super) stage: Stage,
     pub(super) request: Request,
     pub(super) parser: Arc<P>,
+    /// What the prompt was made from.
+    pub(super) because: Vec<Source>,
 }
 
 /// An answer that is taken.
@@ -140,7 +142,8 @@ impl PublicGoods {
 impl<P> Ask<P> {
     fn question(&self) -> Result<Question<P>, Stop> {
         let call = CallPath::new(self.stage.call(self.turn))?;
-        Ok(Question::new(call, self.request.clone(), self.parser.clone()))
+        let question = Question::new(call, self.request.clone(), self.parser.clone());
+        Ok(question.because(&self.because))
     }
 
     fn unusable(&self, warnings: &[String], sample: u32) -> Failed {

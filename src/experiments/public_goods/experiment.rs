@@ -9,6 +9,7 @@ use super::avatars;
 use super::check::check_counts;
 use super::config::Config;
 use super::facts::{Fact, Turn};
+use super::origins::Origins;
 use super::prompts::Prompts;
 use super::rules::Rules;
 use super::settings::Settings;
@@ -85,7 +86,7 @@ impl PublicGoods {
     }
 
     /// Who plays in which game, under which avatar.
-    fn seat(&self, run: &mut Run<Self>) -> Result<(), Stop> {
+    fn seat(&self, run: &mut Run<Self>, origins: &mut Origins) -> Result<(), Stop> {
         let mut rng = run.rng("avatars");
         for game in 1..=self.config.games {
             let avatars = match self.config.avatars_of(game) {
@@ -94,7 +95,8 @@ impl PublicGoods {
             };
             for (agent, avatar) in (0..).zip(avatars) {
                 let llm_model = self.config.player(agent).llm_model.unwrap_or_default();
-                run.record(Fact::Seated { game, agent, avatar, llm_model }, &[])?;
+                let seated = Fact::Seated { game, agent, avatar, llm_model };
+                origins.record(run, seated, &[])?;
             }
         }
         Ok(())
@@ -134,17 +136,18 @@ impl Experiment for PublicGoods {
 
     async fn run(&self, run: &mut Run<Self>) -> Result<(), Stop> {
         run.expect(self.expected());
-        self.seat(run)?;
+        let mut origins = Origins::default();
+        self.seat(run, &mut origins)?;
         let mut reasons = Vec::new();
         for round in 1..=self.config.game_length {
             if self.config.communication_enabled {
-                self.chat(run, round).await?;
+                self.chat(run, &mut origins, round).await?;
             }
-            reasons.extend(self.contribute(run, round).await?);
+            reasons.extend(self.contribute(run, &mut origins, round).await?);
             if !self.rules.incentives.is_empty() {
-                self.redistribute(run, round).await?;
+                self.redistribute(run, &mut origins, round).await?;
             }
-            self.settle(run, round)?;
+            self.settle(run, &mut origins, round)?;
         }
         self.group_by_reasoning(run, reasons).await
     }

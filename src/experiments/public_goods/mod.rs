@@ -39,6 +39,7 @@ mod facts;
 mod groups;
 mod load;
 pub mod measures;
+mod origins;
 mod outputs;
 pub mod prompts;
 mod reenact;

@@ -11,6 +11,7 @@ use super::personality::{Personality, deal};
 use super::prompts::Prompts;
 use super::report;
 use super::rules::{Forbidden, close_proposals, consume, enact, turn};
+use super::seen::Seen;
 use super::settings::Settings;
 use super::story::story;
 use super::tables;
@@ -81,9 +82,9 @@ impl Society {
     }
 
     /// Makes the world and its agents.
-    fn begin(&self, run: &mut Run<Self>) -> Result<(), Stop> {
+    fn begin(&self, run: &mut Run<Self>, seen: &mut Seen) -> Result<(), Stop> {
         let Settings { agents, personalities, models, rules, .. } = &self.settings;
-        run.record(Fact::WorldMade { rules: rules.clone() }, &[])?;
+        seen.record(run, Fact::WorldMade { rules: rules.clone() }, &[])?;
         let count = usize::try_from(*agents).unwrap_or(usize::MAX);
         let shares: Vec<(Personality, f64)> = personalities.iter().map(|(p, s)| (*p, *s)).collect();
         let personalities = deal(&shares, count, &mut run.rng("personalities"));
@@ -91,13 +92,17 @@ impl Society {
             models.iter().map(|m| (m.model.clone(), m.share)).collect();
         let models = deal(&shares, count, &mut run.rng("models"));
         for (agent_id, (personality, model)) in (1..).zip(personalities.into_iter().zip(models)) {
-            run.record(Fact::AgentJoined { agent_id, personality, model }, &[])?;
+            seen.record(run, Fact::AgentJoined { agent_id, personality, model }, &[])?;
         }
         Ok(())
     }
 
     /// The questions of a day: one to each active agent.
-    fn questions(&self, world: &World) -> Result<Vec<(u32, Question<ActionParser>)>, Stop> {
+    fn questions(
+        &self,
+        world: &World,
+        seen: &Seen,
+    ) -> Result<Vec<(u32, Question<ActionParser>)>, Stop> {
         let invalid = |e: crate::template::TemplateError| Stop::Invalid {
             what: "prompt",
             reason: e.to_string(),
@@ -119,36 +124,43 @@ impl Society {
             let request = RequestConfig { model, ..self.settings.request.clone() };
             let call = CallPath::new(format!("day/{}/agent/{id}", world.day))?;
             let request = request.chat(messages).into_request()?;
-            Ok((id, Question::new(call, request, self.parser.clone())))
+            let question = Question::new(call, request, self.parser.clone());
+            Ok((id, question.because(seen.by(id))))
         });
         at_once(questions, |(_, question)| question.request())
     }
 
     /// One day: everyone is asked at once, then acts in turn.
-    async fn day(&self, run: &mut Run<Self>, day: u32) -> Result<(), Stop> {
-        run.record(Fact::DayBegan { day }, &[])?;
+    async fn day(&self, run: &mut Run<Self>, seen: &mut Seen, day: u32) -> Result<(), Stop> {
+        seen.record(run, Fact::DayBegan { day }, &[])?;
         let (agents, questions): (Vec<u32>, Vec<_>) =
-            self.questions(run.state())?.into_iter().unzip();
+            self.questions(run.state(), seen)?.into_iter().unzip();
         let answers = run.ask_all(questions).await?;
         let mut turns: Vec<_> = agents.into_iter().zip(answers).collect();
+        for (agent, answer) in &turns {
+            if let Ok(answer) = answer {
+                seen.asked(*agent, &answer.decision);
+            }
+        }
         if self.settings.shuffle_actions {
             shuffle(&mut turns, &mut run.rng(&format!("order of day {day}")));
         }
         for (agent, answer) in turns {
-            act(run, agent, answer)?;
+            act(run, seen, agent, answer)?;
         }
         for rule in [close_proposals, enact, consume] {
             for fact in rule(run.state()) {
-                run.record(fact, &[])?;
+                seen.record(run, fact, &[])?;
             }
         }
-        run.record(Fact::DayEnded { day }, &[])
+        seen.record(run, Fact::DayEnded { day }, &[])
     }
 }
 
 /// What an agent's answer brings about.
 fn act(
     run: &mut Run<Society>,
+    seen: &mut Seen,
     agent_id: u32,
     answer: Result<Answer<Action>, CallFailed>,
 ) -> Result<(), Stop> {
@@ -156,7 +168,7 @@ fn act(
         Ok(answer) => answer,
         Err(failed) => {
             let reason = failed.failure.to_string();
-            return run.record(Fact::NotAnswered { agent_id, reason }, &[]);
+            return seen.record(run, Fact::NotAnswered { agent_id, reason }, &[]);
         }
     };
     let facts = turn(run.state(), agent_id, &answer.value).unwrap_or_else(|forbidden| {
@@ -167,7 +179,7 @@ fn act(
         vec![Fact::InvalidAction { agent_id, rejected_by, reason: forbidden.to_string() }]
     });
     let causes = [answer.decision];
-    facts.into_iter().try_for_each(|fact| run.record(fact, &causes))
+    facts.into_iter().try_for_each(|fact| seen.record(run, fact, &causes))
 }
 
 impl Experiment for Society {
@@ -181,13 +193,14 @@ impl Experiment for Society {
     async fn run(&self, run: &mut Run<Self>) -> Result<(), Stop> {
         let Settings { agents, days, .. } = self.settings;
         run.expect(u64::from(agents) * u64::from(days));
-        self.begin(run)?;
+        let mut seen = Seen::default();
+        self.begin(run, &mut seen)?;
         for day in 1..=days {
             // Nobody is left who could provide for anyone.
             if run.state().active().next().is_none() {
                 break;
             }
-            self.day(run, day).await?;
+            self.day(run, &mut seen, day).await?;
         }
         Ok(())
     }

@@ -48,6 +48,7 @@ mod personality;
 pub mod prompts;
 mod report;
 pub mod rules;
+mod seen;
 mod settings;
 mod simulated;
 mod story;

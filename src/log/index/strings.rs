@@ -33,11 +33,6 @@ impl TextKeys {
         }
     }
 
-    /// This very text.
-    pub(crate) fn whole(&mut self, text: &str) {
-        self.0.insert(key(text));
-    }
-
     pub(super) fn contains(&self, key: u32) -> bool {
         self.0.contains(&key)
     }

@@ -20,6 +20,10 @@ fn executed_again() -> Place {
 fn a_vote_is_followed_to_everything_in_its_prompt() {
     let place = executed_again();
     let shown = place.session(&["audit latest p_0008/final_vote"]);
+    // What is behind comes in the order of the log.
+    let (shown, behind) = shown.split_once("\nbehind that").unwrap();
+    assert!(behind.contains("more prompts behind that: --json has them all"), "{behind}");
+    assert!(behind.contains("\nfact that follows  seq"), "{behind}");
     insta::with_settings!({
         // The order of answers that were under way together is not always the same.
         filters => vec![
@@ -46,52 +50,56 @@ fn each_link_is_in_the_log_where_it_says() {
         assert_eq!(link["hash"], stored.hash.to_string(), "{link}");
         stored
     };
-    let folded = audit["folded"].as_array().unwrap();
-    let mut calls = Vec::new();
-    for link in folded {
-        let origin = &link["origin"];
-        if origin["fact"].is_object() {
-            assert_eq!(at(&origin["fact"]).kind, "Occurred");
-            continue;
+    let prompts = audit["declared"]["prompts"].as_array().unwrap();
+    assert_eq!(audit["declared"]["complete"], true);
+    let (mut own, mut behind, mut facts) = (Vec::new(), Vec::new(), Vec::new());
+    for made in prompts {
+        assert_eq!(at(&made["question"]).call.as_ref().unwrap().as_str(), made["call"]);
+        let is_behind = made["part"] == "behind";
+        for origin in made["made_from"].as_array().unwrap() {
+            if origin["fact"].is_object() {
+                assert_eq!(at(&origin["fact"]).kind, "Occurred");
+                let fact = origin["fact"]["body"]["fact"].as_str().unwrap();
+                facts.extend(Some(fact).filter(|_| !is_behind));
+                continue;
+            }
+            if origin["question"].is_object() {
+                let question = at(&origin["question"]);
+                assert_eq!(question.call.as_ref().unwrap().as_str(), origin["question"]["call"]);
+                continue;
+            }
+            let answer = at(&origin["answer"]);
+            assert_eq!(origin["content"], answer.content.as_ref().unwrap().hash().to_string());
+            let Event::DecisionMade(made) = at(&origin["decision"]).event().unwrap() else {
+                panic!("{origin}");
+            };
+            assert_eq!(made.response, answer.seq);
+            let call = origin["call"].as_str().unwrap();
+            if is_behind { behind.push(call) } else { own.push(call) }
         }
-        let answer = at(&origin["answer"]);
-        let content = answer.content.as_ref().unwrap();
-        assert_eq!(origin["content"], content.hash().to_string());
-        if let Some(text) = link["into"]["text"].as_str() {
-            assert_eq!(text, content.text().trim());
+        if is_behind {
+            behind.push(made["call"].as_str().unwrap());
         }
-        let Event::DecisionMade(made) = at(&origin["decision"]).event().unwrap() else {
-            panic!("{origin}");
-        };
-        assert_eq!(made.response, answer.seq);
-        calls.push(origin["call"].as_str().unwrap());
     }
-    calls.sort_unstable();
-    let expected = [
-        "adversarial/p_0008/1/moderator",
-        "adversarial/p_0008/1/participant",
-        "adversarial/p_0008/2/moderator",
-        "adversarial/p_0008/2/participant",
-        "clarification/p_0008/1/moderator",
-        "clarification/p_0008/1/participant",
-        "cluster/0_0/description",
-        "cluster/0_0/embedding",
-        "cluster/0_1/description",
-        "cluster/0_1/embedding",
-        "cluster/1_0/description",
-        "cluster/1_0/embedding",
-        "cluster/1_1/description",
-        "cluster/1_1/embedding",
-        "embedding/p_0008",
-        "initial_vote/p_0008",
-        "summary/p_0008",
-    ];
-    assert_eq!(calls, expected);
-    let facts = folded.iter().filter_map(|link| link["origin"]["fact"]["body"]["fact"].as_str());
-    assert_eq!(
-        facts.collect::<Vec<_>>(),
-        ["persona_enriched", "summary_prepared", "opposition_chosen"]
-    );
+    own.sort_unstable();
+    own.dedup();
+    let turns = |phase: &str, most: u32| -> Vec<String> {
+        let turn = |n, who| format!("{phase}/p_0008/{n}/{who}");
+        (1..=most).flat_map(|n| [turn(n, "moderator"), turn(n, "participant")]).collect()
+    };
+    assert_eq!(own, turns("adversarial", 2), "the dialogue that the prompt shows");
+    facts.sort_unstable();
+    facts.dedup();
+    assert_eq!(facts, ["initial_vote_cast", "persona_enriched"]);
+    // Behind it are the first vote, and all that the moderator put before the participant.
+    let clusters = ["0_0", "0_1", "1_0", "1_1"];
+    let clusters =
+        clusters.map(|n| [format!("cluster/{n}/description"), format!("cluster/{n}/embedding")]);
+    let others = ["embedding/p_0008", "initial_vote/p_0008", "summary/p_0008"].map(str::to_owned);
+    let due = [clusters.concat(), others.to_vec(), turns("clarification", 1)].concat();
+    for call in due {
+        assert!(behind.contains(&call.as_str()), "{call}: {behind:?}");
+    }
 }
 
 /// The original run, with words of its last participant changed.
@@ -111,35 +119,30 @@ fn changed(change: impl Fn(&mut Value)) -> Place {
 }
 
 #[test]
-fn equal_answers_of_a_dialogue_are_told_in_its_order_each_with_its_own_seq() {
-    let turns = |words: [&str; 4]| {
+fn equal_answers_of_a_dialogue_are_told_apart() {
+    let words = |turns: [&str; 4]| {
         let role = |at: usize| ["moderator", "participant"][at % 2];
         let turn = |(at, word)| serde_json::json!({"role": role(at), "content": word});
-        words.into_iter().enumerate().map(turn).collect::<Value>()
+        turns.into_iter().enumerate().map(turn).collect::<Value>()
     };
+    // The first question has the answer in it, and the second is the first again.
+    let question = "Would you say \"Yes.\" to a bench of stone in a park without a tree?";
     let place = changed(|last| {
         // Said before, in the other dialogue, which the last prompt does not show.
-        last["clarification_transcript"] = turns(["Really?", "Yes.", "And now?", "Yes."]);
-        // The first question has the answer in it, and the second is the first again.
-        let question = "Would you say \"Yes.\" to a bench of stone in a park without a tree?";
-        last["adversarial_transcript"] = turns([question, "Yes.", question, "Yes."]);
+        last["clarification_transcript"] = words(["Really?", "Yes.", "And now?", "Yes."]);
+        last["adversarial_transcript"] = words([question, "Yes.", question, "Yes."]);
     });
     let (audit, code) = place.json("audit latest final_vote/p_0008");
     assert_eq!(code, 0, "{audit}");
-    let told: Vec<(&str, u64, &str, u64)> = audit["folded"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .filter(|link| link["into"]["call"] == "final_vote/p_0008")
-        .filter(|link| link["into"]["role"] == "user")
-        .map(|link| {
-            let origin = &link["origin"];
-            let call = origin["call"].as_str().unwrap();
-            let seq = origin["answer"]["seq"].as_u64().unwrap();
-            (call, seq, link["into"]["text"].as_str().unwrap(), link["also"].as_u64().unwrap())
-        })
+    let prompts = audit["declared"]["prompts"].as_array().unwrap().iter();
+    let own = prompts.filter(|made| made["part"] != "behind");
+    let own = own.flat_map(|made| made["made_from"].as_array().unwrap());
+    let mut told: Vec<(u64, &str)> = own
+        .filter_map(|from| Some((from["answer"]["seq"].as_u64()?, from["call"].as_str()?)))
         .collect();
-    let calls: Vec<&str> = told.iter().map(|(call, ..)| *call).collect();
+    told.sort_unstable();
+    told.dedup();
+    let calls: Vec<&str> = told.iter().map(|(_, call)| *call).collect();
     assert_eq!(
         calls,
         [
@@ -149,16 +152,17 @@ fn equal_answers_of_a_dialogue_are_told_in_its_order_each_with_its_own_seq() {
             "adversarial/p_0008/2/participant",
         ]
     );
-    assert!(told.is_sorted_by_key(|(_, seq, ..)| *seq), "as they were said: {told:?}");
-    for (call, seq, text, also) in told {
+    for ((seq, call), text) in told.into_iter().zip([question, "Yes.", question, "Yes."]) {
         let (event, _) = place.json(&format!("show latest {seq}"));
         assert_eq!(event["content"], text, "{call}");
-        let (question, _) = place.json(&format!("show latest {}", event["cause"]));
-        assert_eq!(question["call"], call);
-        // The two of the dialogue before.
-        let others = if call == "adversarial/p_0008/1/participant" { 2 } else { 0 };
-        assert_eq!(also, others, "{call}");
+        let (asked, _) = place.json(&format!("show latest {}", event["cause"]));
+        assert_eq!(asked["call"], call);
     }
+    // Of the texts, the one that is long enough is shown, apart, with how rare it is.
+    let same: Vec<&Value> = audit["same_text"].as_array().unwrap().iter().collect();
+    let asked = same.iter().find(|same| same["text"] == question).unwrap();
+    assert_eq!((&asked["declared"], &asked["rarity"]["sources"]), (&true.into(), &2.into()));
+    assert!(same.iter().all(|same| same["text"].as_str().unwrap().len() >= 32));
 }
 
 #[test]

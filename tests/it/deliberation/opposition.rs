@@ -104,7 +104,10 @@ fn predefined_looks_it_up_and_never_opposes_a_choice_to_itself() {
 fn llm_judge_is_shown_the_reasons_of_at_most_ten_others() {
     let mut scene = scene();
     let shown = |scene: &Scene| match chosen("llm_judge", 0, scene) {
-        Some(Choice::Ask(positions)) => positions,
+        Some(Choice::Ask(positions)) => {
+            let pair = |p: Position| (p.choice, p.summary.unwrap());
+            positions.into_iter().map(pair).collect::<Vec<_>>()
+        }
         other => panic!("{other:?}"),
     };
     let pairs = [("B", "p_0003 says why"), ("C", "p_0004 says why")];

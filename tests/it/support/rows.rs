@@ -1,7 +1,9 @@
 //! A run written event by event, and what plain SQL says of it.
 
 use retold::content::Content;
-use retold::event::{Event, NewEvent, RequestSent, ResponseDetails, ResponseReceived, RunStarted};
+use retold::event::{
+    Because, Event, NewEvent, RequestSent, ResponseDetails, ResponseReceived, RunStarted,
+};
 use retold::id::{CallPath, RunId, Seq, Time};
 use retold::log::{Append, Head};
 use retold::prompt::Request;
@@ -30,7 +32,15 @@ impl Writer {
     pub(crate) fn ask(&mut self, call: &str, body: serde_json::Value) -> Seq {
         let request = Request::from_body(body).unwrap();
         let (call, prompt) = (CallPath::new(call).unwrap(), request.hash());
-        self.add(Event::RequestSent(RequestSent { call, sample: 0, prompt }), Some(request))
+        self.add(
+            Event::RequestSent(RequestSent {
+                call,
+                sample: 0,
+                prompt,
+                because: Because::default(),
+            }),
+            Some(request),
+        )
     }
 
     /// Answers.
@@ -69,6 +79,7 @@ pub(crate) fn started() -> Event {
         settings: json!({"people": 3}),
         model: json!({"kind": "simulated", "simulated": true}),
         program: "retold".to_owned(),
+        declares: false,
     })
 }
 

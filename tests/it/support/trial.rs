@@ -54,6 +54,7 @@ impl Trial {
                 settings: json!({"experiment": {}}),
                 model: json!({"kind": "test", "simulated": true}),
                 program: "retold test".to_owned(),
+                declares: false,
             },
             model: self.model.clone().filter(|_| mode != Mode::Replay),
             retry: self.retry,

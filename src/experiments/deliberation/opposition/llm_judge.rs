@@ -16,10 +16,8 @@ impl Method for LlmJudge {
     /// The first positions in the order of the participants, who are in random conditions: a sample.
     /// Only those whose reasons are known.
     fn choose(&self, who: &Position, scene: &Scene) -> Option<Choice> {
-        let known = scene
-            .opponents(who)
-            .filter_map(|other| Some((other.choice.clone(), other.summary.clone()?)));
-        let positions: Vec<(String, String)> = known.take(SHOWN).collect();
+        let known = scene.opponents(who).filter(|other| other.summary.is_some());
+        let positions: Vec<Position> = known.take(SHOWN).cloned().collect();
         (!positions.is_empty()).then_some(Choice::Ask(positions))
     }
 }

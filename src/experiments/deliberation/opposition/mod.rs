@@ -58,12 +58,12 @@ pub enum Compares {
 }
 
 /// What a method found.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum Choice {
     /// The option.
     Option(String),
     /// The model is to judge, given these positions of others.
-    Ask(Vec<(String, String)>),
+    Ask(Vec<Position>),
 }
 
 /// Where a participant stands.

@@ -7,6 +7,7 @@ use crate::experiments::deliberation::ask::{Failed, filled};
 use crate::experiments::deliberation::calls;
 use crate::experiments::deliberation::experiment::Deliberation;
 use crate::experiments::deliberation::facts::Fact;
+use crate::experiments::deliberation::origins::{Known, Origins};
 use crate::parse::demographics::Demographics;
 use crate::run::{Run, Stop, Talk};
 
@@ -37,7 +38,11 @@ impl Base {
 impl Deliberation {
     /// Both questions for every participant who was not drawn from the pool, and for those personas
     /// that the pool lacks.
-    pub(in super::super) async fn enrich_personas(&self, run: &mut Run<Self>) -> Result<(), Stop> {
+    pub(in super::super) async fn enrich_personas(
+        &self,
+        run: &mut Run<Self>,
+        origins: &Origins,
+    ) -> Result<(), Stop> {
         let plain = run.state().active().filter(|p| p.enriched_persona.is_none());
         let participants = plain.map(|p| Base {
             id: p.participant_id.clone(),
@@ -50,14 +55,23 @@ impl Deliberation {
             takes_part: false,
         });
         let bases: Vec<Base> = participants.chain(spare).collect();
-        let enrich = async |talk: &mut Talk<Self>, base: Base| self.enrich(talk, base).await;
+        let enrich =
+            async |talk: &mut Talk<Self>, base: Base| self.enrich(talk, origins, base).await;
         run.converse_all(bases, enrich).await.map(drop)
     }
 
-    async fn enrich(&self, talk: &mut Talk<Self>, base: Base) -> Result<(), Stop> {
+    async fn enrich(
+        &self,
+        talk: &mut Talk<Self>,
+        origins: &Origins,
+        base: Base,
+    ) -> Result<(), Stop> {
+        // A spare persona is in the settings alone.
+        let mut because = origins.of([Known::BasePersona(base.id.clone())]);
         let prompt = self.prompt("demographics", json!({"base_persona": base.base_persona}))?;
         let (request, call) = (self.single(prompt)?, calls::demographics(&base.id));
-        let asked = self.until(talk, call, request, &self.parsers.demographics, |d| d).await?;
+        let prompt = (request, because.as_slice());
+        let asked = self.until(talk, call, prompt, &self.parsers.demographics, |d| d).await?;
         let (demographics, first) = match asked {
             Ok(found) => found,
             Err(failed) => {
@@ -67,9 +81,10 @@ impl Deliberation {
         };
         let prompt = self.prompt("enrich_persona", values(&base.base_persona, &demographics))?;
         let (request, call) = (self.single(prompt)?, calls::description(&base.id));
-        match self.until(talk, call, request, &self.parsers.text, filled).await? {
+        because.push((&first).into());
+        match self.until(talk, call, (request, &because), &self.parsers.text, filled).await? {
             Ok((text, second)) => {
-                talk.record(base.enriched(demographics, text), &[first, second]);
+                origins.tell(talk, base.enriched(demographics, text), &[first, second]);
             }
             Err(failed) => {
                 let fact = base.failed(failed);

@@ -3,12 +3,17 @@
 use crate::experiments::deliberation::calls;
 use crate::experiments::deliberation::experiment::Deliberation;
 use crate::experiments::deliberation::facts::Fact;
+use crate::experiments::deliberation::origins::Origins;
 use crate::experiments::deliberation::state::Participant;
 use crate::run::{Run, Stop, Talk};
 
 impl Deliberation {
     /// The first vote of everyone.
-    pub(in super::super) async fn initial_votes(&self, run: &mut Run<Self>) -> Result<(), Stop> {
+    pub(in super::super) async fn initial_votes(
+        &self,
+        run: &mut Run<Self>,
+        origins: &Origins,
+    ) -> Result<(), Stop> {
         let participants: Vec<Participant> = run.state().active().cloned().collect();
         let vote = async |talk: &mut Talk<Self>, who: Participant| {
             let system = self.instructions(&who, None)?;
@@ -16,9 +21,11 @@ impl Deliberation {
             let request = self.instructed(system, user)?;
             let participant_id = who.participant_id;
             let call = calls::initial_vote(&participant_id);
-            match self.until(talk, call, request, &self.parsers.vote, |vote| vote).await? {
+            let from = self.made_from(origins, &participant_id, &["base_system", "initial_vote"]);
+            match self.until(talk, call, (request, &from), &self.parsers.vote, |vote| vote).await? {
                 Ok((choice, cause)) => {
-                    talk.record(Fact::InitialVoteCast { participant_id, choice }, &[cause]);
+                    let cast = Fact::InitialVoteCast { participant_id, choice };
+                    origins.tell(talk, cast, &[cause]);
                 }
                 Err(failed) => talk.record(failed.of(&participant_id), &[]),
             }

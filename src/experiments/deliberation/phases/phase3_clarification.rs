@@ -4,16 +4,24 @@ use crate::experiments::deliberation::calls;
 use crate::experiments::deliberation::dialogue::Dialogue;
 use crate::experiments::deliberation::experiment::Deliberation;
 use crate::experiments::deliberation::facts::Fact;
+use crate::experiments::deliberation::origins::Origins;
 use crate::experiments::deliberation::state::Participant;
 use crate::run::{Run, Stop, Talk};
 
 impl Deliberation {
     /// A dialogue with everyone in the clarified conditions.
-    pub(in super::super) async fn clarify(&self, run: &mut Run<Self>) -> Result<(), Stop> {
+    pub(in super::super) async fn clarify(
+        &self,
+        run: &mut Run<Self>,
+        origins: &Origins,
+    ) -> Result<(), Stop> {
         let clarified = run.state().active().filter(|p| p.condition.is_clarified());
         let participants: Vec<Participant> = clarified.cloned().collect();
         let clarify = async |talk: &mut Talk<Self>, who: Participant| {
+            let from = |templates: &[_]| self.made_from(origins, &who.participant_id, templates);
             let dialogue = Dialogue {
+                moderator_from: from(&["clarification_moderator"]),
+                participant_from: from(&["base_system", "clarification_participant"]),
                 call: calls::clarification(&who.participant_id),
                 moderator: self.prompt("clarification_moderator", self.about(&who))?,
                 participant: self.instructions(&who, Some("clarification_participant"))?,
@@ -21,8 +29,8 @@ impl Deliberation {
             };
             let participant_id = who.participant_id;
             match self.hold(talk, &dialogue).await? {
-                Ok((transcript, causes)) => {
-                    talk.record(Fact::Clarified { participant_id, transcript }, &causes);
+                Ok((transcript, causes, _)) => {
+                    origins.tell(talk, Fact::Clarified { participant_id, transcript }, &causes);
                 }
                 Err(failed) => talk.record(failed.of(&participant_id), &[]),
             }

@@ -11,10 +11,11 @@ use crate::experiments::deliberation::calls;
 use crate::experiments::deliberation::experiment::Deliberation;
 use crate::experiments::deliberation::facts::Fact;
 use crate::experiments::deliberation::grouping::{Formed, group};
+use crate::experiments::deliberation::origins::{Known, Origins};
 use crate::experiments::deliberation::state::Participant;
 use crate::experiments::deliberation::values::said;
 use crate::id::CallPath;
-use crate::run::{Answer, CallFailed, DecisionRef, Question, Reuse, Run, Stop, Talk};
+use crate::run::{Answer, CallFailed, DecisionRef, Question, Reuse, Run, Source, Stop, Talk};
 use crate::stats::{Point, point};
 
 /// The vectors of a run, which are not part of its facts: they are the answers themselves.
@@ -35,16 +36,20 @@ pub(in super::super) struct Located {
 
 impl Deliberation {
     /// All five steps.
-    pub(in super::super) async fn summarise(&self, run: &mut Run<Self>) -> Result<Vectors, Stop> {
-        self.extract_summaries(run).await?;
-        let summaries = self.embed_summaries(run).await?;
-        let formed = self.form_clusters(run, &summaries)?;
-        let descriptions = self.describe_clusters(run, &formed).await?;
+    pub(in super::super) async fn summarise(
+        &self,
+        run: &mut Run<Self>,
+        origins: &Origins,
+    ) -> Result<Vectors, Stop> {
+        self.extract_summaries(run, origins).await?;
+        let summaries = self.embed_summaries(run, origins).await?;
+        let formed = self.form_clusters(run, origins, &summaries)?;
+        let descriptions = self.describe_clusters(run, origins, &formed).await?;
         run.record(Fact::PhaseCompleted { phase: 4 }, &[])?;
         Ok(Vectors { summaries, descriptions })
     }
 
-    async fn extract_summaries(&self, run: &mut Run<Self>) -> Result<(), Stop> {
+    async fn extract_summaries(&self, run: &mut Run<Self>, origins: &Origins) -> Result<(), Stop> {
         let clarified = run.state().active().filter(|p| p.clarification_transcript.is_some());
         let participants: Vec<Participant> = clarified.cloned().collect();
         let extract = async |talk: &mut Talk<Self>, who: Participant| {
@@ -54,9 +59,12 @@ impl Deliberation {
             let request = self.single(self.prompt("individual_summary", values)?)?;
             let participant_id = who.participant_id;
             let call = calls::summary(&participant_id);
-            match self.until(talk, call, request, &self.parsers.text, filled).await? {
+            let mut from = self.made_from(origins, &participant_id, &["individual_summary"]);
+            from.extend(origins.of([Known::Clarification(participant_id.clone())]));
+            match self.until(talk, call, (request, &from), &self.parsers.text, filled).await? {
                 Ok((summary, cause)) => {
-                    talk.record(Fact::Summarised { participant_id, summary }, &[cause]);
+                    let summarised = Fact::Summarised { participant_id, summary };
+                    origins.tell(talk, summarised, &[cause]);
                 }
                 Err(failed) => talk.record(failed.of(&participant_id), &[]),
             }
@@ -68,13 +76,16 @@ impl Deliberation {
     async fn embed_summaries(
         &self,
         run: &mut Run<Self>,
+        origins: &Origins,
     ) -> Result<BTreeMap<String, Located>, Stop> {
         let summarised = run
             .state()
             .active()
             .filter_map(|p| Some((p.participant_id.clone(), p.individual_summary.clone()?)));
         let summaries: Vec<(String, String)> = summarised.collect();
-        let calls = summaries.iter().map(|(id, text)| (calls::embedding(id), text.as_str()));
+        let calls = summaries.iter().map(|(id, text)| {
+            (calls::embedding(id), text.as_str(), origins.of([Known::Summary(id.clone())]))
+        });
         let vectors = self.embed(run, calls).await?;
         let mut points = BTreeMap::new();
         for ((participant_id, _), vector) in summaries.into_iter().zip(vectors) {
@@ -93,17 +104,18 @@ impl Deliberation {
         Ok(points)
     }
 
-    /// Asks for the vectors of texts, each at its own address; the same text is asked for once.
+    /// Asks for the vectors of texts, each at its own address and with what it was made from; the same text is asked
+    /// for once.
     async fn embed<'a>(
         &self,
         run: &mut Run<Self>,
-        texts: impl Iterator<Item = (String, &'a str)>,
+        texts: impl Iterator<Item = (String, &'a str, Vec<Source>)>,
     ) -> Result<Vec<Result<(std::sync::Arc<[f32]>, DecisionRef), Failed>>, Stop> {
         let (mut questions, mut calls) = (Vec::new(), Vec::new());
-        for (call, text) in texts {
+        for (call, text, from) in texts {
             let (call, request) = (CallPath::new(call)?, self.config.embedding(text)?);
             let question = Question::new(call.clone(), request, self.parsers.vector.clone());
-            questions.push(question.reuse(Reuse::Shared));
+            questions.push(question.because(from).reuse(Reuse::Shared));
             calls.push(call);
         }
         let answers = run.ask_all(questions).await?;
@@ -113,6 +125,7 @@ impl Deliberation {
     fn form_clusters(
         &self,
         run: &mut Run<Self>,
+        origins: &Origins,
         summaries: &BTreeMap<String, Located>,
     ) -> Result<Vec<Formed>, Stop> {
         let formed: Vec<Formed> = self
@@ -136,7 +149,8 @@ impl Deliberation {
         for Formed { cluster_id, option, member_ids, .. } in formed.iter().cloned() {
             let members = member_ids.iter().filter_map(|id| summaries.get(id));
             let causes: Vec<DecisionRef> = members.flat_map(|m| m.causes.clone()).collect();
-            run.record(Fact::ClusterFormed { cluster_id, option, member_ids }, &causes)?;
+            let formed = Fact::ClusterFormed { cluster_id, option, member_ids };
+            origins.record(run, formed, &causes)?;
         }
         Ok(formed)
     }
@@ -144,6 +158,7 @@ impl Deliberation {
     async fn describe_clusters(
         &self,
         run: &mut Run<Self>,
+        origins: &Origins,
         formed: &[Formed],
     ) -> Result<BTreeMap<String, Located>, Stop> {
         let participants = run.state().participants.clone();
@@ -154,12 +169,14 @@ impl Deliberation {
             let values = json!({"option": cluster.option, "individual_summaries": summaries});
             let request = self.single(self.prompt("cluster_description", values)?)?;
             let call = calls::cluster_description(&cluster.call);
-            self.until(talk, call, request, &self.parsers.text, filled).await
+            let known = cluster.member_ids.iter().cloned().map(Known::Summary);
+            let from = origins.of(known.chain([Known::Cluster(cluster.cluster_id.clone())]));
+            self.until(talk, call, (request, &from), &self.parsers.text, filled).await
         };
         let described = run.converse_all(formed, describe).await?;
         let calls = formed.iter().zip(&described).filter_map(|(cluster, described)| {
-            let (text, _) = described.as_ref().ok()?;
-            Some((calls::cluster_embedding(&cluster.call), text.as_str()))
+            let (text, cause) = described.as_ref().ok()?;
+            Some((calls::cluster_embedding(&cluster.call), text.as_str(), vec![cause.into()]))
         });
         let mut vectors = self.embed(run, calls).await?.into_iter();
         let mut points = BTreeMap::new();
@@ -180,7 +197,7 @@ impl Deliberation {
                     let (dimensions, vector) = (content.bytes().len() / 4, content.hash());
                     let fact =
                         Fact::ClusterDescribed { cluster_id, description, dimensions, vector };
-                    run.record(fact, &causes)?;
+                    origins.record(run, fact, &causes)?;
                 }
                 Err(Failed { call, sample, reason }) => {
                     let reason = format!("{call} sample {sample}: {reason}");

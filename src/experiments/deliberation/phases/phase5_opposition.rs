@@ -10,6 +10,7 @@ use crate::experiments::deliberation::facts::Fact;
 use crate::experiments::deliberation::opposition::{
     Choice, Compares, Group, Position, Scene, highest_voted,
 };
+use crate::experiments::deliberation::origins::{Known, Origins};
 use crate::experiments::deliberation::state::{Deliberated, Participant};
 use crate::run::{DecisionRef, Run, Stop, Talk};
 
@@ -18,6 +19,7 @@ impl Deliberation {
     pub(in super::super) async fn choose_opposition(
         &self,
         run: &mut Run<Self>,
+        origins: &Origins,
         vectors: &Vectors,
     ) -> Result<(), Stop> {
         let scene = self.scene(run.state(), vectors);
@@ -32,15 +34,15 @@ impl Deliberation {
                 Some(Choice::Option(opposition_view)) => {
                     let causes = self.seen(vectors, &participant_id);
                     let fact = Fact::OppositionChosen { participant_id, opposition_view, method };
-                    talk.record(fact, &causes);
+                    origins.tell(talk, fact, &causes);
                 }
-                Some(Choice::Ask(others)) => self.judge(talk, &who, &others).await?,
+                Some(Choice::Ask(others)) => self.judge(talk, origins, &who, &others).await?,
                 // Two options at least are there, so there is always another one.
                 None => {
                     let opposition_view = highest_voted(own, &scene).unwrap_or_default();
                     let method = "highest_voted".to_owned();
                     let fact = Fact::OppositionChosen { participant_id, opposition_view, method };
-                    talk.record(fact, &[]);
+                    origins.tell(talk, fact, &[]);
                 }
             }
             Ok(())
@@ -64,23 +66,29 @@ impl Deliberation {
     async fn judge(
         &self,
         talk: &mut Talk<Self>,
+        origins: &Origins,
         who: &Participant,
-        others: &[(String, String)],
+        others: &[Position],
     ) -> Result<(), Stop> {
         let mut values = self.about(who);
         values["others"] = others
             .iter()
-            .map(|(choice, reasoning)| json!({"choice": choice, "reasoning": reasoning}))
+            .map(|other| json!({"choice": other.choice, "reasoning": other.summary}))
             .collect();
         let request = self.single(self.prompt("llm_judge", values)?)?;
         let participant_id = who.participant_id.clone();
         let call = calls::opposition(&participant_id);
         let other = |vote: Option<String>| vote.filter(|v| Some(v) != who.initial_choice.as_ref());
-        match self.until(talk, call, request, &self.parsers.vote, other).await? {
+        let mut from = self.made_from(origins, &participant_id, &["llm_judge"]);
+        from.extend(origins.of(others.iter().flat_map(|other| {
+            let id = || other.participant_id.clone();
+            [Known::InitialChoice(id()), Known::Summary(id())]
+        })));
+        match self.until(talk, call, (request, &from), &self.parsers.vote, other).await? {
             Ok((opposition_view, cause)) => {
                 let method = self.opposition.name().to_owned();
                 let fact = Fact::OppositionChosen { participant_id, opposition_view, method };
-                talk.record(fact, &[cause]);
+                origins.tell(talk, fact, &[cause]);
             }
             Err(failed) => talk.record(failed.of(&participant_id), &[]),
         }

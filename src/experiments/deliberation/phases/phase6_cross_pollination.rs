@@ -7,20 +7,24 @@ use crate::experiments::deliberation::calls;
 use crate::experiments::deliberation::conditions::Condition;
 use crate::experiments::deliberation::experiment::Deliberation;
 use crate::experiments::deliberation::facts::Fact;
+use crate::experiments::deliberation::origins::Origins;
 use crate::experiments::deliberation::state::{Deliberated, Participant};
-use crate::run::{DecisionRef, Run, Stop, Talk};
+use crate::prompt::Request;
+use crate::run::{DecisionRef, Run, Source, Stop, Talk};
 
 impl Deliberation {
     /// Prepares the summary, shows it, and takes the final votes of the passive conditions.
     pub(in super::super) async fn cross_pollinate(
         &self,
         run: &mut Run<Self>,
+        origins: &Origins,
         vectors: &Vectors,
     ) -> Result<(), Stop> {
         let content = self.positions(run.state())?;
         let causes = vectors.descriptions.values().flat_map(|v| v.causes.clone());
         let causes: Vec<DecisionRef> = causes.collect();
-        run.record(Fact::SummaryPrepared { content: content.clone() }, &causes)?;
+        let prepared = Fact::SummaryPrepared { content: content.clone() };
+        origins.record(run, prepared, &causes)?;
         let passive = run.state().active().filter(|p| p.condition.votes_after_summary());
         let participants: Vec<Participant> = passive.cloned().collect();
         let vote = async |talk: &mut Talk<Self>, who: Participant| {
@@ -28,7 +32,9 @@ impl Deliberation {
             let mut values = self.about(&who);
             values["cross_pollination_content"] = content.clone().into();
             let request = self.instructed(system, self.prompt("vote_after_summary", values)?)?;
-            self.final_vote(talk, who.participant_id, request).await
+            let templates = ["base_system", "vote_after_summary_system", "vote_after_summary"];
+            let from = self.made_from(origins, &who.participant_id, &templates);
+            self.final_vote(talk, who.participant_id, (request, &from)).await
         };
         run.converse_all(participants, vote).await?;
         let readers = run.state().active().filter(|p| p.condition == Condition::Acp);
@@ -58,10 +64,10 @@ impl Deliberation {
         &self,
         talk: &mut Talk<Self>,
         participant_id: String,
-        request: crate::prompt::Request,
+        prompt: (Request, &[Source]),
     ) -> Result<(), Stop> {
         let call = calls::final_vote(&participant_id);
-        match self.until(talk, call, request, &self.parsers.vote, |vote| vote).await? {
+        match self.until(talk, call, prompt, &self.parsers.vote, |vote| vote).await? {
             Ok((choice, cause)) => {
                 talk.record(Fact::FinalVoteCast { participant_id, choice }, &[cause]);
             }

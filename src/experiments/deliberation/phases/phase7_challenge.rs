@@ -6,13 +6,18 @@ use crate::experiments::deliberation::calls;
 use crate::experiments::deliberation::dialogue::Dialogue;
 use crate::experiments::deliberation::experiment::Deliberation;
 use crate::experiments::deliberation::facts::Fact;
+use crate::experiments::deliberation::origins::Origins;
 use crate::experiments::deliberation::state::Participant;
 use crate::experiments::deliberation::values::said;
 use crate::run::{Run, Stop, Talk};
 
 impl Deliberation {
     /// A dialogue and a vote for everyone with an opposing view.
-    pub(in super::super) async fn challenge(&self, run: &mut Run<Self>) -> Result<(), Stop> {
+    pub(in super::super) async fn challenge(
+        &self,
+        run: &mut Run<Self>,
+        origins: &Origins,
+    ) -> Result<(), Stop> {
         let content = run.state().cross_pollination.clone().unwrap_or_default();
         let opposed = run.state().active().filter(|p| p.opposition_view.is_some());
         let participants: Vec<Participant> = opposed.cloned().collect();
@@ -20,14 +25,17 @@ impl Deliberation {
             let mut values = self.about(&who);
             values["cross_pollination_content"] = content.clone().into();
             values["opposition_view"] = who.opposition_view.clone().into();
+            let from = |templates: &[_]| self.made_from(origins, &who.participant_id, templates);
             let dialogue = Dialogue {
+                moderator_from: from(&["adversarial_moderator"]),
+                participant_from: from(&["base_system", "adversarial_participant"]),
                 call: calls::adversarial(&who.participant_id),
                 moderator: self.prompt("adversarial_moderator", values)?,
                 participant: self.instructions(&who, Some("adversarial_participant"))?,
                 most: self.config.max_socratic_exchanges,
             };
             let participant_id = who.participant_id.clone();
-            let (transcript, causes) = match self.hold(talk, &dialogue).await? {
+            let (transcript, causes, seen) = match self.hold(talk, &dialogue).await? {
                 Ok(held) => held,
                 Err(failed) => {
                     talk.record(failed.of(&participant_id), &[]);
@@ -38,11 +46,14 @@ impl Deliberation {
             values["dialogue"] = json!(said(&transcript, "You"));
             let system = self.instructions(&who, Some("vote_after_dialogue_system"))?;
             let request = self.instructed(system, self.prompt("vote_after_dialogue", values)?)?;
+            let mut from =
+                from(&["base_system", "vote_after_dialogue_system", "vote_after_dialogue"]);
+            from.extend_from_slice(seen.sources());
             talk.record(
                 Fact::Challenged { participant_id: participant_id.clone(), transcript },
                 &causes,
             );
-            self.final_vote(talk, participant_id, request).await
+            self.final_vote(talk, participant_id, (request, &from)).await
         };
         run.converse_all(participants, challenge).await?;
         run.record(Fact::PhaseCompleted { phase: 7 }, &[])

@@ -6,6 +6,7 @@ use crate::experiments::at_once::at_once;
 use crate::experiments::public_goods::ask::{Ask, Got, Outcome, Stage, is_usable};
 use crate::experiments::public_goods::experiment::PublicGoods;
 use crate::experiments::public_goods::facts::{Fact, Turn};
+use crate::experiments::public_goods::origins::Origins;
 use crate::parse::public_goods::contributed;
 use crate::run::{DecisionRef, Run, Stop};
 
@@ -14,12 +15,14 @@ impl PublicGoods {
     pub(in super::super) async fn contribute(
         &self,
         run: &mut Run<Self>,
+        origins: &mut Origins,
         round: u32,
     ) -> Result<Vec<Reasons>, Stop> {
         let asks = self.turns(run.state(), round).into_iter().map(|turn| {
             let request = self.contribution_request(run.state(), turn)?;
             let parser = self.parsers.contribution.clone();
-            Ok(Ask { turn, stage: Stage::Contribution, request, parser })
+            let because = origins.of(turn.game, turn.agent);
+            Ok(Ask { turn, stage: Stage::Contribution, request, parser, because })
         });
         let asks = at_once(asks, |ask| &ask.request)?;
         let answers = match self.config.decision_apart {
@@ -36,6 +39,12 @@ impl PublicGoods {
                 self.ask_for_amounts(run, reasoned).await?
             }
         };
+        for (turn, outcome) in &answers {
+            // The first question shows all that there is; the amount alone is asked for behind it.
+            if let Some(first) = outcome.as_ref().ok().and_then(|decided| decided.causes.first()) {
+                origins.asked(turn.game, turn.agent, first);
+            }
+        }
         let mut reasons = Vec::new();
         for (turn, outcome) in answers {
             match outcome {
@@ -43,8 +52,10 @@ impl PublicGoods {
                     let Decided { got, reasoning, causes } = decided;
                     let contribution = self.contribution(got.value);
                     let (stated, by) = (got.value, got.by);
-                    run.record(Fact::Contributed { turn, stated, contribution, by }, &causes)?;
-                    reasons.extend(reasoning.map(|text| Reasons { turn, text }));
+                    let because = causes.first().cloned();
+                    let contributed = Fact::Contributed { turn, stated, contribution, by };
+                    origins.record(run, contributed, &causes)?;
+                    reasons.extend(reasoning.map(|text| Reasons { turn, text, because }));
                 }
                 Err(failed) => run.record(failed.fact(), &[])?,
             }
@@ -66,7 +77,7 @@ impl PublicGoods {
         reasoned: Vec<(Turn, Outcome<i64>)>,
     ) -> Result<Vec<(Turn, Result<Decided, super::super::ask::Failed>)>, Stop> {
         let asks = reasoned.iter().filter_map(|(turn, outcome)| {
-            let Got { content, .. } = outcome.as_ref().ok()?;
+            let Got { content, decision, .. } = outcome.as_ref().ok()?;
             let text = match content {
                 Content::Text(text) => text.clone(),
                 Content::Vector(_) => return None,
@@ -76,6 +87,7 @@ impl PublicGoods {
                 stage: Stage::Decision,
                 request,
                 parser: self.parsers.contribution.clone(),
+                because: vec![decision.question().into(), decision.into()],
             });
             Some(ask)
         });

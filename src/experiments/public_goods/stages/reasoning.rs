@@ -18,6 +18,8 @@ const SEED: u64 = 42;
 pub(in super::super) struct Reasons {
     pub(super) turn: Turn,
     pub(super) text: String,
+    /// The decision that it belongs to.
+    pub(super) because: Option<DecisionRef>,
 }
 
 impl PublicGoods {
@@ -28,13 +30,15 @@ impl PublicGoods {
         reasons: Vec<Reasons>,
     ) -> Result<(), Stop> {
         let (mut questions, mut turns) = (Vec::new(), Vec::new());
-        for Reasons { turn, text } in reasons.iter().filter(|reasons| !reasons.text.is_empty()) {
+        for Reasons { turn, text, because } in
+            reasons.iter().filter(|reasons| !reasons.text.is_empty())
+        {
             let Some(request) = self.config.embedding(text) else {
                 return Ok(());
             };
             let call = CallPath::new(Stage::Embedding.call(*turn))?;
             let question = Question::new(call, request?, self.parsers.vector.clone());
-            questions.push(question.reuse(Reuse::Shared));
+            questions.push(question.because(because).reuse(Reuse::Shared));
             turns.push(*turn);
         }
         let answers = run.ask_all(questions).await?;

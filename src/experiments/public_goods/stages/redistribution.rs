@@ -4,6 +4,7 @@ use crate::experiments::at_once::at_once;
 use crate::experiments::public_goods::ask::{Ask, Stage, is_usable};
 use crate::experiments::public_goods::experiment::PublicGoods;
 use crate::experiments::public_goods::facts::{Fact, Turn};
+use crate::experiments::public_goods::origins::Origins;
 use crate::experiments::public_goods::rules::Units;
 use crate::experiments::public_goods::state::Played;
 use crate::run::{Run, Stop};
@@ -13,15 +14,23 @@ impl PublicGoods {
     pub(in super::super) async fn redistribute(
         &self,
         run: &mut Run<Self>,
+        origins: &mut Origins,
         round: u32,
     ) -> Result<(), Stop> {
         let asks = contributors(run.state(), round).into_iter().filter_map(|(turn, coins)| {
             let parser = self.parsers.redistribution.get(coins.len() - 1)?.clone();
             let request = self.redistribution_request(run.state(), turn);
-            Some(request.map(|request| Ask { turn, stage: Stage::Redistribution, request, parser }))
+            let (stage, because) = (Stage::Redistribution, origins.of(turn.game, turn.agent));
+            Some(request.map(|request| Ask { turn, stage, request, parser, because }))
         });
         let asks = at_once(asks, |ask| &ask.request)?;
-        for (turn, outcome) in self.ask(run, asks, is_usable).await? {
+        let answers = self.ask(run, asks, is_usable).await?;
+        for (turn, outcome) in &answers {
+            if let Ok(got) = outcome {
+                origins.asked(turn.game, turn.agent, &got.decision);
+            }
+        }
+        for (turn, outcome) in answers {
             let got = match outcome {
                 Ok(got) => got,
                 Err(failed) => {
@@ -33,7 +42,7 @@ impl PublicGoods {
             let coins = coins.map(|round| round.coins()).unwrap_or_default();
             let (units, was_scaled) = self.units(turn.agent, &coins, &got.value);
             let fact = Fact::Redistributed { turn, units, was_scaled, by: got.by };
-            run.record(fact, &[got.decision])?;
+            origins.record(run, fact, &[got.decision])?;
         }
         Ok(())
     }

@@ -2,15 +2,21 @@
 
 use crate::experiments::public_goods::experiment::PublicGoods;
 use crate::experiments::public_goods::facts::Fact;
+use crate::experiments::public_goods::origins::Origins;
 use crate::experiments::public_goods::rules::Rules;
 use crate::experiments::public_goods::state::Played;
 use crate::run::{Run, Stop};
 
 impl PublicGoods {
     /// What the round earned everybody who contributed to it.
-    pub(in super::super) fn settle(&self, run: &mut Run<Self>, round: u32) -> Result<(), Stop> {
+    pub(in super::super) fn settle(
+        &self,
+        run: &mut Run<Self>,
+        origins: &mut Origins,
+        round: u32,
+    ) -> Result<(), Stop> {
         let facts = settled(&self.rules, run.state(), round);
-        facts.into_iter().try_for_each(|fact| run.record(fact, &[]))
+        facts.into_iter().try_for_each(|fact| origins.record(run, fact, &[]))
     }
 }
 

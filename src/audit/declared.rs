@@ -1,0 +1,157 @@
+//! What prompts were made from, as their experiment declared it: from the audited prompt back to the first.
+//!
+//! A declaration is part of the chain and was compared by every replay, so it is shown as it is, and nothing
+//! is added to it: not what looks alike, not what is near.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+use super::chain::Link;
+use super::origin::{Events, Origin, request_of};
+use crate::event::Event;
+use crate::id::{CallPath, Sample, Seq};
+use crate::log::LogError;
+
+/// How many prompts are followed, so that an audit of a society does not show the whole society.
+const MOST: usize = 4096;
+
+/// What the audited prompt was made from, and what is behind that.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Declared {
+    /// The run does not keep it: it was recorded in an earlier format, or its answers came from elsewhere.
+    NotKept,
+    /// It does.
+    Kept {
+        /// The audited prompt, then the earlier ones that it was made from everything of, then those behind.
+        prompts: Vec<MadeFrom>,
+        /// Whether these are all. If not, audit the call of a later one to go on from there.
+        complete: bool,
+    },
+}
+
+/// A prompt and what it was made from.
+#[derive(Debug, Clone, PartialEq)]
+pub struct MadeFrom {
+    /// The call.
+    pub call: CallPath,
+    /// The sample.
+    pub sample: Sample,
+    /// The question.
+    pub question: Link<()>,
+    /// What it has to do with the audited prompt.
+    pub part: Part,
+    /// What was declared, in the order of the log; nothing if the prompt was made from nothing that
+    /// happened in the run.
+    pub from: Vec<Origin>,
+}
+
+/// What a prompt has to do with the audited one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Part {
+    /// It is the audited one.
+    Itself,
+    /// The audited one was made from all that this one was made from.
+    Within,
+    /// Its answer, or a fact that follows from that, is behind the audited one.
+    Behind,
+}
+
+impl Declared {
+    /// The answers and facts that the audited prompt itself was made from, earlier questions followed to
+    /// theirs, and the answers that caused these facts.
+    pub fn sources(&self) -> BTreeSet<Seq> {
+        let Declared::Kept { prompts, .. } = self else { return BTreeSet::new() };
+        let own = prompts.iter().filter(|made| made.part != Part::Behind);
+        own.flat_map(|made| made.from.iter().map(Origin::seq)).collect()
+    }
+}
+
+/// Follows the declarations of a question.
+pub(super) fn declared(events: &mut Events<'_>, question: Seq) -> Result<Declared, LogError> {
+    let mut search = Search {
+        events,
+        seen: BTreeSet::from([question]),
+        found: Vec::new(),
+        behind: BTreeSet::new(),
+    };
+    let complete = search.follow(BTreeSet::from([question]), Part::Itself)? && {
+        let behind = search.questions_behind()?;
+        search.follow(behind, Part::Behind)?
+    };
+    let mut prompts = search.found;
+    events.find_decisions(prompts.iter_mut().flat_map(|made| made.from.iter_mut()))?;
+    Ok(Declared::Kept { prompts, complete })
+}
+
+struct Search<'a, 'b> {
+    events: &'a mut Events<'b>,
+    /// Questions that are followed, or will be.
+    seen: BTreeSet<Seq>,
+    found: Vec<MadeFrom>,
+    /// Answers, and decisions that caused facts, whose questions are not looked up yet.
+    behind: BTreeSet<Seq>,
+}
+
+impl Search<'_, '_> {
+    /// Follows questions to those that they name, and of the latter on, if they are behind, to those behind them;
+    /// whether that was possible to the end.
+    fn follow(&mut self, from: BTreeSet<Seq>, mut part: Part) -> Result<bool, LogError> {
+        let mut rounds = VecDeque::from([from]);
+        while let Some(round) = rounds.pop_front() {
+            if round.is_empty() {
+                continue;
+            }
+            if self.found.len() + round.len() > MOST {
+                return Ok(false);
+            }
+            let questions = self.events.questions(&round)?;
+            let named: BTreeSet<Seq> =
+                questions.values().flat_map(|(_, sent)| sent.because.iter()).collect();
+            let origins = self.events.origins(&named)?;
+            let mut next = BTreeSet::new();
+            // The latest first: it is nearest to the audited one.
+            for (link, sent) in questions.into_values().rev() {
+                let from = sent.because.iter().filter_map(|seq| origins.get(&seq).cloned());
+                let from: Vec<Origin> = from.collect();
+                for origin in &from {
+                    match origin {
+                        Origin::Question { question, .. } => {
+                            // A damaged log might go in circles.
+                            if question.seq < link.seq && self.seen.insert(question.seq) {
+                                next.insert(question.seq);
+                            }
+                        }
+                        Origin::Decision { answer, .. } => drop(self.behind.insert(answer.seq)),
+                        Origin::Fact { causes, .. } => self.behind.extend(causes),
+                        Origin::Other { .. } => {}
+                    }
+                }
+                let (call, sample) = (sent.call, sent.sample);
+                self.found.push(MadeFrom { call, sample, question: link, part, from });
+            }
+            if part == Part::Behind {
+                next.extend(self.questions_behind()?);
+            } else {
+                part = Part::Within;
+            }
+            rounds.push_back(next);
+        }
+        Ok(true)
+    }
+
+    /// The questions of the answers behind what was found.
+    fn questions_behind(&mut self) -> Result<BTreeSet<Seq>, LogError> {
+        let wanted = std::mem::take(&mut self.behind);
+        let found = self.events.at(&wanted)?;
+        let decided = found.values().filter_map(|(_, event)| match event {
+            Event::DecisionMade(made) => Some(made.response),
+            _ => None,
+        });
+        let decided: BTreeSet<Seq> = decided.collect();
+        let answers = self.events.at(&decided)?;
+        let all: BTreeMap<Seq, _> = found.into_iter().chain(answers).collect();
+        let questions: BTreeSet<Seq> =
+            all.values().filter_map(|(_, event)| request_of(event)).collect();
+        let seen = &mut self.seen;
+        Ok(questions.into_iter().filter(|question| seen.insert(*question)).collect())
+    }
+}

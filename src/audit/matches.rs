@@ -1,0 +1,259 @@
+//! Texts of the run that stand in a prompt, word for word.
+//!
+//! That proves nothing: two people may say the same, and a model may repeat its instructions. So a match is
+//! shown apart from what was declared, with how rare its text is, and what is common is not shown at all: a
+//! text shorter than [`LONG`], one that several answers have, one that stands in the settings or templates, or in
+//! a prompt that was asked before anybody had said it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value;
+
+use super::origin::{Events, Origin, damaged, request_of};
+use crate::event::{Event, StoredEvent};
+use crate::id::{PromptHash, Seq};
+use crate::log::{LogError, TextKeys, each_event_at};
+use crate::lookup::LookupSet;
+use crate::prompt::Request;
+
+/// Shorter texts say nothing of where they come from.
+const LONG: usize = 32;
+
+/// So many answers may have a text before it is common.
+const FEW: usize = 3;
+
+/// How many other prompts are looked at, spread over the run.
+const SAMPLE: u64 = 64;
+
+/// How many matches are shown, those first that stand first in the prompt.
+const MOST: usize = 200;
+
+/// A text of an answer or a fact that stands in the audited prompt.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Match {
+    /// The message, from 0.
+    pub message: usize,
+    /// The message's role.
+    pub role: String,
+    /// The text.
+    pub text: String,
+    /// The answers that have it; if none has, the facts. All of them, which are few.
+    pub origins: Vec<Origin>,
+    /// Whether one of them was declared as a source of this prompt.
+    pub declared: bool,
+    /// Of how many answers and facts of the run.
+    pub of: u64,
+    /// In how many other prompts it stands, too.
+    pub prompts: u64,
+    /// Of so many that were looked at.
+    pub looked_at: u64,
+}
+
+/// Who has a text.
+#[derive(Default)]
+struct Sources {
+    at: (usize, usize),
+    answers: BTreeSet<Seq>,
+    facts: BTreeSet<Seq>,
+}
+
+impl Sources {
+    /// Those that count: a fact that repeats an answer is no source of its own.
+    fn counting(&self) -> &BTreeSet<Seq> {
+        if self.answers.is_empty() { &self.facts } else { &self.answers }
+    }
+}
+
+/// The texts of the run that stand in a prompt; `declared` are the sources that were declared.
+pub(super) fn matches(
+    events: &mut Events<'_>,
+    (question, request): (Seq, &Request),
+    declared: &BTreeSet<Seq>,
+) -> Result<Vec<Match>, LogError> {
+    let prompt = Prompt::new(request);
+    let mut found: Vec<(String, Sources)> = texts(events, &prompt)?.into_iter().collect();
+    // What was said later, or is common, is no source.
+    found.retain(|(_, sources)| {
+        let counting = sources.counting();
+        counting.len() <= FEW && counting.first().is_some_and(|first| *first < question)
+    });
+    found.sort_by_key(|(text, sources)| (sources.at, std::cmp::Reverse(text.len())));
+    found.truncate(MOST);
+    if found.is_empty() {
+        return Ok(Vec::new());
+    }
+    let settings = settings(events)?;
+    found.retain(|(text, _)| !settings.iter().any(|setting| setting.contains(text.as_str())));
+    let census = events.index.census(events.reader)?;
+    let count = |kind: &str| census.events.get(kind).copied().unwrap_or_default();
+    let of = count("ResponseReceived") + count("AnswerReused") + count("Occurred");
+    let others = others(events, question, &found)?;
+    let mut all = Vec::new();
+    for (text, sources) in found {
+        let mut places = sources.counting().clone();
+        places.retain(|seq| *seq < question);
+        let Some(first) = places.first().copied() else { continue };
+        let having = others.iter().filter(|other| other.prompt.has(&text));
+        let having: Vec<&Other> = having.collect();
+        // It stood in a prompt before anybody had said it.
+        if having.iter().any(|other| other.seq < first) {
+            continue;
+        }
+        let prompts = having.iter().filter(|other| other.is_sample).count() as u64;
+        let looked_at = others.iter().filter(|other| other.is_sample).count() as u64;
+        let mut origins: Vec<Origin> = events.origins(&places)?.into_values().collect();
+        events.find_decisions(origins.iter_mut())?;
+        let declared = sources.answers.iter().chain(&sources.facts).any(|s| declared.contains(s));
+        let (message, _) = sources.at;
+        let role = prompt.role(message).to_owned();
+        all.push(Match { message, role, text, origins, declared, of, prompts, looked_at });
+    }
+    Ok(all)
+}
+
+/// Every long text of the run that stands in a prompt, and who has it.
+fn texts(events: &mut Events<'_>, prompt: &Prompt) -> Result<BTreeMap<String, Sources>, LogError> {
+    let mut keys = TextKeys::default();
+    prompt.messages.iter().for_each(|(_, text)| keys.within(text));
+    let places = events.index.texts(events.reader, &keys)?;
+    let mut found: BTreeMap<String, Sources> = BTreeMap::new();
+    each_event_at::<LogError>(events.reader, events.run, &places, |stored| {
+        let event = stored.event().map_err(damaged)?;
+        for text in texts_of(&event) {
+            if text.len() < LONG {
+                continue;
+            }
+            let Some(at) = prompt.find(&text) else { continue };
+            let sources = found.entry(text).or_default();
+            sources.at = at;
+            let (of_its_kind, seq) = match &event {
+                Event::Occurred(_) => (&mut sources.facts, stored.seq),
+                Event::DecisionMade(made) => (&mut sources.answers, made.response),
+                _ => (&mut sources.answers, stored.seq),
+            };
+            // One more than a few is as good as any number.
+            if of_its_kind.len() <= FEW {
+                of_its_kind.insert(seq);
+            }
+        }
+        Ok(())
+    })?;
+    Ok(found)
+}
+
+/// The texts of an event that a prompt may have been made from.
+fn texts_of(event: &Event) -> Vec<String> {
+    match event {
+        Event::ResponseReceived(answer) => vec![answer.content.text().trim().to_owned()],
+        Event::AnswerReused(answer) => vec![answer.content.text().trim().to_owned()],
+        Event::DecisionMade(made) => strings(&made.details.value),
+        Event::Occurred(occurred) => strings(&occurred.fact),
+        _ => Vec::new(),
+    }
+}
+
+/// Every text of the run's settings that is long enough to hold one.
+fn settings(events: &mut Events<'_>) -> Result<Vec<String>, LogError> {
+    let first = events.reader.events(events.run, Seq(0), 1)?.pop();
+    let first = first.map(|first| first.event()).transpose().map_err(damaged)?;
+    let Some(Event::RunStarted(started)) = first else { return Ok(Vec::new()) };
+    let mut texts = strings(&started.settings);
+    texts.retain(|text| text.len() >= LONG);
+    Ok(texts)
+}
+
+/// Another prompt of the run.
+struct Other {
+    seq: Seq,
+    /// Whether it is one of those spread over the run.
+    is_sample: bool,
+    prompt: Prompt,
+}
+
+/// Other prompts of the run: some spread over it, and those whose answers have a text, which may just have
+/// repeated it.
+fn others(
+    events: &mut Events<'_>,
+    question: Seq,
+    found: &[(String, Sources)],
+) -> Result<Vec<Other>, LogError> {
+    let mut wanted: BTreeMap<Seq, (PromptHash, bool)> = BTreeMap::new();
+    let answers: BTreeSet<Seq> = found.iter().flat_map(|(_, s)| &s.answers).copied().collect();
+    let answers = events.at(&answers)?;
+    let asked = answers.values().filter_map(|(_, event)| request_of(event)).collect();
+    for (seq, (_, sent)) in events.questions(&asked)? {
+        wanted.insert(seq, (sent.prompt, false));
+    }
+    let end = events.index.end().0;
+    for n in 0..SAMPLE {
+        let from = Seq(end.saturating_mul(n) / SAMPLE);
+        let near = events.reader.events(events.run, from, 8)?;
+        let asked = |event: &StoredEvent| event.is_request() && event.seq != question;
+        if let Some((seq, hash)) =
+            near.into_iter().find(asked).and_then(|event| Some((event.seq, event.prompt?)))
+        {
+            wanted.insert(seq, (hash, true));
+        }
+    }
+    wanted.remove(&question);
+    let mut others = Vec::new();
+    for (seq, (hash, is_sample)) in wanted {
+        let request = events.reader.request(hash)?;
+        others.extend(request.map(|r| Other { seq, is_sample, prompt: Prompt::new(&r) }));
+    }
+    Ok(others)
+}
+
+/// The messages of a request, made to be searched for many texts.
+struct Prompt {
+    /// Role and text.
+    messages: Vec<(String, String)>,
+    /// Every run of [`START`] bytes that is in some message.
+    starts: LookupSet<[u8; START]>,
+}
+
+/// Bytes by which a place is looked up.
+const START: usize = 16;
+
+impl Prompt {
+    fn new(request: &Request) -> Self {
+        let messages = request.messages();
+        let mut starts = LookupSet::default();
+        for (_, text) in &messages {
+            for window in text.as_bytes().windows(START) {
+                let mut start = [0; START];
+                start.copy_from_slice(window);
+                starts.insert(start);
+            }
+        }
+        Prompt { messages, starts }
+    }
+
+    fn role(&self, message: usize) -> &str {
+        self.messages.get(message).map_or("", |(role, _)| role)
+    }
+
+    /// The first message and byte where a text stands.
+    fn find(&self, text: &str) -> Option<(usize, usize)> {
+        let start = text.as_bytes().first_chunk::<START>()?;
+        if !self.starts.contains(start) {
+            return None;
+        }
+        let places = self.messages.iter().enumerate();
+        places.filter_map(|(number, (_, message))| Some((number, message.find(text)?))).next()
+    }
+
+    fn has(&self, text: &str) -> bool {
+        self.find(text).is_some()
+    }
+}
+
+/// Every text in a value.
+fn strings(value: &Value) -> Vec<String> {
+    match value {
+        Value::String(text) => vec![text.clone()],
+        Value::Array(items) => items.iter().flat_map(strings).collect(),
+        Value::Object(map) => map.values().flat_map(strings).collect(),
+        Value::Null | Value::Bool(_) | Value::Number(_) => Vec::new(),
+    }
+}

@@ -1,0 +1,155 @@
+//! What a prompt was made from, as an experiment declares it.
+
+use std::cell::Cell;
+use std::rc::Rc;
+
+use super::question::DecisionRef;
+use super::stop::Stop;
+use crate::event::Because;
+use crate::id::Seq;
+
+/// Something a prompt was made from, for [`Question::because`](super::Question::because): a decision, a fact,
+/// or all that an earlier question's prompt was made from.
+#[derive(Debug, Clone)]
+pub struct Source(Kind);
+
+#[derive(Debug, Clone)]
+enum Kind {
+    /// In the log already. A decision is named by its answer, which is in the log before anybody sees it: in a
+    /// dialogue among others, the decision itself is logged only when its turn has come.
+    Logged(Seq),
+    Fact(FactRef),
+}
+
+/// A fact, as a source of later prompts.
+#[derive(Debug, Clone)]
+pub struct FactRef(Fact);
+
+#[derive(Debug, Clone)]
+enum Fact {
+    Logged(Seq),
+    /// Of a dialogue: its place, and whether any of the dialogues is still under way.
+    OfDialogue(Rc<Cell<Seq>>, Rc<Cell<bool>>),
+}
+
+/// An earlier question, as a source of later prompts: all that its own prompt was made from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct QuestionRef(pub(super) Seq);
+
+impl FactRef {
+    /// A fact that is in the log.
+    pub(super) fn logged(seq: Seq) -> Self {
+        FactRef(Fact::Logged(seq))
+    }
+
+    /// A fact of a dialogue, which is logged when its turn has come.
+    pub(super) fn of_dialogue(under_way: &Rc<Cell<bool>>) -> Self {
+        FactRef(Fact::OfDialogue(Rc::default(), under_way.clone()))
+    }
+
+    pub(super) fn set(&self, seq: Seq) {
+        if let FactRef(Fact::OfDialogue(place, _)) = self {
+            place.set(seq);
+        }
+    }
+}
+
+impl Source {
+    /// The place in the log. Whether it has one must not depend on which dialogue was faster, so no fact of a
+    /// dialogue has one before all dialogues have ended.
+    fn seq(&self) -> Result<Seq, Stop> {
+        match &self.0 {
+            Kind::Logged(seq) | Kind::Fact(FactRef(Fact::Logged(seq))) => Ok(*seq),
+            Kind::Fact(FactRef(Fact::OfDialogue(seq, under_way))) if !under_way.get() => {
+                Ok(seq.get())
+            }
+            Kind::Fact(FactRef(Fact::OfDialogue(..))) => Err(Stop::Invalid {
+                what: "source of a prompt",
+                reason:
+                    "a fact of `converse_all` has its place in the log when all dialogues have \
+                         ended: until then, name the decisions that caused it"
+                        .to_owned(),
+            }),
+        }
+    }
+}
+
+/// What the prompts of somebody are made from who is asked again and again: all that the last one was made from, and
+/// what has been added since. So each question names what is new, however long that has gone on.
+#[derive(Debug, Clone, Default)]
+pub struct SoFar(Vec<Source>);
+
+impl<S: Into<Source>> FromIterator<S> for SoFar {
+    fn from_iter<I: IntoIterator<Item = S>>(sources: I) -> Self {
+        SoFar(sources.into_iter().map(Into::into).collect())
+    }
+}
+
+impl SoFar {
+    /// Adds what prompts are made from, from now on.
+    pub fn add(&mut self, source: impl Into<Source>) {
+        self.0.push(source.into());
+    }
+
+    /// A prompt was made from all of this, and answered: from now on it stands for that.
+    pub fn asked(&mut self, decision: &DecisionRef) {
+        self.0 = vec![decision.question().into()];
+    }
+
+    /// What a prompt is made from now.
+    pub fn sources(&self) -> &[Source] {
+        &self.0
+    }
+}
+
+/// The places of some sources.
+pub(super) fn places(sources: &[Source]) -> Result<Because, Stop> {
+    if sources.is_empty() {
+        return Ok(Because::default());
+    }
+    let seqs = sources.iter().map(Source::seq).collect::<Result<Vec<_>, _>>()?;
+    // A rehearsal logs nothing, and 0 is what it calls a fact that was never recorded.
+    Ok(Because::of(seqs.into_iter().filter(|seq| *seq > Seq(0))))
+}
+
+impl From<&DecisionRef> for Source {
+    fn from(decision: &DecisionRef) -> Self {
+        Source(Kind::Logged(decision.answer()))
+    }
+}
+
+impl From<DecisionRef> for Source {
+    fn from(decision: DecisionRef) -> Self {
+        Source::from(&decision)
+    }
+}
+
+impl From<&FactRef> for Source {
+    fn from(fact: &FactRef) -> Self {
+        Source(Kind::Fact(fact.clone()))
+    }
+}
+
+impl From<FactRef> for Source {
+    fn from(fact: FactRef) -> Self {
+        Source(Kind::Fact(fact))
+    }
+}
+
+impl From<&QuestionRef> for Source {
+    fn from(question: &QuestionRef) -> Self {
+        Source(Kind::Logged(question.0))
+    }
+}
+
+impl From<QuestionRef> for Source {
+    fn from(question: QuestionRef) -> Self {
+        Source::from(&question)
+    }
+}
+
+impl From<&Source> for Source {
+    fn from(source: &Source) -> Self {
+        source.clone()
+    }
+}

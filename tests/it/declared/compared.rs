@@ -1,0 +1,290 @@
+//! Declarations are compared by address, in replays and resumptions; forks have their own; they cost little.
+
+use retold::audit::Declared;
+use retold::event::{Because, Event};
+use retold::id::{CallPath, RunId, Seq};
+use retold::run::{
+    Experiment, Finish, Mode, Parent, Report, Run, Setup, SoFar, Stop, Talk, execute,
+};
+use serde_json::json;
+
+use super::{audited, sources};
+use crate::support::logs::{Folder, assert_sound, facts};
+use crate::support::mixed::{Fact, chat, fact, number};
+use crate::support::oracle::Oracle;
+use crate::support::trial::{Trial, stop_of};
+
+/// Three votes, of which the last knows of the others.
+#[derive(Clone, Default)]
+struct Votes {
+    /// How the last vote is asked: with one source fewer, another one, or one more; with nothing at all.
+    change: &'static str,
+    /// Whether somebody is asked first, so that all places in the log are others.
+    late: bool,
+}
+
+impl Experiment for Votes {
+    type Event = Fact;
+    type State = ();
+
+    fn apply(_: &mut (), _: &Fact) {}
+
+    async fn run(&self, run: &mut Run<Self>) -> Result<(), Stop> {
+        if self.late {
+            let _ = run.ask(number("early", chat("Are you there?"))).await?;
+        }
+        let Ok(first) = run.ask(number("vote/1", chat("One?"))).await? else { return Ok(()) };
+        let counted = run.record_ref(fact("counted", 1), &[first.decision.clone()])?;
+        let second = number("vote/2", chat("Two?")).because([&first.decision]);
+        let Ok(second) = run.ask(second).await? else { return Ok(()) };
+        let third = number("vote/3", chat("Three?"));
+        let third = match self.change {
+            "fewer" => third.because([second.decision.question()]),
+            "other" => third.because([&first.decision]).because([&counted]),
+            "more" => third
+                .because([second.decision.question()])
+                .because([&counted])
+                .because([&first.decision, &second.decision]),
+            "nothing" => third,
+            // In whatever order, and named twice or once.
+            "order" => third
+                .because([&counted])
+                .because([second.decision.question(), second.decision.question()]),
+            _ => third.because([second.decision.question()]).because([&counted]),
+        };
+        let _ = run.ask(third).await?;
+        Ok(())
+    }
+
+    fn report(&self, (): &()) -> Report {
+        Report::default()
+    }
+}
+
+#[tokio::test]
+async fn a_changed_declaration_is_a_difference_of_its_own_kind() {
+    let trial = Trial::in_memory(Oracle::prompt());
+    trial.record(&Votes::default()).await;
+    trial.replay(&Votes { change: "order", late: false }).await;
+    let mut all = String::new();
+    for change in ["fewer", "other", "more", "nothing"] {
+        let votes = Votes { change, late: false };
+        let mut said = Vec::new();
+        for mode in [Mode::Replay, Mode::Resume] {
+            let Stop::Diverged(divergence) = stop_of(trial.go(mode, &votes).await) else {
+                panic!("{change}")
+            };
+            said.push(divergence.to_string());
+        }
+        assert_eq!(said[0], said[1], "a finished run that is resumed is a replay");
+        all.push_str(&format!("{change}: {}", said[0]));
+    }
+    insta::assert_snapshot!("declared_differences", all);
+}
+
+#[tokio::test]
+async fn what_was_recorded_without_is_compared_without_and_goes_on_without() {
+    let folder = Folder::new();
+    std::fs::copy(crate::support::cases::fixtures("logs/format-1.1.db"), folder.path()).unwrap();
+    let trial = Trial::new(&folder.log(), 77, Oracle::prompt());
+    trial.record(&Votes::default()).await;
+    for change in ["", "fewer", "other", "more", "nothing"] {
+        trial.replay(&Votes { change, late: false }).await;
+    }
+    assert_eq!(audited(&trial.log, trial.run, "vote/3").declared, Declared::NotKept);
+    let questions = facts(&trial.log, trial.run).into_iter();
+    let declared = questions.filter(|event| match event {
+        Event::RequestSent(sent) => !sent.because.is_empty(),
+        Event::RunStarted(started) => started.declares,
+        _ => false,
+    });
+    assert_eq!(declared.count(), 0);
+}
+
+#[tokio::test]
+async fn a_resumed_run_declares_as_one_that_was_never_stopped() {
+    let whole = Trial::in_memory(Oracle::prompt());
+    whole.record(&Votes::default()).await;
+    let length =
+        usize::try_from(whole.log.reader().unwrap().runs().unwrap()[0].head.seq.0).unwrap();
+    let due = sources(&audited(&whole.log, whole.run, "vote/3"));
+    for most in 1..length {
+        let log = crate::support::trial::memory();
+        let cut = Trial { log, ..whole.with_model(Oracle::prompt()) };
+        crate::support::logs::copy(&whole.log, &cut.log, cut.run, most);
+        let ended = cut.go(Mode::Resume, &Votes::default()).await;
+        assert!(matches!(ended.finish, Finish::Finished), "{most}: {:?}", ended.finish);
+        assert_eq!(sources(&audited(&cut.log, cut.run, "vote/3")), due, "{most}");
+        cut.replay(&Votes::default()).await;
+        assert_sound(&cut.log);
+    }
+}
+
+#[tokio::test]
+async fn a_fork_names_its_own_events() {
+    let trial = Trial::in_memory(Oracle::prompt());
+    trial.record(&Votes::default()).await;
+    let due = sources(&audited(&trial.log, trial.run, "vote/3"));
+    let fork = RunId([2; 8]);
+    let mut settings = json!({});
+    Parent { run: trial.run, before: None, retry_failed: false }.name_in(&mut settings);
+    let votes = Votes { late: true, ..Votes::default() };
+    let setup =
+        Setup::record(&trial.log, fork, "test", Oracle::prompt()).seed(7).settings(settings);
+    let ended = execute(&votes, setup).await.unwrap();
+    assert!(matches!(ended.finish, Finish::Finished), "{:?}", ended.finish);
+    assert_eq!(sources(&audited(&trial.log, fork, "vote/3")), due, "by address they are the same");
+    let seqs = |run| match audited(&trial.log, run, "vote/3").declared {
+        Declared::Kept { prompts, .. } => {
+            prompts[0].from.iter().map(retold::audit::Origin::seq).collect::<Vec<_>>()
+        }
+        Declared::NotKept => panic!(),
+    };
+    assert_ne!(seqs(trial.run), seqs(fork), "and by place they are not");
+    let replayed = execute(&votes, Setup::replay(&trial.log, fork).unwrap()).await.unwrap();
+    assert!(matches!(replayed.finish, Finish::Finished), "{:?}", replayed.finish);
+    assert_sound(&trial.log);
+}
+
+/// A dialogue of short turns.
+struct Long(u64);
+
+impl Experiment for Long {
+    type Event = Fact;
+    type State = ();
+
+    fn apply(_: &mut (), _: &Fact) {}
+
+    async fn run(&self, run: &mut Run<Self>) -> Result<(), Stop> {
+        let mut so_far = SoFar::default();
+        for turn in 1..=self.0 {
+            let question = number(&format!("turn/{turn}"), chat(format!("Turn {turn}?")));
+            let Ok(answer) = run.ask(question.because(so_far.sources())).await? else { break };
+            so_far.asked(&answer.decision);
+            so_far.add(&answer.decision);
+        }
+        Ok(())
+    }
+
+    fn report(&self, (): &()) -> Report {
+        Report::default()
+    }
+}
+
+#[tokio::test]
+async fn a_dialogue_of_a_thousand_turns_declares_as_much_in_the_last_as_in_the_second() {
+    let trial = Trial::in_memory(Oracle::prompt());
+    trial.record(&Long(1000)).await;
+    let mut reader = trial.log.reader().unwrap();
+    let stored = crate::support::logs::events(reader.as_mut(), trial.run);
+    let bodies: Vec<usize> =
+        stored.iter().filter(|e| e.kind == "RequestSent").map(|e| e.body.len()).collect();
+    assert_eq!(bodies.len(), 1000);
+    // `{"because":[[2995,2996]]}`: a question and its answer.
+    assert!(bodies[1..].iter().all(|length| *length <= 25), "{:?}", bodies.iter().max());
+    let audit = audited(&trial.log, trial.run, "turn/1000");
+    let due: Vec<String> = (1..1000).map(|turn| format!("turn/{turn}#0")).collect();
+    assert!(sources(&audit).into_iter().eq({
+        let mut due = due;
+        due.sort_unstable();
+        due
+    }));
+    let Declared::Kept { prompts, complete } = audit.declared else { panic!() };
+    assert!(complete && prompts.iter().all(|made| made.from.len() <= 2));
+    trial.replay(&Long(1000)).await;
+}
+
+/// Two dialogues whose questions name a fact, or the decision that caused it.
+struct Together {
+    fact: bool,
+}
+
+impl Experiment for Together {
+    type Event = Fact;
+    type State = ();
+
+    fn apply(_: &mut (), _: &Fact) {}
+
+    async fn run(&self, run: &mut Run<Self>) -> Result<(), Stop> {
+        let talk = async |talk: &mut Talk<Self>, n: u32| {
+            let Ok(answer) = talk.ask(number(&format!("a/{n}"), chat("?"))).await? else {
+                return Ok(None);
+            };
+            let said = talk.record_ref(fact("said", n.into()), &[answer.decision.clone()]);
+            let next = number(&format!("b/{n}"), chat("!"));
+            let next = match self.fact {
+                true => next.because([&said]),
+                false => next.because([&answer.decision]),
+            };
+            drop(talk.ask(next).await?);
+            Ok(Some(said))
+        };
+        let said = run.converse_all(0..2, talk).await?;
+        let last = number("last", chat("And?")).because(said.into_iter().flatten());
+        drop(run.ask(last).await?);
+        Ok(())
+    }
+
+    fn report(&self, (): &()) -> Report {
+        Report::default()
+    }
+}
+
+#[tokio::test]
+async fn a_fact_of_a_dialogue_is_named_after_all_dialogues_and_its_causes_within() {
+    let trial = Trial::in_memory(Oracle::prompt());
+    trial.record(&Together { fact: false }).await;
+    let audit = audited(&trial.log, trial.run, "last");
+    let due = ["{\"n\":0,\"what\":\"said\"}", "{\"n\":1,\"what\":\"said\"}"];
+    assert!(sources(&audit).into_iter().eq(due));
+    assert!(sources(&audited(&trial.log, trial.run, "b/1")).into_iter().eq(["a/1#0"]));
+    trial.replay(&Together { fact: false }).await;
+    // In the first dialogue as in the others, though its facts are logged at once.
+    let trial = Trial::in_memory(Oracle::prompt());
+    let stop = stop_of(trial.go(Mode::Record, &Together { fact: true }).await);
+    assert_eq!(
+        stop.to_string(),
+        "the experiment made an invalid source of a prompt: a fact of `converse_all` has its place in the log when all dialogues \
+         have ended: until then, name the decisions that caused it"
+    );
+}
+
+#[tokio::test]
+async fn a_question_of_a_log_may_name_anything_and_an_audit_ends() {
+    use retold::event::{NewEvent, RequestSent, RunStarted};
+    use retold::id::Time;
+    use retold::log::{Append, Head};
+    let trial = Trial::in_memory(Oracle::prompt());
+    let started = Event::RunStarted(RunStarted {
+        experiment: "none".to_owned(),
+        seed: 0,
+        settings: json!({}),
+        model: json!({}),
+        program: "a stranger".to_owned(),
+        declares: true,
+    });
+    let asked = |n: u64| {
+        let request = chat("What?");
+        // All that was ever asked, and the beginning of the run.
+        let because = Because::of((1..=n).map(Seq));
+        let call = CallPath::new(format!("q/{n}")).unwrap();
+        let sent = RequestSent { call, sample: 0, prompt: request.hash(), because };
+        NewEvent::from_event(&Event::RequestSent(sent), Time(0), Some(request)).unwrap()
+    };
+    let first = NewEvent::from_event(&started, Time(0), None).unwrap();
+    let rows = std::iter::once(first).chain((1..=200).map(asked));
+    let append = [Append::new(trial.run, Head::START, rows)];
+    trial.log.backend().committer().unwrap().commit(&append).unwrap();
+    let audit = audited(&trial.log, trial.run, "q/200");
+    let Declared::Kept { prompts, complete } = &audit.declared else { panic!() };
+    assert_eq!((prompts.len(), *complete), (200, true));
+    assert_sound(&trial.log);
+    // What is no earlier event is damage.
+    let later = NewEvent { body: r#"{"because":[900]}"#.into(), ..asked(201) };
+    let head = trial.log.reader().unwrap().runs().unwrap()[0].head;
+    let append = [Append::new(trial.run, head, [later])];
+    trial.log.backend().committer().unwrap().commit(&append).unwrap();
+    let problems = crate::support::logs::problems(trial.log.reader().unwrap().as_mut());
+    assert_eq!(problems.len(), 1);
+    assert_eq!(problems[0].what, "what its prompt was made from is not a list of earlier events");
+}
