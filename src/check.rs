@@ -1,29 +1,27 @@
-//! Re-parses recorded answers: which decisions would another parser version make differently?
+//! Decides again about recorded answers: which decisions would another parser, or another version, make differently?
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use serde_json::Value;
 
-use crate::content::Content;
-use crate::event::{AnswerReused, DecisionDetails, DecisionMade, Event, ResponseReceived};
+use crate::decide::{
+    Again, AgainError, Asked, Choice, DecideError, Decided, Decider, Left, Redecided, Registered,
+    each_decision,
+};
+use crate::event::DecisionDetails;
 use crate::id::{CallPath, RunId, Sample, Seq};
 use crate::log::{LogError, Reader};
-use crate::lookup::LookupMap;
 use crate::model::Unreadable;
-use crate::parse::registry::{self, RegistryError};
-use crate::parse::{AnyParser, Parsed, ParserSpec};
+use crate::parse::{ParserSpec, registry};
 use crate::prompt::canonical;
 
 /// A check that could not be done.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, thiserror::Error)]
 pub enum CheckError {
-    /// The log could not be read.
+    /// The log could not be read, or nothing could be decided.
     #[error(transparent)]
-    Log(#[from] LogError),
-    /// A decision names a parser this program does not have, or the one asked for does not fit.
-    #[error(transparent)]
-    Parser(#[from] RegistryError),
+    Again(#[from] AgainError),
     /// The parser asked for made none of the decisions.
     #[error("parser {parser} decided nothing in run {run}: its decisions are of {made_by}")]
     NotInRun {
@@ -34,6 +32,12 @@ pub enum CheckError {
         /// The parsers that decided.
         made_by: String,
     },
+}
+
+impl From<LogError> for CheckError {
+    fn from(error: LogError) -> Self {
+        CheckError::Again(error.into())
+    }
 }
 
 /// A part of a decision that can change.
@@ -100,7 +104,21 @@ pub struct Change {
     pub to: Side,
 }
 
-/// What re-parsing a run found.
+/// A decision about an answer that had none.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct New {
+    /// The answer in the log.
+    pub seq: Seq,
+    /// Its call.
+    pub call: CallPath,
+    /// Its sample.
+    pub sample: Sample,
+    /// What was decided.
+    #[serde(flatten)]
+    pub decided: Decided,
+}
+
+/// What deciding again about a run found.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Checked {
     /// The run.
@@ -111,6 +129,11 @@ pub struct Checked {
     pub parser_to: Vec<String>,
     /// Decisions compared.
     pub decisions: u64,
+    /// The decisions about answers that had none.
+    pub new: Vec<New>,
+    /// The answers that were left alone.
+    #[serde(skip)]
+    pub left: Left,
     /// The decisions whose value changes.
     pub flipped: Vec<Change>,
     /// The decisions whose value stays, but whose method, reasoning or warnings change.
@@ -126,27 +149,31 @@ pub struct Checked {
     pub unfaithful: Vec<Seq>,
 }
 
-/// Re-parses the decisions of a run: with `target`, those of that parser, by that version; else each by
-/// the latest version of its own parser.
+/// Decides again about the answers of a run, and compares. `each` is given every decision that is made.
 ///
 /// # Errors
-/// [`CheckError`].
-pub fn check(
+/// [`CheckError`], or whatever `each` raises.
+pub fn check<E: From<CheckError>>(
     reader: &mut dyn Reader,
     run: RunId,
-    target: Option<(&'static str, u32)>,
-) -> Result<Checked, CheckError> {
+    choice: Choice<'_>,
+    mut each: impl FnMut(&mut dyn Reader, &Redecided) -> Result<(), E>,
+) -> Result<Checked, E> {
+    let named = match &choice.by {
+        Again::By(decider) => Some(decider.spec(&Value::Null).to_string()),
+        Again::Latest => None,
+    };
     let mut check = Check {
-        target,
-        questions: LookupMap::default(),
-        answers: LookupMap::default(),
-        parsers: BTreeMap::new(),
-        others: BTreeSet::new(),
+        recorded: BTreeMap::new(),
+        from: BTreeSet::new(),
+        to: BTreeSet::new(),
         checked: Checked {
             run,
             parser_from: Vec::new(),
             parser_to: Vec::new(),
             decisions: 0,
+            new: Vec::new(),
+            left: Left::default(),
             flipped: Vec::new(),
             altered: Vec::new(),
             changed: BTreeMap::new(),
@@ -155,134 +182,152 @@ pub fn check(
             unfaithful: Vec::new(),
         },
     };
-    let mut after = Seq(0);
-    loop {
-        let events = reader.events(run, after, 1024)?;
-        let Some(last) = events.last() else { break };
-        after = last.seq;
-        for stored in &events {
-            let corrupt = |what| LogError::Corrupt { run, seq: stored.seq, what };
-            check.event(stored.seq, stored.event().map_err(|e| corrupt(e.what))?)?;
-        }
-    }
-    let Check { mut checked, parsers, others, .. } = check;
-    if let Some((name, version)) = target
-        && parsers.is_empty()
-        && !others.is_empty()
+    let left = each_decision(reader, run, choice, |reader, made| {
+        each(reader, &made).map_err(Raised::Here)?;
+        check.compare(made).map_err(|e| Raised::Again(e.into()))
+    });
+    let left = left.map_err(|raised| match raised {
+        Raised::Here(e) => e,
+        Raised::Again(e) => CheckError::from(e).into(),
+    })?;
+    let Check { mut checked, from, to, .. } = check;
+    if let Some(parser) = named
+        && checked.decisions == 0
+        && checked.new.is_empty()
+        && !left.others.is_empty()
     {
-        let made_by = others.into_iter().collect::<Vec<_>>().join(", ");
-        return Err(CheckError::NotInRun { parser: format!("{name}@{version}"), run, made_by });
+        let made_by = left.others.into_iter().collect::<Vec<_>>().join(", ");
+        return Err(CheckError::NotInRun { parser, run, made_by }.into());
     }
-    checked.parser_from = names(parsers.values().map(|p| p.from.spec()));
-    checked.parser_to = names(parsers.values().map(|p| p.to.spec()));
+    checked.left = left;
+    checked.parser_from = from.into_iter().collect();
+    checked.parser_to = to.into_iter().collect();
     Ok(checked)
 }
 
-fn names<'a>(specs: impl Iterator<Item = &'a ParserSpec>) -> Vec<String> {
-    let mut names: Vec<String> = specs.map(ParserSpec::to_string).collect();
-    names.sort();
-    names.dedup();
-    names
+/// An error of deciding, or one of whoever is given the decisions.
+enum Raised<E> {
+    Again(AgainError),
+    Here(E),
 }
 
-/// A recorded parser and the one it is compared with.
-struct Pair {
-    from: Box<dyn AnyParser>,
-    to: Box<dyn AnyParser>,
-}
-
-/// An answer that waits for its decision.
-struct RecordedAnswer {
-    request: Seq,
-    content: Content,
-    /// Why it has no text, if that is because it could not be read.
-    unreadable: Option<String>,
+impl<E> From<AgainError> for Raised<E> {
+    fn from(error: AgainError) -> Self {
+        Raised::Again(error)
+    }
 }
 
 struct Check {
-    target: Option<(&'static str, u32)>,
-    questions: LookupMap<Seq, (CallPath, Sample)>,
-    answers: LookupMap<Seq, RecordedAnswer>,
-    /// By the text of the recorded parser.
-    parsers: BTreeMap<String, Pair>,
-    /// The parsers that decided and are not asked for.
-    others: BTreeSet<String>,
+    /// The parsers that decided, by `name@version`, if this program has them.
+    recorded: BTreeMap<String, Option<Registered>>,
+    from: BTreeSet<String>,
+    to: BTreeSet<String>,
     checked: Checked,
 }
 
 impl Check {
-    fn event(&mut self, seq: Seq, event: Event) -> Result<(), CheckError> {
-        match event {
-            Event::RequestSent(sent) => {
-                self.questions.insert(seq, (sent.call, sent.sample));
-            }
-            Event::ResponseReceived(r) => {
-                let unreadable = Unreadable::why(&r.content, &r.details.extra);
-                let ResponseReceived { request, content, .. } = r;
-                self.answers.insert(seq, RecordedAnswer { request, content, unreadable });
-            }
-            Event::AnswerReused(AnswerReused { request, content, unreadable, .. }) => {
-                self.answers.insert(seq, RecordedAnswer { request, content, unreadable });
-            }
-            Event::DecisionMade(made) => {
-                let run = self.checked.run;
-                let missing = || LogError::Corrupt {
-                    run,
-                    seq,
-                    what: "it decides on an answer that is not there".to_owned(),
-                };
-                let answer = self.answers.remove(&made.response).ok_or_else(missing)?;
-                let (call, sample) = self.questions.remove(&answer.request).ok_or_else(missing)?;
-                let key = made.by.parser.to_string();
-                if !self.parsers.contains_key(&key) {
-                    let spec = self.spec(seq, &made.by.parser)?;
-                    if self.target.is_some_and(|(name, _)| name != spec.name) {
-                        self.others.insert(spec.to_string());
-                        return Ok(());
-                    }
-                    let pair = self.pair(&spec)?;
-                    self.parsers.insert(key.clone(), pair);
-                }
-                let Some(pair) = self.parsers.get(&key) else { return Ok(()) };
-                compare(&mut self.checked, pair, (seq, call, sample), made, &answer);
-            }
-            _ => {}
+    fn compare(&mut self, made: Redecided) -> Result<(), DecideError> {
+        let Redecided { answer, recorded, by, now } = made;
+        self.to.insert(by.to_string());
+        let checked = &mut self.checked;
+        let count = |methods: &mut BTreeMap<String, BTreeMap<String, u64>>, from: &str| {
+            let methods = methods.entry(from.to_owned()).or_default();
+            *methods.entry(now.method.clone()).or_default() += 1;
+        };
+        if let Some(verdict) = now.verdict {
+            checked.verdicts.entry(verdict).or_default().1 += 1;
         }
+        let (seq, call, sample) = (answer.seq, answer.call.clone(), answer.sample);
+        let (Some((at, decision)), Some(spec)) = (answer.decision, recorded) else {
+            count(&mut checked.by_method, NO_DECISION);
+            checked.new.push(New { seq, call, sample, decided: now });
+            return Ok(());
+        };
+        let DecisionDetails { reasoning, value, warnings } = decision.details;
+        let method = decision.by.method;
+        count(&mut checked.by_method, &method);
+        let mut from = Side { method, value, reasoning, warnings, verdict: None };
+        let mut to = Side::from(now);
+        // What the recorded parser makes of it today; nobody knows that of a parser that this program has not.
+        let again = match spec == by {
+            true => Some(to.clone()),
+            false => {
+                self.recorded(&spec, &call, sample, answer.content.text())?.map(|mut again| {
+                    if let Some(reason) = &answer.unreadable {
+                        again.warnings.insert(0, Unreadable::warning(reason));
+                    }
+                    Side::from(again)
+                })
+            }
+        };
+        self.from.insert(spec.to_string());
+        let checked = &mut self.checked;
+        if let Some(again) = again {
+            if !differing(&from, &again).is_empty() {
+                checked.unfaithful.push(at);
+            }
+            from.verdict = again.verdict;
+        }
+        if let Some(verdict) = from.verdict {
+            checked.verdicts.entry(verdict).or_default().0 += 1;
+        }
+        checked.decisions += 1;
+        let parts = differing(&from, &to);
+        if parts.is_empty() {
+            return Ok(());
+        }
+        for side in [&mut from, &mut to] {
+            // Long texts that are the same on both sides are not kept twice for every decision.
+            side.reasoning = side.reasoning.take().filter(|_| parts.contains(&Part::Reasoning));
+            side.warnings.retain(|_| parts.contains(&Part::Warnings));
+        }
+        for part in &parts {
+            *checked.changed.entry(*part).or_default() += 1;
+        }
+        let list = match parts.contains(&Part::Value) {
+            true => &mut checked.flipped,
+            false => &mut checked.altered,
+        };
+        list.push(Change { seq: at, call, sample, parts, from, to });
         Ok(())
     }
 
-    fn spec(&self, seq: Seq, parser: &Value) -> Result<ParserSpec, LogError> {
-        let what = |e: serde_json::Error| format!("its parser: {e}");
-        ParserSpec::deserialize(parser).map_err(|e| LogError::Corrupt {
-            run: self.checked.run,
-            seq,
-            what: what(e),
-        })
+    /// What a recorded parser makes of an answer now, if this program has it. A version that it has not of a parser
+    /// that it has is an error.
+    fn recorded(
+        &mut self,
+        spec: &ParserSpec,
+        call: &CallPath,
+        sample: Sample,
+        text: &str,
+    ) -> Result<Option<Decided>, DecideError> {
+        let name = spec.to_string();
+        if !self.recorded.contains_key(&name) {
+            let parser = match registry::versions(&spec.name) {
+                Ok(_) => Some(Registered::new(&name)?),
+                Err(_) => None,
+            };
+            self.recorded.insert(name.clone(), parser);
+        }
+        let Some(Some(parser)) = self.recorded.get_mut(&name) else { return Ok(None) };
+        let asked = Asked { call: Some(call), sample: Some(sample), text, params: &spec.params };
+        Ok(parser.decide(&[asked])?.pop())
     }
+}
 
-    fn pair(&self, spec: &ParserSpec) -> Result<Pair, RegistryError> {
-        let (name, version) = match self.target {
-            Some(target) => target,
-            None => registry::resolve(&spec.name)?,
-        };
-        let to = ParserSpec { name: name.into(), version, params: spec.params.clone() };
-        Ok(Pair { from: registry::parser(spec)?, to: registry::parser(&to)? })
+/// The method that is recorded of an answer without a decision, in tables.
+const NO_DECISION: &str = "no decision";
+
+impl From<Decided> for Side {
+    fn from(decided: Decided) -> Self {
+        let Decided { method, value, reasoning, warnings, verdict } = decided;
+        Side { method, value, reasoning, warnings, verdict }
     }
 }
 
 /// Whether two values are the same JSON: a log holds `1` where a parser says `1.0`.
 fn same(a: &Value, b: &Value) -> bool {
     a == b || matches!((canonical(a), canonical(b)), (Ok(a), Ok(b)) if a == b)
-}
-
-/// What a parser makes of an answer; as in a run, one that could not be read has a warning.
-fn parsed(parser: &dyn AnyParser, answer: &RecordedAnswer) -> Side {
-    let (Parsed { method, value, reasoning, mut warnings }, verdict) =
-        parser.parse_any(answer.content.text());
-    if let Some(reason) = &answer.unreadable {
-        warnings.insert(0, Unreadable::warning(reason));
-    }
-    Side { method: method.to_owned(), value, reasoning, warnings, verdict }
 }
 
 /// The parts in which two decisions differ.
@@ -294,46 +339,4 @@ fn differing(recorded: &Side, now: &Side) -> Vec<Part> {
         Part::Warnings => recorded.warnings != now.warnings,
     };
     Part::ALL.into_iter().filter(differs).collect()
-}
-
-fn compare(
-    checked: &mut Checked,
-    pair: &Pair,
-    (seq, call, sample): (Seq, CallPath, Sample),
-    made: DecisionMade,
-    answer: &RecordedAnswer,
-) {
-    let DecisionMade { by, details: DecisionDetails { reasoning, value, warnings }, .. } = made;
-    let again = parsed(pair.from.as_ref(), answer);
-    let mut from = Side { method: by.method, value, reasoning, warnings, verdict: again.verdict };
-    if !differing(&from, &again).is_empty() {
-        checked.unfaithful.push(seq);
-    }
-    let mut to = parsed(pair.to.as_ref(), answer);
-    checked.decisions += 1;
-    let methods = checked.by_method.entry(from.method.clone()).or_default();
-    *methods.entry(to.method.clone()).or_default() += 1;
-    if let Some(verdict) = from.verdict {
-        checked.verdicts.entry(verdict).or_default().0 += 1;
-    }
-    if let Some(verdict) = to.verdict {
-        checked.verdicts.entry(verdict).or_default().1 += 1;
-    }
-    let parts = differing(&from, &to);
-    if parts.is_empty() {
-        return;
-    }
-    for side in [&mut from, &mut to] {
-        // Long texts that are the same on both sides are not kept twice for every decision.
-        side.reasoning = side.reasoning.take().filter(|_| parts.contains(&Part::Reasoning));
-        side.warnings.retain(|_| parts.contains(&Part::Warnings));
-    }
-    for part in &parts {
-        *checked.changed.entry(*part).or_default() += 1;
-    }
-    let list = match parts.contains(&Part::Value) {
-        true => &mut checked.flipped,
-        false => &mut checked.altered,
-    };
-    list.push(Change { seq, call, sample, parts, from, to });
 }

@@ -23,6 +23,7 @@ mod open;
 pub mod parse;
 pub mod prompt;
 pub mod run;
+pub mod snapshot;
 pub mod stats;
 pub mod table;
 pub mod template;

@@ -3,11 +3,13 @@
 use std::io::Write;
 use std::path::Path;
 
+use serde_json::{Value, json};
+
 use super::output::inert_text;
 use crate::audit::AuditError;
 use crate::check::CheckError;
 use crate::config::ConfigError;
-use crate::decide::{DecideError, FilterError, ParamsError};
+use crate::decide::{AgainError, DecideError, FilterError, ParamsError};
 use crate::exchange::ImportError;
 use crate::experiments::reenact::ReenactError;
 use crate::explain::explain;
@@ -15,6 +17,7 @@ use crate::jsonl::{JsonlError, Problem};
 use crate::log::LogError;
 use crate::parse::registry::RegistryError;
 use crate::run::{AbandonError, OutputError, OverBudget, Stop};
+use crate::snapshot::SnapshotError;
 
 /// What is said of every import that failed.
 pub(super) const NOTHING_IMPORTED: &str = "nothing was imported";
@@ -65,6 +68,13 @@ impl CliError {
     pub(super) fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hints.push(hint.into());
         self
+    }
+
+    /// As `--json` prints it.
+    pub(super) fn as_json(&self) -> Value {
+        let CliError { status, message, hints } = self;
+        let message: String = message.trim_end().chars().take(LONGEST_MESSAGE).collect();
+        json!({"error": {"message": message, "hints": hints, "exit_code": *status as u8}})
     }
 
     pub(super) fn print(&self) {
@@ -308,11 +318,39 @@ impl From<ParamsError> for CliError {
     }
 }
 
+impl From<AgainError> for CliError {
+    fn from(error: AgainError) -> Self {
+        match error {
+            AgainError::Log(e) => e.into(),
+            AgainError::Decide(DecideError::Parser(e @ RegistryError::UnknownName { .. })) => {
+                CliError::from(e)
+                    .hint("if another program recorded the run, name a parser with --parser NAME@VERSION")
+            }
+            AgainError::Decide(e) => e.into(),
+            AgainError::Filter { .. } => CliError::usage(error.to_string())
+                .hint("if it is yours, give it with --parser-cmd COMMAND, or a parser with --parser NAME@VERSION"),
+        }
+    }
+}
+
+impl From<SnapshotError> for CliError {
+    fn from(error: SnapshotError) -> Self {
+        match error {
+            SnapshotError::Again(e) => e.into(),
+            SnapshotError::Import(e) => e.into(),
+            SnapshotError::File { .. } => CliError::new(Status::Io, error.to_string()),
+            SnapshotError::TooMany => {
+                CliError::usage(error.to_string()).hint("choose some of them with --call CALL")
+            }
+            SnapshotError::Nothing(_) => CliError::usage(error.to_string()),
+        }
+    }
+}
+
 impl From<CheckError> for CliError {
     fn from(error: CheckError) -> Self {
         match error {
-            CheckError::Log(e) => e.into(),
-            CheckError::Parser(e) => e.into(),
+            CheckError::Again(e) => e.into(),
             CheckError::NotInRun { .. } => CliError::usage(error.to_string()),
         }
     }

@@ -61,9 +61,11 @@ impl Format {
 
 pub(super) fn run(args: Args, global: &Global, output: &Output) -> Result<Status, CliError> {
     let Args { run, file, format, force } = args;
+    let file = file.filter(|path| path != Path::new("-"));
+    file.as_deref().map_or(Ok(()), named_as_written)?;
     let selected = select::run(global, &run)?;
     let mut reader = selected.log.reader()?;
-    let Some(path) = file.filter(|path| path != Path::new("-")) else {
+    let Some(path) = file else {
         format.write::<CliError>(reader.as_mut(), selected.run, &mut |line| {
             output.raw(format!("{line}\n").as_bytes())
         })?;
@@ -82,4 +84,29 @@ pub(super) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
         false => output.text(&format!("{} written to {path}\n", counted(count, format.noun())))?,
     }
     Ok(Status::Fine)
+}
+
+/// Endings of files that are something else than JSON Lines, and what else writes such a file.
+const OTHERS: &[(&[&str], &str)] = &[
+    (
+        &["csv", "tsv", "xls", "xlsx", "ods"],
+        "`retold outputs RUN --to FOLDER` writes tables as CSV",
+    ),
+    (&["parquet", "arrow", "feather"], "DuckDB makes one of JSON Lines, and of the log itself"),
+    (&["db", "sqlite", "sqlite3"], "`retold backup FILE` writes a log"),
+    (&["xz", "bz2", "zip", "7z", "tar", "tgz"], "a name that ends in .gz or .zst packs the file"),
+    (&["yaml", "yml", "html", "md", "txt", "pdf"], "any tool for JSON converts what is exported"),
+];
+
+/// Refuses a name that says the file is of another kind.
+fn named_as_written(path: &Path) -> Result<(), CliError> {
+    let ending = path.extension().and_then(|end| end.to_str()).unwrap_or_default();
+    let ending = ending.to_ascii_lowercase();
+    let Some((_, hint)) = OTHERS.iter().find(|(endings, _)| endings.contains(&&*ending)) else {
+        return Ok(());
+    };
+    let shown = path.display();
+    Err(CliError::usage(format!("{shown}: what is exported is JSON Lines, and .{ending} is not"))
+        .hint(*hint)
+        .hint("for JSON Lines, let the name end in .jsonl, .jsonl.gz or .jsonl.zst"))
 }

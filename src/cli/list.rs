@@ -21,7 +21,7 @@ pub(super) struct Args {
     /// Begin after this seq.
     #[arg(long, value_name = "SEQ", default_value_t = 0)]
     after: u64,
-    /// At most so many events.
+    /// At most so many events; if there are more, the output says so and from where on (with --json: more, next).
     #[arg(long, value_name = "N", default_value_t = 1000)]
     most: usize,
 }
@@ -93,11 +93,15 @@ fn events(
             false => text.extend(batch.iter().map(as_line)),
         }
     }
+    let more = left == 0 && !reader.events(run, after, 1)?.is_empty();
     match output.is_json() {
-        true => output.object(&json!({"run": run, "events": list}))?,
+        true => {
+            let next = more.then_some(after);
+            output.object(&json!({"run": run, "events": list, "more": more, "next": next}))?;
+        }
         false => {
-            if left == 0 {
-                let _ = writeln!(text, "more may follow: --after {after}");
+            if more {
+                let _ = writeln!(text, "more events follow: --after {after}");
             }
             output.text(&text)?;
         }

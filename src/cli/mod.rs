@@ -32,6 +32,7 @@ mod select;
 mod session;
 mod show;
 mod signal;
+mod snapshot;
 mod verify;
 
 use std::io::IsTerminal;
@@ -81,7 +82,7 @@ struct Global {
     /// How long to wait when another program keeps the log locked.
     #[arg(long, global = true, value_name = "SECONDS", default_value_t = 30)]
     wait: u64,
-    /// Print one JSON object instead of text.
+    /// Print one JSON object instead of text; an error is one, too: {"error":{"message","hints","exit_code"}}.
     #[arg(long, global = true)]
     json: bool,
     /// Show no progress.
@@ -110,6 +111,7 @@ enum Command {
     Replay(replay::Args),
     Check(check::Args),
     Parse(parse::Args),
+    Snapshot(snapshot::Args),
     Audit(audit::Args),
     Log(list::Args),
     Show(show::Args),
@@ -133,7 +135,12 @@ pub fn main() -> ExitCode {
                 return ExitCode::SUCCESS;
             }
             // An argument may be foreign text, too.
-            error::write_err(&e.render().to_string());
+            let message = e.render().to_string();
+            if std::env::args_os().any(|argument| argument == "--json") {
+                let first = message.split("\n\n").next().unwrap_or_default();
+                output::usage_error(first.strip_prefix("error: ").unwrap_or(first));
+            }
+            error::write_err(&message);
             return ExitCode::from(Status::Usage as u8);
         }
     };
@@ -147,6 +154,7 @@ pub fn main() -> ExitCode {
         Command::Play(args) => play::run(args, &cli.global, &output),
         Command::Replay(args) => replay::run(args, &cli.global, &output),
         Command::Check(args) => check::run(args, &cli.global, &output),
+        Command::Snapshot(args) => snapshot::run(args, &cli.global, &output),
         Command::Parse(args) => parse::run(args, &cli.global, &output),
         Command::Audit(args) => audit::run(args, &cli.global, &output),
         Command::Log(args) => list::run(args, &cli.global, &output),
@@ -160,6 +168,7 @@ pub fn main() -> ExitCode {
         Command::Personas(args) => personas::run(args, &cli.global, &output),
     };
     let status = result.unwrap_or_else(|error| {
+        output.error(&error);
         error.print();
         error.status
     });

@@ -1,5 +1,6 @@
 //! Printing: results on stdout, and everything foreign made inert.
 
+use std::cell::Cell;
 use std::fmt::Write as _;
 use std::io::Write as _;
 
@@ -12,11 +13,13 @@ use crate::inert::inert_lines;
 /// Where results go.
 pub(super) struct Output {
     json: bool,
+    /// Whether anything was printed.
+    begun: Cell<bool>,
 }
 
 impl Output {
     pub(super) fn new(global: &Global) -> Self {
-        Output { json: global.json }
+        Output { json: global.json, begun: Cell::new(false) }
     }
 
     /// Whether one JSON object is asked for.
@@ -24,22 +27,42 @@ impl Output {
         self.json
     }
 
+    /// With `--json`: prints an error as the one object, unless something was printed before. A reader of the output
+    /// always finds an object there.
+    pub(super) fn error(&self, error: &CliError) {
+        if self.json && !self.begun.get() {
+            // What cannot be written is said on stderr all the same.
+            let _ = self.object(&error.as_json());
+        }
+    }
+
     /// Prints text. Models and files have no say in what a terminal does.
     pub(super) fn text(&self, text: &str) -> Result<(), CliError> {
-        write_out(inert_text(text).as_bytes())
+        self.write(inert_text(text).as_bytes())
     }
 
     /// Prints bytes as they are, for output that is meant for programs.
     pub(super) fn raw(&self, bytes: &[u8]) -> Result<(), CliError> {
-        write_out(bytes)
+        self.write(bytes)
     }
 
     /// Prints one JSON object.
     pub(super) fn object(&self, value: &impl Serialize) -> Result<(), CliError> {
         let text = serde_json::to_string(value)
             .map_err(|e| CliError::new(Status::Io, format!("the result has no JSON form: {e}")))?;
-        write_out(format!("{}\n", inert_json(&text)).as_bytes())
+        self.write(format!("{}\n", inert_json(&text)).as_bytes())
     }
+
+    fn write(&self, bytes: &[u8]) -> Result<(), CliError> {
+        self.begun.set(true);
+        write_out(bytes)
+    }
+}
+
+/// With `--json` in a command that is none: prints the error as the one object.
+pub(super) fn usage_error(message: &str) {
+    let output = Output { json: true, begun: Cell::new(false) };
+    output.error(&CliError::usage(message.trim()));
 }
 
 fn write_out(bytes: &[u8]) -> Result<(), CliError> {

@@ -17,6 +17,7 @@ use crate::event::{RunOutcome, RunStarted};
 use crate::experiments::registry;
 use crate::experiments::study::{SettingsOf, Study, StudySettings};
 use crate::id::RunId;
+use crate::inert::inert;
 use crate::model::Answerer;
 use crate::prompt::canonical;
 use crate::run::{Mode, how_it_ended};
@@ -238,6 +239,21 @@ pub(super) fn settings_of(started: &RunStarted) -> Result<StudySettings, CliErro
             "this run was imported as bare exchanges: there is no experiment to execute",
         )
         .hint("`retold run CONFIG --answers FILE` runs an experiment on an exchanges file"));
+    }
+    if started.experiment == crate::exchange::DECISIONS {
+        let of = started.settings["of"]["run"].as_str().unwrap_or("another run");
+        return Err(CliError::usage(format!(
+            "this run has decisions about the answers of {}: there is no experiment to execute",
+            inert(of, 40)
+        ))
+        .hint("`retold check RUN` makes the decisions again"));
+    }
+    if !registry::knows(&started.experiment) {
+        return Err(CliError::usage(format!(
+            "this run was recorded by another program, as {:?}: only that program can execute it",
+            inert(&started.experiment, 100)
+        ))
+        .hint("`retold check RUN --parser NAME@VERSION` decides about its answers, and `retold audit` and `retold export` work on it"));
     }
     serde_json::from_value(started.settings.clone()).map_err(|e| {
         CliError::usage(format!("the recorded settings do not fit this release: {e}"))

@@ -6,11 +6,12 @@ use std::sync::Arc;
 use super::Global;
 use super::error::{CliError, LOST, Status, write_err};
 use crate::event::RunStarted;
-use crate::exchange::{ImportError, read_recording};
+use crate::exchange::{ImportError, is_recording, read_exchanges, read_recording};
 use crate::id::RunId;
 use crate::jsonl::JsonlReader;
 use crate::log::ledger::{Entry, Ledger};
 use crate::log::{Log, MemoryBackend, Problem, Reader, RunHead, SqliteBackend};
+use crate::run::clock;
 
 /// Opens the log that must exist; what it has lost is said on stderr.
 pub(super) fn open(global: &Global) -> Result<Log, CliError> {
@@ -61,6 +62,46 @@ pub(super) fn run_or_file(global: &Global, name: &str) -> Result<Selected, CliEr
     let lines = JsonlReader::open(name).map_err(|e| unusable(e.into()))?;
     let recording = read_recording(lines).map_err(unusable)?;
     Ok(Selected { log: Log::new(recording.log), run: recording.run })
+}
+
+/// A run whose answers are read, or a file of exchanges.
+pub(super) struct Source {
+    pub(super) log: Log,
+    pub(super) run: RunId,
+    /// The file, if it has exchanges and no run.
+    pub(super) file: Option<String>,
+    /// Whether a program made any of the answers up.
+    pub(super) simulated: bool,
+}
+
+impl Source {
+    /// What it is called.
+    pub(super) fn name(&self) -> String {
+        match &self.file {
+            Some(file) => file.clone(),
+            None => format!("run {}", self.run),
+        }
+    }
+}
+
+/// The run a user names, in the log or in a recording, or a file of exchanges.
+pub(super) fn source(global: &Global, name: &str) -> Result<Source, CliError> {
+    if looks_like_a_file(name) {
+        let mut lines = JsonlReader::open(name).map_err(|e| unusable(e.into()))?;
+        if !is_recording(&mut lines) {
+            let exchanges = read_exchanges(lines, clock::now()).map_err(unusable)?;
+            let simulated = exchanges.simulated;
+            let (log, run) = exchanges.into_log();
+            return Ok(Source { log: Log::new(log), run, file: Some(name.to_owned()), simulated });
+        }
+        let recording = read_recording(lines).map_err(unusable)?;
+        let (log, run) = (Log::new(recording.log), recording.run);
+        let simulated = started(log.reader()?.as_mut(), run)?.is_simulated();
+        return Ok(Source { log, run, file: None, simulated });
+    }
+    let Selected { log, run } = self::run(global, name)?;
+    let simulated = started(log.reader()?.as_mut(), run)?.is_simulated();
+    Ok(Source { log, run, file: None, simulated })
 }
 
 /// A file that is only looked at is not imported, and need not be said not to be.

@@ -3,7 +3,10 @@
 //! - [`Decider`]: something that decides about answers: a parser of the registry ([`Registered`]), one of the
 //!   caller's own ([`Own`]), or a program of the user's ([`Filter`]).
 //! - [`Params`]: the settings of a parser: the same for all answers, or by call.
+//! - [`each_answer`], [`each_decision`]: the answers of a recorded run, and what is decided about them now.
 
+mod again;
+mod answers;
 mod filter;
 mod params;
 mod registered;
@@ -15,6 +18,8 @@ use crate::id::{CallPath, Sample};
 use crate::parse::registry::RegistryError;
 use crate::parse::{AnyParser, Parsed, ParserSpec};
 
+pub use again::{Again, AgainError, Choice, Left, Redecided, each_decision};
+pub use answers::{RecordedAnswer, each_answer};
 pub use filter::{Filter, FilterError, FilterLimits, FilterSetup};
 pub use params::{Params, ParamsError};
 pub use registered::Registered;

@@ -133,6 +133,11 @@ pub struct Exchanges {
 const NAMELESS: RunId = RunId([0; 8]);
 
 impl Exchanges {
+    /// The log in which they are, and the run that they are there; gone when it is dropped.
+    pub fn into_log(self) -> (SharedBackend, RunId) {
+        (self.log, NAMELESS)
+    }
+
     /// Adds them to a log as a new run: all or nothing.
     ///
     /// # Errors

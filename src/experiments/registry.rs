@@ -119,12 +119,20 @@ struct Supply {
     store: fn(&RunRecord<'_>, SettingsOf) -> Result<Stored, String>,
 }
 
-const SUPPLIES: &[Supply] = &[Supply {
-    name: deliberation::NAME,
-    draw: deliberation::personas::draw,
-    stores: |settings| !settings["pool"].is_null(),
-    store: deliberation::personas::store,
-}];
+const SUPPLIES: &[Supply] = &[
+    Supply {
+        name: deliberation::NAME,
+        draw: deliberation::personas::draw,
+        stores: |settings| !settings["pool"].is_null(),
+        store: deliberation::personas::store,
+    },
+    Supply {
+        name: game24::NAME,
+        draw: game24::draw,
+        stores: |_| false,
+        store: |_, _| Ok(Stored::Nothing),
+    },
+];
 
 /// Why a recorded run cannot be executed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -284,6 +292,11 @@ pub fn check_fork(name: &str, settings: &Value, parent: &Value) -> Result<(), Re
 /// [`RegistryError::Unknown`].
 pub fn player(name: &str) -> Result<Box<dyn Player>, RegistryError> {
     Ok((entry(name)?.player)())
+}
+
+/// Whether there is an experiment of a name.
+pub fn knows(name: &str) -> bool {
+    entry(name).is_ok()
 }
 
 /// Whether something is the name of an experiment that knows original runs of other programs.

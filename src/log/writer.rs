@@ -104,9 +104,11 @@ impl Log {
     /// # Errors
     /// [`LogError::NoSuchRun`], [`LogError::InUse`].
     pub fn go_on(&self, run: RunId) -> Result<RunWriter, LogError> {
+        let none = || LogError::NoSuchRun { run, path: self.backend.name() };
+        // Looked for first: a lease is a file, and none is made for a run that does not exist.
+        self.head(run)?.ok_or_else(none)?;
         let lease = self.backend.lease(run)?;
-        let head = self.head(run)?;
-        let head = head.ok_or_else(|| LogError::NoSuchRun { run, path: self.backend.name() })?;
+        let head = self.head(run)?.ok_or_else(none)?;
         self.writer(run, head, lease)
     }
 

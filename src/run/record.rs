@@ -238,7 +238,13 @@ pub fn started(reader: &mut dyn Reader, run: RunId) -> Result<RunStarted, LogErr
 fn beginning(reader: &mut dyn Reader, run: RunId) -> Result<(Time, RunStarted), LogError> {
     let corrupt = |what: &str| LogError::Corrupt { run, seq: Seq(1), what: what.to_owned() };
     let first = reader.events(run, Seq(0), 1)?.pop();
-    let first = first.ok_or_else(|| corrupt("the event is missing"))?;
+    let Some(first) = first else {
+        // A run that the log has no first event of is damaged; one that it does not have is another matter.
+        return Err(match reader.runs()?.iter().any(|head| head.run == run) {
+            true => corrupt("the event is missing"),
+            false => LogError::NoSuchRun { run, path: "the log".to_owned() },
+        });
+    };
     match first.event().map_err(damaged)? {
         Event::RunStarted(started) => Ok((first.time, started)),
         _ => Err(corrupt("it is not the start of a run")),

@@ -35,8 +35,21 @@ const LAYERS: &[(&str, &[&str])] = &[
     ),
     ("stats", &[]),
     ("table", &[]),
-    ("decide", &["explain", "id", "inert", "jsonl", "parse", "prompt"]),
-    ("check", &["content", "event", "id", "log", "lookup", "parse", "prompt"]),
+    (
+        "decide",
+        &[
+            "content", "event", "explain", "id", "inert", "jsonl", "log", "lookup", "model",
+            "parse", "prompt",
+        ],
+    ),
+    ("check", &["decide", "event", "id", "log", "model", "parse", "prompt"]),
+    (
+        "snapshot",
+        &[
+            "content", "decide", "draft", "encoding", "event", "exchange", "id", "inert", "jsonl",
+            "log", "parse", "prompt",
+        ],
+    ),
     ("audit", &["event", "id", "inert", "log", "lookup", "parse", "prompt"]),
     (
         "exchange",

@@ -56,7 +56,7 @@ fn project(outer: &Place) -> std::path::PathBuf {
             }
         }
     }
-    for linked in ["recordings", "fixtures"] {
+    for linked in ["recordings", "fixtures", "examples"] {
         std::os::unix::fs::symlink(here.join(linked), folder.join(linked)).unwrap();
     }
     std::os::unix::fs::symlink(here.join("../shared"), outer.path("shared")).unwrap();

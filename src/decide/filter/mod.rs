@@ -27,7 +27,7 @@ use crate::inert::inert;
 use crate::parse::ParserSpec;
 
 /// What decisions of a filter are recorded as, instead of the name of a parser.
-const NAME: &str = "filter";
+pub(super) const NAME: &str = "filter";
 
 /// The version of what is written to it and read from it.
 const PROTOCOL: u32 = 1;
@@ -241,6 +241,12 @@ impl Filter {
         }
         Ok(first)
     }
+}
+
+/// The command of a filter that decided, from the settings that are recorded of it.
+pub(super) fn command_of(params: &Value) -> String {
+    let words = params["command"].as_array().into_iter().flatten().filter_map(Value::as_str);
+    inert(&words.collect::<Vec<_>>().join(" "), 100)
 }
 
 fn shown(decided: &Decided) -> String {

@@ -5,8 +5,10 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::NAME;
+use super::experiment::{Game24, NOT_COUNTED};
 use super::puzzles::{BUILT_IN, Puzzle, parse_list, rows};
-use super::{NAME, experiment::Game24};
+use super::samples::Samples;
 use crate::config::{
     ConfigError, ModelConfig, RequestConfig, Runtime, Wrong, beside, load as load_yaml, read_text,
     with_overrides,
@@ -36,8 +38,9 @@ pub struct Config {
     /// Which puzzles.
     #[serde(default)]
     pub puzzles: PuzzlesConfig,
-    /// Independent answers a puzzle.
-    pub samples: u32,
+    /// Independent answers of each puzzle: a number, a list of one for each, or `recorded`: as many as the file of
+    /// answers has.
+    pub samples: Samples,
     /// A built-in template, or the path of a file with `{input}` in it.
     #[serde(default = "cot")]
     pub template: String,
@@ -83,8 +86,8 @@ fn latest() -> String {
 pub struct Settings {
     /// The puzzles.
     pub puzzles: Vec<Puzzle>,
-    /// Answers a puzzle.
-    pub samples: u32,
+    /// Answers of each puzzle.
+    pub samples: Samples,
     /// The prompt template.
     pub template: TemplateText,
     /// `game24@VERSION`.
@@ -120,7 +123,7 @@ pub fn load(path: &Path, text: &str, overrides: &[String]) -> Result<Study, Conf
     if let Some(other) = experiment.filter(|name| name != NAME) {
         return Err(value("experiment", format!("this is read as {NAME}, and it says {other:?}")));
     }
-    check(samples, &request).map_err(|wrong| wrong.at(path))?;
+    request.check().map_err(|wrong| Wrong::from(wrong).at(path))?;
     let list = match &puzzles.file {
         Some(file) => read_text(&beside(path, file))?,
         None => BUILT_IN.to_owned(),
@@ -132,6 +135,7 @@ pub fn load(path: &Path, text: &str, overrides: &[String]) -> Result<Study, Conf
     if let Some(range) = &puzzles.rows {
         list = rows(list, range).map_err(|e| value("puzzles.rows", e.to_string()))?;
     }
+    samples.check(list.len()).map_err(|wrong| wrong.at(path))?;
     let built_in = TEMPLATES.iter().find(|(name, _)| *name == template);
     let text = match built_in {
         Some((_, text)) => (*text).to_owned(),
@@ -159,28 +163,15 @@ pub fn load(path: &Path, text: &str, overrides: &[String]) -> Result<Study, Conf
     Ok(Study { experiment: NAME.to_owned(), seed, settings })
 }
 
-/// The most answers a puzzle.
-const MOST_SAMPLES: u32 = 1_000_000;
-
-pub(super) fn check_samples(samples: u32) -> Result<(), Wrong> {
-    match samples {
-        0 => Err(Wrong::new("samples", "at least 1")),
-        1..=MOST_SAMPLES => Ok(()),
-        _ => Err(Wrong::new("samples", format!("at most {MOST_SAMPLES}, not {samples}"))),
-    }
-}
-
-fn check(samples: u32, request: &RequestConfig) -> Result<(), Wrong> {
-    check_samples(samples)?;
-    Ok(request.check()?)
-}
-
 /// Checks the settings of a run that a config does not make, as a config is checked.
 ///
 /// # Errors
 /// The first value that makes no sense, with its key.
 pub fn check_settings(settings: &Value) -> Result<(), String> {
     let settings = Settings::deserialize(settings).map_err(|e| e.to_string())?;
-    check(settings.samples, &settings.request).map_err(|wrong| wrong.to_string())?;
+    settings.request.check().map_err(|wrong| Wrong::from(wrong).to_string())?;
+    if settings.samples == Samples::Recorded {
+        return Err(NOT_COUNTED.to_owned());
+    }
     Game24::tried(settings).map(drop).map_err(|(_, message)| message)
 }

@@ -6,8 +6,9 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::NAME;
-use super::config::{Settings, check_samples};
-use super::puzzles::Puzzle;
+use super::config::Settings;
+use super::puzzles::{Puzzle, numbers_in, shows};
+use super::samples::Samples;
 use super::state::{Graded, Tally};
 use crate::id::{CallPath, IdError};
 use crate::parse::{Parser, game24, registry};
@@ -39,6 +40,14 @@ impl Game24 {
     /// key of a config, too.
     pub(super) fn tried(settings: Settings) -> Result<Self, (&'static str, String)> {
         let game = Game24::checked(settings)?;
+        // Examples in a template may have the numbers of a puzzle: these are numbers that it has not.
+        let known = numbers_in(&game.settings.template.text);
+        let numbers: Vec<i64> = (1..100).rev().filter(|n| !known.contains(n)).take(4).collect();
+        let other = Puzzle { row: 0, numbers, spelt: None };
+        let prompt = game.prompt(&other).map_err(|e| ("template", e))?;
+        if !shows(&prompt, &other.numbers) {
+            return Err(("template", game.has_no_input()));
+        }
         for puzzle in &game.settings.puzzles {
             game.prepare(puzzle).map_err(|stop| ("request", stop.to_string()))?;
         }
@@ -46,7 +55,8 @@ impl Game24 {
     }
 
     fn checked(settings: Settings) -> Result<Self, (&'static str, String)> {
-        check_samples(settings.samples).map_err(|wrong| ("samples", wrong.to_string()))?;
+        let samples = settings.samples.check(settings.puzzles.len());
+        samples.map_err(|wrong| ("samples", wrong.to_string()))?;
         let (parser, version) =
             registry::resolve(&settings.parser).map_err(|e| ("parser", e.to_string()))?;
         if parser != NAME {
@@ -59,11 +69,14 @@ impl Game24 {
         let first = game.settings.puzzles.first();
         let first = first.ok_or(("puzzles", "there are no puzzles".to_owned()))?;
         let prompt = game.prompt(first).map_err(|e| ("template", e))?;
-        if !prompt.contains(&first.text()) {
-            let message = format!("template {}: it has no {{input}}", game.settings.template.name);
-            return Err(("template", message));
+        if !prompt.contains(&first.text()) && !shows(&prompt, &first.numbers) {
+            return Err(("template", game.has_no_input()));
         }
         Ok(game)
+    }
+
+    fn has_no_input(&self) -> String {
+        format!("template {}: it has no {{input}}", self.settings.template.name)
     }
 
     /// The experiment of recorded settings.
@@ -76,7 +89,8 @@ impl Game24 {
 
     fn prompt(&self, puzzle: &Puzzle) -> Result<String, String> {
         let name = &self.settings.template.name;
-        self.templates.render(name, json!({"input": puzzle.text()})).map_err(|e| e.to_string())
+        let values = json!({"input": puzzle.text(), "numbers": puzzle.numbers});
+        self.templates.render(name, values).map_err(|e| e.to_string())
     }
 
     fn request(&self, puzzle: &Puzzle) -> Result<Request, Stop> {
@@ -85,11 +99,20 @@ impl Game24 {
         Ok(self.settings.request.chat(vec![message]).into_request()?)
     }
 
+    /// The call and the request of a puzzle.
+    pub(super) fn question(&self, puzzle: &Puzzle) -> Result<(CallPath, Request), Stop> {
+        Ok((Game24::call(puzzle)?, self.request(puzzle)?))
+    }
+
     pub(super) fn parser(&self, puzzle: &Puzzle) -> Result<game24::Game24Parser, Stop> {
         let params = game24::Params { numbers: puzzle.numbers.clone() };
         Ok(game24::parser(self.version, params)?)
     }
 }
+
+/// What is wrong with settings in which a config's word still stands.
+pub(super) const NOT_COUNTED: &str =
+    "samples: recorded stands for numbers, and these are not counted";
 
 /// All that the questions of one puzzle share.
 struct Prepared {
@@ -119,27 +142,31 @@ impl Experiment for Game24 {
 
     async fn run(&self, run: &mut Run<Self>) -> Result<(), Stop> {
         let Settings { puzzles, samples, .. } = &self.settings;
-        run.expect(puzzles.len() as u64 * u64::from(*samples));
+        if *samples == Samples::Recorded {
+            return Err(Stop::Invalid { what: "settings", reason: NOT_COUNTED.to_owned() });
+        }
+        run.expect((0..puzzles.len()).map(|place| u64::from(samples.of(place))).sum());
         // Templates were tried out when the experiment was made; a puzzle that cannot be prepared
         // stops the run before its first question.
         let prepared = puzzles.iter().map(|p| self.prepare(p)).collect::<Result<Vec<_>, Stop>>()?;
-        let questions = prepared.iter().flat_map(|p| {
+        let questions = prepared.iter().enumerate().flat_map(|(place, p)| {
             let question =
                 |n| Question::new(p.call.clone(), p.request.clone(), p.parser.clone()).sample(n);
-            (0..*samples).map(question)
+            (0..samples.of(place)).map(question)
         });
-        let mut places = puzzles.iter().zip(&prepared);
+        let mut places = puzzles.iter().zip(&prepared).enumerate();
         let mut current: Option<Grading> = None;
         run.ask_each(questions, |run, answer| {
             let grading = match &mut current {
                 Some(grading) => grading,
                 None => {
-                    let Some((puzzle, prepared)) = places.next() else { return Ok(()) };
-                    current.insert(Grading::new(puzzle, prepared.parser.clone()))
+                    let Some((place, (puzzle, prepared))) = places.next() else { return Ok(()) };
+                    let parser = prepared.parser.clone();
+                    current.insert(Grading::new(puzzle, parser, samples.of(place)))
                 }
             };
             grading.add(answer);
-            if grading.graded.samples == *samples
+            if grading.graded.samples == grading.due
                 && let Some(Grading { graded, causes, .. }) = current.take()
             {
                 run.record(graded, &causes)?;
@@ -167,12 +194,14 @@ struct Grading {
     parser: Arc<game24::Game24Parser>,
     graded: Graded,
     causes: Vec<DecisionRef>,
+    /// How many there will be.
+    due: u32,
 }
 
 impl Grading {
-    fn new(puzzle: &Puzzle, parser: Arc<game24::Game24Parser>) -> Self {
+    fn new(puzzle: &Puzzle, parser: Arc<game24::Game24Parser>, due: u32) -> Self {
         let graded = Graded { puzzle: puzzle.text(), row: puzzle.row, ..Graded::default() };
-        Grading { parser, graded, causes: Vec::new() }
+        Grading { parser, graded, causes: Vec::new(), due }
     }
 
     fn add(&mut self, answer: Result<Answer<String>, CallFailed>) {

@@ -7,15 +7,19 @@
 //! - [`SimulatedSolver`]: plays it for the simulated model.
 
 mod config;
+mod counted;
 mod experiment;
 mod outputs;
 mod puzzles;
+mod samples;
 mod simulated;
 mod state;
 
 pub use config::{Config, PuzzlesConfig, Settings, check_settings, load};
+pub(super) use counted::draw;
 pub use experiment::Game24;
 pub use puzzles::{BUILT_IN, Puzzle, PuzzleError};
+pub use samples::Samples;
 pub use simulated::SimulatedSolver;
 pub use state::{Graded, Tally};
 

@@ -25,11 +25,11 @@ impl Game24 {
         let columns =
             ["row", "puzzle", "sample", "method", "candidate", "verdict", "answer", "call"];
         let mut table = Table::new("answers", &columns);
-        for puzzle in &self.settings.puzzles {
+        for (place, puzzle) in self.settings.puzzles.iter().enumerate() {
             let failed = |reason: String| OutputError::Missing { what: reason };
             let parser = self.parser(puzzle).map_err(|stop| failed(stop.to_string()))?;
             let call = Game24::call(puzzle).map_err(|e| failed(e.to_string()))?;
-            for sample in 0..self.settings.samples {
+            for sample in 0..self.settings.samples.of(place) {
                 let [method, candidate, verdict, answer] =
                     self.cells(&call, sample, &parser, record)?;
                 table.row([

@@ -1,5 +1,6 @@
 //! Plays the Game of 24 for the simulated model.
 
+use super::puzzles::numbers_in;
 use crate::model::simulated::{Dice, Player};
 use crate::prompt::Request;
 
@@ -63,13 +64,16 @@ fn expression(numbers: &[i64], dice: &mut Dice) -> String {
     }
 }
 
-/// The numbers of the last line that holds four and nothing else but a label.
+/// The numbers of the last line that holds four and nothing else but a label; without one, the last four of the last
+/// line that has as many among other words.
 fn last_numbers(prompt: &str) -> Option<Vec<i64>> {
-    prompt.lines().rev().find_map(|line| {
+    let alone = prompt.lines().rev().find_map(|line| {
         let line = line.rsplit(':').next().unwrap_or(line);
         let numbers: Result<Vec<i64>, _> = line.split_whitespace().map(str::parse).collect();
         numbers.ok().filter(|n| n.len() == 4)
-    })
+    });
+    let four = |line: &str| numbers_in(line).last_chunk::<4>().map(|numbers| numbers.to_vec());
+    alone.or_else(|| prompt.lines().rev().find_map(four))
 }
 
 /// A wrong answer that uses the numbers: operators by chance.

@@ -89,6 +89,16 @@ impl Scripted {
         self.requests.len()
     }
 
+    /// How many samples of a call with a prompt can be asked for: those from 0 without a gap, and those that any call
+    /// with the prompt may take.
+    #[must_use]
+    pub fn samples_of(&self, call: &CallPath, prompt: PromptHash) -> u32 {
+        let own = self.calls.get(call).and_then(|prompts| prompts.get(&prompt));
+        let own = own.map_or(0, |own| (0..).take_while(|sample| own.contains_key(sample)).count());
+        let shared = self.queues.get(&prompt).map_or(0, |queue| queue.total);
+        u32::try_from(own + shared).unwrap_or(u32::MAX)
+    }
+
     /// What is recorded at an address, if anything is.
     fn find(&self, ask: &Ask<'_>) -> Option<Outcome> {
         let hash = ask.request.hash();

@@ -186,3 +186,20 @@ fn files_in_utf_16_and_experiments_without_a_folder_are_told() {
     ]);
     assert_said!("files_utf_16", shown);
 }
+
+#[test]
+fn a_name_that_says_another_kind_of_file_is_refused() {
+    let place = Place::with_run();
+    let shown = place.session(&[
+        "export latest x.csv --as exchanges",
+        "export latest x.XLSX",
+        "export latest x.jsonl.xz",
+        "export latest x.db",
+        "export latest x.parquet --as exchanges --force",
+        "export latest x.yaml",
+    ]);
+    assert_said!("files_other_kinds", shown);
+    for name in ["x.jsonl", "x.ndjson", "x.json", "x.jsonl.gz", "x.zst", "x.v1", "x"] {
+        place.ok(&format!("export latest {name}"));
+    }
+}

@@ -127,3 +127,56 @@ fn of_a_replay_that_diverges() {
     assert_eq!(said.code, 1);
     crate::support::cli::assert_said!("json_divergence", place.shown("replay latest", &said));
 }
+
+#[test]
+fn of_an_error() {
+    let place = Place::with_run();
+    for (args, code, said) in [
+        ("show deadbeef", 2, "there is no run deadbeef in retold.db"),
+        ("replay none.jsonl", 3, "none.jsonl: cannot open it"),
+        ("log --log none.db", 3, "none.db"),
+        ("check latest --parser chess", 2, "there is no parser \"chess\""),
+        ("run none.yaml", 3, "none.yaml"),
+        ("show", 2, "the following required arguments were not provided"),
+        ("frobnicate", 2, "unrecognized subcommand 'frobnicate'"),
+        ("log --most x", 2, "invalid value 'x' for '--most <N>'"),
+    ] {
+        let (object, found) = place.json(args);
+        assert_eq!(
+            (found, &object["error"]["exit_code"]),
+            (code, &code.into()),
+            "{args}: {object}"
+        );
+        let message = object["error"]["message"].as_str().unwrap();
+        assert!(message.contains(said), "{args}: {message}");
+        assert!(object["error"]["hints"].is_array());
+        // People read it where they always do.
+        let error = place.run(&format!("{args} --json")).err;
+        assert!(error.starts_with("error: ") && error.contains(said), "{args}: {error}");
+    }
+}
+
+/// What is cut says so, and where it goes on.
+#[test]
+fn of_a_part_of_a_log() {
+    let place = Place::with_run();
+    let (whole, _) = place.json("log latest");
+    let all = whole["events"].as_array().unwrap();
+    assert_eq!((&whole["more"], &whole["next"]), (&false.into(), &Value::Null));
+    let (mut after, mut seen) = (0, Vec::new());
+    loop {
+        let (part, _) = place.json(&format!("log latest --most 5 --after {after}"));
+        seen.extend(part["events"].as_array().unwrap().iter().cloned());
+        let Some(next) = part["next"].as_u64() else {
+            assert_eq!(part["more"], false);
+            break;
+        };
+        assert_eq!(part["more"], true);
+        after = next;
+    }
+    assert_eq!(&seen, all);
+    let n = all.len();
+    assert!(!place.ok(&format!("log latest --most {n}")).contains("more events"));
+    let cut = place.ok(&format!("log latest --most {}", n - 1));
+    assert!(cut.ends_with(&format!("more events follow: --after {}\n", n - 1)), "{cut}");
+}

@@ -114,3 +114,43 @@ fn bare_exchanges_have_nothing_to_execute() {
         ])
     );
 }
+
+/// A run that does not exist is no damage, and nothing is made for it.
+#[test]
+fn a_run_that_the_log_does_not_have() {
+    use retold::id::RunId;
+    use retold::log::{Log, LogError};
+    let place = Place::with_run();
+    let log = Log::in_file(&place.path("retold.db")).unwrap();
+    let files = || {
+        let entries = std::fs::read_dir(place.root()).unwrap();
+        entries.map(|entry| entry.unwrap().file_name()).collect::<std::collections::BTreeSet<_>>()
+    };
+    let (none, before) = (RunId([0xde; 8]), files());
+    let is_none = |error: LogError| matches!(error, LogError::NoSuchRun { run, .. } if run == none);
+    assert!(is_none(log.go_on(none).err().unwrap()));
+    let mut reader = log.reader().unwrap();
+    assert!(is_none(retold::run::started(reader.as_mut(), none).unwrap_err()));
+    assert!(is_none(retold::run::RunRecord::read(reader.as_mut(), none).err().unwrap()));
+    assert!(is_none(retold::run::Setup::replay(&log, none).err().unwrap()));
+    drop((reader, log));
+    let commands = [
+        "replay", "resume", "log", "show", "check", "audit", "export", "outputs", "abandon",
+        "snapshot", "fork",
+    ];
+    for command in commands {
+        let rest = match command {
+            "audit" => " a",
+            "export" => " x.jsonl",
+            "outputs" => " --to tables",
+            "snapshot" => " snaps",
+            "fork" => " --at a",
+            _ => "",
+        };
+        let said = place.run(&format!("{command} dededede{rest}"));
+        let due =
+            "error: there is no run dededede in retold.db\n  hint: `retold log` lists the runs\n";
+        assert_eq!((said.code, said.err.as_str()), (2, due), "{command}");
+    }
+    assert_eq!(files(), before, "nothing was made");
+}

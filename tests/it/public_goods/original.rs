@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use retold::check::check;
+use retold::check::{CheckError, check};
+use retold::decide::{self, Choice, Params};
 use retold::experiments::public_goods::measures::stated;
 use retold::experiments::reenact::{Comparison, Reenactment};
 use retold::experiments::registry;
@@ -72,7 +73,9 @@ fn all_original_public_goods_runs_come_out_as_they_were() {
         rows += run.rows;
         run.notes.iter().for_each(|note| *notes.entry(note.clone()).or_default() += 1);
         let mut reader = run.trial.log.reader().unwrap();
-        let checked = check(reader.as_mut(), run.trial.run, None).unwrap();
+        let choice = Choice { by: decide::Again::Latest, params: &Params::Recorded, only: None };
+        let checked = check::<CheckError>(reader.as_mut(), run.trial.run, choice, |_, _| Ok(()));
+        let checked = checked.unwrap();
         assert_eq!(checked.unfaithful, vec![]);
         for flip in checked.flipped {
             *flips.entry((flip.from.method, flip.to.method)).or_default() += 1;

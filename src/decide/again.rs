@@ -1,0 +1,281 @@
+//! Deciding again about the answers of a recorded run.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::answers::{RecordedAnswer, each_answer};
+use super::{Asked, DecideError, Decided, Decider, Params, Registered, filter};
+use crate::id::{CallPath, RunId};
+use crate::log::{LogError, Reader};
+use crate::model::Unreadable;
+use crate::parse::{ParserSpec, registry};
+
+/// Answers that are decided about together, at most; and bytes of them, but for one that is longer.
+const TOGETHER: usize = 10_000;
+const BYTES: usize = 32 << 20;
+
+/// Why the answers of a run were not decided about.
+#[derive(Debug, thiserror::Error)]
+pub enum AgainError {
+    /// The log could not be read.
+    #[error(transparent)]
+    Log(#[from] LogError),
+    /// The decider could not decide.
+    #[error(transparent)]
+    Decide(#[from] DecideError),
+    /// The decisions are those of a program of somebody's, which is never run because a recording names it.
+    #[error(
+        "the decisions of run {run} were made by the program {command:?}, which a recording cannot start"
+    )]
+    Filter {
+        /// The run.
+        run: RunId,
+        /// The program, as it was recorded.
+        command: String,
+    },
+}
+
+/// Who decides again.
+pub enum Again<'a> {
+    /// The latest version of the parser that decided; answers without a decision are left alone.
+    Latest,
+    /// This one; answers that another parser of the registry decided about are left alone.
+    By(&'a mut dyn Decider),
+}
+
+/// Which answers are decided about, and how.
+pub struct Choice<'a> {
+    /// Who decides.
+    pub by: Again<'a>,
+    /// The settings.
+    pub params: &'a Params,
+    /// Only this call, or the calls under it.
+    pub only: Option<&'a CallPath>,
+}
+
+/// A decision about a recorded answer.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Redecided {
+    /// The answer, with the decision that is recorded.
+    pub answer: RecordedAnswer,
+    /// The parser that decided then, if a decision is recorded.
+    pub recorded: Option<ParserSpec>,
+    /// The parser that decided now.
+    pub by: ParserSpec,
+    /// What it decided.
+    pub now: Decided,
+}
+
+/// The answers that were left alone.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Left {
+    /// Those that other parsers decided about, and which they are.
+    pub others: BTreeSet<String>,
+    /// How many these are.
+    pub by_others: u64,
+    /// How many have no decision, and no parser was named.
+    pub undecided: u64,
+    /// How many have no settings in the file of settings.
+    pub without_params: u64,
+}
+
+/// Decides again about the answers of a run and hands on each decision, in the order of
+/// [`each_answer`](super::each_answer).
+///
+/// # Errors
+/// [`AgainError`], or whatever `each` raises.
+pub fn each_decision<E: From<AgainError>>(
+    reader: &mut dyn Reader,
+    run: RunId,
+    choice: Choice<'_>,
+    each: impl FnMut(&mut dyn Reader, Redecided) -> Result<(), E>,
+) -> Result<Left, E> {
+    let Choice { by, params, only } = choice;
+    let mut pending = Pending {
+        run,
+        name: match &by {
+            Again::By(decider) => decider.spec(&Value::Null).name.into_owned(),
+            Again::Latest => String::new(),
+        },
+        by,
+        params,
+        latest: BTreeMap::new(),
+        waiting: Vec::new(),
+        bytes: 0,
+        left: Left::default(),
+        each,
+    };
+    let read = each_answer(reader, run, |reader, answer| match only {
+        Some(only) if !is_under(&answer.call, only) => Ok(()),
+        _ => pending.add(reader, answer).map_err(Raised::Here),
+    });
+    read.map_err(|raised| match raised {
+        Raised::Here(e) => e,
+        Raised::Log(e) => AgainError::from(e).into(),
+    })?;
+    pending.decide(reader)?;
+    Ok(pending.left)
+}
+
+/// An error of the log, or one of whoever reads it.
+enum Raised<E> {
+    Log(LogError),
+    Here(E),
+}
+
+impl<E> From<LogError> for Raised<E> {
+    fn from(error: LogError) -> Self {
+        Raised::Log(error)
+    }
+}
+
+/// Whether a call is another, or under it.
+fn is_under(call: &CallPath, group: &CallPath) -> bool {
+    let rest = call.as_str().strip_prefix(group.as_str());
+    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+struct Pending<'a, F> {
+    run: RunId,
+    by: Again<'a>,
+    /// The name of the one who decides, if one was named.
+    name: String,
+    params: &'a Params,
+    latest: BTreeMap<String, Registered>,
+    waiting: Vec<(RecordedAnswer, Option<ParserSpec>, Value)>,
+    bytes: usize,
+    left: Left,
+    each: F,
+}
+
+impl<F> Pending<'_, F> {
+    fn add<E: From<AgainError>>(
+        &mut self,
+        reader: &mut dyn Reader,
+        answer: RecordedAnswer,
+    ) -> Result<(), E>
+    where
+        F: FnMut(&mut dyn Reader, Redecided) -> Result<(), E>,
+    {
+        let recorded = self.spec(&answer).map_err(AgainError::from)?;
+        if !self.takes(recorded.as_ref())? {
+            return Ok(());
+        }
+        // Settings are for the parser that they were recorded with.
+        let same = recorded.as_ref().filter(|recorded| match &self.by {
+            Again::Latest => true,
+            Again::By(_) => self.name == recorded.name,
+        });
+        let same = same.filter(|recorded| recorded.name != filter::NAME);
+        let recorded_params = same.map(|recorded| &recorded.params);
+        let Some(params) = self.params.of(&answer.call, answer.sample, recorded_params) else {
+            self.left.without_params += 1;
+            return Ok(());
+        };
+        let params = params.clone();
+        self.bytes += answer.content.text().len();
+        self.waiting.push((answer, recorded, params));
+        match self.waiting.len() >= TOGETHER || self.bytes >= BYTES {
+            true => self.decide(reader),
+            false => Ok(()),
+        }
+    }
+
+    /// The parser that decided about an answer.
+    fn spec(&self, answer: &RecordedAnswer) -> Result<Option<ParserSpec>, LogError> {
+        let Some((seq, made)) = &answer.decision else { return Ok(None) };
+        let spec = ParserSpec::deserialize(&made.by.parser);
+        spec.map(Some).map_err(|e| LogError::Corrupt {
+            run: self.run,
+            seq: *seq,
+            what: format!("its parser: {e}"),
+        })
+    }
+
+    /// Whether an answer is decided about, by the parser that did so then.
+    fn takes(&mut self, recorded: Option<&ParserSpec>) -> Result<bool, AgainError> {
+        let takes = match (&self.by, recorded) {
+            (Again::Latest, None) => {
+                self.left.undecided += 1;
+                false
+            }
+            (Again::Latest, Some(spec)) if spec.name == filter::NAME => {
+                let command = filter::command_of(&spec.params);
+                return Err(AgainError::Filter { run: self.run, command });
+            }
+            (Again::Latest, Some(_)) | (Again::By(_), None) => true,
+            (Again::By(_), Some(spec)) => {
+                // A program decides about everything; a parser of the registry about what no other of them has.
+                let takes = self.name == spec.name
+                    || registry::versions(&self.name).is_err()
+                    || registry::versions(&spec.name).is_err();
+                if !takes {
+                    self.left.others.insert(spec.to_string());
+                    self.left.by_others += 1;
+                }
+                takes
+            }
+        };
+        Ok(takes)
+    }
+
+    /// Decides about the answers that wait.
+    fn decide<E: From<AgainError>>(&mut self, reader: &mut dyn Reader) -> Result<(), E>
+    where
+        F: FnMut(&mut dyn Reader, Redecided) -> Result<(), E>,
+    {
+        let waiting = std::mem::take(&mut self.waiting);
+        self.bytes = 0;
+        let asked: Vec<Asked<'_>> = waiting
+            .iter()
+            .map(|(answer, _, params)| Asked {
+                call: Some(&answer.call),
+                sample: Some(answer.sample),
+                text: answer.content.text(),
+                params,
+            })
+            .collect();
+        let (decided, specs) = match &mut self.by {
+            Again::By(decider) => {
+                let decided = decider.decide(&asked).map_err(AgainError::from)?;
+                let specs = asked.iter().map(|asked| decider.spec(asked.params)).collect();
+                (decided, specs)
+            }
+            Again::Latest => {
+                let (mut decided, mut specs) = (Vec::new(), Vec::<ParserSpec>::new());
+                for (asked, (_, recorded, _)) in asked.iter().zip(&waiting) {
+                    let name = recorded.as_ref().map_or("", |recorded| &recorded.name);
+                    let parser = latest(&mut self.latest, name).map_err(AgainError::from)?;
+                    let one = parser.decide(std::slice::from_ref(asked));
+                    decided.extend(one.map_err(AgainError::from)?);
+                    specs.push(parser.spec(asked.params));
+                }
+                (decided, specs)
+            }
+        };
+        for (((answer, recorded, _), mut now), by) in waiting.into_iter().zip(decided).zip(specs) {
+            // As in a run.
+            if let Some(reason) = &answer.unreadable {
+                now.warnings.insert(0, Unreadable::warning(reason));
+            }
+            (self.each)(reader, Redecided { answer, recorded, by, now })?;
+        }
+        Ok(())
+    }
+}
+
+/// The latest version of a parser, kept ready.
+fn latest<'a>(
+    ready: &'a mut BTreeMap<String, Registered>,
+    name: &str,
+) -> Result<&'a mut Registered, DecideError> {
+    if !ready.contains_key(name) {
+        ready.insert(name.to_owned(), Registered::new(name)?);
+    }
+    ready.get_mut(name).ok_or_else(|| {
+        // It was put there just now.
+        DecideError::Parser(registry::RegistryError::BadName(name.to_owned()))
+    })
+}

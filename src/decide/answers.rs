@@ -1,0 +1,87 @@
+//! The answers of a recorded run, each with the decision that was made from it, if one was.
+
+use std::collections::BTreeMap;
+
+use crate::content::Content;
+use crate::event::{AnswerReused, DecisionMade, Event, ResponseReceived, kind};
+use crate::id::{CallPath, PromptHash, RunId, Sample, Seq};
+use crate::log::{Index, LogError, Reader};
+use crate::lookup::LookupMap;
+use crate::model::Unreadable;
+
+/// A recorded answer.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RecordedAnswer {
+    /// Its place in the run.
+    pub seq: Seq,
+    /// The call it answers.
+    pub call: CallPath,
+    /// Which answer to that call.
+    pub sample: Sample,
+    /// What was asked.
+    pub prompt: PromptHash,
+    /// The answer.
+    pub content: Content,
+    /// Why it has no text, if that is because it could not be read.
+    pub unreadable: Option<String>,
+    /// The decision that was made from it, and its place.
+    pub decision: Option<(Seq, DecisionMade)>,
+}
+
+/// Reads the answers of a run: those with a decision in the order of the decisions, and those without one where they
+/// stand if the run has no decisions at all, or else at the end.
+///
+/// # Errors
+/// [`LogError`] if the log cannot be read or is damaged, or whatever `each` raises.
+pub fn each_answer<E: From<LogError>>(
+    reader: &mut dyn Reader,
+    run: RunId,
+    mut each: impl FnMut(&mut dyn Reader, RecordedAnswer) -> Result<(), E>,
+) -> Result<(), E> {
+    let index = Index::open(reader, run)?;
+    let decided = index.census(reader)?.events.contains_key(kind::DECISION_MADE);
+    let mut questions: LookupMap<Seq, (CallPath, Sample, PromptHash)> = LookupMap::default();
+    let mut waiting: BTreeMap<Seq, RecordedAnswer> = BTreeMap::new();
+    let mut after = Seq(0);
+    loop {
+        let events = reader.events(run, after, 1024)?;
+        let Some(last) = events.last() else { break };
+        after = last.seq;
+        for stored in &events {
+            let seq = stored.seq;
+            let corrupt = |what: &str| LogError::Corrupt { run, seq, what: what.to_owned() };
+            let (request, content, unreadable) =
+                match stored.event().map_err(|e| corrupt(&e.what))? {
+                    Event::RequestSent(sent) => {
+                        questions.insert(seq, (sent.call, sent.sample, sent.prompt));
+                        continue;
+                    }
+                    Event::ResponseReceived(ResponseReceived { request, content, details }) => {
+                        let unreadable = Unreadable::why(&content, &details.extra);
+                        (request, content, unreadable)
+                    }
+                    Event::AnswerReused(AnswerReused { request, content, unreadable, .. }) => {
+                        (request, content, unreadable)
+                    }
+                    Event::DecisionMade(made) => {
+                        let answer = waiting.remove(&made.response);
+                        let missing = || corrupt("it decides on an answer that is not there");
+                        let answer = answer.ok_or_else(missing)?;
+                        each(reader, RecordedAnswer { decision: Some((seq, made)), ..answer })?;
+                        continue;
+                    }
+                    _ => continue,
+                };
+            let missing = || corrupt("it answers a question that is not there");
+            let (call, sample, prompt) = questions.remove(&request).ok_or_else(missing)?;
+            let decision = None;
+            let answer =
+                RecordedAnswer { seq, call, sample, prompt, content, unreadable, decision };
+            match decided {
+                true => drop(waiting.insert(seq, answer)),
+                false => each(reader, answer)?,
+            }
+        }
+    }
+    waiting.into_values().try_for_each(|answer| each(reader, answer))
+}

@@ -1,0 +1,142 @@
+//! Decisions that were made again, as a run of their own.
+//!
+//! The run that was read stays as it is. The new one has its questions and its answers, the latter as `AnswerReused`,
+//! which names run and seq, and the new decisions; its settings name the run with its head. Texts are stored once.
+
+use std::sync::Arc;
+
+use serde_json::json;
+
+use super::import::append;
+use crate::content::Content;
+use crate::event::{
+    AnswerReused, Because, DecidedBy, DecisionDetails, Event, NewEvent, OutcomeHasher, RequestSent,
+    RunFinished, RunOutcome, RunStarted,
+};
+use crate::id::{CallPath, PromptHash, RunId, Sample, Seq, Time};
+use crate::log::{Backend, Head, LogError, Scratch};
+use crate::prompt::{CanonicalError, Request, canonical};
+
+/// The experiment name of runs that are decisions about the answers of another.
+pub const DECISIONS: &str = "decisions";
+
+/// A recorded answer and the decision that is accepted.
+#[derive(Debug, Clone, PartialEq)]
+pub struct AcceptedDecision {
+    /// The call.
+    pub call: CallPath,
+    /// Its sample.
+    pub sample: Sample,
+    /// The answer.
+    pub content: Content,
+    /// Where it is in the run that was read.
+    pub seq: Seq,
+    /// Why it has no text, if that is because it could not be read.
+    pub unreadable: Option<String>,
+    /// Who decided.
+    pub by: DecidedBy,
+    /// What.
+    pub details: DecisionDetails,
+}
+
+/// A run of decisions about the answers of another, while it is put together.
+pub struct Accepted {
+    of: RunId,
+    run: RunId,
+    time: Time,
+    scratch: Scratch,
+    outcome: OutcomeHasher,
+}
+
+impl Accepted {
+    /// A run without decisions yet. `of` is the run whose answers are decided about, with its head and how it began.
+    ///
+    /// # Errors
+    /// [`LogError`].
+    pub fn begin(
+        run: RunId,
+        (of, head, started): (RunId, Head, &RunStarted),
+        time: Time,
+    ) -> Result<Self, LogError> {
+        let scratch = Scratch::new(run);
+        let outcome = OutcomeHasher::default();
+        let mut accepted = Accepted { of, run, time, scratch, outcome };
+        let started = RunStarted {
+            experiment: DECISIONS.to_owned(),
+            settings: json!({"of": {"head": head.hash, "run": of, "seq": head.seq}}),
+            program: crate::PROGRAM.to_owned(),
+            ..started.clone()
+        };
+        accepted.event(&Event::RunStarted(started), None)?;
+        Ok(accepted)
+    }
+
+    fn event(&mut self, event: &Event, request: Option<Request>) -> Result<Seq, LogError> {
+        let event = NewEvent::from_event(event, self.time, request).map_err(senseless)?;
+        self.add(event)
+    }
+
+    fn add(&mut self, event: NewEvent) -> Result<Seq, LogError> {
+        let event = self.scratch.link(event);
+        let seq = event.head().seq;
+        self.scratch.add(event)?;
+        Ok(seq)
+    }
+
+    /// Adds a decision; `request` is what was asked.
+    ///
+    /// # Errors
+    /// [`LogError`].
+    pub fn decision(
+        &mut self,
+        accepted: AcceptedDecision,
+        request: Request,
+    ) -> Result<(), LogError> {
+        let AcceptedDecision { call, sample, content, seq: from_seq, unreadable, by, details } =
+            accepted;
+        let prompt: PromptHash = request.hash();
+        let sent = RequestSent { call: call.clone(), sample, prompt, because: Because::default() };
+        let request = self.event(&Event::RequestSent(sent), Some(request))?;
+        let from_run = self.of;
+        let reused = AnswerReused { request, content, from_run, from_seq, unreadable };
+        let response = self.event(&Event::AnswerReused(reused), None)?;
+        let by: Arc<str> = canonical(&by).map_err(senseless)?.into();
+        let body = canonical(&details).map_err(senseless)?;
+        let made = NewEvent::decision(self.time, response, by.clone(), body.clone());
+        let seq = self.add(made)?;
+        self.outcome.decision(seq, &call, sample, &by, &body);
+        Ok(())
+    }
+
+    /// How many decisions there are.
+    pub fn len(&self) -> usize {
+        self.outcome.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.outcome.is_empty()
+    }
+
+    /// Adds the run to a log: all of it or nothing.
+    ///
+    /// # Errors
+    /// [`LogError`].
+    pub fn store(mut self, backend: &dyn Backend) -> Result<RunId, LogError> {
+        let outcome_digest = self.outcome.digest();
+        let finished = RunFinished { outcome: RunOutcome::Finished, outcome_digest };
+        self.event(&Event::RunFinished(finished), None)?;
+        let log = self.scratch.finish()?;
+        let _lease = backend.lease(self.run)?;
+        let (mut reader, mut committer) = (log.reader()?, backend.committer()?);
+        append(reader.as_mut(), self.run, Head::START, self.run, committer.as_mut(), |event| {
+            event
+        })?;
+        committer.flush()?;
+        Ok(self.run)
+    }
+}
+
+fn senseless(error: CanonicalError) -> LogError {
+    LogError::Failed { path: "the decisions".to_owned(), reason: error.to_string() }
+}

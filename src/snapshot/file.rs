@@ -1,0 +1,92 @@
+//! One file of a snapshot: compared, written, and written beside.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io::{ErrorKind, Write};
+use std::path::{Path, PathBuf};
+
+use super::SnapshotError;
+use crate::draft::Draft;
+use crate::encoding::read_text;
+use crate::prompt::unified;
+
+/// How a snapshot compares.
+pub(super) enum Compared {
+    Same,
+    Written,
+    Differs(String),
+}
+
+fn failed(path: &Path, reason: impl ToString) -> SnapshotError {
+    SnapshotError::File { path: path.display().to_string(), reason: reason.to_string() }
+}
+
+/// Compares a snapshot with its file; writes it, or its difference beside.
+pub(super) fn compare(path: &Path, header: &str, body: &str) -> Result<Compared, SnapshotError> {
+    let beside = path.with_extension("snap.new");
+    let recorded = match read_text(path) {
+        Ok(text) => text,
+        Err(e) if e.is_missing() => {
+            write(path, header, body)?;
+            remove(&beside)?;
+            return Ok(Compared::Written);
+        }
+        Err(e) => return Err(failed(path, e)),
+    };
+    let recorded = body_of(&recorded).ok_or_else(|| {
+        failed(path, "it is not a snapshot: it has no head between two lines ---")
+    })?;
+    // As insta compares: line ends and what is blank at the end do not count.
+    if recorded.trim_end() == body.trim_end() {
+        remove(&beside)?;
+        return Ok(Compared::Same);
+    }
+    write(&beside, header, body)?;
+    Ok(Compared::Differs(unified(&format!("{}\n", recorded.trim_end()), body)))
+}
+
+/// What follows the head.
+fn body_of(text: &str) -> Option<String> {
+    let text = text.replace("\r\n", "\n");
+    let rest = text.strip_prefix("---\n")?;
+    let (_, body) = rest.split_once("\n---\n")?;
+    Some(body.to_owned())
+}
+
+/// Writes a file whole, in the place of whatever is there; a link is replaced and not followed.
+fn write(path: &Path, header: &str, body: &str) -> Result<(), SnapshotError> {
+    let io = |e: std::io::Error| failed(path, e);
+    if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+        fs::create_dir_all(folder).map_err(|e| failed(folder, e))?;
+    }
+    let (draft, mut file) = Draft::file(path).map_err(io)?;
+    file.write_all(header.as_bytes()).and_then(|()| file.write_all(body.as_bytes())).map_err(io)?;
+    drop(file);
+    fs::rename(draft.path(), path).map_err(io)
+}
+
+fn remove(path: &Path) -> Result<(), SnapshotError> {
+    match fs::remove_file(path) {
+        Err(e) if e.kind() != ErrorKind::NotFound => Err(failed(path, e)),
+        _ => Ok(()),
+    }
+}
+
+/// The snapshots in a folder that are not among those with these names.
+pub(super) fn others(
+    folder: &Path,
+    names: &BTreeSet<String>,
+) -> Result<Vec<PathBuf>, SnapshotError> {
+    let entries = fs::read_dir(folder).map_err(|e| failed(folder, e))?;
+    let mut others = Vec::new();
+    for entry in entries {
+        let entry = entry.map_err(|e| failed(folder, e))?;
+        let name = entry.file_name();
+        let is_snapshot = Path::new(&name).extension().is_some_and(|end| end == "snap");
+        if is_snapshot && name.to_str().is_none_or(|name| !names.contains(name)) {
+            others.push(entry.path());
+        }
+    }
+    others.sort();
+    Ok(others)
+}

@@ -1,0 +1,174 @@
+//! Snapshots of decisions: one file per recorded answer, to be reviewed and compared.
+//!
+//! The files are those of the crate `insta`: what changes is written beside as `.snap.new`, and `cargo insta review`
+//! shows and accepts it. A test of a parser of one's own is three lines:
+//!
+//! ```no_run
+//! # use retold::{parse::text::free_text, snapshot};
+//! # let my_parser = free_text::parser(free_text::Params::default()).unwrap();
+//! let seen = snapshot::of_file("tests/answers.jsonl".as_ref(), "tests/snapshots".as_ref(), &my_parser).unwrap();
+//! assert!(seen.is_unchanged(), "{seen}");
+//! ```
+
+mod file;
+mod name;
+mod render;
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use crate::decide::{Again, AgainError, Choice, Left, Own, Params, each_decision};
+use crate::event::kind;
+use crate::exchange::{ImportError, is_recording, read_exchanges, read_recording};
+use crate::id::{CallPath, RunId, Time};
+use crate::jsonl::JsonlReader;
+use crate::log::{Index, LogError, Reader};
+use crate::parse::AnyParser;
+
+pub use name::file_name;
+
+/// The most files that are written: no folder is better for more.
+pub const MOST: usize = 100_000;
+
+/// Why snapshots could not be compared.
+#[derive(Debug, thiserror::Error)]
+pub enum SnapshotError {
+    /// The answers could not be decided about.
+    #[error(transparent)]
+    Again(#[from] AgainError),
+    /// The file of answers cannot be read.
+    #[error(transparent)]
+    Import(#[from] ImportError),
+    /// The folder, or a file in it, cannot be read or written.
+    #[error("{path}: {reason}")]
+    File {
+        /// Which.
+        path: String,
+        /// What the system says.
+        reason: String,
+    },
+    /// More answers than files are written.
+    #[error("there are more than {MOST} answers: snapshots are files, one for each")]
+    TooMany,
+    /// No answers at all.
+    #[error("there is nothing to make a snapshot of")]
+    Nothing(Left),
+}
+
+impl From<LogError> for SnapshotError {
+    fn from(error: LogError) -> Self {
+        SnapshotError::Again(error.into())
+    }
+}
+
+/// A snapshot that is not as it was.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Changed {
+    /// Its file.
+    pub path: PathBuf,
+    /// The difference, line by line.
+    pub diff: String,
+}
+
+/// How the snapshots in a folder compare with the decisions of today.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Snapshots {
+    /// How many are as they were.
+    pub same: usize,
+    /// Those that were not there and were written.
+    pub written: Vec<PathBuf>,
+    /// Those that differ: the new one was written beside, as `.snap.new`.
+    pub changed: Vec<Changed>,
+    /// Those in the folder whose answer is not there; left as they are.
+    pub unreferenced: Vec<PathBuf>,
+    /// The answers that were left alone.
+    pub left: Left,
+}
+
+impl Snapshots {
+    /// Whether no decision differs from its snapshot.
+    pub fn is_unchanged(&self) -> bool {
+        self.changed.is_empty()
+    }
+}
+
+impl fmt::Display for Snapshots {
+    /// The differences, and what to do about them.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for Changed { path, diff } in &self.changed {
+            writeln!(f, "{}\n{diff}", path.display())?;
+        }
+        match self.changed.len() {
+            0 => write!(f, "all {} snapshots are as they were", self.same + self.written.len()),
+            n => write!(f, "{n} of {} snapshots differ: `cargo insta review`", n + self.same),
+        }
+    }
+}
+
+/// Compares the decisions about the answers of a file with the snapshots in a folder: of a recording, or of exchanges.
+/// A snapshot that is not there is written; one that differs is written beside, as `.snap.new`.
+///
+/// # Errors
+/// [`SnapshotError`].
+pub fn of_file(
+    file: &Path,
+    folder: &Path,
+    parser: &dyn AnyParser,
+) -> Result<Snapshots, SnapshotError> {
+    let mut lines = JsonlReader::open(file).map_err(ImportError::from)?;
+    let (log, run) = match is_recording(&mut lines) {
+        true => {
+            let recording = read_recording(lines)?;
+            (recording.log, recording.run)
+        }
+        false => read_exchanges(lines, Time(0))?.into_log(),
+    };
+    let mut own = Own(parser);
+    let choice = Choice { by: Again::By(&mut own), params: &Params::Recorded, only: None };
+    of_run(log.reader()?.as_mut(), run, choice, folder)
+}
+
+/// Compares the decisions about the answers of a run with the snapshots in a folder, as [`of_file`] does.
+///
+/// # Errors
+/// [`SnapshotError`].
+pub fn of_run(
+    reader: &mut dyn Reader,
+    run: RunId,
+    choice: Choice<'_>,
+    folder: &Path,
+) -> Result<Snapshots, SnapshotError> {
+    let census = Index::open(reader, run)?.census(reader)?;
+    let answers = |kind| census.events.get(kind).copied().unwrap_or_default();
+    let answers = answers(kind::RESPONSE_RECEIVED) + answers(kind::ANSWER_REUSED);
+    if choice.only.is_none() && answers > MOST as u64 {
+        return Err(SnapshotError::TooMany);
+    }
+    // A part of a run leaves the snapshots of the others alone.
+    let only: Option<CallPath> = choice.only.cloned();
+    let mut seen = Snapshots::default();
+    let mut names = BTreeSet::new();
+    let left = each_decision(reader, run, choice, |_, made| {
+        if names.len() >= MOST {
+            return Err(SnapshotError::TooMany);
+        }
+        let name = file_name(&made.answer.call, made.answer.sample);
+        let path = folder.join(&name);
+        match file::compare(&path, &render::header(&made), &render::body(&made))? {
+            file::Compared::Same => seen.same += 1,
+            file::Compared::Written => seen.written.push(path),
+            file::Compared::Differs(diff) => seen.changed.push(Changed { path, diff }),
+        }
+        names.insert(name);
+        Ok(())
+    })?;
+    if names.is_empty() {
+        return Err(SnapshotError::Nothing(left));
+    }
+    if only.is_none() {
+        seen.unreferenced = file::others(folder, &names)?;
+    }
+    seen.left = left;
+    Ok(seen)
+}

@@ -1,0 +1,61 @@
+//! What a snapshot says.
+
+use std::fmt::Write;
+
+use serde_json::Value;
+
+use crate::content::Content;
+use crate::decide::{Decided, Redecided};
+use crate::inert::{inert, inert_lines};
+
+/// The head of the file, as the crate `insta` writes and reads it.
+pub(super) fn header(made: &Redecided) -> String {
+    let quoted = |text: &str| Value::from(inert(text, 200)).to_string();
+    let description = quoted(&format!("{}#{}", made.answer.call, made.answer.sample));
+    let expression = quoted(&made.by.to_string());
+    format!(
+        "---\nsource: retold snapshot\ndescription: {description}\nexpression: {expression}\n---\n"
+    )
+}
+
+/// The decision and the answer. Lines of a text begin with a bar, so that no answer can pass for a decision; what a
+/// terminal would obey is shown as an escape.
+pub(super) fn body(made: &Redecided) -> String {
+    let Decided { method, value, reasoning, warnings, verdict } = &made.now;
+    let mut body = String::new();
+    // Writing to a string cannot fail, here and below.
+    let _ = writeln!(body, "method: {}", inert(method, 200));
+    match value {
+        Value::String(text) if text.contains('\n') => block(&mut body, "value", text),
+        Value::Object(_) | Value::Array(_) => {
+            // A JSON value always has a JSON form.
+            block(&mut body, "value", &serde_json::to_string_pretty(value).unwrap_or_default());
+        }
+        plain => {
+            let _ = writeln!(body, "value: {}", inert_lines(&plain.to_string()));
+        }
+    }
+    if let Some(verdict) = verdict {
+        let _ = writeln!(body, "verdict: {verdict}");
+    }
+    if let Some(reasoning) = reasoning {
+        block(&mut body, "reasoning", reasoning);
+    }
+    for warning in warnings {
+        let _ = writeln!(body, "warning: {}", inert(warning, 2000));
+    }
+    match &made.answer.content {
+        Content::Text(text) => block(&mut body, "answer", text),
+        Content::Vector(floats) => {
+            let _ = writeln!(body, "answer: a vector of {} numbers", floats.len());
+        }
+    }
+    body
+}
+
+fn block(body: &mut String, name: &str, text: &str) {
+    let _ = writeln!(body, "{name}:");
+    for line in text.split('\n') {
+        let _ = writeln!(body, "  | {}", inert_lines(line));
+    }
+}
