@@ -13,8 +13,9 @@ pub(crate) fn too_many(json: &[u8]) -> bool {
     json.len() / 2 > MOST_VALUES && count(json) > MOST_VALUES
 }
 
-/// Commas and opening brackets outside strings, and one for the text itself.
-fn count(json: &[u8]) -> usize {
+/// Commas and opening brackets outside strings, and one for the text itself. It stops once they are more than
+/// [`MOST_VALUES`].
+pub(crate) fn count(json: &[u8]) -> usize {
     let (mut count, mut rest) = (1, json);
     loop {
         // The next string, and what there is before it.

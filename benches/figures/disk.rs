@@ -21,6 +21,8 @@ pub(crate) fn measure() {
         real(style);
     }
     dialogue();
+    short_turns();
+    long_dialogue();
 }
 
 /// The size of a closed log, and of its exchanges as plain JSON Lines.
@@ -73,6 +75,7 @@ fn real(style: &str) {
             model: json!({}),
             program: retold::PROGRAM.into(),
             declares: false,
+            forked_from: None,
         },
         model: Some(Arc::new(model) as Arc<dyn Model>),
         retry: RetryPolicy::default(),
@@ -93,7 +96,6 @@ fn real(style: &str) {
 /// A dialogue of 100 turns that reaches about 200,000 tokens.
 fn dialogue() {
     let folder = tempfile::tempdir().unwrap();
-    let lines = folder.path().join("dialogue.jsonl");
     let mut text = String::new();
     let mut messages = Vec::new();
     for turn in 0..100_u64 {
@@ -106,12 +108,68 @@ fn dialogue() {
         text.push_str(&format!("{line}\n"));
         messages.push(json!({"role": "assistant", "content": answer}));
     }
+    stored("disk, one dialogue of 100 turns and 200,000 tokens", folder.path(), &text);
+}
+
+/// Stores exchanges and says what they take.
+fn stored(figure: &str, folder: &Path, text: &str) {
+    let (lines, path) = (folder.join("dialogue.jsonl"), folder.join("log.db"));
     std::fs::write(&lines, text).unwrap();
-    let path = folder.path().join("log.db");
     let backend = SqliteBackend::open_or_create(&path, SqliteOptions::default()).unwrap();
     let run = RunId([2; 8]);
     let exchanges =
         read_exchanges(JsonlReader::open(&lines).unwrap(), retold::run::clock::now()).unwrap();
     exchanges.store(&backend, run).unwrap();
-    report("disk, one dialogue of 100 turns and 200,000 tokens", sizes(&path, run));
+    report(figure, sizes(&path, run));
+}
+
+/// A thousand discussions of four speakers in five rounds: each speaker is told what the others have said since,
+/// with their names.
+fn short_turns() {
+    const SPEAKERS: [&str; 4] = ["Ana", "Ben", "Cleo", "Dan"];
+    let rules = filler(1, 1200);
+    let mut text = String::new();
+    for talk in 0..1000_u64 {
+        let system = json!({"role": "system", "content": rules});
+        let mut views = [0; 4].map(|_| vec![system.clone()]);
+        for turn in 0..20_usize {
+            let answer = filler(talk * 20 + turn as u64 + 2, 600);
+            let speaker = turn % 4;
+            let call = CallPath::new(format!("talk/{talk}/{turn}")).unwrap();
+            let line = json!({"call": call, "sample": 0 as Sample,
+                "request": {"model": "gpt-4o-mini", "temperature": 0.7, "max_tokens": 300,
+                    "messages": views[speaker]},
+                "response": {"content": answer, "finish_reason": "stop", "model": "gpt-4o-mini",
+                    "usage": {"prompt_tokens": 900, "completion_tokens": 200}}});
+            text.push_str(&format!("{line}\n"));
+            let said =
+                json!({"role": "user", "content": format!("{}: {answer}", SPEAKERS[speaker])});
+            for (who, view) in views.iter_mut().enumerate() {
+                view.push(match who == speaker {
+                    true => json!({"role": "assistant", "content": answer}),
+                    false => said.clone(),
+                });
+            }
+        }
+    }
+    let folder = tempfile::tempdir().unwrap();
+    stored("disk, growing dialogues of short turns, 20,000 calls", folder.path(), &text);
+}
+
+/// One dialogue of a thousand short turns.
+fn long_dialogue() {
+    let mut text = String::new();
+    let mut messages = vec![json!({"role": "system", "content": filler(1, 1200)})];
+    for turn in 0..1000_u64 {
+        messages.push(json!({"role": "user", "content": format!("Question {turn}?")}));
+        let answer = filler(turn + 2, 50);
+        let call = CallPath::new(format!("talk/{turn}")).unwrap();
+        let line = json!({"call": call, "sample": 0 as Sample,
+            "request": {"model": "gpt-4o-mini", "messages": messages},
+            "response": {"content": answer}});
+        text.push_str(&format!("{line}\n"));
+        messages.push(json!({"role": "assistant", "content": answer}));
+    }
+    let folder = tempfile::tempdir().unwrap();
+    stored("disk, one dialogue of 1,000 short turns", folder.path(), &text);
 }

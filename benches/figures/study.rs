@@ -139,6 +139,7 @@ pub(crate) fn execute_at(
             model: serde_json::json!({"simulated": true}),
             program: "bench".into(),
             declares: false,
+            forked_from: None,
         },
         model: (mode != Mode::Replay).then_some(model),
         retry: RetryPolicy::default(),

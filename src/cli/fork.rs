@@ -150,15 +150,14 @@ pub(super) fn fork(forking: Forking, global: &Global, output: &Output) -> Result
     let as_json = |value: serde_json::Result<Value>| {
         value.map_err(|e| CliError::usage(format!("settings: {e}")))
     };
-    let mut recorded = as_json(serde_json::to_value(&study))?;
-    Parent { run: parent, before, retry_failed }.name_in(&mut recorded);
-    let started = RunStarted {
-        settings: recorded,
+    let mut started = RunStarted {
+        settings: as_json(serde_json::to_value(&study))?,
         model: as_json(serde_json::to_value(&info))?,
         program: crate::PROGRAM.to_owned(),
         declares: false,
         ..started
     };
+    Parent { run: parent, before, retry_failed }.name_in(&mut started, log.format());
     let (run, experiment) = (new_run_id()?, started.experiment.clone());
     let prices = model.prices()?;
     let max_failed = study.runtime.limits.max_failed;

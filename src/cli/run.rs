@@ -143,6 +143,7 @@ pub(super) fn started(study: &Study, model: &dyn Model) -> Result<RunStarted, Cl
         model: as_json(serde_json::to_value(model.info()))?,
         program: crate::PROGRAM.to_owned(),
         declares: false,
+        forked_from: None,
     })
 }
 

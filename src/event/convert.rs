@@ -12,8 +12,8 @@ use super::kind::{
     RUN_FINISHED, RUN_RESUMED, RUN_STARTED, VERSION,
 };
 use super::kinds::{
-    AnswerReused, AttemptDetails, AttemptFailed, DecisionMade, Event, Occurred, RequestSent,
-    ResponseDetails, ResponseReceived, RunOutcome, RunStarted,
+    AnswerReused, AttemptDetails, AttemptFailed, DecisionMade, Event, ForkedFrom, Occurred,
+    RequestSent, ResponseDetails, ResponseReceived, RunOutcome, RunStarted,
 };
 use super::outcome::{from_ranges, pairs, ranged, ranges};
 use super::stored::{NewEvent, StoredEvent};
@@ -51,6 +51,8 @@ struct StartedBody {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     declares: bool,
     experiment: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    forked_from: Option<ForkedFrom>,
     model: Value,
     program: String,
     seed: u64,
@@ -78,10 +80,19 @@ impl NewEvent {
         let body = |value: &dyn erased::Canonical| value.text().map(Cow::Owned);
         Ok(match event {
             Event::RunStarted(started) => {
-                let RunStarted { experiment, seed, settings, model, program, declares } = started;
+                let RunStarted {
+                    experiment,
+                    seed,
+                    settings,
+                    model,
+                    program,
+                    declares,
+                    forked_from,
+                } = started;
                 let started = StartedBody {
                     declares: *declares,
                     experiment: experiment.clone(),
+                    forked_from: *forked_from,
                     model: model.clone(),
                     program: program.clone(),
                     seed: *seed,
@@ -201,7 +212,8 @@ impl StoredEvent {
         }
         Ok(match &*self.kind {
             RUN_STARTED => {
-                let StartedBody { declares, experiment, model, program, seed } = self.body()?;
+                let StartedBody { declares, experiment, forked_from, model, program, seed } =
+                    self.body()?;
                 let settings = self.content()?;
                 let settings = serde_json::from_str(settings.text());
                 let settings = settings.map_err(|e| self.error(format!("settings: {e}")))?;
@@ -212,6 +224,7 @@ impl StoredEvent {
                     model,
                     program,
                     declares,
+                    forked_from,
                 })
             }
             RUN_RESUMED => Event::RunResumed(self.body()?),

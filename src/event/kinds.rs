@@ -49,6 +49,22 @@ pub struct RunStarted {
     /// Whether its questions say what their prompts were made from. Set when a run begins, if its log keeps
     /// that; a run of an earlier format never does.
     pub declares: bool,
+    /// Of a fork: the run that it shares its beginning with. Older logs have it in the settings.
+    pub forked_from: Option<ForkedFrom>,
+}
+
+/// Which run a fork shares its beginning with, and how much of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ForkedFrom {
+    /// Only what was answered before this seq of it; all of it if not given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub before: Option<Seq>,
+    /// Whether calls that failed there are asked again. Otherwise they fail here, too.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub retry_failed: bool,
+    /// The other run, in the same log.
+    pub run: RunId,
 }
 
 impl RunStarted {

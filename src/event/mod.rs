@@ -23,8 +23,8 @@ pub(crate) use convert::causes_and_fact;
 pub(crate) use kind::KINDS;
 pub use kinds::{
     AnswerReused, AttemptDetails, AttemptFailed, DecidedBy, DecisionDetails, DecisionMade, Event,
-    Occurred, RequestSent, ResponseDetails, ResponseReceived, RunFinished, RunOutcome, RunResumed,
-    RunStarted,
+    ForkedFrom, Occurred, RequestSent, ResponseDetails, ResponseReceived, RunFinished, RunOutcome,
+    RunResumed, RunStarted,
 };
 pub use outcome::OutcomeHasher;
 pub use stored::{NewEvent, StoredEvent};

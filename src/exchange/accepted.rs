@@ -65,6 +65,7 @@ impl Accepted {
             experiment: DECISIONS.to_owned(),
             settings: json!({"of": {"head": head.hash, "run": of, "seq": head.seq}}),
             program: crate::PROGRAM.to_owned(),
+            forked_from: None,
             ..started.clone()
         };
         accepted.event(&Event::RunStarted(started), None)?;

@@ -170,6 +170,7 @@ pub fn read_exchanges(lines: JsonlReader, time: Time) -> Result<Exchanges, Impor
         model: json!({"kind": "scripted", "simulated": false, "source": name}),
         program: crate::PROGRAM.to_owned(),
         declares: false,
+        forked_from: None,
     };
     let new = |event: Event, request: Option<Request>| {
         NewEvent::from_event(&event, time, request).map_err(|e: CanonicalError| {

@@ -11,7 +11,8 @@ use crate::event::StoredEvent;
 use crate::event::chain::{Head, Link, hash_after};
 use crate::id::{ContentHash, PromptHash, RunId, Seq};
 use crate::log::ledger::Ledger;
-use crate::log::{LogError, Reader, externalise};
+use crate::log::lists::{Base, Lists};
+use crate::log::{LogError, Reader, externalise_from};
 use crate::prompt::CanonicalError;
 
 /// Events read at a time.
@@ -100,6 +101,7 @@ pub(super) fn whole(reader: &mut dyn Reader, run: RunId) -> Result<(), LogError>
 struct Given {
     contents: BTreeSet<ContentHash>,
     requests: BTreeSet<PromptHash>,
+    lists: Lists<PromptHash>,
 }
 
 /// An error of the log or of the writing, while a request is taken apart.
@@ -130,13 +132,23 @@ impl Given {
             let what = format!("its request {prompt} is missing");
             return Err(LogError::Corrupt { run: event.run, seq: event.seq, what }.into());
         };
-        let skeleton = externalise(&request, &mut |text| -> Result<String, Passed<E>> {
+        // What a log shares depends on how it came about, and two recordings of one run are the same bytes.
+        let beginnings = self.lists.beginnings(&request);
+        let (base, cost) = self.lists.find(&beginnings).unzip();
+        let left_out = base.map_or(0, |base| base.messages);
+        let skeleton = externalise_from(&request, left_out, &mut |text| {
             let content = Content::from(text);
-            Ok(self.content(&content, line).map_err(Passed)?.to_string())
+            Ok::<_, Passed<E>>(self.content(&content, line).map_err(Passed)?.to_string())
         });
         let skeleton = skeleton.map_err(|Passed(e)| e)?;
-        line(&format!("{{\"prompt\":\"{prompt}\",\"request\":{skeleton}}}"))?;
+        line(&match base {
+            None => format!("{{\"prompt\":\"{prompt}\",\"request\":{skeleton}}}"),
+            Some(Base { of, messages }) => format!(
+                "{{\"base\":\"{of}\",\"prompt\":\"{prompt}\",\"request\":{skeleton},\"shared\":{messages}}}"
+            ),
+        })?;
         self.requests.insert(prompt);
+        self.lists.add_new(&request, &beginnings, prompt, base, cost.unwrap_or_default());
         Ok(())
     }
 

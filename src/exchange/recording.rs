@@ -1,10 +1,13 @@
 //! The recording format: one run, JSON Lines.
 //!
 //! ```text
-//! {"events":7,"format":"1.0","head":"<hash>","recording":"retold","run":"<id>"}
+//! {"events":7,"format":"2.0","head":"<hash>","recording":"retold","run":"<id>"}
 //! {"content":"<hash>","text":"..."}                a text, before its first use
 //! {"content":"<hash>","vector":"<base64>"}         a vector: little-endian 32-bit floats
 //! {"prompt":"<hash>","request":{..}}               a request; "text:<hash>" stands for a text
+//! {"base":"<hash>","prompt":"<hash>","request":{..},"shared":4}
+//!                                                  one that begins with the first four messages of an
+//!                                                  earlier request, and has only the others here
 //! {"body":{..},"call":"..",..,"hash":"<hash>"}     an event
 //! ```
 //!
@@ -14,6 +17,7 @@
 //! be read as a stream, and two recordings of one run are the same bytes.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use data_encoding::BASE64;
 use serde::Deserialize;
@@ -27,11 +31,16 @@ use crate::event::NewEvent;
 use crate::explain::explain;
 use crate::id::{CallPath, ContentHash, EventHash, PromptHash, RunId, Sample, Seq, Time};
 use crate::jsonl::JsonlReader;
+use crate::log::lists::{Base, Part, whole};
 use crate::log::{Head, LogError, Scratch, SharedBackend, expand};
-use crate::prompt::{Request, canonical};
+use crate::prompt::{Request, RequestError, canonical};
 
-/// The format this release writes. 1.0: the first.
-pub(super) const FORMAT: (u32, u32) = (1, 0);
+/// The format this release writes.
+///
+/// - 1.0: the first.
+/// - 2.0: a request may begin with messages of an earlier one. Each recording says so, whether or not it has such a
+///   request: its first line is written before the others are known.
+pub(super) const FORMAT: (u32, u32) = (2, 0);
 
 /// A run read from a file, every hash checked.
 pub struct Recording {
@@ -68,8 +77,12 @@ struct ContentLine {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct RequestLine {
+    #[serde(default)]
+    base: Option<PromptHash>,
     prompt: PromptHash,
     request: Value,
+    #[serde(default)]
+    shared: Option<usize>,
 }
 
 #[derive(Deserialize)]
@@ -162,6 +175,12 @@ impl From<LogError> for Wrong {
     }
 }
 
+impl From<RequestError> for Wrong {
+    fn from(error: RequestError) -> Self {
+        Wrong::Line(error.to_string())
+    }
+}
+
 /// The temporary file cannot be used.
 impl From<std::io::Error> for Wrong {
     fn from(error: std::io::Error) -> Self {
@@ -173,12 +192,13 @@ impl From<std::io::Error> for Wrong {
 /// Kinds of bytes that are stashed.
 const TEXT: u8 = 0;
 const VECTOR: u8 = 1;
+const UPON_BASE: u8 = 2;
 
 struct Reading {
     run: RunId,
     scratch: Scratch,
     contents: Stash,
-    /// Requests as canonical JSON.
+    /// Requests as canonical JSON, as they were given.
     requests: Stash,
     known: Requests,
 }
@@ -231,15 +251,66 @@ impl Reading {
                 Content::Vector(_) => Some(String::new()),
             }
         };
-        let request = expand(&line.request.to_string(), &mut text);
-        let request = request.map_err(|e| Wrong::Line(e.to_string()))?;
+        let skeleton = canonical(&line.request).map_err(|e| Wrong::Line(e.to_string()))?;
+        let request = expand(&skeleton, &mut text)?;
+        let base = match (line.base, line.shared) {
+            (None, None) => None,
+            (Some(of), Some(messages)) => Some(Base { of, messages }),
+            _ => return Err(Wrong::Line("\"base\" and \"shared\" belong together".to_owned())),
+        };
+        let part = Part { request, base };
+        let request = self.whole(&part)?;
         if request.hash() != line.prompt {
             let what = format!("the request does not have the hash {}", line.prompt);
             return Err(Wrong::Line(what));
         }
-        self.requests.put(line.prompt.as_bytes(), TEXT, request.canonical().as_bytes())?;
+        self.stash(line.prompt, &part)?;
         self.known.put(&request);
         Ok(())
+    }
+
+    /// Keeps a request as it was given.
+    fn stash(&mut self, prompt: PromptHash, part: &Part<PromptHash>) -> Result<(), Wrong> {
+        let canonical = part.request.canonical().as_bytes();
+        Ok(match part.base {
+            None => self.requests.put(prompt.as_bytes(), TEXT, canonical)?,
+            Some(Base { of, messages }) => {
+                let messages = (messages as u64).to_le_bytes();
+                let bytes = [of.as_bytes().as_slice(), &messages, canonical].concat();
+                self.requests.put(prompt.as_bytes(), UPON_BASE, &bytes)?;
+            }
+        })
+    }
+
+    /// A request as it was given.
+    fn part(&mut self, prompt: PromptHash) -> Result<Option<Part<PromptHash>>, Wrong> {
+        let Some((kind, bytes)) = self.requests.get(prompt.as_bytes())? else { return Ok(None) };
+        let upon = bytes.split_first_chunk::<32>().filter(|_| kind == UPON_BASE);
+        let upon = upon.and_then(|(of, rest)| Some((of, rest.split_first_chunk::<8>()?)));
+        let (base, canonical) = match upon {
+            None => (None, bytes.as_slice()),
+            Some((of, (messages, canonical))) => {
+                let messages = u64::from_le_bytes(*messages) as usize;
+                (Some(Base { of: PromptHash(*of), messages }), canonical)
+            }
+        };
+        let request = Request::from_canonical(&String::from_utf8_lossy(canonical));
+        Ok(Some(Part { request: request.map_err(|e| Wrong::Line(e.to_string()))?, base }))
+    }
+
+    /// The whole of a request as it was given.
+    fn whole(&mut self, part: &Part<PromptHash>) -> Result<Request, Wrong> {
+        // Most dialogues go on from a request that was met a short time ago.
+        if let Some(Base { of, messages }) = part.base
+            && let Some(base) = self.known.get(of)
+        {
+            return Ok(part.request.after(&[(&base, messages)])?);
+        }
+        whole(part, &mut |of| {
+            let missing =
+                || Wrong::Line(format!("request {of} has not been given before this line"));
+            Ok(Arc::new(self.part(of)?.ok_or_else(missing)?))
+        })
     }
 
     /// A request that has been given.
@@ -247,9 +318,8 @@ impl Reading {
         if let Some(request) = self.known.get(prompt) {
             return Ok(Some(request));
         }
-        let Some((_, bytes)) = self.requests.get(prompt.as_bytes())? else { return Ok(None) };
-        let text = String::from_utf8_lossy(&bytes);
-        let request = Request::from_canonical(&text).map_err(|e| Wrong::Line(e.to_string()))?;
+        let Some(part) = self.part(prompt)? else { return Ok(None) };
+        let request = self.whole(&part)?;
         self.known.put(&request);
         Ok(Some(request))
     }

@@ -196,6 +196,15 @@ pub trait Reader: Send {
     /// [`LogError::CorruptRequest`] if it does not have the hash it is stored under.
     fn request(&mut self, prompt: PromptHash) -> Result<Option<Request>, LogError>;
 
+    /// Whether a request is stored; the same as [`request`](Self::request), but that it need not be put
+    /// together to find out that it is sound.
+    ///
+    /// # Errors
+    /// [`LogError::CorruptRequest`] if it does not have the hash it is stored under.
+    fn check_request(&mut self, prompt: PromptHash) -> Result<bool, LogError> {
+        Ok(self.request(prompt)?.is_some())
+    }
+
     /// The hashes of stored requests that begin with some hex digits, up to `limit`.
     ///
     /// # Errors

@@ -39,6 +39,11 @@ impl Format {
         self.major >= 2
     }
 
+    /// Whether requests share their first messages.
+    pub(super) fn shares_messages(self) -> bool {
+        self.major >= 2
+    }
+
     /// Whether it may say more than this release knows.
     pub(super) fn is_newer(self) -> bool {
         match self.major {

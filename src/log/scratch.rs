@@ -10,12 +10,12 @@ use super::memory::MemoryBackend;
 use super::sqlite::SqliteBackend;
 use crate::event::NewEvent;
 use crate::event::chain::{Head, LinkedEvent};
-use crate::id::RunId;
+use crate::id::{PromptHash, RunId};
 
 /// How many events are stored together, and how many a log in memory may have.
 const TOGETHER: usize = 8192;
 
-/// And how many bytes of text.
+/// And how many bytes of text, prompts included.
 const BYTES: usize = 16 << 20;
 
 /// A run that is being read: kept in memory while it is short, and in a file of a private temporary folder when
@@ -25,13 +25,15 @@ pub struct Scratch {
     head: Head,
     pending: Vec<LinkedEvent>,
     bytes: usize,
+    /// What was asked last.
+    asked: Option<PromptHash>,
     file: Option<(ScratchFile, Box<dyn Committer>)>,
 }
 
 impl Scratch {
     /// A run without events.
     pub fn new(run: RunId) -> Self {
-        Scratch { run, head: Head::START, pending: Vec::new(), bytes: 0, file: None }
+        Scratch { run, head: Head::START, pending: Vec::new(), bytes: 0, asked: None, file: None }
     }
 
     /// The end of the run so far.
@@ -51,7 +53,12 @@ impl Scratch {
     pub fn add(&mut self, event: LinkedEvent) -> Result<(), LogError> {
         self.head = event.head();
         let content = event.event().content.as_ref().map_or(0, |content| content.text().len());
-        self.bytes += content + event.event().body.len();
+        let asked = event.event().prompt.as_ref();
+        // Samples of one prompt follow each other, and have one request.
+        let prompt =
+            asked.filter(|request| self.asked.replace(request.hash()) != Some(request.hash()));
+        let prompt = prompt.map_or(0, |request| request.canonical().len());
+        self.bytes += content + prompt + event.event().body.len();
         self.pending.push(event);
         if self.pending.len() >= TOGETHER || self.bytes >= BYTES {
             self.store()?;

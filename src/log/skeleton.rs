@@ -22,12 +22,39 @@ pub fn externalise<E: From<CanonicalError>>(
     request: &Request,
     keep: &mut dyn FnMut(&str) -> Result<String, E>,
 ) -> Result<String, E> {
-    let body = replace(request.body(), &mut |text| -> Result<Option<String>, E> {
+    externalise_from(request, 0, keep)
+}
+
+/// The same without the first so many messages.
+pub(crate) fn externalise_from<E: From<CanonicalError>>(
+    request: &Request,
+    left_out: usize,
+    keep: &mut dyn FnMut(&str) -> Result<String, E>,
+) -> Result<String, E> {
+    let mut change = |text: &str| -> Result<Option<String>, E> {
         if text.len() < LONG && !text.starts_with(MARK) {
             return Ok(None);
         }
         Ok(Some(format!("{MARK}{}", keep(text)?)))
-    })?;
+    };
+    let body = match request.body() {
+        Value::Object(fields) if left_out > 0 => {
+            let field = |(key, value): (&String, &Value)| {
+                let value = match value {
+                    Value::Array(items) if key == "messages" => {
+                        let new = items.iter().skip(left_out);
+                        Value::Array(
+                            new.map(|item| replace(item, &mut change)).collect::<Result<_, E>>()?,
+                        )
+                    }
+                    other => replace(other, &mut change)?,
+                };
+                Ok((key.clone(), value))
+            };
+            Value::Object(fields.iter().map(field).collect::<Result<_, E>>()?)
+        }
+        body => replace(body, &mut change)?,
+    };
     // What is around the body has no text to move out.
     let skeleton = Skeleton { api: request.api(), body: &body, v: TRANSPORT_VERSION };
     Ok(canonical(&skeleton)?)
@@ -61,7 +88,7 @@ pub fn expand(
             || RequestError::NotCanonical(format!("its text {id} is missing, damaged or too long"));
         find(id).map(Some).ok_or_else(missing)
     })?;
-    Request::from_canonical(&canonical(&whole)?)
+    Request::from_envelope(whole)
 }
 
 fn replace<E>(

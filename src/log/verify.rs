@@ -287,12 +287,12 @@ impl Chain {
         if self.sound.get(&prompt).is_some() {
             return Ok(Ok(()));
         }
-        let what = match reader.request(prompt) {
-            Ok(Some(_)) => {
+        let what = match reader.check_request(prompt) {
+            Ok(true) => {
                 self.sound.insert(prompt, ());
                 return Ok(Ok(()));
             }
-            Ok(None) => format!("its request {prompt} is missing"),
+            Ok(false) => format!("its request {prompt} is missing"),
             Err(error @ LogError::CorruptRequest { .. }) => error.to_string(),
             Err(error) => return Err(error),
         };

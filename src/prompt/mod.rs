@@ -11,6 +11,7 @@
 
 mod canonical;
 mod difference;
+mod messages;
 mod ordered;
 mod request;
 mod straight;
@@ -20,6 +21,7 @@ mod typed;
 pub use canonical::{CanonicalError, canonical, hash_of};
 pub use difference::{Difference, first_difference};
 pub(crate) use difference::{shared_messages, unified};
+pub(crate) use messages::Messages;
 pub use request::{Api, LONGEST_REQUEST, Request, RequestError};
 pub use transport::{TRANSPORT_FIELDS, TRANSPORT_VERSION};
 pub use typed::{ChatRequest, EmbeddingRequest, Message, Role};

@@ -7,8 +7,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::canonical::{CanonicalError, check_exact, hash_of, write_canonical};
+use super::messages::Messages;
+use super::straight::{self, Places};
 use super::transport::{TRANSPORT_VERSION, is_transport};
 use crate::id::PromptHash;
+use crate::values::MOST_VALUES;
 
 /// The kind of question put to a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -49,6 +52,9 @@ pub enum RequestError {
         /// The length of its canonical form.
         bytes: usize,
     },
+    /// It was put together of more values than are read.
+    #[error("a request has at most {MOST_VALUES} values")]
+    TooManyValues,
     /// It has no canonical form.
     #[error(transparent)]
     Canonical(#[from] CanonicalError),
@@ -69,6 +75,8 @@ struct Inner {
     api: Api,
     body: Value,
     canonical: String,
+    /// Where the messages of a chat stand in it.
+    messages: Option<Places>,
     hash: PromptHash,
 }
 
@@ -95,7 +103,7 @@ impl Request {
         Self::build(api, body)
     }
 
-    fn build(api: Api, body: Map<String, Value>) -> Result<Self, RequestError> {
+    pub(super) fn build(api: Api, body: Map<String, Value>) -> Result<Self, RequestError> {
         let body = Value::Object(body);
         check_exact(&body)?;
         let mut canonical = String::with_capacity(1024);
@@ -103,12 +111,49 @@ impl Request {
             Api::Chat => "{\"api\":\"chat\",\"body\":",
             Api::Embedding => "{\"api\":\"embedding\",\"body\":",
         });
-        write_canonical(&body, &mut canonical)?;
+        let before = canonical.len();
+        let fields = body.as_object().filter(|_| api == Api::Chat);
+        let noted = fields.and_then(|it| straight::write_noting(it, "messages", &mut canonical));
+        let messages = match noted {
+            Some(messages) => messages,
+            None => {
+                canonical.truncate(before);
+                write_canonical(&body, &mut canonical)?;
+                None
+            }
+        };
         // Writing to a string cannot fail.
         let _ = write!(canonical, ",\"v\":{TRANSPORT_VERSION}}}");
+        Self::of_parts(api, body, canonical, messages)
+    }
+
+    /// A request whose canonical text is known.
+    pub(super) fn of_parts(
+        api: Api,
+        body: Value,
+        canonical: String,
+        messages: Option<Places>,
+    ) -> Result<Self, RequestError> {
         short_enough(canonical.len())?;
         let hash = PromptHash(hash_of(canonical.as_bytes()));
-        Ok(Request(Arc::new(Inner { api, body, canonical, hash })))
+        Ok(Request(Arc::new(Inner { api, body, canonical, messages, hash })))
+    }
+
+    /// The request of an envelope `{"api":..,"body":{..},"v":1}`.
+    pub(crate) fn from_envelope(envelope: Value) -> Result<Self, RequestError> {
+        let not = |reason: String| RequestError::NotCanonical(reason);
+        let envelope = OwnedEnvelope::deserialize(envelope).map_err(|e| not(e.to_string()))?;
+        if envelope.v != TRANSPORT_VERSION {
+            return Err(not("its canonical form differs".to_owned()));
+        }
+        Self::build(envelope.api, envelope.body)
+    }
+
+    /// The messages of a chat in the canonical text; `None` for an embedding, and for a chat whose keys are in
+    /// an order that only the long way of writing them knows.
+    pub(crate) fn listed(&self) -> Option<Messages<'_>> {
+        let places = self.0.messages.as_ref()?;
+        Some(Messages::new(&self.0.canonical, places.start, &places.ends))
     }
 
     /// Reads back what [`Request::canonical`] wrote.
@@ -193,8 +238,7 @@ fn kind_of(value: &Value) -> &'static str {
 struct OwnedEnvelope {
     api: Api,
     body: Map<String, Value>,
-    #[serde(rename = "v")]
-    _v: u32,
+    v: u32,
 }
 
 impl PartialEq for Request {
@@ -212,7 +256,7 @@ impl fmt::Debug for Request {
 }
 
 /// What is written can be read again.
-fn short_enough(bytes: usize) -> Result<(), RequestError> {
+pub(super) fn short_enough(bytes: usize) -> Result<(), RequestError> {
     if bytes > LONGEST_REQUEST { Err(RequestError::TooLong { bytes }) } else { Ok(()) }
 }
 

@@ -1,6 +1,6 @@
 //! The canonical JSON of a JSON value, written straight down.
 
-use serde_json::{Number, Value};
+use serde_json::{Map, Number, Value};
 
 use super::ordered::{Plain, in_byte_order};
 
@@ -25,24 +25,70 @@ pub(super) fn write(value: &Value, out: &mut String) -> Option<()> {
             }
             out.push(']');
         }
-        Value::Object(fields) => {
-            out.push('{');
-            let mut last: Option<&str> = None;
-            for (key, item) in fields {
-                if last.is_some_and(|last| key.as_str() <= last) || !in_byte_order(key.as_bytes()) {
-                    return None;
-                }
-                if last.is_some() {
+        Value::Object(fields) => write_object(fields, out, &mut |_, item, out| write(item, out))?,
+    }
+    Some(())
+}
+
+/// The same of an object, of which the list in one field is looked at more closely: gives where each of its items
+/// ends.
+pub(super) fn write_noting(
+    fields: &Map<String, Value>,
+    noted: &str,
+    out: &mut String,
+) -> Option<Option<Places>> {
+    let mut places = None;
+    write_object(fields, out, &mut |key, item, out| match item {
+        Value::Array(items) if key == noted => {
+            out.push('[');
+            let start = out.len();
+            let mut ends = Vec::with_capacity(items.len());
+            for item in items {
+                if !ends.is_empty() {
                     out.push(',');
                 }
-                last = Some(key);
-                write_string(key, out);
-                out.push(':');
                 write(item, out)?;
+                ends.push(out.len());
             }
-            out.push('}');
+            out.push(']');
+            places = Some(Places { start, ends: ends.into() });
+            Some(())
         }
+        _ => write(item, out),
+    })?;
+    Some(places)
+}
+
+/// Where the items of a list stand in a text.
+#[derive(Debug)]
+pub(super) struct Places {
+    /// Where the first begins.
+    pub(super) start: usize,
+    /// Where each ends.
+    pub(super) ends: Box<[usize]>,
+}
+
+/// Writes an object, whose values are written by `value`.
+fn write_object(
+    fields: &Map<String, Value>,
+    out: &mut String,
+    value: &mut dyn FnMut(&str, &Value, &mut String) -> Option<()>,
+) -> Option<()> {
+    out.push('{');
+    let mut last: Option<&str> = None;
+    for (key, item) in fields {
+        if last.is_some_and(|last| key.as_str() <= last) || !in_byte_order(key.as_bytes()) {
+            return None;
+        }
+        if last.is_some() {
+            out.push(',');
+        }
+        last = Some(key);
+        write_string(key, out);
+        out.push(':');
+        value(key, item, out)?;
     }
+    out.push('}');
     Some(())
 }
 

@@ -1,7 +1,7 @@
 //! Many independent dialogues at once, their decisions and facts logged in the order of the
 //! dialogues.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
@@ -11,28 +11,80 @@ use futures::stream::FuturesUnordered;
 use super::ahead::parse_ahead;
 use super::ask::more_telling;
 use super::because::FactRef;
-use super::core::SharedCore;
+use super::core::{Core, SharedCore};
 use super::experiment::{Experiment, Run};
 use super::outcomes::NewDecision;
 use super::question::{Answer, CallFailed, DecisionRef, Question};
 use super::stop::Stop;
 use crate::parse::Parser;
+use crate::prompt::canonical;
 
 /// One of many dialogues. Its answers are recorded as they arrive; its decisions and facts are
-/// logged when all dialogues before it have ended, so that the order never depends on timing.
+/// logged as soon as all dialogues before it have ended, so that the order never depends on timing.
 pub struct Talk<E: Experiment + ?Sized> {
     core: SharedCore,
-    outcomes: Outcomes<E>,
+    number: usize,
+    order: Rc<RefCell<Order<E::Event>>>,
     /// Whether any of the dialogues is under way.
     under_way: Rc<Cell<bool>>,
 }
 
-/// What one dialogue is yet to log, in order.
-type Outcomes<E> = Vec<Outcome<<E as Experiment>::Event>>;
-
 enum Outcome<F> {
     Decision(NewDecision, DecisionRef),
     Fact(F, Vec<DecisionRef>, FactRef),
+}
+
+/// What the dialogues are yet to log, and whose turn it is.
+struct Order<F> {
+    /// The first dialogue that has not ended: what it makes is logged at once.
+    turn: usize,
+    /// What the others have made, each in its own order.
+    waiting: BTreeMap<usize, Vec<Outcome<F>>>,
+    /// Facts that are logged, and not part of the state yet.
+    logged: Vec<F>,
+    /// Why nothing more is logged, if a fact could not be.
+    stop: Option<Stop>,
+    /// Whether nothing more is logged.
+    is_closed: bool,
+}
+
+impl<F: serde::Serialize> Order<F> {
+    fn new() -> Self {
+        let (waiting, logged) = (BTreeMap::new(), Vec::new());
+        Order { turn: 0, waiting, logged, stop: None, is_closed: false }
+    }
+
+    /// Logs what a dialogue has made, or keeps it until it is its turn.
+    fn add(&mut self, core: &Core, number: usize, outcome: Outcome<F>) -> Result<(), Stop> {
+        if number == self.turn && !self.is_closed {
+            return self.log(core, outcome);
+        }
+        self.waiting.entry(number).or_default().push(outcome);
+        Ok(())
+    }
+
+    /// Makes it the turn of another dialogue, and logs what that has made so far.
+    fn pass_to(&mut self, core: &Core, number: usize) -> Result<(), Stop> {
+        self.turn = number;
+        let made = self.waiting.remove(&number).unwrap_or_default();
+        made.into_iter().try_for_each(|outcome| self.log(core, outcome))
+    }
+
+    fn log(&mut self, core: &Core, outcome: Outcome<F>) -> Result<(), Stop> {
+        let logged = match outcome {
+            Outcome::Decision(decision, known_as) => core.decide(decision, &known_as),
+            Outcome::Fact(fact, causes, known_as) => {
+                let text = canonical(&fact).map_err(Stop::from);
+                let logged = text.and_then(|text| core.occur(&causes, &text));
+                logged.map(|seq| {
+                    known_as.set(seq);
+                    self.logged.push(fact);
+                })
+            }
+        };
+        self.is_closed |= logged.is_err();
+        logged
+    }
 }
 
 impl<E: Experiment + ?Sized> Talk<E> {
@@ -51,7 +103,8 @@ impl<E: Experiment + ?Sized> Talk<E> {
             Err(failed) => return Ok(Err(failed)),
         };
         let (answer, decision) = self.core.parse(&question, answered, ahead)?;
-        self.outcomes.push(Outcome::Decision(decision, answer.decision.clone()));
+        let outcome = Outcome::Decision(decision, answer.decision.clone());
+        self.order.borrow_mut().add(&self.core, self.number, outcome)?;
         Ok(Ok(answer))
     }
 
@@ -64,7 +117,12 @@ impl<E: Experiment + ?Sized> Talk<E> {
     /// [`Run::converse_all`]. Within the dialogue, name the decisions that caused it.
     pub fn record_ref(&mut self, fact: E::Event, causes: &[DecisionRef]) -> FactRef {
         let known_as = FactRef::of_dialogue(&self.under_way);
-        self.outcomes.push(Outcome::Fact(fact, causes.to_vec(), known_as.clone()));
+        let outcome = Outcome::Fact(fact, causes.to_vec(), known_as.clone());
+        let mut order = self.order.borrow_mut();
+        if let Err(stop) = order.add(&self.core, self.number, outcome) {
+            self.core.brake.pull();
+            order.stop = Some(stop);
+        }
         known_as
     }
 }
@@ -80,51 +138,49 @@ impl<E: Experiment + ?Sized> Run<E> {
         dialogue: impl AsyncFn(&mut Talk<E>, T) -> Result<R, Stop>,
     ) -> Result<Vec<R>, Stop> {
         let core = self.core.clone();
+        let order = Rc::new(RefCell::new(Order::new()));
         let mut flying = FuturesUnordered::new();
         let under_way = Rc::new(Cell::new(true));
         for (number, item) in items.into_iter().enumerate() {
-            let (core, dialogue, under_way) = (core.clone(), &dialogue, under_way.clone());
+            let (core, dialogue) = (core.clone(), &dialogue);
+            let (order, under_way) = (order.clone(), under_way.clone());
             flying.push(async move {
-                let mut talk = Talk { core, outcomes: Vec::new(), under_way };
-                let result = dialogue(&mut talk, item).await;
-                (number, result.map(|result| (result, talk.outcomes)))
+                let mut talk = Talk { core, number, order, under_way };
+                (number, dialogue(&mut talk, item).await)
             });
         }
         let mut results = Vec::with_capacity(flying.len());
-        let mut waiting: BTreeMap<usize, (R, Outcomes<E>)> = BTreeMap::new();
+        let mut ended: BTreeMap<usize, R> = BTreeMap::new();
         let mut stop: Option<Stop> = None;
         while let Some((number, result)) = flying.next().await {
-            match result {
-                Ok(ended) => drop(waiting.insert(number, ended)),
-                Err(e) => {
-                    // The others finish the question they are at, which is paid for, and no more.
+            let mut order = order.borrow_mut();
+            let failed = match result {
+                Ok(result) => {
+                    ended.insert(number, result);
+                    None
+                }
+                Err(e) => Some(e),
+            };
+            for e in failed.into_iter().chain(order.stop.take()) {
+                // The others finish the question they are at, which is paid for, and no more.
+                core.brake.pull();
+                order.is_closed = true;
+                stop = Some(more_telling(stop, e));
+            }
+            while !order.is_closed
+                && let Some(result) = ended.remove(&results.len())
+            {
+                results.push(result);
+                if let Err(e) = order.pass_to(&core, results.len()) {
                     core.brake.pull();
                     stop = Some(more_telling(stop, e));
                 }
             }
-            while stop.is_none()
-                && let Some((result, outcomes)) = waiting.remove(&results.len())
-            {
-                results.push(result);
-                if let Err(e) = self.log(outcomes) {
-                    core.brake.pull();
-                    stop = Some(e);
-                }
+            for fact in order.logged.drain(..) {
+                self.fold(&fact);
             }
         }
         under_way.set(false);
         stop.map_or(Ok(results), Err)
-    }
-
-    fn log(&mut self, outcomes: Outcomes<E>) -> Result<(), Stop> {
-        for outcome in outcomes {
-            match outcome {
-                Outcome::Decision(decision, known_as) => self.core.decide(decision, &known_as)?,
-                Outcome::Fact(fact, causes, known_as) => {
-                    known_as.set(self.log_fact(&fact, &causes)?);
-                }
-            }
-        }
-        Ok(())
     }
 }

@@ -121,14 +121,15 @@ impl<E: Experiment + ?Sized> Run<E> {
         self.log_fact(&fact, causes).map(FactRef::logged)
     }
 
-    pub(super) fn log_fact(
-        &mut self,
-        fact: &E::Event,
-        causes: &[DecisionRef],
-    ) -> Result<Seq, Stop> {
+    fn log_fact(&mut self, fact: &E::Event, causes: &[DecisionRef]) -> Result<Seq, Stop> {
         let seq = self.core.occur(causes, &canonical(fact)?)?;
-        E::apply(&mut self.state, fact);
+        self.fold(fact);
         Ok(seq)
+    }
+
+    /// Makes a fact that is logged part of the state.
+    pub(super) fn fold(&mut self, fact: &E::Event) {
+        E::apply(&mut self.state, fact);
     }
 
     /// A stream of random numbers that depends on the run's seed and the name alone.

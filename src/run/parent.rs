@@ -5,47 +5,43 @@
 //! names run and seq, and the text is stored once. Everything else is asked anew. So a fork replays,
 //! exports and verifies by itself, with or without its parent.
 
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::Value;
 
 use super::history::{History, Recorded};
 use super::question::Asked;
+pub use crate::event::ForkedFrom as Parent;
 use crate::event::RunStarted;
 use crate::id::{RunId, Seq};
-use crate::log::{Log, LogError};
+use crate::log::{Format, Log, LogError};
 
-/// The key of a run's settings under which a fork names its parent.
+/// The key of a run's settings under which a fork in a log of format 1 names its parent.
 const KEY: &str = "forked_from";
 
-/// Which run a fork shares its beginning with, and how much of it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Parent {
-    /// The other run, in the same log.
-    pub run: RunId,
-    /// Only what was answered before this seq of it; all of it if not given.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub before: Option<Seq>,
-    /// Whether calls that failed there are asked again. Otherwise they fail here, too.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub retry_failed: bool,
-}
-
 impl Parent {
-    /// The parent that a run's settings name.
+    /// The parent that a run names.
     ///
     /// # Errors
-    /// What is wrong with the name, for a run that has one.
+    /// What is wrong with the name, for a run that has one in its settings.
     pub fn of(started: &RunStarted) -> Result<Option<Self>, String> {
+        if started.forked_from.is_some() {
+            return Ok(started.forked_from);
+        }
         let Some(named) = started.settings.get(KEY) else { return Ok(None) };
         Parent::deserialize(named).map(Some).map_err(|e| format!("{KEY}: {e}"))
     }
 
-    /// Names the parent in the settings of a fork, which are an object.
-    pub fn name_in(self, settings: &mut Value) {
-        if let Value::Object(settings) = settings {
-            // An id and a number always have a JSON form.
-            settings.insert(KEY.to_owned(), serde_json::to_value(self).unwrap_or_default());
+    /// Names the parent of a fork that is recorded in a log of a format. In one of format 1 it stands in the
+    /// settings, which are an object.
+    pub fn name_in(self, started: &mut RunStarted, format: Format) {
+        match (format.keeps_declarations(), &mut started.settings) {
+            (true, _) => started.forked_from = Some(self),
+            (false, Value::Object(settings)) => {
+                started.forked_from = None;
+                // An id and a number always have a JSON form.
+                settings.insert(KEY.to_owned(), serde_json::to_value(self).unwrap_or_default());
+            }
+            (false, _) => {}
         }
     }
 }

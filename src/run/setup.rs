@@ -48,6 +48,7 @@ impl Setup {
             model: serde_json::to_value(info).unwrap_or_default(),
             program: crate::PROGRAM.to_owned(),
             declares: false,
+            forked_from: None,
         };
         Setup::new(log, run, Mode::Record, started, Some(model))
     }

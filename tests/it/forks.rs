@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use futures::future::BoxFuture;
-use retold::event::Event;
+use retold::event::{Event, RunStarted};
 use retold::id::{RunId, Seq};
 use retold::log::LogError;
 use retold::model::{Answerer, Ask, Failure, FailureKind, Model, ModelInfo, Response};
@@ -25,9 +25,9 @@ fn faults(ask: Ask<'_>) -> Option<Failure> {
 
 /// A fork of the run of a trial, recorded with another model.
 async fn fork(trial: &Trial, before: Option<Seq>, model: Answerer) -> Ended {
-    let mut settings = json!({});
-    Parent { run: trial.run, before, retry_failed: false }.name_in(&mut settings);
-    let setup = Setup::record(&trial.log, FORK, "test", model).seed(7).settings(settings);
+    let mut setup = Setup::record(&trial.log, FORK, "test", model).seed(7);
+    let parent = Parent { run: trial.run, before, retry_failed: false };
+    parent.name_in(&mut setup.started, trial.log.format());
     execute(&Mixed { people: 12 }, setup).await.unwrap()
 }
 
@@ -108,11 +108,11 @@ async fn a_fork_that_was_interrupted_goes_on_with_its_parent() {
     let mixed = Mixed { people: 12 };
     let trial = Trial::in_memory(Oracle::prompt());
     let expected = trial.record(&mixed).await;
-    let mut settings = json!({});
-    Parent { run: trial.run, before: Some(Seq(30)), retry_failed: false }.name_in(&mut settings);
     let signal = retold::run::Signal::default();
     let stopping = Arc::new(Stopping(signal.clone()));
-    let setup = Setup::record(&trial.log, FORK, "test", stopping).seed(7).settings(settings);
+    let mut setup = Setup::record(&trial.log, FORK, "test", stopping).seed(7);
+    let parent = Parent { run: trial.run, before: Some(Seq(30)), retry_failed: false };
+    parent.name_in(&mut setup.started, trial.log.format());
     let ended = execute(&mixed, Setup { signal, ..setup }).await.unwrap();
     assert!(matches!(ended.finish, Finish::Stopped(Stop::Interrupted)), "{:?}", ended.finish);
     let before = reused(&trial).len();
@@ -124,18 +124,51 @@ async fn a_fork_that_was_interrupted_goes_on_with_its_parent() {
     assert_sound(&trial.log);
 }
 
+/// How a run of a trial would begin.
+fn setup_of(trial: &Trial) -> RunStarted {
+    Setup::record(&trial.log, FORK, "test", Oracle::prompt()).started
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_parent_is_no_part_of_the_settings_unless_the_log_is_older() {
+    let parent = Parent { run: RunId([9; 8]), before: Some(Seq(4)), retry_failed: true };
+    let trial = Trial::in_memory(Oracle::prompt());
+    for (format, settings) in [
+        ("2.0", json!({"a": 1})),
+        (
+            "1.1",
+            json!({"a": 1, "forked_from": {"run": "0909090909090909", "before": 4, "retry_failed": true}}),
+        ),
+    ] {
+        let mut started = RunStarted { settings: json!({"a": 1}), ..setup_of(&trial) };
+        parent.name_in(&mut started, format.parse().unwrap());
+        assert_eq!(started.settings, settings, "{format}");
+        assert_eq!(started.forked_from.is_some(), format == "2.0");
+        assert_eq!(Parent::of(&started), Ok(Some(parent)), "{format}");
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_parent_that_is_not_there_is_told() {
     let trial = Trial::in_memory(Oracle::prompt());
-    let mut settings = json!({});
-    Parent { run: trial.run, before: None, retry_failed: false }.name_in(&mut settings);
-    let begin = |settings| {
-        let setup = Setup::record(&trial.log, FORK, "test", Oracle::prompt()).settings(settings);
+    let begin = |forked_from: Option<Parent>, settings| {
+        let setup = Setup::record(&trial.log, FORK, "test", Oracle::prompt());
+        let started = RunStarted { settings, forked_from, ..setup.started };
+        let setup = Setup { started, ..setup };
         async { execute(&Mixed { people: 1 }, setup).await.unwrap_err() }
     };
-    let missing = begin(settings).await;
-    assert!(matches!(missing, LogError::NoSuchRun { run, .. } if run == trial.run), "{missing}");
-    let damaged = begin(json!({"forked_from": {"run": "nonsense"}})).await;
+    let parent = Parent { run: trial.run, before: None, retry_failed: false };
+    // As releases of format 1 named it, too.
+    let mut old = RunStarted { settings: json!({}), ..setup_of(&trial) };
+    parent.name_in(&mut old, "1.1".parse().unwrap());
+    for (parent, settings) in [(Some(parent), json!({})), (old.forked_from, old.settings)] {
+        let missing = begin(parent, settings).await;
+        assert!(
+            matches!(missing, LogError::NoSuchRun { run, .. } if run == trial.run),
+            "{missing}"
+        );
+    }
+    let damaged = begin(None, json!({"forked_from": {"run": "nonsense"}})).await;
     let said = damaged.to_string();
     assert!(said.contains("forked_from: \"nonsense\" is not 16 lower-case hex digits"), "{said}");
 }

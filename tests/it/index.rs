@@ -231,8 +231,14 @@ fn age(folder: &Folder) {
             old.query_row("SELECT value FROM meta WHERE name = ?1", [name], |r| r.get(0)).unwrap();
         db.execute("UPDATE meta SET value = ?2 WHERE name = ?1", [name, &value]).unwrap();
     }
-    db.execute_batch("DROP VIEW runs").unwrap();
-    for name in ["meta_no_update", "runs"] {
+    let shared = "SELECT count(*) FROM requests WHERE base IS NOT NULL";
+    assert_eq!(db.query_row(shared, [], |r| r.get::<_, i64>(0)), Ok(0), "an old log shares none");
+    db.execute_batch(
+        "DROP VIEW runs; DROP VIEW exchanges;
+         ALTER TABLE requests DROP COLUMN base; ALTER TABLE requests DROP COLUMN shared",
+    )
+    .unwrap();
+    for name in ["meta_no_update", "runs", "exchanges"] {
         let sql = "SELECT sql FROM sqlite_schema WHERE name = ?1";
         let sql: String = old.query_row(sql, [name], |r| r.get(0)).unwrap();
         db.execute_batch(&sql).unwrap();

@@ -15,10 +15,10 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("jsonl", &["draft", "encoding", "open", "values"]),
     ("lookup", &[]),
     ("template", &[]),
-    ("prompt", &["id", "inert"]),
+    ("prompt", &["id", "inert", "values"]),
     ("content", &["id", "prompt"]),
     ("event", &["content", "id", "prompt"]),
-    ("log", &["beside", "content", "event", "id", "lookup", "prompt"]),
+    ("log", &["beside", "content", "event", "id", "lookup", "prompt", "values"]),
     ("parse", &["inert", "prompt"]),
     ("model", &["content", "explain", "id", "inert", "prompt", "values"]),
     (

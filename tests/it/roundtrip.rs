@@ -5,8 +5,8 @@ use retold::content::Content;
 use retold::event::chain::{DOMAIN, GENESIS};
 use retold::event::{
     AnswerReused, AttemptDetails, AttemptFailed, Because, DecidedBy, DecisionDetails, DecisionMade,
-    Event, NewEvent, Occurred, RequestSent, ResponseDetails, ResponseReceived, RunFinished,
-    RunOutcome, RunResumed, RunStarted, StoredEvent,
+    Event, ForkedFrom, NewEvent, Occurred, RequestSent, ResponseDetails, ResponseReceived,
+    RunFinished, RunOutcome, RunResumed, RunStarted, StoredEvent,
 };
 use retold::id::{CallPath, OutcomeDigest, RunId, Seq, Time};
 use retold::log::{Append, Backend, Head, MemoryBackend, expand, externalise};
@@ -70,18 +70,27 @@ fn event() -> impl Strategy<Value = (Event, Option<Request>)> {
     let seq = || (1..500_u64).prop_map(Seq);
     let none = |event: Event| (event, None);
     prop_oneof![
-        (text(), 0..=1_u64 << 53, any_json(), any_json(), text(), any::<bool>()).prop_map(
-            move |(experiment, seed, settings, model, program, declares)| none(Event::RunStarted(
-                RunStarted {
-                    experiment,
-                    seed,
-                    settings: whole(settings),
-                    model: whole(model),
-                    program,
-                    declares,
+        (text(), 0..=1_u64 << 53, any_json(), any_json(), text(), any::<[Option<bool>; 3]>())
+            .prop_map(
+                move |(experiment, seed, settings, model, program, [fork, before, declares])| {
+                    let before = before.map(|early| Seq(if early { 3 } else { 1 << 40 }));
+                    let forked_from = fork.map(|retry_failed| ForkedFrom {
+                        before,
+                        retry_failed,
+                        run: RunId([7; 8]),
+                    });
+                    let (settings, model) = (whole(settings), whole(model));
+                    none(Event::RunStarted(RunStarted {
+                        experiment,
+                        seed,
+                        settings,
+                        model,
+                        program,
+                        declares: declares.is_some(),
+                        forked_from,
+                    }))
                 }
-            ))
-        ),
+            ),
         (any_json(), text()).prop_map(move |(model, program)| none(Event::RunResumed(
             RunResumed { model: whole(model), program }
         ))),

@@ -93,13 +93,13 @@ impl SqliteCommitter {
         watch: Watch,
         waited: Waited,
     ) -> Self {
-        let known = Known::default();
+        let known = Known::new(backend.format);
         SqliteCommitter { db, backend, known, marks, watch, open: None, waited }
     }
 
     /// What stopped a transaction, which is rolled back with all that was learned in it.
     fn stopped(&mut self, stop: Stop) -> LogError {
-        self.known = Known::default();
+        self.known = Known::new(self.backend.format);
         self.open = None;
         let error = match stop {
             // What SQLite says of a file that is gone is not the reason.

@@ -6,13 +6,13 @@ use rusqlite::ErrorCode;
 use rusqlite::types::ValueRef;
 
 use super::contents::content_index;
-use super::reader::{SqliteReader, texts_of_a_request};
+use super::reader::SqliteReader;
+use super::requests::{Fault, Requests, Stored};
 use super::{header, said, schema};
 use crate::content::Content;
 use crate::id::PromptHash;
 use crate::log::error::LogError;
 use crate::log::format::FORMAT;
-use crate::log::skeleton::expand;
 
 /// One part of the check; adds the problems it finds.
 type Part = fn(&SqliteReader, &mut Vec<String>) -> rusqlite::Result<()>;
@@ -140,29 +140,29 @@ fn requests(
     problems: &mut Vec<String>,
     used: &mut BTreeSet<i64>,
 ) -> rusqlite::Result<()> {
-    let sql = "SELECT q.id, q.hash, q.skeleton, e.request IS NULL FROM requests q
-        LEFT JOIN (SELECT DISTINCT request FROM events) e ON e.request = q.id";
-    let mut select = reader.db.prepare(sql)?;
+    let sql = format!(
+        "SELECT {}, q.hash, e.request IS NULL FROM requests q
+        LEFT JOIN (SELECT DISTINCT request FROM events) e ON e.request = q.id ORDER BY q.id",
+        Stored::columns(reader.backend.format)
+    );
+    let mut select = reader.db.prepare(&sql)?;
     let mut rows = select.query([])?;
+    // In their order, so that what a request begins with was checked before it.
+    let mut known = Requests::new(reader.backend.format);
     while let Some(row) = rows.next()? {
-        let id: i64 = row.get(0)?;
-        if row.get(3)? {
+        let stored = Stored::of(row)?;
+        let id = stored.id;
+        if row.get(5)? {
             problems.push(format!("request {id} belongs to no event"));
         }
-        let (Ok(hash), Ok(skeleton)) = (row.get::<_, [u8; 32]>(1), row.get::<_, String>(2)) else {
+        let Ok(hash) = row.get::<_, [u8; 32]>(4).map(PromptHash) else {
             problems.push(format!("request {id} is unreadable"));
             continue;
         };
-        let hash = PromptHash(hash);
-        let mut texts = texts_of_a_request(&reader.db);
-        let request = expand(&skeleton, &mut |id| {
-            used.extend(id.parse::<i64>());
-            texts(id)
-        });
-        match request {
-            Ok(request) if request.hash() == hash => {}
-            Ok(_) => problems.push(format!("request {id} does not hash to {hash}")),
-            Err(e) => problems.push(format!("request {id} ({hash}): {e}")),
+        match known.check(&reader.db, &stored, hash, &mut |id| used.extend([id])) {
+            Ok(()) => {}
+            Err(Fault::Wrong(what)) => problems.push(format!("request {id} ({hash}): {what}")),
+            Err(Fault::Sqlite(e)) => return Err(e),
         }
     }
     Ok(())

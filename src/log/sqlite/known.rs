@@ -4,13 +4,16 @@ use std::collections::BTreeMap;
 
 use rusqlite::{Connection, OptionalExtension, params};
 
+use super::beginnings::Beginnings;
 use super::contents::{Contents, Statements};
 use super::index::Indexing;
 use super::stop::Stop;
 use crate::content::Content;
 use crate::event::chain::content_key;
 use crate::id::{PromptHash, RunId, Time};
-use crate::log::skeleton::externalise;
+use crate::log::format::Format;
+use crate::log::lists::Base;
+use crate::log::skeleton::externalise_from;
 use crate::lookup::LookupMap;
 use crate::prompt::Request;
 
@@ -19,16 +22,29 @@ const CACHE: usize = 32_768;
 
 /// Ids of rows that exist for ever. Dropped when a transaction fails, since it may hold ids that
 /// were never stored.
-#[derive(Default)]
 pub(super) struct Known {
     kinds: BTreeMap<(String, u32), i64>,
     runs: BTreeMap<RunId, (i64, Time)>,
     requests: LookupMap<PromptHash, i64>,
+    /// `None` in a file whose requests share no messages.
+    beginnings: Option<Beginnings>,
     pub(super) contents: Contents,
     pub(super) index: Indexing,
 }
 
 impl Known {
+    /// Nothing, of a file of a format.
+    pub(super) fn new(format: Format) -> Self {
+        Known {
+            kinds: BTreeMap::new(),
+            runs: BTreeMap::new(),
+            requests: LookupMap::default(),
+            beginnings: format.shares_messages().then(|| Beginnings::new(format)),
+            contents: Contents::default(),
+            index: Indexing::default(),
+        }
+    }
+
     /// The number and start of a run, made at its first event.
     pub(super) fn run(
         &mut self,
@@ -82,7 +98,8 @@ impl Known {
         Ok(id)
     }
 
-    /// The id of a request, whose long texts are contents.
+    /// The id of a request, whose long texts are contents, and whose first messages are those of an earlier
+    /// one.
     pub(super) fn request(
         &mut self,
         tx: &Connection,
@@ -93,8 +110,11 @@ impl Known {
         if let Some(id) = self.requests.get(&hash) {
             return Ok(*id);
         }
+        let shared = self.beginnings.as_mut().map(|it| it.of(tx, request)).transpose()?;
+        let base = shared.as_ref().and_then(|shared| shared.base);
+        let left_out = base.map_or(0, |base| base.messages);
         let before = self.contents.last();
-        let skeleton = externalise(request, &mut |text| -> Result<String, Stop> {
+        let skeleton = externalise_from(request, left_out, &mut |text| -> Result<String, Stop> {
             let content = Content::from(text);
             let key = content_key(&content);
             Ok(self.contents.row(tx, statements, &content, key)?.to_string())
@@ -104,14 +124,27 @@ impl Known {
             true => find_request(tx, hash)?,
             false => None,
         };
-        let id = match found {
-            Some(id) => id,
-            None => {
+        let id = match (found, base) {
+            (Some(id), _) => id,
+            (None, None) => {
                 tx.prepare_cached("INSERT OR FAIL INTO requests (hash, skeleton) VALUES (?1, ?2)")?
                     .execute(params![hash.as_bytes(), skeleton])?;
                 tx.last_insert_rowid()
             }
+            (None, Some(Base { of, messages })) => {
+                let add = "INSERT OR FAIL INTO requests (hash, skeleton, base, shared)
+                    VALUES (?1, ?2, ?3, ?4)";
+                let add = &mut tx.prepare_cached(add)?;
+                add.execute(params![hash.as_bytes(), skeleton, of, messages as i64])?;
+                tx.last_insert_rowid()
+            }
         };
+        if let (Some(beginnings), Some(shared)) = (&mut self.beginnings, shared) {
+            match found {
+                Some(_) => beginnings.met(tx, request, &shared)?,
+                None => beginnings.stored(request, &shared, id),
+            }
+        }
         if self.requests.len() >= CACHE {
             self.requests.clear();
         }
@@ -120,7 +153,7 @@ impl Known {
     }
 }
 
-fn find_request(tx: &Connection, hash: PromptHash) -> rusqlite::Result<Option<i64>> {
+pub(super) fn find_request(tx: &Connection, hash: PromptHash) -> rusqlite::Result<Option<i64>> {
     let find = "SELECT id FROM requests WHERE substr(hash, 1, 8) = ?1 AND hash = ?2";
     tx.prepare_cached(find)?
         .query_row(params![&hash.0[..8], hash.as_bytes()], |r| r.get(0))
@@ -132,13 +165,14 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::log::format::FORMAT;
 
     /// Writers who take turns: what one has stored, another that never met it finds, whether or not the
     /// request has a text of its own that is stored apart.
     #[test]
     fn a_request_is_stored_once_whoever_asks_it() {
         let db = Connection::open_in_memory().unwrap();
-        db.execute_batch(super::super::schema::SCHEMA).unwrap();
+        super::super::schema::make(&db).unwrap();
         let chat = |text: &str, temperature: f64| {
             let message = json!({"role": "user", "content": text});
             let body = json!({"model": "m", "messages": [message], "temperature": temperature});
@@ -150,7 +184,7 @@ mod tests {
         let mut statements = Statements::of(&db).unwrap();
         let mut ids = Vec::new();
         for _ in 0..3 {
-            let mut known = Known::default();
+            let mut known = Known::new(FORMAT);
             known.contents.catch_up(&db).unwrap();
             let id = |request| known.request(&db, &mut statements, request).ok().unwrap();
             ids.push(requests.iter().map(id).collect::<Vec<_>>());

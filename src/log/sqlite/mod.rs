@@ -1,6 +1,7 @@
 //! The default backend: one SQLite file in WAL mode.
 
 mod backup;
+mod beginnings;
 mod committer;
 mod contents;
 mod guard;
@@ -13,6 +14,7 @@ mod known;
 mod ledger;
 mod loss;
 mod reader;
+mod requests;
 mod schema;
 mod space;
 mod stop;

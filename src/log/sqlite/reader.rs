@@ -7,6 +7,7 @@ use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::guard::Fuel;
+use super::requests::{Fault, Requests, Stored};
 use super::{SqliteBackend, ledger};
 use crate::content::Content;
 use crate::event::chain::Head;
@@ -16,7 +17,6 @@ use crate::log::backend::{Reader, RunHead};
 use crate::log::error::LogError;
 use crate::log::index::Section;
 use crate::log::ledger::Entry;
-use crate::log::skeleton::expand;
 use crate::prompt::{LONGEST_REQUEST, Request};
 
 pub(super) struct SqliteReader {
@@ -24,13 +24,15 @@ pub(super) struct SqliteReader {
     pub(super) backend: SqliteBackend,
     fuel: Fuel,
     kinds: BTreeMap<i64, (Cow<'static, str>, u32)>,
+    requests: Requests,
     /// The run that was read last, its number and start: they never change.
     last: Option<(RunId, i64, Time)>,
 }
 
 impl SqliteReader {
     pub(super) fn new(db: Connection, backend: SqliteBackend, fuel: Fuel) -> Self {
-        SqliteReader { db, backend, fuel, kinds: BTreeMap::new(), last: None }
+        let requests = Requests::new(backend.format);
+        SqliteReader { db, backend, fuel, kinds: BTreeMap::new(), requests, last: None }
     }
 
     /// To be called between queries that go through the whole file.
@@ -73,6 +75,21 @@ impl SqliteReader {
                 Err(LogError::Corrupt { run, seq: Seq(1), what })
             }
             None => Ok(None),
+        }
+    }
+
+    /// Does something with the row of a request.
+    fn request_of<T>(
+        &mut self,
+        prompt: PromptHash,
+        of: impl FnOnce(&mut Requests, &Connection, &Stored, PromptHash) -> Result<T, Fault>,
+    ) -> Result<Option<T>, LogError> {
+        let found = self.requests.find(&self.db, prompt).map_err(|e| self.error(&e))?;
+        let Some(stored) = found else { return Ok(None) };
+        match of(&mut self.requests, &self.db, &stored, prompt) {
+            Ok(made) => Ok(Some(made)),
+            Err(Fault::Wrong(what)) => Err(LogError::CorruptRequest { prompt, what }),
+            Err(Fault::Sqlite(e)) => Err(self.error(&e)),
         }
     }
 
@@ -185,24 +202,15 @@ impl Reader for SqliteReader {
 
     fn request(&mut self, prompt: PromptHash) -> Result<Option<Request>, LogError> {
         self.fuel.fill();
-        let find = "SELECT skeleton FROM requests WHERE substr(hash, 1, 8) = ?1 AND hash = ?2";
-        let found = self
-            .db
-            .prepare_cached(find)
-            .and_then(|mut find| {
-                let row = |r: &Row<'_>| Ok(r.get::<_, String>(0).ok());
-                find.query_row(params![&prompt.0[..8], prompt.as_bytes()], row).optional()
-            })
-            .map_err(|e| self.error(&e))?;
-        let Some(skeleton) = found else { return Ok(None) };
-        let corrupt = |what: String| LogError::CorruptRequest { prompt, what };
-        let skeleton = skeleton.ok_or_else(|| corrupt("it is no text".to_owned()))?;
-        let request = expand(&skeleton, &mut texts_of_a_request(&self.db))
-            .map_err(|e| corrupt(e.to_string()))?;
-        if request.hash() != prompt {
-            return Err(corrupt(format!("it hashes to {}", request.hash())));
-        }
-        Ok(Some(request))
+        self.request_of(prompt, Requests::whole)
+    }
+
+    fn check_request(&mut self, prompt: PromptHash) -> Result<bool, LogError> {
+        self.fuel.fill();
+        let check = |requests: &mut Requests, db: &Connection, stored: &Stored, prompt| {
+            requests.check(db, stored, prompt, &mut |_| {})
+        };
+        Ok(self.request_of(prompt, check)?.is_some())
     }
 
     fn prompts(&mut self, prefix: &str, limit: usize) -> Result<Vec<PromptHash>, LogError> {

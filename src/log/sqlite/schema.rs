@@ -7,7 +7,7 @@
 //! | `kinds` | an event kind and version |
 //! | `contents` | a text (TEXT) or a vector (BLOB of little-endian 32-bit floats), kept once; `key` is the first 8 bytes of its BLAKE3 |
 //! | `content_keys` | the key of a content, for those up to the file's `user_version`: added in bulk, in order |
-//! | `requests` | a request, kept once: prompt hash, and canonical JSON whose long strings are `text:ID` into `contents` |
+//! | `requests` | a request, kept once: prompt hash, and canonical JSON whose long strings are `text:ID` into `contents`. Since 2.0, the first `shared` messages may be those of the earlier request `base`, and only the others stand in the JSON |
 //! | `events` | an event; `id` is run number × 2^32 + seq, `time` is ms since the run started |
 //! | `event_index` | since 1.1: a section of a piece of a run's index, see [`Index`](crate::log::Index); `id` is that of the last event before the piece, and the section's number |
 //! | `ledger` | since 1.1: what the log has held, an entry for each run that was started, resumed, finished or imported; see [`ledger`](crate::log::ledger) |
@@ -147,12 +147,53 @@ FROM run_ids r JOIN events s ON s.id = (r.no << 32) + 1 LEFT JOIN contents c ON 
   LEFT JOIN events f ON f.id = l.id AND f.kind IN (SELECT id FROM kinds WHERE name = 'RunFinished');
 ";
 
+/// What format 2.0 adds to 1.1. The view `exchanges` shows whole prompts.
+pub(super) const SCHEMA_2_0: &str = "
+ALTER TABLE requests ADD COLUMN base INTEGER;
+ALTER TABLE requests ADD COLUMN shared INTEGER;
+
+DROP VIEW exchanges;
+CREATE VIEW exchanges AS
+SELECT lower(hex(r.id)) AS run, a.id & 4294967295 AS seq, q.call, q.sample,
+  lower(hex(p.hash)) AS prompt_hash, json_extract(p.skeleton, '$.body.model') AS model,
+  coalesce(
+    (WITH RECURSIVE list (id, skeleton, base, shared, upto) AS (
+        SELECT p.id, p.skeleton, p.base, coalesce(p.shared, 0), 4294967295
+        UNION ALL
+        SELECT b.id, b.skeleton, b.base, coalesce(b.shared, 0), list.shared
+        FROM list JOIN requests b ON b.id = list.base AND b.id < list.id)
+      SELECT group_concat(m.said, char(10) || char(10)) FROM (
+        SELECT json_extract(m.value, '$.role') || ': ' || CASE
+          WHEN json_type(m.value, '$.content') = 'array' THEN (
+            SELECT group_concat(coalesce(t.body, json_extract(part.value, '$.text'), part.value), char(10))
+            FROM json_each(m.value, '$.content') part LEFT JOIN contents t
+              ON json_extract(part.value, '$.text') GLOB 'text:*' AND t.id = substr(json_extract(part.value, '$.text'), 6))
+          WHEN json_extract(m.value, '$.content') GLOB 'text:*' THEN (
+            SELECT t.body FROM contents t WHERE t.id = substr(json_extract(m.value, '$.content'), 6))
+          ELSE coalesce(json_extract(m.value, '$.content'), '') END AS said
+        FROM list, json_each(list.skeleton, '$.body.messages') m WHERE list.shared + m.key < list.upto
+        ORDER BY list.id, m.key) m),
+    (SELECT t.body FROM contents t WHERE json_extract(p.skeleton, '$.body.input') GLOB 'text:*'
+      AND t.id = substr(json_extract(p.skeleton, '$.body.input'), 6)),
+    json_extract(p.skeleton, '$.body.input')) AS prompt,
+  c.body AS answer, json_extract(a.body, '$.finish_reason') AS finish_reason,
+  json_extract(a.body, '$.prompt_tokens') AS prompt_tokens,
+  json_extract(a.body, '$.completion_tokens') AS completion_tokens,
+  coalesce(json_extract(a.body, '$.latency_ms'), 0) AS latency_ms, k.name = 'AnswerReused' AS reused,
+  strftime('%Y-%m-%dT%H:%M:%fZ', (r.started + a.time) / 1000.0, 'unixepoch') AS time
+FROM events a JOIN kinds k ON k.id = a.kind AND k.name IN ('ResponseReceived', 'AnswerReused')
+  JOIN run_ids r ON r.no = a.id >> 32
+  JOIN events q ON q.id = (a.id >> 32 << 32) + a.cause JOIN requests p ON p.id = q.request
+  JOIN contents c ON c.id = a.content;
+";
+
 /// How one of its tables begins, by which the bytes of a log are known.
 pub(super) const RUN_IDS: &str = "CREATE TABLE run_ids (no INTEGER PRIMARY KEY, id BLOB NOT NULL";
 
 /// Whether a statement is one that makes a log.
 pub(super) fn is_ours(sql: &str) -> bool {
-    sql.starts_with("CREATE ") && [SCHEMA, SCHEMA_1_1].iter().any(|ours| ours.contains(sql))
+    sql.starts_with("CREATE ")
+        && [SCHEMA, SCHEMA_1_1, SCHEMA_2_0].iter().any(|ours| ours.contains(sql))
 }
 
 /// How many pages a log without runs has.
@@ -247,6 +288,7 @@ pub(super) fn triggers(format: Format) -> Vec<(String, String)> {
 pub(super) fn make(db: &Connection) -> rusqlite::Result<()> {
     db.execute_batch(SCHEMA)?;
     db.execute_batch(SCHEMA_1_1)?;
+    db.execute_batch(SCHEMA_2_0)?;
     for (_, sql) in triggers(FORMAT) {
         db.execute_batch(&sql)?;
     }
@@ -289,6 +331,9 @@ pub(super) fn objects(format: Format) -> rusqlite::Result<BTreeSet<(String, Stri
     db.execute_batch(SCHEMA)?;
     if format >= WITH_LEDGER {
         db.execute_batch(SCHEMA_1_1)?;
+    }
+    if format.shares_messages() {
+        db.execute_batch(SCHEMA_2_0)?;
     }
     for (_, sql) in triggers(format) {
         db.execute_batch(&sql)?;

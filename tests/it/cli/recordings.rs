@@ -24,7 +24,7 @@ fn what_is_wrong_is_named_and_nothing_is_stored() {
     place.write("no_event.jsonl", without(6));
     place.write("other_answer.jsonl", whole.replacen("<answer>", "<Answer>", 1));
     place.write("other_value.jsonl", whole.replacen("answer_line\"", "answer_lin\"", 1));
-    place.write("newer.jsonl", whole.replacen("\"format\":\"1.0\"", "\"format\":\"7.0\"", 1));
+    place.write("newer.jsonl", whole.replacen("\"format\":\"2.0\"", "\"format\":\"7.0\"", 1));
     place.write("foreign.jsonl", "{\"recording\":\"vcr\",\"format\":\"1.0\",\"run\":\"x\"}\n");
     let commands = [
         "import cut_line.jsonl --log new.db",

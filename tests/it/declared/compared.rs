@@ -126,11 +126,10 @@ async fn a_fork_names_its_own_events() {
     trial.record(&Votes::default()).await;
     let due = sources(&audited(&trial.log, trial.run, "vote/3"));
     let fork = RunId([2; 8]);
-    let mut settings = json!({});
-    Parent { run: trial.run, before: None, retry_failed: false }.name_in(&mut settings);
     let votes = Votes { late: true, ..Votes::default() };
-    let setup =
-        Setup::record(&trial.log, fork, "test", Oracle::prompt()).seed(7).settings(settings);
+    let mut setup = Setup::record(&trial.log, fork, "test", Oracle::prompt()).seed(7);
+    let parent = Parent { run: trial.run, before: None, retry_failed: false };
+    parent.name_in(&mut setup.started, trial.log.format());
     let ended = execute(&votes, setup).await.unwrap();
     assert!(matches!(ended.finish, Finish::Finished), "{:?}", ended.finish);
     assert_eq!(sources(&audited(&trial.log, fork, "vote/3")), due, "by address they are the same");
@@ -262,6 +261,7 @@ async fn a_question_of_a_log_may_name_anything_and_an_audit_ends() {
         model: json!({}),
         program: "a stranger".to_owned(),
         declares: true,
+        forked_from: None,
     });
     let asked = |n: u64| {
         let request = chat("What?");

@@ -80,6 +80,7 @@ pub(crate) fn started() -> Event {
         model: json!({"kind": "simulated", "simulated": true}),
         program: "retold".to_owned(),
         declares: false,
+        forked_from: None,
     })
 }
 

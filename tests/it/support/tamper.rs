@@ -28,7 +28,7 @@ pub(crate) const COLUMNS: &[(&str, &str, &[&str])] = &[
     ("run_ids", "no", &["no", "id", "started"]),
     ("kinds", "id", &["id", "name", "version"]),
     ("contents", "id", &["id", "key", "body"]),
-    ("requests", "id", &["id", "hash", "skeleton"]),
+    ("requests", "id", &["id", "hash", "skeleton", "base", "shared"]),
     (
         "events",
         "id",

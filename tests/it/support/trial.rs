@@ -55,6 +55,7 @@ impl Trial {
                 model: json!({"kind": "test", "simulated": true}),
                 program: "retold test".to_owned(),
                 declares: false,
+                forked_from: None,
             },
             model: self.model.clone().filter(|_| mode != Mode::Replay),
             retry: self.retry,

@@ -1,0 +1,272 @@
+//! Lists of messages that begin alike, each stored once.
+//!
+//! A request of a dialogue begins with the messages of an earlier one. It is stored with its new messages only,
+//! and names the earlier request, its base, and how many messages the two share. The base may have a base in turn.
+//! What a request shares always ends among its base's own messages, or it would name the base's base: so the
+//! numbers of shared messages fall from base to base, and every way along them ends.
+
+use std::hash::BuildHasher;
+use std::sync::Arc;
+
+use crate::lookup::LookupMap;
+use crate::prompt::{LONGEST_REQUEST, Messages, Request, RequestError};
+use crate::values::too_many;
+
+/// The messages that a request shares with an earlier one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Base<K> {
+    /// The earlier request.
+    pub(crate) of: K,
+    /// How many of its messages, from the first.
+    pub(crate) messages: usize,
+}
+
+/// A request as it is stored.
+#[derive(Debug)]
+pub(crate) struct Part<K> {
+    /// It with its own messages only.
+    pub(crate) request: Request,
+    /// Where the messages before its own are.
+    pub(crate) base: Option<Base<K>>,
+}
+
+/// The most messages that a request may share.
+pub(crate) const MOST_SHARED: usize = 65_536;
+
+/// How many bytes of requests are put together for one. What this release writes needs a quarter of that.
+pub(crate) const MOST_BYTES: usize = 2 * LONGEST_REQUEST;
+
+impl<K: Copy> Part<K> {
+    /// How many messages stand before its own.
+    fn shared(&self) -> usize {
+        self.base.map_or(0, |base| base.messages)
+    }
+
+    /// How many there are with its own.
+    fn len(&self) -> Option<usize> {
+        Some(self.shared() + self.request.listed()?.len())
+    }
+
+    /// How many of its own messages are among the first so many. `None` if it has not so many, or if they
+    /// all stand before its own.
+    pub(crate) fn own_among(&self, messages: usize) -> Option<usize> {
+        let fits = messages > self.shared() && messages <= self.len()?;
+        fits.then(|| messages - self.shared())
+    }
+}
+
+/// The requests whose first messages, put in a row from the last to the first, stand before the own ones of a
+/// part.
+///
+/// # Errors
+/// [`RequestError::NotCanonical`] if there are none, and whatever `find` raises.
+pub(crate) fn bases<K: Copy, E: From<RequestError>>(
+    mut base: Option<Base<K>>,
+    find: &mut dyn FnMut(K) -> Result<Arc<Part<K>>, E>,
+) -> Result<Vec<(Arc<Part<K>>, usize)>, E> {
+    let not = |what: &str| E::from(RequestError::NotCanonical(what.to_owned()));
+    let mut found = Vec::new();
+    let mut bytes = 0;
+    while let Some(Base { of, messages }) = base {
+        let part = find(of)?;
+        let own = part.own_among(messages);
+        let own = own.ok_or_else(|| not("its base does not have the messages that it shares"))?;
+        bytes += part.request.canonical().len();
+        if bytes > MOST_BYTES {
+            return Err(E::from(too_far()));
+        }
+        base = part.base;
+        found.push((part, own));
+    }
+    Ok(found)
+}
+
+/// What is said of a request whose bases are too many or too long.
+pub(crate) fn too_far() -> RequestError {
+    let what = "it shares messages over more requests than are read";
+    RequestError::NotCanonical(what.to_owned())
+}
+
+/// A whole request.
+///
+/// # Errors
+/// As [`bases`], and [`RequestError::TooLong`].
+pub(crate) fn whole<K: Copy, E: From<RequestError>>(
+    part: &Part<K>,
+    find: &mut dyn FnMut(K) -> Result<Arc<Part<K>>, E>,
+) -> Result<Request, E> {
+    if part.base.is_none() {
+        return Ok(part.request.clone());
+    }
+    let bases = bases(part.base, find)?;
+    let first: Vec<_> = bases.iter().rev().map(|(part, own)| (&part.request, *own)).collect();
+    Ok(part.request.after(&first)?)
+}
+
+/// What it takes to read a request with all its bases.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Cost {
+    /// Bytes, as far as messages are shorter than the reference to a text.
+    messages: usize,
+    /// All bytes.
+    bytes: usize,
+}
+
+impl Cost {
+    /// That of a request of which so many messages are its bases', which cost so much.
+    pub(crate) fn of(request: &Request, shared: usize, bases: Cost) -> Self {
+        let list = request.listed();
+        let own = list.map_or(0, |list| saved(request, shared, list.len()));
+        let left_out = list.map_or(0, |list| list.text(0, shared).len());
+        Cost {
+            messages: bases.messages + own,
+            bytes: bases.bytes + request.canonical().len() - left_out,
+        }
+    }
+}
+
+/// Where a beginning is found.
+#[derive(Debug, Clone, Copy)]
+struct Place<K> {
+    base: Base<K>,
+    /// What is saved by naming it.
+    saved: usize,
+    cost: Cost,
+}
+
+/// What a message takes at the most: one with a long text refers to it.
+const REFERENCE: usize = 48;
+
+/// What must be saved, for a base is looked up by whoever reads.
+const WORTH: usize = 64;
+
+/// How much more than it saves may have to be read.
+const DETOUR: usize = 4;
+
+/// No base is named whose reading takes more bytes.
+const FAR: usize = LONGEST_REQUEST / 2;
+
+/// How many beginnings are remembered, twice.
+const REMEMBERED: usize = 32_768;
+
+/// The beginnings of the requests that were stored last.
+///
+/// They are known by two hashes with seeds of their own: 128 bits, which nobody can foresee.
+pub(crate) struct Lists<K> {
+    seeds: [foldhash::quality::RandomState; 2],
+    recent: LookupMap<u128, Place<K>>,
+    older: LookupMap<u128, Place<K>>,
+    costs: LookupMap<K, Cost>,
+    older_costs: LookupMap<K, Cost>,
+}
+
+/// The beginnings of one request: a hash for each of its messages and all before.
+pub(crate) struct Beginnings(Vec<u128>);
+
+impl Beginnings {
+    /// Those of no more messages than so many.
+    pub(crate) fn up_to(&self, messages: usize) -> Self {
+        Beginnings(self.0[..messages.min(self.0.len())].to_vec())
+    }
+}
+
+impl<K: Copy + Eq + std::hash::Hash> Default for Lists<K> {
+    fn default() -> Self {
+        Lists {
+            seeds: Default::default(),
+            recent: LookupMap::default(),
+            older: LookupMap::default(),
+            costs: LookupMap::default(),
+            older_costs: LookupMap::default(),
+        }
+    }
+}
+
+impl<K: Copy + Eq + std::hash::Hash> Lists<K> {
+    /// The beginnings of a request; none if its messages cannot be told apart.
+    pub(crate) fn beginnings(&self, request: &Request) -> Beginnings {
+        // Readers put no longer ones together.
+        let readable = |_: &Messages<'_>| !too_many(request.canonical().as_bytes());
+        let Some(list) = request.listed().filter(readable) else { return Beginnings(Vec::new()) };
+        let [a, b] = &self.seeds;
+        let mut last = (0, 0);
+        let next = |message| {
+            let text = list.text(message, message + 1);
+            last = (a.hash_one((last.0, text)), b.hash_one((last.1, text)));
+            u128::from(last.0) << 64 | u128::from(last.1)
+        };
+        Beginnings((0..list.len()).map(next).collect())
+    }
+
+    /// The longest known beginning of a request that is worth naming.
+    /// With what it takes to read it.
+    pub(crate) fn find(&self, beginnings: &Beginnings) -> Option<(Base<K>, Cost)> {
+        let known = beginnings.0.iter().take(MOST_SHARED).rev();
+        let mut places =
+            known.filter_map(|hash| self.recent.get(hash).or_else(|| self.older.get(hash)));
+        let worth = |place: &&Place<K>| {
+            place.saved >= WORTH
+                && place.cost.messages <= DETOUR * place.saved
+                && place.cost.bytes <= FAR
+        };
+        // What is not worth it is not, either, with fewer messages of a base that is as far.
+        places.next().filter(worth).map(|place| (place.base, place.cost))
+    }
+
+    /// What it takes to read a request, if it was met.
+    pub(crate) fn cost(&self, of: K) -> Option<Cost> {
+        self.costs.get(&of).or_else(|| self.older_costs.get(&of)).copied()
+    }
+
+    /// Remembers what it takes to read a request.
+    pub(crate) fn note(&mut self, of: K, cost: Cost) {
+        self.costs.insert(of, cost);
+    }
+
+    /// Remembers a request that was stored just now upon a base, which costs so much to read.
+    pub(crate) fn add_new(
+        &mut self,
+        request: &Request,
+        beginnings: &Beginnings,
+        id: K,
+        base: Option<Base<K>>,
+        bases: Cost,
+    ) {
+        let shared = base.map_or(0, |base| base.messages);
+        self.add(request, beginnings, id, base, Cost::of(request, shared, bases));
+    }
+
+    /// Remembers a request that is stored.
+    pub(crate) fn add(
+        &mut self,
+        request: &Request,
+        Beginnings(hashes): &Beginnings,
+        id: K,
+        base: Option<Base<K>>,
+        cost: Cost,
+    ) {
+        let shared = base.map_or(0, |base| base.messages);
+        let mut so_far = saved(request, 0, shared);
+        for (i, hash) in hashes.iter().enumerate().take(MOST_SHARED).skip(shared) {
+            so_far += saved(request, i, i + 1);
+            // An earlier place is as good, and nearer.
+            if so_far >= WORTH && self.recent.get(hash).is_none() {
+                let base = Base { of: id, messages: i + 1 };
+                self.recent.insert(*hash, Place { base, saved: so_far, cost });
+            }
+        }
+        if so_far >= WORTH {
+            self.costs.insert(id, cost);
+        }
+        if self.recent.len() >= REMEMBERED || self.costs.len() >= REMEMBERED {
+            self.older = std::mem::take(&mut self.recent);
+            self.older_costs = std::mem::take(&mut self.costs);
+        }
+    }
+}
+
+/// What some messages of a request take where they are stored.
+fn saved(request: &Request, from: usize, to: usize) -> usize {
+    let Some(list) = request.listed() else { return 0 };
+    (from..to).map(|i| list.text(i, i + 1).len().min(REFERENCE)).sum()
+}

@@ -1,0 +1,272 @@
+//! Reading requests, each of which may begin with the messages of an earlier one.
+
+use std::sync::Arc;
+
+use rusqlite::{Connection, OptionalExtension, Row, params};
+
+use super::reader::texts_of_a_request;
+use crate::id::PromptHash;
+use crate::log::format::Format;
+use crate::log::lists::{Base, MOST_BYTES, MOST_SHARED, Part, bases, too_far, whole};
+use crate::log::skeleton::expand;
+use crate::lookup::LookupMap;
+use crate::prompt::{LONGEST_REQUEST, Request, RequestError};
+use crate::values::{MOST_VALUES, count};
+
+/// How many bytes of requests are kept ready, twice.
+const READY: usize = 4 << 20;
+
+/// How many beginnings are kept hashed, twice; two kilobytes each.
+const HASHED: usize = 2048;
+
+/// How many beginnings of one request are kept hashed: those at its end.
+const AT_ITS_END: usize = 4;
+
+/// Why a request cannot be read.
+pub(super) enum Fault {
+    /// It is not as it was written.
+    Wrong(String),
+    Sqlite(rusqlite::Error),
+}
+
+impl From<RequestError> for Fault {
+    fn from(error: RequestError) -> Self {
+        Fault::Wrong(error.to_string())
+    }
+}
+
+impl From<rusqlite::Error> for Fault {
+    fn from(error: rusqlite::Error) -> Self {
+        Fault::Sqlite(error)
+    }
+}
+
+/// A row of the table.
+pub(super) struct Stored {
+    pub(super) id: i64,
+    skeleton: Option<String>,
+    base: Option<i64>,
+    shared: Option<i64>,
+}
+
+impl Stored {
+    /// The columns of a row, in a file of a format.
+    pub(super) fn columns(format: Format) -> &'static str {
+        match format.shares_messages() {
+            true => "q.id, q.skeleton, q.base, q.shared",
+            false => "q.id, q.skeleton, NULL, NULL",
+        }
+    }
+
+    /// The row whose first columns are these.
+    pub(super) fn of(row: &Row<'_>) -> rusqlite::Result<Self> {
+        // A number of another type is one that no request has.
+        let number = |column| row.get::<_, Option<i64>>(column).unwrap_or(Some(-1));
+        let (base, shared) = (number(2), number(3));
+        Ok(Stored { id: row.get(0)?, skeleton: row.get(1).ok(), base, shared })
+    }
+
+    /// The row as a request with its own messages, and what it begins with; `note` is told the ids of its texts.
+    fn part(&self, db: &Connection, note: &mut dyn FnMut(i64)) -> Result<Part<i64>, Fault> {
+        let skeleton = self.skeleton.as_deref();
+        let skeleton = skeleton.ok_or_else(|| Fault::Wrong("it is no text".to_owned()))?;
+        let mut texts = texts_of_a_request(db);
+        let request = expand(skeleton, &mut |id| {
+            id.parse().into_iter().for_each(&mut *note);
+            texts(id)
+        })?;
+        let base = match (self.base, self.shared.map(usize::try_from)) {
+            (None, None) => None,
+            (Some(_), Some(Ok(messages))) if messages > MOST_SHARED => return Err(too_far().into()),
+            (Some(of), Some(Ok(messages))) if of > 0 && of < self.id && messages > 0 => {
+                Some(Base { of, messages })
+            }
+            _ => {
+                return Err(Fault::Wrong("its base is not an earlier request".to_owned()));
+            }
+        };
+        Ok(Part { request, base })
+    }
+}
+
+/// Reads requests and keeps ready what others may begin with.
+pub(super) struct Requests {
+    format: Format,
+    parts: LookupMap<i64, Arc<Part<i64>>>,
+    older_parts: LookupMap<i64, Arc<Part<i64>>>,
+    /// How many bytes are in `parts`.
+    bytes: usize,
+    /// By request and number of messages.
+    hashed: LookupMap<(i64, usize), Hashed>,
+    older_hashed: LookupMap<(i64, usize), Hashed>,
+}
+
+/// The hash of a request up to one of its messages.
+#[derive(Clone)]
+struct Hashed {
+    /// What stands before the messages.
+    before: Arc<str>,
+    bytes: usize,
+    /// How many bytes the parts have that it was put together from.
+    parts: usize,
+    /// How many values there are so far.
+    values: usize,
+    hasher: Box<blake3::Hasher>,
+}
+
+impl Hashed {
+    fn begin(before: &str) -> Self {
+        let hasher = Box::default();
+        let mut hashed = Hashed { before: before.into(), bytes: 0, parts: 0, values: 1, hasher };
+        hashed.add(before);
+        hashed
+    }
+
+    fn add(&mut self, text: &str) {
+        self.hasher.update(text.as_bytes());
+        self.bytes += text.len();
+        self.values += count(text.as_bytes()) - 1;
+    }
+}
+
+impl Requests {
+    pub(super) fn new(format: Format) -> Self {
+        Requests {
+            format,
+            parts: LookupMap::default(),
+            older_parts: LookupMap::default(),
+            bytes: 0,
+            hashed: LookupMap::default(),
+            older_hashed: LookupMap::default(),
+        }
+    }
+
+    /// The row of a request.
+    pub(super) fn find(
+        &self,
+        db: &Connection,
+        prompt: PromptHash,
+    ) -> rusqlite::Result<Option<Stored>> {
+        let find = match self.format.shares_messages() {
+            true => {
+                "SELECT id, skeleton, base, shared FROM requests
+                WHERE substr(hash, 1, 8) = ?1 AND hash = ?2"
+            }
+            false => {
+                "SELECT id, skeleton, NULL, NULL FROM requests
+                WHERE substr(hash, 1, 8) = ?1 AND hash = ?2"
+            }
+        };
+        let find = &mut db.prepare_cached(find)?;
+        find.query_row(params![&prompt.0[..8], prompt.as_bytes()], Stored::of).optional()
+    }
+
+    /// A request with its own messages alone.
+    pub(super) fn part(&mut self, db: &Connection, id: i64) -> Result<Arc<Part<i64>>, Fault> {
+        if let Some(part) = self.parts.get(&id).or_else(|| self.older_parts.get(&id)) {
+            return Ok(part.clone());
+        }
+        let find = "SELECT id, skeleton, base, shared FROM requests WHERE id = ?1";
+        let stored = db.prepare_cached(find)?.query_row([id], Stored::of).optional()?;
+        let missing = || Fault::Wrong("its base is missing".to_owned());
+        let part = Arc::new(stored.ok_or_else(missing)?.part(db, &mut |_| {})?);
+        self.keep(id, &part);
+        Ok(part)
+    }
+
+    fn keep(&mut self, id: i64, part: &Arc<Part<i64>>) {
+        if self.bytes > READY {
+            self.older_parts = std::mem::take(&mut self.parts);
+            self.bytes = 0;
+        }
+        self.bytes += part.request.canonical().len();
+        self.parts.insert(id, part.clone());
+    }
+
+    /// The whole request of a row.
+    pub(super) fn whole(
+        &mut self,
+        db: &Connection,
+        stored: &Stored,
+        prompt: PromptHash,
+    ) -> Result<Request, Fault> {
+        let part = Arc::new(stored.part(db, &mut |_| {})?);
+        let request = whole(&part, &mut |id| self.part(db, id))?;
+        if part.base.is_some() {
+            // The next request of a dialogue begins with it.
+            self.keep(stored.id, &part);
+        }
+        same(request.hash(), prompt)?;
+        Ok(request)
+    }
+
+    /// Whether a row is the request that it is stored as. It takes as long as its own messages are, if what it
+    /// begins with was checked a short time ago. `note` is told the ids of its texts.
+    pub(super) fn check(
+        &mut self,
+        db: &Connection,
+        stored: &Stored,
+        prompt: PromptHash,
+        note: &mut dyn FnMut(i64),
+    ) -> Result<(), Fault> {
+        let part = Arc::new(stored.part(db, note)?);
+        let Some(base) = part.base else { return same(part.request.hash(), prompt) };
+        let list = part.request.listed();
+        let list = list.ok_or_else(|| Fault::Wrong("it has no list of messages".to_owned()))?;
+        let key = (base.of, base.messages);
+        let known = self.hashed.get(&key).or_else(|| self.older_hashed.get(&key));
+        let mut hashed = match known.filter(|hashed| *hashed.before == *list.before()) {
+            Some(hashed) => hashed.clone(),
+            None => {
+                let hashed = self.first(db, base, list.before())?;
+                self.remember(key, &hashed);
+                hashed
+            }
+        };
+        if hashed.parts > MOST_BYTES {
+            return Err(too_far().into());
+        }
+        hashed.parts += part.request.canonical().len();
+        for message in 0..list.len() {
+            hashed.add(",");
+            hashed.add(list.text(message, message + 1));
+            if message + AT_ITS_END >= list.len() {
+                self.remember((stored.id, base.messages + message + 1), &hashed);
+            }
+        }
+        hashed.add(list.after());
+        if hashed.bytes > LONGEST_REQUEST {
+            return Err(RequestError::TooLong { bytes: hashed.bytes }.into());
+        }
+        if hashed.values > MOST_VALUES {
+            return Err(RequestError::TooManyValues.into());
+        }
+        self.keep(stored.id, &part);
+        same(PromptHash(*hashed.hasher.finalize().as_bytes()), prompt)
+    }
+
+    /// The hash of the messages that a request begins with.
+    fn first(&mut self, db: &Connection, base: Base<i64>, before: &str) -> Result<Hashed, Fault> {
+        let mut hashed = Hashed::begin(before);
+        let bases = bases(Some(base), &mut |id| self.part(db, id))?;
+        for (i, (part, own)) in bases.iter().rev().enumerate() {
+            if i > 0 {
+                hashed.add(",");
+            }
+            hashed.add(part.request.listed().map_or("", |list| list.text(0, *own)));
+            hashed.parts += part.request.canonical().len();
+        }
+        Ok(hashed)
+    }
+
+    fn remember(&mut self, beginning: (i64, usize), hashed: &Hashed) {
+        if self.hashed.len() >= HASHED {
+            self.older_hashed = std::mem::take(&mut self.hashed);
+        }
+        self.hashed.insert(beginning, hashed.clone());
+    }
+}
+
+fn same(found: PromptHash, due: PromptHash) -> Result<(), Fault> {
+    if found == due { Ok(()) } else { Err(Fault::Wrong(format!("it hashes to {found}"))) }
+}

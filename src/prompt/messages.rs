@@ -1,0 +1,154 @@
+//! The messages of a request in its canonical text, and requests that begin with those of others.
+
+use serde_json::Value;
+
+use super::request::{Request, RequestError, short_enough};
+use super::straight::Places;
+use crate::id::PromptHash;
+use crate::values::too_many;
+
+/// The messages of a chat, as they stand in its canonical text.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Messages<'a> {
+    canonical: &'a str,
+    start: usize,
+    ends: &'a [usize],
+}
+
+impl<'a> Messages<'a> {
+    pub(super) fn new(canonical: &'a str, start: usize, ends: &'a [usize]) -> Self {
+        Messages { canonical, start, ends }
+    }
+
+    /// How many there are.
+    pub(crate) fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// What stands before the first of them.
+    pub(crate) fn before(&self) -> &'a str {
+        &self.canonical[..self.start]
+    }
+
+    /// What stands behind the last of them.
+    pub(crate) fn after(&self) -> &'a str {
+        &self.canonical[self.end(self.len())..]
+    }
+
+    /// Some of them in a row, with commas between them.
+    pub(crate) fn text(&self, from: usize, to: usize) -> &'a str {
+        match from >= to {
+            true => "",
+            false => &self.canonical[self.begin(from)..self.end(to)],
+        }
+    }
+
+    /// Where a message begins.
+    fn begin(&self, message: usize) -> usize {
+        if message == 0 { self.start } else { self.ends[message - 1] + 1 }
+    }
+
+    /// Where the first so many messages end.
+    fn end(&self, messages: usize) -> usize {
+        if messages == 0 { self.start } else { self.ends[messages - 1] }
+    }
+}
+
+impl Request {
+    /// The hash of the request that has no more than the first so many messages of this one.
+    pub(crate) fn hash_of_first(&self, messages: usize) -> Option<PromptHash> {
+        let list = self.listed().filter(|list| messages <= list.len())?;
+        let mut hasher = blake3::Hasher::new();
+        for text in [list.before(), list.text(0, messages), list.after()] {
+            hasher.update(text.as_bytes());
+        }
+        Some(PromptHash(*hasher.finalize().as_bytes()))
+    }
+
+    /// The request that has all of this one, and the messages of others before its own: the first so many of each.
+    ///
+    /// # Errors
+    /// [`RequestError::NotCanonical`] if one has no such messages, [`RequestError::TooLong`].
+    pub(crate) fn after(&self, others: &[(&Request, usize)]) -> Result<Self, RequestError> {
+        let none = || RequestError::NotCanonical("it has no list of messages".to_owned());
+        let own = self.listed().ok_or_else(none)?;
+        let taken = || others.iter().copied().chain([(self, own.len())]).filter(|(_, n)| *n > 0);
+        let mut canonical = own.before().to_owned();
+        let start = canonical.len();
+        let mut ends = Vec::new();
+        for (request, messages) in taken() {
+            let list = request.listed().filter(|list| messages <= list.len()).ok_or_else(none)?;
+            if !ends.is_empty() {
+                canonical.push(',');
+            }
+            let shift = canonical.len();
+            canonical.push_str(list.text(0, messages));
+            ends.extend(list.ends[..messages].iter().map(|end| end - list.start + shift));
+            short_enough(canonical.len())?;
+        }
+        canonical.push_str(own.after());
+        if too_many(canonical.as_bytes()) {
+            return Err(RequestError::TooManyValues);
+        }
+        let mut values = Vec::with_capacity(ends.len());
+        for (request, messages) in taken() {
+            let items = request.body()["messages"].as_array().ok_or_else(none)?;
+            values.extend_from_slice(&items[..messages]);
+        }
+        let mut body = self.body().clone();
+        body["messages"] = Value::Array(values);
+        let places = Places { start, ends: ends.into() };
+        Request::of_parts(self.api(), body, canonical, Some(places))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn chat(texts: &[&str]) -> Request {
+        let messages: Vec<Value> =
+            texts.iter().map(|text| json!({"role": "user", "content": text})).collect();
+        Request::from_body(json!({"model": "m", "messages": messages, "seed": 1})).unwrap()
+    }
+
+    #[test]
+    fn requests_that_are_put_together_are_the_request() {
+        let first = chat(&["a", "b \" ,", "c"]);
+        let second = chat(&["d"]);
+        for (others, whole) in [
+            (vec![(&first, 2), (&second, 1)], chat(&["a", "b \" ,", "d", "e"])),
+            (vec![(&first, 3)], chat(&["a", "b \" ,", "c", "e"])),
+            (vec![(&first, 0)], chat(&["e"])),
+            (vec![], chat(&["e"])),
+        ] {
+            let joined = chat(&["e"]).after(&others).unwrap();
+            assert_eq!(joined.canonical(), whole.canonical());
+            assert_eq!((joined.hash(), joined.body()), (whole.hash(), whole.body()));
+            let list = joined.listed().unwrap();
+            let due = whole.listed().unwrap();
+            assert_eq!((list.start, list.ends), (due.start, due.ends));
+        }
+        assert_eq!(first.hash_of_first(1), Some(chat(&["a"]).hash()));
+        assert_eq!((first.hash_of_first(3), first.hash_of_first(4)), (Some(first.hash()), None));
+        let nothing_new = chat(&[]).after(&[(&first, 2)]).unwrap();
+        assert_eq!(nothing_new.canonical(), chat(&["a", "b \" ,"]).canonical());
+        assert!(chat(&["e"]).after(&[(&second, 2)]).is_err());
+    }
+
+    #[test]
+    fn messages_are_found_in_the_text() {
+        let request = chat(&["a", "b"]);
+        let list = request.listed().unwrap();
+        assert_eq!(list.text(0, 1), r#"{"content":"a","role":"user"}"#);
+        assert_eq!(list.text(1, 2), r#"{"content":"b","role":"user"}"#);
+        let whole = [list.before(), list.text(0, 2), list.after()].concat();
+        assert_eq!(whole, request.canonical());
+        assert_eq!(chat(&[]).listed().unwrap().text(0, 0), "");
+        // Keys that bytes and UTF-16 units order differently.
+        let odd = json!({"model": "m", "messages": [{"\u{ffff}": 1, "\u{10000}": 2}]});
+        assert!(Request::from_body(odd).unwrap().listed().is_none());
+    }
+}
