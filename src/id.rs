@@ -134,6 +134,21 @@ hex_id!(
     OutcomeDigest,
     32
 );
+hex_id!(
+    /// BLAKE3-256 of the canonical JSON of a top-level entry of an experiment's state.
+    StateDigest,
+    32
+);
+hex_id!(
+    /// BLAKE3-256 of the bytes of an output file.
+    OutputDigest,
+    32
+);
+hex_id!(
+    /// The root of a Merkle tree over the hashes of a run's events.
+    EventsRoot,
+    32
+);
 
 /// The place of an event in its run, from 1.
 #[derive(

@@ -21,6 +21,7 @@ mod memory;
 mod parse;
 mod replay;
 mod server;
+mod state;
 mod study;
 mod writers;
 
@@ -46,12 +47,13 @@ fn main() {
         let (number, events) = (number.parse().unwrap(), events.parse().unwrap());
         return writers::child(kind, path.as_ref(), number, events);
     }
-    let all: [(&str, fn()); 11] = [
+    let all: [(&str, fn()); 12] = [
         ("append", append::measure),
         ("http", http::measure),
         ("replay", replay::measure),
         ("deliberation", deliberation::measure),
         ("fold", fold::measure),
+        ("state", state::measure),
         ("cluster", cluster::measure),
         ("hash", hash::measure),
         ("parse", parse::measure),

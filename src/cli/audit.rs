@@ -35,16 +35,18 @@ pub(super) struct Args {
 
 pub(super) fn run(args: Args, global: &Global, output: &Output) -> Result<Status, CliError> {
     let selected = select::run_or_file(global, &args.run)?;
-    let mut reader = selected.log.reader()?;
-    let simulated = select::started(reader.as_mut(), selected.run)?.is_simulated();
-    let audit = audit(reader.as_mut(), selected.run, &args.decision)?;
+    let mut reader = selected.checked()?;
+    let simulated = select::started(&mut reader, selected.run)?.is_simulated();
+    let audit = audit(&mut reader, selected.run, &args.decision)?;
     if output.is_json() {
         let mut object = object(&audit);
         object["simulated"] = simulated.into();
+        object["checked_events"] = reader.checked().into();
         output.object(&object)?;
     } else {
         let said = if simulated { select::SIMULATED } else { "" };
-        output.text(&format!("{said}{}", text(&audit)))?;
+        let checked = select::checked(&reader, selected.run);
+        output.text(&format!("{said}{}{checked}", text(&audit)))?;
     }
     Ok(Status::Fine)
 }

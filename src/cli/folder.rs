@@ -93,11 +93,22 @@ impl Folder {
 
     /// Writes the folder of a finished run. One that is there already stays as it is: it is as good as
     /// written if it holds the same.
-    pub(super) fn write(&self, log: &Log, run: RunId) -> Result<Written, CliError> {
+    /// `made` are its files, if they have been made already.
+    pub(super) fn write(
+        &self,
+        log: &Log,
+        run: RunId,
+        made: Option<Vec<OutputFile>>,
+    ) -> Result<Written, CliError> {
         let Folder(folder) = self;
         let mut reader = log.reader()?;
-        let mut record = RunRecord::read(reader.as_mut(), run)?;
-        let files = files(experiment_of(&record)?.as_ref(), &mut record)?;
+        let files = match made {
+            Some(made) => marked(made, select::started(reader.as_mut(), run)?.is_simulated()),
+            None => {
+                let mut record = RunRecord::read(reader.as_mut(), run)?;
+                files(experiment_of(&record)?.as_ref(), &mut record)?
+            }
+        };
         if !holds(folder, &files) {
             let again = format!("the run is kept: `retold outputs {} --to FOLDER`", run.short(8));
             refuse_existing(folder).map_err(|e| e.hint(again))?;
@@ -132,15 +143,20 @@ pub(super) fn files(
     experiment: &dyn AnyExperiment,
     record: &mut RunRecord<'_>,
 ) -> Result<Vec<OutputFile>, CliError> {
-    let mut files = experiment.outputs_any(record)?;
+    let files = experiment.outputs_any(record)?;
     if files.is_empty() {
         let name = &record.started.experiment;
         return Err(CliError::usage(format!("experiment {name} has no outputs")));
     }
-    if record.started.is_simulated() {
+    Ok(marked(files, record.started.is_simulated()))
+}
+
+/// The files of a folder, with the one that says that its answers are made up.
+fn marked(mut files: Vec<OutputFile>, simulated: bool) -> Vec<OutputFile> {
+    if simulated {
         files.push(OutputFile::text(SIMULATED_MARK, select::SIMULATED));
     }
-    Ok(files)
+    files
 }
 
 /// An output folder is written once.

@@ -9,11 +9,12 @@ use super::error::{CliError, Status};
 use super::output::{Output, counted};
 use super::show::experiment_of;
 use super::{folder, select};
+use crate::log::verify_run;
 use crate::run::RunRecord;
 
 /// Write what a run gives other programs: tables (CSV) and JSON files, in a new folder.
 ///
-/// They are folded from the log; no model is asked. A folder that exists is never written to. Of an unfinished
+/// They are folded from the log, which is verified before; no model is asked. A folder that exists is never written to. Of an unfinished
 /// run they tell as far as it got.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
@@ -27,6 +28,11 @@ pub(super) struct Args {
 pub(super) fn run(args: Args, global: &Global, output: &Output) -> Result<Status, CliError> {
     let selected = select::run_or_file(global, &args.run)?;
     let mut reader = selected.log.reader()?;
+    // What is written goes elsewhere, without its hashes: it is made of a sound run or not at all.
+    if let Some(problem) = verify_run(reader.as_mut(), selected.run, None)?.problem {
+        return Err(CliError::new(Status::Difference, problem.to_string())
+            .hint("nothing was written: `retold verify` names everything that is damaged"));
+    }
     let mut record = RunRecord::read(reader.as_mut(), selected.run)?;
     let experiment = experiment_of(&record)?;
     let name = || experiment.output_name_any().unwrap_or_else(|| selected.run.to_string());

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::Global;
 use super::error::{CliError, Status};
@@ -12,12 +12,17 @@ use super::rehearse;
 use super::resume::settings_of;
 use super::select;
 use super::session::{self, Session};
+use super::show::experiment_of;
+use crate::id::RunId;
+use crate::log::Log;
 use crate::model::Prices;
-use crate::run::{Ended, Finish, Mode, Stop};
+use crate::run::{Ended, Finish, Mode, OutputDifference, RunRecord, Stop, compare_outputs};
 
 /// Execute a recorded run again, offline, and prove its outcome identical.
 ///
-/// No model is asked and nothing is written. Exit code 1 and a report if anything differs.
+/// No model is asked and nothing is written. Exit code 1 and a report if anything differs: a prompt, a decision,
+/// a fact, or the state that the facts fold into, whose digests are recorded at its marks and its end. Runs of
+/// logs of format 1 have no such digests, and the replay says so.
 ///
 /// With --prompts, the run is executed with other templates: which recorded calls still match, which
 /// would be new, and the first change of each lane (a participant, a dialogue). A changed call is
@@ -30,6 +35,9 @@ pub(super) struct Args {
     /// missing means the recorded one.
     #[arg(long, value_name = "DIR")]
     prompts: Option<PathBuf>,
+    /// Make the report and the output files again, too, and compare them with their recorded digests.
+    #[arg(long, conflicts_with = "prompts")]
+    outputs: bool,
 }
 
 pub(super) fn run(args: Args, global: &Global, output: &Output) -> Result<Status, CliError> {
@@ -41,6 +49,7 @@ pub(super) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     let settings = settings_of(&started)?;
     let simulated = started.is_simulated();
     let command = go_on(&started);
+    let log = selected.log.clone();
     let session = Session {
         log: selected.log,
         run: selected.run,
@@ -50,7 +59,8 @@ pub(super) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
         prices: Prices::default(),
         model: None,
     };
-    let Ended { finish, progress, outcome_digest, report, took } = session::go(session, global)?;
+    let ended = session::go(session, global)?;
+    let Ended { finish, progress, outcome_digest, report, state_compared, took, .. } = ended;
     let mut closed = None;
     let (identical, complete, divergence) = match finish {
         Finish::Finished => (true, true, None),
@@ -61,6 +71,11 @@ pub(super) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
         Finish::EndOfRecord | Finish::Rehearsed(_) => (true, false, None),
         Finish::Stopped(Stop::Diverged(divergence)) => (false, true, Some(divergence)),
         Finish::Stopped(stop) => return Err(stop.into()),
+    };
+    let state_differs = divergence.iter().flat_map(|d| d.state_differences()).collect::<Vec<_>>();
+    let outputs = match args.outputs {
+        true => Some(outputs(&log, selected.run)?),
+        false => None,
     };
     if output.is_json() {
         let divergence = divergence
@@ -80,6 +95,15 @@ pub(super) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
             "decisions": progress.decisions,
             "outcome_digest": outcome_digest,
             "divergence": divergence,
+            "state": match (state_differs.is_empty(), state_compared) {
+                (false, _) => "differs",
+                (true, true) => "identical",
+                (true, false) if identical => "not recorded",
+                // What comes after a divergence is not compared.
+                (true, false) => "not compared",
+            },
+            "state_differences": state_differs,
+            "outputs": outputs.as_ref().map(Outputs::object),
             "seconds": took.as_secs_f64(),
             "simulated": simulated,
             "report": report.json,
@@ -87,15 +111,24 @@ pub(super) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     } else {
         let mut text = match (&divergence, complete) {
             (Some(divergence), _) => format!("run {} diverges: {divergence}", selected.run),
-            (None, true) => format!("run {} replays identically", selected.run),
+            (None, true)
+                if outputs.as_ref().is_some_and(|outputs| !outputs.different.is_empty()) =>
+            {
+                format!("run {} replays as recorded, but its outputs do not", selected.run)
+            }
+            (None, true) if state_compared => format!("run {} replays identically", selected.run),
+            (None, true) => format!(
+                "run {} replays with identical decisions and facts; state not recorded",
+                selected.run
+            ),
             (None, false) if let Some(outcome) = &closed => format!(
-                "run {} replays identically as far as it goes; it was {}",
+                "run {} replays with identical decisions and facts as far as it goes, and was {}; state not recorded",
                 selected.run,
                 outcome.as_str()
             ),
             (None, false) => format!(
-                "run {} replays identically as far as it goes; it never finished: \
-                 `retold {command} {}` goes on",
+                "run {} replays with identical decisions and facts as far as it goes; state not recorded, for it \
+                 never finished: `retold {command} {}` goes on",
                 selected.run,
                 selected.run.short(8)
             ),
@@ -107,6 +140,9 @@ pub(super) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
             progress.model_calls,
             took.as_secs_f64()
         ));
+        if let Some(outputs) = &outputs {
+            text.push_str(&outputs.text());
+        }
         if simulated {
             text.push_str(select::SIMULATED);
         }
@@ -115,5 +151,42 @@ pub(super) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
         }
         output.text(&text)?;
     }
-    Ok(if identical { Status::Fine } else { Status::Difference })
+    let outputs_differ = outputs.is_some_and(|outputs| !outputs.different.is_empty());
+    Ok(if identical && !outputs_differ { Status::Fine } else { Status::Difference })
+}
+
+/// What a comparison of output files found.
+struct Outputs {
+    /// How many there are; `None` if their digests were not recorded.
+    files: Option<usize>,
+    different: Vec<OutputDifference>,
+}
+
+/// Makes the output files of a run again and compares them with the recorded digests.
+fn outputs(log: &Log, run: RunId) -> Result<Outputs, CliError> {
+    let mut reader = log.reader()?;
+    let mut record = RunRecord::read(reader.as_mut(), run)?;
+    let experiment = experiment_of(&record)?;
+    Ok(match compare_outputs(experiment.as_ref(), &mut record)? {
+        Some((files, different)) => Outputs { files: Some(files), different },
+        None => Outputs { files: None, different: Vec::new() },
+    })
+}
+
+impl Outputs {
+    fn object(&self) -> Value {
+        let Outputs { files, different } = self;
+        json!({"recorded": files.is_some(), "files": files, "different": different})
+    }
+
+    fn text(&self) -> String {
+        let Outputs { files, different } = self;
+        match files {
+            None => "outputs not recorded\n".to_owned(),
+            Some(files) if different.is_empty() => {
+                format!("outputs identical: the report and {}\n", counted(*files as u64, "file"))
+            }
+            Some(_) => different.iter().map(|difference| format!("{difference}\n")).collect(),
+        }
+    }
 }

@@ -5,12 +5,13 @@ use std::sync::Arc;
 
 use super::Global;
 use super::error::{CliError, LOST, Status, write_err};
+use super::output::counted;
 use crate::event::RunStarted;
 use crate::exchange::{ImportError, is_recording, read_exchanges, read_recording};
 use crate::id::RunId;
 use crate::jsonl::JsonlReader;
 use crate::log::ledger::{Entry, Ledger};
-use crate::log::{Log, MemoryBackend, Problem, Reader, RunHead, SqliteBackend};
+use crate::log::{CheckedReader, Log, MemoryBackend, Problem, Reader, RunHead, SqliteBackend};
 use crate::run::clock;
 
 /// Opens the log that must exist; what it has lost is said on stderr.
@@ -41,6 +42,21 @@ pub(super) fn open_silently(global: &Global) -> Result<Log, CliError> {
 pub(super) struct Selected {
     pub(super) log: Log,
     pub(super) run: RunId,
+}
+
+impl Selected {
+    /// A reader that checks every event it gives, for what is shown to people.
+    pub(super) fn checked(&self) -> Result<CheckedReader, CliError> {
+        Ok(CheckedReader::new(self.log.reader()?))
+    }
+}
+
+/// What was checked of what is shown, and what was not.
+pub(super) fn checked(reader: &CheckedReader, run: RunId) -> String {
+    let (events, run) = (counted(reader.checked(), "event"), run.short(8));
+    format!(
+        "checked: {events} read for this, each against its hash; `retold verify {run}` checks all\n"
+    )
 }
 
 /// The run a user names, in the log.

@@ -125,11 +125,12 @@ pub(super) fn conclude(
     global: &Global,
     output: &Output,
 ) -> Result<Status, CliError> {
-    let Conclusion { ended, log, run, experiment, simulated, folder, max_failed, settings_of } =
+    let Conclusion { mut ended, log, run, experiment, simulated, folder, max_failed, settings_of } =
         conclusion;
     let name = select::short_name(log.reader()?.as_mut(), run)?;
     let folder = folder.filter(|_| matches!(ended.finish, Finish::Finished));
-    let (written, failed) = match folder.map(|folder| folder.write(log, run)).transpose() {
+    let made = ended.outputs.take();
+    let (written, failed) = match folder.map(|folder| folder.write(log, run, made)).transpose() {
         Ok(written) => (written, None),
         Err(e) => (None, Some(e)),
     };
@@ -226,7 +227,7 @@ struct Told<'a> {
 
 fn say(ended: &Ended, told: Told<'_>, output: &Output) -> Result<(), CliError> {
     let Told { run, name, go_on, experiment, simulated, written, error } = told;
-    let Ended { finish, progress, outcome_digest, report, took } = ended;
+    let Ended { finish, progress, outcome_digest, report, took, .. } = ended;
     let (outcome, stop) = match finish {
         Finish::Finished => ("finished", None),
         Finish::EndOfRecord | Finish::Rehearsed(_) => ("unfinished", None),

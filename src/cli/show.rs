@@ -16,7 +16,7 @@ use crate::audit::Target;
 use crate::experiments::registry;
 use crate::id::{RunId, Seq};
 use crate::inert::inert;
-use crate::log::Reader;
+use crate::log::{CheckedReader, Reader};
 use crate::prompt::Request;
 use crate::run::{AnyExperiment, Parent, Report, RunRecord};
 
@@ -58,18 +58,17 @@ pub(super) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
         }
         Err(e) => return Err(e),
     };
-    let mut reader = selected.log.reader()?;
+    let mut reader = selected.checked()?;
     match part {
-        None => show_run(reader.as_mut(), selected.run, output),
-        Some(Target::Seq(seq)) => show_event(reader.as_mut(), selected.run, seq, output),
+        None => show_run(&mut reader, selected.run, output),
+        Some(Target::Seq(seq)) => show_event(&mut reader, selected.run, seq, output),
         Some(target) => {
             // A part of the experiment's state goes before a call of the same name.
             if let Target::Call(name, None) = &target
-                && may_have_part(reader.as_mut(), selected.run, name.as_str())?
-                && let Some((story, simulated)) =
-                    story(reader.as_mut(), selected.run, name.as_str())?
+                && may_have_part(&mut reader, selected.run, name.as_str())?
+                && let Some((story, simulated)) = story(&mut reader, selected.run, name.as_str())?
             {
-                return show_story(selected.run, story, simulated, output);
+                return show_story(&reader, selected.run, story, simulated, output);
             }
             let args = audit::Args { run: what, decision: target };
             audit::run(args, global, output)
@@ -123,7 +122,7 @@ fn show_prompt(request: &Request, output: &Output) -> Result<Status, CliError> {
 }
 
 fn show_event(
-    reader: &mut dyn Reader,
+    reader: &mut CheckedReader,
     run: RunId,
     seq: Seq,
     output: &Output,
@@ -132,22 +131,26 @@ fn show_event(
     let Some(event) = events.first().filter(|e| e.seq == seq) else {
         return Err(CliError::usage(format!("run {run} has no seq {seq}")));
     };
-    let object = as_json(event);
+    let mut object = as_json(event);
     match output.is_json() {
-        true => output.object(&object)?,
+        true => {
+            object["checked_events"] = reader.checked().into();
+            output.object(&object)?;
+        }
         false => {
             let mut text = String::new();
             for (key, value) in object.as_object().into_iter().flatten() {
                 let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
                 let _ = writeln!(text, "{key}: {value}");
             }
+            text.push_str(&select::checked(reader, run));
             output.text(&text)?;
         }
     }
     Ok(Status::Fine)
 }
 
-fn show_run(reader: &mut dyn Reader, run: RunId, output: &Output) -> Result<Status, CliError> {
+fn show_run(reader: &mut CheckedReader, run: RunId, output: &Output) -> Result<Status, CliError> {
     let record = RunRecord::read(reader, run)?;
     let folded = match record.started.experiment == crate::exchange::EXCHANGES {
         true => Ok(Report::default()),
@@ -158,8 +161,9 @@ fn show_run(reader: &mut dyn Reader, run: RunId, output: &Output) -> Result<Stat
         Ok(report) => (report, None),
         Err(e) => (Report::default(), Some(e.message)),
     };
-    let RunRecord { started, finished, answers, decisions, failed_attempts, events, .. } = &record;
-    let parent = Parent::of(started).ok().flatten();
+    let RunRecord { started, finished, answers, decisions, failed_attempts, events, .. } = record;
+    let checked_events = reader.checked();
+    let parent = Parent::of(&started).ok().flatten();
     if output.is_json() {
         output.object(&json!({
             "run": run,
@@ -177,6 +181,7 @@ fn show_run(reader: &mut dyn Reader, run: RunId, output: &Output) -> Result<Stat
             "events": events,
             "report": report.json,
             "unusable": unusable,
+            "checked_events": checked_events,
         }))?;
         return Ok(Status::Fine);
     }
@@ -197,10 +202,10 @@ fn show_run(reader: &mut dyn Reader, run: RunId, output: &Output) -> Result<Stat
     let _ = writeln!(
         text,
         "{}, {}, {}, {}",
-        counted(*events, "event"),
-        counted(*answers, "answer"),
-        counted(*decisions, "decision"),
-        counted(*failed_attempts, "failed attempt")
+        counted(events, "event"),
+        counted(answers, "answer"),
+        counted(decisions, "decision"),
+        counted(failed_attempts, "failed attempt")
     );
     match finished {
         Some(finished) => {
@@ -208,7 +213,7 @@ fn show_run(reader: &mut dyn Reader, run: RunId, output: &Output) -> Result<Stat
             let _ = writeln!(text, "{outcome}, outcome digest {}", finished.outcome_digest);
         }
         None => {
-            let (command, name) = (go_on(started), run.short(8));
+            let (command, name) = (go_on(&started), run.short(8));
             let _ = writeln!(text, "unfinished: `retold {command} {name}` goes on with it");
         }
     }
@@ -218,6 +223,7 @@ fn show_run(reader: &mut dyn Reader, run: RunId, output: &Output) -> Result<Stat
     if !report.text.is_empty() {
         let _ = write!(text, "\n{}", report.text);
     }
+    text.push_str(&select::checked(reader, run));
     output.text(&text)?;
     Ok(Status::Fine)
 }
@@ -241,6 +247,7 @@ fn story(
 }
 
 fn show_story(
+    reader: &CheckedReader,
     run: RunId,
     story: Report,
     simulated: bool,
@@ -248,12 +255,15 @@ fn show_story(
 ) -> Result<Status, CliError> {
     match output.is_json() {
         true => {
-            let object = json!({"run": run, "simulated": simulated, "story": story.json});
-            output.object(&object)?;
+            output.object(&json!({
+                "run": run, "simulated": simulated, "story": story.json,
+                "checked_events": reader.checked(),
+            }))?;
         }
         false => {
             let said = if simulated { select::SIMULATED } else { "" };
-            output.text(&format!("run {run}\n{said}{}", story.text))?;
+            let checked = select::checked(reader, run);
+            output.text(&format!("run {run}\n{said}{}{checked}", story.text))?;
         }
     }
     Ok(Status::Fine)

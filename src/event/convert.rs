@@ -7,13 +7,14 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::because::Because;
+use super::finished::RunOutcome;
 use super::kind::{
     ANSWER_REUSED, ATTEMPT_FAILED, DECISION_MADE, OCCURRED, REQUEST_SENT, RESPONSE_RECEIVED,
     RUN_FINISHED, RUN_RESUMED, RUN_STARTED, VERSION,
 };
 use super::kinds::{
     AnswerReused, AttemptDetails, AttemptFailed, DecisionMade, Event, ForkedFrom, Occurred,
-    RequestSent, ResponseDetails, ResponseReceived, RunOutcome, RunStarted,
+    RequestSent, ResponseDetails, ResponseReceived, RunStarted,
 };
 use super::outcome::{from_ranges, pairs, ranged, ranges};
 use super::stored::{NewEvent, StoredEvent};

@@ -4,9 +4,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::because::Because;
+use super::finished::RunFinished;
 use super::stored::StoredEvent;
 use crate::content::Content;
-use crate::id::{CallPath, OutcomeDigest, PromptHash, RunId, Sample, Seq};
+use crate::id::{CallPath, PromptHash, RunId, Sample, Seq};
 
 /// A fact that happened.
 #[derive(Debug, Clone, PartialEq)]
@@ -219,59 +220,6 @@ pub struct Occurred {
     pub causes: Vec<Seq>,
     /// The fact, as the experiment serialises it.
     pub fact: Value,
-}
-
-/// How a run ended.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(from = "String", into = "String")]
-pub enum RunOutcome {
-    /// The experiment ran to its end.
-    Finished,
-    /// Somebody ended it for good before its end.
-    Abandoned,
-    /// In a way that this release does not know; kept as it is.
-    Other(String),
-}
-
-impl RunOutcome {
-    /// Whether the experiment ran to its end.
-    pub fn is_finished(&self) -> bool {
-        *self == RunOutcome::Finished
-    }
-
-    /// The word for it, in logs and for people.
-    pub fn as_str(&self) -> &str {
-        match self {
-            RunOutcome::Finished => "finished",
-            RunOutcome::Abandoned => "abandoned",
-            RunOutcome::Other(word) => word,
-        }
-    }
-}
-
-impl From<String> for RunOutcome {
-    fn from(word: String) -> Self {
-        match word.as_str() {
-            "finished" => RunOutcome::Finished,
-            "abandoned" => RunOutcome::Abandoned,
-            _ => RunOutcome::Other(word),
-        }
-    }
-}
-
-impl From<RunOutcome> for String {
-    fn from(outcome: RunOutcome) -> Self {
-        outcome.as_str().to_owned()
-    }
-}
-
-/// The run ended.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct RunFinished {
-    /// How.
-    pub outcome: RunOutcome,
-    /// The digest of its decisions and occurrences.
-    pub outcome_digest: OutcomeDigest,
 }
 
 #[cfg(test)]

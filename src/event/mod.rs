@@ -5,26 +5,30 @@
 //! - [`NewEvent`], [`StoredEvent`]: what a log is given and gives back: columns and a JSON body.
 //! - [`chain`]: the canonical bytes of an event and the hash chain over them.
 //! - [`Because`]: what a prompt was made from.
-//! - [`OutcomeHasher`]: the outcome digest.
+//! - [`OutcomeHasher`]: the outcome digest. [`FoldedState`]: digests of the state. [`MerkleTree`]: the root of
+//!   a run's events.
 //!
 //! Stored and runtime types are separate; the conversions are in `convert`.
 
 mod because;
 pub mod chain;
 mod convert;
+mod finished;
 pub(crate) mod kind;
 mod kinds;
+mod merkle;
 mod outcome;
 mod stored;
 
 pub use because::Because;
 pub use convert::EventError;
 pub(crate) use convert::causes_and_fact;
+pub use finished::{FoldedState, RunFinished, RunOutcome, StateEntries, StateMark};
 pub(crate) use kind::KINDS;
 pub use kinds::{
     AnswerReused, AttemptDetails, AttemptFailed, DecidedBy, DecisionDetails, DecisionMade, Event,
-    ForkedFrom, Occurred, RequestSent, ResponseDetails, ResponseReceived, RunFinished, RunOutcome,
-    RunResumed, RunStarted,
+    ForkedFrom, Occurred, RequestSent, ResponseDetails, ResponseReceived, RunResumed, RunStarted,
 };
+pub use merkle::MerkleTree;
 pub use outcome::OutcomeHasher;
 pub use stored::{NewEvent, StoredEvent};

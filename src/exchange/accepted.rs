@@ -125,7 +125,7 @@ impl Accepted {
     /// [`LogError`].
     pub fn store(mut self, backend: &dyn Backend) -> Result<RunId, LogError> {
         let outcome_digest = self.outcome.digest();
-        let finished = RunFinished { outcome: RunOutcome::Finished, outcome_digest };
+        let finished = RunFinished::new(RunOutcome::Finished, outcome_digest);
         self.event(&Event::RunFinished(finished), None)?;
         let log = self.scratch.finish()?;
         let _lease = backend.lease(self.run)?;

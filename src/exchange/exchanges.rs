@@ -224,7 +224,7 @@ pub fn read_exchanges(lines: JsonlReader, time: Time) -> Result<Exchanges, Impor
         return Err(ImportError::Nothing { path: name });
     }
     let outcome_digest = OutcomeHasher::default().digest();
-    let finished = RunFinished { outcome: RunOutcome::Finished, outcome_digest };
+    let finished = RunFinished::new(RunOutcome::Finished, outcome_digest);
     add(&mut scratch, Event::RunFinished(finished), None)?;
     started.model["simulated"] = any_simulated.into();
     let first = new(Event::RunStarted(started), None)?;

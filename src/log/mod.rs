@@ -12,6 +12,7 @@
 //! - [`verify_run`], [`verify_all`]: recompute every chain and name what is wrong.
 
 mod backend;
+mod checked;
 mod crowd;
 mod error;
 mod format;
@@ -32,6 +33,7 @@ pub use crate::event::chain::Head;
 pub use backend::{
     Append, Backend, Committer, Lease, LeaseGuard, Origin, Reader, RunHead, SharedBackend,
 };
+pub use checked::CheckedReader;
 pub use error::LogError;
 pub use format::{FORMAT, Format};
 pub(crate) use index::TextKeys;
@@ -42,5 +44,5 @@ pub use scratch::Scratch;
 pub(crate) use skeleton::externalise_from;
 pub use skeleton::{expand, externalise};
 pub use sqlite::{BackedUp, SqliteBackend, SqliteOptions};
-pub use verify::{Problem, Verification, outcome_digest, verify_all, verify_run};
+pub use verify::{Problem, Verification, events_root, outcome_digest, verify_all, verify_run};
 pub use writer::{Durable, Log, RunWriter};

@@ -7,8 +7,8 @@ use super::backend::{Reader, RunHead};
 use super::error::LogError;
 use super::ledger::{Ledger, Milestone, milestone};
 use crate::event::chain::{Head, Link};
-use crate::event::{Event, OutcomeHasher, StoredEvent};
-use crate::id::{CallPath, EventHash, OutcomeDigest, PromptHash, RunId, Sample, Seq};
+use crate::event::{Event, MerkleTree, OutcomeHasher, StoredEvent};
+use crate::id::{CallPath, EventHash, EventsRoot, OutcomeDigest, PromptHash, RunId, Sample, Seq};
 use crate::lookup::LookupMap;
 use crate::prompt::canonical;
 
@@ -179,6 +179,20 @@ pub fn verify_all(reader: &mut dyn Reader) -> Result<(Vec<Verification>, Vec<Pro
     Ok((runs.into_iter().map(|(verified, _)| verified).collect(), problems))
 }
 
+/// The root of a Merkle tree over the events that a run holds so far: see [`MerkleTree`].
+///
+/// # Errors
+/// [`LogError`] if it cannot be read.
+pub fn events_root(reader: &mut dyn Reader, run: RunId) -> Result<EventsRoot, LogError> {
+    let (mut tree, mut after) = (MerkleTree::default(), Seq(0));
+    loop {
+        let events = reader.events(run, after, 2048)?;
+        let Some(last) = events.last() else { return Ok(tree.root()) };
+        after = last.seq;
+        events.iter().for_each(|event| tree.push(event.hash));
+    }
+}
+
 /// The outcome digest of what a run holds so far.
 ///
 /// # Errors
@@ -210,6 +224,7 @@ struct Chain {
     run: RunId,
     head: Head,
     outcome: OutcomeHasher,
+    tree: MerkleTree,
     /// The address of each question, and the question of each answer: for the outcome digest.
     questions: LookupMap<Seq, (CallPath, Sample)>,
     answers: LookupMap<Seq, Seq>,
@@ -225,6 +240,7 @@ impl Chain {
             run,
             head: Head::START,
             outcome: OutcomeHasher::default(),
+            tree: MerkleTree::default(),
             questions: LookupMap::default(),
             answers: LookupMap::default(),
             sound: LookupMap::default(),
@@ -273,6 +289,7 @@ impl Chain {
         let event = stored.event().map_err(|e| problem(e.what))?;
         self.follow(stored, event).map_err(problem)?;
         self.head = Head { seq: stored.seq, hash };
+        self.tree.push(hash);
         self.milestones.extend(milestone(stored.seq, &stored.kind));
         Ok(())
     }
@@ -330,6 +347,14 @@ impl Chain {
                     return Err(format!(
                         "it gives the outcome digest {}, and its events make {digest}",
                         finished.outcome_digest
+                    ));
+                }
+                let root = self.tree.root();
+                if let Some(given) = finished.events_root.filter(|given| *given != root) {
+                    return Err(format!(
+                        "it gives the root {} over its events, and they make {}",
+                        given.short(12),
+                        root.short(12)
                     ));
                 }
             }

@@ -15,9 +15,9 @@ use super::format::Format;
 use super::group::{Item, Queued, drain};
 use super::memory::MemoryBackend;
 use super::sqlite::{SqliteBackend, SqliteOptions};
-use crate::event::NewEvent;
 use crate::event::chain::{Head, LinkedEvent};
-use crate::id::{RunId, Seq};
+use crate::event::{MerkleTree, NewEvent};
+use crate::id::{EventsRoot, RunId, Seq};
 
 /// A log: a backend and its writer thread.
 #[derive(Clone)]
@@ -96,7 +96,7 @@ impl Log {
         if self.head(run)?.is_some() {
             return Err(LogError::RunExists { run, path: self.backend.name() });
         }
-        self.writer(run, Head::START, lease)
+        self.writer(run, Head::START, lease, Some(MerkleTree::default()))
     }
 
     /// Takes the lease of a run that exists.
@@ -109,7 +109,7 @@ impl Log {
         self.head(run)?.ok_or_else(none)?;
         let lease = self.backend.lease(run)?;
         let head = self.head(run)?.ok_or_else(none)?;
-        self.writer(run, head, lease)
+        self.writer(run, head, lease, None)
     }
 
     fn head(&self, run: RunId) -> Result<Option<Head>, LogError> {
@@ -117,11 +117,17 @@ impl Log {
         Ok(runs.into_iter().find(|r| r.run == run).map(|r| r.head))
     }
 
-    fn writer(&self, run: RunId, head: Head, lease: Lease) -> Result<RunWriter, LogError> {
+    fn writer(
+        &self,
+        run: RunId,
+        head: Head,
+        lease: Lease,
+        tree: Option<MerkleTree>,
+    ) -> Result<RunWriter, LogError> {
         let sender = self.queue.sender(&self.backend)?;
         let failed = Arc::new(OnceLock::new());
         let (format, queue) = (self.format(), self.queue.clone());
-        Ok(RunWriter { run, format, head, sender, failed, _lease: lease, _queue: queue })
+        Ok(RunWriter { run, format, head, tree, sender, failed, _lease: lease, _queue: queue })
     }
 }
 
@@ -167,6 +173,8 @@ pub struct RunWriter {
     format: Format,
     /// The end of the run once all that was submitted is stored.
     head: Head,
+    /// Over all events, if this writer has seen all of them.
+    tree: Option<MerkleTree>,
     sender: Sender<Item>,
     failed: Arc<OnceLock<LogError>>,
     _lease: Lease,
@@ -177,11 +185,7 @@ pub struct RunWriter {
 
 impl Drop for RunWriter {
     fn drop(&mut self) {
-        let (flushed, wait) = channel();
-        if self.sender.send(Item::Flush(flushed)).is_ok() {
-            // An error is the end of the wait: the other side was dropped.
-            let _ = wait.recv();
-        }
+        self.flush();
     }
 }
 
@@ -200,6 +204,20 @@ impl RunWriter {
     /// The seq the next event will get.
     pub fn next_seq(&self) -> Seq {
         self.head.seq.next()
+    }
+
+    /// The root of the events so far, if this writer has seen all of them: it began the run.
+    pub fn events_root(&self) -> Option<EventsRoot> {
+        self.tree.as_ref().map(MerkleTree::root)
+    }
+
+    /// Waits until all that was submitted is stored, or cannot be.
+    pub fn flush(&self) {
+        let (flushed, wait) = channel();
+        if self.sender.send(Item::Flush(flushed)).is_ok() {
+            // An error is the end of the wait: the other side was dropped.
+            let _ = wait.recv();
+        }
     }
 
     /// Submits an event without waiting for it to be stored.
@@ -232,6 +250,9 @@ impl RunWriter {
         let item = Queued { run: self.run, event, failed: self.failed.clone(), done };
         self.sender.send(Item::Event(Box::new(item))).map_err(|_| writer_gone())?;
         self.head = head;
+        if let Some(tree) = &mut self.tree {
+            tree.push(head.hash);
+        }
         Ok(head.seq)
     }
 }

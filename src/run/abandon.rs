@@ -38,7 +38,7 @@ pub async fn abandon(log: &Log, run: RunId) -> Result<OutcomeDigest, AbandonErro
         return Err(AbandonError::Ended { run, outcome });
     }
     let outcome_digest = outcome_digest(reader.as_mut(), run)?;
-    let finished = RunFinished { outcome: RunOutcome::Abandoned, outcome_digest };
+    let finished = RunFinished::new(RunOutcome::Abandoned, outcome_digest);
     let event = NewEvent::from_event(&Event::RunFinished(finished), clock::now(), None)?;
     writer.submit_durable(event)?.1.wait().await?;
     Ok(outcome_digest)
@@ -49,13 +49,21 @@ pub async fn abandon(log: &Log, run: RunId) -> Result<OutcomeDigest, AbandonErro
 /// # Errors
 /// [`LogError`] if the log cannot be read.
 pub fn how_it_ended(reader: &mut dyn Reader, run: RunId) -> Result<Option<RunOutcome>, LogError> {
+    Ok(its_end(reader, run)?.map(|finished| finished.outcome))
+}
+
+/// The last event of a run, if it says how the run ended.
+pub(super) fn its_end(
+    reader: &mut dyn Reader,
+    run: RunId,
+) -> Result<Option<RunFinished>, LogError> {
     let last = reader.runs()?.iter().find(|r| r.run == run).map(|r| r.head.seq);
     let Some(last) = last else { return Ok(None) };
     let events = reader.events(run, Seq(last.0.saturating_sub(1)), 1)?;
     let event = events.first().map(StoredEvent::event).transpose();
     let event = event.map_err(|e| LogError::Corrupt { run, seq: e.seq, what: e.what })?;
     Ok(match event {
-        Some(Event::RunFinished(finished)) => Some(finished.outcome),
+        Some(Event::RunFinished(finished)) => Some(finished),
         _ => None,
     })
 }

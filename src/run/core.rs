@@ -18,10 +18,11 @@ use super::question::{Answer, Asked, CallFailed, DecisionRef, Question, Reuse};
 use super::rehearsal::{Lane, Rehearsing};
 use super::shared::Shared;
 use super::signal::Brake;
+use super::states::States;
 use super::stop::Stop;
 use crate::content::Content;
 use crate::event::{Event, NewEvent};
-use crate::id::{RunId, Seq};
+use crate::id::{RunId, Seq, Time};
 use crate::log::{Durable, RunWriter};
 use crate::lookup::LookupMap;
 use crate::model::{Answerer, Failure, FailureKind, RetryPolicy, Throttle, Unreadable};
@@ -65,6 +66,7 @@ pub(super) struct Core {
     /// Of a fork: the answers of its parent.
     pub(super) parent: RefCell<Option<Inherited>>,
     pub(super) outcomes: Outcomes,
+    pub(super) states: States,
     pub(super) progress: Cell<Progress>,
     pub(super) on_progress: Box<dyn Fn(Progress)>,
     /// Fingerprints of the addresses asked so far: an address has one answer.
@@ -183,7 +185,16 @@ impl Core {
     }
 
     pub(super) fn submit_durable(&self, event: &Event) -> Result<(Seq, Durable), Stop> {
-        let event = NewEvent::from_event(event, clock::now(), None)?;
+        self.submit_durable_at(event, clock::now())
+    }
+
+    /// Submits an event that happens at a given time.
+    pub(super) fn submit_durable_at(
+        &self,
+        event: &Event,
+        time: Time,
+    ) -> Result<(Seq, Durable), Stop> {
+        let event = NewEvent::from_event(event, time, None)?;
         match self.writer.borrow_mut().as_mut() {
             Some(writer) => Ok(writer.submit_durable(event)?),
             None => Err(Stop::EndOfRecord),

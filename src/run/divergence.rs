@@ -6,6 +6,7 @@ use similar::TextDiff;
 
 use super::history::RecordedOutcome;
 use super::question::Asked;
+use super::states::StateDifference;
 use crate::event::{Because, Event};
 use crate::id::{CallPath, OutcomeDigest, PromptHash, RunId, Sample, Seq};
 use crate::inert::inert;
@@ -44,6 +45,8 @@ enum Kind {
     Extra { now: String },
     /// Everything is alike but the digest: the log was made by another rule.
     Digest { recorded: OutcomeDigest, now: OutcomeDigest },
+    /// Every decision and fact is alike, and the state that they fold into is another.
+    State { differences: Vec<StateDifference> },
 }
 
 #[derive(Debug, Clone)]
@@ -120,6 +123,18 @@ impl Divergence {
 
     pub(super) fn digest(recorded: OutcomeDigest, now: OutcomeDigest) -> Self {
         Self::new(Kind::Digest { recorded, now })
+    }
+
+    pub(super) fn state(differences: Vec<StateDifference>) -> Self {
+        Self::new(Kind::State { differences })
+    }
+
+    /// What differs in the state, if every decision and fact is as recorded and the state is not.
+    pub fn state_differences(&self) -> &[StateDifference] {
+        match &self.kind {
+            Kind::State { differences } => differences,
+            _ => &[],
+        }
     }
 
     /// Whether the log just has nothing more, which is no difference if the run was cut off there.
@@ -217,6 +232,17 @@ impl Divergence {
             Kind::Digest { recorded, now } => {
                 format!("the outcome digest is {now}, and {recorded} was recorded")
             }
+            Kind::State { differences } => {
+                let names: Vec<String> = differences
+                    .iter()
+                    .filter_map(|d| Some(inert(d.entry.as_ref()?, 100)))
+                    .collect();
+                let what = match names.is_empty() {
+                    true => "its marks".to_owned(),
+                    false => names.join(", "),
+                };
+                format!("decisions and facts are as recorded, but the state is not: {what}")
+            }
         }
     }
 }
@@ -235,6 +261,9 @@ impl fmt::Display for Divergence {
             Kind::Left { recorded, .. } => writeln!(f, "recorded: {recorded}"),
             Kind::Extra { now } => writeln!(f, "now: {now}"),
             Kind::Digest { .. } => Ok(()),
+            Kind::State { differences } => {
+                differences.iter().try_for_each(|difference| writeln!(f, "{difference}"))
+            }
         }
     }
 }

@@ -4,9 +4,10 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::time::Duration;
 
-use super::abandon::how_it_ended;
+use super::abandon::its_end;
 use super::budget::Budget;
 use super::clock::Stopwatch;
+use super::conclude::{Conclusion, conclude, keeps_digests};
 use super::core::{Core, Progress};
 use super::divergence::Divergence;
 use super::experiment::{AnyExperiment, Handle, Report};
@@ -14,15 +15,17 @@ use super::history::History;
 use super::mode::Mode;
 use super::network::Network;
 use super::outcomes::Outcomes;
+use super::output::OutputFile;
 use super::parent::Inherited;
 use super::record;
 use super::rehearsal::{Rehearsal, Rehearsing};
 use super::setup::Setup;
 use super::shared::Shared;
 use super::signal::Brake;
+use super::states::States;
 use super::stop::Stop;
-use crate::event::{Event, RunFinished, RunOutcome, RunResumed, RunStarted};
-use crate::id::{OutcomeDigest, RunId, Seq};
+use crate::event::{Event, RunOutcome, RunResumed, RunStarted};
+use crate::id::{OutcomeDigest, Seq};
 use crate::log::{Log, LogError};
 
 /// How an execution ended.
@@ -51,6 +54,11 @@ pub struct Ended {
     pub outcome_digest: OutcomeDigest,
     /// What the experiment says of its state.
     pub report: Report,
+    /// Of a finished run that was executed again: whether its state was compared with a recorded one. The
+    /// runs of logs of format 1 have none.
+    pub state_compared: bool,
+    /// Of a run that finished just now: its output files, if they were made to record their digests.
+    pub outputs: Option<Vec<OutputFile>>,
     /// How long it took.
     pub took: Duration,
 }
@@ -86,11 +94,17 @@ pub async fn execute(experiment: &dyn AnyExperiment, setup: Setup) -> Result<End
         }
     };
     // A finished run has nothing to add: resuming it replays it, and nothing can be written.
-    let (mode, writer) = match mode {
-        Mode::Resume if how_it_ended(log.reader()?.as_mut(), run)?.is_some() => {
-            (Mode::Replay, None)
-        }
-        mode => (mode, writer),
+    let end = match mode {
+        Mode::Record | Mode::Rehearse => None,
+        Mode::Replay | Mode::Resume => its_end(log.reader()?.as_mut(), run)?,
+    };
+    let (mode, writer) = match (mode, &end) {
+        (Mode::Resume, Some(_)) => (Mode::Replay, None),
+        (mode, _) => (mode, writer),
+    };
+    let states = match mode.writes() {
+        true if keeps_digests(&log) => States::to_record(),
+        _ => States::to_compare(end.and_then(|end| end.state)),
     };
     let budget = Budget::new(throttle.limits(), prices);
     if mode == Mode::Resume {
@@ -115,6 +129,7 @@ pub async fn execute(experiment: &dyn AnyExperiment, setup: Setup) -> Result<End
         history: RefCell::new(history),
         parent: RefCell::new(parent),
         outcomes: Outcomes::default(),
+        states,
         progress: Cell::default(),
         on_progress,
         asked: RefCell::default(),
@@ -124,10 +139,10 @@ pub async fn execute(experiment: &dyn AnyExperiment, setup: Setup) -> Result<End
         model: model.clone(),
     });
     if let Err(stop) = begin(&core, mode, started).await {
-        return ended(&core, Err(stop), Report::default(), &log, run, watch).await;
+        return ended(&core, experiment, Err(stop), Report::default(), &log, watch).await;
     }
     let (result, report) = experiment.run_any(Handle(core.clone())).await;
-    ended(&core, result, report, &log, run, watch).await
+    ended(&core, experiment, result, report, &log, watch).await
 }
 
 async fn begin(core: &Core, mode: Mode, started: RunStarted) -> Result<(), Stop> {
@@ -145,15 +160,20 @@ async fn begin(core: &Core, mode: Mode, started: RunStarted) -> Result<(), Stop>
 
 async fn ended(
     core: &Core,
+    experiment: &dyn AnyExperiment,
     result: Result<(), Stop>,
     report: Report,
     log: &Log,
-    run: RunId,
     watch: Stopwatch,
 ) -> Result<Ended, LogError> {
+    let run = core.run;
     let outcome_digest = core.outcomes.digest();
+    let mut conclusion = Conclusion::default();
     let result = match result {
-        Ok(()) if core.mode != Mode::Rehearse => conclude(core, outcome_digest).await,
+        Ok(()) if core.mode != Mode::Rehearse => {
+            let concluded = conclude(core, experiment, log, outcome_digest).await;
+            concluded.map(|made| conclusion = made)
+        }
         result => result,
     };
     let finish = match result {
@@ -177,33 +197,9 @@ async fn ended(
         Err(stop) => Finish::Stopped(stop),
     };
     let progress = core.progress.get();
-    Ok(Ended { finish, progress, outcome_digest, report, took: watch.elapsed() })
-}
-
-/// Compares the end with the recorded one, or records it.
-async fn conclude(core: &Core, digest: OutcomeDigest) -> Result<(), Stop> {
-    if let Some(history) = core.history.borrow_mut().as_mut() {
-        if let Some(left) = history.next_outcome()? {
-            return Err(Divergence::left(&left).into());
-        }
-        match history.finished()? {
-            Some(finished) if finished.outcome_digest == digest => {
-                return match &finished.outcome {
-                    RunOutcome::Finished => Ok(()),
-                    other => Err(Stop::Ended { outcome: other.clone() }),
-                };
-            }
-            Some(finished) => {
-                return Err(Divergence::digest(finished.outcome_digest, digest).into());
-            }
-            None => {}
-        }
-    }
-    if !core.mode.writes() {
-        return Err(Stop::EndOfRecord);
-    }
-    let finished = RunFinished { outcome: RunOutcome::Finished, outcome_digest: digest };
-    Ok(core.submit_durable(&Event::RunFinished(finished))?.1.wait().await?)
+    let Conclusion { state_compared, outputs } = conclusion;
+    let took = watch.elapsed();
+    Ok(Ended { finish, progress, outcome_digest, report, state_compared, outputs, took })
 }
 
 /// What a rehearsal found.

@@ -30,13 +30,16 @@ pub struct Report {
 
 /// An experiment: ordinary sequential async code plus a pure fold.
 ///
-/// `run` must be deterministic: no clock, no thread RNG, no hash-map order. Then it can be executed
+/// `run` must be deterministic: no clock, no thread RNG, no hash-map order. What it goes by belongs in the state: what is
+/// kept beside it is in no digest. Then it can be executed
 /// again from its log, which is how a run is replayed and resumed.
 pub trait Experiment {
     /// Its own facts, in the past tense.
     type Event: Serialize + DeserializeOwned;
-    /// What they fold into.
-    type State: Default;
+    /// What they fold into. A digest of each of its top-level entries is recorded, and compared when the run
+    /// is executed again: everything in it must have a JSON form in which nothing depends on chance, so
+    /// ordered maps with keys that are texts or numbers.
+    type State: Default + Clone + Serialize;
 
     /// Folds a fact into the state: consequences only, no rules, no failure.
     fn apply(state: &mut Self::State, event: &Self::Event);
@@ -132,6 +135,28 @@ impl<E: Experiment + ?Sized> Run<E> {
         E::apply(&mut self.state, fact);
     }
 
+    /// Marks a place in the run, such as the end of a phase: the state's digest there is recorded, so that a
+    /// replay that differs says from where on. It costs a serialisation of the state.
+    ///
+    /// # Errors
+    /// [`Stop::Invalid`] if the state has no JSON form.
+    pub fn mark(&mut self, name: &str) -> Result<(), Stop> {
+        self.core.states.mark(name, &self.state)
+    }
+
+    /// Marks the end of the n-th of some equal steps, such as rounds, as `STEP_N`: of many, ten of them at even
+    /// distances, since a state that grows with every step would take ever longer to mark.
+    ///
+    /// # Errors
+    /// [`Stop::Invalid`] if the state has no JSON form.
+    pub fn mark_step(&mut self, step: &str, n: u32, of: u32) -> Result<(), Stop> {
+        let tenth = |n: u32| u64::from(n) * 10 / u64::from(of.max(1));
+        match n == 0 || tenth(n) > tenth(n - 1) {
+            true => self.mark(&format!("{step}_{n}")),
+            false => Ok(()),
+        }
+    }
+
     /// A stream of random numbers that depends on the run's seed and the name alone.
     pub fn rng(&self, name: &str) -> ChaCha12Rng {
         rng_for(self.core.seed, name)
@@ -186,6 +211,7 @@ impl<E: Experiment> AnyExperiment for E {
         Box::pin(async move {
             let mut run = Run::new(core.0);
             let result = self.run(&mut run).await;
+            let result = result.and_then(|()| run.core.states.end(&run.state));
             let report = self.report(&run.state);
             (result, report)
         })

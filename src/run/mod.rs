@@ -9,7 +9,8 @@
 //! - [`Parent`]: forks, which share the beginning of another run.
 //! - [`Setup`], [`execute()`]: runs an experiment to its end, or to the reason why it stopped.
 //! - [`RunRecord`]: what a log holds of a run; [`OutputFile`]: what an experiment makes of it for others.
-//! - [`Divergence`]: the first point where a re-execution and its log differ.
+//! - [`Divergence`]: the first point where a re-execution and its log differ, or [what in the
+//!   state](StateDifference) does.
 
 mod abandon;
 mod addresses;
@@ -18,6 +19,7 @@ mod ask;
 mod because;
 mod budget;
 pub mod clock;
+mod conclude;
 mod converse;
 mod core;
 mod divergence;
@@ -38,6 +40,7 @@ mod rng;
 mod setup;
 mod shared;
 mod signal;
+mod states;
 mod stop;
 
 pub use self::converse::Talk;
@@ -49,7 +52,10 @@ pub use divergence::Divergence;
 pub use execute::{Ended, Finish, execute};
 pub use experiment::{AnyExperiment, Experiment, Handle, Report, Run};
 pub use mode::Mode;
-pub use output::{OutputError, OutputFile, SIMULATED_MARK};
+pub use output::{
+    OutputDifference, OutputError, OutputFile, REPORT, SIMULATED_MARK, compare_outputs,
+    output_digests,
+};
 pub use parent::Parent;
 pub use question::{Answer, CallFailed, DecisionRef, Question, Reuse};
 pub use record::{Exchange, Place, RunRecord, started};
@@ -57,4 +63,5 @@ pub use rehearsal::{Departure, Lane, Rehearsal};
 pub use rng::rng_for;
 pub use setup::Setup;
 pub use signal::Signal;
+pub use states::{StateDifference, as_pairs};
 pub use stop::Stop;

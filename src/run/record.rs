@@ -113,6 +113,14 @@ impl<'a> RunRecord<'a> {
         Ok(record)
     }
 
+    /// The record as it will be once the run has ended in this way at this time: what is made of it then is
+    /// what is made of the whole run later.
+    pub(super) fn will_end(&mut self, finished: RunFinished, time: Time) {
+        self.finished = Some(finished);
+        self.last = time;
+        self.events += 1;
+    }
+
     /// Where the samples of a call and their answers stand.
     ///
     /// # Errors

@@ -66,7 +66,7 @@ pub enum Stop {
     /// The experiment made something that has no place in the log.
     #[error("the experiment made an invalid {what}: {reason}")]
     Invalid {
-        /// A request, call path or fact.
+        /// A request, call path, fact or state.
         what: &'static str,
         /// Why it is invalid.
         reason: String,

@@ -48,6 +48,7 @@ mod resume;
 mod roundtrip;
 mod society;
 mod society_parsers;
+mod state;
 mod stats;
 mod support;
 mod table;

@@ -5,10 +5,12 @@ use retold::content::Content;
 use retold::event::chain::{DOMAIN, GENESIS};
 use retold::event::{
     AnswerReused, AttemptDetails, AttemptFailed, Because, DecidedBy, DecisionDetails, DecisionMade,
-    Event, ForkedFrom, NewEvent, Occurred, RequestSent, ResponseDetails, ResponseReceived,
-    RunFinished, RunOutcome, RunResumed, RunStarted, StoredEvent,
+    Event, FoldedState, ForkedFrom, NewEvent, Occurred, RequestSent, ResponseDetails,
+    ResponseReceived, RunFinished, RunOutcome, RunResumed, RunStarted, StateMark, StoredEvent,
 };
-use retold::id::{CallPath, OutcomeDigest, RunId, Seq, Time};
+use retold::id::{
+    CallPath, EventsRoot, OutcomeDigest, OutputDigest, RunId, Seq, StateDigest, Time,
+};
 use retold::log::{Append, Backend, Head, MemoryBackend, expand, externalise};
 use retold::prompt::{CanonicalError, Request};
 use serde_json::{Map, Value, json};
@@ -154,12 +156,27 @@ fn event() -> impl Strategy<Value = (Event, Option<Request>)> {
                 none(Event::Occurred(Occurred { causes, fact: whole(fact) }))
             }
         ),
-        (any::<[u8; 32]>(), "finished|abandoned|of a later release").prop_map(
-            move |(digest, outcome)| none(Event::RunFinished(RunFinished {
-                outcome: RunOutcome::from(outcome),
-                outcome_digest: OutcomeDigest(digest),
-            }))
-        ),
+        (
+            any::<[u8; 32]>(),
+            "finished|abandoned|of a later release",
+            any::<bool>(),
+            prop::collection::vec(text(), 0..3)
+        )
+            .prop_map(move |(digest, outcome, digests, names)| none(Event::RunFinished({
+                let names = || names.iter().cloned();
+                let entries = || names().map(|name| (name, StateDigest(digest))).collect();
+                let mark = |name| StateMark { entries: entries(), name };
+                RunFinished {
+                    events_root: digests.then_some(EventsRoot(digest)),
+                    outputs: digests
+                        .then(|| names().map(|name| (name, OutputDigest(digest))).collect()),
+                    state: digests.then(|| FoldedState {
+                        end: entries(),
+                        marks: names().map(mark).collect(),
+                    }),
+                    ..RunFinished::new(RunOutcome::from(outcome), OutcomeDigest(digest))
+                }
+            }))),
     ]
 }
 

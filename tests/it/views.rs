@@ -87,7 +87,7 @@ fn runs_exchanges_and_decisions_say_what_happened() {
     let reused = writer.add(Event::AnswerReused(reused), None);
     writer.decide(reused, "default", r#"{"value":{"a":[1]}}"#);
     let digest = OutcomeDigest([0x5a; 32]);
-    let finished = RunFinished { outcome: RunOutcome::Finished, outcome_digest: digest };
+    let finished = RunFinished::new(RunOutcome::Finished, digest);
     writer.add(Event::RunFinished(finished), None);
     write(&folder, writer.0);
 

@@ -208,6 +208,7 @@ impl Experiment for Adventure {
             if turn < *turns {
                 self.choose(run, &mut origins, turn).await?;
             }
+            run.mark_step("turn", turn, *turns)?;
         }
         let told: Vec<u32> = open_games(run.state()).map(|(number, _)| number).collect();
         for game in told {

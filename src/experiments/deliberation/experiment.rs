@@ -126,9 +126,13 @@ impl Deliberation {
         origins: &Origins,
     ) -> Result<(), Stop> {
         let vectors = self.summarise(run, origins).await?;
+        run.mark("phase_4")?;
         self.choose_opposition(run, origins, &vectors).await?;
+        run.mark("phase_5")?;
         self.cross_pollinate(run, origins, &vectors).await?;
-        self.challenge(run, origins).await
+        run.mark("phase_6")?;
+        self.challenge(run, origins).await?;
+        run.mark("phase_7")
     }
 }
 
@@ -147,15 +151,19 @@ impl Experiment for Deliberation {
             Some(original) => self.take_personas(run, origins, original)?,
             None => self.enrich_personas(run, origins).await?,
         }
+        run.mark("phase_0")?;
         self.initial_votes(run, origins).await?;
         if let Some(original) = &self.original {
             self.take_explanations(run, original)?;
         }
+        run.mark("phase_1")?;
         self.check_threshold(run)?;
+        run.mark("phase_2")?;
         if run.state().termination_reason.is_some() {
             return Ok(());
         }
         self.clarify(run, origins).await?;
+        run.mark("phase_3")?;
         match self.original.as_ref().filter(|original| !original.has_summaries) {
             Some(original) => self.take_the_rest(run, original)?,
             None => self.cross_pollinate_and_challenge(run, origins).await?,

@@ -156,6 +156,7 @@ impl Experiment for Game24 {
         });
         let mut places = puzzles.iter().zip(&prepared).enumerate();
         let mut current: Option<Grading> = None;
+        let (mut done, all) = (0, u32::try_from(puzzles.len()).unwrap_or(u32::MAX));
         run.ask_each(questions, |run, answer| {
             let grading = match &mut current {
                 Some(grading) => grading,
@@ -170,6 +171,8 @@ impl Experiment for Game24 {
                 && let Some(Grading { graded, causes, .. }) = current.take()
             {
                 run.record(graded, &causes)?;
+                done += 1;
+                run.mark_step("puzzle", done, all)?;
             }
             Ok(())
         })

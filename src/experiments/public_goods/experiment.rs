@@ -148,6 +148,7 @@ impl Experiment for PublicGoods {
                 self.redistribute(run, &mut origins, round).await?;
             }
             self.settle(run, &mut origins, round)?;
+            run.mark_step("round", round, self.config.game_length)?;
         }
         self.group_by_reasoning(run, reasons).await
     }

@@ -137,6 +137,7 @@ impl Experiment for PublicGoodsLog {
             self.redistribute(run, round).await?;
             let facts = settled(&self.rules, run.state(), round);
             facts.into_iter().try_for_each(|fact| run.record(fact, &[]))?;
+            run.mark_step("round", round, self.settings.config.game_length)?;
         }
         Ok(())
     }

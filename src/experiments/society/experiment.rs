@@ -201,6 +201,7 @@ impl Experiment for Society {
                 break;
             }
             self.day(run, &mut seen, day).await?;
+            run.mark_step("day", day, days)?;
         }
         Ok(())
     }

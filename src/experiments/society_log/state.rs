@@ -6,11 +6,13 @@ use serde::Serialize;
 
 use super::facts::{Fact, Holdings};
 use crate::experiments::society::world::gini;
+use crate::run::as_pairs;
 
 /// The state.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Observed {
     /// By run and epoch.
+    #[serde(serialize_with = "as_pairs")]
     pub epochs: BTreeMap<(u32, u32), Epoch>,
     /// Turns taken.
     pub turns: u64,
@@ -34,7 +36,6 @@ pub struct Observed {
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Epoch {
     /// What each agent had after its turn.
-    #[serde(skip)]
     pub holdings: BTreeMap<String, Holdings>,
     /// Who died.
     pub died: BTreeSet<String>,

@@ -102,7 +102,10 @@ fn ctrl_c_finishes_what_is_in_flight() {
     assert!(count("RequestSent") < 300, "it was interrupted before its end");
     assert!(place.ok("show latest").contains("unfinished: `retold resume "));
     let partly = place.ok("replay latest");
-    assert!(partly.contains("replays identically as far as it goes"), "{partly}");
+    assert!(
+        partly.contains("replays with identical decisions and facts as far as it goes"),
+        "{partly}"
+    );
     let (resumed, code) = place.json("resume latest --concurrency 300");
     assert_eq!((code, &resumed["outcome_digest"]), (0, &digest()), "{resumed}");
 }

@@ -38,6 +38,7 @@ mod servers;
 mod settings;
 mod snapshotting;
 mod spelling;
+mod states;
 mod stories;
 mod strangers;
 mod templates;

@@ -8,6 +8,7 @@ use std::io::Write;
 use rand_chacha::ChaCha12Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 use retold::content::Content;
+use retold::event::MerkleTree;
 use retold::event::chain::{GENESIS, hash_after};
 use retold::id::EventHash;
 use retold::prompt::canonical;
@@ -82,14 +83,20 @@ pub(crate) fn with_settings(recording: &str, change: impl Fn(&mut Value)) -> Str
     chained(lines)
 }
 
-/// A recording's lines with the hashes that they should have.
+/// A recording's lines with the hashes that they should have. The root of the events is made to fit if it did before.
 pub(crate) fn chained(mut lines: Vec<Value>) -> String {
     let mut head: EventHash = GENESIS;
     let mut events = 0;
+    let (mut tree, mut recorded) = (MerkleTree::default(), MerkleTree::default());
     for line in lines.iter_mut().filter(|line| line["kind"].is_string()) {
-        line.as_object_mut().unwrap().remove("hash");
+        let before = line.as_object_mut().unwrap().remove("hash");
+        if line["body"]["events_root"] == json!(recorded.root()) {
+            line["body"]["events_root"] = json!(tree.root());
+        }
+        recorded.push(serde_json::from_value(before.unwrap_or_default()).unwrap_or(GENESIS));
         head = hash_after(head, &canonical(line).unwrap());
         line["hash"] = json!(head);
+        tree.push(head);
         events += 1;
     }
     lines[0]["head"] = json!(head);

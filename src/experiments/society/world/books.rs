@@ -118,7 +118,7 @@ pub(super) enum Target {
 }
 
 /// All accounts.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct Books {
     agents: BTreeMap<u32, Stock>,
     pool: Stock,

@@ -1,9 +1,11 @@
 //! Facts that no world of these rules can have brought about.
 
+use serde::Serialize;
+
 use super::amount::Amount;
 
 /// Why a fact was not folded in: the log it comes from was not written by this experiment.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, thiserror::Error)]
 pub enum Breach {
     /// Nobody of that number.
     #[error("there is no agent {agent}")]

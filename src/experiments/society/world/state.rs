@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use serde::Serialize;
+
 use super::amount::Amount;
 use super::books::Books;
 use super::breach::Breach;
@@ -9,9 +11,10 @@ use super::figures::{Counts, DayFigures};
 use crate::experiments::society::personality::Personality;
 use crate::experiments::society::rules::Rules;
 use crate::parse::society::{Ballot, ProposalType, Resource};
+use crate::run::as_pairs;
 
 /// The state: a world, folded from facts.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize)]
 pub struct World {
     /// The rules it was made with.
     pub rules: Rules,
@@ -28,6 +31,7 @@ pub struct World {
     /// Figures of each day that has ended.
     pub days: Vec<DayFigures>,
     /// Who had to do with whom: from, to.
+    #[serde(serialize_with = "as_pairs")]
     pub contacts: BTreeMap<(u32, u32), Contacts>,
     /// Actions that were none, in order.
     pub invalid: Vec<Invalid>,
@@ -40,7 +44,7 @@ pub struct World {
 }
 
 /// An agent.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize)]
 pub struct Agent {
     /// What it values.
     pub personality: Personality,
@@ -64,7 +68,7 @@ pub struct Agent {
 }
 
 /// A message of the forum.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Post {
     /// Who wrote it.
     pub agent_id: u32,
@@ -77,7 +81,7 @@ pub struct Post {
 }
 
 /// Something put to the vote.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Proposal {
     /// Who made it.
     pub agent_id: u32,
@@ -118,7 +122,7 @@ impl Proposal {
 }
 
 /// How often an agent turned to another.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 pub struct Contacts {
     /// Direct messages.
     pub messages: u32,
@@ -131,7 +135,7 @@ pub struct Contacts {
 }
 
 /// An action that was none.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Invalid {
     /// When.
     pub day: u32,
@@ -144,7 +148,7 @@ pub struct Invalid {
 }
 
 /// Something that concerns an agent.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub(in crate::experiments::society) struct News {
     /// When.
     pub(in crate::experiments::society) day: u32,
@@ -153,7 +157,7 @@ pub(in crate::experiments::society) struct News {
 }
 
 /// The kinds of news.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub(in crate::experiments::society) enum Event {
     Received { from: u32, resource: Resource, amount: Amount },
     Shared { proposal: u32, food: Amount, energy: Amount },

@@ -1,0 +1,100 @@
+//! The end of a run: how it ended, and the digests that a re-execution is compared with.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::id::{EventsRoot, OutcomeDigest, OutputDigest, StateDigest};
+
+/// How a run ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "String", into = "String")]
+pub enum RunOutcome {
+    /// The experiment ran to its end.
+    Finished,
+    /// Somebody ended it for good before its end.
+    Abandoned,
+    /// In a way that this release does not know; kept as it is.
+    Other(String),
+}
+
+impl RunOutcome {
+    /// Whether the experiment ran to its end.
+    pub fn is_finished(&self) -> bool {
+        *self == RunOutcome::Finished
+    }
+
+    /// The word for it, in logs and for people.
+    pub fn as_str(&self) -> &str {
+        match self {
+            RunOutcome::Finished => "finished",
+            RunOutcome::Abandoned => "abandoned",
+            RunOutcome::Other(word) => word,
+        }
+    }
+}
+
+impl From<String> for RunOutcome {
+    fn from(word: String) -> Self {
+        match word.as_str() {
+            "finished" => RunOutcome::Finished,
+            "abandoned" => RunOutcome::Abandoned,
+            _ => RunOutcome::Other(word),
+        }
+    }
+}
+
+impl From<RunOutcome> for String {
+    fn from(outcome: RunOutcome) -> Self {
+        outcome.as_str().to_owned()
+    }
+}
+
+/// The run ended.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RunFinished {
+    /// The root of a Merkle tree over the hashes of all events before this one: see
+    /// [`MerkleTree`](super::MerkleTree). Only in logs of format 2.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub events_root: Option<EventsRoot>,
+    /// How.
+    pub outcome: RunOutcome,
+    /// The digest of its decisions and occurrences.
+    pub outcome_digest: OutcomeDigest,
+    /// The digests of its report and of its output files, by name. Only in logs of format 2.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub outputs: Option<BTreeMap<String, OutputDigest>>,
+    /// The digests of the state that the experiment folded. Only in logs of format 2, of runs whose
+    /// experiment ran to its end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub state: Option<FoldedState>,
+}
+
+impl RunFinished {
+    /// An end with an outcome alone, as logs of format 1 have it.
+    pub fn new(outcome: RunOutcome, outcome_digest: OutcomeDigest) -> Self {
+        RunFinished { events_root: None, outcome, outcome_digest, outputs: None, state: None }
+    }
+}
+
+/// The digests of a state: one for each of its top-level entries, by their names.
+pub type StateEntries = BTreeMap<String, StateDigest>;
+
+/// What a run's facts folded into, as digests.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct FoldedState {
+    /// The state at the end of the run.
+    pub end: StateEntries,
+    /// The state at the places that the experiment marked, in order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub marks: Vec<StateMark>,
+}
+
+/// The state at a place that the experiment marked.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StateMark {
+    /// The digests.
+    pub entries: StateEntries,
+    /// The mark's name, such as `phase_3`.
+    pub name: String,
+}

@@ -1,0 +1,116 @@
+//! A reader that checks every event it gives.
+
+use super::backend::{Reader, RunHead};
+use super::error::LogError;
+use super::index::Section;
+use super::ledger::Entry;
+use crate::event::StoredEvent;
+use crate::event::chain::{GENESIS, Link};
+use crate::id::{EventHash, PromptHash, RunId, Seq};
+use crate::prompt::Request;
+
+/// A reader that checks every event it gives: its hash must follow from its columns, its content, its prompt's hash and
+/// the hash stored before it. So what was changed in a file without working out the hash shows as damage wherever
+/// it is read, without reading the rest of the run. Who works out all hashes from there on is found by
+/// [`verify_run`](super::verify_run) and the ledger alone.
+pub struct CheckedReader {
+    inner: Box<dyn Reader>,
+    events: u64,
+    /// The last event that was checked.
+    last: Option<(RunId, Seq, EventHash)>,
+}
+
+impl CheckedReader {
+    /// Checks what a reader gives.
+    pub fn new(inner: Box<dyn Reader>) -> Self {
+        CheckedReader { inner, events: 0, last: None }
+    }
+
+    /// How many events were given, and found as they were written.
+    pub fn checked(&self) -> u64 {
+        self.events
+    }
+
+    /// Events after a seq, with the hash that is before them.
+    fn read(
+        &mut self,
+        run: RunId,
+        after: Seq,
+        limit: usize,
+    ) -> Result<(EventHash, Vec<StoredEvent>), LogError> {
+        match self.last {
+            _ if after == Seq(0) => Ok((GENESIS, self.inner.events(run, after, limit)?)),
+            Some((last, seq, hash)) if (last, seq) == (run, after) => {
+                Ok((hash, self.inner.events(run, after, limit)?))
+            }
+            _ => {
+                let before = Seq(after.0.saturating_sub(1));
+                let mut events = self.inner.events(run, before, limit.saturating_add(1))?;
+                let hash = match events.first() {
+                    Some(event) if event.seq == after => events.remove(0).hash,
+                    // Nothing is before them that they could follow.
+                    _ => GENESIS,
+                };
+                // The one before may have been too large for others to come with it.
+                match events.is_empty() {
+                    true => Ok((hash, self.inner.events(run, after, limit)?)),
+                    false => Ok((hash, events)),
+                }
+            }
+        }
+    }
+}
+
+impl Reader for CheckedReader {
+    fn runs(&mut self) -> Result<Vec<RunHead>, LogError> {
+        self.inner.runs()
+    }
+
+    fn events(
+        &mut self,
+        run: RunId,
+        after: Seq,
+        limit: usize,
+    ) -> Result<Vec<StoredEvent>, LogError> {
+        let (mut before, events) = self.read(run, after, limit)?;
+        for event in &events {
+            if Link::of_stored(event).hash_after(before) != event.hash {
+                let what = "its hash does not fit: the event, its content or its place was changed";
+                return Err(LogError::Corrupt { run, seq: event.seq, what: what.to_owned() });
+            }
+            before = event.hash;
+            self.last = Some((run, event.seq, event.hash));
+        }
+        self.events += events.len() as u64;
+        Ok(events)
+    }
+
+    fn ledger(&mut self, after: u64, limit: usize) -> Result<Option<Vec<Entry>>, LogError> {
+        self.inner.ledger(after, limit)
+    }
+
+    fn request(&mut self, prompt: PromptHash) -> Result<Option<Request>, LogError> {
+        self.inner.request(prompt)
+    }
+
+    fn prompts(&mut self, prefix: &str, limit: usize) -> Result<Vec<PromptHash>, LogError> {
+        self.inner.prompts(prefix, limit)
+    }
+
+    fn pieces(&mut self, run: RunId) -> Result<Vec<u64>, LogError> {
+        self.inner.pieces(run)
+    }
+
+    fn piece(
+        &mut self,
+        run: RunId,
+        piece: u64,
+        section: Section,
+    ) -> Result<Option<Vec<u8>>, LogError> {
+        self.inner.piece(run, piece, section)
+    }
+
+    fn integrity(&mut self) -> Result<Vec<String>, LogError> {
+        self.inner.integrity()
+    }
+}

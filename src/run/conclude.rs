@@ -1,0 +1,113 @@
+//! The end of a run: compared with the recorded one, or recorded.
+
+use std::collections::BTreeMap;
+
+use super::clock;
+use super::core::Core;
+use super::divergence::Divergence;
+use super::experiment::AnyExperiment;
+use super::output::{OutputError, OutputFile, output_digests};
+use super::record::RunRecord;
+use super::stop::Stop;
+use crate::event::{Event, RunFinished, RunOutcome};
+use crate::id::{OutcomeDigest, OutputDigest};
+use crate::log::{Log, LogError, events_root};
+
+/// What came of the end of a run.
+#[derive(Debug, Default)]
+pub(super) struct Conclusion {
+    /// Whether the state was compared with a recorded one.
+    pub(super) state_compared: bool,
+    /// The output files, if they were made to record their digests.
+    pub(super) outputs: Option<Vec<OutputFile>>,
+}
+
+/// Whether the end of a run in this log keeps digests of state and outputs.
+pub(super) fn keeps_digests(log: &Log) -> bool {
+    log.format().keeps_declarations()
+}
+
+/// Compares the end with the recorded one, or records it.
+pub(super) async fn conclude(
+    core: &Core,
+    experiment: &dyn AnyExperiment,
+    log: &Log,
+    digest: OutcomeDigest,
+) -> Result<Conclusion, Stop> {
+    if let Some(history) = core.history.borrow_mut().as_mut() {
+        if let Some(left) = history.next_outcome()? {
+            return Err(Divergence::left(&left).into());
+        }
+        match history.finished()? {
+            Some(finished) if finished.outcome_digest != digest => {
+                return Err(Divergence::digest(finished.outcome_digest, digest).into());
+            }
+            Some(finished) => {
+                return match &finished.outcome {
+                    RunOutcome::Finished => {
+                        let state_compared = core.states.compare()?;
+                        Ok(Conclusion { state_compared, outputs: None })
+                    }
+                    other => Err(Stop::Ended { outcome: other.clone() }),
+                };
+            }
+            None => {}
+        }
+    }
+    if !core.mode.writes() {
+        return Err(Stop::EndOfRecord);
+    }
+    record(core, experiment, log, digest).await
+}
+
+/// Records that the run has finished, with all digests that the log keeps.
+async fn record(
+    core: &Core,
+    experiment: &dyn AnyExperiment,
+    log: &Log,
+    digest: OutcomeDigest,
+) -> Result<Conclusion, Stop> {
+    let time = clock::now();
+    let mut finished = RunFinished::new(RunOutcome::Finished, digest);
+    let mut outputs = None;
+    if keeps_digests(log) {
+        finished.state = core.states.taken();
+        let root = core.writer.borrow().as_ref().and_then(|writer| {
+            // What is read below must be there.
+            writer.flush();
+            writer.events_root()
+        });
+        let mut reader = log.reader()?;
+        finished.events_root = Some(match root {
+            Some(root) => root,
+            None => events_root(reader.as_mut(), core.run)?,
+        });
+        let mut record = RunRecord::read(reader.as_mut(), core.run)?;
+        record.will_end(finished.clone(), time);
+        if let Some((digests, files)) = made(experiment, &mut record)? {
+            finished.outputs = Some(digests);
+            outputs = Some(files).filter(|files| !files.is_empty());
+        }
+    }
+    core.submit_durable_at(&Event::RunFinished(finished), time)?.1.wait().await?;
+    Ok(Conclusion { state_compared: false, outputs })
+}
+
+/// The output files, with the digests of them and of the report. That they cannot be made is no reason to lose a run
+/// that is paid for: whoever asks for them learns why.
+fn made(
+    experiment: &dyn AnyExperiment,
+    record: &mut RunRecord<'_>,
+) -> Result<Option<Made>, LogError> {
+    let made = experiment.outputs_any(record).and_then(|files| {
+        let report = experiment.fold(&record.facts)?;
+        Ok((output_digests(&report, &files)?, files))
+    });
+    match made {
+        Ok(made) => Ok(Some(made)),
+        Err(OutputError::Log(error)) => Err(error),
+        Err(_) => Ok(None),
+    }
+}
+
+type Made = (BTreeMap<String, OutputDigest>, Vec<OutputFile>);
