@@ -1,0 +1,195 @@
+//! Chooses mutants of retold's studies from the syntax tree, and writes a copy of the sources that has all of them.
+//!
+//!     mutants --seed N --count N [--skip FILE] SOURCES COPY
+//!
+//! A mutant is one small change: another operator, a condition the wrong way round, a literal, a statement left out. The
+//! copy has each behind `crate::mutants::on(ID)`, which the environment variable RETOLD_MUTANT turns on, so that all are
+//! built at once. What is printed: a line a mutant, of id, study, part, file, line, key and change, between tabs. FILE has
+//! keys of mutants to leave out, a line each: those that do not compile. For the same seed, others take their places and
+//! the rest stay.
+
+mod find;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use find::Candidate;
+
+/// Where the parts of the studies are, under `src`.
+const PARTS: &[(&str, &str, &[&str])] = &[
+    ("game24", "apply", &["experiments/game24/state.rs"]),
+    ("game24", "statistics", &["experiments/game24/experiment.rs"]),
+    ("game24", "outputs", &["experiments/game24/outputs.rs"]),
+    ("game24", "parsers", &["parse/game24"]),
+    ("deliberation", "apply", &["experiments/deliberation/state.rs"]),
+    (
+        "deliberation",
+        "statistics",
+        &["experiments/deliberation/summary.rs", "experiments/deliberation/grouping.rs", "stats"],
+    ),
+    ("deliberation", "outputs", &["experiments/deliberation/outputs"]),
+    ("deliberation", "parsers", &["parse/vote", "parse/demographics", "parse/text"]),
+    ("public_goods", "apply", &["experiments/public_goods/state.rs"]),
+    (
+        "public_goods",
+        "statistics",
+        &["experiments/public_goods/measures", "experiments/public_goods/report.rs"],
+    ),
+    ("public_goods", "outputs", &["experiments/public_goods/outputs"]),
+    ("public_goods", "parsers", &["parse/public_goods"]),
+    ("society", "apply", &["experiments/society/world/apply.rs", "experiments/society/world/books.rs"]),
+    (
+        "society",
+        "statistics",
+        &["experiments/society/world/figures.rs", "experiments/society/report.rs"],
+    ),
+    ("society", "outputs", &["experiments/society/tables.rs"]),
+    ("society", "parsers", &["parse/society"]),
+    ("adventure", "apply", &["experiments/adventure/state.rs"]),
+    ("adventure", "statistics", &["experiments/adventure/report.rs"]),
+    ("adventure", "outputs", &["experiments/adventure/outputs.rs"]),
+    ("adventure", "parsers", &["parse/adventure"]),
+];
+
+/// What stands in the copy as `src/mutants.rs`.
+const SWITCH: &str = "\
+//! Which mutant is on.
+
+use std::sync::OnceLock;
+
+/// Whether it is this one.
+pub fn on(id: u32) -> bool {
+    static ON: OnceLock<Option<u32>> = OnceLock::new();
+    *ON.get_or_init(|| std::env::var(\"RETOLD_MUTANT\").ok()?.parse().ok()) == Some(id)
+}
+";
+
+struct Chosen {
+    study: &'static str,
+    part: &'static str,
+    file: PathBuf,
+    candidate: Candidate,
+}
+
+fn main() {
+    let mut args = std::env::args().skip(1);
+    let (mut seed, mut count, mut skipped, mut folders) = (1, 30, Vec::new(), Vec::new());
+    while let Some(arg) = args.next() {
+        let mut value = || args.next().unwrap_or_else(|| panic!("{arg} needs a value"));
+        match arg.as_str() {
+            "--seed" => seed = value().parse().expect("--seed is a number"),
+            "--count" => count = value().parse().expect("--count is a number"),
+            "--skip" => {
+                let keys = fs::read_to_string(value()).expect("the file of --skip can be read");
+                skipped = keys.lines().map(str::to_owned).collect();
+            }
+            _ => folders.push(PathBuf::from(arg)),
+        }
+    }
+    let [sources, copy] = folders.as_slice() else { panic!("give SOURCES and COPY") };
+    let chosen = choose(sources, seed, count, &skipped);
+    write(sources, copy, &chosen);
+    for (id, chosen) in (1..).zip(&chosen) {
+        let Chosen { study, part, file, candidate } = chosen;
+        let (file, key) = (file.display(), key(chosen));
+        println!("{id}\t{study}\t{part}\t{file}\t{}\t{key}\t{}", candidate.line, candidate.what);
+    }
+}
+
+/// What names a mutant whatever else is chosen.
+fn key(Chosen { file, candidate, .. }: &Chosen) -> String {
+    format!("{}:{}-{}:{}", file.display(), candidate.start, candidate.end, candidate.kind)
+}
+
+/// One of each part of each study in turn, until there are enough.
+fn choose(sources: &Path, seed: u64, count: usize, skipped: &[String]) -> Vec<Chosen> {
+    let mut random = Random(seed);
+    let mut waiting: Vec<Vec<Chosen>> = Vec::new();
+    for (study, part, places) in PARTS {
+        let mut all = Vec::new();
+        for place in *places {
+            for file in files(&sources.join("src").join(place)) {
+                let text = fs::read_to_string(&file).expect("a source file can be read");
+                let file = file.strip_prefix(sources).expect("it is one of the sources").to_owned();
+                let found = find::candidates(&text).into_iter();
+                all.extend(found.map(|candidate| Chosen { study, part, file: file.clone(), candidate }));
+            }
+        }
+        // The last of what is shuffled is taken first.
+        for i in (1..all.len()).rev() {
+            all.swap(i, random.below(i + 1));
+        }
+        waiting.push(all);
+    }
+    let mut chosen: Vec<Chosen> = Vec::new();
+    while chosen.len() < count && waiting.iter().any(|part| !part.is_empty()) {
+        for part in &mut waiting {
+            let fits = |new: &Chosen| {
+                let apart = |old: &Chosen| {
+                    old.file != new.file
+                        || old.candidate.end <= new.candidate.start
+                        || new.candidate.end <= old.candidate.start
+                };
+                !skipped.contains(&key(new)) && chosen.iter().all(apart)
+            };
+            while let Some(next) = part.pop() {
+                if fits(&next) {
+                    if chosen.len() < count {
+                        chosen.push(next);
+                    }
+                    break;
+                }
+            }
+        }
+    }
+    chosen
+}
+
+/// The Rust files of a folder, or the one that it is, in the order of their names.
+fn files(place: &Path) -> Vec<PathBuf> {
+    if place.is_file() {
+        return vec![place.to_owned()];
+    }
+    let entries = fs::read_dir(place).unwrap_or_else(|e| panic!("{}: {e}", place.display()));
+    let mut paths: Vec<PathBuf> = entries.map(|entry| entry.expect("an entry").path()).collect();
+    paths.sort();
+    let rust = |path: &PathBuf| path.is_dir() || path.extension().is_some_and(|e| e == "rs");
+    paths.into_iter().filter(rust).flat_map(|path| files(&path)).collect()
+}
+
+/// Writes the changed files, and the switch.
+fn write(sources: &Path, copy: &Path, chosen: &[Chosen]) {
+    let mut by_file: BTreeMap<&Path, Vec<(usize, &Candidate)>> = BTreeMap::new();
+    for (id, chosen) in (1..).zip(chosen) {
+        by_file.entry(&chosen.file).or_default().push((id, &chosen.candidate));
+    }
+    for (file, mut mutants) in by_file {
+        let mut text = fs::read_to_string(sources.join(file)).expect("a source file can be read");
+        // From the end, so that what is before stays where it is.
+        mutants.sort_by_key(|(_, candidate)| std::cmp::Reverse(candidate.start));
+        for (id, Candidate { start, end, switched, .. }) in mutants {
+            let on = format!("crate::mutants::on({id})");
+            text.replace_range(*start..*end, &switched.replace("ON!", &on));
+        }
+        fs::write(copy.join(file), text).expect("the copy can be written");
+    }
+    fs::write(copy.join("src/mutants.rs"), SWITCH).expect("the copy can be written");
+    let root = sources.join("src/lib.rs");
+    let root = fs::read_to_string(root).expect("lib.rs can be read");
+    let root = format!("{root}\n#[doc(hidden)]\npub mod mutants;\n");
+    fs::write(copy.join("src/lib.rs"), root).expect("the copy can be written");
+}
+
+/// SplitMix64.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, n: usize) -> usize {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        ((z ^ (z >> 31)) % n as u64) as usize
+    }
+}
