@@ -55,7 +55,7 @@ fn whoever_writes_all_the_time_leaves_others_their_turn() {
             }
         });
         // With the pauses of SQLite's own wait, one of its twenty commits would take longer.
-        let said = place.run("run small.yaml --quiet --wait 10");
+        let said = place.run("run small.yaml --quiet --wait 20");
         done.store(true, Ordering::Relaxed);
         assert_eq!(said.code, 0, "{}{}", said.out, said.err);
     });
