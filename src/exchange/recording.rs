@@ -272,14 +272,15 @@ impl Reading {
     /// Keeps a request as it was given.
     fn stash(&mut self, prompt: PromptHash, part: &Part<PromptHash>) -> Result<(), Wrong> {
         let canonical = part.request.canonical().as_bytes();
-        Ok(match part.base {
+        match part.base {
             None => self.requests.put(prompt.as_bytes(), TEXT, canonical)?,
             Some(Base { of, messages }) => {
                 let messages = (messages as u64).to_le_bytes();
                 let bytes = [of.as_bytes().as_slice(), &messages, canonical].concat();
                 self.requests.put(prompt.as_bytes(), UPON_BASE, &bytes)?;
             }
-        })
+        }
+        Ok(())
     }
 
     /// A request as it was given.

@@ -55,6 +55,9 @@ impl<K: Copy> Part<K> {
     }
 }
 
+/// A part, and how many of its own messages are taken, from the first.
+type First<K> = (Arc<Part<K>>, usize);
+
 /// The requests whose first messages, put in a row from the last to the first, stand before the own ones of a
 /// part.
 ///
@@ -63,7 +66,7 @@ impl<K: Copy> Part<K> {
 pub(crate) fn bases<K: Copy, E: From<RequestError>>(
     mut base: Option<Base<K>>,
     find: &mut dyn FnMut(K) -> Result<Arc<Part<K>>, E>,
-) -> Result<Vec<(Arc<Part<K>>, usize)>, E> {
+) -> Result<Vec<First<K>>, E> {
     let not = |what: &str| E::from(RequestError::NotCanonical(what.to_owned()));
     let mut found = Vec::new();
     let mut bytes = 0;
