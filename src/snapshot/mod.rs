@@ -5,7 +5,7 @@
 //!
 //! ```no_run
 //! # use retold::{parse::text::free_text, snapshot};
-//! # let my_parser = free_text::parser(free_text::Params::default()).unwrap();
+//! # let my_parser = free_text::parser().unwrap();
 //! let seen = snapshot::of_file("tests/answers.jsonl".as_ref(), "tests/snapshots".as_ref(), &my_parser).unwrap();
 //! assert!(seen.is_unchanged(), "{seen}");
 //! ```

@@ -170,8 +170,7 @@ fn foreign() -> Place {
     let place = Place::new();
     let nothing: LastResort<(), String> = ("nothing", |_, ()| Found::plain(String::new()));
     let parser = ChainParser::new("colours", 3, (), WAYS, nothing, None).unwrap();
-    let agent =
-        |_: &Request, dice: &mut Dice| ["red ", "blue green"][dice.below(2) as usize].to_owned();
+    let agent = |_: &Request, dice: &mut Dice| ["red ", "blue green"][dice.below(2)].to_owned();
     let model = Arc::new(Simulated::new(5, Misbehaviour::default(), Box::new(agent)));
     let log = Log::in_file(&place.path("retold.db")).unwrap();
     let setup = Setup::record(&log, RunId([7; 8]), "colours", model);
