@@ -12,6 +12,7 @@
 
 mod append;
 mod cluster;
+mod declare;
 mod deliberation;
 mod disk;
 mod fold;
@@ -49,6 +50,7 @@ fn main() {
     }
     let all: [(&str, fn()); 12] = [
         ("append", append::measure),
+        ("declare", declare::measure),
         ("http", http::measure),
         ("replay", replay::measure),
         ("deliberation", deliberation::measure),

@@ -307,3 +307,24 @@ fn place<T>(link: &Link<T>) -> Value {
 fn indented(text: &str) -> String {
     text.lines().map(|line| format!("    {line}")).collect::<Vec<_>>().join("\n")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::id::{EventHash, Seq};
+
+    #[test]
+    fn what_no_prompt_is_made_from_is_named() {
+        let mut text = String::new();
+        let event = Link { seq: Seq(1), hash: EventHash([0; 32]), event: "RunStarted".to_owned() };
+        origin_text(&Origin::Other { event: Some(event), seq: Seq(1) }, &mut text);
+        origin_text(&Origin::Other { event: None, seq: Seq(9) }, &mut text);
+        let hash = "0".repeat(64);
+        assert_eq!(
+            text,
+            format!(
+                "  RunStarted, from which no prompt is made  seq 1  hash {hash}\n  seq 9, which is not there\n"
+            )
+        );
+    }
+}

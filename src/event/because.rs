@@ -1,5 +1,10 @@
 //! What a prompt was made from: earlier events of the same run.
 
+use std::borrow::Cow;
+
+use serde::Deserialize;
+use serde_json::Value;
+
 use super::outcome::{pairs, ranged, ranges};
 use crate::id::Seq;
 
@@ -41,12 +46,33 @@ impl Because {
     }
 
     /// The canonical body of the question that declares them.
-    pub(super) fn body(&self) -> String {
-        format!("{{\"because\":{}}}", ranges(&self.0))
+    pub(crate) fn body(&self) -> Cow<'static, str> {
+        match self.is_empty() {
+            true => Cow::Borrowed("{}"),
+            false => Cow::Owned(format!("{{\"because\":{}}}", ranges(&self.0))),
+        }
     }
 
-    /// What a question declares, given its body's value; `None` if these are not earlier events, ascending.
-    pub(super) fn read(value: &serde_json::Value, before: Seq) -> Option<Self> {
+    /// What the question at a place declares, given its body.
+    ///
+    /// # Errors
+    /// What is wrong: these are not earlier events, ascending.
+    pub(crate) fn of_body(body: &str, at: Seq) -> Result<Self, String> {
+        #[derive(Deserialize)]
+        struct Body {
+            because: Option<Value>,
+        }
+        // The common case of a question that declares nothing.
+        if body == "{}" {
+            return Ok(Because::default());
+        }
+        let body = serde_json::from_str::<Body>(body).map_err(|e| format!("its body: {e}"))?;
+        let Some(because) = body.because else { return Ok(Because::default()) };
+        let wrong = || "what its prompt was made from is not a list of earlier events".to_owned();
+        Because::read(&because, at).ok_or_else(wrong)
+    }
+
+    fn read(value: &Value, before: Seq) -> Option<Self> {
         let all = pairs(value)?;
         let rising = all.windows(2).all(|two| matches!(two, [(_, a), (b, _)] if a < b));
         let first = all.first().is_none_or(|(first, _)| *first > 0);
@@ -57,7 +83,7 @@ impl Because {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::{Value, json};
+    use serde_json::json;
 
     use super::*;
 
@@ -67,8 +93,9 @@ mod tests {
         assert_eq!(because.body(), r#"{"because":[3,[7,9],20]}"#);
         assert_eq!(because.iter().collect::<Vec<_>>(), [3, 7, 8, 9, 20].map(Seq));
         assert_eq!(because.count(), 5);
-        let body: Value = serde_json::from_str(&because.body()).unwrap();
-        assert_eq!(Because::read(&body["because"], Seq(21)), Some(because.clone()));
+        assert_eq!(Because::of_body(&because.body(), Seq(21)), Ok(because.clone()));
+        assert_eq!(Because::of_body(&Because::default().body(), Seq(1)), Ok(Because::default()));
+        assert_eq!(Because::of_body(r#"{"of a later release":1}"#, Seq(1)), Ok(Because::default()));
         let held = (0..25).map(Seq).filter(|seq| because.contains(*seq));
         assert!(held.eq(because.iter()));
     }

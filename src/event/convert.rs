@@ -19,7 +19,7 @@ use super::kinds::{
 use super::outcome::{from_ranges, pairs, ranged, ranges};
 use super::stored::{NewEvent, StoredEvent};
 use crate::content::Content;
-use crate::id::{RunId, Seq, Time};
+use crate::id::{CallPath, PromptHash, RunId, Sample, Seq, Time};
 use crate::prompt::{CanonicalError, Request, canonical};
 
 /// A stored event that does not have the columns or body its kind needs.
@@ -106,10 +106,7 @@ impl NewEvent {
                 call: Some(call.clone()),
                 sample: Some(*sample),
                 prompt: request,
-                body: match because.is_empty() {
-                    true => Cow::Borrowed("{}"),
-                    false => Cow::Owned(because.body()),
-                },
+                body: because.body(),
                 ..row(REQUEST_SENT)
             },
             Event::ResponseReceived(ResponseReceived { request, content, details }) => NewEvent {
@@ -283,19 +280,13 @@ impl StoredEvent {
 
     /// What the prompt of a `RequestSent` was made from, as far as it was declared.
     fn because(&self) -> Result<Because, EventError> {
-        #[derive(Deserialize)]
-        struct Body {
-            because: Option<Value>,
-        }
-        // The common case of a log of an earlier format.
-        if self.body == "{}" {
-            return Ok(Because::default());
-        }
-        let Body { because } = self.body()?;
-        let Some(because) = because else { return Ok(Because::default()) };
-        let wrong =
-            || self.error("what its prompt was made from is not a list of earlier events".into());
-        Because::read(&because, self.seq).ok_or_else(wrong)
+        Because::of_body(&self.body, self.seq).map_err(|what| self.error(what))
+    }
+
+    /// Whether this is a `RequestSent`: then its address and its prompt, without parsing its body.
+    pub(crate) fn asked(&self) -> Option<(&CallPath, Sample, PromptHash)> {
+        let call = self.call.as_ref().filter(|_| self.is_request())?;
+        Some((call, self.sample?, self.prompt?))
     }
 
     /// Whether this is a decision, and the canonical text of who made it.

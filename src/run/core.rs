@@ -21,9 +21,9 @@ use super::signal::Brake;
 use super::states::States;
 use super::stop::Stop;
 use crate::content::Content;
-use crate::event::{Event, NewEvent};
+use crate::event::{Because, Event, NewEvent};
 use crate::id::{RunId, Seq, Time};
-use crate::log::{Durable, RunWriter};
+use crate::log::{Durable, LogError, RunWriter};
 use crate::lookup::LookupMap;
 use crate::model::{Answerer, Failure, FailureKind, RetryPolicy, Throttle, Unreadable};
 use crate::parse::{Parsed, Parser};
@@ -142,9 +142,16 @@ impl Core {
             return Ok(());
         }
         let now = places(&asked.because)?;
-        match now == found.because {
+        if now.body() == found.because {
+            return Ok(());
+        }
+        let (run, seq) = (self.run, found.recorded.request);
+        let recorded = Because::of_body(&found.because, seq);
+        let recorded = recorded.map_err(|what| LogError::Corrupt { run, seq, what })?;
+        match recorded == now {
+            // A later release has added something else.
             true => Ok(()),
-            false => Err(Divergence::sources(asked, found.because.clone(), now).into()),
+            false => Err(Divergence::sources(asked, recorded, now).into()),
         }
     }
 

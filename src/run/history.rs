@@ -4,6 +4,7 @@
 //! and facts wait in a queue until they are made again; since a re-execution goes in nearly the order
 //! of the log, both stay short, however long the run is.
 
+use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, sync_channel};
@@ -11,9 +12,7 @@ use std::time::Duration;
 
 use super::question::Asked;
 use crate::content::Content;
-use crate::event::{
-    AnswerReused, AttemptDetails, Because, Event, EventError, RequestSent, StoredEvent,
-};
+use crate::event::{AnswerReused, AttemptDetails, Event, EventError, StoredEvent};
 use crate::id::{CallPath, PromptHash, RunId, Sample, Seq};
 use crate::log::{LogError, Reader};
 use crate::lookup::LookupMap;
@@ -42,8 +41,8 @@ pub(super) struct Text {
 pub(super) struct Found {
     /// What was asked there.
     pub(super) prompt: PromptHash,
-    /// What the prompt was made from, as it was declared.
-    pub(super) because: Because,
+    /// The body of the question: what the prompt was made from, as it was declared.
+    pub(super) because: Cow<'static, str>,
     pub(super) recorded: Recorded,
 }
 
@@ -195,7 +194,10 @@ impl History {
 
 /// The questions that are not answered yet.
 #[derive(Default)]
-struct Questions(LookupMap<Seq, RequestSent>);
+struct Questions(LookupMap<Seq, Question>);
+
+/// A question: its address, its prompt and its body.
+type Question = (CallPath, Sample, PromptHash, Cow<'static, str>);
 
 impl Questions {
     /// What a re-execution needs of an event.
@@ -228,11 +230,13 @@ impl Questions {
             let content = stored.content.unwrap_or_else(|| Content::from(""));
             return Ok(self.answered(cause, seq, Ok(Text { content, unreadable })));
         }
+        if let Some((call, sample, prompt)) = stored.asked() {
+            // What it declares is compared as it is written, which is canonical.
+            let question = (call.clone(), sample, prompt, stored.body);
+            self.0.insert(stored.seq, question);
+            return Ok(None);
+        }
         Ok(match stored.event()? {
-            Event::RequestSent(sent) => {
-                self.0.insert(stored.seq, sent);
-                None
-            }
             Event::AnswerReused(answer) => {
                 let AnswerReused { request, content, unreadable, .. } = answer;
                 self.answered(request, stored.seq, Ok(Text { content, unreadable }))
@@ -246,7 +250,7 @@ impl Questions {
     }
 
     fn answered(&mut self, request: Seq, seq: Seq, result: Result<Text, Failure>) -> Option<Item> {
-        let RequestSent { call, sample, prompt, because } = self.0.remove(&request)?;
+        let (call, sample, prompt, because) = self.0.remove(&request)?;
         let found = Found { prompt, because, recorded: Recorded { request, seq, result } };
         Some(Item::Exchange { call, sample, found })
     }

@@ -163,6 +163,16 @@ fn equal_answers_of_a_dialogue_are_told_apart() {
     let asked = same.iter().find(|same| same["text"] == question).unwrap();
     assert_eq!((&asked["declared"], &asked["rarity"]["sources"]), (&true.into(), &2.into()));
     assert!(same.iter().all(|same| same["text"].as_str().unwrap().len() >= 32));
+    let text = place.ok("audit latest final_vote/p_0008");
+    let heading =
+        "\nthe same text stands in the prompt, which alone does not prove where it came from\n";
+    let rarity = &asked["rarity"];
+    let line = format!(
+        "  message 1 user: \"{question}\"\n    in 2 of {} answers and facts, and in {} of {} other prompts; declared \
+         above\n",
+        rarity["of"], rarity["prompts"], rarity["looked_at"]
+    );
+    assert!(text.contains(heading) && text.contains(&line), "{text}");
 }
 
 #[test]

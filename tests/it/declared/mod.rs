@@ -1,6 +1,7 @@
 //! What prompts were made from, as studies declare it: exact in audits, compared by replays.
 
 mod compared;
+mod matches;
 mod pairs;
 mod random;
 mod studies;

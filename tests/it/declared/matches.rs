@@ -1,0 +1,114 @@
+//! Texts that stand in a prompt: shown apart from what was declared, with how rare they are, if they are rare.
+
+use std::sync::Arc;
+
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use retold::audit::{Declared, Match};
+use retold::log::Log;
+use retold::model::{Ask, Failure, Model, ModelInfo, Response};
+use retold::run::{Experiment, Question, Report, Run, Stop};
+
+use super::audited;
+use crate::support::cases::fixtures;
+use crate::support::logs::Folder;
+use crate::support::mixed::{Fact, Numbers, chat, fact, number};
+use crate::support::trial::{Trial, memory};
+
+/// Every prompt begins with it.
+const RULES: &str = "You are on a jury. Most people cooperate with each other in the end.";
+
+const RARE: &str = "I saw a heron on the roof of the town hall at 4 in the morning.";
+const ANOTHER: &str = "The ferry did not sail on the third, whatever the captain has said.";
+const COMMON: &str = "I would rather not say anything about that at all, thank you.";
+const LATER: &str = "Somebody has painted the door of the mill in a blue that I know.";
+const SHORT: &str = "cooperate";
+
+/// Says what the call is told to say.
+struct Witnesses;
+
+impl Model for Witnesses {
+    fn info(&self) -> ModelInfo {
+        ModelInfo { kind: "witnesses".to_owned(), source: None, simulated: true }
+    }
+
+    fn answer<'a>(&'a self, ask: Ask<'a>) -> BoxFuture<'a, Result<Response, Failure>> {
+        let text = match ask.call.as_str() {
+            "witness/1" => RARE,
+            "witness/2" => ANOTHER,
+            // It repeats its instructions.
+            "witness/3" => "Most people cooperate with each other in the end.",
+            "witness/4" => SHORT,
+            call if call.starts_with("many/") => COMMON,
+            "later" => LATER,
+            _ => "4",
+        };
+        async move { Ok(Response::text(text)) }.boxed()
+    }
+}
+
+/// Witnesses are heard, and a judge is shown what they said, of which one thing is declared.
+struct Hearing;
+
+fn question(call: &str, text: &str) -> Question<Numbers> {
+    number(call, chat(format!("{RULES}\n{text}")))
+}
+
+impl Experiment for Hearing {
+    type Event = Fact;
+    type State = ();
+
+    fn apply(_: &mut (), _: &Fact) {}
+
+    async fn run(&self, run: &mut Run<Self>) -> Result<(), Stop> {
+        let calls = (1..=4).map(|n| format!("witness/{n}"));
+        let calls = calls.chain((1..=5).map(|n| format!("many/{n}")));
+        let questions = calls.map(|call| question(&call, &format!("You are {call}. What is it?")));
+        let heard = run.ask_all(questions.collect::<Vec<_>>()).await?;
+        let second = heard[1].as_ref().unwrap().decision.clone();
+        // A fact that repeats an answer is no source of its own.
+        run.record(fact(ANOTHER, 2), &[second.clone()])?;
+        let said = [RARE, ANOTHER, COMMON, LATER, "COOPERATE", SHORT].join("\n");
+        let judge = question("judge", &said).because([&second]);
+        drop(run.ask(judge).await?);
+        drop(run.ask(question("later", "And you?")).await?);
+        Ok(())
+    }
+
+    fn report(&self, (): &()) -> Report {
+        Report::default()
+    }
+}
+
+async fn heard(log: &Log) -> (Declared, Vec<Match>) {
+    let trial = Trial::new(log, 77, Arc::new(Witnesses));
+    trial.record(&Hearing).await;
+    let audit = audited(&trial.log, trial.run, "judge");
+    (audit.declared, audit.same_text)
+}
+
+#[tokio::test]
+async fn rare_texts_are_shown_with_their_rarity_and_common_ones_are_not() {
+    let (declared, same) = heard(&memory()).await;
+    let shown: Vec<(&str, bool, usize)> =
+        same.iter().map(|m| (m.text.as_str(), m.declared, m.origins.len())).collect();
+    assert_eq!(shown, [(RARE, false, 1), (ANOTHER, true, 1)]);
+    for found in &same {
+        // 11 answers and a fact; no other prompt shows it.
+        assert_eq!((found.of, found.prompts), (12, 0));
+        assert!(found.looked_at > 3, "{found:?}");
+        assert_eq!((found.message, found.role.as_str()), (0, "user"));
+    }
+    let Declared::Kept { prompts, .. } = declared else { panic!("not kept") };
+    assert_eq!(prompts[0].from.len(), 1, "a match is not added to what was declared");
+}
+
+#[tokio::test]
+async fn a_log_without_declarations_shows_matches_as_such() {
+    let folder = Folder::new();
+    std::fs::copy(fixtures("logs/format-1.1.db"), folder.path()).unwrap();
+    let (declared, same) = heard(&folder.log()).await;
+    assert_eq!(declared, Declared::NotKept);
+    let shown: Vec<(&str, bool)> = same.iter().map(|m| (m.text.as_str(), m.declared)).collect();
+    assert_eq!(shown, [(RARE, false), (ANOTHER, false)]);
+}
