@@ -118,14 +118,24 @@ pub struct Strategy<P, V> {
 /// The method and the value when no strategy finds one.
 pub type LastResort<P, V> = (&'static str, fn(&str, &P) -> Found<V>);
 
+/// A method and its value in one: for strategies that look at the same things and would each look again.
+pub type Decide<P, V> = fn(&str, &P) -> (&'static str, Found<V>);
+
+/// How a parser finds its value.
+enum Find<P: 'static, V: 'static> {
+    /// Strategies, tried in order, and a last resort.
+    Chain(&'static [Strategy<P, V>], LastResort<P, V>),
+    /// All of them in one.
+    Whole(Decide<P, V>),
+}
+
 /// A parser made of strategies, tried in order, and a last resort that always yields.
 pub struct ChainParser<P: 'static, V: 'static> {
     spec: ParserSpec,
     /// The text of [`Parser::decided_by`] for each method.
     decided_by: Vec<(&'static str, Arc<str>)>,
     params: P,
-    strategies: &'static [Strategy<P, V>],
-    last: LastResort<P, V>,
+    find: Find<P, V>,
     judge: Option<fn(&V, &P) -> &'static str>,
 }
 
@@ -142,13 +152,39 @@ impl<P: Serialize, V> ChainParser<P, V> {
         last: LastResort<P, V>,
         judge: Option<fn(&V, &P) -> &'static str>,
     ) -> Result<Self, CanonicalError> {
+        let methods = strategies.iter().map(|s| s.method).chain([last.0]).collect();
+        Self::made(name, version, params, methods, Find::Chain(strategies, last), judge)
+    }
+
+    /// A parser that finds method and value at once; `methods` are all there are.
+    ///
+    /// # Errors
+    /// [`CanonicalError`] if the settings have no JSON form.
+    pub fn whole(
+        name: &'static str,
+        version: u32,
+        params: P,
+        (methods, decide): (&[&'static str], Decide<P, V>),
+        judge: Option<fn(&V, &P) -> &'static str>,
+    ) -> Result<Self, CanonicalError> {
+        Self::made(name, version, params, methods.to_vec(), Find::Whole(decide), judge)
+    }
+
+    fn made(
+        name: &'static str,
+        version: u32,
+        params: P,
+        methods: Vec<&'static str>,
+        find: Find<P, V>,
+        judge: Option<fn(&V, &P) -> &'static str>,
+    ) -> Result<Self, CanonicalError> {
         let value = serde_json::to_value(&params);
         let value = value.map_err(|e| CanonicalError::NotJson(e.to_string()))?;
         let spec = ParserSpec { name: name.into(), params: value, version };
-        let methods = strategies.iter().map(|s| s.method).chain([last.0]);
-        let decided_by = methods.map(|method| Ok((method, decided_by(&spec, method)?.into())));
+        let decided_by =
+            methods.into_iter().map(|method| Ok((method, decided_by(&spec, method)?.into())));
         let decided_by = decided_by.collect::<Result<_, CanonicalError>>()?;
-        Ok(ChainParser { spec, decided_by, params, strategies, last, judge })
+        Ok(ChainParser { spec, decided_by, params, find, judge })
     }
 }
 
@@ -165,10 +201,15 @@ impl<P: Send + Sync, V: Serialize + Send> Parser for ChainParser<P, V> {
     }
 
     fn parse(&self, text: &str) -> Parsed<V> {
-        let found =
-            self.strategies.iter().find_map(|s| Some((s.method, (s.find)(text, &self.params)?)));
-        let (method, found) =
-            found.unwrap_or_else(|| (self.last.0, (self.last.1)(text, &self.params)));
+        let params = &self.params;
+        let (method, found) = match &self.find {
+            Find::Chain(strategies, last) => {
+                let found =
+                    strategies.iter().find_map(|s| Some((s.method, (s.find)(text, params)?)));
+                found.unwrap_or_else(|| (last.0, (last.1)(text, params)))
+            }
+            Find::Whole(decide) => decide(text, params),
+        };
         let Found { value, reasoning, warnings } = found;
         Parsed { method, value, reasoning, warnings }
     }

@@ -29,4 +29,6 @@ pub mod text;
 mod thinking;
 pub mod vote;
 
-pub use chain::{AnyParser, ChainParser, Found, LastResort, Parsed, Parser, ParserSpec, Strategy};
+pub use chain::{
+    AnyParser, ChainParser, Decide, Found, LastResort, Parsed, Parser, ParserSpec, Strategy,
+};

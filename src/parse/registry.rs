@@ -50,6 +50,7 @@ struct Entry {
 const ENTRIES: &[Entry] = &[
     Entry { name: "game24", version: 1, make: |spec| game24::from_params(1, &spec.params) },
     Entry { name: "game24", version: 2, make: |spec| game24::from_params(2, &spec.params) },
+    Entry { name: "game24", version: 3, make: |spec| game24::from_params(3, &spec.params) },
     Entry { name: "vote", version: 1, make: |spec| vote::from_params(&spec.params) },
     Entry {
         name: "demographics",
@@ -61,20 +62,27 @@ const ENTRIES: &[Entry] = &[
     Entry { name: "vector", version: 1, make: |spec| vector::from_params(&spec.params) },
     Entry { name: "contribution", version: 1, make: public_goods },
     Entry { name: "contribution", version: 2, make: public_goods },
+    Entry { name: "contribution", version: 3, make: public_goods },
     Entry { name: "contribution_json", version: 1, make: public_goods },
+    Entry { name: "contribution_json", version: 2, make: public_goods },
     Entry { name: "chat", version: 1, make: public_goods },
     Entry { name: "chat", version: 2, make: public_goods },
     Entry { name: "redistribution", version: 1, make: public_goods },
     Entry { name: "redistribution", version: 2, make: public_goods },
+    Entry { name: "redistribution", version: 3, make: public_goods },
     Entry { name: "actions_json", version: 1, make: public_goods },
+    Entry { name: "actions_json", version: 2, make: public_goods },
     Entry { name: "action", version: 1, make: |spec| society::from_params(1, &spec.params) },
     Entry { name: "action", version: 2, make: |spec| society::from_params(2, &spec.params) },
+    Entry { name: "action", version: 3, make: |spec| society::from_params(3, &spec.params) },
     Entry { name: "narrative", version: 1, make: adventure },
+    Entry { name: "narrative", version: 2, make: adventure },
     Entry { name: "character", version: 1, make: adventure },
+    Entry { name: "character", version: 2, make: adventure },
 ];
 
 fn adventure(spec: &ParserSpec) -> Result<Box<dyn AnyParser>, String> {
-    adventure::from_params(&spec.name, &spec.params)
+    adventure::from_params(&spec.name, spec.version, &spec.params)
 }
 
 fn public_goods(spec: &ParserSpec) -> Result<Box<dyn AnyParser>, String> {

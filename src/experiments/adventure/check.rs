@@ -18,6 +18,7 @@ pub(super) fn check(config: &Config) -> Result<(), Wrong> {
         ("turns", config.turns, 1, 200),
         ("memory", config.memory, 0, 200),
         ("max_parse_retries", config.max_parse_retries, 0, 100),
+        ("parser_version", config.parser_version.unwrap_or(1), 1, 2),
     ];
     for (key, value, least, most) in ranges {
         if !(least..=most).contains(&value) {

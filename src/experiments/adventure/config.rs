@@ -45,6 +45,9 @@ pub struct Config {
     /// What the player may do where the game master offers nothing.
     #[serde(default = "look_around")]
     pub default_actions: Vec<String>,
+    /// The version of the parsers `narrative` and `character`, 1 or 2; 1 in runs that do not say it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parser_version: Option<u32>,
     /// Choices that are made whatever the player would choose.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub choices: Vec<Forced>,

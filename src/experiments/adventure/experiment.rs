@@ -40,10 +40,11 @@ impl Adventure {
     pub fn new(settings: Settings) -> Result<Self, String> {
         let Settings { config, prompts } = settings;
         check::check(&config).map_err(|wrong| wrong.to_string())?;
+        let version = config.parser_version.unwrap_or(1);
         let adventure = Adventure {
             prompts: Prompts::new(&prompts).map_err(|e| e.to_string())?,
-            narrative: Arc::new(narrative_parser().map_err(|e| e.to_string())?),
-            character: Arc::new(character_parser().map_err(|e| e.to_string())?),
+            narrative: Arc::new(narrative_parser(version).map_err(|e| e.to_string())?),
+            character: Arc::new(character_parser(version).map_err(|e| e.to_string())?),
             config,
         };
         // A template that asks for what there is not is refused before anything is recorded.

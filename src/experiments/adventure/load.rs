@@ -10,13 +10,18 @@ use super::prompts::built_in;
 use crate::config::{ConfigError, Runtime, Wrong, load as load_yaml, prompts, with_overrides};
 use crate::experiments::study::{Study, StudySettings};
 
+/// The version of the parsers for new runs.
+const LATEST: u32 = 2;
+
 /// Reads a config file and everything it names. Paths in it are relative to it, or else to the
 /// working directory.
 ///
 /// # Errors
 /// [`ConfigError`] with file, line or key.
 pub fn load(path: &Path, text: &str, overrides: &[String]) -> Result<Study, ConfigError> {
-    let config: Config = with_overrides(load_yaml(path, text)?, overrides)?;
+    let mut config: Config = with_overrides(load_yaml(path, text)?, overrides)?;
+    // Runs without it are older, and were read by version 1.
+    config.parser_version = config.parser_version.or(Some(LATEST));
     let value = |key: &str, message: String| Wrong::new(key, message).at(path);
     if let Some(other) = config.experiment.as_ref().filter(|name| *name != NAME) {
         return Err(value("experiment", format!("this is read as {NAME}, and it says {other:?}")));

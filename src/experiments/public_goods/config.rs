@@ -88,8 +88,9 @@ pub struct Config {
     /// Ours: the longest answer, in tokens.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_tokens: Option<u32>,
-    /// Ours: the version of the parsers `contribution`, `chat` and `redistribution`.
-    #[serde(default = "defaults::two")]
+    /// Ours: the version of the parsers `contribution`, `chat` and `redistribution`; with 3, `chat` is of version 2,
+    /// its latest.
+    #[serde(default = "defaults::three")]
     pub parser_version: u32,
     /// Ours: further answers asked for when one cannot be used.
     #[serde(default = "defaults::one")]
@@ -215,8 +216,8 @@ mod defaults {
     pub(super) fn one() -> u32 {
         1
     }
-    pub(super) fn two() -> u32 {
-        2
+    pub(super) fn three() -> u32 {
+        3
     }
     pub(super) fn endowment() -> u32 {
         20

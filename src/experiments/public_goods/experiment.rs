@@ -53,7 +53,7 @@ impl Parsers {
             redistribution_parser(version, RedistributionParams { targets }).map(Arc::new)
         });
         Ok(Parsers {
-            chat: Arc::new(chat_parser(version, chat)?),
+            chat: Arc::new(chat_parser(version.min(2), chat)?),
             contribution: Arc::new(contribution_parser(version, contribution)?),
             redistribution: redistribution.collect::<Result<_, _>>()?,
             vector: Arc::new(vector::parser()?),

@@ -31,6 +31,10 @@ fn check(settings: &Settings) -> Result<(), Wrong> {
             return Err(Wrong::new(key, format!("from {least} to {most}, not {}", figure(value))));
         }
     }
+    if !(1..=2).contains(&settings.parser_version) {
+        let message = format!("the parsers have versions 1 and 2, not {}", settings.parser_version);
+        return Err(Wrong::new("parser_version", message));
+    }
     let players = games.iter().map(|game| game.players.len()).max().unwrap_or_default();
     let rounds = settings.asked.iter().map(|asked| asked.turn.round).max().unwrap_or_default();
     for (key, value, there) in [

@@ -16,7 +16,8 @@ use crate::experiments::public_goods::{
 use crate::id::CallPath;
 use crate::parse::Parser;
 use crate::parse::public_goods::{
-    ActionsParser, ContributionParams, ContributionParser, actions_parser, json_contribution_parser,
+    ActionsParser, ContributionParams, JsonContributionParser, actions_parser,
+    json_contribution_parser,
 };
 use crate::run::{
     Answer, CallFailed, Experiment, OutputError, OutputFile, Question, Report, Run, RunRecord, Stop,
@@ -26,7 +27,7 @@ use crate::run::{
 pub struct PublicGoodsLog {
     settings: Settings,
     rules: Rules,
-    contribution: Arc<ContributionParser>,
+    contribution: Arc<JsonContributionParser>,
     actions: Arc<ActionsParser>,
 }
 
@@ -42,10 +43,12 @@ impl PublicGoodsLog {
             endowment: config.endowment,
             contribution_type: config.contribution_type,
         };
+        let version = settings.parser_version;
+        let contribution = json_contribution_parser(version, params);
         Ok(PublicGoodsLog {
             rules: Rules { multiplier: settings.multiplier, ..Rules::of(config) },
-            contribution: Arc::new(json_contribution_parser(params).map_err(|e| e.to_string())?),
-            actions: Arc::new(actions_parser().map_err(|e| e.to_string())?),
+            contribution: Arc::new(contribution.map_err(|e| e.to_string())?),
+            actions: Arc::new(actions_parser(version).map_err(|e| e.to_string())?),
             settings,
         })
     }
@@ -93,9 +96,13 @@ impl PublicGoodsLog {
         {
             match answer {
                 Ok(answer) => {
-                    let (stated, by) = (answer.value, by(answer.method));
-                    let fact =
-                        Fact::Contributed { turn: asked.turn, stated, contribution: stated, by };
+                    let fact = match answer.value {
+                        Some(stated) => {
+                            let (turn, by) = (asked.turn, by(answer.method));
+                            Fact::Contributed { turn, stated, contribution: stated, by }
+                        }
+                        None => illegible(asked),
+                    };
                     run.record(fact, &[answer.decision])?;
                 }
                 Err(failed) => run.record(left(asked, failed), &[])?,
@@ -169,6 +176,13 @@ impl Experiment for PublicGoodsLog {
 
 fn by(method: &str) -> By {
     By { method: method.to_owned(), sample: 0 }
+}
+
+/// What is not legible is no contribution: the player is not in the round.
+fn illegible(asked: &Asked) -> Fact {
+    let call = Stage::Contribution.call(asked.turn);
+    let reason = "the answer holds no legible contribution".to_owned();
+    Fact::PlayerFailed { turn: asked.turn, call, sample: 0, reason }
 }
 
 fn left(asked: &Asked, failed: CallFailed) -> Fact {

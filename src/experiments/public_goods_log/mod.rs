@@ -3,7 +3,8 @@
 //!
 //! Such a folder has `config.json`, `participant_debug.jsonl` (every prompt and raw answer, plain or packed)
 //! and `participant_sim.csv` (what its program made of each answer). The answers are JSON, many of them
-//! followed by rounds that the model invents: `contribution_json@1` and `actions_json@1` take the first object.
+//! followed by rounds that the model invents: `contribution_json@2` and `actions_json@2` take the first object
+//! that is an answer. A contribution that is not legible is none, and never half the endowment.
 //!
 //! Unlike the runs with tags ([`super::public_goods`]), these have their prompts recorded. So ours does
 //! not write any: each question is the original prompt, word for word, as one message of a user, and its

@@ -12,6 +12,9 @@ use crate::experiments::public_goods::{Config, Stage, Turn};
 use crate::experiments::reenact::{ReenactError, Rows, typed};
 use crate::inert::inert;
 
+/// The version that reads the answers of an import.
+const PARSER_VERSION: u32 = 2;
+
 /// A folder's games.
 pub(super) struct Original {
     pub(super) settings: Settings,
@@ -51,6 +54,7 @@ impl Original {
             games,
             texts: Vec::new(),
             asked: Vec::new(),
+            parser_version: PARSER_VERSION,
         };
         let (answers, shown) = (BTreeMap::new(), Vec::new());
         let mut original = Original { settings, answers, shown, sim };

@@ -21,6 +21,7 @@ use crate::config::RequestConfig;
 use crate::experiments::at_once::at_once;
 use crate::experiments::random::shuffle;
 use crate::id::CallPath;
+use crate::parse::Parser;
 use crate::parse::registry;
 use crate::parse::society::{Action, ActionParser, Params, parser};
 use crate::prompt::{Message, Role};
@@ -73,7 +74,9 @@ impl Society {
         let (personality, model) = (Personality::Neutral, String::new());
         world.apply(&Fact::AgentJoined { agent_id: 1, personality, model });
         for personality in Personality::ALL {
-            self.prompts.system(1, 1, personality).map_err(|e| e.to_string())?;
+            self.prompts
+                .system(1, 1, &self.settings.rules.needs, personality)
+                .map_err(|e| e.to_string())?;
         }
         let shared = Shared::of(&world, &self.prompts, &self.settings.context);
         let shared = shared.map_err(|e| e.to_string())?;
@@ -111,7 +114,8 @@ impl Society {
         let shared = Shared::of(world, &self.prompts, context).map_err(invalid)?;
         let agents = world.active().filter_map(|id| Some((id, world.agents.get(&id)?)));
         let questions = agents.map(|(id, agent)| {
-            let system = self.prompts.system(id, world.agents.len(), agent.personality);
+            let system =
+                self.prompts.system(id, world.agents.len(), &world.rules.needs, agent.personality);
             let mut parts = shared.for_agent(world, id, &self.prompts, context).map_err(invalid)?;
             if context.one_text {
                 parts = vec![parts.concat()];
@@ -146,7 +150,7 @@ impl Society {
             shuffle(&mut turns, &mut run.rng(&format!("order of day {day}")));
         }
         for (agent, answer) in turns {
-            act(run, seen, agent, answer)?;
+            act(run, seen, agent, answer, self.parser.spec().version)?;
         }
         for rule in [close_proposals, enact, consume] {
             for fact in rule(run.state()) {
@@ -163,6 +167,7 @@ fn act(
     seen: &mut Seen,
     agent_id: u32,
     answer: Result<Answer<Action>, CallFailed>,
+    version: u32,
 ) -> Result<(), Stop> {
     let answer = match answer {
         Ok(answer) => answer,
@@ -176,10 +181,21 @@ fn act(
             Forbidden::Rejected(_) => Rejecter::Parser,
             _ => Rejecter::World,
         };
-        vec![Fact::InvalidAction { agent_id, rejected_by, reason: forbidden.to_string() }]
+        let action = stated(&answer.value, version);
+        let reason = forbidden.to_string();
+        vec![Fact::InvalidAction { agent_id, rejected_by, reason, action }]
     });
     let causes = [answer.decision];
     facts.into_iter().try_for_each(|fact| seen.record(run, fact, &causes))
+}
+
+/// The action that was stated, as a fact keeps it: not in runs of earlier versions, whose facts are as they are.
+fn stated(action: &Action, version: u32) -> Option<Value> {
+    match action {
+        Action::Rejected { stated, .. } => stated.clone(),
+        action if version > 2 => serde_json::to_value(action).ok(),
+        _ => None,
+    }
 }
 
 impl Experiment for Society {

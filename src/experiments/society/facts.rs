@@ -1,6 +1,7 @@
 //! What happens in the society, in the past tense.
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::personality::Personality;
 use super::rules::Rules;
@@ -138,6 +139,9 @@ pub enum Fact {
         rejected_by: Rejecter,
         /// Why.
         reason: String,
+        /// The action, as it was stated; since `action@3`, and none where no object names one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        action: Option<Value>,
     },
     /// The call finally failed: the agent skips its turn.
     NotAnswered {

@@ -3,11 +3,12 @@
 //! Its context template is in four parts, cut between its sections, so that the log keeps what all
 //! agents of a day are shown once: `context_forum` and `context_world` are the same for all,
 //! `context_status` and `context_events` are an agent's own. Joined they are the document's text. Numbers
-//! it takes from its own world (100 agents, the last 20 posts) are values.
+//! it takes from its own world (100 agents, the last 20 posts, 1 food and 1 energy a day) are values.
 
 use serde::Serialize;
 
 use super::personality::Personality;
+use super::world::{Amount, Stock};
 use crate::template::{TemplateError, TemplateText, Templates, embedded};
 
 embedded! { "society":
@@ -45,14 +46,27 @@ impl Prompts {
         &self,
         agent: u32,
         agents: usize,
+        needs: &Stock,
         personality: Personality,
     ) -> Result<String, TemplateError> {
-        let values = serde_json::json!({"ID": agent, "agents": agents});
+        let values = serde_json::json!({"ID": agent, "agents": agents, "needs": needed(needs)});
         let base = self.fill("base_system", values)?;
         if personality == Personality::Neutral {
             return Ok(base);
         }
         let own = self.fill(&format!("personality_{}", personality.name()), ())?;
         Ok(format!("{base}\n\n{own}"))
+    }
+}
+
+/// What an agent uses a day, in words: `1 food and 1 energy`.
+fn needed(needs: &Stock) -> String {
+    let amounts = [(needs.food, "food"), (needs.energy, "energy"), (needs.materials, "materials")];
+    let needed = amounts.iter().filter(|(amount, _)| *amount != Amount::default());
+    let needed: Vec<String> = needed.map(|(amount, what)| format!("{amount} {what}")).collect();
+    match needed.split_last() {
+        None => "nothing".to_owned(),
+        Some((last, [])) => last.clone(),
+        Some((last, first)) => format!("{} and {last}", first.join(", ")),
     }
 }

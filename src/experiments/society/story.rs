@@ -142,13 +142,15 @@ fn chapter(world: &World, id: u32, fact: Fact) -> Option<Chapter> {
             did("took a name", "name", display_name)
         }
         Fact::Idled { agent_id } if is(agent_id) => did("did nothing", "action", "idle".to_owned()),
-        Fact::InvalidAction { agent_id, rejected_by, reason } if is(agent_id) => {
+        Fact::InvalidAction { agent_id, rejected_by, reason, action } if is(agent_id) => {
             let by = match rejected_by {
                 Rejecter::Parser => "the parser",
                 Rejecter::World => "the world",
             };
-            let line = Line::unused("reason", reason, call());
-            on(&format!("an action that {by} rejected"), vec![line])
+            let mut lines = vec![Line::unused("reason", reason, call())];
+            let action = action.as_ref().map(|action| action.to_string());
+            lines.extend(action.map(|action| Line::unused("action", action, call())));
+            on(&format!("an action that {by} rejected"), lines)
         }
         Fact::NotAnswered { agent_id, reason } if is(agent_id) => {
             on("no answer", vec![Line::unused("reason", reason, call())])

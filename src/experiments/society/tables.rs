@@ -188,15 +188,22 @@ fn votes_by_personality(world: &World) -> Table {
 
 /// `invalid_actions.csv`: what was no action, by whom it was rejected, and why.
 fn invalid(world: &World) -> Table {
-    let columns = ["day", "agent_id", "rejected_by", "reason"];
-    let mut table = Table::new("invalid_actions", &columns);
+    // Only since `action@3` is it recorded; a table of an earlier run is as it was.
+    let has_actions = world.invalid.iter().any(|row| row.action.is_some());
+    let columns: &[&str] = match has_actions {
+        true => &["day", "agent_id", "rejected_by", "reason", "action"],
+        false => &["day", "agent_id", "rejected_by", "reason"],
+    };
+    let mut table = Table::new("invalid_actions", columns);
     for row in &world.invalid {
-        table.row([
+        let cells = [
             row.day.to_string(),
             row.agent_id.to_string(),
             row.rejected_by.to_owned(),
             row.reason.clone(),
-        ]);
+        ];
+        let action = row.action.as_ref().map(serde_json::Value::to_string).unwrap_or_default();
+        table.row(cells.into_iter().chain(has_actions.then_some(action)));
     }
     table
 }

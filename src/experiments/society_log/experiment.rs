@@ -92,7 +92,8 @@ impl Experiment for SocietyLog {
                 Ok(answer) => run.record(taken(entry, &answer.value), &[answer.decision])?,
                 Err(failed) => {
                     let reason = failed.failure.to_string();
-                    run.record(taken(entry, &Action::Rejected { reason }), &[])?;
+                    let action = Action::Rejected { reason, stated: None };
+                    run.record(taken(entry, &action), &[])?;
                 }
             }
         }
@@ -122,9 +123,10 @@ fn taken(entry: &Entry, action: &Action) -> Fact {
     let Entry { run, epoch, agent_id, action_type, before, after, there, .. } = entry.clone();
     let done_there = there == There::Done;
     match action {
-        Action::Rejected { reason } => {
-            let reason = reason.clone();
+        Action::Rejected { reason, stated } => {
+            let (reason, action) = (reason.clone(), stated.clone());
             Fact::InvalidAction {
+                action,
                 run,
                 epoch,
                 agent_id,

@@ -1,6 +1,7 @@
 //! What happened in the society of a log.
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 /// What an agent has.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -46,6 +47,9 @@ pub enum Fact {
         done_there: bool,
         /// Why it is none of ours.
         reason: String,
+        /// The answer, as it names the action; since `action@3`.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        action: Option<Value>,
         /// What the agent had before.
         before: Holdings,
         /// And after.

@@ -2,7 +2,7 @@
 //!
 //! The world of such a log has rules of its own (energy and influence, a market, deaths), so it is not
 //! played again in ours: what happened there is taken as its log tells it, and what is made anew is the
-//! reading of each answer by `action@2`. The fold holds what agents had, who was alive, what was done
+//! reading of each answer by `action@3`. The fold holds what agents had, who was alive, what was done
 //! and refused there, and what is rejected here and why.
 //!
 //! The log has no prompts and no raw answers. A question is what the log holds of the situation; an
@@ -11,7 +11,7 @@
 //! rejected with a reason though they were done there.
 //!
 //! Its trades in particular: its world lets an agent trade on a market with nobody named and nothing counted,
-//! and pays for it. The source document's `trade` names a recipient, a resource and an amount, so `action@2`
+//! and pays for it. The source document's `trade` names a recipient, a resource and an amount, so `action@3`
 //! rejects every trade of such a log, and rightly: there is nothing that could be given to anyone. What a trade
 //! changed there is folded as logged, and an import's notes count them.
 //!

@@ -11,9 +11,12 @@ use super::answers::answer;
 use super::files::{Row, Summary, find, log, name, summary};
 use super::order;
 use super::settings::{Entry, Settings, There};
-use crate::experiments::reenact::{Answers, Comparison, ReenactError, Reenactment, runtime};
+use crate::experiments::reenact::{
+    Answers, Comparison, ReenactError, Reenactment, Row as Cells, Rows, runtime,
+};
 use crate::experiments::study::{Study, StudySettings};
 use crate::id::CallPath;
+use crate::inert::inert;
 use crate::run::OutputFile;
 
 /// What stands in the place of the prompts.
@@ -51,12 +54,13 @@ pub fn reenact(path: &Path) -> Result<Reenactment, ReenactError> {
         }
         entries.push(entry);
     }
+    let refused = refused(&rows);
     let agents: BTreeSet<&str> = rows.iter().map(|(_, row)| row.agent_id.as_str()).collect();
     let source = name(&path);
     let settings = Settings {
         source: source.clone(),
         agents: u32::try_from(agents.len()).unwrap_or(u32::MAX),
-        parser: "action@2".to_owned(),
+        parser: "action@3".to_owned(),
         template: SITUATION.to_owned(),
         entries,
     };
@@ -69,7 +73,7 @@ pub fn reenact(path: &Path) -> Result<Reenactment, ReenactError> {
         study: Study { experiment: NAME.to_owned(), seed: 0, settings },
         notes: notes(&source, &rows, &agents, &misplaced, summary.is_some()),
         model: Arc::new(Answers { source, by_call }),
-        compare: Box::new(move |files| compare(files, summary.as_deref())),
+        compare: Box::new(move |files| compare(files, &refused, summary.as_deref())),
     })
 }
 
@@ -110,6 +114,12 @@ fn notes(
     ]
     .map(str::to_owned)
     .to_vec();
+    let by_its_rules = refused(rows).iter().filter(|refused| refused.is_known_there).count();
+    if by_its_rules > 0 {
+        notes.push(format!(
+            "why {by_its_rules} turns were refused there whose action that world knows: its own rules, which are not ours"
+        ));
+    }
     let trades = rows.iter().filter(|(_, row)| row.success && row.action_type == "trade");
     // Many a target is "None" or "market".
     let names_agent = |row: &Row| row.target.as_str().is_some_and(|name| agents.contains(name));
@@ -118,7 +128,7 @@ fn notes(
     if all > 0 {
         notes.push(format!(
             "what was given in {all} trades that were done there, {} of them open offers, whose target is no agent of the log: \
-             ours gives an amount to an agent, so action@2 rejects them; what they changed is taken from the log",
+             ours gives an amount to an agent, so action@3 rejects them; what they changed is taken from the log",
             all - named
         ));
     }
@@ -137,23 +147,72 @@ fn notes(
     notes
 }
 
+/// A turn that was refused there, as it is told.
+struct Refused {
+    line: u64,
+    entry: Entry,
+    /// That world does such an action elsewhere in the log: it understood this one, and its own rules refused it.
+    is_known_there: bool,
+}
+
+/// The turns that were refused there.
+fn refused(rows: &[(u64, Row)]) -> Vec<Refused> {
+    let done: BTreeSet<String> = rows
+        .iter()
+        .filter(|(_, row)| row.success)
+        .map(|(_, row)| row.action_type.to_string())
+        .collect();
+    let refused = rows.iter().filter(|(_, row)| !row.success && !row.is_death());
+    let told = refused.map(|(line, row)| Refused {
+        line: *line,
+        entry: entry(row),
+        is_known_there: done.contains(&row.action_type.to_string()),
+    });
+    told.collect()
+}
+
+/// Differences that are told one by one; the others are counted.
+const TOLD: usize = 100;
+
 /// Compares who was alive and what was traded in each epoch; and every turn that was refused there must
-/// be rejected here, and have changed nothing.
-fn compare(files: &[OutputFile], summary: Option<&[Summary]>) -> Comparison {
-    let file = files.iter().find(|file| file.name == "summary.json");
-    let bytes = file.and_then(|file| file.content.bytes().ok());
-    let ours = bytes.and_then(|bytes| serde_json::from_slice::<Value>(&bytes).ok());
-    let ours = ours.unwrap_or_default();
+/// be rejected here, if it was not that world's own rules that refused it, and have changed nothing.
+fn compare(files: &[OutputFile], refused: &[Refused], summary: Option<&[Summary]>) -> Comparison {
+    let bytes = |name: &str| {
+        let file = files.iter().find(|file| file.name == name);
+        file.and_then(|file| file.content.bytes().ok()).unwrap_or_default()
+    };
+    let ours = serde_json::from_slice::<Value>(&bytes("summary.json")).unwrap_or_default();
+    let table = String::from_utf8_lossy(&bytes("invalid_actions.csv")).into_owned();
+    let rejected = rejected(&table);
     let mut comparison = Comparison::default();
-    let count = |key: &str| ours[key].as_u64().unwrap_or_default();
-    comparison.compared += 2 * count("refused_there");
-    for (key, what) in [
-        ("accepted_here_alone", "turns were refused there and are accepted here"),
-        ("changed_though_refused", "turns were refused there and changed what the agent had"),
-    ] {
-        if count(key) > 0 {
-            comparison.differences.push(format!("{} {what}", count(key)));
+    for Refused { line, entry, is_known_there } in refused {
+        let Entry { run, epoch, agent_id, action_type, before, after, .. } = entry;
+        let who = inert(&format!("line {line}, {agent_id} in epoch {epoch} of run {run}"), 120);
+        let what = inert(action_type, 60);
+        comparison.compared += 2;
+        let is_here = rejected.contains(&(run.to_string(), epoch.to_string(), agent_id.clone()));
+        if !is_here && !is_known_there {
+            comparison
+                .differences
+                .push(format!("{who}: {what:?} was refused there and is accepted here"));
         }
+        for (what, had, has) in [
+            ("energy", before.energy, after.energy),
+            ("influence", before.influence, after.influence),
+        ] {
+            if had != has {
+                comparison.differences.push(format!(
+                    "{who}: the turn was refused there, and {what} went from {had} to {has}"
+                ));
+            }
+        }
+    }
+    let more = comparison.differences.len().saturating_sub(TOLD);
+    if more > 0 {
+        comparison.differences.truncate(TOLD);
+        comparison
+            .differences
+            .push(format!("{more} more differences of turns that were refused there"));
     }
     let epochs = ours["epochs"].as_array().map(Vec::as_slice).unwrap_or_default();
     for theirs in summary.unwrap_or_default() {
@@ -170,4 +229,15 @@ fn compare(files: &[OutputFile], summary: Option<&[Summary]>) -> Comparison {
         }
     }
     comparison
+}
+
+/// Who was rejected here, by run, epoch and agent.
+fn rejected(table: &str) -> BTreeSet<(String, String, String)> {
+    let Ok(rows) = Rows::parse(table, "our invalid_actions.csv", &[]) else {
+        return BTreeSet::new();
+    };
+    let who = |row: Cells<'_>| {
+        (row.text("run").to_owned(), row.text("epoch").to_owned(), row.text("agent_id").to_owned())
+    };
+    rows.iter().map(who).collect()
 }

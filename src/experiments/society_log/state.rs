@@ -82,6 +82,7 @@ impl Observed {
                 reason,
                 before,
                 after,
+                action: _,
             } => {
                 self.turn(done_there, before, after);
                 match done_there {

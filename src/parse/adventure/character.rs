@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 
 use super::{Params, answered};
 use crate::parse::chain::{Found, LastResort, Strategy};
-use crate::parse::json_repair;
+use crate::parse::json_repair::Edition;
 use crate::parse::keys::lookup;
 
 /// What a missing attribute is.
@@ -54,20 +54,28 @@ pub(super) const STRATEGIES: &[Strategy<Params, Character>] = &[
     Strategy { method: "repaired_json_object", find: repaired_json_object },
 ];
 
+pub(super) const STRATEGIES_2: &[Strategy<Params, Character>] = &[
+    Strategy { method: "json_object", find: |text, _| character(text, false, Edition::Second) },
+    Strategy {
+        method: "repaired_json_object",
+        find: |text, _| character(text, true, Edition::Second),
+    },
+];
+
 pub(super) const LAST: LastResort<Params, Character> = ("default", default);
 
 fn json_object(text: &str, _: &Params) -> Option<Found<Character>> {
-    character(text, false)
+    character(text, false, Edition::First)
 }
 
 fn repaired_json_object(text: &str, _: &Params) -> Option<Found<Character>> {
-    character(text, true)
+    character(text, true, Edition::First)
 }
 
 /// The first object with a name or an attribute.
-fn character(text: &str, malformed: bool) -> Option<Found<Character>> {
+fn character(text: &str, malformed: bool, edition: Edition) -> Option<Found<Character>> {
     let (reasoning, answer) = answered(text);
-    let embedded = json_repair::values(answer).into_iter().find(|e| sheet(&e.value).is_some())?;
+    let embedded = edition.values(answer).into_iter().find(|e| sheet(&e.value).is_some())?;
     if embedded.repairs.is_empty() == malformed {
         return None;
     }

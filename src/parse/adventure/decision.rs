@@ -2,17 +2,18 @@
 //!
 //! A decision needs a question and at least two options that have a text and an impact; options
 //! without are left out, and a warning says so. Otherwise it is rejected, with the reason. The importance
-//! is `moderate` if it is missing or none of the four.
+//! is `moderate` if it is missing or none of the four; since version 2 the latter is a warning.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
 
 use serde_json::Value;
 
+use super::Rules;
 use super::model::{Decision, DecisionOption, Importance, Narrative};
 use super::scan::heads;
 use super::suggested::filled;
-use crate::parse::json_repair;
+use crate::inert::inert;
 use crate::parse::keys::lookup;
 use crate::parse::vote::comparable;
 
@@ -43,7 +44,12 @@ fn behind_word<'t>(text: &'t str, word: &str) -> Option<&'t str> {
 
 /// Takes every `playerDecision: {..}` out of a text: the first that is one counts. What remains of
 /// the text is returned.
-pub(super) fn take(text: &str, narrative: &mut Narrative, warnings: &mut Vec<String>) -> String {
+pub(super) fn take(
+    text: &str,
+    narrative: &mut Narrative,
+    warnings: &mut Vec<String>,
+    rules: Rules,
+) -> String {
     let mut rest = String::with_capacity(text.len());
     let mut at = 0;
     // A decision that is not closed ends before the next line that a marker heads.
@@ -62,10 +68,10 @@ pub(super) fn take(text: &str, narrative: &mut Narrative, warnings: &mut Vec<Str
         let inner = text.get(open..next.copied().unwrap_or(text.len())).unwrap_or_default();
         if let Some(after) = inner.strip_prefix(NOTHING) {
             at = open + NOTHING.len() + usize::from(after.starts_with(','));
-        } else if let Some(embedded) = json_repair::first(inner) {
+        } else if let Some(embedded) = rules.json().first(inner) {
             at = open + embedded.end;
             warnings.extend(embedded.repairs.iter().map(|r| format!("JSON: {}", r.as_str())));
-            accept(&embedded.value, narrative, warnings);
+            accept(&embedded.value, narrative, warnings, rules);
         }
         if is_fenced {
             at = behind(text, at, "```");
@@ -78,7 +84,12 @@ pub(super) fn take(text: &str, narrative: &mut Narrative, warnings: &mut Vec<Str
         rest.truncate(rest.trim_end().len());
         rest.push('\n');
     }
-    rest.push_str(text.get(at..).unwrap_or_default());
+    let tail = text.get(at..).unwrap_or_default();
+    if rules.is_exact() && at > 0 && tail.trim().is_empty() {
+        rest.truncate(rest.trim_end().len());
+        return rest;
+    }
+    rest.push_str(tail);
     rest
 }
 
@@ -143,11 +154,16 @@ fn close_fence(text: &str, at: usize, rest: &mut String) -> usize {
 }
 
 /// Takes a decision, or notes why it is none. The first that is one stays.
-pub(super) fn accept(value: &Value, narrative: &mut Narrative, warnings: &mut Vec<String>) {
+pub(super) fn accept(
+    value: &Value,
+    narrative: &mut Narrative,
+    warnings: &mut Vec<String>,
+    rules: Rules,
+) {
     if narrative.player_decision.is_some() {
         return;
     }
-    match read(value, warnings) {
+    match read(value, warnings, rules) {
         Ok(decision) => {
             narrative.player_decision = Some(decision);
             narrative.rejected_decision = None;
@@ -156,7 +172,7 @@ pub(super) fn accept(value: &Value, narrative: &mut Narrative, warnings: &mut Ve
     }
 }
 
-fn read(value: &Value, warnings: &mut Vec<String>) -> Result<Decision, String> {
+fn read(value: &Value, warnings: &mut Vec<String>, rules: Rules) -> Result<Decision, String> {
     // A decision wrapped once more: `"playerDecision": {"playerDecision": {..}}`.
     let inner = value.as_object().and_then(|object| lookup(object, &KEY.concat()));
     let value = inner.map_or(value, |(inner, _)| inner);
@@ -197,12 +213,20 @@ fn read(value: &Value, warnings: &mut Vec<String>) -> Result<Decision, String> {
             given.len()
         ));
     }
-    let importance = value.get("importance").and_then(Value::as_str);
+    let written = value.get("importance").filter(|written| !written.is_null());
+    let importance = written.and_then(Value::as_str);
     let importance = match importance.map(|written| written.trim().to_lowercase()).as_deref() {
         Some("critical") => Importance::Critical,
         Some("significant") => Importance::Significant,
         Some("minor") => Importance::Minor,
-        _ => Importance::Moderate,
+        Some("moderate") => Importance::Moderate,
+        _ => {
+            if let Some(written) = written.filter(|_| rules.is_exact()) {
+                let written = inert(&written.to_string(), 40);
+                warnings.push(format!("{written} is no importance: moderate"));
+            }
+            Importance::Moderate
+        }
     };
     let context = text(value, "context");
     Ok(Decision {

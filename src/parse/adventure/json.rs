@@ -3,24 +3,29 @@
 
 use serde_json::{Map, Value};
 
+use super::Rules;
 use super::decision::{self, accept};
 use super::items::{And, split};
 use super::markers;
 use super::model::Narrative;
 use super::names::{Thing, names, one};
 use super::suggested::{actions_from_value, filled};
-use crate::parse::json_repair::{self, Embedded};
+use crate::parse::json_repair::Embedded;
 use crate::parse::keys::lookup;
 
 /// Keys of which an answer in JSON has at least one.
 const KEYS: [&str; 4] = ["narrative", "playerDecision", "suggestedActions", "location"];
 
 /// The object that is all of a text, or the only thing in an array that is.
-pub(super) fn whole(text: &str, warnings: &mut Vec<String>) -> Option<Map<String, Value>> {
+pub(super) fn whole(
+    text: &str,
+    warnings: &mut Vec<String>,
+    rules: Rules,
+) -> Option<Map<String, Value>> {
     if !text.starts_with(['{', '[']) {
         return None;
     }
-    let embedded = json_repair::first(text)?;
+    let embedded = rules.json().first(text)?;
     let behind = text.get(embedded.end..).unwrap_or_default();
     if !behind.trim_matches(['`', '\n', ' ', '}']).is_empty() {
         return None;
@@ -33,10 +38,11 @@ pub(super) fn whole(text: &str, warnings: &mut Vec<String>) -> Option<Map<String
 pub(super) fn inside(
     text: &str,
     warnings: &mut Vec<String>,
+    rules: Rules,
 ) -> Option<(Map<String, Value>, String)> {
     let open = if text.starts_with('{') { 0 } else { text.find("\n{")? + 1 };
     let (before, rest) = text.split_at_checked(open)?;
-    let embedded = json_repair::first(rest)?;
+    let embedded = rules.json().first(rest)?;
     let behind = rest.get(embedded.end..)?.trim();
     let mut said = Vec::new();
     let object = answer(embedded, &mut said)?;
@@ -74,11 +80,18 @@ pub(super) fn tells(object: &Map<String, Value>) -> bool {
 }
 
 /// The answer in an object. Its narrative may still hold markers.
-pub(super) fn read(object: &Map<String, Value>, warnings: &mut Vec<String>) -> Narrative {
+pub(super) fn read(
+    object: &Map<String, Value>,
+    warnings: &mut Vec<String>,
+    rules: Rules,
+) -> Narrative {
     let get = |key: &str| get(object, key);
     let text = |key: &str| filled(get(key)?.as_str()?);
+    // As it is written; a text of nothing but white space tells nothing.
+    let exact = || get("narrative")?.as_str().filter(|t| !t.trim().is_empty()).map(str::to_owned);
+    let story = if rules.is_exact() { exact() } else { text("narrative") };
     let mut narrative = Narrative {
-        narrative: text("narrative").unwrap_or_default(),
+        narrative: story.unwrap_or_default(),
         location: get("location").and_then(|value| one(value, Thing::Place)),
         acquired_items: listed(get("acquiredItems")),
         removed_items: listed(get("removedItems")),
@@ -89,7 +102,7 @@ pub(super) fn read(object: &Map<String, Value>, warnings: &mut Vec<String>) -> N
         narrative.suggested_actions = actions_from_value(actions, warnings);
     }
     if let Some(decision) = get("playerDecision").filter(|d| !d.is_null()) {
-        accept(decision, &mut narrative, warnings);
+        accept(decision, &mut narrative, warnings, rules);
     }
     narrative
 }

@@ -34,6 +34,7 @@
 //! preposition (`You ride to LOCATION: Boot Hill.`, also in brackets) or a verb (`You face COMBAT: Sal!`), and in front of its verb
 //! (`LOCATION: Boot Hill looms ahead.`).
 
+use super::Rules;
 use super::bounds::closed;
 use super::model::Narrative;
 use super::scan::{Mark, Marker, scan};
@@ -44,8 +45,13 @@ use super::values::{Reader, Region};
 const PASSES: usize = 4;
 
 /// Takes the markers out of a text into the narrative, whose story is what remains.
-pub(super) fn take(text: &str, narrative: &mut Narrative, warnings: &mut Vec<String>) {
-    pass(text, scan(text), narrative, warnings);
+pub(super) fn take(
+    text: &str,
+    narrative: &mut Narrative,
+    warnings: &mut Vec<String>,
+    rules: Rules,
+) {
+    pass(text, scan(text), narrative, warnings, rules);
     // What stood on both sides of a marker can read as another, if one of the quotes around that
     // stood around the marker, too.
     for _ in 1..PASSES {
@@ -54,14 +60,20 @@ pub(super) fn take(text: &str, narrative: &mut Narrative, warnings: &mut Vec<Str
             break;
         }
         let story = std::mem::take(&mut narrative.narrative);
-        pass(&story, marks, narrative, warnings);
+        pass(&story, marks, narrative, warnings, rules);
     }
 }
 
 /// Takes these markers out of a text.
-fn pass(text: &str, marks: Vec<Mark>, narrative: &mut Narrative, warnings: &mut Vec<String>) {
-    let mut story = Story::default();
-    let mut reader = Reader { text, narrative, warnings };
+fn pass(
+    text: &str,
+    marks: Vec<Mark>,
+    narrative: &mut Narrative,
+    warnings: &mut Vec<String>,
+    rules: Rules,
+) {
+    let mut story = Story::by(rules);
+    let mut reader = Reader { rules, text, narrative, warnings };
     let mut seen: Vec<Marker> = Vec::new();
     let mut at = 0;
     // No value reaches beyond the next marker; one in JSON, which holds texts of its own, reaches at

@@ -2,17 +2,19 @@
 //!
 //! The formats come from the source document "AI Response Formats": prose with markers
 //! (`LOCATION:`, `SUGGESTED_ACTIONS: [..]`), JSON inside it or around it, and characters as JSON.
-//! The document gives formats and variations, but no procedure that could be wrong: there is one
-//! version of each parser.
+//! The document gives formats and variations, but no procedure.
 //!
 //! - `narrative@1` ([`narrative_parser`]): story, markers, decision, dialogue.
-//! - `character@1` ([`character_parser`]): a name and seven attributes.
+//! - `narrative@2`: the same; the story keeps its white space byte for byte, what a character says stands apart from
+//!   what it does, an importance that is none warns, and every member of broken JSON is kept.
+//! - `character@1`, `character@2` ([`character_parser`]): a name and seven attributes; version 2 keeps every member.
 //! - [`clean_text`]: prose for showing, without markers and dice.
 
 mod bounds;
 mod character;
 mod clean;
 mod decision;
+mod dialogue;
 mod items;
 mod json;
 mod markers;
@@ -30,6 +32,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::chain::{AnyParser, ChainParser};
+use super::json_repair::Edition;
 use super::thinking;
 use crate::prompt::CanonicalError;
 
@@ -49,20 +52,49 @@ pub type NarrativeParser = ChainParser<Params, Narrative>;
 /// A parser of characters.
 pub type CharacterParser = ChainParser<Params, Character>;
 
-/// The parser of narratives.
+/// What tells the versions apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Rules {
+    /// Of version 1.
+    First,
+    /// Of version 2.
+    Second,
+}
+
+impl Rules {
+    /// How malformed JSON is repaired.
+    fn json(self) -> Edition {
+        if self == Rules::First { Edition::First } else { Edition::Second }
+    }
+
+    /// Whether the story keeps its white space, and what else is new in version 2 holds.
+    fn is_exact(self) -> bool {
+        self == Rules::Second
+    }
+}
+
+/// The parser of narratives: version 1, or 2 for any other number.
 ///
 /// # Errors
 /// [`CanonicalError`] never in practice: there are no settings.
-pub fn narrative_parser() -> Result<NarrativeParser, CanonicalError> {
-    ChainParser::new("narrative", 1, Params {}, narrative::STRATEGIES, narrative::LAST, None)
+pub fn narrative_parser(version: u32) -> Result<NarrativeParser, CanonicalError> {
+    let (version, strategies, last) = match version {
+        1 => (1, narrative::STRATEGIES, narrative::LAST),
+        _ => (2, narrative::STRATEGIES_2, narrative::LAST_2),
+    };
+    ChainParser::new("narrative", version, Params {}, strategies, last, None)
 }
 
-/// The parser of characters.
+/// The parser of characters: version 1, or 2 for any other number.
 ///
 /// # Errors
 /// [`CanonicalError`] never in practice.
-pub fn character_parser() -> Result<CharacterParser, CanonicalError> {
-    ChainParser::new("character", 1, Params {}, character::STRATEGIES, character::LAST, None)
+pub fn character_parser(version: u32) -> Result<CharacterParser, CanonicalError> {
+    let (version, strategies) = match version {
+        1 => (1, character::STRATEGIES),
+        _ => (2, character::STRATEGIES_2),
+    };
+    ChainParser::new("character", version, Params {}, strategies, character::LAST, None)
 }
 
 /// What the model thought aloud, apart from what it answered. Where the thinking is not closed, or nothing is
@@ -75,14 +107,24 @@ fn answered(text: &str) -> (Option<&str>, &str) {
     }
 }
 
+/// As [`answered`], with its white space where nothing was thought aloud.
+fn answered_by(text: &str, rules: Rules) -> (Option<&str>, &str) {
+    let is_thought = text.trim_start().starts_with("<think>") || text.contains("</think>");
+    if rules.is_exact() && !is_thought { (None, text) } else { answered(text) }
+}
+
 /// A parser of this game, from recorded settings, which are none.
-pub(super) fn from_params(name: &str, params: &Value) -> Result<Box<dyn AnyParser>, String> {
+pub(super) fn from_params(
+    name: &str,
+    version: u32,
+    params: &Value,
+) -> Result<Box<dyn AnyParser>, String> {
     if !params.is_null() {
         Params::deserialize(params).map_err(|e| e.to_string())?;
     }
     Ok(if name == "character" {
-        Box::new(character_parser().map_err(|e| e.to_string())?)
+        Box::new(character_parser(version).map_err(|e| e.to_string())?)
     } else {
-        Box::new(narrative_parser().map_err(|e| e.to_string())?)
+        Box::new(narrative_parser(version).map_err(|e| e.to_string())?)
     })
 }

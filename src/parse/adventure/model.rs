@@ -101,4 +101,7 @@ pub struct Dialogue {
     pub speaker: String,
     /// What.
     pub text: String,
+    /// What it does meanwhile; since version 2, which keeps it out of what is said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub action: Option<String>,
 }

@@ -1,5 +1,6 @@
 //! The story, put together again from what stands between the markers.
 
+use super::Rules;
 use super::words::{self, CONJUNCTIONS, PREPOSITIONS};
 
 /// What the story holds on the line before a marker.
@@ -26,9 +27,18 @@ pub(super) struct Story {
     goes_on: bool,
     /// What the last line holds.
     before: Before,
+    /// White space is kept as it is, but where a marker was taken out.
+    exact: bool,
+    /// A marker stood in front of all of it.
+    behind_marker: bool,
 }
 
 impl Story {
+    /// A story by the rules of a version.
+    pub(super) fn by(rules: Rules) -> Self {
+        Story { exact: rules.is_exact(), ..Story::default() }
+    }
+
     /// Adds a piece of the answer; what the story's last line holds then.
     pub(super) fn push(&mut self, piece: &str) -> Before {
         let mut piece = piece;
@@ -42,10 +52,22 @@ impl Story {
             // The marker had the line to itself: the line goes.
             let rest = piece.trim_start_matches([' ', '\t']);
             piece = rest.strip_prefix("\r\n").or(rest.strip_prefix('\n')).unwrap_or(piece);
+            let above = self.text.trim_end_matches([' ', '\t', '\r']);
+            if self.exact && (above.is_empty() || self.ends_with_empty_line()) {
+                // One of the empty lines around it goes, too.
+                let below = piece.strip_prefix("\r\n").or(piece.strip_prefix('\n'));
+                piece = below.unwrap_or(piece);
+            }
         }
         if self.gap && !piece.trim().is_empty() {
             self.gap = false;
-            self.join(piece.trim_start_matches([' ', '\t']));
+            let is_line = self.text.is_empty() || self.text.ends_with('\n');
+            let is_new = !piece.trim_start().starts_with(char::is_lowercase);
+            if self.exact && is_line && is_new {
+                self.text.push_str(piece);
+            } else {
+                self.join(piece.trim_start_matches([' ', '\t']));
+            }
         } else {
             self.text.push_str(if self.gap { piece.trim_matches([' ', '\t']) } else { piece });
         }
@@ -60,6 +82,7 @@ impl Story {
 
     /// A marker was taken out here; `goes_on` if its value stood in a sentence that goes on.
     pub(super) fn taken(&mut self, goes_on: bool) {
+        self.behind_marker |= self.text.is_empty();
         self.gap = true;
         self.goes_on = goes_on;
     }
@@ -111,6 +134,9 @@ impl Story {
     /// The story: lines without space at their ends, no more than one empty line in a row, no fence
     /// around nothing and no rule above nothing.
     pub(super) fn finish(self, took_any: bool) -> String {
+        if self.exact {
+            return if took_any { self.finish_exactly() } else { self.text };
+        }
         let mut story = String::with_capacity(self.text.len());
         let mut empty = 0_usize;
         let mut fence = None;
@@ -142,6 +168,42 @@ impl Story {
         while took_any && story.lines().next_back().is_some_and(is_rule) {
             let end = story.rfind('\n').unwrap_or_default();
             story.truncate(story.get(..end).map_or(0, |t| t.trim_end().len()));
+        }
+        story
+    }
+
+    /// Whether the last line but one break is empty.
+    fn ends_with_empty_line(&self) -> bool {
+        let last = self.text.strip_suffix('\n').map(|t| t.strip_suffix('\r').unwrap_or(t));
+        last.is_some_and(|text| text.is_empty() || text.ends_with('\n'))
+    }
+
+    /// The story as it stands, without the fences and rules around nothing that markers have left, and without
+    /// the line breaks that parted it from markers above or below all of it.
+    fn finish_exactly(self) -> String {
+        let mut story = String::with_capacity(self.text.len());
+        let mut fence = None;
+        for line in self.text.split_inclusive('\n') {
+            let bare = line.trim();
+            if let Some(open) = fence.take().filter(|_| bare == "```") {
+                story.truncate(open);
+                continue;
+            }
+            if bare.starts_with("```") {
+                fence = Some(story.len());
+            }
+            story.push_str(line);
+        }
+        while let Some(last) = story.trim_end().lines().next_back().filter(|last| is_rule(last)) {
+            let end = story.trim_end().len() - last.len();
+            story.truncate(end);
+        }
+        let start = story.len() - story.trim_start_matches(['\n', '\r']).len();
+        if self.behind_marker && start > 0 {
+            story.drain(..start);
+        }
+        if self.gap {
+            story.truncate(story.trim_end().len());
         }
         story
     }

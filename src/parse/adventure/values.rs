@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use super::Rules;
 use super::bounds::{behind_fence, broken_off, json_start, line_length, opening};
 use super::items::{self, And};
 use super::model::Narrative;
@@ -13,7 +14,6 @@ use super::suggested::{
     starts_with_entry,
 };
 use super::words;
-use crate::parse::json_repair;
 
 /// Where a value may reach, and what the story holds before it.
 pub(super) struct Region {
@@ -38,6 +38,7 @@ impl From<usize> for Taken {
 
 /// Reads values into a narrative.
 pub(super) struct Reader<'a> {
+    pub(super) rules: Rules,
     pub(super) text: &'a str,
     pub(super) narrative: &'a mut Narrative,
     pub(super) warnings: &'a mut Vec<String>,
@@ -283,7 +284,7 @@ impl<'a> Reader<'a> {
         let known = self.text.get(open..region.limit).unwrap_or_default();
         let end = broken_off(known).map_or(region.json, |length| open + length);
         let text = self.text.get(open..end).unwrap_or_default();
-        let Some(embedded) = json_repair::first(text) else {
+        let Some(embedded) = self.rules.json().first(text) else {
             return (Value::Null, open);
         };
         self.warnings.extend(embedded.repairs.iter().map(|r| format!("JSON: {}", r.as_str())));

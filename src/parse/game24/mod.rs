@@ -7,18 +7,22 @@
 //!
 //! - `game24@1` (`v1`): the document's rule, to the letter.
 //! - `game24@2` (`v2`): finds the final answer in what models really write.
+//! - `game24@3` (`v3`): labels in any words and dress, and the last complete claim.
 //! - [`Expression`]: reads and evaluates arithmetic, exactly.
 //! - [`validate()`], [`Verdict`]: the validator.
 //! - [`normalise()`]: LaTeX, Unicode and Markdown to plain arithmetic.
 
+mod claims;
 mod expression;
 mod label;
 mod lines;
 mod normalise;
+mod refusal;
 mod run;
 mod tags;
 mod v1;
 mod v2;
+mod v3;
 mod validate;
 
 use serde::{Deserialize, Serialize};
@@ -44,18 +48,21 @@ pub struct Params {
 /// A Game of 24 parser; its value is the candidate expression, empty if none was found.
 pub type Game24Parser = ChainParser<Params, String>;
 
-/// The parser of a version: 1, or 2 for any other number ([`super::registry`] refuses those).
+/// The parser of a version: 1, 2, or 3 for any other number ([`super::registry`] refuses those).
 ///
 /// # Errors
 /// [`CanonicalError`] never in practice: the settings are a list of numbers.
 pub fn parser(version: u32, params: Params) -> Result<Game24Parser, CanonicalError> {
-    let (version, strategies) =
-        if version == 1 { (1, v1::STRATEGIES) } else { (2, v2::STRATEGIES) };
     // A closure, because the chain hands over its value as it is: `&String`.
     let judge: fn(&String, &Params) -> &'static str =
         |candidate, params| validate(candidate, &params.numbers).as_str();
     let judge = (!params.numbers.is_empty()).then_some(judge);
     let empty = |_: &str, _: &Params| Found::plain(String::new());
+    let strategies = match version {
+        1 => v1::STRATEGIES,
+        2 => v2::STRATEGIES,
+        _ => return ChainParser::whole("game24", 3, params, (v3::METHODS, v3::decide), judge),
+    };
     ChainParser::new("game24", version, params, strategies, ("empty", empty), judge)
 }
 

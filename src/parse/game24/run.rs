@@ -74,6 +74,11 @@ pub(super) fn attempt_in(passage: &str) -> Option<String> {
     calculates.then(|| without_target(&text).to_owned())
 }
 
+/// Whether a text is an expression over the puzzle's numbers; any numbers will do while those are unknown.
+pub(super) fn is_over_the_numbers(text: &str, params: &Params) -> bool {
+    Expression::parse(text).is_some_and(|expression| is_plausible(&expression, params))
+}
+
 /// Over the puzzle's numbers; any numbers will do while those are unknown.
 fn is_plausible(expression: &Expression, params: &Params) -> bool {
     params.numbers.is_empty() || uses_exactly(expression, &params.numbers)

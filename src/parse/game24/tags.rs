@@ -9,6 +9,14 @@ pub(super) struct Block<'t> {
     pub(super) is_repeated: bool,
 }
 
+/// A complete block and where its content begins.
+pub(super) struct Placed<'t> {
+    pub(super) content: &'t str,
+    pub(super) start: usize,
+    /// See [`Block::is_repeated`].
+    pub(super) is_repeated: bool,
+}
+
 const OPEN: &str = "<answer>";
 const CLOSE: &str = "</answer>";
 
@@ -17,6 +25,18 @@ pub(super) fn last_block(text: &str) -> Option<Block<'_>> {
     let mut blocks = blocks(text);
     let content = blocks.next()?;
     Some(Block { content, is_repeated: blocks.next().is_some() })
+}
+
+/// The last complete block that is not blank, and where it stands.
+pub(super) fn last_block_at(text: &str) -> Option<Placed<'_>> {
+    memchr(b'<', text.as_bytes())?;
+    let Block { content, is_repeated } = last_block(text)?;
+    Some(Placed { content, start: within(text, content), is_repeated })
+}
+
+/// Where a part of a text begins in it.
+pub(super) fn within(text: &str, part: &str) -> usize {
+    (part.as_ptr() as usize).saturating_sub(text.as_ptr() as usize)
 }
 
 /// The complete blocks that are not blank, last first. Each goes from an opening tag to the first
@@ -70,6 +90,12 @@ pub(super) fn boxed(text: &str) -> Option<&str> {
         depth == 0
     });
     Some(end.map_or(content, |end| &content[..end]))
+}
+
+/// The last box, and where its content begins.
+pub(super) fn last_boxed_at(text: &str) -> Option<(usize, &str)> {
+    let content = boxed(text)?;
+    Some((within(text, content), content))
 }
 
 fn starts_with(text: &str, tag: &str) -> bool {

@@ -135,15 +135,15 @@ fn bottom_scan(text: &str, params: &Params) -> Option<Found<String>> {
 }
 
 /// A text taken apart: what the model thought, and what it answered.
-struct Answer<'t> {
+pub(super) struct Answer<'t> {
     reasoning: Option<&'t str>,
-    body: &'t str,
+    pub(super) body: &'t str,
 }
 
 impl<'t> Answer<'t> {
     /// Splits at the last `</think>`; the opening tag is often part of the prompt's template.
     /// Nothing after it means there was no answer apart from the reasoning: all of it is searched.
-    fn of(text: &'t str) -> Answer<'t> {
+    pub(super) fn of(text: &'t str) -> Answer<'t> {
         let whole = Answer { reasoning: None, body: text };
         if memchr(b'<', text.as_bytes()).is_none() {
             return whole;
@@ -159,7 +159,7 @@ impl<'t> Answer<'t> {
         Answer { reasoning: Some(reasoning), body }
     }
 
-    fn found(&self, candidate: String) -> Found<String> {
+    pub(super) fn found(&self, candidate: String) -> Found<String> {
         let reasoning = self.reasoning.map(str::to_owned);
         Found { value: candidate, reasoning, warnings: Vec::new() }
     }

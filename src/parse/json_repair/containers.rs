@@ -3,6 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::cursor::{Cursor, is_quote};
+use super::literal::{is_literal, word};
 use super::members::Members;
 use super::string::Place;
 use super::{MAX_DEPTH, Repair};
@@ -58,8 +59,31 @@ impl Cursor<'_> {
             return;
         }
         self.objects += 1;
+        self.open.push(b'{');
         self.closed = self.read_members(members);
+        self.open.pop();
         self.objects -= 1;
+    }
+
+    /// Whether the object that is being read is an item of an array.
+    fn is_item(&self) -> bool {
+        matches!(self.open.as_slice(), [.., b'[', b'{'])
+    }
+
+    /// Whether the closing bracket at the cursor was meant as one of the other kind: if it closed the
+    /// container that it names, there would be none of that kind to go on with.
+    fn is_mistyped(&self) -> bool {
+        let is_last = match self.peek() {
+            Some(']') => self.arrays == 1 && self.open.first() == Some(&b'['),
+            _ => self.objects == 1,
+        };
+        if !self.edition.keeps_members() || !is_last {
+            return false;
+        }
+        let comma = self.after_space(self.pos + 1);
+        let next = self.after_space(comma + 1);
+        self.char_at(comma) == Some(',')
+            && (self.is_key(next) || self.peek() == Some(']') && self.char_at(next) == Some('{'))
     }
 
     /// Whether the closing brace was there.
@@ -79,6 +103,11 @@ impl Cursor<'_> {
                     self.pos += 1;
                     return true;
                 }
+                ']' if self.is_mistyped() => {
+                    self.note(Repair::StrayBracket);
+                    self.pos += 1;
+                    return true;
+                }
                 ']' if self.arrays > 0 => {
                     self.note(Repair::UnclosedContainer);
                     return true;
@@ -95,10 +124,22 @@ impl Cursor<'_> {
                     self.note(Repair::StrayBracket);
                     self.pos += 1;
                 }
+                // The next item of the array: the brace that closes this one is missing.
+                '{' if self.edition.keeps_members()
+                    && self.is_item()
+                    && !members.map.is_empty() =>
+                {
+                    self.note(Repair::UnclosedContainer);
+                    return true;
+                }
                 '[' | '{' | '(' => {
                     self.note(Repair::MisplacedMember);
                     let value = self.value(Place::Value);
-                    members.absorb(value);
+                    if self.edition.keeps_members() {
+                        members.keep(value);
+                    } else {
+                        members.absorb(value);
+                    }
                 }
                 '`' if self.rest().starts_with("```") => self.fence(),
                 _ => {
@@ -119,6 +160,10 @@ impl Cursor<'_> {
         let key = if quoted { self.string(Place::Key) } else { self.bare_key() };
         if !quoted {
             self.note(Repair::BareText);
+            if self.edition.keeps_members() && !key.is_empty() && self.ends_key(self.pos) {
+                // Its closing quote; the opening one is missing.
+                self.bump();
+            }
         }
         // A line break at the end of a key was typed, not meant.
         let key = key.trim_end_matches(['\n', '\r']).to_owned();
@@ -128,11 +173,16 @@ impl Cursor<'_> {
             if value.is_none() {
                 self.note(Repair::MissingValue);
             }
-            members.map.insert(key, value.unwrap_or_else(|| Value::String(String::new())));
+            members.insert(key, value.unwrap_or_else(|| Value::String(String::new())));
+        } else if self.edition.keeps_members()
+            && let Some((key, value)) = self.without_colon(&key, quoted)
+        {
+            self.note(Repair::MissingColon);
+            members.insert(key, value);
         } else if quoted && self.peek().is_some_and(is_quote) && !self.is_quoted_key(self.pos) {
             self.note(Repair::MissingColon);
             let value = Value::String(self.string(Place::Value));
-            members.map.insert(key, value);
+            members.insert(key, value);
         } else {
             if quoted && !key.is_empty() {
                 members.loose.push(Value::String(key));
@@ -143,6 +193,36 @@ impl Cursor<'_> {
                 self.bump();
             }
         }
+    }
+
+    /// A member whose colon is missing, or stands as an equals sign; the cursor is behind its key.
+    fn without_colon(&mut self, key: &str, quoted: bool) -> Option<(String, Value)> {
+        if key.is_empty() {
+            return None;
+        }
+        match self.peek()? {
+            '=' => {
+                self.bump();
+                self.eat('>');
+            }
+            '{' | '[' => {}
+            c if is_quote(c) && !quoted && !self.is_quoted_key(self.pos) => {}
+            _ if quoted => {
+                // Nothing but a literal: other words behind a key belong to nothing.
+                let word = word(self.rest()).filter(|word| is_literal(word))?;
+                let value = self.literal(word);
+                self.pos += word.len();
+                return Some((key.to_owned(), value));
+            }
+            _ => {
+                // A key without quotes was read up to the comma: `age 3`.
+                let (key, word) = key.rsplit_once(char::is_whitespace)?;
+                let value = is_literal(word).then(|| self.literal(word))?;
+                return Some((key.trim_end().to_owned(), value));
+            }
+        }
+        let value = self.value(Place::Value).unwrap_or_else(|| Value::String(String::new()));
+        Some((key.to_owned(), value))
     }
 
     fn number(&self, text: &str) -> Option<Value> {
@@ -158,7 +238,9 @@ impl Cursor<'_> {
             return Value::Array(items);
         }
         self.arrays += 1;
+        self.open.push(b'[');
         self.closed = self.items(&mut items);
+        self.open.pop();
         self.arrays -= 1;
         Value::Array(items)
     }
@@ -177,6 +259,11 @@ impl Cursor<'_> {
                     if after_comma && !items.is_empty() {
                         self.note(Repair::Comma);
                     }
+                    self.pos += 1;
+                    return true;
+                }
+                '}' if self.is_mistyped() => {
+                    self.note(Repair::StrayBracket);
                     self.pos += 1;
                     return true;
                 }
@@ -225,7 +312,7 @@ impl Cursor<'_> {
                 let pair = self.value(Place::Value);
                 self.objects -= 1;
                 let pair = pair.unwrap_or_else(|| Value::String(String::new()));
-                members.map.insert(key.clone(), pair);
+                members.insert(key.clone(), pair);
                 self.members(&mut members);
                 items.push(members.into_value(self));
                 return;

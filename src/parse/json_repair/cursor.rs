@@ -1,7 +1,7 @@
 //! The place in the text, what is open around it, and the looks ahead.
 
-use super::Repair;
 use super::unclosed::{Noted, Unclosed};
+use super::{Edition, Repair};
 
 /// No key is longer. A look ahead for one ends there, which keeps the whole linear.
 const LONGEST_KEY: usize = 200;
@@ -10,6 +10,10 @@ const LONGEST_KEY: usize = 200;
 pub(super) struct Cursor<'t> {
     pub(super) text: &'t str,
     pub(super) pos: usize,
+    /// By which rules.
+    pub(super) edition: Edition,
+    /// The containers that are open, by their opening brackets, outermost first.
+    pub(super) open: Vec<u8>,
     /// How many arrays and objects are open.
     pub(super) arrays: usize,
     pub(super) objects: usize,
@@ -23,10 +27,17 @@ pub(super) struct Cursor<'t> {
 }
 
 impl<'t> Cursor<'t> {
-    pub(super) fn new(text: &'t str, pos: usize, unclosed: &'t mut Unclosed) -> Cursor<'t> {
+    pub(super) fn new(
+        text: &'t str,
+        pos: usize,
+        unclosed: &'t mut Unclosed,
+        edition: Edition,
+    ) -> Cursor<'t> {
         Cursor {
             text,
             pos,
+            edition,
+            open: Vec::new(),
             arrays: 0,
             objects: 0,
             unclosed,
@@ -155,14 +166,23 @@ impl<'t> Cursor<'t> {
                 let end = rest.find(|c: char| !is_word(c)).unwrap_or(rest.len());
                 let after = at + end;
                 // `http://` is no key.
-                self.next_visible(after) == Some(':')
-                    && !self
-                        .text
-                        .get(self.after_space(after)..)
-                        .is_some_and(|r| r.starts_with("://"))
+                self.next_visible(after) == Some(':') && !self.is_address(after)
+                    // `name": 1`, whose opening quote is missing.
+                    || self.edition.keeps_members() && self.ends_key(after)
             }
             _ => false,
         }
+    }
+
+    /// Whether `://` follows.
+    fn is_address(&self, at: usize) -> bool {
+        self.text.get(self.after_space(at)..).is_some_and(|rest| rest.starts_with("://"))
+    }
+
+    /// Whether a quote stands at `at` that closes a key: a colon is behind it.
+    pub(super) fn ends_key(&self, at: usize) -> bool {
+        let quote = self.char_at(at).filter(|c| is_quote(*c));
+        quote.is_some_and(|c| self.next_visible(at + c.len_utf8()) == Some(':'))
     }
 
     /// The first position from `at` on that is neither white space nor a closing bracket.

@@ -39,12 +39,20 @@ impl Cursor<'_> {
                 '}' if depth > 0 => depth -= 1,
                 '}' => break,
                 ']' if place == Place::Item || self.arrays > 0 => break,
+                ']' if self.edition.keeps_members() && self.is_literal_before(at) => break,
                 '(' => parentheses += 1,
                 ')' if parentheses > 0 => parentheses -= 1,
                 ')' if place != Place::Value => break,
                 ',' if place == Place::Item || place == Place::Group => break,
-                ',' if is_literal(self.text.get(self.pos..at)) => break,
+                ',' if self.is_literal_before(at) => break,
                 ',' if self.structure_follows(after, true) => break,
+                '#' | '/'
+                    if self.edition.keeps_members()
+                        && self.is_comment(at)
+                        && self.is_literal_before(at) =>
+                {
+                    break;
+                }
                 '"' => {
                     let goes_on = place == Place::Value && !self.ends_here(after);
                     if !goes_on || self.is_quoted_key(at) {
@@ -78,12 +86,32 @@ impl Cursor<'_> {
         at
     }
 
+    /// Whether a value or a comment stands at `at`, where the colon behind a key is missing.
+    pub(super) fn value_follows(&self, at: usize) -> bool {
+        match self.char_at(at) {
+            Some('{' | '[' | '=') => true,
+            Some('/' | '#') => self.is_comment(at),
+            _ => self.text.get(at..).and_then(word).is_some_and(is_literal),
+        }
+    }
+
+    /// Whether a comment begins at `at`.
+    fn is_comment(&self, at: usize) -> bool {
+        let rest = self.text.get(at..).unwrap_or_default();
+        rest.starts_with('#') || rest.starts_with("//") || rest.starts_with("/*")
+    }
+
+    /// Whether all that was read before `at` is one literal.
+    fn is_literal_before(&self, at: usize) -> bool {
+        self.text.get(self.pos..at).is_some_and(is_literal)
+    }
+
     fn ends_here(&self, at: usize) -> bool {
         matches!(self.next_visible(at), None | Some(',' | '}' | ']'))
     }
 
     /// What a bare text means.
-    fn literal(&mut self, text: &str) -> Value {
+    pub(super) fn literal(&mut self, text: &str) -> Value {
         let exact: Option<Value> = match text {
             "true" => Some(Value::Bool(true)),
             "false" => Some(Value::Bool(false)),
@@ -122,10 +150,19 @@ impl Cursor<'_> {
     }
 }
 
+/// The word at the start of a text, up to white space or to what follows a value; none if it is too long for
+/// a literal.
+pub(super) fn word(text: &str) -> Option<&str> {
+    let mut characters = text.char_indices().take(64);
+    let ends = |c: char| c.is_whitespace() || matches!(c, ',' | '}' | ']');
+    let end = characters.find(|(_, c)| ends(*c)).map(|(at, _)| at);
+    text.get(..end.or((text.len() < 64).then_some(text.len()))?)
+}
+
 /// Whether the text is complete as it is: behind `true` or a number, a comma ends the value.
-fn is_literal(text: Option<&str>) -> bool {
+pub(super) fn is_literal(text: &str) -> bool {
     // No literal is longer; the text may be, and is asked about at each of its commas.
-    let text = text.filter(|text| text.len() < 64).map(str::trim).unwrap_or_default();
+    let text = if text.len() < 64 { text.trim() } else { "" };
     text.eq_ignore_ascii_case("true")
         || text.eq_ignore_ascii_case("false")
         || text.eq_ignore_ascii_case("null")

@@ -11,9 +11,46 @@ pub(super) struct Members {
     pub(super) map: Map<String, Value>,
     /// Keys without values: the text may have been meant as a set.
     pub(super) loose: Vec<Value>,
+    /// The key that was read last.
+    pub(super) last: Option<String>,
 }
 
 impl Members {
+    /// Takes a member in.
+    pub(super) fn insert(&mut self, key: String, value: Value) {
+        self.last = Some(key.clone());
+        self.map.insert(key, value);
+    }
+
+    /// Takes in what stands behind a member without a key of its own, so that none of its members is lost.
+    /// Behind an object it is the next of a list whose brackets are missing, and so it is behind such a list;
+    /// other members belong to this object.
+    pub(super) fn keep(&mut self, value: Option<Value>) {
+        let last = self.last.as_ref().and_then(|key| self.map.get_mut(key));
+        match (last, value) {
+            (_, None) => {}
+            (Some(Value::Array(last)), Some(Value::Array(mut more))) => last.append(&mut more),
+            (Some(Value::Array(last)), Some(Value::Object(more)))
+                if last.iter().all(Value::is_object) =>
+            {
+                last.push(Value::Object(more));
+            }
+            (Some(last @ Value::Object(_)), Some(Value::Object(more))) => {
+                let first = last.take();
+                *last = Value::Array(vec![first, Value::Object(more)]);
+            }
+            (Some(_), Some(Value::Object(more))) => self.map.extend(more),
+            (Some(_), Some(Value::Array(items))) => {
+                let keys = items.into_iter().filter_map(|item| item.as_str().map(str::to_owned));
+                keys.for_each(|key| {
+                    self.map.entry(key).or_insert_with(|| Value::String(String::new()));
+                });
+            }
+            (Some(_), Some(_)) => {}
+            (None, Some(value)) => self.loose.push(value),
+        }
+    }
+
     /// An array behind the value of a key belongs to that value, if that is an array too.
     pub(super) fn absorb(&mut self, value: Option<Value>) {
         match (self.map.values_mut().next_back(), value) {

@@ -22,12 +22,16 @@
 //! - A closing bracket of the wrong kind closes the innermost container if the kind it names is
 //!   open further out, and is ignored otherwise.
 //! - A repeated key keeps its last value, as JSON parsers do.
+//! - A member is kept whatever is missing around it: its opening quote (`b": 2`), its colon, the brace or the
+//!   comma before it, or the bracket that closes what stands before. A parser that was locked before this rule
+//!   keeps the [`Edition`] it had.
 //!
 //! The rules were checked against the expectations of the best-known repair library
 //! (`mangiucugna/json_repair`), with code of our own: see the tests for the rate of agreement.
 
 mod containers;
 mod cursor;
+mod edition;
 mod literal;
 mod members;
 mod string;
@@ -36,6 +40,7 @@ mod unclosed;
 
 use serde_json::Value;
 
+pub use edition::Edition;
 pub use top::{first, repair, values};
 
 /// Containers deeper than this are left out.

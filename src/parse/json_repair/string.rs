@@ -195,7 +195,9 @@ impl Cursor<'_> {
 
     /// A key ends where a colon follows, or ended where a value begins right behind a colon.
     fn judge_key(&self, at: usize, start: usize, next: char) -> Quote {
-        if matches!(next, ':' | ',' | '}' | ']') {
+        if matches!(next, ':' | ',' | '}' | ']')
+            || self.edition.keeps_members() && self.value_follows(self.after_space(self.pos))
+        {
             return Quote::End;
         }
         let before = self.text.get(start..at).unwrap_or_default().trim_end();

@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::cursor::Cursor;
 use super::string::Place;
 use super::unclosed::Unclosed;
-use super::{Embedded, Repair, Repaired};
+use super::{Edition, Embedded, Repair, Repaired};
 
 /// Repairs a text: the value it was most likely meant to be, and what was wrong.
 ///
@@ -13,12 +13,16 @@ use super::{Embedded, Repair, Repaired};
 /// same keys is its correction; any others make an array.
 #[must_use]
 pub fn repair(text: &str) -> Repaired {
+    repaired(text, Edition::default())
+}
+
+pub(super) fn repaired(text: &str, edition: Edition) -> Repaired {
     if let Ok(value) = serde_json::from_str(text) {
         return Repaired { value: Some(value), repairs: Vec::new() };
     }
-    let found = values(text);
+    let found = all(text, edition);
     if found.is_empty() {
-        return group(text);
+        return group(text, edition);
     }
     let mut repairs: Vec<Repair> = Vec::new();
     if found.len() > 1 {
@@ -45,11 +49,15 @@ pub fn repair(text: &str) -> Repaired {
 /// ```
 #[must_use]
 pub fn values(text: &str) -> Vec<Embedded> {
+    all(text, Edition::default())
+}
+
+pub(super) fn all(text: &str, edition: Edition) -> Vec<Embedded> {
     let mut found = Vec::new();
     let mut unclosed = Unclosed::default();
     let mut at = 0;
     while let Some(start) = text.get(at..).and_then(|rest| rest.find(['{', '['])) {
-        let embedded = read(text, at + start, &mut unclosed);
+        let embedded = read(text, at + start, &mut unclosed, edition);
         // Every container is at least its opening bracket.
         at = embedded.end.max(at + start + 1);
         found.push(embedded);
@@ -60,22 +68,26 @@ pub fn values(text: &str) -> Vec<Embedded> {
 /// The first object or array in a text; nothing behind it is read.
 #[must_use]
 pub fn first(text: &str) -> Option<Embedded> {
-    text.find(['{', '[']).map(|start| read(text, start, &mut Unclosed::default()))
+    first_of(text, Edition::default())
+}
+
+pub(super) fn first_of(text: &str, edition: Edition) -> Option<Embedded> {
+    text.find(['{', '[']).map(|start| read(text, start, &mut Unclosed::default(), edition))
 }
 
 /// Reads the container at `start`: strictly if possible, with repairs if not.
-fn read(text: &str, start: usize, unclosed: &mut Unclosed) -> Embedded {
+fn read(text: &str, start: usize, unclosed: &mut Unclosed, edition: Edition) -> Embedded {
     unclosed.next_container();
     let rest = text.get(start..).unwrap_or_default();
     let mut strict = serde_json::Deserializer::from_str(rest).into_iter::<Value>();
     if let Some(Ok(value)) = strict.next() {
         let end = start + strict.byte_offset();
-        let mut cursor = Cursor::new(text, end, unclosed);
+        let mut cursor = Cursor::new(text, end, unclosed, edition);
         let value = resume(&mut cursor, value);
         let end = cursor.pos;
         return Embedded { value, repairs: cursor.take_repairs(), start, end };
     }
-    let mut cursor = Cursor::new(text, start, unclosed);
+    let mut cursor = Cursor::new(text, start, unclosed, edition);
     let value = cursor.value(Place::Value).unwrap_or(Value::Null);
     let value = resume(&mut cursor, value);
     let mut repairs = cursor.take_repairs();
@@ -158,12 +170,12 @@ fn surrounds(text: &str, embedded: &Embedded) -> bool {
 }
 
 /// A text without braces and brackets may still be `(1, 2)`, in a fence or not.
-fn group(text: &str) -> Repaired {
+fn group(text: &str, edition: Edition) -> Repaired {
     let fenced =
         text.split_once("```").map(|(_, rest)| rest.trim_start_matches(char::is_alphanumeric));
     let at = text.len() - fenced.unwrap_or(text).trim_start().len();
     let mut unclosed = Unclosed::default();
-    let mut cursor = Cursor::new(text, at, &mut unclosed);
+    let mut cursor = Cursor::new(text, at, &mut unclosed, edition);
     let value = if cursor.peek() == Some('(') { cursor.group() } else { None };
     Repaired { value, repairs: cursor.take_repairs() }
 }

@@ -33,7 +33,7 @@ pub(super) const STRATEGIES: &[Strategy<ContributionParams, i64>] = &[
     Strategy { method: "contribute_tag_in_reasoning", find: tag_in_reasoning },
 ];
 
-const TAG: &str = "CONTRIBUTE";
+pub(super) const TAG: &str = "CONTRIBUTE";
 
 fn contribute_tag(text: &str, params: &ContributionParams) -> Option<Found<i64>> {
     let turn = Turn::of(text, TAG);
@@ -116,7 +116,11 @@ fn after_label(text: &str) -> Option<Number<'_>> {
 }
 
 /// The amount as the game takes it, with what was repaired.
-fn coins(number: Number<'_>, turn: &Turn<'_>, params: &ContributionParams) -> Found<i64> {
+pub(super) fn coins(
+    number: Number<'_>,
+    turn: &Turn<'_>,
+    params: &ContributionParams,
+) -> Found<i64> {
     let mut warnings = Vec::new();
     if number.cut {
         warnings.push("a fraction of a coin was cut off".to_owned());

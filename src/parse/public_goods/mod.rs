@@ -8,7 +8,9 @@
 //!   original program's behaviour where the document leaves room.
 //! - `contribution@2`, `chat@2`, `redistribution@2`: what the player decided, and nothing that the
 //!   player only thought about.
-//! - `contribution_json@1`, `actions_json@1` (`json`): the JSON answers of local models.
+//! - `contribution@3`, `redistribution@3`: what a person can read: numbers with invisible characters, in words and
+//!   in plain sentences, and lists in slightly broken JSON.
+//! - `contribution_json@1`, `@2`, `actions_json@1`, `@2` (`json`): the JSON answers of local models.
 //!
 //! Of the 984 real answers at hand, version 2 decides 14 otherwise, in six classes:
 //!
@@ -27,10 +29,13 @@
 //! WITHDRAWS: [`contributed`] turns it into what stays in the pot.
 
 mod chat;
+mod clean;
 mod contribution;
+mod contribution_v3;
 mod json;
 mod number;
 mod redistribution;
+mod sentence;
 mod turn;
 mod v1;
 
@@ -38,10 +43,10 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::chain::{AnyParser, ChainParser, Found, LastResort, Strategy};
+use super::chain::{AnyParser, ChainParser, Decide, Found, LastResort, Strategy};
 use crate::prompt::CanonicalError;
 
-pub use json::{ActionsParser, actions_parser, json_contribution_parser};
+pub use json::{ActionsParser, JsonContributionParser, actions_parser, json_contribution_parser};
 
 /// What amounts the game allows.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -151,7 +156,7 @@ pub type ChatParser = ChainParser<ChatParams, String>;
 /// A redistribution parser; its value is the units for each other player, in the prompt's order.
 pub type RedistributionParser = ChainParser<RedistributionParams, Vec<i64>>;
 
-/// The contribution parser of a version: 1, or 2 for any other number ([`super::registry`] refuses
+/// The contribution parser of a version: 1, 2, or 3 for any other number ([`super::registry`] refuses
 /// those; so for the others below).
 ///
 /// # Errors
@@ -160,6 +165,10 @@ pub fn contribution_parser(
     version: u32,
     params: ContributionParams,
 ) -> Result<ContributionParser, CanonicalError> {
+    if version > 2 {
+        let whole = (contribution_v3::METHODS, contribution_v3::decide as Decide<_, _>);
+        return ChainParser::whole("contribution", 3, params, whole, None);
+    }
     let half: fn(&str, &ContributionParams) -> Found<i64> = match version {
         1 => |_, params| Found::plain(params.endowment() / 2),
         _ => contribution::default,
@@ -168,7 +177,7 @@ pub fn contribution_parser(
     ChainParser::new("contribution", version, params, strategies, ("default", half), None)
 }
 
-/// The chat parser of a version.
+/// The chat parser of a version: 1, or 2 for any other number.
 ///
 /// # Errors
 /// [`CanonicalError`] never in practice.
@@ -181,7 +190,7 @@ pub fn chat_parser(version: u32, params: ChatParams) -> Result<ChatParser, Canon
     ChainParser::new("chat", version, params, strategies, last, None)
 }
 
-/// The redistribution parser of a version.
+/// The redistribution parser of a version: 1, 2, or 3 for any other number.
 ///
 /// # Errors
 /// [`CanonicalError`] never in practice.
@@ -191,9 +200,14 @@ pub fn redistribution_parser(
 ) -> Result<RedistributionParser, CanonicalError> {
     let zeros: fn(&str, &RedistributionParams) -> Found<Vec<i64>> = match version {
         1 => |_, params| Found::plain(vec![0; params.targets]),
+        3 => redistribution::default_3,
         _ => redistribution::default,
     };
-    let (version, strategies) = pick(version, v1::REDISTRIBUTION, redistribution::STRATEGIES);
+    let (version, strategies) = match version {
+        1 => (1, v1::REDISTRIBUTION),
+        2 => (2, redistribution::STRATEGIES),
+        _ => (3, redistribution::STRATEGIES_3),
+    };
     ChainParser::new("redistribution", version, params, strategies, ("default", zeros), None)
 }
 
@@ -213,9 +227,11 @@ pub(super) fn from_params(
 ) -> Result<Box<dyn AnyParser>, String> {
     Ok(match name {
         "contribution" => Box::new(contribution_parser(version, read(params)?).map_err(text)?),
-        "contribution_json" => Box::new(json_contribution_parser(read(params)?).map_err(text)?),
+        "contribution_json" => {
+            Box::new(json_contribution_parser(version, read(params)?).map_err(text)?)
+        }
         "chat" => Box::new(chat_parser(version, read(params)?).map_err(text)?),
-        "actions_json" => Box::new(actions_parser().map_err(text)?),
+        "actions_json" => Box::new(actions_parser(version).map_err(text)?),
         _ => Box::new(redistribution_parser(version, read(params)?).map_err(text)?),
     })
 }

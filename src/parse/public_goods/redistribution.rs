@@ -15,30 +15,71 @@
 //!
 //! Whether a player can pay for the units is the game's business, not the parser's.
 
+use std::borrow::Cow;
+
 use serde_json::Value;
 
 use super::RedistributionParams;
+use super::clean::visible;
 use super::number::numbers;
 use super::turn::Turn;
 use crate::inert::inert;
 use crate::parse::chain::{Found, Strategy};
-use crate::parse::json_repair;
+use crate::parse::json_repair::Edition;
 
-pub(super) const STRATEGIES: &[Strategy<RedistributionParams, Vec<i64>>] = &[
-    Strategy { method: "redistribute_tag", find: redistribute_tag },
-    Strategy { method: "unclosed_redistribute_tag", find: unclosed_tag },
-    Strategy { method: "wrong_length", find: wrong_length },
-    Strategy { method: "unreadable_tag", find: unreadable_tag },
-    Strategy { method: "whole_text_array", find: whole_text_array },
-    Strategy { method: "array_in_text", find: array_in_text },
-    Strategy { method: "redistribute_tag_in_reasoning", find: tag_in_reasoning },
-];
+/// The strategies, which read JSON by an edition of its repair. Those of version 3 see no invisible characters.
+macro_rules! strategies {
+    ($edition:expr, $seen:expr) => {
+        &[
+            Strategy {
+                method: "redistribute_tag",
+                find: |text, params| redistribute_tag(&$seen(text), params, $edition),
+            },
+            Strategy {
+                method: "unclosed_redistribute_tag",
+                find: |text, params| unclosed_tag(&$seen(text), params),
+            },
+            Strategy {
+                method: "wrong_length",
+                find: |text, params| wrong_length(&$seen(text), params, $edition),
+            },
+            Strategy {
+                method: "unreadable_tag",
+                find: |text, params| unreadable_tag(&$seen(text), params, $edition),
+            },
+            Strategy {
+                method: "whole_text_array",
+                find: |text, params| whole_text_array(&$seen(text), params, $edition),
+            },
+            Strategy {
+                method: "array_in_text",
+                find: |text, params| array_in_text(&$seen(text), params, $edition),
+            },
+            Strategy {
+                method: "redistribute_tag_in_reasoning",
+                find: |text, params| tag_in_reasoning(&$seen(text), params, $edition),
+            },
+        ]
+    };
+}
+
+pub(super) const STRATEGIES: &[Strategy<RedistributionParams, Vec<i64>>] =
+    strategies!(Edition::First, Cow::Borrowed);
+
+/// Version 3: as version 2, and a list that is legible in slightly broken JSON (`[2; 0; 1]`, `{2, 0, 1}`, `[2 0 1)`)
+/// or has invisible characters in it is read.
+pub(super) const STRATEGIES_3: &[Strategy<RedistributionParams, Vec<i64>>] =
+    strategies!(Edition::Second, visible);
 
 const TAG: &str = "REDISTRIBUTE";
 
-fn redistribute_tag(text: &str, params: &RedistributionParams) -> Option<Found<Vec<i64>>> {
+fn redistribute_tag(
+    text: &str,
+    params: &RedistributionParams,
+    edition: Edition,
+) -> Option<Found<Vec<i64>>> {
     let turn = Turn::of(text, TAG);
-    let found = last_list(&turn.blocks)?.fitting(&turn, params)?;
+    let found = last_list(&turn.blocks, edition)?.fitting(&turn, params)?;
     Some(several(found, turn.blocks.len()))
 }
 
@@ -62,9 +103,13 @@ fn unclosed_tag(text: &str, params: &RedistributionParams) -> Option<Found<Vec<i
 }
 
 /// A tag whose numbers are too many or too few.
-fn wrong_length(text: &str, params: &RedistributionParams) -> Option<Found<Vec<i64>>> {
+fn wrong_length(
+    text: &str,
+    params: &RedistributionParams,
+    edition: Edition,
+) -> Option<Found<Vec<i64>>> {
     let turn = Turn::of(text, TAG);
-    let list = match last_list(&turn.blocks) {
+    let list = match last_list(&turn.blocks, edition) {
         Some(list) => list,
         None if turn.blocks.is_empty() => List::of_cut(turn.unclosed?)?,
         None => return None,
@@ -74,36 +119,52 @@ fn wrong_length(text: &str, params: &RedistributionParams) -> Option<Found<Vec<i
 }
 
 /// A tag without a list in it: an answer that cannot be read is not replaced by other text.
-fn unreadable_tag(text: &str, params: &RedistributionParams) -> Option<Found<Vec<i64>>> {
+fn unreadable_tag(
+    text: &str,
+    params: &RedistributionParams,
+    edition: Edition,
+) -> Option<Found<Vec<i64>>> {
     let turn = Turn::of(text, TAG);
     if turn.blocks.is_empty() && turn.unclosed.is_none() {
         return None;
     }
     let block = turn.blocks.iter().rev().find(|block| !block.trim().is_empty());
-    let warning = block.and_then(|block| List::misfit(block));
+    let warning = block.and_then(|block| List::misfit(block, edition));
     let warning =
         warning.unwrap_or_else(|| "the redistribute tag holds no list: rejected".to_owned());
     Some(nothing(&turn, params, warning))
 }
 
-fn whole_text_array(text: &str, params: &RedistributionParams) -> Option<Found<Vec<i64>>> {
+fn whole_text_array(
+    text: &str,
+    params: &RedistributionParams,
+    edition: Edition,
+) -> Option<Found<Vec<i64>>> {
     let turn = Turn::of(text, TAG);
     let body = turn.body()?;
     let is_whole = !body.contains('[') || body.starts_with('[') && body.ends_with(']');
-    List::of(body).filter(|_| is_whole)?.fitting(&turn, params)
+    List::of(body, edition).filter(|_| is_whole)?.fitting(&turn, params)
 }
 
-fn array_in_text(text: &str, params: &RedistributionParams) -> Option<Found<Vec<i64>>> {
+fn array_in_text(
+    text: &str,
+    params: &RedistributionParams,
+    edition: Edition,
+) -> Option<Found<Vec<i64>>> {
     let turn = Turn::of(text, TAG);
-    let arrays = turn.pieces().flat_map(json_repair::values);
+    let arrays = turn.pieces().flat_map(|piece| edition.values(piece));
     let lists = arrays.filter_map(|array| List::of_value(&array.value));
     let list = lists.filter(|list| list.units.len() == params.targets).last()?;
     list.fitting(&turn, params)
 }
 
-fn tag_in_reasoning(text: &str, params: &RedistributionParams) -> Option<Found<Vec<i64>>> {
+fn tag_in_reasoning(
+    text: &str,
+    params: &RedistributionParams,
+    edition: Edition,
+) -> Option<Found<Vec<i64>>> {
     let turn = Turn::of(text, TAG);
-    last_list(&turn.blocks_in_reasoning)?.fitting(&turn, params)
+    last_list(&turn.blocks_in_reasoning, edition)?.fitting(&turn, params)
 }
 
 /// The last resort.
@@ -112,8 +173,13 @@ pub(super) fn default(text: &str, params: &RedistributionParams) -> Found<Vec<i6
     nothing(&turn, params, "no redistribution found: no units for anyone".to_owned())
 }
 
-fn last_list(blocks: &[&str]) -> Option<List> {
-    List::of(blocks.iter().rev().find(|block| !block.trim().is_empty())?)
+/// The same of version 3.
+pub(super) fn default_3(text: &str, params: &RedistributionParams) -> Found<Vec<i64>> {
+    default(&visible(text), params)
+}
+
+fn last_list(blocks: &[&str], edition: Edition) -> Option<List> {
+    List::of(blocks.iter().rev().find(|block| !block.trim().is_empty())?, edition)
 }
 
 fn several(mut found: Found<Vec<i64>>, count: usize) -> Found<Vec<i64>> {
@@ -148,16 +214,34 @@ struct List {
 
 impl List {
     /// A JSON array, or numbers with nothing but separators between.
-    fn of(text: &str) -> Option<List> {
+    fn of(text: &str, edition: Edition) -> Option<List> {
         let text = text.trim();
+        let is_legible = edition != Edition::First;
         if text.contains('[') {
-            let repaired = json_repair::repair(text);
-            let mut list = List::of_value(&repaired.value?)?;
-            list.warnings.extend(repaired.repairs.iter().map(|r| format!("JSON: {}", r.as_str())));
-            return Some(list);
+            let repaired = edition.repair(text);
+            let list = repaired.value.as_ref().and_then(List::of_value);
+            if let Some(mut list) = list {
+                let repairs = repaired.repairs.iter();
+                list.warnings.extend(repairs.map(|r| format!("JSON: {}", r.as_str())));
+                return Some(list);
+            }
+            return if is_legible { List::bracketed(text) } else { None };
+        }
+        if is_legible && text.starts_with('{') {
+            return List::bracketed(text);
         }
         let is_plain = |c: char| c.is_ascii_digit() || c.is_whitespace() || ",;-.+()".contains(c);
         (!text.is_empty() && text.chars().all(is_plain)).then(|| List::of_numbers(text))?
+    }
+
+    /// Numbers with nothing but separators between, in brackets of any kind.
+    fn bracketed(text: &str) -> Option<List> {
+        let is_bracket = |c: char| matches!(c, '[' | ']' | '{' | '}' | '(' | ')' | '`');
+        let inner = text.trim_matches(|c: char| is_bracket(c) || c.is_whitespace());
+        let is_plain = |c: char| c.is_ascii_digit() || c.is_whitespace() || ",;-.|".contains(c);
+        let mut list = inner.chars().all(is_plain).then(|| List::of_numbers(inner))??;
+        list.warnings.push("the list was not written as JSON".to_owned());
+        Some(list)
     }
 
     /// The beginning of an array that was cut. Its last number may have been cut too.
@@ -198,8 +282,8 @@ impl List {
     }
 
     /// Which element of an array is no number, if it is one that has such an element.
-    fn misfit(text: &str) -> Option<String> {
-        let value = text.contains('[').then(|| json_repair::repair(text.trim()).value)??;
+    fn misfit(text: &str, edition: Edition) -> Option<String> {
+        let value = text.contains('[').then(|| edition.repair(text.trim()).value)??;
         let (number, item) =
             (1..).zip(value.as_array()?).find(|(_, item)| units(item).is_none())?;
         let item = inert(&item.to_string(), 40);

@@ -1,6 +1,7 @@
 //! The actions.
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 /// What an agent does with its turn. In JSON it has the form the prompt asks for.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -71,10 +72,13 @@ pub enum Action {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reasoning: Option<String>,
     },
-    /// No action: version 2 could not use the answer.
+    /// No action: the answer cannot be used. Since version 2.
     Rejected {
         /// Why.
         reason: String,
+        /// The action as it was stated, where an object names one. Since version 3.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        stated: Option<Value>,
     },
 }
 

@@ -5,9 +5,12 @@
 //!
 //! - `action@1` (`v1`): the document's program, its models' coercions included.
 //! - `action@2` (`v2`): the action the agent stated, or a rejection with its reason.
+//! - `action@3` (`v2`): the same, with broken JSON read whole, copied examples passed over, and rejections that
+//!   carry the action.
 //! - [`Action`]: the nine actions.
 
 mod action;
+mod examples;
 mod fields;
 mod forgiving;
 mod pydantic;
@@ -45,16 +48,17 @@ impl Default for Params {
 /// An action parser.
 pub type ActionParser = ChainParser<Params, Action>;
 
-/// The parser of a version: 1, or 2 for any other number ([`super::registry`] refuses those).
+/// The parser of a version: 1, 2, or 3 for any other number ([`super::registry`] refuses those).
 ///
 /// # Errors
 /// [`CanonicalError`] never in practice: the settings are a number.
 pub fn parser(version: u32, params: Params) -> Result<ActionParser, CanonicalError> {
-    if version == 1 {
-        ChainParser::new("action", 1, params, v1::STRATEGIES, v1::LAST, None)
-    } else {
-        ChainParser::new("action", 2, params, v2::STRATEGIES, v2::LAST, None)
-    }
+    let (version, strategies, last) = match version {
+        1 => (1, v1::STRATEGIES, v1::LAST),
+        2 => (2, v2::STRATEGIES, v2::LAST),
+        _ => (3, v2::STRATEGIES_3, v2::LAST_3),
+    };
+    ChainParser::new("action", version, params, strategies, last, None)
 }
 
 /// The parser of a version, from recorded settings. No settings at all means the document's.

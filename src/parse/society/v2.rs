@@ -1,4 +1,4 @@
-//! `action@2`: the action the agent stated, or a rejection with its reason.
+//! `action@2`, `action@3`: the action the agent stated, or a rejection with its reason.
 //!
 //! - **Every object of the answer** is looked at, nested ones and lists of them too, in fences or
 //!   not, malformed ones after repair. The first that names an action counts: the prompt asks for
@@ -17,32 +17,58 @@ use serde_json::{Map, Value};
 
 use super::Params;
 use super::action::Action;
+use super::examples;
 use super::fields::{Built, NAMES, build};
 use super::forgiving::{Forgiving, is_notation, kind, notation, quoted};
 use crate::parse::chain::{Found, LastResort, Strategy};
-use crate::parse::json_repair::{self, Repair};
+use crate::parse::json_repair::{Edition, Repair};
 use crate::parse::keys::lookup;
 use crate::parse::python::head;
 
 pub(super) const STRATEGIES: &[Strategy<Params, Action>] = &[
-    Strategy { method: "json_action", find: json_action },
-    Strategy { method: "repaired_json_action", find: repaired_json_action },
+    Strategy { method: "json_action", find: |text, params| accepted(text, params, false, SECOND) },
+    Strategy {
+        method: "repaired_json_action",
+        find: |text, params| accepted(text, params, true, SECOND),
+    },
     Strategy { method: "plain_text_post", find: plain_text_post },
 ];
 
-pub(super) const LAST: LastResort<Params, Action> = ("rejected", rejected);
+pub(super) const LAST: LastResort<Params, Action> =
+    ("rejected", |text, params| rejected(text, params, SECOND));
 
-fn json_action(text: &str, params: &Params) -> Option<Found<Action>> {
-    accepted(text, params, false)
+/// As version 2, and:
+///
+/// - **Members that are legible in broken JSON are kept** (see [`crate::parse::json_repair`]).
+/// - **A copied example of the prompt is no answer**, whichever of the nine it is: an action behind it counts. If
+///   nothing else is there, that is the reason of the rejection, for every example alike.
+/// - **A rejection carries the action** that was stated.
+pub(super) const STRATEGIES_3: &[Strategy<Params, Action>] = &[
+    Strategy { method: "json_action", find: |text, params| accepted(text, params, false, THIRD) },
+    Strategy {
+        method: "repaired_json_action",
+        find: |text, params| accepted(text, params, true, THIRD),
+    },
+    Strategy { method: "plain_text_post", find: plain_text_post },
+];
+
+pub(super) const LAST_3: LastResort<Params, Action> =
+    ("rejected", |text, params| rejected(text, params, THIRD));
+
+/// What tells the versions apart.
+#[derive(Clone, Copy)]
+struct Rules {
+    json: Edition,
+    /// Copied examples are passed over, and rejections carry what was stated.
+    knows_examples: bool,
 }
 
-fn repaired_json_action(text: &str, params: &Params) -> Option<Found<Action>> {
-    accepted(text, params, true)
-}
+const SECOND: Rules = Rules { json: Edition::First, knows_examples: false };
+const THIRD: Rules = Rules { json: Edition::Second, knows_examples: true };
 
 /// The stated action, if it fits, and the JSON was malformed or not as asked.
-fn accepted(text: &str, params: &Params, malformed: bool) -> Option<Found<Action>> {
-    let stated = Stated::of(text)?;
+fn accepted(text: &str, params: &Params, malformed: bool, rules: Rules) -> Option<Found<Action>> {
+    let stated = Stated::of(text, rules)?;
     if stated.repairs.is_empty() == malformed {
         return None;
     }
@@ -64,14 +90,16 @@ fn plain_text_post(text: &str, _: &Params) -> Option<Found<Action>> {
     Some(Found { value: Action::ForumPost { content }, reasoning, warnings })
 }
 
-fn rejected(text: &str, params: &Params) -> Found<Action> {
-    let (reason, reasoning) = match Stated::of(text) {
+fn rejected(text: &str, params: &Params, rules: Rules) -> Found<Action> {
+    let found = Stated::of(text, rules);
+    let (reason, reasoning) = match &found {
         Some(stated) => (stated.action(params).err(), stated.reasoning()),
         None if split(text).1.trim().is_empty() => (Some("the answer is empty".to_owned()), None),
         None => (None, split(text).0),
     };
     let reason = reason.unwrap_or_else(|| "no JSON object names an action".to_owned());
-    Found { value: Action::Rejected { reason }, reasoning, warnings: Vec::new() }
+    let stated = found.filter(|_| rules.knows_examples).map(|found| Value::Object(found.fields));
+    Found { value: Action::Rejected { reason, stated }, reasoning, warnings: Vec::new() }
 }
 
 /// What was thought and what was answered.
@@ -93,22 +121,25 @@ struct Stated {
     /// How many other objects name one.
     others: usize,
     thought: Option<String>,
+    /// It is one of the prompt's examples.
+    is_example: bool,
 }
 
 impl Stated {
-    fn of(text: &str) -> Option<Stated> {
+    fn of(text: &str, rules: Rules) -> Option<Stated> {
         let (thought, body) = split(text);
         let mut found: Option<Stated> = None;
-        for embedded in json_repair::values(body) {
+        for embedded in rules.json.values(body) {
             let mut objects = Vec::new();
             collect(embedded.value, &mut objects);
             for fields in objects {
+                let is_example = rules.knows_examples && examples::is_one(&fields);
                 match &mut found {
-                    Some(first) => first.others += 1,
-                    None => {
-                        let repairs = embedded.repairs.clone();
-                        found =
-                            Some(Stated { fields, repairs, others: 0, thought: thought.clone() });
+                    Some(_) if is_example => {}
+                    Some(first) if !first.is_example => first.others += 1,
+                    _ => {
+                        let (repairs, thought) = (embedded.repairs.clone(), thought.clone());
+                        found = Some(Stated { fields, repairs, others: 0, thought, is_example });
                     }
                 }
             }
@@ -118,6 +149,9 @@ impl Stated {
 
     /// The action and what was repaired, or why there is none.
     fn action(&self, params: &Params) -> Result<(Action, Vec<String>), String> {
+        if self.is_example {
+            return Err("the answer is an example of the prompt, copied".to_owned());
+        }
         let mut fields = Forgiving::new(&self.fields);
         let written = fields.given("action").unwrap_or(&Value::Null);
         let Some(text) = written.as_str() else {

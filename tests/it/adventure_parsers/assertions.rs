@@ -27,7 +27,13 @@ fn at(answer: &Value, path: &str) -> Value {
 #[test]
 #[cfg_attr(not(shared_data), ignore = "needs ../shared, which is not part of the repository")]
 fn the_19_assertions_of_the_original_adventure_parser_hold() {
-    let parser = narrative_parser().unwrap();
+    for version in [1, 2] {
+        assert_eq!(assertions(version), 19, "narrative@{version}");
+    }
+}
+
+fn assertions(version: u32) -> usize {
+    let parser = narrative_parser(version).unwrap();
     let mut count = 0;
     for row in rows("adventure", "test_assertions.jsonl") {
         let input = row["input"].as_str().unwrap();
@@ -47,5 +53,5 @@ fn the_19_assertions_of_the_original_adventure_parser_hold() {
         }
         count += 1;
     }
-    assert_eq!(count, 19);
+    count
 }

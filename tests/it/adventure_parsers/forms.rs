@@ -6,7 +6,7 @@ use retold::parse::{Parsed, Parser};
 use ActionKind::{Basic, Combat, Interaction};
 
 fn parse(text: &str) -> Parsed<Narrative> {
-    narrative_parser().unwrap().parse(text)
+    narrative_parser(1).unwrap().parse(text)
 }
 
 #[test]

@@ -5,7 +5,7 @@ use retold::parse::adventure::{Narrative, clean_text, narrative_parser};
 use retold::parse::{Parsed, Parser};
 
 fn parse(text: &str) -> Parsed<Narrative> {
-    narrative_parser().unwrap().parse(text)
+    narrative_parser(1).unwrap().parse(text)
 }
 
 /// What is no value and stays in the story is told.

@@ -4,7 +4,7 @@ use retold::parse::adventure::{Importance, Narrative, character_parser, narrativ
 use retold::parse::{Parsed, Parser};
 
 fn parse(text: &str) -> Parsed<Narrative> {
-    narrative_parser().unwrap().parse(text)
+    narrative_parser(1).unwrap().parse(text)
 }
 
 const OPTIONS: &str =
@@ -115,7 +115,7 @@ fn an_answer_that_ends_in_its_thinking_tells_nothing() {
         assert_eq!(found.value, Narrative::default());
         assert_eq!(found.reasoning.as_deref(), Some("Now LOCATION: Mine"));
     }
-    let found = character_parser().unwrap().parse("<think>{\"name\": \"Sal\", \"speed\": 3");
+    let found = character_parser(1).unwrap().parse("<think>{\"name\": \"Sal\", \"speed\": 3");
     assert_eq!((found.method, found.value.name.as_str()), ("default", "Stranger"));
 }
 
@@ -125,9 +125,9 @@ fn a_character_may_be_wrapped_in_any_key() {
         "{\"npc\": {\"name\": \"Sal\", \"attributes\": {\"speed\": 3}}}",
         "{\"character\": {\"name\": \"Sal\", \"attributes\": {\"speed\": 3}}}",
     ] {
-        let found = character_parser().unwrap().parse(text);
+        let found = character_parser(1).unwrap().parse(text);
         assert_eq!((found.value.name.as_str(), found.value.attributes.speed), ("Sal", 3));
     }
-    let found = character_parser().unwrap().parse("{\"attributes\": {\"speed\": 3}}");
+    let found = character_parser(1).unwrap().parse("{\"attributes\": {\"speed\": 3}}");
     assert!(found.warnings.iter().all(|warning| !warning.contains("another place")));
 }

@@ -1,6 +1,6 @@
 //! The stated rules, and totality, on texts of our own.
 
-use retold::parse::json_repair::{MAX_DEPTH, Repair, repair, values};
+use retold::parse::json_repair::{Edition, MAX_DEPTH, Repair, repair, values};
 use serde_json::{Value, json};
 
 fn value(text: &str) -> Value {
@@ -78,4 +78,63 @@ fn depth(value: &Value) -> usize {
 #[test]
 fn a_later_key_with_the_same_name_wins() {
     assert_eq!(value("{'a': 1, 'a': 2}"), json!({ "a": 2 }));
+}
+
+/// Whatever is missing around a member, it is kept; and what the first edition makes of it is left alone.
+#[test]
+fn every_member_is_kept() {
+    let cases = [
+        ("{\"a\": 1, b\": 2}", json!({ "a": 1, "b": 2 }), json!({ "": 2, "a": 1 })),
+        ("{\"a\": \"x\", b\": \"y\"}", json!({ "a": "x", "b": "y" }), json!({ "a": "x" })),
+        (
+            "{\"x\": {\"a\": 1} {\"b\": 2}}",
+            json!({ "x": [{ "a": 1 }, { "b": 2 }] }),
+            json!({ "x": { "a": 1 } }),
+        ),
+        (
+            "{\"o\": {\"t\": 1}, {\"t\": 2}}",
+            json!({ "o": [{ "t": 1 }, { "t": 2 }] }),
+            json!({ "o": { "t": 1 } }),
+        ),
+        ("[{\"a\": 1, {\"b\": 2}]", json!([{ "a": 1 }, { "b": 2 }]), json!([{ "a": 1 }])),
+        ("{\"a\": 1, {\"b\": 2}}", json!({ "a": 1, "b": 2 }), json!({ "a": 1 })),
+        (
+            "[{\"a\": [1, 2}, \"b\": 3}, {\"c\": 1}]",
+            json!([{ "a": [1, 2], "b": 3 }, { "c": 1 }]),
+            json!([{ "a": [1, 2] }, { "b": 3 }, { "c": 1 }]),
+        ),
+        (
+            "[{\"a\": 1], {\"b\": 2}]",
+            json!([{ "a": 1 }, { "b": 2 }]),
+            json!([[{ "a": 1 }], { "b": 2 }]),
+        ),
+        (
+            "{\"a\": {\"b\": 1], \"c\": 2}",
+            json!({ "a": { "b": 1, "c": 2 } }),
+            json!({ "a": { "b": "1]", "c": 2 } }),
+        ),
+        ("{name \"Sal\", age 3}", json!({ "name": "Sal", "age": 3 }), json!(["Sal"])),
+        (
+            "{\"a\": 1 # one\n \"b\": 2}",
+            json!({ "a": 1, "b": 2 }),
+            json!({ "a": "1 # one", "b": 2 }),
+        ),
+        (
+            "{\"a\": 1// one\n, \"b\": 2}",
+            json!({ "a": 1, "b": 2 }),
+            json!({ "a": "1// one", "b": 2 }),
+        ),
+        (
+            "{\"a\" /* x */ : 1, \"b\": 2}",
+            json!({ "a": 1, "b": 2 }),
+            json!({ "a\" /* x */ : 1, \"b": 2 }),
+        ),
+    ];
+    for (text, expected, first) in cases {
+        assert_eq!(value(text), expected, "{text}");
+        assert_eq!(Edition::First.repair(text).value, Some(first), "{text}");
+    }
+    let colons = "{\"a\" 1, \"b\" {\"c\": 2}, \"d\" [1], \"e\" true, \"f\" = \"g\"}";
+    let expected = json!({ "a": 1, "b": { "c": 2 }, "d": [1], "e": true, "f": "g" });
+    assert_eq!(value(colons), expected);
 }

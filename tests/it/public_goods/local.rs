@@ -106,6 +106,30 @@ fn write(place: &Place, config: &Value, debug: &[Value], sim: &str) {
     place.write("run/participant_sim.csv", sim);
 }
 
+/// An amount under another name, or in broken JSON, is read; what is not legible is no value, never half the
+/// endowment (10, which the table happens to say).
+#[test]
+fn what_is_not_legible_is_no_contribution() {
+    let place = Place::new();
+    let mut debug = debug();
+    debug[0]["raw_output_full"] = json!(
+        "{\"stage\": \"contribution\", \"reasoning\": \"Why not?\", tokens_contributed\": 20}"
+    );
+    write(&place, &config(), &debug, SIM);
+    let (said, code) = place.json("import public-goods run");
+    assert_eq!((code, &said["differences"]), (0, &json!([])), "{said}");
+    debug[1]["raw_output_full"] =
+        json!("{\"contribution\": \"as much as DOG\"}\n{\"contribution\": 10}");
+    write(&place, &config(), &debug, SIM);
+    let (said, code) = place.json("import public-goods run");
+    assert_eq!(code, 1, "{said}");
+    let expected = "run/participant_sim.csv, line 3: there is no answer to it";
+    assert!(said["differences"][0].as_str().unwrap().ends_with(expected), "{said}");
+    let (shown, _) = place.json("show latest game1/r01/agent_1/contribution");
+    assert_eq!(shown["decision"]["value"], Value::Null, "{shown}");
+    assert_eq!(place.json("replay latest").0["identical"], true);
+}
+
 #[test]
 fn a_small_folder_of_a_local_model_is_imported_and_audited() {
     let place = Place::new();

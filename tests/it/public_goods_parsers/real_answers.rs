@@ -171,6 +171,17 @@ fn version_2_changes_14_public_goods_decisions() {
     assert_eq!(changes, expected);
 }
 
+/// Of all real answers, version 3 decides as version 2.
+#[test]
+#[cfg_attr(not(shared_data), ignore = "needs ../shared, which is not part of the repository")]
+fn version_3_changes_no_public_goods_decision_of_version_2() {
+    for answer in answers().iter().filter(|answer| answer.kind != "chat") {
+        let (second, third) = (answer.parse(2), answer.parse(3));
+        let of = |p: &Parsed<Value>| (p.value.clone(), p.method, p.reasoning.clone());
+        assert_eq!(of(&second), of(&third), "{}", answer.row);
+    }
+}
+
 /// The reasoning is there in every answer, and never part of a message.
 #[test]
 #[cfg_attr(not(shared_data), ignore = "needs ../shared, which is not part of the repository")]
@@ -189,6 +200,10 @@ fn version_2_keeps_the_public_goods_reasoning_apart() {
 #[test]
 #[cfg_attr(not(shared_data), ignore = "needs ../shared, which is not part of the repository")]
 fn local_models_answers_yield_the_logged_public_goods_values() {
+    [1, 2].into_iter().for_each(local_models);
+}
+
+fn local_models(version: u32) {
     let (mut contributions, mut actions, mut folders) = (0, 0, 0);
     for folder in subfolders("public_goods/local_model", "config.json") {
         let config = std::fs::read(folder.join("config.json")).unwrap();
@@ -199,16 +214,19 @@ fn local_models_answers_yield_the_logged_public_goods_values() {
                 .into_iter()
                 .map(|row| ((row["playerAvatar"].clone(), row["roundIndex"].clone()), row))
                 .collect();
-        let parser = json_contribution_parser(ContributionParams {
-            endowment: settings["CONFIG_endowment"].as_u64().unwrap().try_into().unwrap(),
-            contribution_type: if settings["CONFIG_allOrNothing"] == true {
-                ContributionType::AllOrNothing
-            } else {
-                ContributionType::Variable
+        let parser = json_contribution_parser(
+            version,
+            ContributionParams {
+                endowment: settings["CONFIG_endowment"].as_u64().unwrap().try_into().unwrap(),
+                contribution_type: if settings["CONFIG_allOrNothing"] == true {
+                    ContributionType::AllOrNothing
+                } else {
+                    ContributionType::Variable
+                },
             },
-        })
+        )
         .unwrap();
-        let units = actions_parser().unwrap();
+        let units = actions_parser(version).unwrap();
         let relative = folder.strip_prefix(self::folder("public_goods")).unwrap().to_str().unwrap();
         for row in rows("public_goods", &format!("{relative}/participant_debug.jsonl.gz")) {
             let key = (row["agent"].as_str().unwrap().to_owned(), row["round"].to_string());
@@ -217,7 +235,11 @@ fn local_models_answers_yield_the_logged_public_goods_values() {
             if row["phase"] == "contrib" {
                 let parsed = parser.parse(text);
                 assert_eq!(parsed.method, "first_json_object", "{text}");
-                assert_eq!(parsed.value.to_string(), logged["data.contribution"], "{text}");
+                assert_eq!(
+                    parsed.value.unwrap().to_string(),
+                    logged["data.contribution"],
+                    "{text}"
+                );
                 assert_eq!(parsed.reasoning.unwrap(), logged["data.contribution_reasoning"]);
                 contributions += 1;
             } else {

@@ -81,7 +81,7 @@ fn action() -> impl Strategy<Value = Action> {
             Action::DirectMessage { recipient_agent_id, content }
         }),
         1 => "[ab]{0,2}".prop_map(|display_name| Action::SetName { display_name }),
-        1 => Just(Action::Rejected { reason: "no".to_owned() }),
+        1 => Just(Action::Rejected { reason: "no".to_owned(), stated: None }),
     ]
 }
 
@@ -201,7 +201,7 @@ proptest! {
                         let (before, reason) = (shape(&world), forbidden.to_string());
                         prop_assert!(!reason.is_empty());
                         let rejected_by = Rejecter::World;
-                        tell(&mut world, Fact::InvalidAction { agent_id, rejected_by, reason });
+                        tell(&mut world, Fact::InvalidAction { agent_id, rejected_by, reason, action: None });
                         prop_assert_eq!(shape(&world), before);
                     }
                 }

@@ -168,6 +168,31 @@ fn differences_from_the_summary_are_told() {
     insta::assert_snapshot!(differences.join("\n"));
 }
 
+/// Each difference names its line and agent. What that world does elsewhere, it has understood: its own rules
+/// refused it, and that ours accept it is no difference.
+#[test]
+fn refused_turns_that_are_accepted_here_are_named() {
+    let place = Place::new();
+    let mut rows = small();
+    rows[2]["action_type"] = json!("idle");
+    let notes = |said: &Value| said["notes"].to_string();
+    place.write("a_simulation_log.jsonl", lines(&rows));
+    let (said, code) = place.json("import society a_simulation_log.jsonl");
+    assert_eq!((code, &said["differences"]), (0, &json!([])), "{said}");
+    assert!(notes(&said).contains("why 1 turns were refused there"), "{said}");
+    // Nobody is idle there, so that world may not know it.
+    rows[3]["action_type"] = json!("rest");
+    rows[2]["resources_after"]["energy"] = json!(99);
+    place.write("b_simulation_log.jsonl", lines(&rows));
+    let (said, code) = place.json("import society b_simulation_log.jsonl");
+    let expected = json!([
+        "line 3, a_01 in epoch 2 of run 1: \"idle\" was refused there and is accepted here",
+        "line 3, a_01 in epoch 2 of run 1: the turn was refused there, and energy went from 95 to 99",
+    ]);
+    assert_eq!((code, &said["differences"]), (1, &expected), "{said}");
+    assert!(!notes(&said).contains("were refused there whose action"), "{said}");
+}
+
 #[test]
 fn logs_that_cannot_be_read_are_told_with_file_and_line() {
     let place = Place::new();

@@ -46,6 +46,24 @@ fn one_text_is_the_parts_joined() {
     assert_eq!(asked(&parts, "day/1/agent/2"), asked(&one, "day/1/agent/2"));
 }
 
+/// What an agent is told to need is what the rules take from it.
+#[test]
+fn the_prompt_names_the_needs_of_the_settings() {
+    for (needs, words) in [
+        ("{food: 1, energy: 1, materials: 0}", "must consume 1 food and 1 energy per day"),
+        ("{food: 2, energy: 0.5, materials: 3}", "2 food, 0.5 energy and 3 materials per day"),
+        ("{food: 0, energy: 4, materials: 0}", "must consume 4 energy per day"),
+        ("{food: 0, energy: 0, materials: 0}", "must consume nothing per day"),
+    ] {
+        let trial = Trial::in_memory(model(Misbehaviour::default()));
+        let settings = [String::from("days=1"), format!("rules.needs={needs}")];
+        let settings: Vec<&str> = settings.iter().map(String::as_str).collect();
+        block_on(trial.record(society("society_small.yaml", &settings).as_ref()));
+        let asked = asked(&trial, "day/1/agent/1");
+        assert!(asked.contains(words), "{asked}");
+    }
+}
+
 /// Where the document stands beside the project: its sentences are in the templates, word for word.
 #[test]
 #[cfg_attr(not(shared_data), ignore = "needs ../shared, which is not part of the repository")]

@@ -34,13 +34,21 @@ fn class(reason: &str) -> &'static str {
 #[test]
 #[cfg_attr(not(shared_data), ignore = "needs ../shared, which is not part of the repository")]
 fn every_action_that_the_real_society_rejected_is_rejected_with_a_reason() {
-    let parser = parser(2, Params::default()).unwrap();
+    for version in [2, 3] {
+        rejections(version);
+    }
+}
+
+fn rejections(version: u32) {
+    let parser = parser(version, Params::default()).unwrap();
     let mut reasons: BTreeMap<&str, usize> = BTreeMap::new();
     for row in logs().filter(|row| row["success"] == false) {
         let parsed = parser.parse(&answer(&row));
-        let Action::Rejected { reason } = parsed.value else {
+        let Action::Rejected { reason, stated } = parsed.value else {
             panic!("accepted: {row}");
         };
+        let carried = stated.map(|stated| stated["action"].clone());
+        assert_eq!(carried, (version > 2).then(|| row["action_type"].clone()), "{row}");
         assert!(!reason.is_empty());
         assert_eq!(parsed.method, "rejected");
         *reasons.entry(class(&reason)).or_default() += 1;
@@ -66,7 +74,7 @@ fn copied_notation_in_the_real_society_is_named_as_such() {
         if !written.contains(['|', ',', '<']) {
             continue;
         }
-        let Action::Rejected { reason } = parser.parse(&answer(&row)).value else {
+        let Action::Rejected { reason, .. } = parser.parse(&answer(&row)).value else {
             panic!("accepted: {row}");
         };
         assert!(reason.contains("prompt's notation or a list"), "{reason}");
@@ -85,7 +93,7 @@ const LOST: (usize, usize, usize, usize) = (996, 143, 171, 2);
 #[test]
 #[cfg_attr(not(shared_data), ignore = "needs ../shared, which is not part of the repository")]
 fn what_the_real_society_accepted_is_accepted_in_translation() {
-    for (version, expected) in [(1, LOST), (2, (996, 314, 0, 2))] {
+    for (version, expected) in [(1, LOST), (2, (996, 314, 0, 2)), (3, (996, 314, 0, 2))] {
         let parser = parser(version, Params::default()).unwrap();
         let (mut posts, mut idle, mut lost, mut long) = (0, 0, 0, 0);
         for row in logs().filter(|row| row["success"] == true) {

@@ -10,7 +10,7 @@ fn act(text: &str) -> (Action, &'static str) {
 
 fn reason(text: &str) -> String {
     match act(text) {
-        (Action::Rejected { reason }, "rejected") => reason,
+        (Action::Rejected { reason, .. }, "rejected") => reason,
         other => panic!("{text}: {other:?}"),
     }
 }

@@ -62,7 +62,7 @@ pub fn turn(world: &World, agent_id: u32, action: &Action) -> Result<Vec<Fact>, 
         }
         Action::SetName { display_name } => name(world, agent_id, display_name)?,
         Action::Idle { reasoning: _ } => Fact::Idled { agent_id },
-        Action::Rejected { reason } => return Err(Forbidden::Rejected(reason.clone())),
+        Action::Rejected { reason, .. } => return Err(Forbidden::Rejected(reason.clone())),
     };
     Ok(vec![fact])
 }

@@ -115,19 +115,21 @@ impl World {
                 self.agent(agent_id)?.name = Some(display_name);
             }
             Fact::Idled { agent_id } => self.turn(agent_id, |did| did.idle += 1)?,
-            Fact::InvalidAction { agent_id, rejected_by, reason } => {
+            Fact::InvalidAction { agent_id, rejected_by, reason, action } => {
                 self.turn(agent_id, |did| did.invalid += 1)?;
                 self.tell(agent_id, Event::Rejected { reason: reason.clone() });
                 let rejected_by = match rejected_by {
                     Rejecter::Parser => "parser",
                     Rejecter::World => "world",
                 };
-                self.invalid.push(Invalid { day: self.day, agent_id, rejected_by, reason });
+                let day = self.day;
+                self.invalid.push(Invalid { day, agent_id, rejected_by, reason, action });
             }
             Fact::NotAnswered { agent_id, reason } => {
                 self.turn(agent_id, |did| did.unanswered += 1)?;
                 let rejected_by = "call";
-                self.invalid.push(Invalid { day: self.day, agent_id, rejected_by, reason });
+                let day = self.day;
+                self.invalid.push(Invalid { day, agent_id, rejected_by, reason, action: None });
             }
             Fact::ProposalClosed { proposal_id, passed } => self.close(proposal_id, passed)?,
             Fact::PoolShared { proposal_id, agent_id, food, energy } => {

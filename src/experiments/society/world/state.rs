@@ -145,6 +145,8 @@ pub struct Invalid {
     pub rejected_by: &'static str,
     /// Why.
     pub reason: String,
+    /// The action, where it was stated and recorded.
+    pub action: Option<serde_json::Value>,
 }
 
 /// Something that concerns an agent.

@@ -1,0 +1,128 @@
+//! Dialogue blocks: who says what, and apart from it what it does meanwhile.
+//!
+//! A block is a line that begins with a name of up to four words in capitals and a colon. What stands in
+//! parentheses, in brackets or between single stars at the beginning of a sentence or behind one, or in parentheses behind
+//! the name, is done. If the rest begins with a quote, what is in quotes is said and what is
+//! not is done; otherwise all of it is said.
+
+use super::model::Dialogue;
+use super::narrative::is_label;
+
+/// The blocks of a story.
+pub(super) fn blocks(story: &str) -> Vec<Dialogue> {
+    story.lines().filter_map(block).collect()
+}
+
+fn block(line: &str) -> Option<Dialogue> {
+    let (head, said) = line.split_once(':')?;
+    let (speaker, manner) = speaker(head)?;
+    if said.trim_start().starts_with(['{', '[']) && said.trim_end().ends_with(['}', ']']) {
+        return None;
+    }
+    let (text, mut done) = apart(said.strip_prefix("**").unwrap_or(said).trim());
+    if let Some(manner) = manner {
+        done.insert(0, manner);
+    }
+    let action = (!done.is_empty()).then(|| done.join("; "));
+    let is_block = !text.is_empty() || action.is_some();
+    is_block.then(|| Dialogue { speaker: speaker.to_owned(), text, action })
+}
+
+/// The name in front of a colon, and what is in parentheses behind it.
+fn speaker(head: &str) -> Option<(&str, Option<String>)> {
+    let bare = |text: &str| -> usize { text.trim_matches(['*', ' ', '_']).len() };
+    let (name, manner) = match head.trim_end_matches(['*', ' ']).strip_suffix(')') {
+        Some(inner) => {
+            let (name, manner) = inner.split_once('(')?;
+            (name, Some(manner.trim().to_owned()))
+        }
+        None => (head, None),
+    };
+    let name = name.trim_matches(['*', ' ', '_', '\t']);
+    let mut words = name.split_whitespace();
+    let is_name = bare(name) > 0
+        && name.chars().count() <= 40
+        && words.clone().count() <= 4
+        && words.all(|w| w.starts_with(char::is_uppercase) || w == "the" || w == "of");
+    let manner = manner.filter(|manner| !manner.is_empty());
+    (is_name && !is_label(name)).then_some((name, manner))
+}
+
+/// What is said, and what is done, in order.
+fn apart(line: &str) -> (String, Vec<String>) {
+    let mut done = Vec::new();
+    let mut plain = String::new();
+    let mut quoted: Vec<&str> = Vec::new();
+    let mut quotes = None;
+    let mut rest = line;
+    while let Some(c) = rest.chars().next() {
+        let starts = || {
+            let before = plain.trim_end();
+            before.is_empty() || before.ends_with(['.', '!', '?', '…', '"', '”', '—'])
+        };
+        if let Some((inner, behind)) = action(rest).filter(|_| starts()) {
+            push(&mut done, inner);
+            rest = behind;
+            continue;
+        }
+        let closer = match c {
+            '"' => Some('"'),
+            '“' => Some('”'),
+            _ => None,
+        };
+        let opens = closer.is_some() && *quotes.get_or_insert(plain.trim().is_empty());
+        let inner = closer
+            .filter(|_| opens)
+            .and_then(|closer| rest.get(c.len_utf8()..)?.split_once(closer));
+        if let Some((inner, behind)) = inner {
+            if !quoted.is_empty() || !plain.trim().is_empty() {
+                push(&mut done, &std::mem::take(&mut plain));
+            }
+            quoted.push(inner.trim());
+            rest = behind;
+            continue;
+        }
+        if opens {
+            // A quote that nothing closes: what follows is said as it stands.
+            quotes = Some(false);
+        }
+        plain.push(c);
+        rest = rest.get(c.len_utf8()..).unwrap_or_default();
+    }
+    if quoted.is_empty() {
+        return (unmarked(&plain).to_owned(), done);
+    }
+    push(&mut done, &plain);
+    (quoted.join(" "), done)
+}
+
+/// What is done, at the beginning of a text, and what stands behind it.
+fn action(text: &str) -> Option<(&str, &str)> {
+    let closer = match text.chars().next()? {
+        '(' => ')',
+        '[' => ']',
+        '*' if !text.starts_with("**") => '*',
+        _ => return None,
+    };
+    // What an agent does is short; a longer text would be gone through for each bracket.
+    let inner = text.get(1..)?;
+    let end = inner.char_indices().take(200).find(|(_, c)| *c == closer).map(|(at, _)| at)?;
+    let (inner, behind) = inner.split_at(end);
+    let is_one = inner.starts_with(char::is_alphabetic);
+    is_one.then(|| (inner, behind.get(closer.len_utf8()..).unwrap_or_default()))
+}
+
+fn push(done: &mut Vec<String>, text: &str) {
+    let text = text.trim_matches(|c: char| c.is_whitespace() || ",;.:-–—*".contains(c));
+    if !text.is_empty() {
+        done.push(text.to_owned());
+    }
+}
+
+/// A text without stars around all of it, and without the quote that nothing closes.
+fn unmarked(text: &str) -> &str {
+    let text = text.trim();
+    let inner = text.strip_prefix("**").and_then(|t| t.strip_suffix("**"));
+    let text = inner.filter(|inner| !inner.contains('*')).unwrap_or(text);
+    text.trim()
+}

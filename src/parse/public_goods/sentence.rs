@@ -1,0 +1,256 @@
+//! The amount in a plain sentence: `I give 10 of my 20`.
+//!
+//! The rule, word by word:
+//!
+//! - **No amount** is a number that says of how many (`of my 20`, `out of 20`, `from 20`, the second in `10/20`), which
+//!   one (`round 3`, `player 2`), how many others (`4 players`, `3 rounds`, `50%`), or what is kept (`keep 5`).
+//! - **The last number that is given** counts: behind a verb of giving (`give`, `contribute`, `put in`, ..) or a label
+//!   (`Contribution:`), within a few words and the same sentence. `gave` and `contributed` tell of others or of
+//!   earlier rounds, unless `I` or a colon stands with them.
+//! - **Otherwise the only number** that is left; or the first, if the text begins with it.
+//! - **Two that are left open** (`10 or 15`, `between 10 and 15`) are no amount.
+//! - Numbers to twenty may be words, and so may `nothing`, `half` and `all` (`everything`) behind a verb of giving.
+
+use super::number::{Number, only_number};
+
+/// How the amount was found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum How {
+    /// It is given, or labelled.
+    Stated,
+    /// It is the only number, or the text begins with it.
+    Alone,
+}
+
+/// How many words may stand between a verb and its number.
+const REACH: usize = 6;
+
+const GIVING: [&str; 33] = [
+    "go",
+    "going",
+    "give",
+    "giving",
+    "contribute",
+    "contributing",
+    "contribution",
+    "put",
+    "putting",
+    "move",
+    "moving",
+    "invest",
+    "investing",
+    "donate",
+    "donating",
+    "add",
+    "adding",
+    "pay",
+    "paying",
+    "transfer",
+    "transferring",
+    "deposit",
+    "commit",
+    "committing",
+    "allocate",
+    "allocating",
+    "offer",
+    "place",
+    "placing",
+    "withdraw",
+    "withdrawing",
+    "withdrawal",
+    "choose",
+];
+
+/// Verbs of giving in the past: of others, unless the player says `I`.
+const GAVE: [&str; 9] =
+    ["gave", "contributed", "moved", "invested", "donated", "added", "paid", "chose", "withdrew"];
+
+const KEEPING: [&str; 10] = [
+    "keep",
+    "keeping",
+    "kept",
+    "retain",
+    "retaining",
+    "hold",
+    "holding",
+    "leaves",
+    "leaving",
+    "remaining",
+];
+
+/// A number behind one of these says of how many.
+const OF: [&str; 4] = ["of", "from", "than", "per"];
+
+/// A number behind one of these says which one.
+const NUMBERED: [&str; 13] = [
+    "round", "rounds", "player", "agent", "game", "stage", "step", "turn", "day", "option", "rule",
+    "period", "other",
+];
+
+/// A number in front of one of these counts something else than coins.
+const COUNTED: [&str; 18] = [
+    "players",
+    "player",
+    "others",
+    "other",
+    "people",
+    "agents",
+    "participants",
+    "rounds",
+    "round",
+    "times",
+    "members",
+    "percent",
+    "of",
+    "more",
+    "games",
+    "days",
+    "reasons",
+    "points",
+];
+
+const WORDS: [&str; 21] = [
+    "zero",
+    "one",
+    "two",
+    "three",
+    "four",
+    "five",
+    "six",
+    "seven",
+    "eight",
+    "nine",
+    "ten",
+    "eleven",
+    "twelve",
+    "thirteen",
+    "fourteen",
+    "fifteen",
+    "sixteen",
+    "seventeen",
+    "eighteen",
+    "nineteen",
+    "twenty",
+];
+
+/// What the sentence before a word is about.
+#[derive(Clone, Copy, PartialEq)]
+enum About {
+    Nothing,
+    Giving,
+    Keeping,
+}
+
+/// The amount that a text outside its reasoning states.
+pub(super) fn amount(text: &str, endowment: i64) -> Option<(Number<'_>, How)> {
+    let mut stated = None;
+    let mut free: Option<Number<'_>> = None;
+    let mut several = false;
+    let mut first = None;
+    let (mut about, mut reach, mut says_i) = (About::Nothing, 0, false);
+    let mut before = ["", ""];
+    let mut is_open = false;
+    let mut words = text.split_whitespace().peekable();
+    let mut at = 0_usize;
+    while let Some(written) = words.next() {
+        let bare = bare(written);
+        let next = words.peek().map(|next| self::bare(next)).unwrap_or_default();
+        let is = |list: &[&str]| list.iter().any(|listed| bare.eq_ignore_ascii_case(listed));
+        let is_labelled = written.trim_end_matches(['*', '`', '_', '"']).ends_with([':', '=']);
+        says_i |= matches!(bare, "I" | "I'll" | "I’ll" | "I've" | "I’ve");
+        reach += 1;
+        is_open |= is(&["between"]);
+        if is(&GIVING) || is(&GAVE) && (says_i || is_labelled) {
+            (about, reach) = (About::Giving, 0);
+        } else if is(&KEEPING) || is(&GAVE) {
+            (about, reach) = (About::Keeping, 0);
+        } else if let Some(number) = number(bare, before, next, endowment, about) {
+            let of_something = is_of(before) || is_in(&NUMBERED, before[1]);
+            let counts = is_in(&COUNTED, next) && !next.eq_ignore_ascii_case("of");
+            let is_word = !bare.starts_with(|c: char| c.is_ascii_digit() || c == '-' || c == '−');
+            let is_share = written.contains('%');
+            let is_near = reach <= REACH;
+            let keeps = about == About::Keeping && is_near;
+            if of_something || counts || is_share || keeps {
+                about = if keeps { About::Nothing } else { about };
+            } else if about == About::Giving && is_near {
+                (stated, is_open) = (Some(number), next.eq_ignore_ascii_case("or"));
+                about = About::Nothing;
+            } else if !is_word {
+                several |= free.is_some_and(|known| known != number);
+                is_open |= free.is_none() && next.eq_ignore_ascii_case("or");
+                free = free.or(Some(number));
+                first = first.or((at == 0).then_some(number));
+            }
+        }
+        if written.ends_with(['.', '!', '?', ';', '\n']) {
+            (about, says_i) = (About::Nothing, false);
+        }
+        before = [before[1], bare];
+        at += 1;
+    }
+    let alone = if several { first } else { free };
+    let found = stated.map(|n| (n, How::Stated)).or(alone.map(|n| (n, How::Alone)));
+    found.filter(|_| !is_open)
+}
+
+/// The number that a word spells, to twenty.
+pub(super) fn word(bare: &str) -> Option<Number<'_>> {
+    let value = WORDS.iter().position(|word| bare.eq_ignore_ascii_case(word))?;
+    let value = i64::try_from(value).ok()?;
+    Some(Number { value, cut: false, huge: None, grouped: None })
+}
+
+/// The number that a word is.
+fn number<'t>(
+    bare: &'t str,
+    before: [&str; 2],
+    next: &str,
+    endowment: i64,
+    about: About,
+) -> Option<Number<'t>> {
+    // `10/20`: of how many is said behind the stroke.
+    let written = bare.split_once('/').map_or(bare, |(amount, _)| amount);
+    if let Some(number) = only_number(written) {
+        return Some(number);
+    }
+    let is = |word: &str| bare.eq_ignore_ascii_case(word);
+    let of_word = word(bare).map(|number| number.value);
+    // `one of us`, `no one`, `this one`.
+    let of_word =
+        of_word.filter(|_| !(is("one") && (is_in(&["of"], next) || is_pronoun(before[1]))));
+    let whole = about == About::Giving;
+    let value = of_word.or_else(|| match () {
+        () if whole && (is("nothing") || is("none")) => Some(0),
+        () if whole && is("half") => Some(endowment / 2),
+        () if whole && (is("all") || is("everything")) && !is_counted(next) => Some(endowment),
+        () => None,
+    })?;
+    Some(Number { value, cut: false, huge: None, grouped: None })
+}
+
+/// `all 12 coins`, `all the others`.
+fn is_counted(next: &str) -> bool {
+    next.starts_with(|c: char| c.is_ascii_digit())
+        || ["players", "others", "the", "other"].iter().any(|word| next.eq_ignore_ascii_case(word))
+}
+
+fn is_pronoun(word: &str) -> bool {
+    is_in(&["no", "any", "some", "every", "each", "this", "that", "the", "number"], word)
+}
+
+/// Whether the words before a number say of how many: `of`, `of my`, `out of the`.
+fn is_of(before: [&str; 2]) -> bool {
+    let possessive = ["my", "the", "your", "our", "these", "those", "all", "total"];
+    is_in(&OF, before[1]) || is_in(&possessive, before[1]) && is_in(&OF, before[0])
+}
+
+fn is_in(list: &[&str], word: &str) -> bool {
+    list.iter().any(|listed| word.eq_ignore_ascii_case(listed))
+}
+
+/// A word without the signs around it.
+fn bare(word: &str) -> &str {
+    let word = word.trim_start_matches(|c: char| !c.is_alphanumeric() && c != '-' && c != '−');
+    word.trim_end_matches(|c: char| !c.is_alphanumeric())
+}
