@@ -48,7 +48,7 @@ fn main() {
         let (number, events) = (number.parse().unwrap(), events.parse().unwrap());
         return writers::child(kind, path.as_ref(), number, events);
     }
-    let all: [(&str, fn()); 12] = [
+    let all: [(&str, fn()); 13] = [
         ("append", append::measure),
         ("declare", declare::measure),
         ("http", http::measure),

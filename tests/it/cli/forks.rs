@@ -20,8 +20,8 @@ fn another_parser_without_asking_again() {
     let named = "SELECT json_type(settings, '$.forked_from') IS NULL FROM runs";
     let db = rusqlite::Connection::open(place.path("retold.db")).unwrap();
     let mut select = db.prepare(named).unwrap();
-    let settings = select.query_map([], |r| r.get::<_, bool>(0)).unwrap();
-    assert!(settings.map(Result::unwrap).all(|without| without), "no part of the settings");
+    let mut settings = select.query_map([], |r| r.get::<_, bool>(0)).unwrap();
+    assert!(settings.all(Result::unwrap), "no part of the settings");
     let (replayed, code) = place.json("replay latest");
     assert_eq!((code, &replayed["identical"]), (0, &true.into()));
     place.ok("verify");

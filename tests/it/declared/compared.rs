@@ -34,7 +34,7 @@ impl Experiment for Votes {
             let _ = run.ask(number("early", chat("Are you there?"))).await?;
         }
         let Ok(first) = run.ask(number("vote/1", chat("One?"))).await? else { return Ok(()) };
-        let counted = run.record_ref(fact("counted", 1), &[first.decision.clone()])?;
+        let counted = run.record_ref(fact("counted", 1), std::slice::from_ref(&first.decision))?;
         let second = number("vote/2", chat("Two?")).because([&first.decision]);
         let Ok(second) = run.ask(second).await? else { return Ok(()) };
         let third = number("vote/3", chat("Three?"));
@@ -209,7 +209,8 @@ impl Experiment for Together {
             let Ok(answer) = talk.ask(number(&format!("a/{n}"), chat("?"))).await? else {
                 return Ok(None);
             };
-            let said = talk.record_ref(fact("said", n.into()), &[answer.decision.clone()]);
+            let said =
+                talk.record_ref(fact("said", n.into()), std::slice::from_ref(&answer.decision));
             let next = number(&format!("b/{n}"), chat("!"));
             let next = match self.fact {
                 true => next.because([&said]),

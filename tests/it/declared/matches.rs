@@ -67,7 +67,7 @@ impl Experiment for Hearing {
         let heard = run.ask_all(questions.collect::<Vec<_>>()).await?;
         let second = heard[1].as_ref().unwrap().decision.clone();
         // A fact that repeats an answer is no source of its own.
-        run.record(fact(ANOTHER, 2), &[second.clone()])?;
+        run.record(fact(ANOTHER, 2), std::slice::from_ref(&second))?;
         let said = [RARE, ANOTHER, COMMON, LATER, "COOPERATE", SHORT].join("\n");
         let judge = question("judge", &said).because([&second]);
         drop(run.ask(judge).await?);

@@ -52,7 +52,8 @@ impl Study {
 
     /// A question that is made from some of what there is; its prompt shows that in other words.
     fn question(&self, call: &str, pool: &[Item], seed: u64) -> Question<Numbers> {
-        let chosen = pool.iter().enumerate().filter(|(n, _)| draw(seed, *n as u64) % 3 == 0);
+        let chosen =
+            pool.iter().enumerate().filter(|(n, _)| draw(seed, *n as u64).is_multiple_of(3));
         let chosen: Vec<&Item> = chosen.map(|(_, item)| item).collect();
         let truth: BTreeSet<String> =
             chosen.iter().flat_map(|item| item.stands_for.iter().cloned()).collect();
