@@ -105,8 +105,13 @@ impl Log {
     /// [`LogError::NoSuchRun`], [`LogError::InUse`].
     pub fn go_on(&self, run: RunId) -> Result<RunWriter, LogError> {
         let none = || LogError::NoSuchRun { run, path: self.backend.name() };
-        // Looked for first: a lease is a file, and none is made for a run that does not exist.
-        self.head(run)?.ok_or_else(none)?;
+        if self.head(run)?.is_none() {
+            // Another process may have begun it, and nothing of it is stored yet.
+            return Err(match self.backend.lease(run) {
+                Err(in_use @ LogError::InUse { .. }) => in_use,
+                _ => none(),
+            });
+        }
         let lease = self.backend.lease(run)?;
         let head = self.head(run)?.ok_or_else(none)?;
         self.writer(run, head, lease, None)

@@ -200,7 +200,8 @@ fn long_answers_are_looked_at_in_stretches() {
 proptest! {
     #[test]
     fn no_piece_is_left_of_any_key(
-        key in "[!-~]{16,60}", how in 0..ENCODINGS, before in "[ -~]{0,20}", after in "[ -~]{0,20}",
+        // A backslash that some encodings leave as it is makes another text of what follows it.
+        key in r"[!-\[\]-~]{16,60}", how in 0..ENCODINGS, before in "[ -~]{0,20}", after in "[ -~]{0,20}",
         from in 0usize..8, cut in 0usize..400,
     ) {
         // A piece of the key from anywhere, in a text that is cut off anywhere.
