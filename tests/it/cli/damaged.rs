@@ -81,7 +81,7 @@ fn every_command_tells_of_it() {
             "show latest",
             "show latest solve/0#0",
             "audit latest solve/0#0",
-            "check latest",
+            "check latest --parser game24@2",
             "export latest",
             "outputs latest --to out",
             "replay latest",

@@ -111,11 +111,11 @@ fn accepted_decisions_are_a_run_of_their_own() {
     let original = log["runs"][0]["run"].as_str().unwrap();
     assert_eq!(decisions(&place, new), decisions(&place, original));
     // What works on a run works on it.
-    let (checked, code) = place.json(&format!("check {new}"));
+    let (checked, code) = place.json(&format!("check {new} --parser game24@2"));
     assert_eq!((code, &checked["decisions"], &checked["flips"]), (0, &json!(6), &json!(0)));
     assert!(place.ok(&format!("audit {new} solve/0#0")).contains("\"name\":\"game24\""));
     place.ok(&format!("export {new} new.jsonl"));
-    place.ok("check new.jsonl");
+    place.ok("check new.jsonl --parser game24@2");
     place.ok("import new.jsonl --log other.db");
     place.ok("verify --log other.db");
     // Another version of the parser: the differences are accepted, too, and stay to be seen.

@@ -53,7 +53,7 @@ fn of_a_run_that_went_well() {
         (0, &true.into(), &Value::Null)
     );
     assert_eq!(replayed["outcome_digest"], run["outcome_digest"]);
-    let (checked, code) = place.json("check latest");
+    let (checked, code) = place.json("check latest --parser game24@2");
     keys(&checked, CHECK);
     assert_eq!((code, &checked["flips"]), (0, &0.into()));
     let (verified, code) = place.json("verify");

@@ -94,7 +94,7 @@ fn every_packing_replays_in_another_folder() {
         let (theirs, code) = elsewhere.json(&format!("replay {name}"));
         assert_eq!((code, &theirs["identical"]), (0, &true.into()), "{theirs}");
         assert_eq!(theirs["outcome_digest"], ours["outcome_digest"]);
-        assert_eq!(elsewhere.json(&format!("check {name}")).1, 0);
+        assert_eq!(elsewhere.json(&format!("check {name} --parser game24@2")).1, 0);
         assert_eq!(elsewhere.json(&format!("verify {name}")).1, 0);
     }
     assert!(!elsewhere.path("retold.db").exists());

@@ -49,7 +49,7 @@ fn lists_spell_the_numbers_as_they_like_and_the_prompt_follows() {
         assert!(audited.to_string().contains("\"numbers\":["), "{audited}");
     }
     place.ok("replay latest");
-    place.ok("check latest");
+    place.ok("check latest --parser game24@2");
     assert_eq!(place.json("outputs latest --to tables").1, 0);
 }
 
