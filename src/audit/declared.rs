@@ -51,7 +51,7 @@ pub enum Part {
     Itself,
     /// The audited one was made from all that this one was made from.
     Within,
-    /// Its answer, or a fact that follows from that, is behind the audited one.
+    /// The audited prompt was made from its answer, or from a fact that follows from it.
     Behind,
 }
 
