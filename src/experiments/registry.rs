@@ -1,7 +1,9 @@
 //! From a config to an experiment, and from a recorded run back to one.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
+use serde::de::IgnoredAny;
 use serde_json::Value;
 
 use super::reenact::{Reenact, ReenactError, Reenactment};
@@ -24,6 +26,9 @@ struct Entry {
     player: fn() -> Box<dyn Player>,
     /// Where its config says who answers.
     model_key: &'static str,
+    /// Keys by which a config is recognised that does not name its experiment: those of a document's own format.
+    /// Two of them are enough, so that a missing one is reported as such.
+    known_by: &'static [&'static str],
     /// Original runs of another program, told again by ours.
     originals: Option<Originals>,
 }
@@ -49,6 +54,7 @@ const ENTRIES: &[Entry] = &[
         check: |settings| adventure::Adventure::from_settings(settings).map(|_| ()),
         player: || Box::new(adventure::SimulatedMaster),
         model_key: "model",
+        known_by: &[],
         originals: None,
     },
     Entry {
@@ -58,6 +64,7 @@ const ENTRIES: &[Entry] = &[
         check: deliberation::check_settings,
         player: || Box::new(deliberation::SimulatedDeliberation),
         model_key: "provider",
+        known_by: deliberation::KNOWN_BY,
         originals: Some(DELIBERATIONS),
     },
     Entry {
@@ -67,6 +74,7 @@ const ENTRIES: &[Entry] = &[
         check: game24::check_settings,
         player: || Box::new(game24::SimulatedSolver),
         model_key: "model",
+        known_by: &[],
         originals: None,
     },
     Entry {
@@ -76,6 +84,7 @@ const ENTRIES: &[Entry] = &[
         check: public_goods::check_settings,
         player: || Box::new(public_goods::SimulatedPlayers),
         model_key: "model",
+        known_by: &[],
         originals: Some(PUBLIC_GOODS),
     },
     Entry {
@@ -86,6 +95,7 @@ const ENTRIES: &[Entry] = &[
         // Never asked: its runs have answers of their own.
         player: || Box::new(public_goods::SimulatedPlayers),
         model_key: "model",
+        known_by: &[],
         originals: Some(PUBLIC_GOODS),
     },
     Entry {
@@ -95,6 +105,7 @@ const ENTRIES: &[Entry] = &[
         check: society::check_settings,
         player: || Box::new(society::SimulatedSociety),
         model_key: "model",
+        known_by: &[],
         originals: Some(SOCIETIES),
     },
     Entry {
@@ -105,6 +116,7 @@ const ENTRIES: &[Entry] = &[
         // Never asked: its runs have answers of their own.
         player: || Box::new(society::SimulatedSociety),
         model_key: "model",
+        known_by: &[],
         originals: Some(SOCIETIES),
     },
 ];
@@ -163,7 +175,8 @@ fn entry(name: &str) -> Result<&'static Entry, RegistryError> {
         .ok_or_else(|| RegistryError::Unknown { name: name.to_owned(), known: known() })
 }
 
-/// Reads a config file. `experiment` overrides the name in it; `overrides` are `KEY=VALUE`.
+/// Reads a config file. `experiment` overrides the name in it; a file without a name is recognised by its keys if it is
+/// in a document's own format. `overrides` are `KEY=VALUE`.
 ///
 /// # Errors
 /// [`ConfigError`] with file and line.
@@ -180,18 +193,22 @@ pub fn study(
     };
     let named = match experiment {
         Some(name) => name.to_owned(),
-        None => load::<Head>(path, &text)?.experiment.ok_or_else(|| {
-            // A key that is nowhere is missing from the top.
-            let first = text.lines().next().unwrap_or_default();
-            ConfigError::Invalid {
-                path: path.display().to_string(),
-                line: 1,
-                column: 1,
-                message: "the key \"experiment\" is missing: name it, here or with --experiment"
-                    .to_owned(),
-                snippet: format!("   1 | {}", inert(first, 120)),
-            }
-        })?,
+        None => load::<Head>(path, &text)?
+            .experiment
+            .or_else(|| recognised(path, &text))
+            .ok_or_else(|| {
+                // A key that is nowhere is missing from the top.
+                let first = text.lines().next().unwrap_or_default();
+                ConfigError::Invalid {
+                    path: path.display().to_string(),
+                    line: 1,
+                    column: 1,
+                    message:
+                        "the key \"experiment\" is missing: name it, here or with --experiment"
+                            .to_owned(),
+                    snippet: format!("   1 | {}", inert(first, 120)),
+                }
+            })?,
     };
     let entry = entry(&named).map_err(|e| value("experiment", e.to_string()));
     if experiment.is_some() {
@@ -211,6 +228,15 @@ pub fn study(
         Ok(study)
     });
     checked.map_err(|error| located(error, path, &text, overrides))
+}
+
+/// The experiment whose document has configs with these keys, if it is exactly one.
+fn recognised(path: &Path, text: &str) -> Option<String> {
+    let keys: BTreeMap<String, IgnoredAny> = load(path, text).ok()?;
+    let has_two =
+        |entry: &&Entry| entry.known_by.iter().filter(|key| keys.contains_key(**key)).count() >= 2;
+    let mut found = ENTRIES.iter().filter(has_two);
+    found.next().filter(|_| found.next().is_none()).map(|entry| entry.name.to_owned())
 }
 
 /// The simulated model of each experiment knows its own kinds of malformed answers.

@@ -60,3 +60,6 @@ pub use summary::{ConditionSummary, SecondVote, Summary, summary};
 
 /// The experiment's name.
 pub const NAME: &str = "deliberation";
+
+/// Keys of the document's configs, which do not name the experiment.
+pub(super) const KNOWN_BY: &[&str] = &["pilot_id", "topic", "participants_per_condition"];

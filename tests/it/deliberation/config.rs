@@ -19,11 +19,65 @@ fn the_original_configs_load_as_they_are() {
     }
     assert_eq!(files.len(), 9);
     for file in files {
-        let study = study(&file, Some("deliberation"), &[]);
-        let Study { settings, .. } = study.unwrap_or_else(|e| panic!("{}: {e}", file.display()));
+        let study = study(&file, None, &[]);
+        let Study { settings, experiment, .. } =
+            study.unwrap_or_else(|e| panic!("{}: {e}", file.display()));
+        assert_eq!(experiment, "deliberation", "recognised by its keys");
+        assert!(settings.experiment["config"]["experiment"].is_null());
         let experiment = retold::experiments::registry::build("deliberation", &settings.experiment);
         assert!(experiment.is_ok(), "{}", file.display());
     }
+}
+
+/// The YAML blocks of the source document, none of which names its experiment.
+fn of_the_document() -> Vec<String> {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../shared/sources/002_deliberation.md");
+    let text = std::fs::read_to_string(path)
+        .unwrap_or_else(|e| panic!("needs ../shared/sources/002_deliberation.md: {e}"));
+    let blocks = text.split("```yaml\n").skip(1);
+    blocks.map(|block| block.split("```").next().unwrap().to_owned()).collect()
+}
+
+#[test]
+#[cfg_attr(not(shared_data), ignore = "needs ../shared, which is not part of the repository")]
+fn the_yaml_of_the_document_runs_as_it_stands() {
+    let examples = of_the_document();
+    assert_eq!(examples.len(), 1);
+    for example in examples {
+        let place = Place::new();
+        place.write("example.yaml", &example);
+        let study = study(&place.path("example.yaml"), None, &[]).unwrap();
+        let people = study.settings.experiment["personas"].as_array().unwrap().len();
+        assert_eq!((study.experiment.as_str(), people), ("deliberation", 1200));
+        // As it is but for the number of people.
+        let (run, code) = place.json("run example.yaml --set participants_per_condition=2");
+        assert_eq!((code, &run["outcome"]), (0, &"finished".into()), "{run}");
+        assert!(place.path("outputs/pilot_001/summary.json").is_file());
+        assert!(place.path("data/personas.json").is_file());
+    }
+}
+
+/// Two of the document's keys are enough to say what is missing; one is anybody's.
+#[test]
+fn a_config_without_a_name_is_recognised_by_its_keys() {
+    let place = Place::new();
+    let said = |text: &str| {
+        place.write("bad.yaml", text);
+        let path = place.path("bad.yaml");
+        let said = match study(&path, None, &[]) {
+            Ok(study) => study.experiment,
+            Err(error) => error.to_string(),
+        };
+        said.replace(&format!("{}/", place.root().display()), "")
+    };
+    let all = [
+        said(GOOD),
+        said(&GOOD.replace("participants_per_condition: 2\n", "")),
+        said(&GOOD.replace("pilot_id: test\n", "")),
+        said("pilot_id: test\n"),
+        said(&format!("experiment: game24\n{GOOD}")),
+    ];
+    insta::assert_snapshot!(all.join("\n\n"));
 }
 
 #[test]
