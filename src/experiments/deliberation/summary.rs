@@ -8,7 +8,7 @@ use super::conditions::Condition;
 use super::state::{Deliberated, Participant, Status, Votes};
 use crate::run::Report;
 
-/// The document's `summary.json`, with the keys of the original outputs in their order.
+/// The document's `summary.json`: all its keys, in the order of the original outputs.
 ///
 /// Votes and changes are counted over those who completed: no failed participant is in any figure but
 /// `failed` and `total`.
@@ -53,6 +53,8 @@ pub enum SecondVote {
         /// Always null.
         position_changed: (),
         /// Always null.
+        position_changed_rate: (),
+        /// Always null.
         final_vote_distribution: (),
     },
     /// There is one.
@@ -62,8 +64,8 @@ pub enum SecondVote {
         final_vote_distribution: Vec<(String, u32)>,
         /// How many chose another option than before.
         position_changed: usize,
-        /// Their share of those who voted twice, 0 to 1. Of nobody it is 0, as in the original outputs.
-        position_changed_rate: f64,
+        /// Their share of those who voted twice, 0 to 1; null if nobody did.
+        position_changed_rate: Option<f64>,
     },
 }
 
@@ -101,16 +103,18 @@ fn of_condition(condition: Condition, participants: &[&Participant]) -> Conditio
         participants.iter().copied().filter(|p| p.status == Status::Complete).collect();
     let failed = participants.iter().filter(|p| p.status == Status::Failed).count();
     let second = match condition {
-        Condition::SimpleVoting => {
-            SecondVote::None { position_changed: (), final_vote_distribution: () }
-        }
+        Condition::SimpleVoting => SecondVote::None {
+            position_changed: (),
+            position_changed_rate: (),
+            final_vote_distribution: (),
+        },
         Condition::SimplePassive | Condition::ClarifiedPassive | Condition::Acp => {
             let voted = completed.iter().filter(|p| p.final_choice.is_some()).count();
             let changed = completed.iter().filter(|p| p.position_changed == Some(true)).count();
             SecondVote::Cast {
                 final_vote_distribution: distribution(&completed, |p| p.final_choice.as_deref()),
                 position_changed: changed,
-                position_changed_rate: if voted > 0 { changed as f64 / voted as f64 } else { 0.0 },
+                position_changed_rate: (voted > 0).then(|| changed as f64 / voted as f64),
             }
         }
     };
@@ -175,8 +179,9 @@ pub(super) fn report(pilot_id: &str, state: &Deliberated) -> Report {
         let ConditionSummary { total, completed, failed, second, .. } = row;
         let changed = match second {
             SecondVote::None { .. } => "-".to_owned(),
-            SecondVote::Cast { position_changed, position_changed_rate, .. } => {
-                format!("{position_changed} ({:.1} %)", position_changed_rate * 100.0)
+            SecondVote::Cast { position_changed_rate: None, .. } => "-".to_owned(),
+            SecondVote::Cast { position_changed, position_changed_rate: Some(rate), .. } => {
+                format!("{position_changed} ({:.1} %)", rate * 100.0)
             }
         };
         let _ = writeln!(

@@ -1,6 +1,6 @@
 //! Our outputs against those of the original.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -17,6 +17,7 @@ const SHOWN: usize = 60;
 /// descriptions and vectors, up to their order.
 pub(super) fn compare(files: &Files, ours: &[OutputFile]) -> Comparison {
     let mut comparison = Comparison { not_compared: not_compared(files), ..Comparison::default() };
+    let mut missing = Missing::default();
     let mut read = |name: &str| match output(ours, name) {
         Ok(value) => Some(value),
         Err(reason) => {
@@ -30,18 +31,53 @@ pub(super) fn compare(files: &Files, ours: &[OutputFile]) -> Comparison {
         false => None,
     };
     if let Some(summary) = summary {
-        fields(&mut comparison, "summary.json", &files.summary, &summary);
+        fields(&mut comparison, &mut missing, "summary.json", (&files.summary, &summary));
     }
     if let Some(file) = participants {
-        for (number, row) in files.participants.iter().enumerate() {
-            participant(&mut comparison, row, &file["participants"][number]);
+        for (number, (row, keys)) in files.participants.iter().zip(&files.keys).enumerate() {
+            participant(&mut comparison, &mut missing, (row, keys), &file["participants"][number]);
         }
     }
     if let Some(file) = clusters {
         groups(&mut comparison, files, &file["clusters"]);
     }
+    comparison.not_compared.extend(missing.lines());
     comparison
 }
+
+/// What our outputs have and the original's do not.
+#[derive(Default)]
+struct Missing {
+    /// Keys of the summary, with their places.
+    of_summary: Vec<String>,
+    /// Keys of participants, with how many lack them.
+    of_participants: BTreeMap<String, u32>,
+    /// Conditions in which nobody voted twice: the original has a rate of 0 there.
+    without_second_votes: u32,
+}
+
+impl Missing {
+    fn lines(self) -> Vec<String> {
+        let Missing { of_summary, of_participants, without_second_votes } = self;
+        let mut lines: Vec<String> =
+            of_summary.iter().map(|place| format!("{place}: not in the original")).collect();
+        lines.extend(of_participants.iter().map(|(key, people)| {
+            format!("{} of {people} participants: not in the original", inert(key, SHOWN))
+        }));
+        if without_second_votes > 0 {
+            lines.push(format!(
+                "{RATE} of {without_second_votes} conditions in which nobody voted twice: 0 in the original, null here"
+            ));
+        }
+        lines
+    }
+}
+
+/// The share of those who changed their position.
+const RATE: &str = "position_changed_rate";
+
+/// The keys of the summary under which options are counted: an option is there only if it has votes.
+const COUNTED: [&str; 2] = ["initial_vote_distribution", "final_vote_distribution"];
 
 /// What the files hold that is not compared.
 fn not_compared(files: &Files) -> Vec<String> {
@@ -70,21 +106,41 @@ fn output(ours: &[OutputFile], name: &str) -> Result<Value, String> {
     serde_json::from_slice(&bytes).map_err(|e| format!("ours is no JSON: {e}"))
 }
 
-/// Every field of theirs; ours may have more, as long as they are empty.
-fn fields(comparison: &mut Comparison, place: &str, theirs: &Value, ours: &Value) {
+/// Every field of theirs. What only ours has is named; an option that only one of us has counted is a difference.
+fn fields(
+    comparison: &mut Comparison,
+    missing: &mut Missing,
+    place: &str,
+    (theirs, ours): (&Value, &Value),
+) {
     let (Value::Object(their_map), Value::Object(our_map)) = (theirs, ours) else {
         return same(comparison, place, theirs, ours);
     };
+    let is_counted = COUNTED.iter().any(|key| place.ends_with(key));
+    let nobody = theirs["final_vote_distribution"] == json!({}) && ours[RATE].is_null();
     for (key, value) in their_map {
+        if nobody && key == RATE && value.as_f64() == Some(0.0) {
+            missing.without_second_votes += 1;
+            continue;
+        }
         let own = our_map.get(key).unwrap_or(&Value::Null);
-        fields(comparison, &format!("{place} {key}"), value, own);
+        fields(comparison, missing, &format!("{place} {key}"), (value, own));
     }
     for (key, value) in our_map.iter().filter(|(key, _)| !their_map.contains_key(*key)) {
-        same(comparison, &format!("{place} {key}"), &Value::Null, value);
+        let place = format!("{place} {key}");
+        match is_counted {
+            true => same(comparison, &place, &Value::Null, value),
+            false => missing.of_summary.push(place),
+        }
     }
 }
 
-fn participant(comparison: &mut Comparison, row: &Row, ours: &Value) {
+fn participant(
+    comparison: &mut Comparison,
+    missing: &mut Missing,
+    (row, keys): (&Row, &BTreeSet<String>),
+    ours: &Value,
+) {
     if ours.is_null() {
         comparison.differences.push(format!("{}: missing here", row.participant_id));
         return;
@@ -108,6 +164,10 @@ fn participant(comparison: &mut Comparison, row: &Row, ours: &Value) {
     });
     let id = &row.participant_id;
     for (key, value) in theirs.as_object().into_iter().flatten() {
+        if !keys.contains(key) {
+            *missing.of_participants.entry(key.clone()).or_default() += 1;
+            continue;
+        }
         same(comparison, &format!("{id} {key}"), value, &ours[key]);
     }
     if let Some(vector) = &row.individual_summary_embedding {

@@ -1,10 +1,10 @@
 //! The folder of an original run, read and typed.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
-use serde::de::DeserializeOwned;
+use serde::de::{DeserializeOwned, IgnoredAny};
 use serde_json::Value;
 
 use crate::config::{ConfigError, Wrong, load as load_yaml};
@@ -33,6 +33,9 @@ pub(super) struct Files {
     pub(super) vectors: Vec<VectorRow>,
     /// `summary.json`.
     pub(super) summary: Value,
+    /// The keys that each participant has in `participants.json`: a version that did not know a key has no value for
+    /// it, not even null.
+    pub(super) keys: Vec<BTreeSet<String>>,
 }
 
 /// A participant in `participants.json`.
@@ -99,6 +102,12 @@ struct ParticipantsFile {
     participants: Vec<Row>,
 }
 
+/// The same file, of which only the keys matter.
+#[derive(Deserialize)]
+struct KeysFile {
+    participants: Vec<BTreeMap<String, IgnoredAny>>,
+}
+
 #[derive(Deserialize)]
 struct ClustersFile {
     pilot_id: String,
@@ -139,6 +148,8 @@ impl Files {
         // An answer that could not be used was not kept, so that there is no further one.
         config.max_parse_retries = 0;
         let participants: ParticipantsFile = json(folder, "participants.json")?;
+        let keys: KeysFile = json(folder, "participants.json")?;
+        let keys = keys.participants.into_iter().map(|row| row.into_keys().collect()).collect();
         let mut files = Files {
             folder: folder.to_owned(),
             config,
@@ -147,6 +158,7 @@ impl Files {
             clusters: Vec::new(),
             vectors: Vec::new(),
             summary: json(folder, "summary.json")?,
+            keys,
         };
         check_config(&files.config).map_err(|Wrong { key, message }| {
             files.inconsistent("config.yaml", format!("{key}: {message}"))
