@@ -72,9 +72,10 @@ impl Folder {
         if args.no_outputs {
             return Ok(None);
         }
-        let built = registry::build(experiment, settings);
-        let built = built.map_err(|e| CliError::usage(e.to_string()))?;
-        let folder = built.output_name_any().map(|name| named(&name)).transpose();
+        // The experiment itself cannot be built yet if its personas are still to be fetched.
+        let name = registry::output_name(experiment, settings);
+        let name = name.map_err(|e| CliError::usage(e.to_string()))?;
+        let folder = name.map(|name| named(&name)).transpose();
         Ok(folder.map_err(|e| e.hint("--no-outputs goes without the folder"))?.map(Folder))
     }
 

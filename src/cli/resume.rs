@@ -81,7 +81,7 @@ pub(super) fn resume(
 
 /// Goes on with the last run of a study, which must have been recorded with the same settings.
 pub(super) fn same_study(
-    study: Study,
+    mut study: Study,
     model: ModelArgs,
     folder: FolderArgs,
     global: &Global,
@@ -115,6 +115,8 @@ pub(super) fn same_study(
         return Err(CliError::usage(message).hint("leave out --resume to begin one"));
     };
     let recorded = settings_of(&started)?.experiment;
+    // What it drew when it began is not drawn again.
+    registry::take_over(&study.experiment, &mut study.settings.experiment, &recorded);
     let now = as_recorded(&study.settings.experiment);
     if recorded != now || started.seed != study.seed {
         return Err(CliError::usage(format!(
@@ -129,7 +131,7 @@ pub(super) fn same_study(
 }
 
 fn output_name(experiment: &str, settings: &Value) -> Option<String> {
-    registry::build(experiment, settings).ok()?.output_name_any()
+    registry::output_name(experiment, settings).ok()?
 }
 
 /// Settings as a log gives them back: a number has one spelling there.

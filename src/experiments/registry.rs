@@ -29,6 +29,8 @@ struct Entry {
     /// Keys by which a config is recognised that does not name its experiment: those of a document's own format.
     /// Two of them are enough, so that a missing one is reported as such.
     known_by: &'static [&'static str],
+    /// The name of its output folder, of settings that may lack what is drawn when a run begins.
+    output_name: fn(&Value) -> Option<String>,
     /// Original runs of another program, told again by ours.
     originals: Option<Originals>,
 }
@@ -55,6 +57,7 @@ const ENTRIES: &[Entry] = &[
         player: || Box::new(adventure::SimulatedMaster),
         model_key: "model",
         known_by: &[],
+        output_name: |_| None,
         originals: None,
     },
     Entry {
@@ -65,6 +68,7 @@ const ENTRIES: &[Entry] = &[
         player: || Box::new(deliberation::SimulatedDeliberation),
         model_key: "provider",
         known_by: deliberation::KNOWN_BY,
+        output_name: |settings| text_at(settings, "/config/pilot_id"),
         originals: Some(DELIBERATIONS),
     },
     Entry {
@@ -75,6 +79,7 @@ const ENTRIES: &[Entry] = &[
         player: || Box::new(game24::SimulatedSolver),
         model_key: "model",
         known_by: &[],
+        output_name: |_| None,
         originals: None,
     },
     Entry {
@@ -85,6 +90,7 @@ const ENTRIES: &[Entry] = &[
         player: || Box::new(public_goods::SimulatedPlayers),
         model_key: "model",
         known_by: &[],
+        output_name: |settings| text_at(settings, "/config/experiment_id"),
         originals: Some(PUBLIC_GOODS),
     },
     Entry {
@@ -96,6 +102,7 @@ const ENTRIES: &[Entry] = &[
         player: || Box::new(public_goods::SimulatedPlayers),
         model_key: "model",
         known_by: &[],
+        output_name: |_| None,
         originals: Some(PUBLIC_GOODS),
     },
     Entry {
@@ -106,6 +113,7 @@ const ENTRIES: &[Entry] = &[
         player: || Box::new(society::SimulatedSociety),
         model_key: "model",
         known_by: &[],
+        output_name: |_| None,
         originals: Some(SOCIETIES),
     },
     Entry {
@@ -117,6 +125,7 @@ const ENTRIES: &[Entry] = &[
         player: || Box::new(society::SimulatedSociety),
         model_key: "model",
         known_by: &[],
+        output_name: |_| None,
         originals: Some(SOCIETIES),
     },
 ];
@@ -126,6 +135,8 @@ const ENTRIES: &[Entry] = &[
 struct Supply {
     name: &'static str,
     draw: fn(&Path, &mut Study) -> Result<(), ConfigError>,
+    /// Puts into settings what a run of them drew when it began.
+    take_over: fn(&mut Value, &Value),
     /// Whether a run with these settings leaves anything.
     stores: fn(&Value) -> bool,
     store: fn(&RunRecord<'_>, SettingsOf) -> Result<Stored, String>,
@@ -135,12 +146,14 @@ const SUPPLIES: &[Supply] = &[
     Supply {
         name: deliberation::NAME,
         draw: deliberation::personas::draw,
+        take_over: deliberation::personas::take_over,
         stores: |settings| !settings["pool"].is_null(),
         store: deliberation::personas::store,
     },
     Supply {
         name: game24::NAME,
         draw: game24::draw,
+        take_over: |_, _| {},
         stores: |_| false,
         store: |_, _| Ok(Stored::Nothing),
     },
@@ -265,6 +278,28 @@ pub fn supply(path: &Path, study: &mut Study, overrides: &[String]) -> Result<()
     let Some(supply) = SUPPLIES.iter().find(|s| s.name == study.experiment) else { return Ok(()) };
     let drawn = (supply.draw)(path, study);
     drawn.or_else(|error| Err(located(error, path, &read_text(path)?, overrides)))
+}
+
+/// Puts what a run drew from outside its config when it began into the settings of the same config, so that the two
+/// can be compared: it is not drawn again.
+pub fn take_over(experiment: &str, settings: &mut Value, recorded: &Value) {
+    if let Some(supply) = SUPPLIES.iter().find(|s| s.name == experiment) {
+        (supply.take_over)(settings, recorded);
+    }
+}
+
+/// The name of the folder that a run with these settings writes, if they give it one. What is drawn when a run begins
+/// need not be in them yet.
+///
+/// # Errors
+/// [`RegistryError::Unknown`].
+pub fn output_name(experiment: &str, settings: &Value) -> Result<Option<String>, RegistryError> {
+    Ok((entry(experiment)?.output_name)(settings))
+}
+
+/// A text in settings.
+fn text_at(settings: &Value, pointer: &str) -> Option<String> {
+    settings.pointer(pointer).and_then(Value::as_str).map(str::to_owned)
 }
 
 /// Whether an experiment may have a part of this name to tell of: asked before a long run is folded to see. Parts

@@ -178,6 +178,45 @@ fn a_replay_needs_neither_the_pool_nor_the_url() {
 }
 
 #[test]
+fn a_url_and_an_output_folder_go_together() {
+    let lines = (0..40).map(|n| json!({"persona": format!("The owner of shop number {n}")}));
+    let text = lines.map(|line| format!("{line}\n")).collect::<String>();
+    let server = Server::handler(move |_| Reply::new(200, text.as_bytes()));
+    let url = format!("personas_url: {}/persona.jsonl\n", server.base_url());
+    let place = place(&format!("{url}use_persona_storage: false\n"));
+    let (run, code) = place.json("run d.yaml");
+    assert_eq!((code, &run["outputs"]), (0, &"outputs/pooled".into()), "{run}");
+    assert!(place.read("outputs/pooled/participants.json").contains("The owner of shop number"));
+    assert_eq!(server.received().len(), 1);
+    // A folder in the way is found before anything is fetched.
+    let said = place.run("run d.yaml");
+    assert_eq!(said.code, 2);
+    assert!(said.err.starts_with("error: outputs/pooled is there already\n"), "{}", said.err);
+    let (resumed, code) = place.json("run d.yaml --resume");
+    assert_eq!((code, &resumed["run"], &resumed["model_calls"]), (0, &run["run"], &0.into()));
+    assert_eq!(server.received().len(), 1, "what was drawn is in the log");
+}
+
+/// The pool has changed since: what the run drew when it began is in its settings.
+#[test]
+fn an_unfinished_run_with_a_pool_goes_on_by_its_config() {
+    let place = place("limits:\n  concurrency: 1\n");
+    let stopped = place.run("run d.yaml -q --log-limit 450000");
+    assert_eq!(stopped.code, 3, "{}{}", stopped.out, stopped.err);
+    let (begun, _) = place.json("show latest");
+    std::fs::create_dir_all(place.path("data")).unwrap();
+    let others: Vec<Enriched> = (0..12).map(|n| persona(&format!("M{n}"), true)).collect();
+    add(&place.path("data/personas.json"), &others).unwrap();
+    let said = place.run("run d.yaml -q --resume --set model=gpt-5");
+    assert_eq!(said.code, 2);
+    assert!(said.err.contains("with other settings: config.model\n"), "{}", said.err);
+    let (resumed, code) = place.json("run d.yaml --resume");
+    assert_eq!((code, &resumed["outcome"]), (0, &"finished".into()), "{resumed}");
+    assert_eq!(resumed["run"], begun["run"]);
+    assert_eq!(pool(&place).len(), 24, "what the run has made is in the pool");
+}
+
+#[test]
 fn only_made_up_runs_draw_made_up_personas() {
     let dir = tempfile::tempdir().unwrap();
     let (path, config) = (dir.path().join("pool.json"), dir.path().join("d.yaml"));

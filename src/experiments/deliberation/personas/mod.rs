@@ -21,4 +21,4 @@ pub use language::is_english;
 pub use source::{Collection, PersonaError, PersonaFile, read};
 pub use supply::{FromPool, wanted};
 pub(super) use supply::{collection, source_key};
-pub(in crate::experiments) use supply::{draw, store};
+pub(in crate::experiments) use supply::{draw, store, take_over};

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::fetch::FetchLimits;
 use super::pool::{self, Enriched, Pool};
@@ -99,6 +100,19 @@ pub(in crate::experiments) fn draw(path: &Path, study: &mut Study) -> Result<(),
     }
     study.settings.experiment = serde_json::to_value(&settings).map_err(unfit)?;
     Ok(())
+}
+
+/// Puts the personas that a run drew from the pool or from a URL into the settings of the same config.
+pub(in crate::experiments) fn take_over(settings: &mut Value, recorded: &Value) {
+    let config = &settings["config"];
+    if config["use_persona_storage"] == false && config["personas_url"].is_null() {
+        return;
+    }
+    for key in ["personas", "pool"] {
+        if let (Some(settings), Some(drawn)) = (settings.as_object_mut(), recorded.get(key)) {
+            settings.insert(key.to_owned(), drawn.clone());
+        }
+    }
 }
 
 /// Those of a pool that a run may draw, each base persona once: real ones, and made-up ones for made-up
