@@ -32,5 +32,5 @@ pub use prices::{Price, Prices};
 pub use retry::{Retry, RetryPolicy};
 pub use scripted::Scripted;
 pub use seats::Seats;
-pub use throttle::{Limits, Permit, SettingError, Throttle};
+pub use throttle::{EMBEDDINGS_TOGETHER, Limits, Permit, SettingError, Throttle};
 pub use unreadable::{UNREADABLE, Unreadable};

@@ -1,9 +1,10 @@
 //! How fast a run may ask: so many at once, so many a minute.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
-use tokio::sync::{Mutex, Semaphore, SemaphorePermit};
+use tokio::sync::{Mutex, OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Instant, sleep_until};
 
 /// The limits of one run.
@@ -33,6 +34,10 @@ pub struct Limits {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_cost: Option<f64>,
 }
+
+/// The most embeddings that travel in one request and count as one attempt. Providers allow from 96 to 2,048; the
+/// deliberation document asks for 100.
+pub const EMBEDDINGS_TOGETHER: usize = 100;
 
 /// The usual value of [`Limits::max_connection_failures`].
 const USUAL_ROW: u32 = 20;
@@ -145,7 +150,7 @@ impl Limits {
 #[derive(Debug)]
 pub struct Throttle {
     limits: Limits,
-    places: Semaphore,
+    places: Arc<Semaphore>,
     interval: Duration,
     /// When the next attempt may begin.
     next: Mutex<Option<Instant>>,
@@ -154,7 +159,7 @@ pub struct Throttle {
 /// The right to make one attempt; given back when dropped.
 #[derive(Debug)]
 #[must_use = "dropping it lets the next attempt begin"]
-pub struct Permit<'a>(#[expect(dead_code, reason = "held for its drop")] SemaphorePermit<'a>);
+pub struct Permit(#[expect(dead_code, reason = "held for its drop")] OwnedSemaphorePermit);
 
 impl Default for Throttle {
     /// A throttle with the usual limits.
@@ -176,7 +181,7 @@ impl Throttle {
     fn checked(limits: Limits) -> Self {
         Throttle {
             limits,
-            places: Semaphore::new(limits.concurrency),
+            places: Arc::new(Semaphore::new(limits.concurrency)),
             interval: limits.interval(),
             next: Mutex::new(None),
         }
@@ -188,8 +193,8 @@ impl Throttle {
     }
 
     /// Waits until an attempt may begin. Attempts begin in the order in which they asked.
-    pub async fn acquire(&self) -> Permit<'_> {
-        let permit = match self.places.acquire().await {
+    pub async fn acquire(&self) -> Permit {
+        let permit = match self.places.clone().acquire_owned().await {
             Ok(permit) => permit,
             // Only a closed semaphore refuses, and nobody closes this one.
             Err(_closed) => std::future::pending().await,

@@ -10,7 +10,9 @@ use super::core::{Core, Exchanged};
 use super::experiment::{Experiment, Run};
 use super::question::{Answer, CallFailed, Question};
 use super::stop::Stop;
+use crate::model::EMBEDDINGS_TOGETHER;
 use crate::parse::{Parsed, Parser};
+use crate::prompt::Api;
 
 /// How many questions may be prepared beyond those that are under way.
 const SPARE: usize = 8;
@@ -63,7 +65,7 @@ impl<E: Experiment + ?Sized> Run<E> {
         mut each: impl FnMut(&mut Self, Result<Answer<P::Value>, CallFailed>) -> Result<(), Stop>,
     ) -> Result<(), Stop> {
         let core = self.core.clone();
-        let mut questions = questions.into_iter().fuse();
+        let mut questions = questions.into_iter().fuse().peekable();
         let mut flying = FuturesUnordered::new();
         // Answers that wait for an earlier one; the first belongs to question number `delivered`.
         let mut waiting: VecDeque<Option<Ended<P>>> = VecDeque::new();
@@ -71,10 +73,17 @@ impl<E: Experiment + ?Sized> Run<E> {
         // As many again as may be under way: questions that wait to try again hold no permit and
         // must not keep others from being asked.
         let most = 2 * core.throttle.limits().concurrency + SPARE;
+        // A hundred texts that become vectors are one request.
+        let room = |question: &Question<P>| match question.request().api() {
+            Api::Chat => most,
+            Api::Embedding => most.saturating_mul(EMBEDDINGS_TOGETHER),
+        };
         let mut stop: Option<Stop> = None;
         loop {
-            while stop.is_none() && flying.len() < most && waiting.len() < AHEAD {
-                let Some(question) = questions.next() else { break };
+            while stop.is_none() && waiting.len() < AHEAD {
+                let Some(question) = questions.next_if(|next| flying.len() < room(next)) else {
+                    break;
+                };
                 match core.recorded(&question.asked) {
                     // The common case of a replay: in order and at hand.
                     Ok(Some(exchanged)) if waiting.is_empty() => {

@@ -20,6 +20,7 @@ use super::shared::Shared;
 use super::signal::Brake;
 use super::states::States;
 use super::stop::Stop;
+use super::together::Together;
 use crate::content::Content;
 use crate::event::{Because, Event, NewEvent};
 use crate::id::{RunId, Seq, Time};
@@ -58,6 +59,7 @@ pub(super) struct Core {
     pub(super) model: Option<Answerer>,
     pub(super) retry: RetryPolicy,
     pub(super) throttle: Throttle,
+    pub(super) together: Together,
     pub(super) network: Network,
     pub(super) budget: Budget,
     pub(super) brake: Brake,

@@ -24,6 +24,7 @@ use super::shared::Shared;
 use super::signal::Brake;
 use super::states::States;
 use super::stop::Stop;
+use super::together::Together;
 use crate::event::{Event, RunOutcome, RunResumed, RunStarted};
 use crate::id::{OutcomeDigest, Seq};
 use crate::log::{Log, LogError};
@@ -124,6 +125,7 @@ pub async fn execute(experiment: &dyn AnyExperiment, setup: Setup) -> Result<End
         budget,
         retry,
         throttle,
+        together: Together::default(),
         brake: Brake::new(signal),
         writer: RefCell::new(writer),
         history: RefCell::new(history),

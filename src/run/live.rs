@@ -1,5 +1,6 @@
 //! Asking the model: one question with its retries, each attempt and the answer recorded.
 
+use std::rc::Rc;
 use std::time::Duration;
 
 use super::because::places;
@@ -19,7 +20,7 @@ use crate::log::Durable;
 use crate::model::{
     Ask, Failure, FailureKind, Model, Permit, Response, TimeIsUp, UNREADABLE, Unreadable, within,
 };
-use crate::prompt::Request;
+use crate::prompt::{Api, Request};
 
 /// Where outages are traced: what a user should see in any case.
 const OUTAGES: &str = "retold::outages";
@@ -27,8 +28,9 @@ const OUTAGES: &str = "retold::outages";
 /// The right to make one attempt; given back when dropped.
 struct Attempt<'a> {
     turn: Turn<'a>,
+    /// Texts that are made vectors together share it.
     #[expect(dead_code, reason = "held for its drop")]
-    permit: Permit<'a>,
+    permit: Rc<Permit>,
 }
 
 impl Core {
@@ -175,7 +177,10 @@ impl Core {
     /// Waits for the right to make one attempt, or until the run is asked to stop.
     async fn permit(&self, request: &Request) -> Result<Attempt<'_>, Stop> {
         let attempt = async {
-            let permit = self.throttle.acquire().await;
+            let permit = match request.api() {
+                Api::Chat => Rc::new(self.throttle.acquire().await),
+                Api::Embedding => self.together.permit(&self.throttle, request).await,
+            };
             Attempt { turn: self.network.turn().await, permit }
         };
         let attempt = tokio::select! {

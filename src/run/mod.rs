@@ -42,6 +42,7 @@ mod shared;
 mod signal;
 mod states;
 mod stop;
+mod together;
 
 pub use self::converse::Talk;
 pub use self::core::Progress;

@@ -17,11 +17,8 @@ use tokio::sync::oneshot;
 
 use super::client::HttpClient;
 use super::embeddings;
-use crate::model::{Failure, FailureKind, Response};
+use crate::model::{EMBEDDINGS_TOGETHER, Failure, FailureKind, Response};
 use crate::prompt::{Request, canonical};
-
-/// The most texts in one HTTP request. Providers allow from 96 to 2,048.
-const MOST_TEXTS: usize = 100;
 
 /// The most bytes of text in one HTTP request: some providers limit the tokens of a whole batch.
 const MOST_BYTES: usize = 512 << 10;
@@ -93,7 +90,7 @@ impl Batcher {
         {
             batch.bytes += bytes;
             batch.members.push(member);
-            if batch.members.len() >= MOST_TEXTS {
+            if batch.members.len() >= EMBEDDINGS_TOGETHER {
                 self.dispatch(open.batches.remove(&key));
             }
             return;

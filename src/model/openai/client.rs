@@ -1,6 +1,5 @@
 //! One POST: bytes out, a reply or a failure in.
 
-use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use reqwest::header::AUTHORIZATION;
@@ -11,7 +10,7 @@ use tokio::sync::Semaphore;
 use super::reply::{LONGEST_ERROR, Reply};
 use super::settings::{Endpoint, OpenAiError, OpenAiSettings};
 use crate::inert::inert;
-use crate::model::{Failure, FailureKind, Throttle, TimeIsUp, within};
+use crate::model::{Failure, FailureKind, TimeIsUp, within};
 use crate::values::{MOST_VALUES, too_many};
 
 /// The longest answer: no model writes a fiftieth of it, and a batch of vectors has two thirds. It bounds memory when
@@ -33,15 +32,11 @@ pub(super) struct HttpClient {
     http: Client,
     pub(super) endpoint: Endpoint,
     timeout: Duration,
-    throttle: Option<Arc<Throttle>>,
     long_answers: Semaphore,
 }
 
 impl HttpClient {
-    pub(super) fn new(
-        settings: &OpenAiSettings,
-        throttle: Option<Arc<Throttle>>,
-    ) -> Result<Self, OpenAiError> {
+    pub(super) fn new(settings: &OpenAiSettings) -> Result<Self, OpenAiError> {
         let endpoint = Endpoint::new(&settings.base_url, settings.key.as_ref())?;
         if settings.timeout.is_zero() {
             return Err(OpenAiError::NoTimeout);
@@ -61,16 +56,11 @@ impl HttpClient {
         }
         let http = builder.build().map_err(|e| OpenAiError::Client(innermost(&e.without_url())))?;
         let long_answers = Semaphore::new(LONG_ANSWERS);
-        Ok(HttpClient { http, endpoint, timeout: settings.timeout, throttle, long_answers })
+        Ok(HttpClient { http, endpoint, timeout: settings.timeout, long_answers })
     }
 
     /// Sends a body and waits for the whole reply, both within the time of one attempt.
     pub(super) async fn post(&self, function: &[&str], body: &Value) -> Result<Reply, Failure> {
-        // Waiting for a turn does not count as waiting for an answer.
-        let _permit = match &self.throttle {
-            Some(throttle) => Some(throttle.acquire().await),
-            None => None,
-        };
         let exchange = self.exchange(self.endpoint.url(function), body);
         match within(self.timeout, exchange).await {
             Ok(result) => result,

@@ -8,7 +8,7 @@ use futures::future::BoxFuture;
 use super::batch::Batcher;
 use super::client::HttpClient;
 use super::settings::{OpenAiError, OpenAiSettings};
-use crate::model::{Ask, Failure, Model, ModelInfo, Response, Throttle};
+use crate::model::{Ask, Failure, Model, ModelInfo, Response};
 use crate::prompt::{Api, Request};
 
 /// A model behind an OpenAI-compatible API.
@@ -23,27 +23,7 @@ impl OpenAi {
     /// # Errors
     /// [`OpenAiError`] if the settings cannot be used.
     pub fn new(settings: OpenAiSettings) -> Result<Self, OpenAiError> {
-        Self::build(settings, None)
-    }
-
-    /// The same, with every HTTP request held back by a throttle: a batch of a hundred embeddings is
-    /// one request to the provider and takes one place. Whoever gives the throttle here must not hold
-    /// the same one around [`Model::answer`].
-    ///
-    /// # Errors
-    /// As [`OpenAi::new`].
-    pub fn throttled(
-        settings: OpenAiSettings,
-        throttle: Arc<Throttle>,
-    ) -> Result<Self, OpenAiError> {
-        Self::build(settings, Some(throttle))
-    }
-
-    fn build(
-        settings: OpenAiSettings,
-        throttle: Option<Arc<Throttle>>,
-    ) -> Result<Self, OpenAiError> {
-        let client = Arc::new(HttpClient::new(&settings, throttle)?);
+        let client = Arc::new(HttpClient::new(&settings)?);
         Ok(OpenAi { batcher: Batcher::new(client.clone()), client })
     }
 
