@@ -26,14 +26,19 @@ struct Packed {
 /// What an address is looked up by: of calls, only a hash is kept.
 type Key = [u8; 16];
 
-/// The places of all questions of a run.
+/// The places of all questions of a run. Sorted lists, since a hash table of a million places takes twice the memory,
+/// and three times while it grows.
+#[derive(Debug)]
+pub(super) struct Addresses(Vec<(Key, Packed)>);
+
+/// The places as the events come, in the order of the questions.
 #[derive(Debug, Default)]
-pub(super) struct Addresses {
-    places: LookupMap<Key, Packed>,
-    /// The questions that are not answered yet.
-    asked: LookupMap<Seq, Key>,
+pub(super) struct Gathering {
+    places: Vec<(Key, Packed)>,
+    /// The questions that are not answered yet, each with its place in that list.
+    asked: LookupMap<Seq, usize>,
     /// The answers that are not decided on yet.
-    answered: LookupMap<Seq, Key>,
+    answered: LookupMap<Seq, usize>,
 }
 
 fn key(call: &CallPath, sample: Sample) -> Key {
@@ -44,7 +49,7 @@ fn key(call: &CallPath, sample: Sample) -> Key {
     key
 }
 
-impl Addresses {
+impl Gathering {
     /// Takes in the next event.
     pub(super) fn add(&mut self, stored: &StoredEvent) -> Result<(), EventError> {
         let seq = stored.seq;
@@ -52,40 +57,54 @@ impl Addresses {
         let cause = stored.cause.unwrap_or_default();
         if stored.is_request() {
             if let (Some(call), Some(sample)) = (&stored.call, stored.sample) {
-                let key = key(call, sample);
-                // A question asked again after a crash stands in for the one that was lost.
-                self.places.insert(key, Packed { request: packed, ..Packed::default() });
-                self.asked.insert(seq, key);
+                self.asked.insert(seq, self.places.len());
+                let places = Packed { request: packed, ..Packed::default() };
+                self.places.push((key(call, sample), places));
             }
         } else if stored.is_answer() {
-            if let Some(key) = self.asked.remove(&cause) {
-                self.set(&key, |places| places.answer = packed);
-                self.answered.insert(seq, key);
+            if let Some(at) = self.asked.remove(&cause) {
+                self.set(at, |places| places.answer = packed);
+                self.answered.insert(seq, at);
             }
         } else if stored.decided_by().is_some() {
-            if let Some(key) = self.answered.remove(&cause) {
-                self.set(&key, |places| places.decision = packed);
+            if let Some(at) = self.answered.remove(&cause) {
+                self.set(at, |places| places.decision = packed);
             }
         } else if stored.is_failed_attempt()
             && let Event::AttemptFailed(attempt) = stored.event()?
             && attempt.details.gave_up
-            && let Some(key) = self.asked.get(&cause).copied()
+            && let Some(at) = self.asked.get(&cause).copied()
         {
-            self.set(&key, |places| places.failure = packed);
+            self.set(at, |places| places.failure = packed);
         }
         Ok(())
     }
 
-    fn set(&mut self, key: &Key, change: impl FnOnce(&mut Packed)) {
-        if let Some(mut places) = self.places.get(key).copied() {
-            change(&mut places);
-            self.places.insert(*key, places);
+    fn set(&mut self, at: usize, change: impl FnOnce(&mut Packed)) {
+        if let Some((_, places)) = self.places.get_mut(at) {
+            change(places);
         }
     }
 
+    /// All events have been taken in.
+    pub(super) fn finish(self) -> Addresses {
+        let mut places = self.places;
+        places.sort_unstable_by_key(|(key, places)| (*key, places.request));
+        Addresses(places)
+    }
+}
+
+impl Addresses {
     /// The places of an address.
     pub(super) fn places(&self, call: &CallPath, sample: Sample) -> Option<Places> {
-        let Packed { request, answer, failure, decision } = *self.places.get(&key(call, sample))?;
+        let key = key(call, sample);
+        // A question asked again after a crash stands in for the one that was lost: it is the last of its key.
+        let after = self.0.partition_point(|(other, _)| *other <= key);
+        let (found, places) = self.0.get(after.checked_sub(1)?)?;
+        let Packed { request, answer, failure, decision } = *places;
+        if *found != key {
+            return None;
+        }
         let seq = |place: u32| (place > 0).then_some(Seq(place.into()));
         let [answer, failure, decision] = [answer, failure, decision].map(seq);
         Some(Places { request: Seq(request.into()), answer, failure, decision })

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use super::addresses::{Addresses, Places};
+use super::addresses::{Addresses, Gathering, Places};
 use super::near::Near;
 use crate::content::Content;
 use crate::event::{DecisionMade, Event, EventError, RunFinished, RunStarted, StoredEvent, kind};
@@ -275,11 +275,11 @@ fn next_batch(
 
 /// Reads a run and remembers where each question and its answer stand.
 fn addresses(reader: &mut dyn Reader, run: RunId) -> Result<Addresses, LogError> {
-    let (mut addresses, mut after) = (Addresses::default(), Seq(0));
+    let (mut addresses, mut after) = (Gathering::default(), Seq(0));
     while let Some(batch) = next_batch(reader, run, &mut after)? {
         for stored in batch {
             addresses.add(&stored).map_err(damaged)?;
         }
     }
-    Ok(addresses)
+    Ok(addresses.finish())
 }

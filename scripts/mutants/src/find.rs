@@ -10,8 +10,8 @@ pub struct Candidate {
     pub start: usize,
     pub end: usize,
     pub line: usize,
-    /// The kind of change, in a word.
-    pub kind: &'static str,
+    /// That line, without white space around it.
+    pub text_of_line: String,
     /// What is changed to what.
     pub what: String,
     /// The text with both, the switch between them as `ON!`.
@@ -39,20 +39,21 @@ impl Finder<'_> {
     }
 
     /// Notes an expression and what would be in its place.
-    fn expression(&mut self, node: &impl Spanned, kind: &'static str, mutated: &str) {
+    fn expression(&mut self, node: &impl Spanned, mutated: &str) {
         let original = self.of(node);
         let switched = format!("(if ON! {{ {mutated} }} else {{ {original} }})");
-        self.add(node, kind, format!("{original} -> {mutated}"), switched);
+        self.add(node, format!("{original} -> {mutated}"), switched);
     }
 
-    fn add(&mut self, node: &impl Spanned, kind: &'static str, what: String, switched: String) {
+    fn add(&mut self, node: &impl Spanned, what: String, switched: String) {
         if self.inside == 0 {
             return;
         }
         let what = what.split_whitespace().collect::<Vec<_>>().join(" ");
         let (range, line) = (node.span().byte_range(), node.span().start().line);
         let (start, end) = (range.start, range.end);
-        self.found.push(Candidate { start, end, line, kind, what, switched });
+        let text_of_line = self.text.lines().nth(line - 1).unwrap_or_default().trim().to_owned();
+        self.found.push(Candidate { start, end, line, text_of_line, what, switched });
     }
 
     fn function(&mut self, is_const: bool, attributes: &[Attribute], visit: impl FnOnce(&mut Self)) {
@@ -164,7 +165,7 @@ impl<'ast> Visit<'ast> for Finder<'_> {
         {
             let original = self.of(node);
             let switched = format!("if !ON! {{ {original} }}");
-            self.add(node, "left_out", format!("{original} -> (left out)"), switched);
+            self.add(node, format!("{original} -> (left out)"), switched);
         }
         visit::visit_stmt(self, node);
     }
@@ -172,7 +173,7 @@ impl<'ast> Visit<'ast> for Finder<'_> {
     fn visit_expr_binary(&mut self, node: &'ast syn::ExprBinary) {
         if let Some(op) = other(&node.op).filter(|_| !binds(&node.left) && !binds(&node.right)) {
             let mutated = format!("{} {op} {}", self.of(&node.left), self.of(&node.right));
-            self.expression(node, "operator", &mutated);
+            self.expression(node, &mutated);
         }
         visit::visit_expr_binary(self, node);
     }
@@ -180,7 +181,7 @@ impl<'ast> Visit<'ast> for Finder<'_> {
     fn visit_expr_unary(&mut self, node: &'ast syn::ExprUnary) {
         if matches!(node.op, UnOp::Not(_) | UnOp::Neg(_)) {
             let mutated = self.of(&node.expr);
-            self.expression(node, "sign", &mutated);
+            self.expression(node, &mutated);
         }
         visit::visit_expr_unary(self, node);
     }
@@ -188,7 +189,7 @@ impl<'ast> Visit<'ast> for Finder<'_> {
     fn visit_expr_if(&mut self, node: &'ast syn::ExprIf) {
         if !binds(&node.cond) {
             let mutated = format!("!({})", self.of(&node.cond));
-            self.expression(&node.cond, "condition", &mutated);
+            self.expression(&node.cond, &mutated);
         }
         visit::visit_expr_if(self, node);
     }
@@ -200,7 +201,7 @@ impl<'ast> Visit<'ast> for Finder<'_> {
             let end = node.span().byte_range().end;
             let (before, after) = (&self.text[start..method.start], &self.text[method.end..end]);
             let mutated = format!("{before}{other}{after}");
-            self.expression(node, "method", &mutated);
+            self.expression(node, &mutated);
         }
         visit::visit_expr_method_call(self, node);
     }
@@ -218,6 +219,6 @@ impl<'ast> Visit<'ast> for Finder<'_> {
             },
             _ => return,
         };
-        self.expression(node, "literal", &mutated);
+        self.expression(node, &mutated);
     }
 }

@@ -97,9 +97,9 @@ fn main() {
     }
 }
 
-/// What names a mutant whatever else is chosen.
+/// What names a mutant whatever else is chosen, and wherever in its file it moves: its line and its change.
 fn key(Chosen { file, candidate, .. }: &Chosen) -> String {
-    format!("{}:{}-{}:{}", file.display(), candidate.start, candidate.end, candidate.kind)
+    format!("{}: {}: {}", file.display(), candidate.text_of_line, candidate.what)
 }
 
 /// One of each part of each study in turn, until there are enough.

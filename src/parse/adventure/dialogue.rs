@@ -56,11 +56,15 @@ fn apart(line: &str) -> (String, Vec<String>) {
     let mut quotes = None;
     let mut rest = line;
     while let Some(c) = rest.chars().next() {
-        let starts = || {
+        // Asked before the end of an action is looked for: most brackets begin none.
+        let may_begin = || {
             let before = plain.trim_end();
             before.is_empty() || before.ends_with(['.', '!', '?', '…', '"', '”', '—'])
         };
-        if let Some((inner, behind)) = action(rest).filter(|_| starts()) {
+        if matches!(c, '(' | '[' | '*')
+            && may_begin()
+            && let Some((inner, behind)) = action(rest)
+        {
             push(&mut done, inner);
             rest = behind;
             continue;
@@ -106,10 +110,12 @@ fn action(text: &str) -> Option<(&str, &str)> {
     };
     // What an agent does is short; a longer text would be gone through for each bracket.
     let inner = text.get(1..)?;
+    if !inner.starts_with(char::is_alphabetic) {
+        return None;
+    }
     let end = inner.char_indices().take(200).find(|(_, c)| *c == closer).map(|(at, _)| at)?;
     let (inner, behind) = inner.split_at(end);
-    let is_one = inner.starts_with(char::is_alphabetic);
-    is_one.then(|| (inner, behind.get(closer.len_utf8()..).unwrap_or_default()))
+    Some((inner, behind.get(closer.len_utf8()..).unwrap_or_default()))
 }
 
 fn push(done: &mut Vec<String>, text: &str) {

@@ -152,7 +152,10 @@ fn claimed(label: Label, content: &str, below: &str, params: &Params) -> Option<
 /// The last sentence that claims an expression over the puzzle's numbers (`so the answer is 4 * 6`) below a
 /// position. Of a text that has claimed an answer already, only one that takes it back counts.
 pub(super) fn last_sentence(text: &str, params: &Params, corrects: bool) -> Option<String> {
-    lines(text).rev().filter(|line| !corrects || is_correction(line)).find_map(|line| {
+    // Without a digit there is no expression; most prose has none, and its words are not looked at.
+    let has_digits = |line: &&str| line.bytes().any(|b| b.is_ascii_digit() || b >= 0x80);
+    let claims = lines(text).rev().filter(has_digits);
+    claims.filter(|line| !corrects || is_correction(line)).find_map(|line| {
         let found = said(line).find_map(|content| expression_in(before_denial(content), params));
         found.filter(|found| is_over_the_numbers(found, params))
     })
@@ -211,7 +214,9 @@ fn labelled(line: &str) -> Option<(Label, &str)> {
         if end == 0 || !LEADS.iter().any(|lead| word.eq_ignore_ascii_case(lead)) {
             return None;
         }
-        rest = rest.trim_start_matches([',', ':', '!', '\'', 's', ' ']);
+        // `Here's the answer`: the letter belongs to the lead, and `solution` keeps its own.
+        rest = rest.strip_prefix("'s").or(rest.strip_prefix("’s")).unwrap_or(rest);
+        rest = rest.trim_start_matches([',', ':', '!', ' ']);
     }
     None
 }

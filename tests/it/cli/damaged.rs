@@ -103,6 +103,48 @@ fn every_command_tells_of_it() {
     assert_said!("damaged_commands", all);
 }
 
+/// A figure that rests on a changed event is not shown as if nothing had happened.
+#[test]
+fn nothing_is_made_of_events_that_were_changed() {
+    let mut all = String::new();
+    for (what, change) in [
+        (
+            "a decision says something else",
+            "DROP TRIGGER events_no_update; UPDATE events SET body = replace(body, '(', '((')
+             WHERE kind = (SELECT id FROM kinds WHERE name = 'DecisionMade')",
+        ),
+        (
+            "an answer says something else",
+            "DROP TRIGGER contents_no_update; UPDATE contents SET body = 'Answer: 1 + 1 = 24'
+             WHERE id IN (SELECT content FROM events WHERE kind = (SELECT id FROM kinds WHERE name = 'ResponseReceived'))",
+        ),
+        (
+            "a fact is gone",
+            "DROP TRIGGER events_no_delete; DELETE FROM events
+             WHERE kind = (SELECT id FROM kinds WHERE name = 'Occurred')",
+        ),
+    ] {
+        let place = damaged(change);
+        for args in [
+            "show latest",
+            "show latest solve/0#0",
+            "audit latest solve/0#0",
+            "outputs latest --to out",
+            "check latest --parser game24@2",
+            "replay latest",
+            "replay latest --outputs",
+        ] {
+            let said = place.run(args);
+            // `check` reads answers and decisions, and says nothing of facts.
+            let rests_on_it = !(what == "a fact is gone" && args.starts_with("check"));
+            assert_eq!(said.code == 1, rests_on_it, "{what}: {args}: {}{}", said.out, said.err);
+            all.push_str(&format!("{what}: {}", place.shown(args, &said)));
+        }
+        assert!(!place.path("out").exists(), "{what}");
+    }
+    assert_said!("damaged_events", all);
+}
+
 /// What would be read without end, or blown up to many times the size of the file, or overflow.
 #[test]
 fn what_a_hostile_log_claims_is_not_believed() {
