@@ -13,7 +13,7 @@ use crate::event::DecisionDetails;
 use crate::id::{CallPath, RunId, Sample, Seq};
 use crate::log::{LogError, Reader};
 use crate::model::Unreadable;
-use crate::parse::{ParserSpec, registry};
+use crate::parse::{ParserSpec, WholeAnswer, registry};
 use crate::prompt::canonical;
 
 /// A check that could not be done.
@@ -238,7 +238,8 @@ impl Check {
             checked.verdicts.entry(verdict).or_default().1 += 1;
         }
         let (seq, call, sample) = (answer.seq, answer.call.clone(), answer.sample);
-        let (Some((at, decision)), Some(spec)) = (answer.decision, recorded) else {
+        let mut answer = answer;
+        let (Some((at, decision)), Some(spec)) = (answer.decision.take(), recorded) else {
             count(&mut checked.by_method, NO_DECISION);
             checked.new.push(New { seq, call, sample, decided: now });
             return Ok(());
@@ -251,14 +252,12 @@ impl Check {
         // What the recorded parser makes of it today; nobody knows that of a parser that this program has not.
         let again = match spec == by {
             true => Some(to.clone()),
-            false => {
-                self.recorded(&spec, &call, sample, answer.content.text())?.map(|mut again| {
-                    if let Some(reason) = &answer.unreadable {
-                        again.warnings.insert(0, Unreadable::warning(reason));
-                    }
-                    Side::from(again)
-                })
-            }
+            false => self.recorded(&spec, &call, sample, answer.whole())?.map(|mut again| {
+                if let Some(reason) = answer.unreadable() {
+                    again.warnings.insert(0, Unreadable::warning(reason));
+                }
+                Side::from(again)
+            }),
         };
         self.from.insert(spec.to_string());
         let checked = &mut self.checked;
@@ -299,7 +298,7 @@ impl Check {
         spec: &ParserSpec,
         call: &CallPath,
         sample: Sample,
-        text: &str,
+        answer: WholeAnswer<'_>,
     ) -> Result<Option<Decided>, DecideError> {
         let name = spec.to_string();
         if !self.recorded.contains_key(&name) {
@@ -310,7 +309,8 @@ impl Check {
             self.recorded.insert(name.clone(), parser);
         }
         let Some(Some(parser)) = self.recorded.get_mut(&name) else { return Ok(None) };
-        let asked = Asked { call: Some(call), sample: Some(sample), text, params: &spec.params };
+        let (call, sample, params) = (Some(call), Some(sample), &spec.params);
+        let asked = Asked { call, sample, answer, params };
         Ok(parser.decide(&[asked])?.pop())
     }
 }

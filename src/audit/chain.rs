@@ -16,6 +16,7 @@ use crate::log::{Index, LogError, Reader, each_event_at};
 use crate::parse::ParserSpec;
 use crate::parse::registry;
 use crate::prompt::Request;
+use crate::run::Beside;
 
 /// A link of the chain: an event with its place and hash.
 #[derive(Debug, Clone, PartialEq)]
@@ -118,12 +119,13 @@ pub fn audit(reader: &mut dyn Reader, run: RunId, target: &Target) -> Result<Aud
     audit.verdict = audit.decision.as_ref().and_then(|decision| {
         let spec = ParserSpec::deserialize(&decision.event.by.parser).ok()?;
         let answer = audit.answer.as_ref()?;
-        let text = match &answer.event {
-            Event::ResponseReceived(r) => r.content.text(),
-            Event::AnswerReused(r) => r.content.text(),
+        let (content, details) = match &answer.event {
+            Event::ResponseReceived(r) => (&r.content, &r.details),
+            Event::AnswerReused(r) => (&r.content, &r.details),
             _ => return None,
         };
-        registry::parser(&spec).ok()?.parse_any(text).1
+        let whole = Beside::of(content, details.clone());
+        registry::parser(&spec).ok()?.parse_whole_any(whole.whole(content)).1
     });
     let keeps = match event_at(reader, run, Seq(1))?.map(|first| first.event()).transpose() {
         Ok(Some(Event::RunStarted(started))) => started.declares,

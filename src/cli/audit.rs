@@ -9,8 +9,10 @@ use super::error::{CliError, Status};
 use super::output::Output;
 use super::select;
 use crate::audit::{Audit, Declared, Link, MadeFrom, Match, Origin, Part, Target, audit};
-use crate::event::Event;
+use crate::content::Content;
+use crate::event::{Event, ResponseDetails};
 use crate::inert::inert;
+use crate::run::Beside;
 
 /// The longest text shown of a fact or a match.
 const SHOWN: usize = 70;
@@ -59,10 +61,29 @@ fn answer_of(event: &Event) -> (&str, String) {
             (r.content.text(), details)
         }
         Event::AnswerReused(r) => {
-            (r.content.text(), format!("reused from run {} seq {}", r.from_run, r.from_seq))
+            let from = format!("reused from run {} seq {}", r.from_run, r.from_seq);
+            let details = serde_json::to_string(&r.details).unwrap_or_default();
+            (r.content.text(), if details == "{}" { from } else { format!("{from}  {details}") })
         }
         _ => ("", String::new()),
     }
+}
+
+/// What is kept beside an answer.
+fn details_of(event: &Event) -> Option<(&Content, &ResponseDetails)> {
+    match event {
+        Event::ResponseReceived(r) => Some((&r.content, &r.details)),
+        Event::AnswerReused(r) => Some((&r.content, &r.details)),
+        _ => None,
+    }
+}
+
+/// Whether an answer says nothing, and whether it ends before its end.
+fn shortcomings(event: &Event) -> (bool, bool) {
+    let Some((content, details)) = details_of(event) else { return (false, false) };
+    let beside = Beside::of(content, details.clone());
+    let whole = beside.whole(content);
+    (matches!(content, Content::Text(_)) && whole.is_empty(), whole.is_cut_off())
 }
 
 fn object(audit: &Audit) -> Value {
@@ -71,9 +92,12 @@ fn object(audit: &Audit) -> Value {
             "value": event.details.value, "reasoning": event.details.reasoning,
             "warnings": event.details.warnings, "verdict": audit.verdict})
     });
-    let answer = audit.answer.as_ref().map(
-        |Link { seq, hash, event }| json!({"seq": seq, "hash": hash, "text": answer_of(event).0}),
-    );
+    let answer = audit.answer.as_ref().map(|Link { seq, hash, event }| {
+        let (empty, cut_off) = shortcomings(event);
+        let details = details_of(event).map(|(_, details)| details);
+        json!({"seq": seq, "hash": hash, "text": answer_of(event).0, "details": details,
+            "empty": empty, "cut_off": cut_off})
+    });
     json!({
         "run": audit.run,
         "call": audit.call,
@@ -116,6 +140,13 @@ fn text(audit: &Audit) -> String {
         Some(Link { seq, hash, event }) => {
             let (text, details) = answer_of(event);
             let _ = writeln!(out, "\nanswer  seq {seq}  hash {hash}  {details}");
+            let (empty, cut_off) = shortcomings(event);
+            if empty {
+                let _ = writeln!(out, "  empty: neither a text nor a tool call nor a refusal");
+            }
+            if cut_off {
+                let _ = writeln!(out, "  cut off: it had reached the limit of tokens");
+            }
             let _ = writeln!(out, "{}", indented(text));
         }
         None => out.push_str("\nno answer was received\n"),

@@ -161,7 +161,7 @@ fn accept(
         sample: answer.sample,
         content: answer.content.clone(),
         seq: answer.seq,
-        unreadable: answer.unreadable.clone(),
+        beside: answer.beside.clone(),
         by: DecidedBy { method, parser },
         details: DecisionDetails { reasoning, value, warnings },
     };

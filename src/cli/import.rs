@@ -79,13 +79,23 @@ pub(super) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     }
     let exchanges = read_exchanges(lines, clock::now())?;
     let (run, count, simulated) = (new_run_id()?, exchanges.count, exchanges.simulated);
+    let dropped = exchanges.labels_dropped;
     exchanges.store(&SqliteBackend::open_or_create(&global.log, global.sqlite())?, run)?;
     match output.is_json() {
-        true => output.object(&json!({"run": run, "exchanges": count, "simulated": simulated}))?,
+        true => output.object(&json!({
+            "run": run, "exchanges": count, "simulated": simulated, "labels_dropped": dropped,
+        }))?,
         false => {
             let said = if simulated { select::SIMULATED } else { "" };
             let count = counted(count, "exchange");
-            output.text(&format!("run {run}: {count} imported from {shown}\n{said}"))?;
+            let dropped = match dropped {
+                0 => String::new(),
+                n => format!(
+                    "{} dropped: a call that failed has no answer to be labelled\n",
+                    counted(n, "label")
+                ),
+            };
+            output.text(&format!("run {run}: {count} imported from {shown}\n{said}{dropped}"))?;
         }
     }
     Ok(Status::Fine)

@@ -15,7 +15,8 @@ use crate::explain::explain;
 use crate::id::{CallPath, Sample};
 use crate::inert::{inert, inert_lines};
 use crate::jsonl::JsonlReader;
-use crate::model::{ExchangeResponse, Response};
+use crate::model::{ExchangeResponse, Response, UNREADABLE};
+use crate::parse::WholeAnswer;
 
 /// The longest answer that is read, in bytes.
 const LONGEST: u64 = 64 << 20;
@@ -46,15 +47,18 @@ pub(super) fn run(args: Args, _: &Global, output: &Output) -> Result<Status, Cli
     };
     let lines = match args.jsonl {
         true => lines(JsonlReader::open("-")?)?,
-        false => vec![Line { text: Some(whole(std::io::stdin().lock())?), ..Line::default() }],
+        false => {
+            let answer = Some(Response::text(whole(std::io::stdin().lock())?));
+            vec![Line { answer, ..Line::default() }]
+        }
     };
-    let answered = lines.iter().filter_map(|line| Some((line, line.text.as_deref()?)));
+    let answered = lines.iter().filter_map(|line| Some((line, line.whole()?)));
     let asked: Vec<Asked<'_>> = answered
         .clone()
-        .map(|(line, text)| Asked {
+        .map(|(line, answer)| Asked {
             call: line.call.as_ref(),
             sample: line.sample,
-            text,
+            answer,
             params: line.params.as_ref().unwrap_or(&same),
         })
         .collect();
@@ -86,7 +90,7 @@ pub(super) fn run(args: Args, _: &Global, output: &Output) -> Result<Status, Cli
             output.object(&json!({"decisions": decisions, "without_answer": without}))?;
         }
         (false, jsonl) => {
-            let texts = asked.iter().zip(&decided).zip(lines.iter().filter(|l| l.text.is_some()));
+            let texts = asked.iter().zip(&decided).zip(lines.iter().filter(|l| l.answer.is_some()));
             let texts = texts.map(|((asked, decided), line)| {
                 let place = if jsonl { format!("line {}\n", line.number) } else { String::new() };
                 format!("{place}{}", text(&decider.spec(asked.params).to_string(), decided))
@@ -141,7 +145,16 @@ struct Line {
     sample: Option<Sample>,
     params: Option<Value>,
     /// None for a call that failed.
-    text: Option<String>,
+    answer: Option<Response>,
+}
+
+impl Line {
+    /// What a parser sees of the answer.
+    fn whole(&self) -> Option<WholeAnswer<'_>> {
+        let Response { content, finish_reason, extra, .. } = self.answer.as_ref()?;
+        let (text, finish_reason) = (content.text(), finish_reason.as_deref());
+        Some(WholeAnswer { text, finish_reason, extra: Some(extra) })
+    }
 }
 
 /// What an object on a line may have.
@@ -181,8 +194,8 @@ fn line(text: &str) -> Result<Line, String> {
     };
     match text.trim_start().chars().next() {
         Some('"') => {
-            let text = serde_json::from_str(text).map_err(wrong)?;
-            Ok(Line { text: Some(text), ..Line::default() })
+            let text: String = serde_json::from_str(text).map_err(wrong)?;
+            Ok(Line { answer: Some(Response::text(text)), ..Line::default() })
         }
         Some('{') => object(serde_json::from_str(text).map_err(wrong)?),
         _ => Err("write a JSON text, or an object with \"text\"".to_owned()),
@@ -192,11 +205,14 @@ fn line(text: &str) -> Result<Line, String> {
 fn object(object: Object) -> Result<Line, String> {
     let Object { text, content, response, params, call, sample, error, .. } = object;
     let response = response.map(Response::try_from).transpose().map_err(|e| e.to_string())?;
-    let response = response.map(|response| response.content.text().to_owned());
-    let text = match (text, content, response, error) {
-        (Some(text), None, None, None)
-        | (None, Some(text), None, None)
-        | (None, None, Some(text), None) => Some(text),
+    let answer = match (text, content, response, error) {
+        (Some(text), None, None, None) | (None, Some(text), None, None) => {
+            Some(Response::text(text))
+        }
+        (None, None, Some(mut response), None) => {
+            response.extra.remove(UNREADABLE);
+            Some(response)
+        }
         (None, None, None, Some(_)) => None,
         (None, None, None, None) => {
             return Err("it has neither \"text\" nor \"content\" nor \"response\"".to_owned());
@@ -207,5 +223,5 @@ fn object(object: Object) -> Result<Line, String> {
         }
     };
     let params = params.map(Value::Object);
-    Ok(Line { number: 0, call, sample, params, text })
+    Ok(Line { number: 0, call, sample, params, answer })
 }

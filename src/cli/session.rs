@@ -18,7 +18,8 @@ use crate::inert::inert;
 use crate::log::{Log, LogError};
 use crate::model::{Answerer, FailureKind, Prices, Throttle};
 use crate::run::{
-    Ended, Finish, Mode, OverBudget, RunRecord, Setup, Signal, Stop, execute, how_it_ended,
+    Ended, Finish, Mode, OverBudget, Progress, RunRecord, Setup, Signal, Stop, execute,
+    how_it_ended,
 };
 
 /// An execution to be done.
@@ -145,7 +146,8 @@ pub(super) fn conclude(
     let (written, error) = (written.as_ref(), nothing.as_ref());
     let told = Told { run, name: &name, go_on: &go_on, experiment, simulated, written, error };
     say(&ended, told, output)?;
-    for warning in some_failed.into_iter().chain(some_unreadable(&ended, &name)) {
+    let others = [some_unreadable(&ended, &name), some_unfinished(&ended, &name)];
+    for warning in some_failed.into_iter().chain(others.into_iter().flatten()) {
         write_err(&warning);
     }
     store(log, run, settings_of, global)?;
@@ -191,6 +193,27 @@ fn some_unreadable(ended: &Ended, name: &str) -> Option<String> {
         format!(
             "warning: {unreadable} of {all} could not be read and were parsed as empty text; their bytes are kept\n  \
              hint: `retold log {name}` shows them, each with the reason\n"
+        )
+    })
+}
+
+/// What is said of a run with answers that say nothing, or end before their end.
+fn some_unfinished(ended: &Ended, name: &str) -> Option<String> {
+    let Progress { empty, cut_off, exchanges, .. } = ended.progress;
+    let all = counted(exchanges, "answer");
+    let (is, was) =
+        (|n| if n == 1 { "is" } else { "are" }, |n| if n == 1 { "was" } else { "were" });
+    let empty = (empty > 0).then(|| format!("{} {} empty", grouped(empty), is(empty)));
+    let cut_off = (cut_off > 0)
+        .then(|| format!("{} {} cut off at the limit of tokens", grouped(cut_off), was(cut_off)));
+    let more = match &cut_off {
+        Some(_) => "; a higher \"max_tokens\" leaves room for more",
+        None => "",
+    };
+    let said = [empty, cut_off].into_iter().flatten().collect::<Vec<_>>().join(", ");
+    (!said.is_empty()).then(|| {
+        format!(
+            "warning: of {all}, {said}\n  hint: `retold show {name} CALL#SAMPLE` shows each as such{more}\n"
         )
     })
 }
@@ -245,6 +268,8 @@ fn say(ended: &Ended, told: Told<'_>, output: &Output) -> Result<(), CliError> {
             "model_calls": progress.model_calls,
             "failed_calls": progress.failed,
             "unreadable_answers": progress.unreadable,
+            "empty_answers": progress.empty,
+            "cut_off_answers": progress.cut_off,
             "decisions": progress.decisions,
             "outcome_digest": outcome_digest,
             "seconds": took.as_secs_f64(),

@@ -175,7 +175,8 @@ impl<F> Pending<'_, F> {
             return Ok(());
         };
         let params = params.clone();
-        self.bytes += answer.content.text().len();
+        let (call, sample) = (Some(&answer.call), Some(answer.sample));
+        self.bytes += Asked { call, sample, answer: answer.whole(), params: &params }.bytes();
         self.waiting.push((answer, recorded, params));
         match self.waiting.len() >= TOGETHER || self.bytes >= BYTES {
             true => self.decide(reader),
@@ -233,7 +234,7 @@ impl<F> Pending<'_, F> {
             .map(|(answer, _, params)| Asked {
                 call: Some(&answer.call),
                 sample: Some(answer.sample),
-                text: answer.content.text(),
+                answer: answer.whole(),
                 params,
             })
             .collect();
@@ -257,7 +258,7 @@ impl<F> Pending<'_, F> {
         };
         for (((answer, recorded, _), mut now), by) in waiting.into_iter().zip(decided).zip(specs) {
             // As in a run.
-            if let Some(reason) = &answer.unreadable {
+            if let Some(reason) = answer.beside.unreadable() {
                 now.warnings.insert(0, Unreadable::warning(reason));
             }
             (self.each)(reader, Redecided { answer, recorded, by, now })?;

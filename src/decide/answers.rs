@@ -7,7 +7,8 @@ use crate::event::{AnswerReused, DecisionMade, Event, ResponseReceived, kind};
 use crate::id::{CallPath, PromptHash, RunId, Sample, Seq};
 use crate::log::{Index, LogError, Reader};
 use crate::lookup::LookupMap;
-use crate::model::Unreadable;
+use crate::parse::WholeAnswer;
+use crate::run::Beside;
 
 /// A recorded answer.
 #[derive(Debug, Clone, PartialEq)]
@@ -22,10 +23,22 @@ pub struct RecordedAnswer {
     pub prompt: PromptHash,
     /// The answer.
     pub content: Content,
-    /// Why it has no text, if that is because it could not be read.
-    pub unreadable: Option<String>,
+    /// What stands beside its text.
+    pub(crate) beside: Beside,
     /// The decision that was made from it, and its place.
     pub decision: Option<(Seq, DecisionMade)>,
+}
+
+impl RecordedAnswer {
+    /// What parsers see of it.
+    pub fn whole(&self) -> WholeAnswer<'_> {
+        self.beside.whole(&self.content)
+    }
+
+    /// Why it has no text, if that is because it could not be read.
+    pub fn unreadable(&self) -> Option<&str> {
+        self.beside.unreadable()
+    }
 }
 
 /// Reads the answers of a run: those with a decision in the order of the decisions, and those without one where they
@@ -50,33 +63,32 @@ pub fn each_answer<E: From<LogError>>(
         for stored in &events {
             let seq = stored.seq;
             let corrupt = |what: &str| LogError::Corrupt { run, seq, what: what.to_owned() };
-            let (request, content, unreadable) =
-                match stored.event().map_err(|e| corrupt(&e.what))? {
-                    Event::RequestSent(sent) => {
-                        questions.insert(seq, (sent.call, sent.sample, sent.prompt));
-                        continue;
-                    }
-                    Event::ResponseReceived(ResponseReceived { request, content, details }) => {
-                        let unreadable = Unreadable::why(&content, &details.extra);
-                        (request, content, unreadable)
-                    }
-                    Event::AnswerReused(AnswerReused { request, content, unreadable, .. }) => {
-                        (request, content, unreadable)
-                    }
-                    Event::DecisionMade(made) => {
-                        let answer = waiting.remove(&made.response);
-                        let missing = || corrupt("it decides on an answer that is not there");
-                        let answer = answer.ok_or_else(missing)?;
-                        each(reader, RecordedAnswer { decision: Some((seq, made)), ..answer })?;
-                        continue;
-                    }
-                    _ => continue,
-                };
+            let (request, content, beside) = match stored.event().map_err(|e| corrupt(&e.what))? {
+                Event::RequestSent(sent) => {
+                    questions.insert(seq, (sent.call, sent.sample, sent.prompt));
+                    continue;
+                }
+                Event::ResponseReceived(ResponseReceived { request, content, details }) => {
+                    let beside = Beside::of(&content, details);
+                    (request, content, beside)
+                }
+                Event::AnswerReused(reused) => {
+                    let AnswerReused { request, content, unreadable, details, .. } = reused;
+                    (request, content, Beside::reused(details, unreadable))
+                }
+                Event::DecisionMade(made) => {
+                    let answer = waiting.remove(&made.response);
+                    let missing = || corrupt("it decides on an answer that is not there");
+                    let answer = answer.ok_or_else(missing)?;
+                    each(reader, RecordedAnswer { decision: Some((seq, made)), ..answer })?;
+                    continue;
+                }
+                _ => continue,
+            };
             let missing = || corrupt("it answers a question that is not there");
             let (call, sample, prompt) = questions.remove(&request).ok_or_else(missing)?;
             let decision = None;
-            let answer =
-                RecordedAnswer { seq, call, sample, prompt, content, unreadable, decision };
+            let answer = RecordedAnswer { seq, call, sample, prompt, content, beside, decision };
             match decided {
                 true => drop(waiting.insert(seq, answer)),
                 false => each(reader, answer)?,

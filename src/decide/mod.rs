@@ -16,7 +16,7 @@ use serde_json::Value;
 
 use crate::id::{CallPath, Sample};
 use crate::parse::registry::RegistryError;
-use crate::parse::{AnyParser, Parsed, ParserSpec};
+use crate::parse::{AnyParser, Parsed, ParserSpec, WholeAnswer};
 
 pub use again::{Again, AgainError, Choice, Left, Redecided, each_decision};
 pub use answers::{RecordedAnswer, each_answer};
@@ -31,10 +31,20 @@ pub struct Asked<'a> {
     pub call: Option<&'a CallPath>,
     /// Which answer to that call.
     pub sample: Option<Sample>,
-    /// The answer.
-    pub text: &'a str,
+    /// The answer, whole.
+    pub answer: WholeAnswer<'a>,
     /// The settings of the parser for this answer; null for none.
     pub params: &'a Value,
+}
+
+impl Asked<'_> {
+    /// About how many bytes the answer has.
+    pub(crate) fn bytes(&self) -> usize {
+        let parts = self.answer.extra.filter(|extra| !extra.is_empty());
+        // JSON values always have a JSON form.
+        let parts = parts.map(|extra| serde_json::to_string(extra).unwrap_or_default().len());
+        self.answer.text.len() + parts.unwrap_or_default()
+    }
 }
 
 /// A decision.
@@ -92,6 +102,6 @@ impl Decider for Own<'_> {
     }
 
     fn decide(&mut self, answers: &[Asked<'_>]) -> Result<Vec<Decided>, DecideError> {
-        Ok(answers.iter().map(|asked| self.0.parse_any(asked.text).into()).collect())
+        Ok(answers.iter().map(|asked| self.0.parse_whole_any(asked.answer).into()).collect())
     }
 }

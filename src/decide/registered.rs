@@ -59,7 +59,7 @@ impl Decider for Registered {
 
     fn decide(&mut self, answers: &[Asked<'_>]) -> Result<Vec<Decided>, DecideError> {
         let decide =
-            |asked: &Asked<'_>| Ok(self.parser(asked.params)?.parse_any(asked.text).into());
+            |asked: &Asked<'_>| Ok(self.parser(asked.params)?.parse_whole_any(asked.answer).into());
         answers.iter().map(decide).collect()
     }
 }

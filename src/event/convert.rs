@@ -61,6 +61,8 @@ struct StartedBody {
 
 #[derive(Serialize, Deserialize)]
 struct ReusedBody {
+    #[serde(default, skip_serializing_if = "ResponseDetails::is_none")]
+    answer: ResponseDetails,
     run: RunId,
     seq: Seq,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -115,6 +117,8 @@ impl NewEvent {
                 body: body(&ResponseDetails {
                     prompt_tokens: details.prompt_tokens.filter(is_exact),
                     completion_tokens: details.completion_tokens.filter(is_exact),
+                    cached_tokens: details.cached_tokens.filter(is_exact),
+                    reasoning_tokens: details.reasoning_tokens.filter(is_exact),
                     latency_ms: details.latency_ms.min(EXACT),
                     ..details.clone()
                 })?,
@@ -126,12 +130,14 @@ impl NewEvent {
                 NewEvent { cause: Some(*request), body: body(&details)?, ..row(ATTEMPT_FAILED) }
             }
             Event::AnswerReused(reused) => {
-                let AnswerReused { request, content, from_run, from_seq, unreadable } = reused;
+                let AnswerReused { request, content, from_run, from_seq, unreadable, details } =
+                    reused;
                 let (run, seq, unreadable) = (*from_run, *from_seq, unreadable.clone());
+                let answer = details.clone();
                 NewEvent {
                     cause: Some(*request),
                     content: Some(content.clone()),
-                    body: body(&ReusedBody { run, seq, unreadable })?,
+                    body: body(&ReusedBody { answer, run, seq, unreadable })?,
                     ..row(ANSWER_REUSED)
                 }
             }
@@ -242,7 +248,7 @@ impl StoredEvent {
                 details: self.body()?,
             }),
             ANSWER_REUSED => {
-                let ReusedBody { run, seq, unreadable } = self.body()?;
+                let ReusedBody { answer, run, seq, unreadable } = self.body()?;
                 let (request, content) = (self.cause()?, self.content()?);
                 let (from_run, from_seq) = (run, seq);
                 Event::AnswerReused(AnswerReused {
@@ -251,6 +257,7 @@ impl StoredEvent {
                     from_run,
                     from_seq,
                     unreadable,
+                    details: answer,
                 })
             }
             DECISION_MADE => {
@@ -276,6 +283,11 @@ impl StoredEvent {
         let (causes, fact) = causes_and_fact(&self.body).ok_or_else(bad)?;
         let causes = from_ranges(&causes, self.seq.0).ok_or_else(bad)?;
         Ok((causes.into_iter().map(Seq).collect(), fact))
+    }
+
+    /// What is kept of a `ResponseReceived` beside its content.
+    pub(crate) fn details(&self) -> Result<ResponseDetails, EventError> {
+        self.body()
     }
 
     /// What the prompt of a `RequestSent` was made from, as far as it was declared.

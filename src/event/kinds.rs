@@ -112,15 +112,27 @@ pub struct ResponseReceived {
 /// one pass.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct ResponseDetails {
+    /// Of the request's tokens, those that the provider had in its cache.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cached_tokens: Option<u64>,
     /// Tokens of the answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub completion_tokens: Option<u64>,
-    /// Refusals, tool calls and the like.
+    /// What the provider charged, in its own unit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cost: Option<f64>,
+    /// Refusals, tool calls and everything else that was answered.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub extra: Map<String, Value>,
     /// Why the answer ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub finish_reason: Option<String>,
+    /// What the provider calls the answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
+    /// Of an imported answer: what the right decision is, if its file says so. No parser sees it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub label: Option<Value>,
     /// Milliseconds from sending to the last byte.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub latency_ms: u64,
@@ -130,6 +142,22 @@ pub struct ResponseDetails {
     /// Tokens of the request.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prompt_tokens: Option<u64>,
+    /// Of the answer's tokens, those of its reasoning.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reasoning_tokens: Option<u64>,
+    /// The tier of service that answered.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub service_tier: Option<String>,
+    /// What the provider calls the configuration that it ran with.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub system_fingerprint: Option<String>,
+}
+
+impl ResponseDetails {
+    /// Whether nothing is kept.
+    pub(super) fn is_none(&self) -> bool {
+        *self == ResponseDetails::default()
+    }
 }
 
 fn is_zero(value: &u64) -> bool {
@@ -178,6 +206,9 @@ pub struct AnswerReused {
     pub from_seq: Seq,
     /// Why it has no text, if that is because it could not be read.
     pub unreadable: Option<String>,
+    /// What was kept beside the answer where it was recorded, but for its latency and what was `unreadable`: a run is
+    /// whole without the one that it shares with. Older runs have none.
+    pub details: ResponseDetails,
 }
 
 /// A parser made something of an answer.
@@ -231,12 +262,19 @@ mod tests {
     #[test]
     fn the_details_of_a_response_are_in_canonical_order() {
         let details = ResponseDetails {
+            cached_tokens: Some(4),
             completion_tokens: Some(1),
+            cost: Some(0.25),
             extra: [("refusal".to_owned(), Value::from("no"))].into_iter().collect(),
             finish_reason: Some("stop".to_owned()),
+            id: Some("chatcmpl-1".to_owned()),
+            label: Some(Value::from("24")),
             latency_ms: 3,
             model: Some("gpt-4".to_owned()),
             prompt_tokens: Some(2),
+            reasoning_tokens: Some(5),
+            service_tier: Some("default".to_owned()),
+            system_fingerprint: Some("fp".to_owned()),
         };
         assert_eq!(serde_json::to_string(&details).unwrap(), canonical(&details).unwrap());
     }

@@ -16,6 +16,7 @@ use crate::event::{
 use crate::id::{CallPath, PromptHash, RunId, Sample, Seq, Time};
 use crate::log::{Backend, Head, LogError, Scratch};
 use crate::prompt::{CanonicalError, Request, canonical};
+use crate::run::Beside;
 
 /// The experiment name of runs that are decisions about the answers of another.
 pub const DECISIONS: &str = "decisions";
@@ -31,8 +32,8 @@ pub struct AcceptedDecision {
     pub content: Content,
     /// Where it is in the run that was read.
     pub seq: Seq,
-    /// Why it has no text, if that is because it could not be read.
-    pub unreadable: Option<String>,
+    /// What stands beside its text.
+    pub(crate) beside: Beside,
     /// Who decided.
     pub by: DecidedBy,
     /// What.
@@ -93,13 +94,16 @@ impl Accepted {
         accepted: AcceptedDecision,
         request: Request,
     ) -> Result<(), LogError> {
-        let AcceptedDecision { call, sample, content, seq: from_seq, unreadable, by, details } =
+        let AcceptedDecision { call, sample, content, seq: from_seq, beside, by, details } =
             accepted;
         let prompt: PromptHash = request.hash();
         let sent = RequestSent { call: call.clone(), sample, prompt, because: Because::default() };
         let request = self.event(&Event::RequestSent(sent), Some(request))?;
         let from_run = self.of;
-        let reused = AnswerReused { request, content, from_run, from_seq, unreadable };
+        let unreadable = beside.unreadable().map(str::to_owned);
+        let kept = beside.details().as_ref().clone();
+        let reused =
+            AnswerReused { request, content, from_run, from_seq, unreadable, details: kept };
         let response = self.event(&Event::AnswerReused(reused), None)?;
         let by: Arc<str> = canonical(&by).map_err(senseless)?.into();
         let body = canonical(&details).map_err(senseless)?;

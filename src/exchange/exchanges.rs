@@ -17,8 +17,9 @@ use crate::jsonl::JsonlReader;
 use crate::log::{Backend, Head, LogError, Reader, Scratch, SharedBackend};
 use crate::lookup::LookupMap;
 use crate::model::scripted::{Exchange, LoadProblem};
-use crate::model::{ExchangeError, ExchangeLine, ExchangeResponse, FailureKind, Response, Usage};
+use crate::model::{ExchangeError, ExchangeLine, ExchangeResponse, FailureKind};
 use crate::prompt::{CanonicalError, Request};
+use crate::run::{kept, response};
 
 /// The experiment name of runs that were imported as bare exchanges.
 pub const EXCHANGES: &str = "exchanges";
@@ -45,7 +46,7 @@ pub fn export_exchanges<E: From<LogError>>(
         for stored in &events {
             after = follows(stored, after, &Link::of_stored(stored).canonical())?;
             let corrupt = |what| LogError::Corrupt { run, seq: stored.seq, what };
-            let (request, outcome) = match stored.event().map_err(|e| corrupt(e.what))? {
+            let (request, label, outcome) = match stored.event().map_err(|e| corrupt(e.what))? {
                 Event::RunStarted(started) => {
                     simulated = started.is_simulated();
                     continue;
@@ -54,14 +55,14 @@ pub fn export_exchanges<E: From<LogError>>(
                     questions.insert(stored.seq, (sent.call, sent.sample, sent.prompt));
                     continue;
                 }
-                Event::ResponseReceived(r) => (r.request, Ok(response(r.content, r.details))),
-                Event::AnswerReused(r) => {
-                    (r.request, Ok(response(r.content, ResponseDetails::default())))
+                Event::ResponseReceived(mut r) => {
+                    (r.request, r.details.label.take(), Ok(response(r.content, r.details)))
                 }
+                Event::AnswerReused(r) => (r.request, None, Ok(response(r.content, r.details))),
                 // What stops a run is no outcome of the call: it is asked again when the run goes on.
                 Event::AttemptFailed(failed) if failed.details.gave_up => {
                     match failure(failed.details) {
-                        Some(error) => (failed.request, Err(error)),
+                        Some(error) => (failed.request, None, Err(error)),
                         None => continue,
                     }
                 }
@@ -77,7 +78,7 @@ pub fn export_exchanges<E: From<LogError>>(
                 request: request.body().clone(),
                 response: outcome.as_ref().ok().map(ExchangeResponse::from),
                 error: outcome.err(),
-                label: None,
+                label,
                 simulated,
             };
             let text = serde_json::to_string(&exchange);
@@ -109,14 +110,6 @@ fn attempt(error: ExchangeError) -> AttemptDetails {
     }
 }
 
-fn response(content: crate::content::Content, details: ResponseDetails) -> Response {
-    let ResponseDetails { finish_reason, model, prompt_tokens, completion_tokens, extra, .. } =
-        details;
-    let counted = prompt_tokens.is_some() || completion_tokens.is_some();
-    let usage = counted.then_some(Usage { prompt_tokens, completion_tokens });
-    Response { content, finish_reason, usage, model, extra }
-}
-
 /// An exchanges file, read and checked: a finished run without decisions.
 pub struct Exchanges {
     /// The run in a log of its own.
@@ -127,6 +120,8 @@ pub struct Exchanges {
     pub count: u64,
     /// Whether a program made any of them up, and so the run is marked.
     pub simulated: bool,
+    /// How many labels were dropped: those of calls that failed, which have no answer that they could be of.
+    pub labels_dropped: u64,
 }
 
 /// What the run is called until it is stored.
@@ -186,11 +181,11 @@ pub fn read_exchanges(lines: JsonlReader, time: Time) -> Result<Exchanges, Impor
     };
     add(&mut scratch, Event::RunStarted(started.clone()), None)?;
     let mut addresses = Addresses::default();
-    let (mut count, mut any_simulated) = (0, false);
+    let (mut count, mut any_simulated, mut labels_dropped) = (0, false, 0);
     for line in lines {
         let (number, text) = line?;
         let wrong = |problem| ImportError::Exchange { path: name.clone(), line: number, problem };
-        let Exchange { call, sample, request, outcome, simulated } =
+        let Exchange { call, sample, request, outcome, label, simulated } =
             Exchange::read(&text).map_err(wrong)?;
         any_simulated |= simulated;
         let (call, sample) = addresses.next(call, sample, &request, number).map_err(wrong)?;
@@ -202,22 +197,16 @@ pub fn read_exchanges(lines: JsonlReader, time: Time) -> Result<Exchanges, Impor
         let response = match outcome {
             Ok(response) => response,
             Err(error) => {
+                labels_dropped += u64::from(label.is_some());
                 let failed =
                     Event::AttemptFailed(AttemptFailed { request: sent, details: attempt(error) });
                 add(&mut scratch, failed, None)?;
                 continue;
             }
         };
-        let usage = response.usage.unwrap_or_default();
-        let details = ResponseDetails {
-            finish_reason: response.finish_reason,
-            latency_ms: 0,
-            model: response.model,
-            prompt_tokens: usage.prompt_tokens,
-            completion_tokens: usage.completion_tokens,
-            extra: response.extra,
-        };
-        let received = ResponseReceived { request: sent, content: response.content, details };
+        let (content, details) = kept(response);
+        let details = ResponseDetails { label, ..details };
+        let received = ResponseReceived { request: sent, content, details };
         add(&mut scratch, Event::ResponseReceived(received), None)?;
     }
     if count == 0 {
@@ -228,7 +217,8 @@ pub fn read_exchanges(lines: JsonlReader, time: Time) -> Result<Exchanges, Impor
     add(&mut scratch, Event::RunFinished(finished), None)?;
     started.model["simulated"] = any_simulated.into();
     let first = new(Event::RunStarted(started), None)?;
-    Ok(Exchanges { log: scratch.finish()?, first, count, simulated: any_simulated })
+    let log = scratch.finish()?;
+    Ok(Exchanges { log, first, count, simulated: any_simulated, labels_dropped })
 }
 
 /// The addresses given so far: each has one answer.

@@ -48,29 +48,53 @@ pub struct Ask<'a> {
     pub attempt: u32,
 }
 
-/// Tokens counted by the provider.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Default)]
+/// What an answer took, as the provider counts it. What else a provider says of it is in `extra.usage` of the
+/// [`Response`].
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, Default)]
 pub struct Usage {
     /// Tokens of the request.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prompt_tokens: Option<u64>,
-    /// Tokens of the answer.
+    /// Tokens of the answer, those of its reasoning included.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub completion_tokens: Option<u64>,
+    /// Of the request's tokens, those that the provider had in its cache.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cached_tokens: Option<u64>,
+    /// Of the answer's tokens, those of its reasoning.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reasoning_tokens: Option<u64>,
+    /// What the provider charges, in its own unit (OpenRouter: US dollars).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cost: Option<f64>,
 }
 
-/// An answer. Only these fields are recorded: the list says what is kept, all else is dropped.
+impl Usage {
+    /// Whether tokens were counted at all.
+    pub fn is_counted(&self) -> bool {
+        self.prompt_tokens.is_some() || self.completion_tokens.is_some()
+    }
+}
+
+/// An answer, whole: what is known of its form has a field, and everything else is in `extra`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Response {
     /// What was answered.
     pub content: Content,
     /// Why the answer ended (`stop`, `length`), as the provider spells it.
     pub finish_reason: Option<String>,
-    /// Tokens, if counted.
+    /// Tokens and cost, if counted.
     pub usage: Option<Usage>,
     /// The model as the provider reports it, which may be more exact than what was asked for.
     pub model: Option<String>,
-    /// Other parts of the message that are an answer: `refusal`, `tool_calls`, `reasoning_content`.
+    /// What the provider calls this answer.
+    pub id: Option<String>,
+    /// What the provider calls the configuration that it ran with.
+    pub system_fingerprint: Option<String>,
+    /// The tier of service that answered, which its price depends on.
+    pub service_tier: Option<String>,
+    /// The other parts: those of the message by their names (`refusal`, `tool_calls`, `reasoning_content`,
+    /// `annotations`, `audio`), `logprobs`, and what the [parts of our own](super::RESERVED_PARTS) hold.
     pub extra: Map<String, Value>,
 }
 
@@ -82,6 +106,9 @@ impl Response {
             finish_reason: None,
             usage: None,
             model: None,
+            id: None,
+            system_fingerprint: None,
+            service_tier: None,
             extra: Map::new(),
         }
     }

@@ -1,30 +1,15 @@
 //! One line of an exchanges file: a question, its address and its answer.
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
-use super::answer::{Content, Response, Usage};
-use super::exact::EXACT_INTEGERS;
+use super::answer::{Content, Response};
 use super::exact::keep_exact;
 use super::failure::{Failure, FailureKind};
-use super::unreadable::UNREADABLE;
+use super::openai::{NotACompletion, chat, embeddings};
+use super::parts::{ANSWERING_PARTS, FIELDS, USAGE, keep_readable, leave_out, rest};
+use super::usage;
 use crate::id::{CallPath, Sample};
-
-/// The parts of a message beside its text that are an answer too, and what we say of them. Everything else
-/// is dropped.
-pub const KEPT_PARTS: &[&str] = &[
-    "refusal",
-    "tool_calls",
-    "function_call",
-    "reasoning_content",
-    "reasoning",
-    "content_parts",
-    UNREADABLE,
-    EXACT_INTEGERS,
-];
-
-/// Of the [`KEPT_PARTS`] those that no provider sends.
-pub const OUR_PARTS: &[&str] = &[UNREADABLE, EXACT_INTEGERS];
 
 /// One line of an exchanges file.
 ///
@@ -78,32 +63,46 @@ impl From<ExchangeError> for Failure {
     }
 }
 
-/// An answer as a line says it: `content` or `embedding`, and the fields that are recorded. Other
-/// fields are ignored, so that a provider's own answer can be pasted in.
+/// An answer as a line says it: `content` or `embedding`, and everything else that was answered, each part by its
+/// name or within `extra`. A provider's whole reply (`{"choices":[..],..}`) can be pasted in as it came.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct ExchangeResponse {
-    /// The text.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub content: Option<String>,
+    /// The text, null for none (a refusal, a tool call), or a list of parts.
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    pub content: Option<Value>,
     /// The vector.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub embedding: Option<Vec<f32>>,
     /// Why the answer ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub finish_reason: Option<String>,
-    /// Tokens, if counted.
+    /// Tokens and cost, and what else the provider says of them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub usage: Option<Usage>,
+    pub usage: Option<Value>,
     /// The model as the provider reported it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// The [`KEPT_PARTS`] of the message.
+    /// What the provider calls the answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
+    /// What the provider calls the configuration that it ran with.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub system_fingerprint: Option<String>,
+    /// The tier of service that answered.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub service_tier: Option<String>,
+    /// The other parts, or all that is said of a whole reply.
     #[serde(flatten)]
     pub extra: Map<String, Value>,
 }
 
+/// A field that is there, be it null.
+fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
+    Value::deserialize(deserializer).map(Some)
+}
+
 /// Why an [`ExchangeResponse`] is no answer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ExchangeResponseError {
     /// Neither an answer nor a failure.
     #[error("it has neither \"response\" nor \"error\"")]
@@ -115,8 +114,36 @@ pub enum ExchangeResponseError {
     #[error("\"response\" has neither \"content\" nor \"embedding\"")]
     Empty,
     /// Two answers in one.
-    #[error("\"response\" has both \"content\" and \"embedding\"")]
-    Both,
+    #[error("\"response\" has both {first:?} and {second:?}")]
+    Both {
+        /// What one of them is.
+        first: &'static str,
+        /// What the other is.
+        second: &'static str,
+    },
+    /// A pasted reply without an answer.
+    #[error("\"response\": {0}")]
+    Pasted(NotACompletion),
+    /// A pasted reply without a vector.
+    #[error("\"response\": {0}")]
+    PastedVector(String),
+    /// A pasted error of a provider.
+    #[error(
+        "\"response\" is an error of the provider: write \"error\": {{\"failure\": \"server\", \"message\": ..}} in its place"
+    )]
+    ProvidersError,
+    /// A content of no known shape.
+    #[error("\"content\" of \"response\" is neither a text nor a list of parts nor null")]
+    Content,
+    /// Parts that are not an object.
+    #[error("\"extra\" of \"response\" is not an object")]
+    Extra,
+    /// A part in two places.
+    #[error("{0:?} stands in \"response\" and again in its \"extra\": write it once")]
+    Twice(String),
+    /// A field among the parts.
+    #[error("{0:?} stands in \"extra\" of \"response\": write it beside \"extra\"")]
+    Misplaced(String),
     /// No vector.
     #[error("\"embedding\" is empty")]
     EmptyVector,
@@ -150,19 +177,113 @@ impl TryFrom<ExchangeResponse> for Response {
     type Error = ExchangeResponseError;
 
     fn try_from(line: ExchangeResponse) -> Result<Self, ExchangeResponseError> {
-        let ExchangeResponse { content, embedding, finish_reason, usage, model, mut extra } = line;
-        extra.retain(|name, value| KEPT_PARTS.contains(&name.as_str()) && !value.is_null());
+        if let Some(reply) = line.as_a_reply()? {
+            return reply;
+        }
+        let ExchangeResponse {
+            content,
+            embedding,
+            finish_reason,
+            usage,
+            model,
+            id,
+            system_fingerprint,
+            service_tier,
+            extra: mut given,
+        } = line;
+        let inner = given.remove("extra");
+        let mut extra = rest(&given, &[]);
+        leave_out(&mut extra, "role", &"assistant".into());
+        if let Some(inner) = inner.filter(|inner| !inner.is_null()) {
+            add_parts(&mut extra, inner)?;
+        }
+        let (usage, more) = usage.map_or((None, None), usage::read);
+        if let Some(more) = more
+            && extra.insert(USAGE.to_owned(), more).is_some()
+        {
+            return Err(ExchangeResponseError::Twice(USAGE.to_owned()));
+        }
         keep_exact(&mut extra);
+        keep_readable(&mut extra);
         let content = match (content, embedding) {
-            (Some(_), Some(_)) => return Err(ExchangeResponseError::Both),
-            (Some(text), None) => Content::Text(text.into()),
+            (Some(_), Some(_)) => return Err(both("content", "embedding")),
+            (Some(Value::String(text)), None) => Content::from(text),
+            (Some(content), None) => {
+                let text = chat::text(Some(&content), &mut extra);
+                Content::from(text.map_err(|_| ExchangeResponseError::Content)?)
+            }
             (None, Some(vector)) => Content::Vector(checked(vector)?.into()),
             // A refusal or a tool call comes without a text.
-            (None, None) if !extra.is_empty() => Content::Text("".into()),
+            (None, None) if ANSWERING_PARTS.iter().any(|part| extra.contains_key(*part)) => {
+                Content::from("")
+            }
+            (None, None) if extra.contains_key("error") => {
+                return Err(ExchangeResponseError::ProvidersError);
+            }
             (None, None) => return Err(ExchangeResponseError::Empty),
         };
-        Ok(Response { content, finish_reason, usage, model, extra })
+        Ok(Response {
+            content,
+            finish_reason,
+            usage,
+            model,
+            id,
+            system_fingerprint,
+            service_tier,
+            extra,
+        })
     }
+}
+
+/// A response, or why it is none.
+type Read = Result<Response, ExchangeResponseError>;
+
+impl ExchangeResponse {
+    /// What a pasted reply answers, if this is one.
+    fn as_a_reply(&self) -> Result<Option<Read>, ExchangeResponseError> {
+        let list = |name: &str| self.extra.get(name).is_some_and(Value::is_array);
+        let name = match (list("choices"), list("data")) {
+            (true, _) => "choices",
+            (false, true) if self.content.is_none() && self.embedding.is_none() => "data",
+            _ => return Ok(None),
+        };
+        if self.content.is_some() {
+            return Err(both("content", name));
+        }
+        if self.embedding.is_some() {
+            return Err(both("embedding", name));
+        }
+        // It was JSON just now.
+        let reply = serde_json::to_value(self).unwrap_or_default();
+        let response = match name {
+            "choices" => chat::response(&reply).map_err(ExchangeResponseError::Pasted),
+            _ => embeddings::responses(&reply, &[1])
+                .map_err(|failure| ExchangeResponseError::PastedVector(failure.message))
+                .and_then(|mut all| all.pop().ok_or(ExchangeResponseError::Empty)),
+        };
+        Ok(Some(response.map(|mut response| {
+            keep_exact(&mut response.extra);
+            response
+        })))
+    }
+}
+
+fn both(first: &'static str, second: &'static str) -> ExchangeResponseError {
+    ExchangeResponseError::Both { first, second }
+}
+
+/// Adds the parts that stand in an `extra` of their own.
+fn add_parts(extra: &mut Map<String, Value>, inner: Value) -> Result<(), ExchangeResponseError> {
+    let Value::Object(inner) = inner else { return Err(ExchangeResponseError::Extra) };
+    for (name, value) in rest(&inner, &[]) {
+        if FIELDS.contains(&name.as_str()) {
+            return Err(ExchangeResponseError::Misplaced(name));
+        }
+        if extra.insert(name.clone(), value).is_some() {
+            return Err(ExchangeResponseError::Twice(name));
+        }
+    }
+    Ok(())
 }
 
 fn checked(vector: Vec<f32>) -> Result<Vec<f32>, ExchangeResponseError> {
@@ -177,18 +298,32 @@ fn checked(vector: Vec<f32>) -> Result<Vec<f32>, ExchangeResponseError> {
 
 impl From<&Response> for ExchangeResponse {
     fn from(response: &Response) -> Self {
-        let Response { content, finish_reason, usage, model, extra } = response;
+        let Response {
+            content,
+            finish_reason,
+            usage,
+            model,
+            id,
+            system_fingerprint,
+            service_tier,
+            extra,
+        } = response;
         let (content, embedding) = match content {
-            Content::Text(text) => (Some(text.to_string()), None),
+            Content::Text(text) => (Some(Value::from(&**text)), None),
             Content::Vector(vector) => (None, Some(vector.to_vec())),
         };
+        let mut extra = extra.clone();
+        let usage = usage::written(*usage, extra.remove(USAGE));
         ExchangeResponse {
             content,
             embedding,
             finish_reason: finish_reason.clone(),
-            usage: *usage,
+            usage,
             model: model.clone(),
-            extra: extra.clone(),
+            id: id.clone(),
+            system_fingerprint: system_fingerprint.clone(),
+            service_tier: service_tier.clone(),
+            extra,
         }
     }
 }
@@ -198,17 +333,28 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::model::Usage;
+    use crate::model::parts::RESERVED_PARTS;
 
     /// What an export writes is what an import reads.
     #[test]
     fn a_response_is_read_back_as_it_was_written() {
         let mut chat = Response::text("a\n\"b\" \u{1F600}");
         chat.finish_reason = Some("stop".to_owned());
-        chat.usage = Some(Usage { prompt_tokens: Some(1), completion_tokens: None });
+        chat.usage = Some(Usage {
+            prompt_tokens: Some(1),
+            cached_tokens: Some(1),
+            cost: Some(0.1),
+            ..Usage::default()
+        });
         chat.model = Some("m".to_owned());
-        for part in KEPT_PARTS {
+        chat.id = Some("i".to_owned());
+        chat.system_fingerprint = Some("f".to_owned());
+        chat.service_tier = Some("t".to_owned());
+        for part in ANSWERING_PARTS.iter().chain(RESERVED_PARTS).chain(&["annotations", "x"]) {
             chat.extra.insert((*part).to_owned(), json!([part]));
         }
+        chat.extra.insert(USAGE.to_owned(), json!({"audio_tokens": 3}));
         let mut vector = Response::text("");
         vector.content = Content::Vector([0.1, -0.0, f32::MIN_POSITIVE, f32::MAX, 1e-45].into());
         for response in [chat, vector] {

@@ -9,6 +9,7 @@ mod exchange_line;
 mod failure;
 mod named;
 pub mod openai;
+mod parts;
 mod patience;
 mod prices;
 mod retry;
@@ -18,15 +19,15 @@ mod secrets;
 pub mod simulated;
 mod throttle;
 mod unreadable;
+mod usage;
 
 pub use answer::{Answerer, Ask, Content, Model, ModelInfo, Response, Usage};
 pub use exact::{EXACT_INTEGERS, keep_exact};
-pub use exchange_line::{
-    ExchangeError, ExchangeLine, ExchangeResponse, ExchangeResponseError, KEPT_PARTS, OUR_PARTS,
-};
+pub use exchange_line::{ExchangeError, ExchangeLine, ExchangeResponse, ExchangeResponseError};
 pub use failure::{Failure, FailureKind};
 pub use named::{NamedUrl, without_secrets};
 pub use openai::OpenAi;
+pub use parts::{ANSWERING_PARTS, RESERVED_PARTS};
 pub(crate) use patience::{TimeIsUp, within};
 pub use prices::{Price, Prices};
 pub use retry::{Retry, RetryPolicy};

@@ -43,7 +43,7 @@ impl Prices {
 impl Price {
     /// What an answer has cost, in US dollars.
     pub fn cost(self, usage: Usage) -> f64 {
-        let Usage { prompt_tokens, completion_tokens } = usage;
+        let Usage { prompt_tokens, completion_tokens, .. } = usage;
         let part = |tokens: Option<u64>, price: f64| tokens.unwrap_or(0) as f64 * price / 1e6;
         part(prompt_tokens, self.prompt) + part(completion_tokens, self.completion)
     }

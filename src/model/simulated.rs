@@ -118,7 +118,7 @@ impl Simulated {
         {
             let content = Content::Vector(vector.into());
             let prompt_tokens = Some(text.len() as u64 / 4);
-            let usage = Some(Usage { prompt_tokens, completion_tokens: None });
+            let usage = Some(Usage { prompt_tokens, ..Usage::default() });
             return Ok(Response { content, usage, ..Response::text("") });
         }
         let mut dice = self.dice(ask, "answer");
@@ -134,6 +134,7 @@ impl Simulated {
         let usage = Usage {
             prompt_tokens: Some(prompt as u64 / 4),
             completion_tokens: Some(text.len() as u64 / 4),
+            ..Usage::default()
         };
         let finish_reason = Some(if truncated { "length" } else { "stop" }.to_owned());
         Ok(Response { finish_reason, usage: Some(usage), ..Response::text(text) })

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::whole::WholeAnswer;
 use crate::prompt::{CanonicalError, canonical};
 
 /// Which parser made a decision: enough to make it again.
@@ -43,7 +44,7 @@ pub struct Parsed<V> {
     pub warnings: Vec<String>,
 }
 
-/// A pure, total function from text to decision.
+/// A pure, total function from text to decision, or from a whole answer to one.
 pub trait Parser: Send + Sync + 'static {
     /// What it yields.
     type Value: Serialize + Send;
@@ -57,6 +58,20 @@ pub trait Parser: Send + Sync + 'static {
 
     /// The decision for a text.
     fn parse(&self, text: &str) -> Parsed<Self::Value>;
+
+    /// The decision for a whole answer: unless the parser looks at more, that for its text. This is what runs, replays
+    /// and checks ask for.
+    fn parse_whole(&self, answer: WholeAnswer<'_>) -> Parsed<Self::Value> {
+        self.parse(answer.text)
+    }
+
+    /// Whether a decision can be used, or the model is to be asked again by
+    /// [`ask_valid`](crate::run::Run::ask_valid). A parser that says nothing else accepts whatever it makes; a chain
+    /// accepts what a strategy found and refuses its last resort.
+    fn accepts(&self, parsed: &Parsed<Self::Value>) -> bool {
+        let _ = parsed;
+        true
+    }
 
     /// A judgement of the value under the parser's settings (`valid`, `math_error`), for parsers
     /// that come with a validator. The validator sees the value, never the text.
@@ -73,6 +88,11 @@ pub trait AnyParser: Send + Sync {
 
     /// The decision for a text, and its verdict.
     fn parse_any(&self, text: &str) -> (Parsed<Value>, Option<&'static str>);
+
+    /// The decision for a whole answer, and its verdict.
+    fn parse_whole_any(&self, answer: WholeAnswer<'_>) -> (Parsed<Value>, Option<&'static str>) {
+        self.parse_any(answer.text)
+    }
 }
 
 impl<P: Parser> AnyParser for P {
@@ -81,7 +101,11 @@ impl<P: Parser> AnyParser for P {
     }
 
     fn parse_any(&self, text: &str) -> (Parsed<Value>, Option<&'static str>) {
-        let Parsed { method, value, reasoning, warnings } = self.parse(text);
+        self.parse_whole_any(WholeAnswer::text(text))
+    }
+
+    fn parse_whole_any(&self, answer: WholeAnswer<'_>) -> (Parsed<Value>, Option<&'static str>) {
+        let Parsed { method, value, reasoning, warnings } = self.parse_whole(answer);
         let verdict = self.verdict(&value);
         // A parser's value is made of strings, numbers and lists: it always has a JSON form.
         let value = serde_json::to_value(&value).unwrap_or(Value::Null);
@@ -212,6 +236,13 @@ impl<P: Send + Sync, V: Serialize + Send> Parser for ChainParser<P, V> {
         };
         let Found { value, reasoning, warnings } = found;
         Parsed { method, value, reasoning, warnings }
+    }
+
+    fn accepts(&self, parsed: &Parsed<V>) -> bool {
+        match &self.find {
+            Find::Chain(strategies, last) => strategies.is_empty() || parsed.method != last.0,
+            Find::Whole(_) => true,
+        }
     }
 
     fn verdict(&self, value: &V) -> Option<&'static str> {

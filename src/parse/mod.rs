@@ -5,6 +5,7 @@
 //! versions stay callable for ever, so that history can be re-parsed and compared.
 //!
 //! - [`Parser`], [`AnyParser`]: the typed trait and its object-safe face.
+//! - [`WholeAnswer`]: for parsers that look at more than the text: tool calls, refusals, why the answer ended.
 //! - [`ChainParser`], [`Strategy`]: how every parser here is built.
 //! - [`registry`]: finds a parser by `name@version` and settings.
 //! - [`adventure`]: what a game master tells, and its characters.
@@ -28,7 +29,9 @@ pub mod society;
 pub mod text;
 mod thinking;
 pub mod vote;
+mod whole;
 
 pub use chain::{
     AnyParser, ChainParser, Decide, Found, LastResort, Parsed, Parser, ParserSpec, Strategy,
 };
+pub use whole::WholeAnswer;

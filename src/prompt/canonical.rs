@@ -65,7 +65,7 @@ const DEEPEST: usize = 100;
 
 /// Refuses what would not come back as it went in: integers that a double cannot hold, and nesting
 /// that readers refuse.
-pub(super) fn check_exact(value: &Value) -> Result<(), CanonicalError> {
+pub(crate) fn check_exact(value: &Value) -> Result<(), CanonicalError> {
     check(value, 0)
 }
 

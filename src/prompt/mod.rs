@@ -18,6 +18,7 @@ mod straight;
 mod transport;
 mod typed;
 
+pub(crate) use canonical::check_exact;
 pub use canonical::{CanonicalError, canonical, hash_of};
 pub use difference::{Difference, first_difference};
 pub(crate) use difference::{shared_messages, unified};

@@ -35,6 +35,15 @@ pub enum RequestError {
     /// It has neither `messages` nor `input`, or both.
     #[error("a request has either \"messages\" (chat) or \"input\" (embedding)")]
     UnknownApi,
+    /// A body of another API of the same providers, which has `input`, too.
+    #[error(
+        "{field} belongs to the Responses API, which is not supported: write \"messages\" as for chat completions, with \
+         \"instructions\" as the first (role \"system\") and \"input\" as the next (role \"user\")"
+    )]
+    ResponsesApi {
+        /// What shows that it is one.
+        field: &'static str,
+    },
     /// `n` above 1 would hide several draws behind one address.
     #[error("\"n\" must be 1: ask for samples instead, each has its own address in the log")]
     ManyChoices,
@@ -92,7 +101,13 @@ impl Request {
         body.retain(|field, _| !is_transport(field));
         let api = match (body.contains_key("messages"), body.contains_key("input")) {
             (true, false) => Api::Chat,
-            (false, true) => Api::Embedding,
+            (false, true) => match of_responses_api(&body) {
+                None => Api::Embedding,
+                Some(field) => return Err(RequestError::ResponsesApi { field }),
+            },
+            (false, false) if body.contains_key("instructions") => {
+                return Err(RequestError::ResponsesApi { field: "\"instructions\"" });
+            }
             _ => return Err(RequestError::UnknownApi),
         };
         match body.get("n").map(|n| n.as_f64() == Some(1.0)) {
@@ -207,6 +222,31 @@ impl Request {
             .map(|m| (m["role"].as_str().unwrap_or("?").to_owned(), text_of(&m["content"])))
             .collect()
     }
+}
+
+/// Fields that no embedding request has, and a request of the Responses API may.
+const OF_RESPONSES_API: &[(&str, &str)] = &[
+    ("instructions", "\"instructions\""),
+    ("max_output_tokens", "\"max_output_tokens\""),
+    ("previous_response_id", "\"previous_response_id\""),
+    ("conversation", "\"conversation\""),
+    ("reasoning", "\"reasoning\""),
+    ("text", "\"text\""),
+    ("tools", "\"tools\""),
+    ("tool_choice", "\"tool_choice\""),
+    ("temperature", "\"temperature\""),
+    ("top_p", "\"top_p\""),
+    ("include", "\"include\""),
+    ("background", "\"background\""),
+];
+
+/// What shows that a body with `input` is one of the Responses API.
+fn of_responses_api(body: &Map<String, Value>) -> Option<&'static str> {
+    let field = OF_RESPONSES_API.iter().find(|(name, _)| body.contains_key(*name));
+    let items = body.get("input").and_then(Value::as_array);
+    let has_items = items.is_some_and(|items| items.iter().any(Value::is_object));
+    let items = has_items.then_some("an \"input\" of messages");
+    field.map(|(_, quoted)| *quoted).or(items)
 }
 
 fn text_of(content: &Value) -> String {

@@ -3,7 +3,7 @@
 use tokio::runtime::Handle;
 use tokio::task::spawn_blocking;
 
-use super::core::{Answered, Exchanged};
+use super::core::Exchanged;
 use super::question::Question;
 use crate::parse::{Parsed, Parser};
 
@@ -17,11 +17,11 @@ pub(super) async fn parse_ahead<P: Parser>(
     question: &Question<P>,
     exchanged: &Exchanged,
 ) -> Option<Parsed<P::Value>> {
-    let Ok(Answered { content, .. }) = exchanged else { return None };
-    if content.text().len() <= LONG || Handle::try_current().is_err() {
+    let Ok(answered) = exchanged else { return None };
+    if answered.content.text().len() <= LONG || Handle::try_current().is_err() {
         return None;
     }
-    let (parser, content) = (question.parser.clone(), content.clone());
+    let (parser, answered) = (question.parser.clone(), answered.clone());
     // A parser that panics does so again where its panic is expected.
-    spawn_blocking(move || parser.parse(content.text())).await.ok()
+    spawn_blocking(move || parser.parse_whole(answered.whole())).await.ok()
 }

@@ -3,6 +3,7 @@
 use std::cell::Cell;
 use std::collections::BTreeMap;
 
+use super::details::usage;
 use crate::event::{Event, EventError};
 use crate::id::{PromptHash, RunId, Seq};
 use crate::log::{LogError, Reader};
@@ -92,12 +93,12 @@ impl Budget {
         if self.is_unlimited() {
             return;
         }
-        self.uncounted.set(self.uncounted.get() || readable && usage == Usage::default());
+        self.uncounted.set(self.uncounted.get() || readable && !usage.is_counted());
         self.add(request.model().unwrap_or_default(), usage);
     }
 
     fn add(&self, model: &str, usage: Usage) {
-        let Usage { prompt_tokens, completion_tokens } = usage;
+        let Usage { prompt_tokens, completion_tokens, .. } = usage;
         let tokens = prompt_tokens.unwrap_or(0).saturating_add(completion_tokens.unwrap_or(0));
         self.tokens.set(self.tokens.get().saturating_add(tokens));
         let cost = self.prices.of(model).map_or(0.0, |price| price.cost(usage));
@@ -141,14 +142,7 @@ impl Budget {
                         },
                         None => String::new(),
                     };
-                    let details = answer.details;
-                    self.add(
-                        &model,
-                        Usage {
-                            prompt_tokens: details.prompt_tokens,
-                            completion_tokens: details.completion_tokens,
-                        },
-                    );
+                    self.add(&model, usage(&answer.details).unwrap_or_default());
                 } else if let Some(prompt) = stored.prompt {
                     asked.insert(stored.seq, prompt);
                 }

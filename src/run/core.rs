@@ -8,6 +8,7 @@ use serde::Serialize;
 use super::because::places;
 use super::budget::Budget;
 use super::clock;
+use super::details::Beside;
 use super::divergence::Divergence;
 use super::history::{Found, History, Recorded, Text};
 use super::mode::{Mode, Source};
@@ -27,7 +28,7 @@ use crate::id::{RunId, Seq, Time};
 use crate::log::{Durable, LogError, RunWriter};
 use crate::lookup::LookupMap;
 use crate::model::{Answerer, Failure, FailureKind, RetryPolicy, Throttle, Unreadable};
-use crate::parse::{Parsed, Parser};
+use crate::parse::{Parsed, Parser, WholeAnswer};
 use crate::prompt::{Request, canonical};
 
 /// How far a run is; handed to whoever shows it.
@@ -43,6 +44,10 @@ pub struct Progress {
     pub failed: u64,
     /// Answers that are kept as bytes, since no text could be read from them.
     pub unreadable: u64,
+    /// Answers that say nothing: no text, no tool call, no refusal.
+    pub empty: u64,
+    /// Answers that end before their end, because they were as long as they might be.
+    pub cut_off: u64,
     /// Decisions so far.
     pub decisions: u64,
     /// How many answers the experiment expects in all; 0 if it has not said.
@@ -85,8 +90,18 @@ pub(super) struct Answered {
     pub(super) request: Seq,
     pub(super) seq: Seq,
     pub(super) content: Content,
-    /// Why it has no text, if that is because it could not be read.
-    pub(super) unreadable: Option<String>,
+    pub(super) beside: Beside,
+}
+
+impl Answered {
+    /// What a parser sees of it.
+    pub(super) fn whole(&self) -> WholeAnswer<'_> {
+        self.beside.whole(&self.content)
+    }
+
+    fn is_vector(&self) -> bool {
+        matches!(self.content, Content::Vector(_))
+    }
 }
 
 /// How a question ended: answered, or failed after all retries.
@@ -126,9 +141,7 @@ impl Core {
             }
             Source::Log(Recorded { request, seq, result }) => {
                 let exchanged = match result {
-                    Ok(Text { content, unreadable }) => {
-                        Ok(Answered { request, seq, content, unreadable })
-                    }
+                    Ok(Text { content, beside }) => Ok(Answered { request, seq, content, beside }),
                     Err(failure) => Err(call_failed(asked, failure)),
                 };
                 self.count(asked, &exchanged, false);
@@ -179,7 +192,11 @@ impl Core {
             Ok(answered) => {
                 p.exchanges += 1;
                 p.live += u64::from(live);
-                p.unreadable += u64::from(answered.unreadable.is_some());
+                let (is_vector, unreadable) =
+                    (answered.is_vector(), answered.beside.is_unreadable());
+                p.unreadable += u64::from(unreadable);
+                p.empty += u64::from(!is_vector && !unreadable && answered.whole().is_empty());
+                p.cut_off += u64::from(answered.whole().is_cut_off());
             }
             Err(_) => p.failed += 1,
         });
@@ -217,11 +234,12 @@ impl Core {
         answered: Answered,
         ahead: Option<Parsed<P::Value>>,
     ) -> Result<(Answer<P::Value>, NewDecision), Stop> {
-        let Answered { request, seq: response, content, unreadable } = answered;
-        let mut parsed = ahead.unwrap_or_else(|| question.parser.parse(content.text()));
-        if let Some(reason) = unreadable {
-            parsed.warnings.insert(0, Unreadable::warning(&reason));
+        let mut parsed = ahead.unwrap_or_else(|| question.parser.parse_whole(answered.whole()));
+        let Answered { request, seq: response, content, beside } = answered;
+        if let Some(reason) = beside.unreadable() {
+            parsed.warnings.insert(0, Unreadable::warning(reason));
         }
+        let accepted = question.parser.accepts(&parsed);
         let Parsed { method: _, value, reasoning, warnings } = &parsed;
         let body = canonical(&DecisionBody { reasoning, value, warnings })?;
         let Asked { call, sample, .. } = &question.asked;
@@ -237,7 +255,9 @@ impl Core {
             method: parsed.method,
             reasoning: parsed.reasoning,
             warnings: parsed.warnings,
+            accepted,
             content,
+            details: beside.details(),
             response,
             decision: DecisionRef::on(request, response),
         };

@@ -10,13 +10,14 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::time::Duration;
 
+use super::details::Beside;
 use super::question::Asked;
 use crate::content::Content;
 use crate::event::{AnswerReused, AttemptDetails, Event, EventError, StoredEvent};
 use crate::id::{CallPath, PromptHash, RunId, Sample, Seq};
 use crate::log::{LogError, Reader};
 use crate::lookup::LookupMap;
-use crate::model::{Failure, FailureKind, Unreadable};
+use crate::model::{Failure, FailureKind};
 
 /// A recorded end of a question: the answer, or the failure after all retries.
 #[derive(Debug, Clone)]
@@ -32,8 +33,7 @@ pub(super) struct Recorded {
 #[derive(Debug, Clone)]
 pub(super) struct Text {
     pub(super) content: Content,
-    /// Why it has no text, if that is because it could not be read.
-    pub(super) unreadable: Option<String>,
+    pub(super) beside: Beside,
 }
 
 /// What is recorded at a call and sample.
@@ -216,19 +216,10 @@ impl Questions {
         }
         if stored.is_response() {
             let (seq, cause) = (stored.seq, stored.cause.unwrap_or_default());
-            // The common case: what has a text was read.
-            let unreadable = match matches!(&stored.content, Some(Content::Text(text)) if text.is_empty())
-            {
-                true => match stored.event()? {
-                    Event::ResponseReceived(answer) => {
-                        Unreadable::why(&answer.content, &answer.details.extra)
-                    }
-                    _ => None,
-                },
-                false => None,
-            };
+            let details = stored.details()?;
             let content = stored.content.unwrap_or_else(|| Content::from(""));
-            return Ok(self.answered(cause, seq, Ok(Text { content, unreadable })));
+            let beside = Beside::of(&content, details);
+            return Ok(self.answered(cause, seq, Ok(Text { content, beside })));
         }
         if let Some((call, sample, prompt)) = stored.asked() {
             // What it declares is compared as it is written, which is canonical.
@@ -238,8 +229,9 @@ impl Questions {
         }
         Ok(match stored.event()? {
             Event::AnswerReused(answer) => {
-                let AnswerReused { request, content, unreadable, .. } = answer;
-                self.answered(request, stored.seq, Ok(Text { content, unreadable }))
+                let AnswerReused { request, content, unreadable, details, .. } = answer;
+                let beside = Beside::reused(details, unreadable);
+                self.answered(request, stored.seq, Ok(Text { content, beside }))
             }
             Event::AttemptFailed(failed) if failed.details.gave_up => {
                 self.answered(failed.request, stored.seq, Err(failure_of(failed.details)))

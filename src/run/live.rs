@@ -6,6 +6,7 @@ use std::time::Duration;
 use super::because::places;
 use super::clock::Stopwatch;
 use super::core::{Answered, Core, Exchanged, call_failed};
+use super::details::{Beside, kept};
 use super::history::{Recorded, Text};
 use super::network::{Blamed, Turn, Verdict};
 use super::question::{Asked, CallFailed, Reuse};
@@ -18,7 +19,7 @@ use crate::event::{
 use crate::id::{RunId, Seq};
 use crate::log::Durable;
 use crate::model::{
-    Ask, Failure, FailureKind, Model, Permit, Response, TimeIsUp, UNREADABLE, Unreadable, within,
+    Ask, Failure, FailureKind, Model, Permit, Response, TimeIsUp, UNREADABLE, within,
 };
 use crate::prompt::{Api, Request};
 
@@ -66,8 +67,8 @@ impl Core {
     ) -> Result<Exchanged, Stop> {
         let Recorded { request, seq, result } = recorded;
         match result {
-            Ok(Text { content, unreadable }) => {
-                let answered = Answered { request, seq, content, unreadable };
+            Ok(Text { content, beside }) => {
+                let answered = Answered { request, seq, content, beside };
                 Ok(Ok(self.reuse(asked, from, answered).await?))
             }
             // As it failed there: otherwise the beginning would not be shared.
@@ -219,21 +220,14 @@ impl Core {
         response: Response,
         latency: Duration,
     ) -> Result<Answered, Stop> {
-        let Response { content, finish_reason, usage, model, extra } = response;
-        let usage = usage.unwrap_or_default();
-        let unreadable = Unreadable::why(&content, &extra);
-        let details = ResponseDetails {
-            finish_reason,
-            latency_ms: u64::try_from(latency.as_millis()).unwrap_or(u64::MAX),
-            model,
-            prompt_tokens: usage.prompt_tokens,
-            completion_tokens: usage.completion_tokens,
-            extra,
-        };
+        let (content, details) = kept(response);
+        let beside = Beside::of(&content, details.clone());
+        let latency_ms = u64::try_from(latency.as_millis()).unwrap_or(u64::MAX);
+        let details = ResponseDetails { latency_ms, ..details };
         let received = ResponseReceived { request, content: content.clone(), details };
         let (seq, durable) = self.submit_durable(&Event::ResponseReceived(received))?;
         durable.wait().await?;
-        Ok(Answered { request, seq, content, unreadable })
+        Ok(Answered { request, seq, content, beside })
     }
 
     /// Records that an answer of this run, or of another, serves a question.
@@ -243,18 +237,19 @@ impl Core {
         from_run: RunId,
         shared: Answered,
     ) -> Result<Answered, Stop> {
-        let Answered { request: _, seq: from_seq, content, unreadable } = shared;
+        let Answered { request: _, seq: from_seq, content, beside } = shared;
         let request = self.sent(asked)?;
         let reused = AnswerReused {
             request,
             content: content.clone(),
             from_run,
             from_seq,
-            unreadable: unreadable.clone(),
+            unreadable: beside.unreadable().map(str::to_owned),
+            details: beside.details().as_ref().clone(),
         };
         let (seq, durable) = self.submit_durable(&Event::AnswerReused(reused))?;
         durable.wait().await?;
-        Ok(Answered { request, seq, content, unreadable })
+        Ok(Answered { request, seq, content, beside })
     }
 
     /// Records that a question is asked.

@@ -4,10 +4,15 @@ use std::cell::Cell;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use serde_json::{Map, Value};
+
 use super::because::{QuestionRef, Source};
+use super::details::usage;
 use crate::content::Content;
+use crate::event::ResponseDetails;
 use crate::id::{CallPath, PromptHash, Sample, Seq};
-use crate::model::Failure;
+use crate::model::{Failure, Usage};
+use crate::parse::WholeAnswer;
 use crate::prompt::Request;
 
 /// Which recorded answers may serve a question.
@@ -138,12 +143,46 @@ pub struct Answer<V> {
     pub reasoning: Option<String>,
     /// What the parser repaired or found odd.
     pub warnings: Vec<String>,
+    /// Whether its parser accepts it, see [`Parser::accepts`](crate::parse::Parser::accepts).
+    pub accepted: bool,
     /// The answer, verbatim.
     pub content: Content,
+    /// What stands beside it: finish reason, usage, tool calls and all other parts. No latency: nothing that an
+    /// experiment goes by may depend on time.
+    pub details: Arc<ResponseDetails>,
     /// The place of the answer in the log.
     pub response: Seq,
     /// The decision, to name as the cause of facts, or as a source of later prompts.
     pub decision: DecisionRef,
+}
+
+impl<V> Answer<V> {
+    /// What parsers see of it.
+    pub fn whole(&self) -> WholeAnswer<'_> {
+        let ResponseDetails { finish_reason, extra, .. } = &*self.details;
+        let finish_reason = finish_reason.as_deref();
+        WholeAnswer { text: self.content.text(), finish_reason, extra: Some(extra) }
+    }
+
+    /// What it took, if the provider counted.
+    pub fn usage(&self) -> Option<Usage> {
+        usage(&self.details)
+    }
+
+    /// The parts beside its text, such as `tool_calls`, `refusal` and `logprobs`.
+    pub fn extra(&self) -> &Map<String, Value> {
+        &self.details.extra
+    }
+
+    /// Whether nothing was answered; see [`WholeAnswer::is_empty`]. A vector never is.
+    pub fn is_empty(&self) -> bool {
+        matches!(self.content, Content::Text(_)) && self.whole().is_empty()
+    }
+
+    /// Whether it ends before its end, because it was as long as it might be.
+    pub fn is_cut_off(&self) -> bool {
+        self.whole().is_cut_off()
+    }
 }
 
 /// A call that finally failed, after all retries. The run goes on.

@@ -39,7 +39,7 @@ const LAYERS: &[(&str, &[&str])] = &[
         "decide",
         &[
             "content", "event", "explain", "id", "inert", "jsonl", "log", "lookup", "model",
-            "parse", "prompt",
+            "parse", "prompt", "run",
         ],
     ),
     ("check", &["decide", "event", "id", "log", "model", "parse", "prompt"]),
@@ -50,12 +50,12 @@ const LAYERS: &[(&str, &[&str])] = &[
             "log", "parse", "prompt",
         ],
     ),
-    ("audit", &["event", "id", "inert", "log", "lookup", "parse", "prompt"]),
+    ("audit", &["event", "id", "inert", "log", "lookup", "parse", "prompt", "run"]),
     (
         "exchange",
         &[
             "content", "event", "explain", "id", "inert", "jsonl", "log", "lookup", "model",
-            "prompt",
+            "prompt", "run",
         ],
     ),
 ];

@@ -58,14 +58,41 @@ fn content() -> impl Strategy<Value = Content> {
 
 fn request() -> impl Strategy<Value = Request> {
     (any_json(), any_json(), text(), any::<bool>()).prop_map(|(a, b, name, chat)| {
-        let (field, value) = match chat {
-            true => ("messages", json!([{"role": "user", "content": a}, b])),
-            false => ("input", a),
+        let mut body = match chat {
+            true => json!({"messages": [{"role": "user", "content": a}, b], "temperature": 0.5}),
+            false => json!({"input": [a.to_string(), 0.5]}),
         };
-        let mut body = json!({field: value, "model": name, "temperature": 0.5});
+        body["model"] = name.clone().into();
         body[format!("x{name}")] = b;
         Request::from_body(body).unwrap()
     })
+}
+
+/// What is kept beside an answer.
+fn details() -> impl Strategy<Value = ResponseDetails> {
+    let count = || prop::option::of(0..1_u64 << 53);
+    let words = || prop::option::of(text());
+    let numbers = (count(), count(), count(), count(), prop::option::of(-1e9..1e9_f64));
+    (numbers, (words(), words(), words(), words()), any_json(), prop::option::of(any_json()))
+        .prop_map(|(numbers, words, extra, label)| {
+            let (prompt_tokens, completion_tokens, cached_tokens, reasoning_tokens, cost) = numbers;
+            let (finish_reason, model, id, service_tier) = words;
+            ResponseDetails {
+                cached_tokens,
+                completion_tokens,
+                cost,
+                extra: Map::from_iter([("refusal".to_owned(), whole(extra))]),
+                finish_reason,
+                system_fingerprint: id.clone(),
+                id,
+                label: label.map(whole).filter(|label| !label.is_null()),
+                latency_ms: prompt_tokens.unwrap_or_default(),
+                model,
+                prompt_tokens,
+                reasoning_tokens,
+                service_tier,
+            }
+        })
 }
 
 fn event() -> impl Strategy<Value = (Event, Option<Request>)> {
@@ -101,20 +128,9 @@ fn event() -> impl Strategy<Value = (Event, Option<Request>)> {
             let because = Because::default();
             (Event::RequestSent(RequestSent { call, sample, prompt, because }), Some(request))
         }),
-        (seq(), content(), prop::option::of(text()), any_json(), 0..1_u64 << 53).prop_map(
-            move |(request, content, model, extra, latency_ms)| {
-                let extra = Map::from_iter([("refusal".to_owned(), whole(extra))]);
-                let prompt_tokens = Some(latency_ms);
-                let details = ResponseDetails {
-                    latency_ms,
-                    model,
-                    prompt_tokens,
-                    extra,
-                    ..ResponseDetails::default()
-                };
-                none(Event::ResponseReceived(ResponseReceived { request, content, details }))
-            }
-        ),
+        (seq(), content(), details()).prop_map(move |(request, content, details)| {
+            none(Event::ResponseReceived(ResponseReceived { request, content, details }))
+        }),
         (seq(), text(), any::<bool>(), prop::option::of(any::<u16>())).prop_map(
             move |(request, error, gave_up, status)| {
                 let (attempt, failure) = (3, "server".to_owned());
@@ -129,8 +145,8 @@ fn event() -> impl Strategy<Value = (Event, Option<Request>)> {
                 none(Event::AttemptFailed(AttemptFailed { request, details }))
             }
         ),
-        (seq(), content(), seq(), prop::option::of(text())).prop_map(
-            move |(request, content, from_seq, unreadable)| {
+        (seq(), content(), seq(), prop::option::of(text()), details()).prop_map(
+            move |(request, content, from_seq, unreadable, details)| {
                 let from_run = RUN;
                 none(Event::AnswerReused(AnswerReused {
                     request,
@@ -138,6 +154,7 @@ fn event() -> impl Strategy<Value = (Event, Option<Request>)> {
                     from_run,
                     from_seq,
                     unreadable,
+                    details,
                 }))
             }
         ),

@@ -1,7 +1,7 @@
 //! The views, as any SQLite tool sees them.
 
 use retold::content::Content;
-use retold::event::{AnswerReused, Event, RunFinished, RunOutcome};
+use retold::event::{AnswerReused, Event, ResponseDetails, RunFinished, RunOutcome};
 use retold::id::OutcomeDigest;
 use serde_json::json;
 
@@ -82,8 +82,8 @@ fn runs_exchanges_and_decisions_say_what_happened() {
     writer.decide(answer, "first_number", body_of);
     let again = writer.ask("vote/2", body);
     let (content, from_run) = (Content::from("I say 7."), RUN);
-    let reused =
-        AnswerReused { request: again, content, from_run, from_seq: answer, unreadable: None };
+    let (from_seq, unreadable, details) = (answer, None, ResponseDetails::default());
+    let reused = AnswerReused { request: again, content, from_run, from_seq, unreadable, details };
     let reused = writer.add(Event::AnswerReused(reused), None);
     writer.decide(reused, "default", r#"{"value":{"a":[1]}}"#);
     let digest = OutcomeDigest([0x5a; 32]);

@@ -1,13 +1,14 @@
 //! The lines that a filter is given, and those that it writes.
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::decide::params::without_place;
 use crate::decide::{Asked, Decided};
 use crate::explain::explain;
 use crate::id::{CallPath, Sample};
 use crate::inert::inert;
+use crate::parse::WholeAnswer;
 
 /// The longest name of a method, in characters.
 const LONGEST_METHOD: usize = 100;
@@ -19,14 +20,19 @@ struct Given<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     sample: Option<Sample>,
     text: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    finish_reason: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    extra: Option<&'a Map<String, Value>>,
     #[serde(skip_serializing_if = "Value::is_null")]
     params: &'a Value,
 }
 
 /// The line for an answer.
 pub(super) fn written(asked: &Asked<'_>) -> String {
-    let Asked { call, sample, text, params } = asked;
-    let given = Given { call: *call, sample: *sample, text, params };
+    let Asked { call, sample, answer: WholeAnswer { text, finish_reason, extra }, params } = *asked;
+    let extra = extra.filter(|extra| !extra.is_empty());
+    let given = Given { call, sample, text, finish_reason, extra, params };
     // Texts and JSON values always have a JSON form.
     let mut line = serde_json::to_string(&given).unwrap_or_default();
     line.push('\n');

@@ -269,7 +269,7 @@ impl Decider for Filter {
         while !rest.is_empty() {
             let mut bytes = 0;
             let fits = |asked: &&Asked<'_>| {
-                bytes += asked.text.len();
+                bytes += asked.bytes();
                 bytes <= BATCH_BYTES
             };
             let n = rest.iter().take(BATCH).take_while(fits).count().max(1);

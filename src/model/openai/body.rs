@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::chat;
 use super::mend::{Mended, mend};
-use crate::model::exact::{has_inexact, name_places, replace};
+use crate::model::exact::has_inexact;
 use crate::model::secrets::Secrets;
 use crate::model::{Failure, Response, Unreadable};
 
@@ -37,7 +37,7 @@ impl Body {
             None => match chat::response(&value) {
                 // The common case.
                 Ok(response) if !response.extra.values().any(has_inexact) => return Ok(response),
-                Err(failure) if !has_message(&value) => return Err(failure),
+                Err(error) if !has_message(&value) => return Err(error.into()),
                 // The digits of long integers are only in the text.
                 _ => {
                     let mended = mend(&bytes);
@@ -50,16 +50,7 @@ impl Body {
             value => read(value)?,
         };
         wrong.extend(&mended.wrong);
-        let digits = |value: &Value| {
-            value.as_str().and_then(|text| text.strip_prefix(&mended.mark)).map(str::to_owned)
-        };
-        let mut extra = Value::Object(std::mem::take(&mut response.extra));
-        let mut places = Vec::new();
-        replace(&mut extra, &digits, "", &mut places);
-        if let Value::Object(extra) = extra {
-            response.extra = extra;
-        }
-        name_places(&mut response.extra, places);
+        mended.give_back_digits(&mut response);
         if !wrong.is_empty() {
             let unreadable = Unreadable {
                 body: kept(&bytes, &value, secrets),
@@ -81,7 +72,7 @@ fn has_message(value: &Value) -> bool {
 fn read(value: &Value) -> Result<(Response, Vec<&'static str>), Failure> {
     match chat::response(value) {
         Ok(response) => Ok((response, Vec::new())),
-        Err(failure) if !has_message(value) => Err(failure),
+        Err(error) if !has_message(value) => Err(error.into()),
         Err(_) => {
             let mut without = value.clone();
             without["choices"][0]["message"]["content"] = Value::Null;

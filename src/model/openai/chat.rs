@@ -3,65 +3,118 @@
 use serde_json::{Map, Value};
 
 use super::reply::malformed;
-use crate::model::{Content, Failure, KEPT_PARTS, OUR_PARTS, Response, Usage};
+use crate::model::parts::{
+    CHOICE, COMPLETION, CONTENT_PARTS, LOGPROBS, OTHER_CHOICES, USAGE, add_rest, is_nothing,
+    keep_readable, leave_out, of_message, rest, take_text,
+};
+use crate::model::{Failure, Response, usage};
 
-/// The answer in a chat completion. Only what [`Response`] lists is kept.
-///
-/// `message.content` is a text, nothing (a refusal, a tool call), or a list of parts, whose texts are
-/// joined; a list with other parts is kept whole beside the text.
-pub(super) fn response(body: &Value) -> Result<Response, Failure> {
-    let Some(choices) = body["choices"].as_array() else {
-        return Err(malformed("it has no \"choices\""));
+/// Why a reply is not a chat completion.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum NotACompletion {
+    /// Nothing was answered.
+    #[error("it has no \"choices\"")]
+    NoChoices,
+    /// Nothing was answered.
+    #[error("\"choices\" is empty")]
+    EmptyChoices,
+    /// The legacy API, say.
+    #[error("the first choice has no \"message\"")]
+    NoMessage,
+    /// A content of a shape that nobody knows.
+    #[error("\"content\" is neither a text nor a list of parts")]
+    Content,
+}
+
+impl From<NotACompletion> for Failure {
+    fn from(error: NotACompletion) -> Self {
+        malformed(error)
+    }
+}
+
+/// The answer in a chat completion, with everything that was said of it; see [`Response`].
+pub(in crate::model) fn response(body: &Value) -> Result<Response, NotACompletion> {
+    let choices = body["choices"].as_array().ok_or(NotACompletion::NoChoices)?;
+    let (choice, others) = choices.split_first().ok_or(NotACompletion::EmptyChoices)?;
+    let message = choice["message"].as_object().ok_or(NotACompletion::NoMessage)?;
+    let mut extra = of_message(message);
+    let text = text(message.get("content"), &mut extra)?;
+    let choice = choice.as_object().map(|choice| rest(choice, &["message"]));
+    let mut choice = choice.unwrap_or_default();
+    leave_out(&mut choice, "index", &0.into());
+    let finish_reason = take_text(&mut choice, "finish_reason");
+    if let Some(logprobs) = choice.remove(LOGPROBS) {
+        extra.insert(LOGPROBS.to_owned(), logprobs);
+    }
+    add_rest(&mut extra, CHOICE, choice);
+    if !others.is_empty() {
+        extra.insert(OTHER_CHOICES.to_owned(), others.into());
+    }
+    let mut response = Response { finish_reason, extra, ..Response::text(text) };
+    add_whole(&mut response, body, ("choices", "chat.completion"));
+    Ok(response)
+}
+
+/// Adds what a reply says of itself, whatever it answers: beside the list of its answers and its usual `object`.
+pub(super) fn add_whole(
+    response: &mut Response,
+    body: &Value,
+    (answers, object): (&str, &'static str),
+) {
+    let mut left = body.as_object().map(|body| rest(body, &[answers])).unwrap_or_default();
+    leave_out(&mut left, "object", &object.into());
+    response.id = take_text(&mut left, "id");
+    response.model = take_text(&mut left, "model");
+    response.system_fingerprint = take_text(&mut left, "system_fingerprint");
+    response.service_tier = take_text(&mut left, "service_tier");
+    let (usage, more) = left.remove(USAGE).map_or((None, None), usage::read);
+    response.usage = usage;
+    if let Some(more) = more {
+        response.extra.insert(USAGE.to_owned(), more);
+    }
+    add_rest(&mut response.extra, COMPLETION, left);
+    keep_readable(&mut response.extra);
+}
+
+/// The text of a content: a text, nothing (a refusal, a tool call), or a list of parts, whose texts are joined. A list
+/// in which there is more than texts is kept beside, with the place of each text instead of the text.
+pub(in crate::model) fn text(
+    content: Option<&Value>,
+    extra: &mut Map<String, Value>,
+) -> Result<String, NotACompletion> {
+    let parts = match content {
+        None | Some(Value::Null) => return Ok(String::new()),
+        Some(Value::String(text)) => return Ok(text.clone()),
+        Some(Value::Array(parts)) => parts,
+        Some(_) => return Err(NotACompletion::Content),
     };
-    let Some(choice) = choices.first() else {
-        return Err(malformed("\"choices\" is empty"));
-    };
-    let Some(message) = choice["message"].as_object() else {
-        return Err(malformed("the first choice has no \"message\""));
-    };
-    let mut extra = kept(message);
-    let text = match message.get("content") {
-        None | Some(Value::Null) => String::new(),
-        Some(Value::String(text)) => text.clone(),
-        Some(Value::Array(parts)) => {
-            if parts.iter().any(|part| !part["text"].is_string()) {
-                extra.insert("content_parts".to_owned(), Value::Array(parts.clone()));
-            }
-            parts.iter().filter_map(|part| part["text"].as_str()).collect()
+    let mut text = String::new();
+    let mut kept = parts.clone();
+    for part in kept.iter_mut().filter_map(Value::as_object_mut) {
+        if part.contains_key(TEXT_AT) {
+            continue;
         }
-        Some(_) => return Err(malformed("\"content\" is neither a text nor a list of parts")),
+        if let Some(said) = take_text(part, "text") {
+            let start = text.len();
+            text.push_str(&said);
+            part.insert(TEXT_AT.to_owned(), vec![start, text.len()].into());
+        }
+    }
+    if !kept.iter().all(is_plain) {
+        extra.insert(CONTENT_PARTS.to_owned(), kept.into());
+    }
+    Ok(text)
+}
+
+/// What stands for the text of a part: its first byte in the whole text, and the one after its last.
+const TEXT_AT: &str = "text_at";
+
+/// Whether a part was a text and nothing else.
+fn is_plain(part: &Value) -> bool {
+    let is_known = |(name, value): (&String, &Value)| match name.as_str() {
+        TEXT_AT => true,
+        "type" => value == "text",
+        _ => is_nothing(value),
     };
-    Ok(Response {
-        content: Content::Text(text.into()),
-        finish_reason: choice["finish_reason"].as_str().map(str::to_owned),
-        usage: usage(body),
-        model: model(body),
-        extra,
-    })
-}
-
-fn kept(message: &Map<String, Value>) -> Map<String, Value> {
-    let empty = |value: &Value| value.is_null() || value.as_array().is_some_and(Vec::is_empty);
-    KEPT_PARTS
-        .iter()
-        // What we say of an answer is not the provider's to say.
-        .filter(|name| !OUR_PARTS.contains(name))
-        .filter_map(|name| Some(((*name).to_owned(), message.get(*name)?.clone())))
-        .filter(|(_, value)| !empty(value))
-        .collect()
-}
-
-/// The model as the service reports it.
-pub(super) fn model(body: &Value) -> Option<String> {
-    body["model"].as_str().map(str::to_owned)
-}
-
-/// The tokens as the service counts them.
-pub(super) fn usage(body: &Value) -> Option<Usage> {
-    let count = |field: &str| body["usage"][field].as_u64();
-    let usage = Usage {
-        prompt_tokens: count("prompt_tokens"),
-        completion_tokens: count("completion_tokens"),
-    };
-    (usage != Usage::default()).then_some(usage)
+    part[TEXT_AT].is_array() && part.as_object().is_some_and(|part| part.iter().all(is_known))
 }

@@ -1,18 +1,19 @@
 //! The answers to a batch of embedding requests.
 
 use data_encoding::BASE64;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::chat;
 use super::reply::malformed;
-use crate::model::{Content, Failure, Response, Usage};
+use crate::model::parts::{CHOICE, add_rest, leave_out, rest};
+use crate::model::{Content, Failure, Response, Usage, keep_exact};
 
 /// The answers, in the order of the questions. `sizes` are the lengths of the texts asked for.
 ///
 /// A vector may be a list of numbers or the base64 of little-endian 32-bit floats, whatever was asked
 /// for. The service counts the tokens of a whole batch; each member is given its share by length, so
-/// that the sum is right.
-pub(super) fn responses(body: &Value, sizes: &[usize]) -> Result<Vec<Response>, Failure> {
+/// that the sum is right, and so with the cost. What else it says of the batch is kept with its first member.
+pub(in crate::model) fn responses(body: &Value, sizes: &[usize]) -> Result<Vec<Response>, Failure> {
     let Some(data) = body["data"].as_array() else {
         return Err(malformed("it has no \"data\""));
     };
@@ -20,36 +21,47 @@ pub(super) fn responses(body: &Value, sizes: &[usize]) -> Result<Vec<Response>, 
         let (asked, found) = (sizes.len(), data.len());
         return Err(malformed(format_args!("asked for {asked} vectors, it has {found}")));
     }
-    let mut vectors: Vec<Option<Vec<f32>>> = vec![None; sizes.len()];
+    let mut vectors: Vec<Option<Vector>> = vec![None; sizes.len()];
     for (position, item) in data.iter().enumerate() {
         let index = match &item["index"] {
             Value::Null => Some(position),
             value => value.as_u64().and_then(|i| usize::try_from(i).ok()),
         };
         match index.and_then(|index| vectors.get_mut(index)) {
-            Some(place @ None) => *place = Some(vector(&item["embedding"])?),
+            Some(place @ None) => {
+                let more = item.as_object().map(|item| rest(item, &["index", "embedding"]));
+                let more = more.unwrap_or_default();
+                *place = Some((vector(&item["embedding"])?, more));
+            }
             Some(Some(_)) => return Err(malformed("two vectors have the same \"index\"")),
             None => return Err(malformed("a vector has an \"index\" that was not asked for")),
         }
     }
-    let model = chat::model(body);
-    let tokens = chat::usage(body).and_then(|usage| usage.prompt_tokens);
-    let mut shares = shares(tokens, sizes).into_iter();
-    Ok(vectors
-        .into_iter()
-        .flatten()
-        .map(|vector| Response {
-            content: Content::Vector(vector.into()),
-            finish_reason: None,
-            usage: shares
-                .next()
-                .flatten()
-                .map(|tokens| Usage { prompt_tokens: Some(tokens), completion_tokens: None }),
-            model: model.clone(),
-            extra: serde_json::Map::new(),
-        })
-        .collect())
+    let mut whole = Response::text("");
+    chat::add_whole(&mut whole, body, ("data", "list"));
+    let Usage { prompt_tokens, cached_tokens, cost, .. } = whole.usage.unwrap_or_default();
+    let (tokens, cached) = (shares(prompt_tokens, sizes), shares(cached_tokens, sizes));
+    let all = sizes.iter().map(|size| *size as f64 + 1.0).sum::<f64>();
+    let mut of_batch = std::mem::take(&mut whole.extra);
+    let members = vectors.into_iter().flatten().zip(sizes).zip(tokens.into_iter().zip(cached));
+    let member = |(((vector, mut more), size), (prompt_tokens, cached_tokens)): Member<'_>| {
+        let mut extra = std::mem::take(&mut of_batch);
+        leave_out(&mut more, "object", &"embedding".into());
+        add_rest(&mut extra, CHOICE, more);
+        keep_exact(&mut extra);
+        let cost = cost.map(|cost| cost * (*size as f64 + 1.0) / all);
+        let usage = Usage { prompt_tokens, cached_tokens, cost, ..Usage::default() };
+        let usage = (usage != Usage::default()).then_some(usage);
+        Response { content: Content::Vector(vector.into()), usage, extra, ..whole.clone() }
+    };
+    Ok(members.map(member).collect())
 }
+
+/// A vector, and what else is said of it.
+type Vector = (Vec<f32>, Map<String, Value>);
+
+/// A vector, the length of its text, and its shares of the tokens.
+type Member<'a> = ((Vector, &'a usize), (Option<u64>, Option<u64>));
 
 fn vector(value: &Value) -> Result<Vec<f32>, Failure> {
     let vector = match value {

@@ -7,10 +7,15 @@
 use std::borrow::Cow;
 
 use data_encoding::HEXLOWER;
+use serde_json::Value;
+
+use crate::model::exact::{name_places, replace};
+use crate::model::{Content, Response};
+
 /// A JSON text that was mended.
-pub(super) struct Mended {
+pub(in crate::model) struct Mended {
     /// What our reader reads.
-    pub(super) text: String,
+    pub(in crate::model) text: String,
     /// What was wrong, each once, in order of appearance.
     pub(super) wrong: Vec<&'static str>,
     /// What stands in front of the digits of an integer that no double holds exactly. Each is a string in
@@ -18,8 +23,34 @@ pub(super) struct Mended {
     pub(super) mark: String,
 }
 
+impl Mended {
+    /// Puts the digits of long integers where an answer that was read from this text has them, and names the places.
+    pub(in crate::model) fn give_back_digits(&self, response: &mut Response) {
+        let digits = |text: &str| text.strip_prefix(&self.mark).map(str::to_owned);
+        let Response {
+            content, finish_reason, model, id, system_fingerprint, service_tier, ..
+        } = response;
+        // A number in the place of a text.
+        for text in [finish_reason, model, id, system_fingerprint, service_tier] {
+            if let Some(digits) = text.as_deref().and_then(digits) {
+                *text = Some(digits);
+            }
+        }
+        if let Some(digits) = digits(content.text()) {
+            *content = Content::from(digits);
+        }
+        let mut extra = Value::Object(std::mem::take(&mut response.extra));
+        let mut places = Vec::new();
+        replace(&mut extra, &|value| digits(value.as_str()?), "", &mut places);
+        if let Value::Object(extra) = extra {
+            response.extra = extra;
+        }
+        name_places(&mut response.extra, places);
+    }
+}
+
 /// Mends a text.
-pub(super) fn mend(body: &[u8]) -> Mended {
+pub(in crate::model) fn mend(body: &[u8]) -> Mended {
     let text = String::from_utf8_lossy(body);
     let mut mending = Mending { out: String::with_capacity(text.len()), wrong: Vec::new() };
     if let Cow::Owned(_) = text {

@@ -8,14 +8,15 @@
 
 mod batch;
 mod body;
-mod chat;
+pub(super) mod chat;
 mod client;
-mod embeddings;
-mod mend;
+pub(super) mod embeddings;
+pub(super) mod mend;
 mod model;
 mod reply;
 mod retry_after;
 mod settings;
 
+pub use chat::NotACompletion;
 pub use model::OpenAi;
 pub use settings::{OpenAiError, OpenAiSettings};

@@ -95,19 +95,37 @@ fn a_success_must_be_json() {
 }
 
 #[test]
-fn an_answer_keeps_what_is_listed_and_drops_the_rest() {
+fn everything_that_an_answer_says_is_kept_once() {
     let body = serde_json::json!({
-        "id": "chatcmpl-1", "system_fingerprint": "fp", "model": "gpt-x-2026",
+        "id": "chatcmpl-1", "object": "chat.completion", "created": 1_760_000_000,
+        "system_fingerprint": "fp", "service_tier": "flex", "model": "gpt-x-2026",
+        "citations": ["https://example.org"], "x": null,
         "choices": [{
-            "index": 0, "logprobs": null, "finish_reason": "tool_calls",
+            "index": 0, "finish_reason": "tool_calls", "native_finish_reason": "TOOL",
+            "logprobs": {"content": [{"token": "a", "logprob": -0.25}]},
             "message": {
                 "role": "assistant", "content": null, "refusal": null, "annotations": [],
-                "tool_calls": [{"id": "call_1"}]
+                "tool_calls": [{"id": "call_1"}], "audio": {"id": "a", "data": "AA=="},
+                "reasoning": "r", "reasoning_details": [{"text": "r"}], "unreadable": "not ours"
             }
         }],
-        "usage": {"prompt_tokens": 3, "completion_tokens": 4, "total_tokens": 7}
+        "usage": {
+            "prompt_tokens": 3, "completion_tokens": 4, "total_tokens": 7, "cost": 0.5,
+            "prompt_tokens_details": {"cached_tokens": 2, "audio_tokens": 0},
+            "completion_tokens_details": {"reasoning_tokens": 1, "audio_tokens": 6}
+        }
     });
     insta::assert_debug_snapshot!(chat::response(&body).unwrap());
+}
+
+#[test]
+fn parts_that_nobody_could_read_again_are_kept_as_texts() {
+    let nested = |levels: usize| (0..levels).fold(Value::from("x"), |inner, _| vec![inner].into());
+    let body =
+        |part: Value| serde_json::json!({"choices": [{"message": {"content": "a", "p": part}}]});
+    let kept = |part: Value| chat::response(&body(part)).unwrap().extra["p"].clone();
+    assert_eq!(kept(nested(100)), nested(100));
+    assert_eq!(kept(nested(101)), Value::from(nested(101).to_string()));
 }
 
 #[test]
@@ -120,14 +138,18 @@ fn content_may_be_a_list_of_parts() {
     assert_eq!((answer.content.text(), answer.extra.len()), ("ab", 0));
     let mixed = serde_json::json!([{"type": "thinking", "thinking": []}, {"text": "b"}]);
     let answer = read(mixed.clone()).unwrap();
-    assert_eq!((answer.content.text(), &answer.extra["content_parts"]), ("b", &mixed));
-    assert_eq!(read(Value::Bool(true)).unwrap_err().kind, FailureKind::Malformed);
+    assert_eq!(answer.content.text(), "b");
+    let kept = serde_json::json!([{"type": "thinking", "thinking": []}, {"text_at": [0, 1]}]);
+    assert_eq!(answer.extra["content_parts"], kept, "no text is kept twice");
+    let error = read(Value::Bool(true)).unwrap_err();
+    assert_eq!(Failure::from(error).kind, FailureKind::Malformed);
 }
 
 #[test]
 fn an_answer_without_a_message_is_malformed() {
-    let said =
-        |body: &str| chat::response(&serde_json::from_str(body).unwrap()).unwrap_err().message;
+    let said = |body: &str| {
+        Failure::from(chat::response(&serde_json::from_str(body).unwrap()).unwrap_err()).message
+    };
     let all = [
         said("{}"),
         said("[]"),

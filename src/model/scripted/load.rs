@@ -3,13 +3,19 @@
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
+use serde_json::Value;
+
 use super::{Recorded, Scripted};
 use crate::explain::explain;
 use crate::id::{CallPath, PromptHash, Sample};
 use crate::inert::inert;
-use crate::model::exchange_line::{ExchangeError, ExchangeLine, ExchangeResponseError};
+use crate::model::exact::has_inexact;
+use crate::model::exchange_line::{
+    ExchangeError, ExchangeLine, ExchangeResponse, ExchangeResponseError,
+};
+use crate::model::openai::mend::mend;
 use crate::model::{Failure, Response};
-use crate::prompt::{Api, Request, RequestError};
+use crate::prompt::{Api, CanonicalError, Request, RequestError, check_exact};
 
 /// Why an exchanges file cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -48,6 +54,9 @@ pub enum LoadProblem {
     /// Its response is none.
     #[error("{0}")]
     Response(#[from] ExchangeResponseError),
+    /// A label that the log cannot hold.
+    #[error("\"label\": {0}")]
+    Label(String),
     /// A text for an embedding, or a vector for a chat.
     #[error("\"request\" asks for {asked}, \"response\" has {found}")]
     WrongKind {
@@ -114,6 +123,8 @@ pub struct Exchange {
     pub request: Request,
     /// What was answered, or why the call finally failed.
     pub outcome: Result<Response, ExchangeError>,
+    /// What the right decision is, if it says so.
+    pub label: Option<Value>,
     /// Whether a program made the answer up.
     pub simulated: bool,
 }
@@ -129,14 +140,36 @@ impl Exchange {
             return Err(LoadProblem::NotAnObject);
         }
         let exchange: ExchangeLine = serde_json::from_str(text).map_err(not_an_exchange)?;
-        let ExchangeLine { call, sample, request, response, error, label: _, simulated } = exchange;
+        let ExchangeLine { call, sample, request, response, error, label, simulated } = exchange;
         let request = Request::from_body(request)?;
-        let outcome = ExchangeLine::outcome(response, error)?;
+        label.as_ref().map_or(Ok(()), check_exact).map_err(|error| match error {
+            CanonicalError::TooDeep { limit } => {
+                LoadProblem::Label(format!("it is nested more than {limit} levels deep"))
+            }
+            other => LoadProblem::Label(format!("{other}: write it as a text")),
+        })?;
+        let exact = response.as_ref().and_then(|response| exactly(text, response));
+        let outcome = match exact {
+            Some(response) if error.is_none() => Ok(response),
+            _ => ExchangeLine::outcome(response, error)?,
+        };
         if let Ok(response) = &outcome {
             check_kind(&request, response)?;
         }
-        Ok(Exchange { call, sample, request, outcome, simulated })
+        Ok(Exchange { call, sample, request, outcome, label, simulated })
     }
+}
+
+/// The response of a line with integers that no double holds: their digits are only in the text.
+fn exactly(text: &str, read: &ExchangeResponse) -> Option<Response> {
+    if !read.extra.values().chain(&read.usage).any(has_inexact) {
+        return None;
+    }
+    let mended = mend(text.as_bytes());
+    let line: ExchangeLine = serde_json::from_str(&mended.text).ok()?;
+    let mut response = Response::try_from(line.response?).ok()?;
+    mended.give_back_digits(&mut response);
+    Some(response)
 }
 
 struct Loader {
@@ -147,7 +180,8 @@ struct Loader {
 
 impl Loader {
     fn add(&mut self, line: usize, text: &str) -> Result<(), LoadProblem> {
-        let Exchange { call, sample, request, outcome, simulated } = Exchange::read(text)?;
+        let Exchange { call, sample, request, outcome, label: _, simulated } =
+            Exchange::read(text)?;
         self.scripted.simulated |= simulated;
         let outcome = outcome.map_err(Failure::from);
         let hash = request.hash();

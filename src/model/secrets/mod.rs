@@ -101,19 +101,50 @@ impl Secrets {
         if self.0.is_empty() {
             return;
         }
-        let Response { content, finish_reason, usage: _, model, extra } = response;
+        let Response {
+            content,
+            finish_reason,
+            usage: _,
+            model,
+            id,
+            system_fingerprint,
+            service_tier,
+            extra,
+        } = response;
         if let Content::Text(text) = content
             && let Some(struck) = self.struck(text, Pieces::InAnswers)
         {
             *text = struck.into();
         }
-        for text in [finish_reason, model].into_iter().flatten() {
+        let texts = [finish_reason, model, id, system_fingerprint, service_tier];
+        for text in texts.into_iter().flatten() {
             if let Some(struck) = self.struck(text, Pieces::InMessages) {
                 *text = struck;
             }
         }
-        for value in extra.values_mut() {
-            self.strike_value(value);
+        // Its names are the provider's, too.
+        let mut parts = Value::Object(std::mem::take(extra));
+        self.strike_tokens(&mut parts);
+        self.strike_value(&mut parts);
+        if let Value::Object(parts) = parts {
+            *extra = parts;
+        }
+    }
+
+    /// Strikes out log probabilities whose tokens, one after the other, spell a secret: each alone is less of it than
+    /// is looked for.
+    fn strike_tokens(&self, value: &mut Value) {
+        match value {
+            Value::Array(items) => items.iter_mut().for_each(|item| self.strike_tokens(item)),
+            Value::Object(fields) => {
+                for (name, field) in fields.iter_mut() {
+                    if name == "logprobs" && self.are_in(&spelt(field)) {
+                        *field = STRUCK.into();
+                    }
+                    self.strike_tokens(field);
+                }
+            }
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
         }
     }
 
@@ -139,6 +170,13 @@ impl Secrets {
             Value::Null | Value::Bool(_) | Value::Number(_) => {}
         }
     }
+}
+
+/// The tokens of some log probabilities, put together.
+fn spelt(logprobs: &Value) -> String {
+    let lists = ["content", "refusal"].map(|name| logprobs[name].as_array());
+    let tokens = lists.into_iter().flatten().flatten();
+    tokens.filter_map(|token| token["token"].as_str()).collect()
 }
 
 /// The text with each of some places replaced; places that touch are one.

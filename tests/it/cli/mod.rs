@@ -44,3 +44,4 @@ mod strangers;
 mod templates;
 mod tls;
 mod unwritable;
+mod whole;

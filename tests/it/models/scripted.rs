@@ -82,10 +82,10 @@ fn lines_without_a_call_serve_once_in_file_order() {
 }
 
 #[test]
-fn the_listed_fields_of_a_response_are_kept() {
+fn all_fields_of_a_response_are_kept() {
     let model = load(&[
         json!({"call": "c", "request": body("p"), "label": 24, "response": {
-            "content": "x", "finish_reason": "stop", "model": "m-1", "id": "dropped",
+            "content": "x", "finish_reason": "stop", "model": "m-1", "id": "an-id",
             "usage": {"prompt_tokens": 1, "completion_tokens": 2, "total_tokens": 3},
             "refusal": null, "tool_calls": [1]}}),
         json!({"call": "r", "request": body("p"), "response": {"content": null, "refusal": "no"}}),

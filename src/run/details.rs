@@ -1,0 +1,112 @@
+//! What stands beside an answer's text: between a model and the log, and between the log and a parser.
+
+use std::sync::Arc;
+
+use crate::content::Content;
+use crate::event::ResponseDetails;
+use crate::model::{Response, UNREADABLE, Unreadable, Usage};
+use crate::parse::WholeAnswer;
+
+/// The largest count that canonical JSON holds exactly.
+const EXACT: u64 = 1 << 53;
+
+/// What a log keeps of an answer: its content, and everything beside.
+pub(crate) fn kept(response: Response) -> (Content, ResponseDetails) {
+    let Response {
+        content,
+        finish_reason,
+        usage,
+        model,
+        id,
+        system_fingerprint,
+        service_tier,
+        extra,
+    } = response;
+    let Usage { prompt_tokens, completion_tokens, cached_tokens, reasoning_tokens, cost } =
+        usage.unwrap_or_default();
+    // An experiment sees of a new answer what it will see of the recorded one.
+    let exact = |count: Option<u64>| count.filter(|count| *count <= EXACT);
+    let details = ResponseDetails {
+        cached_tokens: exact(cached_tokens),
+        completion_tokens: exact(completion_tokens),
+        cost: cost.filter(|cost| cost.is_finite()),
+        extra,
+        finish_reason,
+        id,
+        label: None,
+        latency_ms: 0,
+        model,
+        prompt_tokens: exact(prompt_tokens),
+        reasoning_tokens: exact(reasoning_tokens),
+        service_tier,
+        system_fingerprint,
+    };
+    (content, details)
+}
+
+/// The answer that a log has kept.
+pub(crate) fn response(content: Content, details: ResponseDetails) -> Response {
+    let usage = usage(&details);
+    let ResponseDetails {
+        extra, finish_reason, id, model, service_tier, system_fingerprint, ..
+    } = details;
+    Response { content, finish_reason, usage, model, id, system_fingerprint, service_tier, extra }
+}
+
+/// What an answer took, if it was counted.
+pub(crate) fn usage(details: &ResponseDetails) -> Option<Usage> {
+    let ResponseDetails {
+        prompt_tokens,
+        completion_tokens,
+        cached_tokens,
+        reasoning_tokens,
+        cost,
+        ..
+    } = *details;
+    let usage = Usage { prompt_tokens, completion_tokens, cached_tokens, reasoning_tokens, cost };
+    (usage != Usage::default()).then_some(usage)
+}
+
+/// What stands beside the text of an answer, as parsers and experiments see it: the same when it is asked for, replayed
+/// and shared with a fork. So it has neither the latency nor a label, and of what could not be read only the reason.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(crate) struct Beside {
+    details: Arc<ResponseDetails>,
+    /// Why there is no text, if that is because it could not be read.
+    unreadable: Option<Arc<str>>,
+}
+
+impl Beside {
+    /// Of an answer where it was recorded.
+    pub(crate) fn of(content: &Content, mut details: ResponseDetails) -> Self {
+        let unreadable = Unreadable::why(content, &details.extra);
+        details.extra.remove(UNREADABLE);
+        (details.latency_ms, details.label) = (0, None);
+        Beside::reused(details, unreadable)
+    }
+
+    /// Of an answer that is shared with another run.
+    pub(crate) fn reused(details: ResponseDetails, unreadable: Option<String>) -> Self {
+        Beside { details: Arc::new(details), unreadable: unreadable.map(Arc::from) }
+    }
+
+    /// What a parser sees of the answer.
+    pub(crate) fn whole<'a>(&'a self, content: &'a Content) -> WholeAnswer<'a> {
+        let ResponseDetails { finish_reason, extra, .. } = &*self.details;
+        let finish_reason = finish_reason.as_deref();
+        WholeAnswer { text: content.text(), finish_reason, extra: Some(extra) }
+    }
+
+    /// Why there is no text, if that is because it could not be read.
+    pub(crate) fn unreadable(&self) -> Option<&str> {
+        self.unreadable.as_deref()
+    }
+
+    pub(crate) fn is_unreadable(&self) -> bool {
+        self.unreadable.is_some()
+    }
+
+    pub(crate) fn details(&self) -> Arc<ResponseDetails> {
+        self.details.clone()
+    }
+}
