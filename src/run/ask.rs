@@ -21,7 +21,7 @@ const SPARE: usize = 8;
 const AHEAD: usize = 4096;
 
 /// A question, how it ended, and what its answer was parsed to if it is long.
-type Ended<P> = (Question<P>, Exchanged, Option<Parsed<<P as Parser>::Value>>);
+pub(super) type Ended<P> = (Question<P>, Exchanged, Option<Parsed<<P as Parser>::Value>>);
 
 impl<E: Experiment + ?Sized> Run<E> {
     /// Asks one question; the answer is recorded, parsed, and the decision recorded.

@@ -9,7 +9,7 @@ use futures::StreamExt;
 use futures::stream::FuturesUnordered;
 
 use super::ahead::parse_ahead;
-use super::ask::more_telling;
+use super::ask::{Ended, more_telling};
 use super::because::FactRef;
 use super::core::{Core, SharedCore};
 use super::experiment::{Experiment, Run};
@@ -98,6 +98,62 @@ impl<E: Experiment + ?Sized> Talk<E> {
     ) -> Result<Result<Answer<P::Value>, CallFailed>, Stop> {
         let exchanged = self.core.exchange(&question.asked).await?;
         let ahead = parse_ahead(&question, &exchanged).await;
+        self.decide((question, exchanged, ahead))
+    }
+
+    /// Asks several questions at once, as when all who take part in a dialogue move at the same time. The answers come
+    /// in the order of the questions, and so do the decisions in the log, whichever was answered first.
+    ///
+    /// # Errors
+    /// As [`Run::ask`].
+    pub async fn ask_all<P: Parser>(
+        &mut self,
+        questions: impl IntoIterator<Item = Question<P>>,
+    ) -> Result<Vec<Result<Answer<P::Value>, CallFailed>>, Stop> {
+        let mut flying = FuturesUnordered::new();
+        let mut waiting: Vec<Option<Ended<P>>> = Vec::new();
+        for (number, question) in questions.into_iter().enumerate() {
+            waiting.push(None);
+            let core = self.core.clone();
+            flying.push(async move {
+                let exchanged = core.exchange(&question.asked).await?;
+                let ahead = parse_ahead(&question, &exchanged).await;
+                Ok::<_, Stop>((number, (question, exchanged, ahead)))
+            });
+        }
+        let mut answers = Vec::with_capacity(waiting.len());
+        let mut stop: Option<Stop> = None;
+        while let Some(ended) = flying.next().await {
+            let mut failed = match ended {
+                Ok((number, ended)) => {
+                    waiting[number] = Some(ended);
+                    None
+                }
+                Err(e) => Some(e),
+            };
+            while failed.is_none()
+                && stop.is_none()
+                && let Some(ended) = waiting.get_mut(answers.len()).and_then(Option::take)
+            {
+                match self.decide(ended) {
+                    Ok(answer) => answers.push(answer),
+                    Err(e) => failed = Some(e),
+                }
+            }
+            if let Some(e) = failed {
+                // What is in flight is paid for: it is waited for and recorded. Nothing else begins.
+                self.core.brake.pull();
+                stop = Some(more_telling(stop, e));
+            }
+        }
+        stop.map_or(Ok(answers), Err)
+    }
+
+    /// Makes a decision of how a question ended, and logs it when it is this dialogue's turn.
+    fn decide<P: Parser>(
+        &self,
+        (question, exchanged, ahead): Ended<P>,
+    ) -> Result<Result<Answer<P::Value>, CallFailed>, Stop> {
         let answered = match exchanged {
             Ok(answered) => answered,
             Err(failed) => return Ok(Err(failed)),

@@ -3,6 +3,7 @@
 //! - [`Experiment`]: sequential async code that asks, parses and records facts, plus a pure fold.
 //! - [`Run`]: what an experiment is given: [`ask`](Run::ask), [`ask_all`](Run::ask_all),
 //!   [`converse_all`](Run::converse_all), [`record`](Run::record), [`rng`](Run::rng).
+//! - [`Run::ask_valid`], [`Tried`]: asking again, as the next sample, until an answer can be used.
 //! - [`Source`]: what a prompt was made from, which a question [declares](Question::because).
 //! - [`Mode`]: where answers come from; one enum, decided in one place.
 //! - [`Rehearsal`]: what of a run still matches when its prompts are changed.
@@ -44,6 +45,7 @@ mod signal;
 mod states;
 mod stop;
 mod together;
+mod valid;
 
 pub use self::converse::Talk;
 pub use self::core::Progress;
@@ -68,3 +70,4 @@ pub use setup::Setup;
 pub use signal::Signal;
 pub use states::{StateDifference, as_pairs};
 pub use stop::Stop;
+pub use valid::{Tried, Unusable};

@@ -56,3 +56,4 @@ mod tamper;
 mod totality;
 mod vectors;
 mod views;
+mod whole_answers;

@@ -6,7 +6,7 @@ use super::experiment::Adventure;
 use crate::id::CallPath;
 use crate::parse::Parser;
 use crate::prompt::Request;
-use crate::run::{Answer, CallFailed, Question, Run, Source, Stop};
+use crate::run::{self, Answer, CallFailed, Question, Run, Source, Stop};
 
 /// A question of one game.
 pub(super) struct Query<P> {
@@ -43,29 +43,16 @@ pub(super) async fn until<P: Parser>(
     retries: Option<u32>,
     usable: impl Fn(&P::Value) -> bool,
 ) -> Result<Vec<Tried<P::Value>>, Stop> {
-    let mut done: Vec<(usize, Tried<P::Value>)> = Vec::with_capacity(queries.len());
-    let mut open: Vec<(usize, Query<P>)> = queries.into_iter().enumerate().collect();
-    let mut sample = 0;
-    while !open.is_empty() {
-        let questions = open.iter().map(|(_, query)| {
-            let Query { call, request, parser, because, .. } = query;
-            let question = Question::new(call.clone(), request.clone(), parser.clone());
-            question.sample(sample).because(because)
-        });
-        let answers = run.ask_all(questions.collect::<Vec<_>>()).await?;
-        let mut again = Vec::new();
-        for ((place, query), answer) in open.into_iter().zip(answers) {
-            let usable = answer.as_ref().is_ok_and(|answer| usable(&answer.value));
-            if answer.is_ok() && !usable && retries.is_none_or(|most| sample < most) {
-                again.push((place, query));
-                continue;
-            }
-            let unusable = sample + u32::from(answer.is_ok() && !usable);
-            done.push((place, Tried { game: query.game, answer, usable, unusable }));
-        }
-        open = again;
-        sample += 1;
-    }
-    done.sort_by_key(|(place, _)| *place);
-    Ok(done.into_iter().map(|(_, tried)| tried).collect())
+    let games: Vec<u32> = queries.iter().map(|query| query.game).collect();
+    let questions = queries.into_iter().map(|query| {
+        let Query { game: _, call, request, parser, because } = query;
+        Question::new(call, request, parser).because(because)
+    });
+    let most = retries.map_or(u32::MAX, |retries| retries.saturating_add(1));
+    let tried = run.ask_all_until(questions, most, |answer| usable(&answer.value)).await?;
+    let tried = games.into_iter().zip(tried).map(|(game, tried)| {
+        let run::Tried { answer, accepted: usable, refused: unusable, .. } = tried;
+        Tried { game, answer, usable, unusable }
+    });
+    Ok(tried.collect())
 }

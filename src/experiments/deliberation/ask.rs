@@ -7,7 +7,7 @@ use super::facts::Fact;
 use crate::id::CallPath;
 use crate::parse::Parser;
 use crate::prompt::{Message, Request, Role};
-use crate::run::{CallFailed, DecisionRef, Question, Source, Stop, Talk};
+use crate::run::{Answer, CallFailed, DecisionRef, Question, Source, Stop, Talk, Tried};
 
 /// A call that came to nothing.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -45,23 +45,25 @@ impl Deliberation {
         (request, because): (Request, &[Source]),
         parser: &Arc<P>,
         accept: impl Fn(P::Value) -> Option<T>,
-    ) -> Result<Outcome<T>, Stop> {
+    ) -> Result<Outcome<T>, Stop>
+    where
+        P::Value: Clone,
+    {
         let path = CallPath::new(call.clone())?;
-        let last = self.config.max_parse_retries;
-        let mut reason = String::new();
-        for sample in 0..=last {
-            let question = Question::new(path.clone(), request.clone(), parser.clone());
-            match talk.ask(question.sample(sample).because(because)).await? {
-                Err(failed) => return Ok(Err(failed.into())),
-                Ok(answer) => match accept(answer.value) {
-                    Some(value) => return Ok(Ok((value, answer.decision))),
-                    None => reason = answer.warnings.join("; "),
-                },
-            }
+        let question = Question::new(path, request, parser.clone()).because(because);
+        let most = self.config.max_parse_retries.saturating_add(1);
+        let usable = |answer: &Answer<P::Value>| accept(answer.value.clone()).is_some();
+        let Tried { answer, sample, refused, .. } = talk.ask_until(question, most, usable).await?;
+        let Answer { value, warnings, decision, .. } = match answer {
+            Ok(answer) => answer,
+            Err(failed) => return Ok(Err(failed.into())),
+        };
+        if let Some(value) = accept(value) {
+            return Ok(Ok((value, decision)));
         }
-        let tries = last + 1;
-        let reason = format!("none of {tries} answers could be used; the last one: {reason}");
-        Ok(Err(Failed { call, sample: last, reason }))
+        let last = warnings.join("; ");
+        let reason = format!("none of {refused} answers could be used; the last one: {last}");
+        Ok(Err(Failed { call, sample, reason }))
     }
 
     /// A template, filled in.

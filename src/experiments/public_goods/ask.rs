@@ -11,7 +11,7 @@ use crate::content::Content;
 use crate::id::CallPath;
 use crate::parse::Parser;
 use crate::prompt::Request;
-use crate::run::{Answer, CallFailed, DecisionRef, Question, Run, Source, Stop};
+use crate::run::{Answer, CallFailed, DecisionRef, Question, Run, Source, Stop, Tried};
 
 /// The stages in which players are asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -105,37 +105,21 @@ impl PublicGoods {
         asks: Vec<Ask<P>>,
         usable: fn(&str) -> bool,
     ) -> Result<Vec<(Turn, Outcome<P::Value>)>, Stop> {
-        let mut outcomes: Vec<Option<Outcome<P::Value>>> = asks.iter().map(|_| None).collect();
-        let mut pending: Vec<usize> = (0..asks.len()).collect();
-        let last = self.config.max_parse_retries;
-        for sample in 0..=last {
-            let questions: Result<Vec<_>, Stop> =
-                pending.iter().map(|at| Ok(asks[*at].question()?.sample(sample))).collect();
-            let answers = run.ask_all(questions?).await?;
-            let mut again = Vec::new();
-            for (at, answer) in pending.into_iter().zip(answers) {
-                let ask = &asks[at];
-                outcomes[at] = Some(match answer {
-                    Err(failed) => Err(Failed::of(ask.turn, failed)),
-                    Ok(answer) if usable(answer.method) => Ok(got(answer, sample)),
-                    Ok(answer) if sample < last => {
-                        again.push(at);
-                        Ok(got(answer, sample))
-                    }
-                    Ok(answer) => match self.config.unusable_answer {
-                        Unusable::Default => Ok(got(answer, sample)),
-                        Unusable::Fail => Err(ask.unusable(&answer.warnings, sample)),
-                    },
-                });
-            }
-            pending = again;
-            if pending.is_empty() {
-                break;
-            }
-        }
-        // Every question has an outcome by now.
-        let turns = asks.iter().map(|ask| ask.turn);
-        Ok(turns.zip(outcomes).filter_map(|(turn, outcome)| Some((turn, outcome?))).collect())
+        let questions: Result<Vec<_>, Stop> = asks.iter().map(Ask::question).collect();
+        let most = self.config.max_parse_retries.saturating_add(1);
+        let tried = run.ask_all_until(questions?, most, |answer| usable(answer.method)).await?;
+        let outcomes = asks.iter().zip(tried).map(|(ask, tried)| {
+            let Tried { answer, accepted, sample, .. } = tried;
+            let outcome = match answer {
+                Err(failed) => Err(Failed::of(ask.turn, failed)),
+                Ok(answer) if accepted || self.config.unusable_answer == Unusable::Default => {
+                    Ok(got(answer, sample))
+                }
+                Ok(answer) => Err(ask.unusable(&answer.warnings, sample)),
+            };
+            (ask.turn, outcome)
+        });
+        Ok(outcomes.collect())
     }
 }
 
