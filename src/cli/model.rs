@@ -1,5 +1,6 @@
 //! Who answers: from the config, the flags and the environment.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,7 +11,10 @@ use secrecy::SecretString;
 use super::again;
 use super::error::{CliError, Status};
 use super::limits::LimitArgs;
-use crate::config::{AnswersFile, BaseUrl, ConfigError, ModelConfig, ModelKind, Rates, Runtime};
+use crate::config::{
+    AnswersFile, BaseUrl, ConfigError, EndpointConfig, KeyVariable, ModelConfig, ModelKind, Rates,
+    Runtime,
+};
 use crate::encoding::read_by_hand;
 use crate::experiments::registry;
 use crate::inert::inert;
@@ -18,7 +22,7 @@ use crate::jsonl::JsonlReader;
 use crate::model::openai::{OpenAi, OpenAiSettings};
 use crate::model::scripted::{LoadError, Scripted};
 use crate::model::simulated::{Misbehaviour, Simulated};
-use crate::model::{Answerer, Model, NamedUrl, Prices, without_secrets};
+use crate::model::{Answerer, ByName, Model, NamedUrl, Prices, without_secrets};
 use crate::run::Mode;
 
 /// Which model answers. Each flag overrides the config.
@@ -37,6 +41,14 @@ pub(super) struct ModelArgs {
     /// recorded run is never used.
     #[arg(long, value_name = "URL")]
     base_url: Option<String>,
+    /// Another server for the requests of one model: MODEL=URL. Repeatable; means --model openai. A config has the same
+    /// under model.endpoints. The key of OPENAI_API_KEY or --key-file is not sent there.
+    #[arg(long = "endpoint", value_name = "MODEL=URL")]
+    endpoints: Vec<String>,
+    /// The environment variable that holds the API key of a model's endpoint: MODEL=VARIABLE. Repeatable. It is never
+    /// recorded: name it again to resume or fork.
+    #[arg(long = "endpoint-key", value_name = "MODEL=VARIABLE")]
+    endpoint_keys: Vec<String>,
     /// Read the API key from this file instead of OPENAI_API_KEY.
     #[arg(long, value_name = "FILE")]
     key_file: Option<PathBuf>,
@@ -58,7 +70,8 @@ enum Kind {
 impl ModelArgs {
     /// The config with the flags applied.
     pub(super) fn apply(&self, runtime: &mut Runtime) -> Result<(), CliError> {
-        let ModelArgs { model, answers, base_url, key_file: _, limits } = self;
+        let ModelArgs { model, answers, base_url, endpoints, endpoint_keys, key_file: _, limits } =
+            self;
         let ModelConfig { kind, base_url: url, answers: file, .. } = &mut runtime.model;
         if let Some(path) = answers {
             (*kind, *file) = (ModelKind::Scripted, Some(AnswersFile::Named(path.clone())));
@@ -66,8 +79,35 @@ impl ModelArgs {
         if let Some(base_url) = base_url {
             (*kind, *url) = (ModelKind::Openai, BaseUrl::Named(NamedUrl::given(base_url)));
         }
-        if answers.is_some() && base_url.is_some() {
-            return Err(CliError::usage("--answers and --base-url name two models: give one"));
+        for given in endpoints {
+            let (name, url) = pair(given, "--endpoint", "MODEL=URL")?;
+            // A key variable that was named for another server is not for this one.
+            let (base_url, key) = (BaseUrl::Named(NamedUrl::given(url)), KeyVariable::Unnamed);
+            runtime.model.endpoints.insert(name.to_owned(), EndpointConfig { base_url, key });
+            runtime.model.kind = ModelKind::Openai;
+        }
+        for given in endpoint_keys {
+            let (name, variable) = pair(given, "--endpoint-key", "MODEL=VARIABLE")?;
+            let Some(endpoint) = runtime.model.endpoints.get_mut(name) else {
+                let message = format!(
+                    "--endpoint-key: there is no endpoint for the model {:?}",
+                    inert(name, 100)
+                );
+                return Err(
+                    CliError::usage(message).hint("name its server with --endpoint MODEL=URL")
+                );
+            };
+            let variable = KeyVariable::given(variable);
+            endpoint.key = variable.map_err(|wrong| {
+                CliError::usage(format!("--endpoint-key of {:?}: {wrong}", inert(name, 100)))
+            })?;
+        }
+        let ModelConfig { kind, base_url: url, .. } = &mut runtime.model;
+        if answers.is_some() && (base_url.is_some() || !endpoints.is_empty()) {
+            let other = if base_url.is_some() { "--base-url" } else { "--endpoint" };
+            return Err(CliError::usage(format!(
+                "--answers and {other} name two models: give one"
+            )));
         }
         match model {
             Some(Kind::Simulated) => *kind = ModelKind::Simulated,
@@ -101,7 +141,7 @@ impl ModelArgs {
         runtime: &Runtime,
         mode: Mode,
     ) -> Result<Answerer, CliError> {
-        let ModelConfig { kind, base_url, answers, rates, latency_ms } = &runtime.model;
+        let ModelConfig { kind, answers, rates, latency_ms, .. } = &runtime.model;
         match kind {
             ModelKind::Simulated => {
                 let Rates {
@@ -148,35 +188,60 @@ impl ModelArgs {
                 }
                 Ok(Arc::new(scripted))
             }
-            ModelKind::Openai => {
-                let base_url = match named(base_url) {
-                    Ok(url) => url,
-                    Err(Unnamed { url }) => return Err(unnamed_url(url)),
-                };
-                let key = self.key(&base_url)?;
-                let keyless = key.is_none();
-                let timeout = runtime.limits.timeout();
-                let settings = OpenAiSettings { base_url, key, timeout };
-                let model = OpenAi::new(settings).map_err(|e| CliError::usage(e.to_string()))?;
-                let local = model.info().source.is_some_and(|s| is_local(&s));
-                if !local && keyless {
-                    return Err(CliError::usage(
-                        "no API key: set OPENAI_API_KEY or give --key-file FILE",
-                    )
-                    .hint("without a key, --model simulated answers by itself"));
-                }
-                Ok(Arc::new(model))
-            }
+            ModelKind::Openai => self.servers(runtime),
         }
+    }
+
+    /// The servers: that of the base URL, and those of single models.
+    fn servers(&self, runtime: &Runtime) -> Result<Answerer, CliError> {
+        let ModelConfig { base_url, endpoints, .. } = &runtime.model;
+        let timeout = runtime.limits.timeout();
+        let base_url = named(base_url).map_err(|Unnamed { url }| unnamed_url(url))?;
+        let key = self.key(&base_url)?;
+        let others = server(base_url, key, timeout).map_err(CliError::usage)?;
+        if endpoints.is_empty() {
+            return others.ok_or_else(|| {
+                CliError::usage("no API key: set OPENAI_API_KEY or give --key-file FILE")
+                    .hint("without a key, --model simulated answers by itself")
+            });
+        }
+        let mut all = BTreeMap::new();
+        for (name, EndpointConfig { base_url, key }) in endpoints {
+            let shown = inert(name, 100);
+            let base_url = match base_url {
+                BaseUrl::Named(url) => url.clone(),
+                BaseUrl::Recorded(url) => return Err(unnamed_endpoint(name, url)),
+                BaseUrl::BuiltIn => NamedUrl::openai(),
+            };
+            let key = match key {
+                KeyVariable::Unnamed => None,
+                KeyVariable::Named(variable) => Some(environment(variable).ok_or_else(|| {
+                    CliError::usage(format!(
+                        "the environment variable for the key of the endpoint of {shown:?} is not set"
+                    ))
+                    .hint("set it to the key, or name another with --endpoint-key MODEL=VARIABLE")
+                })?),
+            };
+            let wrong = |e: String| CliError::usage(format!("the endpoint of {shown:?}: {e}"));
+            let model = server(base_url, key, timeout).map_err(wrong)?;
+            let model = model.ok_or_else(|| {
+                CliError::usage(format!("no API key for the endpoint of {shown:?}"))
+                    .hint("name the variable that holds it: `key` in the config, or --endpoint-key MODEL=VARIABLE")
+            })?;
+            all.insert(name.clone(), model);
+        }
+        Ok(Arc::new(ByName::new(all, others)))
     }
 
     /// Whether these settings would ask a server, or read a file, that only a recording names.
     pub(super) fn is_unnamed(&self, runtime: &Runtime) -> bool {
-        let ModelConfig { kind, base_url, answers, .. } = &runtime.model;
+        let ModelConfig { kind, base_url, endpoints, answers, .. } = &runtime.model;
+        let is_unnamed =
+            |endpoint: &EndpointConfig| matches!(endpoint.base_url, BaseUrl::Recorded(_));
         match kind {
             ModelKind::Simulated => false,
             ModelKind::Scripted => matches!(answers, None | Some(AnswersFile::Recorded(_))),
-            ModelKind::Openai => named(base_url).is_err(),
+            ModelKind::Openai => named(base_url).is_err() || endpoints.values().any(is_unnamed),
         }
     }
 
@@ -192,6 +257,33 @@ impl ModelArgs {
         let text = text.trim();
         Ok((!text.is_empty()).then(|| SecretString::from(text)))
     }
+}
+
+/// A model at a server; none if it is on another machine and there is no key for it.
+fn server(
+    base_url: NamedUrl,
+    key: Option<SecretString>,
+    timeout: Duration,
+) -> Result<Option<Answerer>, String> {
+    let keyless = key.is_none();
+    let settings = OpenAiSettings { base_url, key, timeout };
+    let model = OpenAi::new(settings).map_err(|e| e.to_string())?;
+    let local = model.info().source.is_some_and(|s| is_local(&s));
+    Ok((local || !keyless).then(|| Arc::new(model) as Answerer))
+}
+
+/// The two sides of `MODEL=VALUE`. What is wrong is not shown: it may be a key.
+fn pair<'a>(given: &'a str, flag: &str, form: &str) -> Result<(&'a str, &'a str), CliError> {
+    let pair = given.split_once('=').map(|(name, value)| (name.trim(), value.trim()));
+    let pair = pair.filter(|(name, value)| !name.is_empty() && !value.is_empty());
+    pair.ok_or_else(|| CliError::usage(format!("{flag}: write {form}")))
+}
+
+/// The key in an environment variable that the user has named.
+#[expect(clippy::disallowed_methods, reason = "the command line is what reads the environment")]
+fn environment(variable: &str) -> Option<SecretString> {
+    let key = std::env::var(variable).unwrap_or_default();
+    Some(key.trim()).filter(|key| !key.is_empty()).map(SecretString::from)
 }
 
 #[expect(clippy::disallowed_methods, reason = "the command line is what reads the environment")]
@@ -233,6 +325,22 @@ fn unnamed_url(recorded: &str) -> CliError {
     ))
     .hint("a recording may come from anybody, so it never decides where prompts and your key are sent")
     .hint(format!("if you trust that server: {again}"))
+}
+
+fn unnamed_endpoint(model: &str, recorded: &str) -> CliError {
+    let url = without_secrets(recorded);
+    let shown = inert(model, 100);
+    let error = CliError::usage(format!(
+        "this run was recorded with an endpoint for the model {shown:?} at {url}, and nothing in this command names that \
+         server"
+    ))
+    .hint("a recording may come from anybody, so it never decides where prompts and your keys are sent");
+    match again::with("--endpoint", &format!("{model}={url}")) {
+        Some(again) if !url.is_empty() => error.hint(format!(
+            "if you trust that server: {again} (and --endpoint-key MODEL=VARIABLE, if it needs a key)"
+        )),
+        _ => error.hint("name the server to ask with --endpoint MODEL=URL"),
+    }
 }
 
 fn unnamed_answers(recorded: &Path) -> CliError {

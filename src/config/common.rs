@@ -6,7 +6,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::named::{AnswersFile, BaseUrl};
+use super::named::{AnswersFile, BaseUrl, KeyVariable};
 use super::wrong::figure;
 use super::yaml::{ConfigError, beside};
 use crate::model::{Limits, NamedUrl, RetryPolicy};
@@ -64,6 +64,17 @@ fn is_zero(rate: &f64) -> bool {
     *rate == 0.0
 }
 
+/// A server that answers the requests of one model.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct EndpointConfig {
+    /// Where the API is.
+    pub base_url: BaseUrl,
+    /// The environment variable that holds its key; a server on one's own machine needs none. It is not recorded.
+    #[serde(default, skip_serializing)]
+    pub key: KeyVariable,
+}
+
 /// Who answers.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -72,6 +83,9 @@ pub struct ModelConfig {
     pub kind: ModelKind,
     /// For `openai`: where the API is.
     pub base_url: BaseUrl,
+    /// For `openai`: other servers, by the name of the model that requests have.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub endpoints: BTreeMap<String, EndpointConfig>,
     /// For `scripted`: the exchanges file, relative to the config if there is such a file, else to the
     /// working directory.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -87,6 +101,7 @@ impl Default for ModelConfig {
         ModelConfig {
             kind: ModelKind::Simulated,
             base_url: BaseUrl::BuiltIn,
+            endpoints: BTreeMap::new(),
             answers: None,
             rates: Rates::default(),
             latency_ms: 0.0,
@@ -96,14 +111,26 @@ impl Default for ModelConfig {
 
 impl ModelConfig {
     /// Makes what the settings choose the user's choice: they were read from the config at this path, which
-    /// the user gave to this invocation. `url` is the base URL as the config has it, if it has one.
-    pub fn named_by_config(&mut self, path: &Path, url: Option<&str>) {
-        self.base_url = match url {
-            Some(url) => BaseUrl::Named(NamedUrl::given(url)),
-            None => BaseUrl::BuiltIn,
-        };
+    /// the user gave to this invocation. `given` is this group as the config has it.
+    ///
+    /// # Errors
+    /// The key within the group, and what is wrong with it.
+    pub fn named_by_config(&mut self, path: &Path, given: &Value) -> Result<(), (String, String)> {
+        let named = |given: &Value| given["base_url"].as_str().map(NamedUrl::given);
+        self.base_url = named(given).map_or(BaseUrl::BuiltIn, BaseUrl::Named);
+        for (name, endpoint) in &mut self.endpoints {
+            let given = &given["endpoints"][name.as_str()];
+            if let Some(url) = named(given) {
+                endpoint.base_url = BaseUrl::Named(url);
+            }
+            if let Some(key) = given["key"].as_str() {
+                endpoint.key = KeyVariable::given(key)
+                    .map_err(|wrong| (format!("endpoints.{name}.key"), wrong.to_owned()))?;
+            }
+        }
         let answers = self.answers.take();
         self.answers = answers.map(|file| AnswersFile::Named(beside(path, file.path())));
+        Ok(())
     }
 
     /// Checks the settings; `group` is where the config has them. Gives the key and what is wrong.
@@ -112,7 +139,10 @@ impl ModelConfig {
     /// The first setting that makes no sense.
     pub fn check(&self, group: &str) -> Result<(), (String, String)> {
         let wrong = |key: &str, message: &str| Err((format!("{group}.{key}"), message.to_owned()));
-        let ModelConfig { kind, base_url: _, answers, rates, latency_ms } = self;
+        let ModelConfig { kind, base_url: _, endpoints, answers, rates, latency_ms } = self;
+        if endpoints.keys().any(|name| name.trim().is_empty()) {
+            return wrong("endpoints", "an endpoint is named with the model that it answers for");
+        }
         let Rates { malformed, malformed_kinds, truncated, rate_limited, server_error, failure } =
             rates;
         let named = [

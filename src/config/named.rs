@@ -41,6 +41,43 @@ impl<'de> Deserialize<'de> for BaseUrl {
     }
 }
 
+/// The environment variable that holds a key, if the user has named one in this invocation.
+///
+/// It is never recorded, and a recorded one is not taken: a recording could have a secret of the user's sent to some
+/// server, or hold a key that somebody wrote in the place of its variable.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum KeyVariable {
+    /// Nobody has named one.
+    #[default]
+    Unnamed,
+    /// The user, in this invocation.
+    Named(String),
+}
+
+impl KeyVariable {
+    /// What the user has named.
+    ///
+    /// # Errors
+    /// What is wrong with it. It may be a key, so it is not shown.
+    pub fn given(name: &str) -> Result<Self, &'static str> {
+        let mut bytes = name.bytes();
+        let begins = bytes.next().is_some_and(|b| b.is_ascii_alphabetic() || b == b'_');
+        match begins && bytes.all(|b| b.is_ascii_alphanumeric() || b == b'_') {
+            true => Ok(KeyVariable::Named(name.to_owned())),
+            false => Err(
+                "it is not the name of an environment variable (letters, digits and _): name the variable that holds the \
+                 key, never the key itself",
+            ),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for KeyVariable {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer).map(|_| KeyVariable::Unnamed)
+    }
+}
+
 /// A file to answer from, and who names it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AnswersFile {

@@ -229,18 +229,21 @@ pub fn study(
         entry.clone()?;
     }
     let checked = entry.and_then(|entry| {
-        let mut study = (entry.load)(path, &text, overrides)?;
+        let study = (entry.load)(path, &text, overrides)?;
         study.settings.runtime.check(&path.display().to_string())?;
         kinds_are_known(entry, &study).map_err(|(key, message)| value(&key, message))?;
         if study.seed > 1 << 53 {
             return Err(value("seed", format!("at most 2^53, not {}", study.seed)));
         }
         let given: Value = with_overrides(load(path, &text)?, overrides)?;
-        let url = given[entry.model_key]["base_url"].as_str();
-        study.settings.runtime.model.named_by_config(path, url);
-        Ok(study)
+        Ok((entry.model_key, given, study))
     });
-    checked.map_err(|error| located(error, path, &text, overrides))
+    let (group, given, mut study) =
+        checked.map_err(|error| located(error, path, &text, overrides))?;
+    // Without the line: what is wrong may be a key that stands there.
+    let named = study.settings.runtime.model.named_by_config(path, &given[group]);
+    named.map_err(|(key, message)| value(&format!("{group}.{key}"), message))?;
+    Ok(study)
 }
 
 /// The experiment whose document has configs with these keys, if it is exactly one.

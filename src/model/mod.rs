@@ -4,6 +4,7 @@
 //! decided by [`RetryPolicy`]; the run does the waiting and records each failed attempt.
 
 mod answer;
+mod by_name;
 mod exact;
 mod exchange_line;
 mod failure;
@@ -22,6 +23,7 @@ mod unreadable;
 mod usage;
 
 pub use answer::{Answerer, Ask, Content, Model, ModelInfo, Response, Usage};
+pub use by_name::ByName;
 pub use exact::{EXACT_INTEGERS, keep_exact};
 pub use exchange_line::{ExchangeError, ExchangeLine, ExchangeResponse, ExchangeResponseError};
 pub use failure::{Failure, FailureKind};
