@@ -7,7 +7,7 @@ use super::answer::{Content, Response};
 use super::exact::keep_exact;
 use super::failure::{Failure, FailureKind};
 use super::openai::{NotACompletion, chat, embeddings};
-use super::parts::{ANSWERING_PARTS, FIELDS, USAGE, keep_readable, leave_out, rest};
+use super::parts::{ANSWERING_PARTS, FIELDS, MESSAGE, USAGE, keep_readable, leave_out, rest};
 use super::usage;
 use crate::id::{CallPath, Sample};
 
@@ -296,6 +296,23 @@ fn checked(vector: Vec<f32>) -> Result<Vec<f32>, ExchangeResponseError> {
     }
 }
 
+/// Puts parts that bear the name of a field, which only a model of one's own makes, where they clash with none.
+fn set_apart(extra: &mut Map<String, Value>) {
+    let (mut clashing, mut rest): (Map<String, Value>, Map<String, Value>) =
+        std::mem::take(extra).into_iter().partition(|(name, _)| FIELDS.contains(&name.as_str()));
+    if !clashing.is_empty() {
+        let apart = rest.entry(MESSAGE).or_insert_with(|| Value::Object(Map::new()));
+        match apart {
+            Value::Object(apart) => apart.extend(clashing),
+            other => {
+                clashing.insert(MESSAGE.to_owned(), other.take());
+                *other = Value::Object(clashing);
+            }
+        }
+    }
+    *extra = rest;
+}
+
 impl From<&Response> for ExchangeResponse {
     fn from(response: &Response) -> Self {
         let Response {
@@ -314,6 +331,7 @@ impl From<&Response> for ExchangeResponse {
         };
         let mut extra = extra.clone();
         let usage = usage::written(*usage, extra.remove(USAGE));
+        set_apart(&mut extra);
         ExchangeResponse {
             content,
             embedding,
@@ -335,6 +353,16 @@ mod tests {
     use super::*;
     use crate::model::Usage;
     use crate::model::parts::RESERVED_PARTS;
+
+    /// Otherwise a line would have one name twice.
+    #[test]
+    fn a_part_with_the_name_of_a_field_is_set_apart() {
+        let mut response = Response::text("a");
+        response.extra.insert("id".to_owned(), json!(7));
+        response.extra.insert(MESSAGE.to_owned(), json!({"model": "m"}));
+        let written = serde_json::to_value(ExchangeResponse::from(&response)).unwrap();
+        assert_eq!(written, json!({"content": "a", "message": {"id": 7, "model": "m"}}));
+    }
 
     /// What an export writes is what an import reads.
     #[test]

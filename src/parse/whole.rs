@@ -41,10 +41,16 @@ impl<'a> WholeAnswer<'a> {
         self.part("refusal")?.as_str()
     }
 
+    /// The parts that say something where an answer has no text, by name.
+    pub fn saying(&self) -> impl Iterator<Item = (&'static str, &'a Value)> {
+        let answer = *self;
+        SAYING.into_iter().filter_map(move |name| Some((name, answer.part(name)?)))
+    }
+
     /// Whether nothing was answered: white space at most, no tool call, no refusal, no sound. Reasoning alone is not an
     /// answer: it is what a model leaves that has used up its tokens.
     pub fn is_empty(&self) -> bool {
-        self.text.trim().is_empty() && !SAYING.iter().any(|part| self.part(part).is_some())
+        self.text.trim().is_empty() && self.saying().next().is_none()
     }
 
     /// Whether the answer ends before its end, because it was as long as it might be.

@@ -50,6 +50,14 @@ pub(super) fn body(made: &Redecided) -> String {
             let _ = writeln!(body, "answer: a vector of {} numbers", floats.len());
         }
     }
+    // A parser may go by these, too.
+    let whole = made.answer.whole();
+    if whole.is_cut_off() {
+        body.push_str("the answer was cut off\n");
+    }
+    for (name, part) in whole.saying() {
+        block(&mut body, name, &serde_json::to_string_pretty(part).unwrap_or_default());
+    }
     body
 }
 

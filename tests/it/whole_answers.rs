@@ -306,6 +306,32 @@ async fn a_fork_decides_about_whole_answers_as_its_parent_did_also_without_it() 
     assert_eq!(ended.report.json, report);
 }
 
+/// A decision about more than the text is shown with what it was made from.
+#[test]
+fn snapshots_of_whole_answers_show_what_was_decided_about() {
+    let folder = tempfile::tempdir().unwrap();
+    let request = json!({"model": "m", "messages": [{"role": "user", "content": "Move."}]});
+    let call = json!([{"function": {"name": "castle"}}]);
+    let responses = [
+        json!({"content": null, "tool_calls": call}),
+        json!({"content": "", "refusal": "I will not."}),
+        json!({"content": "Let us s", "finish_reason": "length"}),
+        json!({"content": "hello", "logprobs": [1]}),
+    ];
+    let lines = responses.map(|response| json!({"request": request, "response": response}));
+    let lines = lines.map(|line| format!("{line}\n")).concat();
+    std::fs::write(folder.path().join("answers.jsonl"), lines).unwrap();
+    let of = |parser: &Moves| {
+        let (file, snaps) = (folder.path().join("answers.jsonl"), folder.path().join("snaps"));
+        retold::snapshot::of_file(&file, &snaps, parser).unwrap()
+    };
+    let moves = Moves::new();
+    let seen = of(&moves);
+    let texts = seen.written.iter().map(|path| std::fs::read_to_string(path).unwrap());
+    insta::assert_snapshot!(texts.collect::<String>());
+    assert!(of(&moves).is_unchanged());
+}
+
 /// Asks once, with a limit.
 struct Once(u32);
 
