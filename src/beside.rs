@@ -1,19 +1,19 @@
-//! Files that the program makes beside a file of the user's: a lease, a mark, a lock.
+//! Files that the program creates beside a user's file: a lease, a mark, a lock.
 //!
-//! Their names can be guessed, so anybody who may write in the folder can put something there first: a
-//! link to a file that would then be truncated, a second name of the log itself, a device. Such a thing is
-//! refused and left as it is. What is opened is a regular file with one name, made by somebody who may
-//! write the file that it stands beside.
+//! Their names can be guessed, so anybody who can write to the folder can put something there
+//! first: a link to a file that would then be truncated, another hard link to the log itself, a
+//! device. Anything like that is refused and left as it is. Only a regular file with a single name
+//! is opened, and only if its owner is allowed to write to the user's file.
 
 use std::fs::{File, OpenOptions};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-/// Why a file beside another is not used.
+/// Why a file beside another one is not used.
 #[derive(Debug, thiserror::Error)]
 pub enum BesideError {
     /// A symbolic link.
-    #[error("{path} is a link, and a link is not followed there")]
+    #[error("{path} is a link, and links are not followed there")]
     Link {
         /// Where.
         path: String,
@@ -24,7 +24,7 @@ pub enum BesideError {
         /// Where.
         path: String,
     },
-    /// A hard link: to write here would change a file elsewhere.
+    /// A hard link: writing here would change a file elsewhere.
     #[error("{path} is a file that also has another name ({names} in all)")]
     ManyNames {
         /// Where.
@@ -32,7 +32,7 @@ pub enum BesideError {
         /// How many names it has.
         names: u64,
     },
-    /// Made by somebody who may not write the file that it stands beside.
+    /// Created by a user who may not write to the file that it belongs to.
     #[error("{path} belongs to another user (uid {owner})")]
     Foreign {
         /// Where.
@@ -40,7 +40,7 @@ pub enum BesideError {
         /// The user's number.
         owner: u32,
     },
-    /// The system refused.
+    /// The system reported an error.
     #[error("cannot open {path}: {source}")]
     Io {
         /// Where.
@@ -50,15 +50,16 @@ pub enum BesideError {
     },
 }
 
-/// The path of a file beside another: its path with something appended to the name.
+/// The path of a file beside another one: its path with a suffix.
 pub fn path(of: &Path, suffix: &str) -> PathBuf {
     let mut name = of.as_os_str().to_owned();
     name.push(suffix);
     PathBuf::from(name)
 }
 
-/// Opens the file beside another for reading and writing; makes it, empty and with the same permissions, if
-/// there is none. `of` should be canonical, so that all agree on the name.
+/// Opens the file beside another one for reading and writing, and creates it, empty and with the
+/// same permissions, if there is none. `of` should be canonical, so that all processes agree on the
+/// name.
 ///
 /// # Errors
 /// [`BesideError`]; nothing was changed.
@@ -69,14 +70,14 @@ pub fn open(of: &Path, suffix: &str) -> Result<File, BesideError> {
             Err(e) if e.kind() == ErrorKind::AlreadyExists => {}
             made => return made.map_err(|source| io(&path, source)),
         }
-        // Another process may remove it between the two.
+        // Another process may remove it in between.
         if let Some(file) = existing(of, &path, true)? {
             return Ok(file);
         }
     }
 }
 
-/// Opens the file beside another for reading only; `None` if there is none.
+/// Opens the file beside another one for reading only; `None` if there is none.
 ///
 /// # Errors
 /// [`BesideError`].
@@ -88,13 +89,14 @@ fn io(path: &Path, source: std::io::Error) -> BesideError {
     BesideError::Io { path: path.display().to_string(), source }
 }
 
-/// Makes a file; never opens one that is there, nor what a link leads to.
+/// Creates a file; never opens an existing one or follows a link.
 #[cfg(unix)]
 fn make(of: &Path, path: &Path) -> std::io::Result<File> {
     use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
     let mode = std::fs::metadata(of)?.mode() & 0o666;
     let file = OpenOptions::new().read(true).write(true).create_new(true).mode(mode).open(path)?;
-    // Those who share the file share this one, whatever the umask of the first of them.
+    // Everyone who shares the main file must be able to share this one, whatever the first user's
+    // umask.
     let _ = file.set_permissions(std::fs::Permissions::from_mode(mode));
     Ok(file)
 }
@@ -104,12 +106,12 @@ fn make(_of: &Path, path: &Path) -> std::io::Result<File> {
     OpenOptions::new().read(true).write(true).create_new(true).open(path)
 }
 
-/// Opens a file that is there and is what it should be; `None` if there is none.
+/// Opens an existing file if it is what it should be; `None` if there is none.
 #[cfg(unix)]
 fn existing(of: &Path, path: &Path, write: bool) -> Result<Option<File>, BesideError> {
     use rustix::fs::{Mode, OFlags};
-    // Looked at before it is opened: closing a second descriptor of the log itself, under whatever name,
-    // would drop SQLite's locks on it.
+    // Checked before it is opened: opening and closing the log itself under another name would drop
+    // SQLite's locks on it.
     match path.symlink_metadata() {
         Ok(found) => checked(of, path, &found)?,
         Err(e) if e.kind() == ErrorKind::NotFound => return Ok(None),
@@ -125,7 +127,7 @@ fn existing(of: &Path, path: &Path, write: bool) -> Result<Option<File>, BesideE
         }
         Err(e) => return Err(io(path, e.into())),
     };
-    // It may have been changed for another in between.
+    // It may have been replaced in between.
     checked(of, path, &file.metadata().map_err(|e| io(path, e))?)?;
     Ok(Some(file))
 }
@@ -157,7 +159,8 @@ fn checked(of: &Path, path: &Path, found: &std::fs::Metadata) -> Result<(), Besi
     if !found.is_file() {
         return Err(BesideError::NotAFile { path: path() });
     }
-    // A file without any name was just removed by another process; the code that locks it checks for that.
+    // A file with no name left was just removed by another process; the code that locks it checks
+    // for that.
     if found.nlink() > 1 {
         return Err(BesideError::ManyNames { path: path(), names: found.nlink() });
     }
@@ -170,7 +173,7 @@ fn checked(of: &Path, path: &Path, found: &std::fs::Metadata) -> Result<(), Besi
     }
 }
 
-/// Whose a file is, and who may write it.
+/// The owner of a file, and who may write it.
 #[cfg(unix)]
 struct Owned {
     user: u32,
@@ -178,7 +181,7 @@ struct Owned {
     mode: u32,
 }
 
-/// Whether a file was made by us or by somebody who may write the shared file anyway.
+/// Whether a file was created by us or by somebody who may write to the shared file anyway.
 #[cfg(unix)]
 fn is_trusted((user, group): (u32, u32), shared: &Owned, us: u32) -> bool {
     let by_group = shared.mode & 0o020 != 0 && group == shared.group;
@@ -209,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn it_is_made_once_and_shared_like_the_file_it_stands_beside() {
+    fn it_is_created_once_and_has_the_permissions_of_the_main_file() {
         let (_folder, log) = log();
         fs::set_permissions(&log, fs::Permissions::from_mode(0o660)).expect("changed");
         assert!(read(&log, ".lock").expect("readable").is_none(), "reading makes nothing");
@@ -223,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_planted_there_is_refused_and_left_alone() {
+    fn planted_files_are_refused_and_left_alone() {
         let mut said = Vec::new();
         for planted in ["link", "dangling link", "hard link", "folder", "socket"] {
             let (folder, log) = log();
@@ -245,13 +248,13 @@ mod tests {
     }
 
     #[test]
-    fn whoever_may_write_the_log_may_have_made_the_file_beside_it() {
+    fn only_users_who_may_write_the_log_are_trusted_with_the_file_beside_it() {
         let shared = |mode| Owned { user: 1, group: 10, mode };
         assert!(is_trusted((7, 70), &shared(0o600), 7), "our own");
         assert!(is_trusted((1, 70), &shared(0o600), 7), "the owner's");
         assert!(!is_trusted((2, 10), &shared(0o640), 7), "a stranger's");
         assert!(is_trusted((2, 10), &shared(0o660), 7), "a colleague's");
-        assert!(!is_trusted((2, 20), &shared(0o660), 7), "of no colleague");
-        assert!(is_trusted((2, 20), &shared(0o666), 7), "a log for all");
+        assert!(!is_trusted((2, 20), &shared(0o660), 7), "not a colleague's");
+        assert!(is_trusted((2, 20), &shared(0o666), 7), "a log that everyone may write");
     }
 }

@@ -1,4 +1,5 @@
-//! Decides again about recorded answers: which decisions would another parser, or another version, make differently?
+//! Decides again about recorded answers: which decisions would another parser, or another version,
+//! change?
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,13 +20,13 @@ use crate::prompt::canonical;
 /// A check that could not be done.
 #[derive(Debug, thiserror::Error)]
 pub enum CheckError {
-    /// The log could not be read, or nothing could be decided.
+    /// The log could not be read, or no decision could be made.
     #[error(transparent)]
     Again(#[from] AgainError),
-    /// The parser asked for made none of the decisions.
-    #[error("parser {parser} decided nothing in run {run}: its decisions are of {made_by}")]
+    /// The given parser made none of the run's decisions.
+    #[error("parser {parser} decided nothing in run {run}: its decisions were made by {made_by}")]
     NotInRun {
-        /// The parser asked for.
+        /// The given parser.
         parser: String,
         /// The run.
         run: RunId,
@@ -48,7 +49,7 @@ pub enum Part {
     Value,
     /// The strategy that yielded it.
     Method,
-    /// The model's reasoning, where the format keeps it apart.
+    /// The model's reasoning, where the format keeps it separately.
     Reasoning,
     /// What was repaired or looked odd.
     Warnings,
@@ -58,7 +59,7 @@ impl Part {
     /// All parts, in the order in which they are reported.
     pub const ALL: [Part; 4] = [Part::Value, Part::Method, Part::Reasoning, Part::Warnings];
 
-    /// The word for it.
+    /// The name of the part in reports.
     pub fn as_str(self) -> &'static str {
         match self {
             Part::Value => "value",
@@ -69,7 +70,8 @@ impl Part {
     }
 }
 
-/// One side of a comparison: what a parser made of an answer. Reasoning and warnings only where they differ.
+/// One side of a comparison: what a parser made of an answer. Reasoning and warnings are set only
+/// where they differ.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Side {
     /// The strategy that yielded the value.
@@ -82,7 +84,7 @@ pub struct Side {
     /// What was repaired or looked odd.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
-    /// The validator's judgement, for parsers that come with one.
+    /// The validator's judgement, for parsers that come with a validator.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub verdict: Option<&'static str>,
 }
@@ -96,7 +98,7 @@ pub struct Change {
     pub call: CallPath,
     /// Its sample.
     pub sample: Sample,
-    /// What of it changes, at least one part.
+    /// The parts that change, at least one.
     pub parts: Vec<Part>,
     /// As recorded.
     pub from: Side,
@@ -125,7 +127,7 @@ pub struct Checked {
     pub run: RunId,
     /// The parsers that decided, `name@version`, sorted.
     pub parser_from: Vec<String>,
-    /// The parsers that were compared with them.
+    /// The parsers that they were compared with.
     pub parser_to: Vec<String>,
     /// Decisions compared.
     pub decisions: u64,
@@ -144,15 +146,16 @@ pub struct Checked {
     pub by_method: BTreeMap<String, BTreeMap<String, u64>>,
     /// Decisions by verdict, as recorded and now.
     pub verdicts: BTreeMap<&'static str, (u64, u64)>,
-    /// Recorded decisions that their own parser version does not make any more: this program's
-    /// parser was changed without a new version, or the log was.
+    /// Recorded decisions that their own parser version no longer makes: either the program's
+    /// parser was changed without a new version, or the log was changed.
     pub unfaithful: Vec<Seq>,
 }
 
-/// Decides again about the answers of a run, and compares. `each` is given every decision that is made.
+/// Decides again about the answers of a run and compares. `each` receives every decision that is
+/// made.
 ///
 /// # Errors
-/// [`CheckError`], or whatever `each` raises.
+/// [`CheckError`], or any error of `each`.
 pub fn check<E: From<CheckError>>(
     reader: &mut dyn Reader,
     run: RunId,
@@ -205,7 +208,7 @@ pub fn check<E: From<CheckError>>(
     Ok(checked)
 }
 
-/// An error of deciding, or one of whoever is given the decisions.
+/// An error from deciding, or one from the callback that receives the decisions.
 enum Raised<E> {
     Again(AgainError),
     Here(E),
@@ -249,7 +252,8 @@ impl Check {
         count(&mut checked.by_method, &method);
         let mut from = Side { method, value, reasoning, warnings, verdict: None };
         let mut to = Side::from(now);
-        // What the recorded parser makes of it today; nobody knows that of a parser that this program has not.
+        // What the recorded parser makes of it today; unknown if the program does not have that
+        // parser.
         let again = match spec == by {
             true => Some(to.clone()),
             false => self.recorded(&spec, &call, sample, answer.whole())?.map(|mut again| {
@@ -276,7 +280,7 @@ impl Check {
             return Ok(());
         }
         for side in [&mut from, &mut to] {
-            // Long texts that are the same on both sides are not kept twice for every decision.
+            // Long texts that are equal on both sides are not kept for every decision.
             side.reasoning = side.reasoning.take().filter(|_| parts.contains(&Part::Reasoning));
             side.warnings.retain(|_| parts.contains(&Part::Warnings));
         }
@@ -291,8 +295,8 @@ impl Check {
         Ok(())
     }
 
-    /// What a recorded parser makes of an answer now, if this program has it. A version that it has not of a parser
-    /// that it has is an error.
+    /// What a recorded parser makes of an answer now, if the program has that parser. It is an
+    /// error if it has the parser but not the version.
     fn recorded(
         &mut self,
         spec: &ParserSpec,
@@ -315,7 +319,7 @@ impl Check {
     }
 }
 
-/// The method that is recorded of an answer without a decision, in tables.
+/// The method that tables show for an answer without a recorded decision.
 const NO_DECISION: &str = "no decision";
 
 impl From<Decided> for Side {
@@ -325,7 +329,7 @@ impl From<Decided> for Side {
     }
 }
 
-/// Whether two values are the same JSON: a log holds `1` where a parser says `1.0`.
+/// Whether two values are equal as JSON: the log may hold `1` where a parser returns `1.0`.
 fn same(a: &Value, b: &Value) -> bool {
     a == b || matches!((canonical(a), canonical(b)), (Ok(a), Ok(b)) if a == b)
 }

@@ -1,7 +1,8 @@
-//! Files and folders that are written beside their place and moved there when they are complete.
+//! Files and folders that are written under a temporary name and moved into place when complete.
 //!
-//! A draft is locked while it is written, so that what a killed process left can be told from what another one is
-//! writing: whoever next writes to the same place removes the former.
+//! A draft is locked while it is written, so that the leftovers of a killed process can be told
+//! apart from a draft that another process is writing. The next process that writes to the same
+//! place removes leftovers.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, OpenOptions};
@@ -9,18 +10,18 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// A draft that was touched more recently may be one that is just being made and not locked yet.
+/// A draft that was touched more recently than this may be new and not locked yet.
 const SETTLED: Duration = Duration::from_secs(10);
 
-/// An unfinished file or folder; removed when dropped, unless it was moved into place.
+/// An unfinished file or folder; removed when dropped unless it was moved into place.
 pub(crate) struct Draft {
     path: PathBuf,
-    /// Held while it is written. A system without locks has none.
+    /// Held while the draft is written. `None` on systems without locks.
     _lock: Option<File>,
 }
 
 impl Draft {
-    /// Makes a file for what will be at `path`, open for writing.
+    /// Creates the draft of a file for `path`, open for writing.
     pub(crate) fn file(path: &Path) -> io::Result<(Draft, File)> {
         let draft = new_name(path)?;
         let file = OpenOptions::new().write(true).create_new(true).open(&draft)?;
@@ -28,13 +29,13 @@ impl Draft {
         Ok((Draft { path: draft, _lock: lock }, file))
     }
 
-    /// Makes a folder for what will be at `path`.
+    /// Creates the draft of a folder for `path`.
     pub(crate) fn folder(path: &Path) -> io::Result<Draft> {
         let draft = new_name(path)?;
         match fs::create_dir(&draft) {
             Err(e) if e.kind() == io::ErrorKind::NotFound => {
                 fs::create_dir_all(folder_of(path))?;
-                // What is there by now may be a link, and is not followed.
+                // Whatever is there by now may be a link, which must not be followed.
                 fs::create_dir(&draft)?;
             }
             made => made?,
@@ -43,7 +44,7 @@ impl Draft {
         Ok(Draft { path: draft, _lock: lock })
     }
 
-    /// Where it is.
+    /// The path of the draft.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
@@ -55,7 +56,7 @@ impl Drop for Draft {
     }
 }
 
-/// Removes what is there. Nothing can be done about a failure, and a finished draft is gone already.
+/// Removes the draft. A failure cannot be handled here, and a finished draft is already gone.
 fn remove(path: &Path) {
     let _ = match path.symlink_metadata().is_ok_and(|about| about.is_dir()) {
         true => fs::remove_dir_all(path),
@@ -63,9 +64,10 @@ fn remove(path: &Path) {
     };
 }
 
-/// A name in the same folder, for a rename does not cross file systems; drafts of dead processes go first.
+/// A name in the same folder, since a rename cannot cross file systems. Drafts of dead processes
+/// are removed first.
 fn new_name(path: &Path) -> io::Result<PathBuf> {
-    let name = path.file_name().ok_or_else(|| io::Error::other("the path names no file"))?;
+    let name = path.file_name().ok_or_else(|| io::Error::other("the path has no file name"))?;
     sweep(path, name);
     let mut random = [0u8; 8];
     getrandom::fill(&mut random).map_err(|e| io::Error::other(e.to_string()))?;
@@ -83,7 +85,7 @@ fn begin(name: &OsStr) -> OsString {
     begin
 }
 
-/// Removes the drafts for the same place whose process is dead: those that nobody has locked.
+/// Removes drafts for the same place whose process is dead: those that are not locked.
 fn sweep(path: &Path, name: &OsStr) {
     let Ok(entries) = fs::read_dir(folder_of(path)) else { return };
     let begin = begin(name);
@@ -99,7 +101,7 @@ fn sweep(path: &Path, name: &OsStr) {
     }
 }
 
-/// Whether nobody writes a draft any more. A link is none of ours.
+/// Whether nobody is writing a draft any more. A link is never one of our drafts.
 fn is_left(entry: &fs::DirEntry) -> bool {
     let Ok(about) = entry.metadata() else { return false };
     let age = about.modified().ok().and_then(|at| at.elapsed().ok());
@@ -128,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_dead_process_left_is_removed_and_nothing_else() {
+    fn only_drafts_of_dead_processes_are_removed() {
         let place = tempfile::tempdir().unwrap();
         let path = place.path().join("run.jsonl");
         let beside = |name: &str| {

@@ -1,13 +1,14 @@
-//! Text files: UTF-8, with or without a byte order mark. Any other encoding is told, with the command that
-//! converts it.
+//! Text files: UTF-8, with or without a byte order mark. Any other encoding is an error that names
+//! the command to convert it.
 
 use std::io;
 use std::path::Path;
 
 use crate::open::read_text_bytes;
 
-/// The name of the encoding, for `iconv`, of bytes that are UTF-16 or UTF-32: they begin with a byte order mark, or
-/// with a character and zeros in one order or the other, which no text in UTF-8 does.
+/// The name of the encoding, for `iconv`, of bytes that are UTF-16 or UTF-32: they begin with a
+/// byte order mark, or with a character and zeros in either byte order, which UTF-8 text never
+/// does.
 pub fn wide(bytes: &[u8]) -> Option<&'static str> {
     match bytes {
         [0xFF, 0xFE, 0, 0, ..] | [0, 0, 0xFE, 0xFF, ..] => Some("UTF-32"),
@@ -20,17 +21,18 @@ pub fn wide(bytes: &[u8]) -> Option<&'static str> {
     }
 }
 
-/// Why bytes are no text in UTF-8.
+/// Why bytes are not UTF-8 text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NotUtf8 {
-    /// The line, from 1, of the first byte that does not fit; none if the whole file is in another encoding.
+    /// The line, from 1, of the first invalid byte; `None` if the whole file is in another
+    /// encoding.
     pub line: Option<u64>,
     /// What is wrong, and how to convert it.
     pub reason: String,
 }
 
 impl NotUtf8 {
-    /// The message with the file.
+    /// The message, with the file name.
     #[must_use]
     pub fn of(&self, path: &str) -> String {
         let NotUtf8 { line, reason } = self;
@@ -44,7 +46,7 @@ impl NotUtf8 {
 /// Why a text file cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum TextError {
-    /// What the system says.
+    /// The system's error.
     #[error("{0}")]
     Io(#[from] io::Error),
     /// It is in another encoding.
@@ -57,20 +59,20 @@ fn in_line(problem: &NotUtf8) -> String {
 }
 
 impl TextError {
-    /// Whether there is no such file.
+    /// Whether the file does not exist.
     #[must_use]
     pub fn is_missing(&self) -> bool {
         matches!(self, TextError::Io(e) if e.kind() == io::ErrorKind::NotFound)
     }
 }
 
-/// The longest file of data, in bytes: tables, personas, outputs of other programs.
+/// The longest data file, in bytes: tables, personas, outputs of other programs.
 const LONGEST: u64 = 256 << 20;
 
-/// The longest file that a person writes, in bytes: a config, a template, a key.
+/// The longest file that is written by hand, in bytes: a config, a template, a key.
 const LONGEST_BY_HAND: u64 = 4 << 20;
 
-/// Reads a file of data, of at most 256 MB.
+/// Reads a data file of at most 256 MB.
 ///
 /// # Errors
 /// [`TextError`].
@@ -78,7 +80,7 @@ pub fn read_text(path: &Path) -> Result<String, TextError> {
     decode(read_text_bytes(path, LONGEST)?).map_err(TextError::NotUtf8)
 }
 
-/// Reads a file that a person writes, of at most 4 MB: a config, a template, a key.
+/// Reads a file that is written by hand, of at most 4 MB: a config, a template, a key.
 ///
 /// # Errors
 /// [`TextError`].
@@ -86,7 +88,7 @@ pub fn read_by_hand(path: &Path) -> Result<String, TextError> {
     decode(read_text_bytes(path, LONGEST_BY_HAND)?).map_err(TextError::NotUtf8)
 }
 
-/// The text that bytes are.
+/// Decodes bytes as UTF-8.
 ///
 /// # Errors
 /// [`NotUtf8`].
@@ -106,6 +108,6 @@ pub fn decode(bytes: Vec<u8>) -> Result<String, NotUtf8> {
         );
         NotUtf8 { line: Some(line), reason }
     })?;
-    // Excel writes a byte order mark in front of UTF-8, and so do editors on Windows.
+    // Excel puts a byte order mark before UTF-8, and so do editors on Windows.
     Ok(text.strip_prefix('\u{FEFF}').map(str::to_owned).unwrap_or(text))
 }

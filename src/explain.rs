@@ -1,11 +1,11 @@
-//! What a deserialiser says, in the words of someone who writes the file.
+//! Rewords a deserialiser's messages for the person who wrote the file.
 
 use crate::inert::inert;
 
 /// The longest value that a message shows.
 const LONGEST: usize = 60;
 
-/// A deserialiser's message, without names of types and without its back quotes.
+/// A deserialiser's message without Rust type names and backticks.
 pub fn explain(message: &str) -> String {
     if let Some((found, expected)) = mismatch(message) {
         let expected = words(expected);
@@ -38,7 +38,7 @@ pub fn explain(message: &str) -> String {
         return format!("the key {:?} is given twice", rest.split(',').next().unwrap_or_default());
     }
     if let Some(number) = not_finite(&message) {
-        return format!("{number} is no number that can be used: write a finite one");
+        return format!("{number} is not a finite number");
     }
     match message.strip_prefix("invalid ").or_else(|| message.strip_prefix("expected ")) {
         Some(rest) if words(rest) != rest => format!("expected {}", words(rest)),
@@ -46,21 +46,21 @@ pub fn explain(message: &str) -> String {
     }
 }
 
-/// The number that a YAML reader refuses because it is none, or too large to be one.
+/// The number that a YAML reader refuses because it is not a number, or too large to be one.
 pub fn not_finite(message: &str) -> Option<&str> {
     let rest = message.strip_prefix("non-finite float ")?;
     rest.strip_suffix(" rejected by the configured policy")
 }
 
-/// What a deserialiser found and what it expected, if its message is of that kind.
+/// What a deserialiser found and what it expected, if the message is of that kind.
 pub fn mismatch(message: &str) -> Option<(&str, &str)> {
     let rest = ["invalid type: ", "invalid value: "];
     let rest = rest.into_iter().find_map(|start| message.strip_prefix(start))?;
-    // A text may have any words in it: the last ones are the deserialiser's.
+    // The text may contain any words, so only the last match is the deserialiser's.
     rest.rsplit_once(", expected ")
 }
 
-/// What was expected, without the names of Rust types.
+/// What was expected, without Rust type names.
 pub fn words(expected: &str) -> &str {
     let name = expected.split(" with ").next().unwrap_or(expected);
     match name {
@@ -72,7 +72,7 @@ pub fn words(expected: &str) -> &str {
         "f32" | "f64" | "floating point" => "a number",
         "bool" | "boolean" | "a boolean" => "true or false",
         "a string" | "a borrowed string" => "a text",
-        // Of a number, too, a YAML reader says no more than that.
+        // The YAML reader says the same when it expects a number.
         "string scalar" => "a single value",
         "path string" => "a path",
         "a sequence" | "sequence start" | "a seq" => "a list",
@@ -91,7 +91,7 @@ pub fn words(expected: &str) -> &str {
 fn found_words(found: &str) -> String {
     let inside = |kind: &str| found.strip_prefix(kind).map(|rest| rest.trim_matches('`'));
     if let Some(text) = inside("string ") {
-        // Quoted already, with its control characters escaped.
+        // It is already quoted, with its control characters escaped.
         let text = text.strip_prefix('"').and_then(|t| t.strip_suffix('"')).unwrap_or(text);
         return format!("the text \"{}\"", inert(text, LONGEST));
     }
@@ -105,7 +105,7 @@ fn found_words(found: &str) -> String {
     }
 }
 
-/// How alike two words are, 0 to 1.
+/// The similarity of two words, from 0 to 1.
 fn likeness(a: &str, b: &str) -> f32 {
     similar::TextDiff::from_chars(a, b).ratio()
 }
@@ -115,7 +115,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn types_go_by_the_names_that_people_know() {
+    fn types_have_the_names_that_people_know() {
         for (said, plain) in [
             (
                 "invalid type: map, expected u16",
@@ -151,7 +151,7 @@ mod tests {
             ("expected `,` or `}`", "expected , or }"),
             (
                 "non-finite float 1e400 rejected by the configured policy",
-                "1e400 is no number that can be used: write a finite one",
+                "1e400 is not a finite number",
             ),
             ("missing field `a`", "the key \"a\" is missing here, and it has no default"),
         ] {
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_value_is_cut_and_harmless() {
+    fn a_long_value_is_cut_and_escaped() {
         let said = format!("invalid type: string \"\u{1b}{}\", expected u8", "x".repeat(99));
         let plain = format!("not the text \"\\u{{1b}}{}…\"", "x".repeat(59));
         assert_eq!(explain(&said), format!("expected a whole number from 0 to 255, {plain}"));

@@ -1,22 +1,23 @@
-//! Opening what a user names, which may not be a plain file: a named pipe, a device, a file with a hole of a terabyte.
+//! Opening a path that a user names, which may not be a regular file: a named pipe, a device, a
+//! sparse file of a terabyte.
 
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
-/// How long a named pipe may have nobody who writes to it.
+/// How long to wait for a program to write to a named pipe.
 #[cfg(unix)]
 const PATIENCE: std::time::Duration = std::time::Duration::from_secs(5);
 
-/// The most that is taken from a pipe or a device for a text, in bytes.
+/// The most bytes that are read from a pipe or a device as a text.
 const LONGEST_STREAM: u64 = 64 << 20;
 
-/// Something opened for reading.
+/// Something that was opened for reading.
 pub(crate) struct Opened {
     file: File,
-    /// What was read to see whether anybody writes.
+    /// The byte that was read to see whether anything is being written.
     first: Option<u8>,
-    /// The length of a plain file.
+    /// The length, if it is a regular file.
     pub(crate) length: Option<u64>,
 }
 
@@ -33,11 +34,11 @@ impl Read for Opened {
     }
 }
 
-/// Opens a file, a pipe or a device. A named pipe that no program writes to is an error after five seconds; the
-/// system would wait forever.
+/// Opens a file, a pipe or a device. A named pipe that no program writes to is an error after five
+/// seconds; without this, the system would wait forever.
 ///
 /// # Errors
-/// What the system says, or that nobody writes.
+/// The system's error, or that no program writes to the pipe.
 pub(crate) fn open(path: &Path) -> io::Result<Opened> {
     let file = open_at_once(path)?;
     let about = file.metadata()?;
@@ -49,17 +50,17 @@ pub(crate) fn open(path: &Path) -> io::Result<Opened> {
     Ok(Opened { file, first, length })
 }
 
-/// Reads a whole file of at most `longest` bytes. One with a zero byte is refused at once, since no text has any:
-/// that is what devices and holes are made of.
+/// Reads a whole file of at most `longest` bytes. Zero bytes are refused at once, since text has
+/// none: devices and sparse files are full of them.
 ///
 /// # Errors
-/// What the system says, or that it is too long or not text.
+/// The system's error, or that it is too long or not text.
 pub(crate) fn read_text_bytes(path: &Path, longest: u64) -> io::Result<Vec<u8>> {
     let mut opened = open(path)?;
-    // What has no length may have no end.
+    // A source without a length may be endless.
     let longest = if opened.length.is_some() { longest } else { longest.min(LONGEST_STREAM) };
     let too_long = || {
-        let message = format!("it is longer than {} MB, the most that is read", longest >> 20);
+        let message = format!("it is longer than {} MB, the limit", longest >> 20);
         io::Error::new(io::ErrorKind::FileTooLarge, message)
     };
     if opened.length.is_some_and(|length| length > longest) {
@@ -73,9 +74,10 @@ pub(crate) fn read_text_bytes(path: &Path, longest: u64) -> io::Result<Vec<u8>> 
             read => read?,
         };
         let chunk = chunk.get(..read).unwrap_or_default();
-        // Zeros throughout are a device or a hole; a few may be another encoding, which the caller names.
+        // Only zeros means a device or a sparse file; a few zeros may be another encoding, which
+        // the caller reports.
         if read > 1 && chunk.iter().all(|byte| *byte == 0) {
-            return Err(io::Error::new(io::ErrorKind::InvalidData, "it has nothing but zeros"));
+            return Err(io::Error::new(io::ErrorKind::InvalidData, "it contains only zero bytes"));
         }
         bytes.extend_from_slice(chunk);
         if bytes.len() as u64 > longest {
@@ -95,7 +97,7 @@ fn open_at_once(path: &Path) -> io::Result<File> {
     Ok(file)
 }
 
-/// The first byte of a named pipe, if it has one; afterwards, reading waits as usual.
+/// The first byte of a named pipe, if one arrives in time; afterwards reads block as usual.
 #[cfg(unix)]
 fn first_of_pipe(file: &File, about: &std::fs::Metadata) -> io::Result<Option<u8>> {
     use std::os::unix::fs::FileTypeExt;
@@ -106,7 +108,7 @@ fn first_of_pipe(file: &File, about: &std::fs::Metadata) -> io::Result<Option<u8
         loop {
             let mut pipe = file;
             match pipe.read(&mut byte) {
-                // Nobody has opened its other end, or somebody has and wrote nothing.
+                // Nobody has opened the other end, or somebody did and wrote nothing.
                 Ok(0) if left.is_zero() => {
                     let message = "it is a pipe, and no program has written to it for 5 seconds";
                     return Err(io::Error::new(io::ErrorKind::TimedOut, message));
@@ -119,7 +121,7 @@ fn first_of_pipe(file: &File, about: &std::fs::Metadata) -> io::Result<Option<u8
                     first = Some(byte[0]);
                     break;
                 }
-                // Somebody has it open and is about to write.
+                // Somebody has opened it and is about to write.
                 Err(e) if e.kind() == io::ErrorKind::WouldBlock => break,
                 Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
                 Err(e) => return Err(e),

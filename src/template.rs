@@ -1,9 +1,9 @@
 //! Prompt templates: text with `{name}` where values go.
 //!
 //! The syntax is that of the source documents: single braces around an expression, no escaping, the
-//! last newline kept. Statements (`{% for %}`) and comments (`{# #}`) work as in Jinja, but for those that could make a
-//! prompt of any length (macros, includes, captured blocks, recursive loops, texts that are put together and kept).
-//! A prompt has at most 4 MB.
+//! last newline kept. Statements (`{% for %}`) and comments (`{# #}`) work as in Jinja, except for
+//! those that could make a prompt of any length (macros, includes, captured blocks, recursive
+//! loops, assignments of combined texts). A prompt has at most 4 MB.
 
 mod bounds;
 
@@ -16,7 +16,7 @@ use serde_json::Value;
 
 use self::bounds::{LONGEST_PROMPT, Prompt};
 
-/// A template, whole, as settings record it.
+/// A complete template, as settings record it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TemplateText {
@@ -26,7 +26,7 @@ pub struct TemplateText {
     pub text: String,
 }
 
-/// A template that cannot be read or filled in.
+/// A template that cannot be read or rendered.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("template {name}: {reason}")]
 pub struct TemplateError {
@@ -58,7 +58,7 @@ impl Templates {
         let mut environment = Environment::new();
         environment.set_syntax(syntax.clone());
         environment.set_undefined_behavior(UndefinedBehavior::Strict);
-        // A template of a foreign recording must end: this is more than any prompt takes.
+        // A template from a foreign recording must terminate: this is more than any prompt needs.
         environment.set_fuel(Some(5_000_000));
         environment.set_auto_escape_callback(|_| AutoEscape::None);
         for (name, text) in templates {
@@ -70,7 +70,7 @@ impl Templates {
         Ok(Templates(environment))
     }
 
-    /// Reads the templates of an experiment, which needs each of `names`.
+    /// Reads the templates of an experiment, which must include all of `names`.
     ///
     /// # Errors
     /// [`TemplateError`]: one is missing, or has a syntax error.
@@ -82,10 +82,10 @@ impl Templates {
         Self::new(templates.iter().map(|t| (t.name.clone(), t.text.clone())))
     }
 
-    /// Fills a template in.
+    /// Renders a template.
     ///
     /// # Errors
-    /// [`TemplateError`]: no such template, or a value it needs is missing.
+    /// [`TemplateError`]: the template does not exist, or a value that it needs is missing.
     pub fn render(&self, name: &str, values: impl Serialize) -> Result<String, TemplateError> {
         let template = self.0.get_template(name).map_err(|e| error(name, &e))?;
         let mut prompt = Prompt::default();
@@ -105,8 +105,8 @@ impl Templates {
         Ok(prompt.into_text())
     }
 
-    /// The variables that a template names, such as `topic.description`; those that it makes itself, as in
-    /// loops, are not among them. None of a template that there is not.
+    /// The variables that a template uses, such as `topic.description`, without those that it
+    /// defines itself, as in loops. Empty if the template does not exist.
     pub fn variables(&self, name: &str) -> BTreeSet<String> {
         let Ok(template) = self.0.get_template(name) else { return BTreeSet::new() };
         let globals: BTreeSet<&str> = self.0.globals().map(|(name, _)| name).collect();
@@ -114,13 +114,13 @@ impl Templates {
         named.filter(|path| !globals.contains(root(path))).collect()
     }
 
-    /// The line, from 1, in which a template names a variable first.
+    /// The first line, from 1, in which a template uses a variable.
     pub fn line_of(&self, name: &str, variable: &str) -> Option<usize> {
         let template = self.0.get_template(name).ok()?;
         template.source().lines().position(|line| line.contains(variable)).map(|at| at + 1)
     }
 
-    /// The error that a template names a variable that its values do not have.
+    /// The error for a template that uses a variable missing from its values.
     fn unknown(&self, name: &str, values: &Value) -> Option<TemplateError> {
         let missing = self.variables(name).into_iter().filter(|path| !has(values, path));
         let missing = missing.map(|path| (self.line_of(name, &path), path)).min();
@@ -132,7 +132,7 @@ impl Templates {
     }
 }
 
-/// Variables as templates name them.
+/// Variables as they are written in templates.
 pub(crate) fn listed<'a>(paths: impl IntoIterator<Item = &'a String>) -> String {
     let named: Vec<String> = paths.into_iter().map(|path| format!("{{{path}}}")).collect();
     match named.is_empty() {
@@ -145,7 +145,7 @@ fn root(path: &str) -> &str {
     path.split('.').next().unwrap_or(path)
 }
 
-/// Whether values have what a path names. What is in lists and texts is left to the template.
+/// Whether the values contain a path. What is inside lists and texts is left to the template.
 fn has(values: &Value, path: &str) -> bool {
     let mut value = values;
     for part in path.split('.') {
@@ -161,7 +161,7 @@ fn has(values: &Value, path: &str) -> bool {
     true
 }
 
-/// What values have: names, and those in groups with a dot.
+/// The paths in the values: names, and those inside groups with a dot.
 fn paths(values: &Value) -> Vec<String> {
     let Value::Object(map) = values else { return Vec::new() };
     let inner = |(name, value): (&String, &Value)| match value {
@@ -180,7 +180,8 @@ fn error(name: &str, error: &minijinja::Error) -> TemplateError {
     TemplateError { name: name.to_owned(), reason }
 }
 
-/// Makes `NAMES` and `built_in()` of an experiment's templates, which are files of `config/prompts/`.
+/// Defines `NAMES` and `built_in()` for an experiment's templates, which are files in
+/// `config/prompts/`.
 macro_rules! embedded {
     ($experiment:literal: $($name:literal),+ $(,)?) => {
         /// The names of all templates.

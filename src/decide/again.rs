@@ -12,11 +12,12 @@ use crate::log::{LogError, Reader};
 use crate::model::Unreadable;
 use crate::parse::{ParserSpec, registry};
 
-/// Answers that are decided about together, at most; and bytes of them, but for one that is longer.
+/// The most answers that are decided about together, and the most bytes of them (unless a single
+/// answer is longer).
 const TOGETHER: usize = 10_000;
 const BYTES: usize = 32 << 20;
 
-/// Why the answers of a run were not decided about.
+/// Why no decision was made about the answers of a run.
 #[derive(Debug, thiserror::Error)]
 pub enum AgainError {
     /// The log could not be read.
@@ -25,67 +26,69 @@ pub enum AgainError {
     /// The decider could not decide.
     #[error(transparent)]
     Decide(#[from] DecideError),
-    /// The decisions are those of a program of somebody's, which is never run because a recording names it.
+    /// The decisions were made by a user's program, which is never run just because a recording
+    /// names it.
     #[error(
-        "the decisions of run {run} were made by the program {command:?}, which a recording cannot start"
+        "the decisions of run {run} were made by the program {command:?}, which is never started because a recording names it"
     )]
     Filter {
         /// The run.
         run: RunId,
-        /// The program, as it was recorded.
+        /// The program, as recorded.
         command: String,
     },
 }
 
-/// Who decides again.
+/// What makes the new decisions.
 pub enum Again<'a> {
-    /// The latest version of the parser that decided; answers without a decision are left alone.
+    /// The latest version of the parser that made the recorded decision; answers without one are
+    /// left alone.
     Latest,
-    /// This one; answers that another parser of the registry decided about are left alone.
+    /// This decider; answers that another parser of the registry decided about are left alone.
     By(&'a mut dyn Decider),
 }
 
-/// Which answers are decided about, and how.
+/// Which answers to decide about, and how.
 pub struct Choice<'a> {
-    /// Who decides.
+    /// What makes the decisions.
     pub by: Again<'a>,
     /// The settings.
     pub params: &'a Params,
-    /// Only this call, or the calls under it.
+    /// Limits it to this call and the calls under it.
     pub only: Option<&'a CallPath>,
 }
 
-/// A decision about a recorded answer.
+/// A new decision about a recorded answer.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Redecided {
-    /// The answer, with the decision that is recorded.
+    /// The answer, with its recorded decision.
     pub answer: RecordedAnswer,
-    /// The parser that decided then, if a decision is recorded.
+    /// The parser of the recorded decision, if there is one.
     pub recorded: Option<ParserSpec>,
-    /// The parser that decided now.
+    /// The parser of the new decision.
     pub by: ParserSpec,
-    /// What it decided.
+    /// The new decision.
     pub now: Decided,
 }
 
 /// The answers that were left alone.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Left {
-    /// Those that other parsers decided about, and which they are.
+    /// The other parsers whose decisions were left alone.
     pub others: BTreeSet<String>,
-    /// How many these are.
+    /// How many answers were left alone because of that.
     pub by_others: u64,
-    /// How many have no decision, and no parser was named.
+    /// How many were left alone because they have no decision and no parser was named.
     pub undecided: u64,
-    /// How many have no settings in the file of settings.
+    /// How many have no settings in the settings file.
     pub without_params: u64,
 }
 
-/// Decides again about the answers of a run and hands on each decision, in the order of
+/// Decides again about the answers of a run and passes on each decision, in the order of
 /// [`each_answer`](super::each_answer).
 ///
 /// # Errors
-/// [`AgainError`], or whatever `each` raises.
+/// [`AgainError`], or any error of `each`.
 pub fn each_decision<E: From<AgainError>>(
     reader: &mut dyn Reader,
     run: RunId,
@@ -119,7 +122,7 @@ pub fn each_decision<E: From<AgainError>>(
     Ok(pending.left)
 }
 
-/// An error of the log, or one of whoever reads it.
+/// An error of the log, or one from the callback.
 enum Raised<E> {
     Log(LogError),
     Here(E),
@@ -131,7 +134,7 @@ impl<E> From<LogError> for Raised<E> {
     }
 }
 
-/// Whether a call is another, or under it.
+/// Whether a call equals another, or is under it.
 fn is_under(call: &CallPath, group: &CallPath) -> bool {
     let rest = call.as_str().strip_prefix(group.as_str());
     rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
@@ -140,7 +143,7 @@ fn is_under(call: &CallPath, group: &CallPath) -> bool {
 struct Pending<'a, F> {
     run: RunId,
     by: Again<'a>,
-    /// The name of the one who decides, if one was named.
+    /// The name of the decider, if one was given.
     name: String,
     params: &'a Params,
     latest: BTreeMap<String, Registered>,
@@ -163,7 +166,7 @@ impl<F> Pending<'_, F> {
         if !self.takes(recorded.as_ref())? {
             return Ok(());
         }
-        // Settings are for the parser that they were recorded with.
+        // Settings belong to the parser that they were recorded with.
         let same = recorded.as_ref().filter(|recorded| match &self.by {
             Again::Latest => true,
             Again::By(_) => self.name == recorded.name,
@@ -184,7 +187,7 @@ impl<F> Pending<'_, F> {
         }
     }
 
-    /// The parser that decided about an answer.
+    /// The parser that made the decision about an answer.
     fn spec(&self, answer: &RecordedAnswer) -> Result<Option<ParserSpec>, LogError> {
         let Some((seq, made)) = &answer.decision else { return Ok(None) };
         let spec = ParserSpec::deserialize(&made.by.parser);
@@ -195,7 +198,7 @@ impl<F> Pending<'_, F> {
         })
     }
 
-    /// Whether an answer is decided about, by the parser that did so then.
+    /// Whether to decide about an answer with this recorded parser.
     fn takes(&mut self, recorded: Option<&ParserSpec>) -> Result<bool, AgainError> {
         let takes = match (&self.by, recorded) {
             (Again::Latest, None) => {
@@ -208,7 +211,8 @@ impl<F> Pending<'_, F> {
             }
             (Again::Latest, Some(_)) | (Again::By(_), None) => true,
             (Again::By(_), Some(spec)) => {
-                // A program decides about everything; a parser of the registry about what no other of them has.
+                // A program decides about everything; a parser of the registry, about what no other
+                // parser has decided.
                 let takes = self.name == spec.name
                     || registry::versions(&self.name).is_err()
                     || registry::versions(&spec.name).is_err();
@@ -222,7 +226,7 @@ impl<F> Pending<'_, F> {
         Ok(takes)
     }
 
-    /// Decides about the answers that wait.
+    /// Decides about the waiting answers.
     fn decide<E: From<AgainError>>(&mut self, reader: &mut dyn Reader) -> Result<(), E>
     where
         F: FnMut(&mut dyn Reader, Redecided) -> Result<(), E>,
@@ -267,7 +271,7 @@ impl<F> Pending<'_, F> {
     }
 }
 
-/// The latest version of a parser, kept ready.
+/// The latest version of a parser, which is cached.
 fn latest<'a>(
     ready: &'a mut BTreeMap<String, Registered>,
     name: &str,
@@ -276,7 +280,7 @@ fn latest<'a>(
         ready.insert(name.to_owned(), Registered::new(name)?);
     }
     ready.get_mut(name).ok_or_else(|| {
-        // It was put there just now.
+        // It was just inserted.
         DecideError::Parser(registry::RegistryError::BadName(name.to_owned()))
     })
 }

@@ -1,4 +1,4 @@
-//! The answers of a recorded run, each with the decision that was made from it, if one was.
+//! The answers of a recorded run, each with the decision about it, if there is one.
 
 use std::collections::BTreeMap;
 
@@ -13,39 +13,40 @@ use crate::run::Beside;
 /// A recorded answer.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RecordedAnswer {
-    /// Its place in the run.
+    /// Its seq in the run.
     pub seq: Seq,
     /// The call it answers.
     pub call: CallPath,
-    /// Which answer to that call.
+    /// Which answer to that call it is.
     pub sample: Sample,
     /// What was asked.
     pub prompt: PromptHash,
     /// The answer.
     pub content: Content,
-    /// What stands beside its text.
+    /// Everything besides its text.
     pub(crate) beside: Beside,
-    /// The decision that was made from it, and its place.
+    /// The decision about it, with its seq.
     pub decision: Option<(Seq, DecisionMade)>,
 }
 
 impl RecordedAnswer {
-    /// What parsers see of it.
+    /// The answer as parsers see it.
     pub fn whole(&self) -> WholeAnswer<'_> {
         self.beside.whole(&self.content)
     }
 
-    /// Why it has no text, if that is because it could not be read.
+    /// Why it has no text, if the answer could not be read.
     pub fn unreadable(&self) -> Option<&str> {
         self.beside.unreadable()
     }
 }
 
-/// Reads the answers of a run: those with a decision in the order of the decisions, and those without one where they
-/// stand if the run has no decisions at all, or else at the end.
+/// Reads the answers of a run. Those with a decision come in the order of the decisions; those
+/// without one come in the order of the log if the run has no decisions at all, and otherwise at
+/// the end.
 ///
 /// # Errors
-/// [`LogError`] if the log cannot be read or is damaged, or whatever `each` raises.
+/// [`LogError`] if the log cannot be read or is damaged, or any error of `each`.
 pub fn each_answer<E: From<LogError>>(
     reader: &mut dyn Reader,
     run: RunId,
@@ -78,14 +79,14 @@ pub fn each_answer<E: From<LogError>>(
                 }
                 Event::DecisionMade(made) => {
                     let answer = waiting.remove(&made.response);
-                    let missing = || corrupt("it decides on an answer that is not there");
+                    let missing = || corrupt("it decides about an answer that does not exist");
                     let answer = answer.ok_or_else(missing)?;
                     each(reader, RecordedAnswer { decision: Some((seq, made)), ..answer })?;
                     continue;
                 }
                 _ => continue,
             };
-            let missing = || corrupt("it answers a question that is not there");
+            let missing = || corrupt("it answers a question that does not exist");
             let (call, sample, prompt) = questions.remove(&request).ok_or_else(missing)?;
             let decision = None;
             let answer = RecordedAnswer { seq, call, sample, prompt, content, beside, decision };

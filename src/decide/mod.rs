@@ -1,9 +1,10 @@
-//! Decisions made again, or for the first time, about answers that are already there.
+//! Deciding again, or for the first time, about existing answers.
 //!
-//! - [`Decider`]: something that decides about answers: a parser of the registry ([`Registered`]), one of the
-//!   caller's own ([`Own`]), or a program of the user's ([`Filter`]).
+//! - [`Decider`]: makes decisions about answers: a parser of the registry ([`Registered`]), one of
+//!   the caller's own ([`Own`]), or a user's program ([`Filter`]).
 //! - [`Params`]: the settings of a parser: the same for all answers, or by call.
-//! - [`each_answer`], [`each_decision`]: the answers of a recorded run, and what is decided about them now.
+//! - [`each_answer`], [`each_decision`]: the answers of a recorded run, and the new decisions about
+//!   them.
 
 mod again;
 mod answers;
@@ -27,13 +28,13 @@ pub use registered::Registered;
 /// An answer to decide about.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Asked<'a> {
-    /// The call it answers, if it is one of a run.
+    /// The call that it answers, if it is from a run.
     pub call: Option<&'a CallPath>,
-    /// Which answer to that call.
+    /// Which answer to that call it is.
     pub sample: Option<Sample>,
-    /// The answer, whole.
+    /// The whole answer.
     pub answer: WholeAnswer<'a>,
-    /// The settings of the parser for this answer; null for none.
+    /// The parser's settings for this answer; null if it has none.
     pub params: &'a Value,
 }
 
@@ -54,11 +55,11 @@ pub struct Decided {
     pub method: String,
     /// The value.
     pub value: Value,
-    /// The model's reasoning, where it is apart from the answer.
+    /// The model's reasoning, where it is separate from the answer.
     pub reasoning: Option<String>,
     /// What was repaired or looked odd.
     pub warnings: Vec<String>,
-    /// The validator's judgement, for parsers that come with one.
+    /// The validator's judgement, for parsers that come with a validator.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub verdict: Option<&'static str>,
 }
@@ -70,30 +71,30 @@ impl From<(Parsed<Value>, Option<&'static str>)> for Decided {
     }
 }
 
-/// Why nothing could be decided.
+/// Why no decision could be made.
 #[derive(Debug, thiserror::Error)]
 pub enum DecideError {
-    /// There is no such parser, or the settings do not fit it.
+    /// The parser does not exist, or the settings do not fit it.
     #[error(transparent)]
     Parser(#[from] RegistryError),
-    /// The user's program could not be run, or did not keep to the rules.
+    /// The user's program could not be run, or broke the rules.
     #[error(transparent)]
     Filter(#[from] FilterError),
 }
 
-/// Decides about answers.
+/// Makes decisions about answers.
 pub trait Decider {
-    /// The parser that these decisions are made by, as the log records it.
+    /// The parser that makes these decisions, as the log records it.
     fn spec(&self, params: &Value) -> ParserSpec;
 
-    /// One decision for each answer, in their order.
+    /// One decision per answer, in the same order.
     ///
     /// # Errors
     /// [`DecideError`].
     fn decide(&mut self, answers: &[Asked<'_>]) -> Result<Vec<Decided>, DecideError>;
 }
 
-/// A parser of the caller's own, with settings of its own.
+/// A parser of the caller's own, with its own settings.
 pub struct Own<'a>(pub &'a dyn AnyParser);
 
 impl Decider for Own<'_> {

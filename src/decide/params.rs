@@ -17,13 +17,13 @@ pub enum ParamsError {
     /// The text is not JSON.
     #[error("--params is not JSON: {0}")]
     NotJson(String),
-    /// The text is JSON, and no settings.
+    /// The text is JSON, but not settings.
     #[error("--params is {0}: write a JSON object, such as '{{\"numbers\":[4,5,6,10]}}'")]
     NotAnObject(&'static str),
     /// The file cannot be read.
     #[error(transparent)]
     File(#[from] JsonlError),
-    /// There is not a single line in it.
+    /// The file has no lines.
     #[error("{path} is empty: write a line {{\"call\":..,\"params\":{{..}}}} for each call")]
     Nothing {
         /// The file.
@@ -44,7 +44,7 @@ pub enum ParamsError {
 /// The settings of a parser.
 #[derive(Debug, Default)]
 pub enum Params {
-    /// Those that the recorded decision was made with; none where there is none.
+    /// The settings of the recorded decision; none if there is none.
     #[default]
     Recorded,
     /// The same for all answers.
@@ -57,7 +57,7 @@ pub enum Params {
 #[derive(Debug, Default)]
 pub struct ByCall(BTreeMap<(CallPath, Option<Sample>), Given>);
 
-/// The settings of one line.
+/// The settings from one line.
 #[derive(Debug)]
 struct Given {
     params: Value,
@@ -65,7 +65,7 @@ struct Given {
     used: Cell<bool>,
 }
 
-/// One line of a file of settings.
+/// One line of a settings file.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Line {
@@ -75,7 +75,7 @@ struct Line {
 }
 
 impl Params {
-    /// Settings that are the same for all answers, from JSON.
+    /// Settings for all answers, from JSON.
     ///
     /// # Errors
     /// [`ParamsError`] if it is not a JSON object.
@@ -88,8 +88,8 @@ impl Params {
         }
     }
 
-    /// Settings by call, from a file of lines `{"call":..,"sample":..,"params":{..}}`. A line without a sample is for
-    /// all samples of its call that have no line of their own.
+    /// Settings by call, from a file of lines `{"call":..,"sample":..,"params":{..}}`. A line
+    /// without a sample applies to all samples of its call that have no line of their own.
     ///
     /// # Errors
     /// [`ParamsError`] with the first line that is wrong.
@@ -114,7 +114,7 @@ impl Params {
             let new = Given { params, line, used: Cell::new(false) };
             if let Some(first) = given.insert((call, sample), new) {
                 let shown = inert(&shown, 100);
-                return Err(wrong(format!("line {} has settings for {shown} already", first.line)));
+                return Err(wrong(format!("line {} already has settings for {shown}", first.line)));
             }
         }
         match given.is_empty() {
@@ -123,7 +123,8 @@ impl Params {
         }
     }
 
-    /// The settings for an answer; none if it is to be left alone. `recorded` are those of its decision.
+    /// The settings for an answer, or `None` if it is to be left alone. `recorded` are those of its
+    /// decision.
     pub fn of<'a>(
         &'a self,
         call: &CallPath,
@@ -142,7 +143,7 @@ impl Params {
         }
     }
 
-    /// The lines of the file whose call or sample was never met, by number.
+    /// The numbers of the lines whose call or sample did not occur.
     pub fn unused(&self) -> Vec<usize> {
         let Params::ByCall(ByCall(given)) = self else { return Vec::new() };
         let unused = given.values().filter(|given| !given.used.get());
@@ -152,7 +153,7 @@ impl Params {
     }
 }
 
-/// What a value is that is not an object.
+/// The name of a JSON type other than object.
 fn kind_of(value: &Value) -> Option<&'static str> {
     match value {
         Value::Object(_) => None,
@@ -164,7 +165,7 @@ fn kind_of(value: &Value) -> Option<&'static str> {
     }
 }
 
-/// The reader counts lines within the text it was given, which is one line.
+/// The error without its line number, which counts within the text that was parsed: a single line.
 pub(super) fn without_place(error: &serde_json::Error) -> String {
     let text = error.to_string();
     text.rsplit_once(" at line ").map_or(text.as_str(), |(reason, _)| reason).to_owned()

@@ -8,14 +8,14 @@ use super::{Asked, DecideError, Decided, Decider};
 use crate::parse::registry::{self, RegistryError};
 use crate::parse::{AnyParser, ParserSpec};
 
-/// How many parsers are kept ready: those of a run's calls may all have settings of their own.
+/// How many parsers are cached: each call of a run may have its own settings.
 const MOST_READY: usize = 4096;
 
-/// A parser of the registry, in one version, with whatever settings each answer comes with.
+/// One version of a parser of the registry, with the settings that come with each answer.
 pub struct Registered {
     name: &'static str,
     version: u32,
-    /// By the text of their settings.
+    /// The cached parsers, by the text of their settings.
     ready: BTreeMap<String, Box<dyn AnyParser>>,
 }
 
@@ -23,7 +23,7 @@ impl Registered {
     /// The parser that `name@version` names, or the latest version of `name`.
     ///
     /// # Errors
-    /// [`RegistryError`] if there is none.
+    /// [`RegistryError`] if it does not exist.
     pub fn new(text: &str) -> Result<Self, RegistryError> {
         let (name, version) = registry::resolve(text)?;
         Ok(Registered { name, version, ready: BTreeMap::new() })

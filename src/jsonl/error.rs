@@ -4,7 +4,7 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// A file that cannot be read or written: which, where in it, and why.
+/// A file that cannot be read or written: which one, where in it, and why.
 #[derive(Debug, thiserror::Error)]
 pub struct JsonlError {
     /// The file.
@@ -22,16 +22,16 @@ pub enum Problem {
     /// It cannot be opened or created.
     #[error("cannot open it: {0}")]
     Open(#[source] io::Error),
-    /// It cannot be read on.
+    /// Reading it failed partway.
     #[error("cannot read it: {0}")]
     Read(#[source] io::Error),
     /// It cannot be written.
     #[error("cannot write it: {0}")]
     Write(#[source] io::Error),
-    /// A compressed file ends in the middle.
-    #[error("the compressed file ends too early: it was cut off, fetch or write it again")]
+    /// A compressed file is cut off.
+    #[error("the compressed file is truncated: download or write it again")]
     Truncated,
-    /// Its bytes are not what its name says.
+    /// Its bytes are not in the format that its name promises.
     #[error("it is not a {format} file, as its name says: {source}")]
     NotPacked {
         /// The format that the name promises.
@@ -54,47 +54,47 @@ pub enum Problem {
     /// A line is longer than any exchange can be.
     #[error("the line is longer than {limit} bytes: is this a JSON Lines file?")]
     TooLong {
-        /// The longest line that is read.
+        /// The longest line that can be read.
         limit: usize,
     },
-    /// A line has more values than are taken into memory.
+    /// A line has more values than fit in memory.
     #[error("the line has more than {limit} values, the most that a line may have")]
     TooMany {
         /// The most values of a line.
         limit: usize,
     },
-    /// A line has a zero byte, as devices and files with holes have.
+    /// A line has a zero byte, as devices and sparse files do.
     #[error("byte {column} of the line is zero: is this a JSON Lines file?")]
     Zero {
-        /// The first of them in the line, from 1.
+        /// The position of the first one in the line, from 1.
         column: usize,
     },
-    /// Blank lines, and no end of them.
+    /// Too many blank lines in a row.
     #[error("more than {most} blank lines in a row: is this a JSON Lines file?")]
     Blank {
-        /// The most that are read.
+        /// The most that are skipped.
         most: usize,
     },
-    /// It is many times as long when it is unpacked as anything that was recorded would be.
+    /// Unpacked, it is many times larger than any real recording would be.
     #[error(
-        "it unpacks to more than {most} times its size, as nothing does that was recorded; if you trust it, unpack \
+        "it unpacks to more than {most} times its size, more than any recording does; if you trust it, unpack \
          it first and give the plain file"
     )]
     Bomb {
-        /// The most that is unpacked.
+        /// The largest ratio that is unpacked.
         most: u64,
     },
-    /// A line to be written has a line break of its own.
+    /// A line to be written contains a line break.
     #[error("the text has a line break and would become two lines")]
     LineBreak,
     /// A value cannot be written as JSON.
     #[error("not JSON: {0}")]
     NotJson(#[source] serde_json::Error),
-    /// The file to be written is already there.
-    #[error("it exists already; it is only replaced when that is asked for")]
+    /// The file to be written already exists.
+    #[error("it already exists, and is replaced only if you ask for that")]
     Exists,
-    /// What is there is a folder, a link or a device.
-    #[error("it is no plain file, and is not replaced: name another one")]
+    /// A folder, link or device is at the path.
+    #[error("it is not a regular file, so it is not replaced: choose another name")]
     NotAFile,
 }
 

@@ -1,8 +1,8 @@
-//! JSON Lines files: plain, `.gz` or `.zst`, told apart by name; what comes through a pipe, by how it begins.
+//! JSON Lines files: plain, `.gz` or `.zst`, told apart by name, or for a pipe by the first bytes.
 //!
-//! Reading is a stream: memory holds one line at a time, of at most 65 MB and a million values. Blank lines and
-//! packed bytes without end are errors. Writing is all or nothing: the file appears
-//! under its name only when it is complete and on disk.
+//! Reading is a stream: only one line is in memory at a time, of at most 65 MB and a million
+//! values. Endless blank lines and decompression bombs are errors. Writing is all or nothing: the
+//! file appears under its name only when it is complete and on disk.
 
 mod error;
 mod reader;
@@ -23,14 +23,14 @@ enum Packing {
     Zstd,
 }
 
-/// What gzip begins with (RFC 1952).
+/// The first bytes of gzip data (RFC 1952).
 const GZIP: [u8; 2] = [0x1F, 0x8B];
 
-/// What a frame of Zstandard begins with (RFC 8878).
+/// The first bytes of a Zstandard frame (RFC 8878).
 const ZSTD: [u8; 4] = [0x28, 0xB5, 0x2F, 0xFD];
 
 impl Packing {
-    /// Of something without a name of its own. No text in UTF-8 begins like either.
+    /// The packing of a stream that has no file name. No UTF-8 text begins with either signature.
     fn of_bytes(first: &[u8]) -> Packing {
         match first {
             _ if first.starts_with(&GZIP) => Packing::Gzip,
@@ -47,13 +47,13 @@ impl Packing {
         }
     }
 
-    /// Whether a file that begins with these bytes, or is no longer, can be packed so.
+    /// Whether these could be the first bytes of data packed in this way, or all of it.
     fn fits(self, bytes: &[u8]) -> bool {
         let begins = |magic: &[u8]| bytes.iter().zip(magic).all(|(byte, magic)| byte == magic);
         match self {
             Packing::Plain => true,
             Packing::Gzip => begins(&GZIP),
-            // A frame of data, or one of the sixteen kinds to be skipped.
+            // A data frame, or one of the sixteen kinds of skippable frames.
             Packing::Zstd => {
                 let skipped = |byte: &u8| begins(&[*byte, 0x2A, 0x4D, 0x18]) && byte >> 4 == 5;
                 begins(&ZSTD) || bytes.first().is_some_and(skipped)

@@ -13,20 +13,21 @@ use crate::encoding::wide;
 use crate::open::open;
 use crate::values::{MOST_VALUES, too_many};
 
-/// The longest line, in bytes: the longest request and the longest answer fit in one. It bounds memory when a file is
-/// not what it seems.
+/// The longest line, in bytes: the longest request and the longest answer fit in one. This bounds
+/// memory when a file is not what it claims to be.
 const LONGEST_LINE: usize = 65 << 20;
 
-/// The most blank lines in a row, which take time and hold nothing.
+/// The most blank lines in a row: they take time and hold nothing.
 const MOST_BLANK: usize = 1_000_000;
 
-/// The lines of a JSON Lines file, each with its number from 1. Blank lines are counted and skipped.
+/// The lines of a JSON Lines file, each with its number from 1. Blank lines are counted and
+/// skipped.
 ///
 /// After an error the iterator ends.
 pub struct JsonlReader {
     path: PathBuf,
     packing: Packing,
-    /// Whether it begins as what it is called begins.
+    /// Whether the file begins with the signature of the format that its name promises.
     fits: bool,
     input: Box<dyn BufRead + Send>,
     line: usize,
@@ -56,7 +57,8 @@ impl JsonlReader {
         }
         let mut file = BufReader::new(file);
         let packing = Packing::of(path);
-        // A packed file of no lines has a header; the decoders take no bytes at all for no lines.
+        // A packed file without lines still has a header; the decoders accept zero bytes as an
+        // empty file.
         let mut fits = true;
         if packing != Packing::Plain {
             let begin = file.fill_buf().map_err(failed)?;
@@ -68,9 +70,10 @@ impl JsonlReader {
         Ok(JsonlReader { fits, ..Self::unpacking(path, packing, file)? })
     }
 
-    /// What comes through a pipe has no name that says how it is packed.
+    /// Reads from a pipe, which has no name to show how it is packed.
     fn of_pipe(path: &Path, input: impl Read + Send + 'static) -> Result<Self, JsonlError> {
-        // A pipe gives as little at a time as was written to it; nothing ends within its first bytes.
+        // A read from a pipe may return less than was asked for; keep reading until the first bytes
+        // are there.
         let failed = |e| JsonlError::new(path, None, Problem::Read(e));
         let (mut first, mut input) = (Vec::new(), BufReader::new(input));
         input.by_ref().take(4).read_to_end(&mut first).map_err(failed)?;
@@ -99,7 +102,7 @@ impl JsonlReader {
         Ok(Self::new(path.to_owned(), packing, input))
     }
 
-    /// Reads plain lines from anywhere (standard input, memory); `name` stands for the path in errors.
+    /// Reads plain lines from anywhere (standard input, memory); errors show `name` as the path.
     pub fn from_reader(name: impl Into<PathBuf>, input: impl Read + Send + 'static) -> Self {
         Self::new(name.into(), Packing::Plain, Box::new(BufReader::new(input)))
     }
@@ -122,7 +125,7 @@ impl JsonlReader {
         &self.path
     }
 
-    /// The next line, which stays the next.
+    /// The next line, without consuming it.
     pub fn peek(&mut self) -> Option<&<Self as Iterator>::Item> {
         self.peeked = self.next();
         self.peeked.as_ref()
@@ -147,7 +150,7 @@ impl JsonlReader {
         let text = String::from_utf8(bytes).map_err(|e| {
             self.error(Problem::NotUtf8 { column: e.utf8_error().valid_up_to() + 1 })
         })?;
-        // Windows editors put a byte order mark first; it is no part of the text.
+        // Windows editors put a byte order mark first; it is not part of the text.
         let first = self.line == 1;
         Ok(Some(match text.strip_prefix('\u{FEFF}').filter(|_| first) {
             Some(rest) => rest.to_owned(),
@@ -175,7 +178,8 @@ impl JsonlReader {
             bytes.extend_from_slice(part);
             let used = part.len() + usize::from(ended);
             self.input.consume(used);
-            // No JSON has a zero byte: it is another encoding, or a device or a hole, which may have no end.
+            // JSON never contains a zero byte: this is another encoding, or a device or a sparse
+            // file, which may be endless.
             if let Some(column) = zero {
                 let name = wide(&bytes).filter(|_| self.line == 1);
                 return Err(match name {
@@ -183,7 +187,7 @@ impl JsonlReader {
                     None => self.error(Problem::Zero { column }),
                 });
             }
-            // One byte more than allowed may be a carriage return.
+            // The one byte over the limit may be a carriage return.
             if bytes.len() > self.longest + 1 {
                 return Err(self.error(Problem::TooLong { limit: self.longest }));
             }
@@ -202,9 +206,10 @@ impl JsonlReader {
         };
         match error.kind() {
             ErrorKind::UnexpectedEof if self.fits => Problem::Truncated,
-            ErrorKind::UnexpectedEof => {
-                Problem::NotPacked { format, source: io::Error::other("it begins otherwise") }
-            }
+            ErrorKind::UnexpectedEof => Problem::NotPacked {
+                format,
+                source: io::Error::other("its first bytes are different"),
+            },
             ErrorKind::InvalidInput | ErrorKind::InvalidData | ErrorKind::Other => {
                 Problem::NotPacked { format, source: error }
             }

@@ -1,17 +1,18 @@
-//! Packed files that unpack to nothing but their own repetition end in an error, not in all of memory.
+//! Guards against decompression bombs: they end in an error instead of filling memory.
 
 use std::fmt;
 use std::io::{self, BufRead, Read};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// How much is unpacked whatever it was packed in, in bytes.
+/// Output up to this many bytes is always allowed, whatever the packed size.
 const FREE: u64 = 64 << 20;
 
-/// How many times its packed size the rest may have. Answers that are all the same come to about a hundred.
+/// The largest ratio of unpacked to packed size beyond that. Identical answers reach about a
+/// hundred.
 const MOST: u64 = 500;
 
-/// Packed bytes, counted as they are used.
+/// Counts packed bytes as they are consumed.
 pub(super) struct Counted<R> {
     packed: R,
     used: Arc<AtomicU64>,
@@ -43,7 +44,7 @@ impl<R: BufRead> BufRead for Counted<R> {
     }
 }
 
-/// What a decoder gives, as long as it is in proportion to what it took.
+/// Passes on a decoder's output as long as it is in proportion to the input.
 pub(super) struct Unpacked<R> {
     decoder: R,
     taken: Arc<AtomicU64>,
@@ -68,14 +69,14 @@ impl<R: Read> Read for Unpacked<R> {
     }
 }
 
-/// A packed file that unpacks to too many times its size.
+/// The error for a packed file that unpacks to too many times its size.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Bomb {
     pub(super) most: u64,
 }
 
 impl Bomb {
-    /// Whether that is the error.
+    /// This error, if that is what an I/O error holds.
     pub(super) fn of(error: &io::Error) -> Option<Bomb> {
         error.get_ref()?.downcast_ref().copied()
     }

@@ -12,16 +12,16 @@ use super::Packing;
 use super::error::{JsonlError, Problem};
 use crate::draft::{Draft, folder_of};
 
-/// What to do when the file is already there.
+/// What to do when the file already exists.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum IfExists {
     /// Refuse: nothing is lost.
     Refuse,
-    /// Replace it, at the end and in one step.
+    /// Replace it when the new one is complete, in one step.
     Replace,
 }
 
-/// Writes a JSON Lines file beside its place and moves it there when it is complete.
+/// Writes a JSON Lines file next to its final path and moves it there when it is complete.
 ///
 /// Dropped without [`JsonlWriter::finish`], it leaves nothing behind.
 pub struct JsonlWriter {
@@ -59,17 +59,19 @@ impl Output {
 }
 
 impl JsonlWriter {
-    /// Starts a file; `.gz` and `.zst` are packed on the way, the same lines to the same bytes.
+    /// Starts a file. With `.gz` and `.zst` the output is compressed; the same lines give the same
+    /// bytes.
     ///
     /// # Errors
-    /// [`Problem::Exists`] if it is there and may not be replaced; [`Problem::Open`] otherwise.
+    /// [`Problem::Exists`] if it exists and may not be replaced; [`Problem::Open`] otherwise.
     pub fn create(path: impl AsRef<Path>, if_exists: IfExists) -> Result<Self, JsonlError> {
         let path = path.as_ref();
         let failed = |problem| JsonlError::new(path, None, problem);
         if if_exists == IfExists::Refuse && path.symlink_metadata().is_ok() {
             return Err(failed(Problem::Exists));
         }
-        // A device or a folder is not replaced, whoever asks; a link would be, and not what it names.
+        // A device or a folder is never replaced; replacing a link would replace the link, not its
+        // target.
         if path.symlink_metadata().is_ok_and(|there| !there.is_file()) {
             return Err(failed(Problem::NotAFile));
         }
@@ -91,7 +93,7 @@ impl JsonlWriter {
     /// Writes one line.
     ///
     /// # Errors
-    /// [`Problem::LineBreak`] if it would be more than one; [`Problem::Write`].
+    /// [`Problem::LineBreak`] if the text would be more than one line; [`Problem::Write`].
     pub fn write_line(&mut self, text: &str) -> Result<(), JsonlError> {
         self.line += 1;
         if text.contains(['\n', '\r']) {
@@ -110,7 +112,7 @@ impl JsonlWriter {
     /// Writes one value as one line of JSON.
     ///
     /// # Errors
-    /// [`Problem::NotJson`] if it cannot be said in JSON; [`Problem::Write`].
+    /// [`Problem::NotJson`] if it has no JSON form; [`Problem::Write`].
     pub fn write<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), JsonlError> {
         match serde_json::to_string(value) {
             Ok(text) => self.write_line(&text),
@@ -118,10 +120,10 @@ impl JsonlWriter {
         }
     }
 
-    /// Completes the file and moves it into place. Gives the number of lines.
+    /// Completes the file, moves it into place, and returns the number of lines.
     ///
     /// # Errors
-    /// [`Problem::Exists`] if it came into being meanwhile and may not be replaced;
+    /// [`Problem::Exists`] if the file has appeared meanwhile and may not be replaced;
     /// [`Problem::Write`].
     pub fn finish(mut self) -> Result<usize, JsonlError> {
         if let Some(output) = self.output.take() {
@@ -139,10 +141,10 @@ impl JsonlWriter {
         let draft = self.draft.path();
         match self.if_exists {
             IfExists::Replace => fs::rename(draft, &self.path),
-            // A link, unlike a rename, fails if the name was taken in the meantime.
+            // Unlike a rename, a hard link fails if the name was taken in the meantime.
             IfExists::Refuse => match fs::hard_link(draft, &self.path) {
                 Err(e) if e.kind() == ErrorKind::AlreadyExists => Err(e),
-                // A file system without links: look, then rename.
+                // A file system without hard links: check, then rename.
                 Err(_) if self.path.symlink_metadata().is_ok() => {
                     Err(ErrorKind::AlreadyExists.into())
                 }
@@ -161,7 +163,7 @@ impl JsonlWriter {
     }
 }
 
-/// A rename is only safe from a power cut once the folder is on disk.
+/// A rename survives a power cut only once the folder itself is on disk.
 #[cfg(unix)]
 fn sync_folder(folder: &Path) -> io::Result<()> {
     File::open(folder)?.sync_all()

@@ -1,4 +1,4 @@
-//! Where events are kept.
+//! The storage interface for events.
 
 use std::sync::Arc;
 
@@ -12,26 +12,26 @@ use crate::event::{NewEvent, StoredEvent};
 use crate::id::{PromptHash, RunId, Seq, Time};
 use crate::prompt::Request;
 
-/// A place that keeps the events of many runs.
+/// A store that keeps the events of many runs.
 ///
 /// The contract, checked by one conformance suite for every backend:
 ///
-/// - Events are never changed or deleted. Content is kept once, requests are kept once.
+/// - Events are never changed or deleted. Each content and each request is stored once.
 /// - A commit is all or nothing, and durable when it returns.
 /// - The seq of an event is one more than the last of its run, and its hash follows from the last
-///   one's. An [`Append`] says which event it follows; inside the transaction that is compared with
-///   the end of the run, and another one is a [`LogError::Conflict`].
-/// - The log has a [ledger](super::ledger). A commit appends an entry for each first event of a run, each
-///   `RunResumed` and each `RunFinished`, in the order of the events, and one at the end of events that were
-///   imported. It is part of the commit: there is never an event without its entry, nor an entry without
-///   its event. Entries are never changed or deleted.
-/// - A run has one lease at a time, over all processes; a crash releases it.
-/// - Readers never block the writer, and see whole commits only.
+///   one's hash. An [`Append`] names the event that it follows; this is compared with the end of
+///   the run inside the transaction, and a mismatch is a [`LogError::Conflict`].
+/// - The log has a [ledger](super::ledger). A commit appends one entry for each first event of a
+///   run, each `RunResumed` and each `RunFinished`, in the order of the events, and one at the end
+///   of imported events. The entries are part of the commit: there is never an event without its
+///   entry, nor an entry without its event. Entries are never changed or deleted.
+/// - A run has one lease at a time across all processes; a crash releases it.
+/// - Readers never block the writer, and only see whole commits.
 pub trait Backend: Send + Sync {
-    /// Where it is, for messages.
+    /// The name of the store, for messages.
     fn name(&self) -> String;
 
-    /// The format of what is written to it: the newest, unless it is a file that was made in another.
+    /// The format of what is written: the newest, unless the file was created in an older one.
     fn format(&self) -> Format {
         FORMAT
     }
@@ -39,15 +39,16 @@ pub trait Backend: Send + Sync {
     /// Takes the lease of a run.
     ///
     /// # Errors
-    /// [`LogError::InUse`] if another holds it.
+    /// [`LogError::InUse`] if another process holds it.
     fn lease(&self, run: RunId) -> Result<Lease, LogError>;
 
-    /// What it held once and holds no more, as far as that can be seen. Then nothing can be appended.
+    /// What the log once held and no longer does, as far as that can be detected. If anything was
+    /// lost, nothing can be appended.
     fn lost(&self) -> Vec<Problem> {
         Vec::new()
     }
 
-    /// A connection that can append. One is enough for a process.
+    /// A connection that can append. One per process is enough.
     ///
     /// # Errors
     /// [`LogError`] if it cannot be opened.
@@ -60,11 +61,11 @@ pub trait Backend: Send + Sync {
     fn reader(&self) -> Result<Box<dyn Reader>, LogError>;
 }
 
-/// The right to write a run; given back when dropped, or when the process dies.
+/// The right to write a run; released when dropped, or when the process dies.
 #[derive(Debug)]
 pub struct Lease(#[expect(dead_code, reason = "held for its drop")] Box<dyn LeaseGuard>);
 
-/// What a backend holds while a lease lasts.
+/// What a backend holds for as long as a lease lasts.
 pub trait LeaseGuard: Send + Sync + std::fmt::Debug {}
 
 impl Lease {
@@ -79,20 +80,21 @@ impl Lease {
 pub struct Append {
     /// The run.
     pub run: RunId,
-    /// The events, each of which follows the one before.
+    /// The events; each follows the one before it.
     pub events: Vec<LinkedEvent>,
-    /// Where they happened.
+    /// Where the events happened.
     pub origin: Origin,
 }
 
-/// Where events that are appended happened: the ledger says so.
+/// Where appended events happened; the ledger records this.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Origin {
     /// In this log.
     Here,
-    /// In another one, from which they are imported.
+    /// In another log, from which they are imported.
     Elsewhere,
-    /// There, too, and more of the same import follow before the flush: the last says so for all.
+    /// In another log as well, and more of the same import follow before the flush: the last append
+    /// stands for all of them.
     ElsewhereWithMore,
 }
 
@@ -108,13 +110,13 @@ impl Append {
         Append { run, events, origin: Origin::Here }
     }
 
-    /// The same, of events that happened elsewhere.
+    /// The same, for events that happened elsewhere.
     #[must_use]
     pub fn imported(self) -> Self {
         Append { origin: Origin::Elsewhere, ..self }
     }
 
-    /// The same, of events that happened elsewhere, the next of which follow in another append.
+    /// The same, for events that happened elsewhere and are continued in another append.
     #[must_use]
     pub fn imported_with_more(self) -> Self {
         Append { origin: Origin::ElsewhereWithMore, ..self }
@@ -123,35 +125,35 @@ impl Append {
 
 /// Appends.
 pub trait Committer: Send {
-    /// Appends to a run, in a transaction that is opened if none is. Nothing is durable before
-    /// [`flush`](Self::flush), and nobody else sees it.
+    /// Appends to a run, opening a transaction if none is open. Nothing is durable or visible to
+    /// others before [`flush`](Self::flush).
     ///
     /// # Errors
-    /// [`LogError`]; then everything since the last flush is dropped.
+    /// [`LogError`]; then everything since the last flush is discarded.
     fn append(&mut self, append: &Append) -> Result<(), LogError>;
 
-    /// Makes durable what was appended since the last flush: all of it or nothing.
+    /// Makes everything that was appended since the last flush durable: all of it or nothing.
     ///
     /// # Errors
-    /// [`LogError`]; then nothing of it was stored.
+    /// [`LogError`]; then none of it was stored.
     fn flush(&mut self) -> Result<(), LogError>;
 
     /// Appends to any number of runs in one durable transaction.
     ///
     /// # Errors
-    /// [`LogError`]; then nothing of it was stored.
+    /// [`LogError`]; then none of it was stored.
     fn commit(&mut self, appends: &[Append]) -> Result<(), LogError> {
         appends.iter().try_for_each(|append| self.append(append))?;
         self.flush()
     }
 
-    /// Whether others have kept it from writing since it was last asked.
+    /// Whether others have kept it from writing since this was last called.
     fn met_others(&mut self) -> bool {
         false
     }
 }
 
-/// A run as a list shows it.
+/// A run as lists show it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunHead {
     /// The run.
@@ -164,15 +166,15 @@ pub struct RunHead {
 
 /// Reads.
 pub trait Reader: Send {
-    /// All runs, in the order in which they were begun. A damaged run is shown as far as it can be
-    /// read, so that it does not hide the others; verification names the damage.
+    /// All runs, in the order in which they were started. A damaged run is shown as far as it can
+    /// be read, so that it does not hide the others; verification reports the damage.
     ///
     /// # Errors
     /// [`LogError`] if they cannot be read.
     fn runs(&mut self) -> Result<Vec<RunHead>, LogError>;
 
-    /// Up to `limit` events of a run after a seq, in order, fewer if they are large; empty only at the end
-    /// or for no such run.
+    /// Up to `limit` events of a run after a seq, in order; fewer if they are large. Empty only at
+    /// the end or if there is no such run.
     ///
     /// # Errors
     /// [`LogError::Corrupt`] at an event that cannot be read.
@@ -183,8 +185,8 @@ pub trait Reader: Send {
         limit: usize,
     ) -> Result<Vec<StoredEvent>, LogError>;
 
-    /// Up to `limit` entries of the ledger after a number, in order; empty only at the end. `None` if the
-    /// log was made by a release without ledgers and no later one has written to it.
+    /// Up to `limit` entries of the ledger after a number, in order; empty only at the end. `None`
+    /// if the log was created by a release without ledgers and no later one has written to it.
     ///
     /// # Errors
     /// [`LogError::CorruptLedger`] at an entry that cannot be read.
@@ -196,8 +198,8 @@ pub trait Reader: Send {
     /// [`LogError::CorruptRequest`] if it does not have the hash it is stored under.
     fn request(&mut self, prompt: PromptHash) -> Result<Option<Request>, LogError>;
 
-    /// Whether a request is stored; the same as [`request`](Self::request), but that it need not be put
-    /// together to find out that it is sound.
+    /// Whether a request is stored. The same as [`request`](Self::request), except that the backend
+    /// need not assemble the request to know that it is intact.
     ///
     /// # Errors
     /// [`LogError::CorruptRequest`] if it does not have the hash it is stored under.
@@ -205,14 +207,14 @@ pub trait Reader: Send {
         Ok(self.request(prompt)?.is_some())
     }
 
-    /// The hashes of stored requests that begin with some hex digits, up to `limit`.
+    /// The hashes of up to `limit` stored requests that begin with the given hex digits.
     ///
     /// # Errors
     /// [`LogError`] if they cannot be read.
     fn prompts(&mut self, prefix: &str, limit: usize) -> Result<Vec<PromptHash>, LogError>;
 
-    /// The pieces of a run's [`Index`](super::Index) that the log keeps, in order; none unless it keeps such
-    /// an index.
+    /// The pieces of a run's [`Index`](super::Index) that the log keeps, in order; empty if it
+    /// keeps no such index.
     ///
     /// # Errors
     /// [`LogError`] if they cannot be read.
@@ -220,7 +222,7 @@ pub trait Reader: Send {
         Ok(Vec::new())
     }
 
-    /// What a section of one of these pieces says.
+    /// The contents of a section of one of these pieces.
     ///
     /// # Errors
     /// [`LogError`] if it cannot be read.
@@ -233,8 +235,8 @@ pub trait Reader: Send {
         Ok(None)
     }
 
-    /// Checks what no chain covers: stray or damaged contents, requests, tables. Messages, empty
-    /// if all is well.
+    /// Checks what no chain covers: stray or damaged contents, requests and tables. Returns
+    /// messages, or nothing if all is well.
     ///
     /// # Errors
     /// [`LogError`] if the check itself failed.

@@ -1,4 +1,4 @@
-//! A reader that checks every event it gives.
+//! A reader that checks every event it returns.
 
 use super::backend::{Reader, RunHead};
 use super::error::LogError;
@@ -9,10 +9,11 @@ use crate::event::chain::{GENESIS, Link};
 use crate::id::{EventHash, PromptHash, RunId, Seq};
 use crate::prompt::Request;
 
-/// A reader that checks every event it gives: its hash must follow from its columns, its content, its prompt's hash and
-/// the hash stored before it. So what was changed in a file without working out the hash shows as damage wherever
-/// it is read, without reading the rest of the run. Who works out all hashes from there on is found by
-/// [`verify_run`](super::verify_run) and the ledger alone.
+/// A reader that checks every event it returns: its hash must follow from its columns, its content,
+/// its prompt's hash and the hash stored before it. So a change to the file that did not recompute
+/// the hash shows up as damage wherever it is read, without reading the rest of the run. An
+/// attacker who recomputes all later hashes is detected only by [`verify_run`](super::verify_run)
+/// and the ledger.
 pub struct CheckedReader {
     inner: Box<dyn Reader>,
     events: u64,
@@ -21,17 +22,17 @@ pub struct CheckedReader {
 }
 
 impl CheckedReader {
-    /// Checks what a reader gives.
+    /// Checks what `inner` returns.
     pub fn new(inner: Box<dyn Reader>) -> Self {
         CheckedReader { inner, events: 0, last: None }
     }
 
-    /// How many events were given, and found as they were written.
+    /// How many events were returned and found intact.
     pub fn checked(&self) -> u64 {
         self.events
     }
 
-    /// Events after a seq, with the hash that is before them.
+    /// Events after a seq, with the hash that precedes them.
     fn read(
         &mut self,
         run: RunId,
@@ -48,10 +49,10 @@ impl CheckedReader {
                 let mut events = self.inner.events(run, before, limit.saturating_add(1))?;
                 let hash = match events.first() {
                     Some(event) if event.seq == after => events.remove(0).hash,
-                    // Nothing is before them that they could follow.
+                    // There is no event before them.
                     _ => GENESIS,
                 };
-                // The one before may have been too large for others to come with it.
+                // The preceding event may have been so large that it was returned alone.
                 match events.is_empty() {
                     true => Ok((hash, self.inner.events(run, after, limit)?)),
                     false => Ok((hash, events)),
@@ -75,7 +76,8 @@ impl Reader for CheckedReader {
         let (mut before, events) = self.read(run, after, limit)?;
         for event in &events {
             if Link::of_stored(event).hash_after(before) != event.hash {
-                let what = "its hash does not fit: the event, its content or its place was changed";
+                let what =
+                    "its hash does not match: the event, its content or its position was changed";
                 return Err(LogError::Corrupt { run, seq: event.seq, what: what.to_owned() });
             }
             before = event.hash;

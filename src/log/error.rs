@@ -3,25 +3,25 @@
 use crate::beside::BesideError;
 use crate::id::{PromptHash, RunId, Seq};
 
-/// A log operation that could not be done.
+/// An error from a log operation.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum LogError {
-    /// There is no file at the path.
+    /// No file exists at the path.
     #[error("there is no log at {path}")]
     Missing {
         /// Where.
         path: String,
     },
-    /// The file is something else.
+    /// The file is not a retold log.
     #[error("{path} is not a retold log: {reason}")]
     NotALog {
         /// Where.
         path: String,
-        /// How that was seen.
+        /// What shows that.
         reason: String,
     },
     /// The log was written by a release this one cannot read.
-    #[error("{path} has log format {found}, and this program reads up to {supported}")]
+    #[error("{path} has log format {found}; this program reads formats up to {supported}")]
     NewerFormat {
         /// Where.
         path: String,
@@ -46,40 +46,40 @@ pub enum LogError {
         /// What the system says.
         reason: String,
     },
-    /// What is at the path of a file that the log has beside it is something else: it is left alone.
+    /// A file that belongs beside the log has something else in its place, which is left alone.
     #[error("{reason}")]
     NotOurs {
         /// Where.
         path: String,
-        /// What it is, with the path.
+        /// What is there instead, with the path.
         reason: String,
     },
-    /// The log can only be read, and its newest events stand in a file beside it that cannot be.
-    #[error("{path} is where we may not write, and its newest events are still in {path}-wal")]
+    /// The log is read-only, and its latest events are in a WAL file beside it that cannot be read.
+    #[error("{path} is in a read-only location, and its latest events are still in {path}-wal")]
     Unmerged {
         /// Where.
         path: String,
     },
-    /// Others held the lock on the whole log whenever we tried to take it, for too long.
-    #[error("the log {path} is in use: others held it locked whenever we tried, for {seconds} s")]
+    /// Other processes held the lock on the whole log for longer than we were willing to wait.
+    #[error("could not lock {path} within {seconds} s: other processes are writing to it")]
     Busy {
         /// Where.
         path: String,
         /// How long we waited.
         seconds: u64,
     },
-    /// The file system does not let SQLite keep a write-ahead log.
+    /// The file system does not support SQLite's write-ahead log.
     #[error(
-        "{path} cannot be written as a log: SQLite needs a write-ahead log (WAL) and keeps a journal of the \
-         kind {mode:?} there"
+        "{path} cannot be written as a log: SQLite needs a write-ahead log (WAL), but here it can only keep a journal \
+         of the kind {mode:?}"
     )]
     NoWal {
         /// Where.
         path: String,
-        /// What SQLite keeps instead.
+        /// The journal mode that SQLite uses instead.
         mode: String,
     },
-    /// The file that is being written is not at its path any more.
+    /// The file that is being written is no longer at its path.
     #[error("{path} was removed or replaced while it was being written")]
     Gone {
         /// The log or its WAL.
@@ -101,15 +101,15 @@ pub enum LogError {
         /// The disk, or the limit that was set.
         reason: String,
     },
-    /// Someone else appended to a run that we hold.
+    /// Something else appended to a run whose lease we hold.
     #[error("run {run} has another event at seq {seq}: something else has written to it")]
     Conflict {
         /// The run.
         run: RunId,
-        /// The place that was to be ours.
+        /// The place where our event should have gone.
         seq: Seq,
     },
-    /// The file is a log, and not as one was written: a table is missing, a page does not fit.
+    /// The file is a log but is damaged: for example, a table is missing or a page is malformed.
     #[error("{path} is damaged: {what}")]
     Damaged {
         /// Where.
@@ -117,12 +117,12 @@ pub enum LogError {
         /// What is wrong.
         what: String,
     },
-    /// The log held more once: its WAL is damaged, or a run ends before its high-water mark.
+    /// The log used to hold more: its WAL is damaged, or a run ends before its high-water mark.
     #[error("{path} has lost events: {what}")]
     Lost {
         /// Where.
         path: String,
-        /// What was lost, the first of it.
+        /// The first thing that was lost.
         what: String,
     },
     /// A stored event is damaged.
@@ -138,7 +138,7 @@ pub enum LogError {
     /// An entry of the ledger is damaged.
     #[error("entry {number} of the ledger is damaged: {what}")]
     CorruptLedger {
-        /// Its place.
+        /// The number of the entry.
         number: u64,
         /// What is wrong.
         what: String,
@@ -159,16 +159,16 @@ pub enum LogError {
         /// The log.
         path: String,
     },
-    /// The run is there already.
-    #[error("run {run} is in {path} already")]
+    /// The run is already in the log.
+    #[error("run {run} is already in {path}")]
     RunExists {
         /// The run.
         run: RunId,
         /// The log.
         path: String,
     },
-    /// The system failed.
-    #[error("the log {path} failed: {reason}")]
+    /// The system reported a failure.
+    #[error("the log {path} cannot be read or written: {reason}")]
     Failed {
         /// Where.
         path: String,

@@ -1,10 +1,11 @@
 //! Group commit: one writer thread owns the connection and drains a channel.
 //!
-//! Everything that waits in the channel when the thread looks goes into one transaction, so that
-//! many concurrent answers share one flush to disk. An answer is handed on only after the flush.
+//! Everything that is waiting in the channel goes into one transaction, so that many concurrent
+//! answers share one flush to disk. An answer is handed on only after the flush.
 //!
-//! As long as no others want the log or the processor ([`Crowd`]), events are inserted as they come, while
-//! others are still on their way. Among others, the thread waits before the transaction and never in it.
+//! As long as no other process wants the log or the processor ([`Crowd`]), events are inserted as
+//! they arrive, while more are still on their way. Otherwise the thread waits before the
+//! transaction and never during it.
 
 use std::sync::mpsc::{Receiver, Sender};
 use std::sync::{Arc, OnceLock};
@@ -21,23 +22,25 @@ use crate::id::RunId;
 /// The most events in one transaction: keeps the wait for the first of them short.
 const BATCH: usize = 512;
 
-/// How long the thread waits for one more event while it expects some. Nothing beside the seconds a
-/// model takes; but with 64 calls in flight it makes one flush of 64 out of two of 32, which is
-/// nearly twice as fast.
+/// How long the thread waits for one more event while it expects some. This is nothing next to the
+/// seconds that a model takes, but with 64 calls in flight it makes one flush of 64 out of two of
+/// 32, which is nearly twice as fast.
 const SILENCE: Duration = Duration::from_micros(100);
 
-/// How long the thread looks for more before it sleeps, giving way to others. Who was told of a flush often
-/// asks again at once, and to wake a thread takes as long.
+/// How long the thread polls for more, yielding to others, before it sleeps. A caller whose event
+/// was just stored often sends the next one at once, and waking a sleeping thread takes as long as
+/// this.
 const LOOK: Duration = Duration::from_micros(50);
 
-/// How many events are inserted together while more are expected: looking up the statements again
-/// for each would cost a tenth of inserting it, and waiting for many lets the processor idle.
+/// How many events are inserted together while more are expected. Looking up the prepared
+/// statements for each event would add a tenth to its cost; waiting for many leaves the processor
+/// idle.
 const TOGETHER: usize = 4;
 
 /// What comes through the channel.
 pub(super) enum Item {
     Event(Box<Queued>),
-    /// Dropped once all before it is stored or refused.
+    /// Dropped once everything before it is stored or refused.
     Flush(Sender<()>),
 }
 
@@ -51,7 +54,7 @@ pub(super) struct Queued {
 
 type Done = oneshot::Sender<Result<(), LogError>>;
 
-/// Stores what comes through the channel, until its last sender is gone.
+/// Stores what comes through the channel until its last sender is gone.
 pub(super) fn drain(mut committer: Box<dyn Committer>, receiver: &Receiver<Item>) {
     let mut batch = Batch::default();
     let mut expected = 0;
@@ -68,8 +71,8 @@ pub(super) fn drain(mut committer: Box<dyn Committer>, receiver: &Receiver<Item>
         if committer.met_others() {
             crowd.met();
         }
-        // What has come in the meantime is of others than those who are told now; together they are
-        // who may be heard of next.
+        // What has arrived in the meantime is from other callers than those that are notified now:
+        // all of them may send the next events.
         batch.take_waiting(receiver);
         expected = batch.waiting + results.len();
         for (done, result) in results {
@@ -79,19 +82,19 @@ pub(super) fn drain(mut committer: Box<dyn Committer>, receiver: &Receiver<Item>
     }
 }
 
-/// What is stored together.
+/// The events that are stored together.
 #[derive(Default)]
 struct Batch {
     /// Events that are not inserted yet.
     new: Vec<Queued>,
-    /// Events that are, by run and in order.
+    /// Inserted events, by run and in order.
     parts: Vec<Part>,
     /// Why the transaction failed, if it has.
     error: Option<LogError>,
     flushes: Vec<Sender<()>>,
     /// How many events there are.
     events: usize,
-    /// How many of them someone waits for.
+    /// How many of them a caller is waiting for.
     waiting: usize,
 }
 
@@ -102,7 +105,7 @@ struct Part {
     waiting: Vec<Done>,
 }
 
-/// Who waited, and what to tell them.
+/// The waiting callers, with the results to send them.
 type Results = Vec<(Done, Result<(), LogError>)>;
 
 impl Batch {
@@ -129,7 +132,7 @@ impl Batch {
         }
     }
 
-    /// Waits for more without sleeping; whether any has come.
+    /// Polls for more without sleeping; returns whether anything came.
     fn look(&mut self, receiver: &Receiver<Item>, crowd: &mut Crowd) -> bool {
         let since = now();
         loop {
@@ -145,7 +148,7 @@ impl Batch {
         }
     }
 
-    /// Sleeps until more comes; whether any has.
+    /// Sleeps until more comes; returns whether anything came.
     fn sleep(&mut self, receiver: &Receiver<Item>, crowd: &mut Crowd) -> bool {
         let since = now();
         let more = receiver.recv_timeout(SILENCE);
@@ -153,7 +156,7 @@ impl Batch {
         more.map(|item| self.add(item)).is_ok()
     }
 
-    /// Takes and inserts what is there, and what comes while events are expected.
+    /// Takes and inserts what is there, and what arrives while more events are expected.
     fn gather(
         &mut self,
         committer: &mut dyn Committer,
@@ -204,14 +207,14 @@ impl Batch {
             self.parts[at].waiting.extend(done);
         }
         for part in &self.parts[from..] {
-            // After a failure nothing more of a run is stored, and nothing of this transaction.
+            // After a failure, nothing more is stored of that run or of this transaction.
             if self.error.is_none() && part.failed.get().is_none() {
                 self.error = committer.append(&part.append).err();
             }
         }
     }
 
-    /// Makes it durable; the results, and who waits for the flush.
+    /// Makes the batch durable; returns the results, and the callers that wait for the flush.
     fn store(self, committer: &mut dyn Committer) -> (Results, Vec<Sender<()>>) {
         let Batch { parts, error, flushes, .. } = self;
         let together = match error {
@@ -223,8 +226,8 @@ impl Batch {
         for Part { append, failed, waiting } in parts {
             let result = match (failed.get(), &together) {
                 (Some(error), _) => Err(error.clone()),
-                // When several runs share a transaction that fails, each is tried alone, so that one
-                // run's conflict is not another's.
+                // When a transaction with several runs fails, each run is tried alone, so that a
+                // conflict in one does not fail the others.
                 (None, Err(_)) if several => committer.commit(&[append]),
                 (None, together) => together.clone(),
             };

@@ -1,4 +1,5 @@
-//! A lease as a lock on a file beside the log: the system gives it back when the process dies.
+//! A lease as a lock on a file beside the log: the operating system releases it when the process
+//! dies.
 
 use std::fs::{File, TryLockError};
 use std::io::{Read, Seek, Write};
@@ -9,7 +10,7 @@ use super::error::LogError;
 use crate::beside;
 use crate::id::RunId;
 
-/// A locked file; the file goes when the lease ends in good order.
+/// A locked file, which is removed when the lease ends normally.
 #[derive(Debug)]
 struct FileLease {
     _locked: File,
@@ -20,20 +21,21 @@ impl LeaseGuard for FileLease {}
 
 impl Drop for FileLease {
     fn drop(&mut self) {
-        // The file is removed while still locked, so that nobody can lock the one that goes. A file
-        // left behind by a crash does no harm.
+        // The file is removed while it is still locked, so that nobody can lock a file that is
+        // about to go. A file left over from a crash does no harm.
         let _ = std::fs::remove_file(&self.path);
     }
 }
 
 /// Takes the lease of a run of the log at a path.
 pub(super) fn take(log: &Path, run: RunId) -> Result<Lease, LogError> {
-    // By the name that it has for everyone: the database follows links, too.
+    // By its canonical name, since SQLite follows links, too.
     let log = std::fs::canonicalize(log).map_err(|e| cannot_open(log, &e))?;
     let suffix = format!("-{run}.lease");
     let path = beside::path(&log, &suffix);
     loop {
-        // What somebody else has put there, such as a link, is not opened: it is emptied below.
+        // A link or anything else that somebody has put there is not opened, because the file is
+        // truncated below.
         let mut file = beside::open(&log, &suffix)?;
         match file.try_lock() {
             Ok(()) => {}
@@ -48,7 +50,7 @@ pub(super) fn take(log: &Path, run: RunId) -> Result<Lease, LogError> {
             }
             Err(TryLockError::Error(e)) => return Err(cannot_open(&path, &e)),
         }
-        // Whoever held it may have removed the file between our opening and our locking it.
+        // The previous holder may have removed the file between our opening and our locking it.
         if !is_same_file(&file, &path) {
             continue;
         }

@@ -1,9 +1,10 @@
-//! Lists of messages that begin alike, each stored once.
+//! Lists of messages with a common beginning, which is stored once.
 //!
-//! A request of a dialogue begins with the messages of an earlier one. It is stored with its new messages only,
-//! and names the earlier request, its base, and how many messages the two share. The base may have a base in turn.
-//! What a request shares always ends among its base's own messages, or it would name the base's base: so the
-//! numbers of shared messages fall from base to base, and every way along them ends.
+//! Each request of a dialogue begins with the messages of an earlier one. It is stored with its new
+//! messages only, and names the earlier request (its base) and how many messages the two share. The
+//! base may have a base in turn. What a request shares always ends among its base's own messages,
+//! since otherwise it would name the base's base. So the number of shared messages falls from base
+//! to base, and every chain of bases ends.
 
 use std::hash::BuildHasher;
 use std::sync::Arc;
@@ -17,52 +18,53 @@ use crate::values::too_many;
 pub(crate) struct Base<K> {
     /// The earlier request.
     pub(crate) of: K,
-    /// How many of its messages, from the first.
+    /// How many of its messages, counted from the first.
     pub(crate) messages: usize,
 }
 
 /// A request as it is stored.
 #[derive(Debug)]
 pub(crate) struct Part<K> {
-    /// It with its own messages only.
+    /// The request with its own messages only.
     pub(crate) request: Request,
-    /// Where the messages before its own are.
+    /// Where the messages before its own are found.
     pub(crate) base: Option<Base<K>>,
 }
 
 /// The most messages that a request may share.
 pub(crate) const MOST_SHARED: usize = 65_536;
 
-/// How many bytes of requests are put together for one. What this release writes needs a quarter of that.
+/// The most bytes of requests that are read to assemble one. This release writes requests that need
+/// a quarter of that.
 pub(crate) const MOST_BYTES: usize = 2 * LONGEST_REQUEST;
 
 impl<K: Copy> Part<K> {
-    /// How many messages stand before its own.
+    /// How many messages come before its own.
     fn shared(&self) -> usize {
         self.base.map_or(0, |base| base.messages)
     }
 
-    /// How many there are with its own.
+    /// How many messages there are, including its own.
     fn len(&self) -> Option<usize> {
         Some(self.shared() + self.request.listed()?.len())
     }
 
-    /// How many of its own messages are among the first so many. `None` if it has not so many, or if they
-    /// all stand before its own.
+    /// How many of its own messages are among the first `messages`. `None` if there are fewer
+    /// messages than that, or if none of them is its own.
     pub(crate) fn own_among(&self, messages: usize) -> Option<usize> {
         let fits = messages > self.shared() && messages <= self.len()?;
         fits.then(|| messages - self.shared())
     }
 }
 
-/// A part, and how many of its own messages are taken, from the first.
+/// A part, and how many of its own messages are used, counted from the first.
 type First<K> = (Arc<Part<K>>, usize);
 
-/// The requests whose first messages, put in a row from the last to the first, stand before the own ones of a
-/// part.
+/// The requests whose first messages precede the own messages of a part, listed from the last to
+/// the first.
 ///
 /// # Errors
-/// [`RequestError::NotCanonical`] if there are none, and whatever `find` raises.
+/// [`RequestError::NotCanonical`] if a base does not exist, and whatever `find` raises.
 pub(crate) fn bases<K: Copy, E: From<RequestError>>(
     mut base: Option<Base<K>>,
     find: &mut dyn FnMut(K) -> Result<Arc<Part<K>>, E>,
@@ -84,9 +86,9 @@ pub(crate) fn bases<K: Copy, E: From<RequestError>>(
     Ok(found)
 }
 
-/// What is said of a request whose bases are too many or too long.
+/// The error for a request whose bases are too many or too long.
 pub(crate) fn too_far() -> RequestError {
-    let what = "it shares messages over more requests than are read";
+    let what = "its chain of shared messages is longer than is allowed";
     RequestError::NotCanonical(what.to_owned())
 }
 
@@ -106,17 +108,17 @@ pub(crate) fn whole<K: Copy, E: From<RequestError>>(
     Ok(part.request.after(&first)?)
 }
 
-/// What it takes to read a request with all its bases.
+/// The cost of reading a request with all its bases.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Cost {
-    /// Bytes, as far as messages are shorter than the reference to a text.
+    /// Bytes in messages that are shorter than a reference to a text.
     messages: usize,
     /// All bytes.
     bytes: usize,
 }
 
 impl Cost {
-    /// That of a request of which so many messages are its bases', which cost so much.
+    /// The cost of a request whose first `shared` messages come from its bases, which cost `bases`.
     pub(crate) fn of(request: &Request, shared: usize, bases: Cost) -> Self {
         let list = request.listed();
         let own = list.map_or(0, |list| saved(request, shared, list.len()));
@@ -128,33 +130,33 @@ impl Cost {
     }
 }
 
-/// Where a beginning is found.
+/// Where a beginning is stored.
 #[derive(Debug, Clone, Copy)]
 struct Place<K> {
     base: Base<K>,
-    /// What is saved by naming it.
+    /// What is saved by referring to it.
     saved: usize,
     cost: Cost,
 }
 
-/// What a message takes at the most: one with a long text refers to it.
+/// The most that a stored message takes: a long text is replaced by a reference.
 const REFERENCE: usize = 48;
 
-/// What must be saved, for a base is looked up by whoever reads.
+/// The least that must be saved, since every reader has to look up the base.
 const WORTH: usize = 64;
 
-/// How much more than it saves may have to be read.
+/// How many times the saving may have to be read in addition.
 const DETOUR: usize = 4;
 
-/// No base is named whose reading takes more bytes.
+/// A base is not used if reading it takes more bytes than this.
 const FAR: usize = LONGEST_REQUEST / 2;
 
-/// How many beginnings are remembered, twice.
+/// How many beginnings are remembered, in each of two generations.
 const REMEMBERED: usize = 32_768;
 
-/// The beginnings of the requests that were stored last.
+/// The beginnings of the most recently stored requests.
 ///
-/// They are known by two hashes with seeds of their own: 128 bits, which nobody can foresee.
+/// They are identified by two independently seeded hashes: 128 bits that nobody can predict.
 pub(crate) struct Lists<K> {
     seeds: [foldhash::quality::RandomState; 2],
     recent: LookupMap<u128, Place<K>>,
@@ -163,11 +165,11 @@ pub(crate) struct Lists<K> {
     older_costs: LookupMap<K, Cost>,
 }
 
-/// The beginnings of one request: a hash for each of its messages and all before.
+/// The beginnings of one request: one hash per message, over it and all before it.
 pub(crate) struct Beginnings(Vec<u128>);
 
 impl Beginnings {
-    /// Those of no more messages than so many.
+    /// The beginnings of at most this many messages.
     pub(crate) fn up_to(&self, messages: usize) -> Self {
         Beginnings(self.0[..messages.min(self.0.len())].to_vec())
     }
@@ -186,9 +188,9 @@ impl<K: Copy + Eq + std::hash::Hash> Default for Lists<K> {
 }
 
 impl<K: Copy + Eq + std::hash::Hash> Lists<K> {
-    /// The beginnings of a request; none if its messages cannot be told apart.
+    /// The beginnings of a request; empty if its messages cannot be separated.
     pub(crate) fn beginnings(&self, request: &Request) -> Beginnings {
-        // Readers put no longer ones together.
+        // Readers do not assemble longer ones.
         let readable = |_: &Messages<'_>| !too_many(request.canonical().as_bytes());
         let Some(list) = request.listed().filter(readable) else { return Beginnings(Vec::new()) };
         let [a, b] = &self.seeds;
@@ -201,8 +203,8 @@ impl<K: Copy + Eq + std::hash::Hash> Lists<K> {
         Beginnings((0..list.len()).map(next).collect())
     }
 
-    /// The longest known beginning of a request that is worth naming.
-    /// With what it takes to read it.
+    /// The longest known beginning of a request that is worth referring to, with the cost of
+    /// reading it.
     pub(crate) fn find(&self, beginnings: &Beginnings) -> Option<(Base<K>, Cost)> {
         let known = beginnings.0.iter().take(MOST_SHARED).rev();
         let mut places =
@@ -212,21 +214,21 @@ impl<K: Copy + Eq + std::hash::Hash> Lists<K> {
                 && place.cost.messages <= DETOUR * place.saved
                 && place.cost.bytes <= FAR
         };
-        // What is not worth it is not, either, with fewer messages of a base that is as far.
+        // If it is not worth it, neither is a shorter beginning that is equally far away.
         places.next().filter(worth).map(|place| (place.base, place.cost))
     }
 
-    /// What it takes to read a request, if it was met.
+    /// The cost of reading a request, if it is known.
     pub(crate) fn cost(&self, of: K) -> Option<Cost> {
         self.costs.get(&of).or_else(|| self.older_costs.get(&of)).copied()
     }
 
-    /// Remembers what it takes to read a request.
+    /// Remembers the cost of reading a request.
     pub(crate) fn note(&mut self, of: K, cost: Cost) {
         self.costs.insert(of, cost);
     }
 
-    /// Remembers a request that was stored just now upon a base, which costs so much to read.
+    /// Remembers a request that was just stored on top of a base that costs this much to read.
     pub(crate) fn add_new(
         &mut self,
         request: &Request,
@@ -252,7 +254,7 @@ impl<K: Copy + Eq + std::hash::Hash> Lists<K> {
         let mut so_far = saved(request, 0, shared);
         for (i, hash) in hashes.iter().enumerate().take(MOST_SHARED).skip(shared) {
             so_far += saved(request, i, i + 1);
-            // An earlier place is as good, and nearer.
+            // An earlier position is as good, and nearer.
             if so_far >= WORTH && self.recent.get(hash).is_none() {
                 let base = Base { of: id, messages: i + 1 };
                 self.recent.insert(*hash, Place { base, saved: so_far, cost });
@@ -268,7 +270,7 @@ impl<K: Copy + Eq + std::hash::Hash> Lists<K> {
     }
 }
 
-/// What some messages of a request take where they are stored.
+/// How many bytes some messages of a request take in storage.
 fn saved(request: &Request, from: usize, to: usize) -> usize {
     let Some(list) = request.listed() else { return 0 };
     (from..to).map(|i| list.text(i, i + 1).len().min(REFERENCE)).sum()

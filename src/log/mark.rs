@@ -1,14 +1,15 @@
-//! The high-water mark: how far each run had come, in a file beside the log (`LOG-mark`).
+//! The high-water mark: how far each run has come, in a file beside the log (`LOG-mark`).
 //!
-//! A log that lost its last transaction looks like one in which that transaction never was. So whoever has
-//! committed writes down, outside the database, the end of each run that was written: before anyone is told
-//! that the events are stored, and without waiting for the disk. A process that is killed therefore leaves a
-//! mark that is exact; a loss of power may leave an older one, or half of one, which claims less. A mark is
-//! never ahead of the log.
+//! A log that lost its last transaction looks like one in which that transaction never happened. So
+//! after each commit the writer records, outside the database, the end of each run that it wrote.
+//! This happens before anyone is notified that the events are stored, and without waiting for the
+//! disk. A killed process therefore leaves an exact mark; a power loss may leave an older or a torn
+//! one, which claims less. A mark is never ahead of the log.
 //!
-//! The file is 1024 slots of 128 bytes. A run's slot follows from its number in the log, so processes that
-//! write different runs write different slots, without a lock; the newest 1024 runs have one. A slot is
-//! two copies of 64 bytes, written in turn, so that one of them is whole at any time:
+//! The file has 1024 slots of 128 bytes. A run's slot follows from its number in the log, so
+//! processes that write different runs write different slots without a lock; the newest 1024 runs
+//! have one. A slot holds two copies of 64 bytes, written in turn, so that one of them is always
+//! whole:
 //!
 //! | bytes | |
 //! |---|---|
@@ -17,8 +18,8 @@
 //! | 16..48 | the hash of that event |
 //! | 48..64 | the first half of the BLAKE3 of a fixed text and the above |
 //!
-//! A copy that does not have its checksum claims nothing. A log that is copied without its mark is taken as
-//! it is.
+//! A copy that does not match its checksum claims nothing. A log that was copied without its mark
+//! is accepted as it is.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -34,10 +35,10 @@ const SLOTS: i64 = 1024;
 const COPY: usize = 64;
 const SLOT: usize = 2 * COPY;
 
-/// What the name of the file ends in.
+/// The suffix of the file's name.
 const ENDING: &str = "-mark";
 
-/// How far a run had come, for certain.
+/// How far a run is certain to have come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Mark {
     /// The run.
@@ -75,11 +76,11 @@ fn checksum(bytes: &[u8]) -> [u8; 16] {
     half
 }
 
-/// The high-water marks beside a log, at most one a run. None if there is no such file, or nothing in it
-/// that we wrote.
+/// The high-water marks beside a log, at most one per run. Empty if there is no such file, or if
+/// nothing in it was written by us.
 ///
-/// To compare them with the log, read them first: a log that is being written moves on, and is never behind
-/// a mark that was read before.
+/// To compare them with the log, read the marks first: a log that is being written may move past
+/// them, but never falls behind a mark that was read earlier.
 pub fn marks(log: &Path) -> Vec<Mark> {
     let bytes = bytes_of(log);
     let mut runs: BTreeMap<RunId, Head> = BTreeMap::new();
@@ -93,8 +94,8 @@ pub fn marks(log: &Path) -> Vec<Mark> {
     runs.into_iter().map(|(run, head)| Mark { run, head }).collect()
 }
 
-/// How many slots hold something of which nothing can be read: what those runs held is not known any more.
-/// Power loss leaves at most one copy of a slot unreadable, so this is damage.
+/// How many slots are in use but unreadable, so that the mark of their run is no longer known. A
+/// power loss makes at most one copy of a slot unreadable, so this is damage.
 pub fn damaged_slots(log: &Path) -> usize {
     let bytes = bytes_of(log);
     let is_damaged = |slot: &&[u8]| {
@@ -105,31 +106,31 @@ pub fn damaged_slots(log: &Path) -> usize {
     bytes.chunks(SLOT).filter(is_damaged).count()
 }
 
-/// The file; empty if there is none that could be read.
+/// The bytes of the file; empty if it does not exist or cannot be read.
 fn bytes_of(log: &Path) -> Vec<u8> {
     let mut bytes = Vec::new();
     if let Ok(Some(file)) = beside::read(&canonical(log), ENDING) {
-        // What was read before an error counts.
+        // Whatever was read before an error counts.
         let _ = file.take(SLOTS as u64 * SLOT as u64).read_to_end(&mut bytes);
     }
     bytes
 }
 
-/// The path of the file itself: what stands beside it does not stand beside a link to it.
+/// The canonical path of the log: files beside it are named after the file, not after a link to it.
 pub(super) fn canonical(log: &Path) -> PathBuf {
     std::fs::canonicalize(log).unwrap_or_else(|_| log.to_owned())
 }
 
-/// The file, for one who writes runs.
+/// The mark file, as used by a writer of runs.
 #[derive(Debug)]
 pub struct MarkFile {
     file: File,
-    /// Which copy of each slot comes next.
+    /// Which copy of each slot is written next.
     next: BTreeMap<i64, usize>,
 }
 
 impl MarkFile {
-    /// Opens the file beside a log, or makes it.
+    /// Opens the file beside a log, or creates it.
     ///
     /// # Errors
     /// [`LogError`]: it cannot be opened, or is not ours.
@@ -138,8 +139,8 @@ impl MarkFile {
         Ok(MarkFile { file, next: BTreeMap::new() })
     }
 
-    /// Notes how far a run has come that has a number in the log. A mark that cannot be written is not an
-    /// error of the commit before it; it claims less than it could.
+    /// Records how far the run with this number in the log has come. Failing to write a mark is not
+    /// an error of the commit before it; the mark then claims less than it could.
     pub fn note(&mut self, number: i64, mark: Mark) {
         let slot = number.rem_euclid(SLOTS);
         let copy = match self.next.get(&slot) {
@@ -151,7 +152,7 @@ impl MarkFile {
         self.next.insert(slot, 1 - copy);
     }
 
-    /// Which copy of a slot says less.
+    /// Which copy of a slot claims less.
     fn older(&mut self, slot: i64) -> usize {
         let mut bytes = [0; SLOT];
         let at = SeekFrom::Start(slot as u64 * SLOT as u64);
@@ -176,7 +177,7 @@ fn write_at(mut file: &File, bytes: &[u8], at: u64) -> io::Result<()> {
     io::Write::write_all(&mut file, bytes)
 }
 
-/// Forgets the marks of some runs: of a log that is made anew, or whose loss was accepted.
+/// Forgets the marks of some runs: for a log that is created again, or whose loss was accepted.
 pub(super) fn forget(log: &Path, which: impl Fn(&Mark) -> bool) -> io::Result<()> {
     let log = canonical(log);
     if beside::read(&log, ENDING).map_err(io::Error::other)?.is_none() {
@@ -222,7 +223,7 @@ mod tests {
             written.note(1, mark(1, seq));
             assert_eq!(marks(&log), [mark(1, seq)]);
         }
-        // Another session goes on where the first was.
+        // Another session continues where the first one ended.
         let mut written = MarkFile::open(&log).unwrap();
         written.note(1, mark(1, 6));
         written.note(7, mark(2, 3));
@@ -247,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn a_flipped_or_cut_copy_claims_nothing_and_the_other_stays() {
+    fn a_damaged_copy_claims_nothing_and_the_other_one_counts() {
         let folder = tempfile::tempdir().unwrap();
         let log = log(&folder);
         let mut written = MarkFile::open(&log).unwrap();
@@ -272,7 +273,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let log = log(&folder);
         forget(&log, |_| true).unwrap();
-        assert!(!file(&log).exists(), "no file is made to forget in");
+        assert!(!file(&log).exists(), "forgetting creates no file");
         let mut written = MarkFile::open(&log).unwrap();
         (1..4).for_each(|n| written.note(i64::from(n), mark(n, 5)));
         forget(&log, |mark| mark.run == RunId([2; 8])).unwrap();

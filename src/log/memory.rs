@@ -31,7 +31,7 @@ impl MemoryBackend {
     }
 
     fn store(&self) -> MutexGuard<'_, Store> {
-        // A panic while the lock was held leaves whole commits only: they are swapped in at once.
+        // A panic while the lock was held leaves only whole commits: they are swapped in at once.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -83,7 +83,7 @@ fn stored(event: &LinkedEvent, run: RunId) -> StoredEvent {
     StoredEvent { run, seq, kind, version, time, call, sample, prompt, cause, content, body, hash }
 }
 
-/// What is appended but not flushed.
+/// What was appended but not flushed.
 #[derive(Debug, Default)]
 struct Staged {
     order: Vec<RunId>,

@@ -1,15 +1,15 @@
 //! The append-only store of the events of many runs.
 //!
-//! - [`Backend`]: where events are kept: a minimal trait with its contract in its docs.
+//! - [`Backend`]: where events are kept, as a minimal trait with its contract in its docs.
 //!   [`SqliteBackend`] is the default, [`MemoryBackend`] is for tests and for recordings read from
 //!   a file. One conformance suite runs against each.
-//! - [`Log`]: a backend and the one writer thread that groups commits.
-//! - [`Scratch`]: a log for a while.
+//! - [`Log`]: a backend and the single writer thread that groups commits.
+//! - [`Scratch`]: a temporary log.
 //! - [`RunWriter`]: the only way to append to a run; holds its lease.
-//! - [`ledger`]: the log's own chain, which says what runs it has held.
-//! - [`marks`]: how far each run had come, from the file beside the log that says so.
-//! - [`Index`]: finds the events that have to do with a call, a cause or a text.
-//! - [`verify_run`], [`verify_all`]: recompute every chain and name what is wrong.
+//! - [`ledger`]: the log's own chain, which records the runs that it has held.
+//! - [`marks`]: how far each run has come, from the mark file beside the log.
+//! - [`Index`]: finds the events that belong to a call, a cause or a text.
+//! - [`verify_run`], [`verify_all`]: recompute every chain and report what is wrong.
 
 mod backend;
 mod checked;

@@ -1,4 +1,4 @@
-//! A log for a while: a file that is read and not kept.
+//! A temporary log: for a file that is read and not kept.
 
 use std::sync::Arc;
 
@@ -12,20 +12,20 @@ use crate::event::NewEvent;
 use crate::event::chain::{Head, LinkedEvent};
 use crate::id::{PromptHash, RunId};
 
-/// How many events are stored together, and how many a log in memory may have.
+/// How many events are stored together, and how many a log in memory may hold.
 const TOGETHER: usize = 8192;
 
 /// And how many bytes of text, prompts included.
 const BYTES: usize = 16 << 20;
 
-/// A run that is being read: kept in memory while it is short, and in a file of a private temporary folder when
-/// it gets long. Nothing is left of it in the end.
+/// A run that is being read: kept in memory while it is short, and in a file in a private temporary
+/// folder when it gets long. Nothing is left of it in the end.
 pub struct Scratch {
     run: RunId,
     head: Head,
     pending: Vec<LinkedEvent>,
     bytes: usize,
-    /// What was asked last.
+    /// The request of the last question.
     asked: Option<PromptHash>,
     file: Option<(ScratchFile, Box<dyn Committer>)>,
 }
@@ -49,12 +49,12 @@ impl Scratch {
     /// Adds an event that was linked to the end of the run.
     ///
     /// # Errors
-    /// [`LogError`] if there is no place for it.
+    /// [`LogError`] if there is no room for it.
     pub fn add(&mut self, event: LinkedEvent) -> Result<(), LogError> {
         self.head = event.head();
         let content = event.event().content.as_ref().map_or(0, |content| content.text().len());
         let asked = event.event().prompt.as_ref();
-        // Samples of one prompt follow each other, and have one request.
+        // Samples of one prompt follow each other and share one request.
         let prompt =
             asked.filter(|request| self.asked.replace(request.hash()) != Some(request.hash()));
         let prompt = prompt.map_or(0, |request| request.canonical().len());
@@ -66,7 +66,7 @@ impl Scratch {
         Ok(())
     }
 
-    /// Puts what is in memory into the file.
+    /// Moves what is in memory into the file.
     fn store(&mut self) -> Result<(), LogError> {
         let file = match self.file.take() {
             Some(file) => file,
@@ -83,10 +83,10 @@ impl Scratch {
         committer.commit(&[append])
     }
 
-    /// The log, with all that was added; gone when it is dropped.
+    /// The log with everything that was added; it is removed when dropped.
     ///
     /// # Errors
-    /// [`LogError`] if there is no place for it.
+    /// [`LogError`] if there is no room for it.
     pub fn finish(mut self) -> Result<SharedBackend, LogError> {
         if self.file.is_some() && !self.pending.is_empty() {
             self.store()?;
@@ -103,7 +103,7 @@ impl Scratch {
     }
 }
 
-/// A log file in a folder of its own, which goes with it.
+/// A log file in its own folder, which is removed with it.
 struct ScratchFile {
     log: SqliteBackend,
     _folder: TempDir,
@@ -113,7 +113,7 @@ impl ScratchFile {
     fn make() -> Result<Self, LogError> {
         let failed = |e: std::io::Error| LogError::Failed {
             path: "a temporary folder".to_owned(),
-            reason: format!("{e}; TMPDIR can name another place"),
+            reason: format!("{e}; set TMPDIR to use another folder"),
         };
         let folder = tempfile::Builder::new().prefix("retold-").tempdir().map_err(failed)?;
         let log = SqliteBackend::scratch(&folder.path().join("scratch.db"))?;

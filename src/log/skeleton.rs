@@ -1,23 +1,23 @@
 //! Requests without their long texts.
 //!
-//! A request is stored as its canonical JSON in which every long string stands once in the contents
-//! and is referred to as `text:ID`. A string that itself begins with `text:` is always moved out,
-//! however short, so a reference cannot be mistaken for a text.
+//! A request is stored as its canonical JSON, with every long string stored once in the contents
+//! and referred to as `text:ID`. A string that itself begins with `text:` is always moved out,
+//! however short, so that a reference cannot be mistaken for a text.
 
 use serde::Serialize;
 use serde_json::Value;
 
 use crate::prompt::{Api, CanonicalError, Request, RequestError, TRANSPORT_VERSION, canonical};
 
-/// Strings of at least this many bytes are moved out; shorter ones cost less where they are.
+/// Strings of at least this many bytes are moved out; shorter ones cost less in place.
 const LONG: usize = 64;
 const MARK: &str = "text:";
 
-/// The canonical request with its long strings replaced by `text:ID`, where `keep` stores a string
-/// and gives its id.
+/// The canonical request with its long strings replaced by `text:ID`; `keep` stores a string and
+/// returns its id.
 ///
 /// # Errors
-/// Whatever `keep` raises, or no canonical form (never, for a [`Request`]).
+/// Any error of `keep`, or the lack of a canonical form (never, for a [`Request`]).
 pub fn externalise<E: From<CanonicalError>>(
     request: &Request,
     keep: &mut dyn FnMut(&str) -> Result<String, E>,
@@ -25,7 +25,7 @@ pub fn externalise<E: From<CanonicalError>>(
     externalise_from(request, 0, keep)
 }
 
-/// The same without the first so many messages.
+/// The same, without the first messages.
 pub(crate) fn externalise_from<E: From<CanonicalError>>(
     request: &Request,
     left_out: usize,
@@ -55,7 +55,7 @@ pub(crate) fn externalise_from<E: From<CanonicalError>>(
         }
         body => replace(body, &mut change)?,
     };
-    // What is around the body has no text to move out.
+    // The parts around the body contain no text to move out.
     let skeleton = Skeleton { api: request.api(), body: &body, v: TRANSPORT_VERSION };
     Ok(canonical(&skeleton)?)
 }
@@ -68,17 +68,18 @@ struct Skeleton<'a> {
     v: u32,
 }
 
-/// The request of a skeleton, where `find` gives the text of an id.
+/// The request of a skeleton; `find` returns the text of an id.
 ///
 /// # Errors
-/// [`RequestError::NotCanonical`] if an id is unknown or the result is no request.
+/// [`RequestError::NotCanonical`] if an id is unknown or the result is not a request.
 pub fn expand(
     skeleton: &str,
     find: &mut dyn FnMut(&str) -> Option<String>,
 ) -> Result<Request, RequestError> {
     let value: Value =
         serde_json::from_str(skeleton).map_err(|e| RequestError::NotCanonical(e.to_string()))?;
-    // Only one spelling is ours, so that no change of a stored skeleton goes unseen.
+    // Only the canonical spelling is accepted, so that every change to a stored skeleton is
+    // noticed.
     if canonical(&value)? != skeleton {
         return Err(RequestError::NotCanonical("its stored form differs".to_owned()));
     }

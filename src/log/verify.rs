@@ -1,4 +1,4 @@
-//! Recomputes every chain and names what is wrong.
+//! Recomputes every chain and reports what is wrong.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -15,9 +15,9 @@ use crate::prompt::canonical;
 /// Something in the log that is not as it was written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
-    /// The run, unless it concerns the whole file.
+    /// The run, unless the problem concerns the whole file.
     pub run: Option<RunId>,
-    /// The event, unless it concerns the whole run.
+    /// The event, unless the problem concerns the whole run.
     pub seq: Option<Seq>,
     /// What is wrong.
     pub what: String,
@@ -33,21 +33,21 @@ impl fmt::Display for Problem {
     }
 }
 
-/// What a verification found.
+/// The result of verifying a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Verification {
     /// The run.
     pub run: RunId,
-    /// How many events fit the chain.
+    /// How many events match the chain.
     pub events: u64,
-    /// The end of the part that fits.
+    /// The end of the part that matches.
     pub head: Head,
     /// The first problem.
     pub problem: Option<Problem>,
 }
 
-/// Verifies one run, and that it is the one that the ledger knows; `expected` is a head known from elsewhere.
-/// Without it, events that are missing after the last entry of the ledger cannot be seen.
+/// Verifies one run and compares it with the ledger; `expected` is a head known from elsewhere.
+/// Without it, events that are missing after the last entry of the ledger cannot be noticed.
 ///
 /// # Errors
 /// [`LogError`] if the log cannot be read at all; damage is a [`Problem`], not an error.
@@ -59,14 +59,14 @@ pub fn verify_run(
     let ledger = Ledger::read(reader)?;
     let (mut verified, milestones) = verify_chain(reader, run, expected)?;
     if let Some(mut ledger) = ledger {
-        // Others may have written meanwhile.
+        // Other processes may have written meanwhile.
         ledger.read_on(reader)?;
         compare(&ledger, &mut verified, &milestones, reader)?;
     }
     Ok(verified)
 }
 
-/// Adds what the ledger knows better.
+/// Adds problems that only the ledger shows.
 fn compare(
     ledger: &Ledger,
     verified: &mut Verification,
@@ -90,7 +90,7 @@ fn verify_chain(
         let events = match reader.events(run, chain.head.seq, 2048) {
             Ok(events) if events.is_empty() => break,
             Ok(events) => events,
-            // All before it has been read.
+            // Everything before it has been read.
             Err(LogError::Corrupt { seq, what, .. }) => {
                 let damaged = Problem { run: Some(run), seq: Some(seq), what };
                 problem = Some(chain.missing_before(seq).unwrap_or(damaged));
@@ -122,7 +122,7 @@ fn verify_chain(
                 expected.short(12)
             ),
             None => format!(
-                "its head is {} and not {}: events after it are missing",
+                "its head is {}, not {}: events after it are missing",
                 chain.head.hash.short(12),
                 expected.short(12)
             ),
@@ -133,14 +133,15 @@ fn verify_chain(
     Ok((verified, chain.milestones))
 }
 
-/// Verifies every run, the ledger, and what no chain covers. The second value are the problems of the file.
+/// Verifies every run, the ledger, and what no chain covers. The second value lists the problems of
+/// the file.
 ///
 /// # Errors
 /// [`LogError`] if the log cannot be read at all.
 pub fn verify_all(reader: &mut dyn Reader) -> Result<(Vec<Verification>, Vec<Problem>), LogError> {
     let (mut runs, mut problems) = (Vec::new(), Vec::new());
     let whole = |what| Problem { run: None, seq: None, what };
-    // Before the runs: what it names must then be there.
+    // Read before the runs: every run that it names must be found afterwards.
     let mut ledger = match Ledger::read(reader) {
         Ok(ledger) => ledger,
         Err(LogError::Damaged { what, .. }) => {
@@ -179,7 +180,7 @@ pub fn verify_all(reader: &mut dyn Reader) -> Result<(Vec<Verification>, Vec<Pro
     Ok((runs.into_iter().map(|(verified, _)| verified).collect(), problems))
 }
 
-/// The root of a Merkle tree over the events that a run holds so far: see [`MerkleTree`].
+/// The root of a Merkle tree over the events that a run has so far: see [`MerkleTree`].
 ///
 /// # Errors
 /// [`LogError`] if it cannot be read.
@@ -193,7 +194,7 @@ pub fn events_root(reader: &mut dyn Reader, run: RunId) -> Result<EventsRoot, Lo
     }
 }
 
-/// The outcome digest of what a run holds so far.
+/// The outcome digest of what a run has so far.
 ///
 /// # Errors
 /// [`LogError`] if it cannot be read.
@@ -212,7 +213,7 @@ pub fn outcome_digest(reader: &mut dyn Reader, run: RunId) -> Result<OutcomeDige
     }
 }
 
-/// A run of which nothing can be read.
+/// The result for a run that cannot be read at all.
 fn unreadable(run: RunId, what: String) -> Verification {
     let what = format!("it cannot be read: {what}");
     let problem = Some(Problem { run: Some(run), seq: None, what });
@@ -225,12 +226,13 @@ struct Chain {
     head: Head,
     outcome: OutcomeHasher,
     tree: MerkleTree,
-    /// The address of each question, and the question of each answer: for the outcome digest.
+    /// The address of each question, and the question of each answer: needed for the outcome
+    /// digest.
     questions: LookupMap<Seq, (CallPath, Sample)>,
     answers: LookupMap<Seq, Seq>,
-    /// The requests that were found sound.
+    /// The requests that were found intact.
     sound: LookupMap<PromptHash, ()>,
-    /// What the ledger must say of the run.
+    /// What the ledger must contain about the run.
     milestones: Vec<Milestone>,
 }
 
@@ -248,7 +250,7 @@ impl Chain {
         }
     }
 
-    /// What is missing if this event is the next that there is.
+    /// What is missing if this event is the next one found.
     fn missing_before(&self, seq: Seq) -> Option<Problem> {
         let due = self.head.seq.next();
         let what = match seq.0.checked_sub(due.0) {
@@ -273,11 +275,12 @@ impl Chain {
         let hash = Link::of_stored(stored).hash_after(self.head.hash);
         if hash != stored.hash {
             return Err(problem(
-                "its hash does not fit: the event, its content or its place was changed".into(),
+                "its hash does not match: the event, its content or its position was changed"
+                    .into(),
             ));
         }
-        // The chain covers the bytes of the body; that they are one JSON object and nothing more
-        // must be seen as well, or a body could pretend to be other columns.
+        // The chain covers the bytes of the body. That they are one JSON object and nothing more
+        // must be checked as well, since otherwise a body could pretend to be other columns.
         let body: Result<serde_json::Value, _> = serde_json::from_str(&stored.body);
         let plain = body.ok().filter(|b| b.is_object()).and_then(|b| canonical(&b).ok());
         if plain.as_deref() != Some(&*stored.body) {
@@ -294,7 +297,8 @@ impl Chain {
         Ok(())
     }
 
-    /// The chain holds the prompt hash of an event; this checks that its request still has it.
+    /// The chain covers the prompt hash of an event; this checks that the stored request still has
+    /// that hash.
     fn check_request(
         &mut self,
         reader: &mut dyn Reader,
@@ -316,7 +320,7 @@ impl Chain {
         Ok(Err(Problem { run: Some(self.run), seq: Some(stored.seq), what }))
     }
 
-    /// Follows what the events mean, as far as the outcome digest needs it.
+    /// Interprets the events as far as the outcome digest needs it.
     fn follow(&mut self, stored: &StoredEvent, event: Event) -> Result<(), String> {
         match event {
             Event::RequestSent(sent) => {
@@ -332,7 +336,7 @@ impl Chain {
                 let question = self.answers.get(&made.response);
                 let question = question.and_then(|q| self.questions.get(q));
                 let Some((call, sample)) = question else {
-                    return Err("it decides on an answer that is not there".to_owned());
+                    return Err("it decides about an answer that does not exist".to_owned());
                 };
                 let by = stored.decided_by().unwrap_or_default();
                 self.outcome.decision(stored.seq, call, *sample, by, &stored.body);
@@ -345,14 +349,14 @@ impl Chain {
                 let digest = self.outcome.digest();
                 if finished.outcome_digest != digest {
                     return Err(format!(
-                        "it gives the outcome digest {}, and its events make {digest}",
+                        "it states the outcome digest {}, but its events give {digest}",
                         finished.outcome_digest
                     ));
                 }
                 let root = self.tree.root();
                 if let Some(given) = finished.events_root.filter(|given| *given != root) {
                     return Err(format!(
-                        "it gives the root {} over its events, and they make {}",
+                        "it states the root {} over its events, but they give {}",
                         given.short(12),
                         root.short(12)
                     ));
@@ -363,7 +367,7 @@ impl Chain {
         Ok(())
     }
 
-    /// Whether a hash is that of an earlier event.
+    /// The seq of the earlier event that has this hash, if any.
     fn seen_at(&self, reader: &mut dyn Reader, hash: EventHash) -> Result<Option<Seq>, LogError> {
         let mut after = Seq(0);
         loop {

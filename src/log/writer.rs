@@ -1,6 +1,6 @@
 //! Appending to runs: the log, and the right to write one run of it.
 //!
-//! What is submitted goes through a channel to one thread that owns the connection (`group`).
+//! Submitted events go through a channel to one thread that owns the connection (`group`).
 
 use std::path::Path;
 use std::sync::mpsc::{Sender, channel};
@@ -26,7 +26,7 @@ pub struct Log {
     queue: Arc<Queue>,
 }
 
-/// The channel to the writer thread, started at the first append.
+/// The channel to the writer thread, which is started at the first append.
 struct Queue {
     state: Mutex<Option<(Sender<Item>, JoinHandle<()>)>>,
 }
@@ -55,15 +55,15 @@ impl Log {
         Log { backend, queue: Arc::new(Queue { state: Mutex::new(None) }) }
     }
 
-    /// A log that is gone when the program ends.
+    /// A log that disappears when the program ends.
     pub fn in_memory() -> Self {
         Log::new(Arc::new(MemoryBackend::new()))
     }
 
-    /// A log in a file, which is made if there is none.
+    /// A log in a file, which is created if it does not exist.
     ///
     /// # Errors
-    /// [`LogError`] if it cannot be opened or made, or is something else.
+    /// [`LogError`] if it cannot be opened or created, or is not a log.
     pub fn in_file(path: &Path) -> Result<Self, LogError> {
         let backend = SqliteBackend::open_or_create(path, SqliteOptions::default())?;
         Ok(Log::new(Arc::new(backend)))
@@ -74,7 +74,7 @@ impl Log {
         &self.backend
     }
 
-    /// The format of what is written to it.
+    /// The format of what is written.
     pub fn format(&self) -> Format {
         self.backend.format()
     }
@@ -106,7 +106,7 @@ impl Log {
     pub fn go_on(&self, run: RunId) -> Result<RunWriter, LogError> {
         let none = || LogError::NoSuchRun { run, path: self.backend.name() };
         if self.head(run)?.is_none() {
-            // Another process may have begun it, and nothing of it is stored yet.
+            // Another process may have started it and not stored anything yet.
             return Err(match self.backend.lease(run) {
                 Err(in_use @ LogError::InUse { .. }) => in_use,
                 _ => none(),
@@ -154,7 +154,7 @@ impl Queue {
 }
 
 impl Drop for Queue {
-    /// Waits until all that was submitted is stored.
+    /// Waits until everything that was submitted is stored.
     fn drop(&mut self) {
         let state = self.state.get_mut().ok().and_then(Option::take);
         if let Some((sender, thread)) = state {
@@ -164,27 +164,27 @@ impl Drop for Queue {
     }
 }
 
-/// The right to append to one run, and the way to do it.
+/// The right to append to one run, and the means to do so.
 ///
 /// As the lease makes this the only writer and the channel keeps the order, an event's seq and hash
-/// are known before it is stored, and are worked out here, where there is more time than in the one
-/// thread that all runs share. The transaction fails if the run ends otherwise. After a failure
+/// are known before it is stored. They are computed here, where there is more time than in the one
+/// thread that all runs share. The transaction fails if the run ends differently. After a failure
 /// nothing more is stored.
 ///
-/// Dropping it waits until all that was submitted is stored, and only then gives the lease back:
-/// whoever takes it next sees the end of the run.
+/// Dropping it waits until everything that was submitted is stored and only then releases the
+/// lease, so that the next holder sees the end of the run.
 pub struct RunWriter {
     run: RunId,
     format: Format,
-    /// The end of the run once all that was submitted is stored.
+    /// The end of the run once everything that was submitted is stored.
     head: Head,
-    /// Over all events, if this writer has seen all of them.
+    /// The tree over all events, if this writer has seen all of them.
     tree: Option<MerkleTree>,
     sender: Sender<Item>,
     failed: Arc<OnceLock<LogError>>,
     _lease: Lease,
-    /// Keeps the thread for as long as anyone can submit. After `sender`, or the thread would be
-    /// waited for while it waits for us.
+    /// Keeps the thread alive for as long as anyone can submit. It must be dropped after `sender`:
+    /// otherwise we would wait for the thread while the thread waits for us.
     _queue: Arc<Queue>,
 }
 
@@ -200,8 +200,8 @@ impl RunWriter {
         self.run
     }
 
-    /// The format of the log that is written: whether it
-    /// [keeps declarations](Format::keeps_declarations).
+    /// The format of the log that is written, which shows whether it [keeps
+    /// declarations](Format::keeps_declarations).
     pub fn format(&self) -> Format {
         self.format
     }
@@ -211,16 +211,17 @@ impl RunWriter {
         self.head.seq.next()
     }
 
-    /// The root of the events so far, if this writer has seen all of them: it began the run.
+    /// The root over the events so far, if this writer has seen all of them because it started the
+    /// run.
     pub fn events_root(&self) -> Option<EventsRoot> {
         self.tree.as_ref().map(MerkleTree::root)
     }
 
-    /// Waits until all that was submitted is stored, or cannot be.
+    /// Waits until everything that was submitted is stored or has failed.
     pub fn flush(&self) {
         let (flushed, wait) = channel();
         if self.sender.send(Item::Flush(flushed)).is_ok() {
-            // An error is the end of the wait: the other side was dropped.
+            // An error ends the wait as well: the other side was dropped.
             let _ = wait.recv();
         }
     }

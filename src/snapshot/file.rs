@@ -1,4 +1,4 @@
-//! One file of a snapshot: compared, written, and written beside.
+//! One snapshot file: comparing it, writing it, and writing the new version beside it.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -10,7 +10,7 @@ use crate::draft::Draft;
 use crate::encoding::read_text;
 use crate::prompt::unified;
 
-/// How a snapshot compares.
+/// The result of comparing a snapshot.
 pub(super) enum Compared {
     Same,
     Written,
@@ -21,7 +21,8 @@ fn failed(path: &Path, reason: impl ToString) -> SnapshotError {
     SnapshotError::File { path: path.display().to_string(), reason: reason.to_string() }
 }
 
-/// Compares a snapshot with its file; writes it, or its difference beside.
+/// Compares a snapshot with its file, and writes a missing file, or the new version beside a
+/// different one.
 pub(super) fn compare(path: &Path, header: &str, body: &str) -> Result<Compared, SnapshotError> {
     let beside = path.with_extension("snap.new");
     let recorded = match read_text(path) {
@@ -34,9 +35,9 @@ pub(super) fn compare(path: &Path, header: &str, body: &str) -> Result<Compared,
         Err(e) => return Err(failed(path, e)),
     };
     let recorded = body_of(&recorded).ok_or_else(|| {
-        failed(path, "it is not a snapshot: it has no head between two lines ---")
+        failed(path, "it is not a snapshot: it has no header between two lines ---")
     })?;
-    // As insta compares: line ends and what is blank at the end do not count.
+    // As in insta, line endings and trailing white space do not count.
     if recorded.trim_end() == body.trim_end() {
         remove(&beside)?;
         return Ok(Compared::Same);
@@ -45,7 +46,7 @@ pub(super) fn compare(path: &Path, header: &str, body: &str) -> Result<Compared,
     Ok(Compared::Differs(unified(&format!("{}\n", recorded.trim_end()), body)))
 }
 
-/// What follows the head.
+/// The part after the header.
 fn body_of(text: &str) -> Option<String> {
     let text = text.replace("\r\n", "\n");
     let rest = text.strip_prefix("---\n")?;
@@ -53,7 +54,7 @@ fn body_of(text: &str) -> Option<String> {
     Some(body.to_owned())
 }
 
-/// Writes a file whole, in the place of whatever is there; a link is replaced and not followed.
+/// Writes a whole file, replacing whatever is there; a link is replaced, not followed.
 fn write(path: &Path, header: &str, body: &str) -> Result<(), SnapshotError> {
     let io = |e: std::io::Error| failed(path, e);
     if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
@@ -72,7 +73,7 @@ fn remove(path: &Path) -> Result<(), SnapshotError> {
     }
 }
 
-/// The snapshots in a folder that are not among those with these names.
+/// The snapshots in a folder that have none of the given names.
 pub(super) fn others(
     folder: &Path,
     names: &BTreeSet<String>,

@@ -1,12 +1,14 @@
 //! Snapshots of decisions: one file per recorded answer, to be reviewed and compared.
 //!
-//! The files are those of the crate `insta`: what changes is written beside as `.snap.new`, and `cargo insta review`
-//! shows and accepts it. A test of a parser of one's own is three lines:
+//! The files have the format of the crate `insta`: a changed snapshot is written beside the old one
+//! as `.snap.new`, and `cargo insta review` shows and accepts it. A test of your own parser takes
+//! three lines:
 //!
 //! ```no_run
 //! # use retold::{parse::text::free_text, snapshot};
 //! # let my_parser = free_text::parser().unwrap();
-//! let seen = snapshot::of_file("tests/answers.jsonl".as_ref(), "tests/snapshots".as_ref(), &my_parser).unwrap();
+//! let (answers, folder) = ("tests/answers.jsonl".as_ref(), "tests/snapshots".as_ref());
+//! let seen = snapshot::of_file(answers, folder, &my_parser).unwrap();
 //! assert!(seen.is_unchanged(), "{seen}");
 //! ```
 
@@ -28,13 +30,13 @@ use crate::parse::AnyParser;
 
 pub use name::file_name;
 
-/// The most files that are written: no folder is better for more.
+/// The most files that are written: nobody can review more in one folder.
 pub const MOST: usize = 100_000;
 
 /// Why snapshots could not be compared.
 #[derive(Debug, thiserror::Error)]
 pub enum SnapshotError {
-    /// The answers could not be decided about.
+    /// No decision could be made about the answers.
     #[error(transparent)]
     Again(#[from] AgainError),
     /// The file of answers cannot be read.
@@ -43,15 +45,15 @@ pub enum SnapshotError {
     /// The folder, or a file in it, cannot be read or written.
     #[error("{path}: {reason}")]
     File {
-        /// Which.
+        /// The path.
         path: String,
         /// What the system says.
         reason: String,
     },
-    /// More answers than files are written.
+    /// There are more answers than files that are written.
     #[error("there are more than {MOST} answers: snapshots are files, one for each")]
     TooMany,
-    /// No answers at all.
+    /// There are no answers.
     #[error("there is nothing to make a snapshot of")]
     Nothing(Left),
 }
@@ -62,7 +64,7 @@ impl From<LogError> for SnapshotError {
     }
 }
 
-/// A snapshot that is not as it was.
+/// A snapshot that has changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Changed {
     /// Its file.
@@ -71,16 +73,16 @@ pub struct Changed {
     pub diff: String,
 }
 
-/// How the snapshots in a folder compare with the decisions of today.
+/// How the snapshots in a folder compare with the current decisions.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Snapshots {
-    /// How many are as they were.
+    /// How many have not changed.
     pub same: usize,
-    /// Those that were not there and were written.
+    /// Those that were missing and have been written.
     pub written: Vec<PathBuf>,
-    /// Those that differ: the new one was written beside, as `.snap.new`.
+    /// Those that differ: the new version was written beside the old one, as `.snap.new`.
     pub changed: Vec<Changed>,
-    /// Those in the folder whose answer is not there; left as they are.
+    /// Those in the folder that no answer belongs to; they are left as they are.
     pub unreferenced: Vec<PathBuf>,
     /// The answers that were left alone.
     pub left: Left,
@@ -100,14 +102,15 @@ impl fmt::Display for Snapshots {
             writeln!(f, "{}\n{diff}", path.display())?;
         }
         match self.changed.len() {
-            0 => write!(f, "all {} snapshots are as they were", self.same + self.written.len()),
+            0 => write!(f, "all {} snapshots are unchanged", self.same + self.written.len()),
             n => write!(f, "{n} of {} snapshots differ: `cargo insta review`", n + self.same),
         }
     }
 }
 
-/// Compares the decisions about the answers of a file with the snapshots in a folder: of a recording, or of exchanges.
-/// A snapshot that is not there is written; one that differs is written beside, as `.snap.new`.
+/// Compares the decisions about the answers in a file (a recording or exchanges) with the snapshots
+/// in a folder. A missing snapshot is written; for one that differs, the new version is written
+/// beside it as `.snap.new`.
 ///
 /// # Errors
 /// [`SnapshotError`].
@@ -129,7 +132,8 @@ pub fn of_file(
     of_run(log.reader()?.as_mut(), run, choice, folder)
 }
 
-/// Compares the decisions about the answers of a run with the snapshots in a folder, as [`of_file`] does.
+/// Compares the decisions about the answers of a run with the snapshots in a folder, as [`of_file`]
+/// does.
 ///
 /// # Errors
 /// [`SnapshotError`].
@@ -145,7 +149,7 @@ pub fn of_run(
     if choice.only.is_none() && answers > MOST as u64 {
         return Err(SnapshotError::TooMany);
     }
-    // A part of a run leaves the snapshots of the others alone.
+    // Checking part of a run leaves the snapshots of the other calls alone.
     let only: Option<CallPath> = choice.only.cloned();
     let mut seen = Snapshots::default();
     let mut names = BTreeSet::new();

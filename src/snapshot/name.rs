@@ -1,15 +1,16 @@
-//! The name of a snapshot's file: what a call path says, made safe for every file system.
+//! The file name of a snapshot: its call path, made safe for every file system.
 
 use crate::id::{CallPath, Sample};
 
-/// The longest name that is made of a call path as it stands, in bytes.
+/// The longest call path that is used as a name unchanged, in bytes.
 const LONGEST: usize = 120;
 
 /// The file of an answer's snapshot: `solve.900.3.snap` for sample 3 of the call `solve/900`.
 ///
-/// A call with anything but small letters, digits, `-` and `_` in it, or that is long or has a name that Windows keeps
-/// for itself, is named by what is readable of it and by its digest: `a__b-1f0c9d8e7b6a5f4e.snap`. No two answers share
-/// a file, also where capitals do not count, and no name leads out of the folder.
+/// If a call has anything but lower-case letters, digits, `-` and `_` in it, is long, or has a name
+/// that Windows reserves, its file is named by the readable part of it and by its digest:
+/// `a__b-1f0c9d8e7b6a5f4e.snap`. No two answers share a file, even where case is ignored, and no
+/// name leads out of the folder.
 pub fn file_name(call: &CallPath, sample: Sample) -> String {
     let call = call.as_str();
     let is_plain = |part: &str| part.bytes().all(is_plain_byte) && !is_reserved(part);
@@ -30,7 +31,7 @@ fn is_plain_byte(byte: u8) -> bool {
     byte.is_ascii_lowercase() || byte.is_ascii_digit() || matches!(byte, b'-' | b'_')
 }
 
-/// Whether Windows keeps a name for a device, whatever its ending.
+/// Whether Windows reserves a name for a device, whatever its extension.
 fn is_reserved(part: &str) -> bool {
     let numbered = |name: &str| {
         part.strip_prefix(name).is_some_and(|n| n.len() == 1 && n.as_bytes()[0].is_ascii_digit())

@@ -1,4 +1,4 @@
-//! What a snapshot says.
+//! The contents of a snapshot.
 
 use std::fmt::Write;
 
@@ -8,7 +8,7 @@ use crate::content::Content;
 use crate::decide::{Decided, Redecided};
 use crate::inert::{inert, inert_lines};
 
-/// The head of the file, as the crate `insta` writes and reads it.
+/// The header of the file, as the crate `insta` writes and reads it.
 pub(super) fn header(made: &Redecided) -> String {
     let quoted = |text: &str| Value::from(inert(text, 200)).to_string();
     let description = quoted(&format!("{}#{}", made.answer.call, made.answer.sample));
@@ -18,8 +18,8 @@ pub(super) fn header(made: &Redecided) -> String {
     )
 }
 
-/// The decision and the answer. Lines of a text begin with a bar, so that no answer can pass for a decision; what a
-/// terminal would obey is shown as an escape.
+/// The decision and the answer. Lines of a text begin with a bar, so that no answer can pass for a
+/// decision; characters that could control a terminal are shown as escapes.
 pub(super) fn body(made: &Redecided) -> String {
     let Decided { method, value, reasoning, warnings, verdict } = &made.now;
     let mut body = String::new();

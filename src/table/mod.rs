@@ -6,24 +6,25 @@ use std::borrow::Cow;
 
 pub use spool::Spool;
 
-/// Named columns and rows of text, of which a long table keeps the last in memory; written as CSV (RFC 4180, UTF-8, `\n` between lines).
+/// Named columns and rows of text, written as CSV (RFC 4180, UTF-8, `\n` between lines). Only the
+/// last part of a long table is in memory.
 ///
-/// Cells hold what models and files say. Control characters, which a terminal would obey, are written as
-/// escapes (`\u{1b}`), but for tabs and line breaks; the log has the text as it was. A cell that begins with
-/// `=`, `+`, `-` or `@` stays as it is: a mark in front of it, as OWASP advises for files that are opened in a
-/// spreadsheet, would change what analyses read, numbers below zero among it. Open tables of untrusted text in a
-/// spreadsheet as text.
+/// Cells hold what models and files say. Control characters other than tabs and line breaks, which
+/// could control a terminal, are written as escapes (`\u{1b}`); the log has the original text. A
+/// cell that begins with `=`, `+`, `-` or `@` stays as it is. OWASP recommends a prefix for such
+/// cells in files that are opened in a spreadsheet, but that would change what analyses read, such
+/// as negative numbers. In a spreadsheet, import tables of untrusted content as text.
 #[derive(Debug)]
 pub struct Table {
     name: String,
     columns: usize,
     rows: usize,
-    /// The lines written last, and those before them.
+    /// The most recent lines, and those before them.
     csv: csv::Writer<Vec<u8>>,
     lines: Spool,
 }
 
-/// How many bytes of lines are handed on together.
+/// How many bytes of lines are passed on together.
 const TOGETHER: usize = 1 << 16;
 
 impl Table {
@@ -36,22 +37,22 @@ impl Table {
         table
     }
 
-    /// Its name, which is that of its file without the ending.
+    /// Its name, which is also the file name without the extension.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// How many rows there are.
+    /// The number of rows.
     pub fn len(&self) -> usize {
         self.rows
     }
 
-    /// Whether there is no row.
+    /// Whether there are no rows.
     pub fn is_empty(&self) -> bool {
         self.rows == 0
     }
 
-    /// Adds a row, a cell for each column. Cells too few are empty, cells too many are cut off.
+    /// Adds a row with one cell per column. Missing cells are empty and surplus cells are cut off.
     pub fn row<I, S>(&mut self, cells: I)
     where
         I: IntoIterator<Item = S>,
@@ -65,7 +66,7 @@ impl Table {
     }
 
     fn line(&mut self, cells: Vec<String>) {
-        // Every row is as wide as the first, and memory takes everything: nothing can fail.
+        // Every row is as wide as the first, and writing to memory cannot fail.
         let _ = self.csv.write_record(cells.iter().map(|cell| harmless(cell).into_owned()));
         let _ = self.csv.flush();
         if self.csv.get_ref().len() >= TOGETHER {
@@ -78,14 +79,14 @@ impl Table {
         self.lines.add(&csv.into_inner().unwrap_or_default());
     }
 
-    /// The table as CSV, its columns' names first.
+    /// The table as CSV, starting with the column names.
     pub fn csv(mut self) -> Spool {
         self.hand_on();
         self.lines
     }
 }
 
-/// A cell without control characters but tabs and line breaks.
+/// A cell without control characters other than tabs and line breaks.
 fn harmless(cell: &str) -> Cow<'_, str> {
     if !cell.contains(|c: char| c.is_control() && !matches!(c, '\n' | '\t')) {
         return Cow::Borrowed(cell);

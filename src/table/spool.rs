@@ -1,4 +1,4 @@
-//! Bytes that are written once and read as often as one likes.
+//! Bytes that are written once and read any number of times.
 
 use std::fs::File;
 use std::io::{Error, Read, Result, Seek, SeekFrom, Write};
@@ -6,14 +6,14 @@ use std::io::{Error, Read, Result, Seek, SeekFrom, Write};
 /// How many bytes are kept in memory; more go to a temporary file without a name.
 const MEMORY: usize = 8 << 20;
 
-/// Bytes in memory while they are few, and in a temporary file when they are many. What cannot be written is
-/// reported when it is read.
+/// Bytes that are kept in memory while there are few, and in a temporary file otherwise. A write
+/// error is reported on reading.
 #[derive(Debug, Default)]
 pub struct Spool {
     file: Option<File>,
     /// How many bytes are in the file.
     written: u64,
-    /// The bytes after these.
+    /// The bytes that follow those.
     recent: Vec<u8>,
     failed: Option<String>,
 }
@@ -26,7 +26,7 @@ impl Spool {
             && self.failed.is_none()
             && let Err(e) = self.spill()
         {
-            self.failed = Some(format!("no place for {} bytes: {e}", self.recent.len()));
+            self.failed = Some(format!("no room for {} bytes: {e}", self.recent.len()));
             self.recent = Vec::new();
         }
     }
@@ -44,7 +44,7 @@ impl Spool {
         Ok(())
     }
 
-    /// All of them, from the first, one reader at a time.
+    /// All bytes from the beginning, for one reader at a time.
     ///
     /// # Errors
     /// They could not be written, or cannot be read.
@@ -63,7 +63,7 @@ impl Spool {
         Ok(file.chain(self.recent.as_slice()))
     }
 
-    /// All of them in memory.
+    /// All bytes in memory.
     ///
     /// # Errors
     /// They could not be written, or cannot be read.
@@ -94,7 +94,7 @@ mod tests {
         }
         assert!(spool.written as usize > MEMORY && !spool.recent.is_empty());
         assert!(spool.bytes().unwrap() == due, "once");
-        assert!(spool.bytes().unwrap() == due, "and again");
+        assert!(spool.bytes().unwrap() == due, "a second time");
         assert_eq!(Spool::from(b"few".to_vec()).bytes().unwrap(), b"few");
     }
 }

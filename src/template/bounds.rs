@@ -1,5 +1,6 @@
-//! Templates come with recordings, too, and a few bytes of them must not fill memory: what can double a value again and
-//! again is refused before it is compiled. What is written is bounded while it is written.
+//! Templates come with recordings, too, and a few bytes of them must not fill memory. Whatever
+//! could double a value again and again is refused before it is compiled; the output is bounded
+//! while it is written.
 
 use std::io::{self, Write};
 
@@ -9,32 +10,33 @@ use minijinja::syntax::SyntaxConfig;
 /// The longest template, in bytes.
 const LONGEST: usize = 1 << 20;
 
-/// The longest prompt that a template makes, in bytes: some million tokens.
+/// The longest prompt that a template can produce, in bytes: about a million tokens.
 pub(super) const LONGEST_PROMPT: usize = 4 << 20;
 
-/// The most names, signs and values in one pair of braces: nesting costs stack.
+/// The most names, operators and values in one pair of braces: nesting needs stack.
 const MOST_TOKENS: usize = 500;
 
-/// The most `elif` of a template: each is nested in the one before.
+/// The most `elif` in a template: each is nested in the previous one.
 const MOST_ELIF: usize = 200;
 
-/// How often the parts of one expression may make its value longer.
+/// How many parts of one expression may make its value longer.
 const MOST_GROWTH: usize = 16;
 
-/// Statements that keep no text of their own making.
+/// Statements that do not store newly made text.
 const STATEMENTS: [&str; 9] =
     ["for", "endfor", "if", "elif", "else", "endif", "set", "with", "endwith"];
 
-/// Filters that make a text several times as long, by what they are given.
+/// Filters that can make a text several times as long, depending on their arguments.
 const GROWING: [&str; 8] = ["join", "replace", "indent", "format", "batch", "slice", "map", "sum"];
 
-/// The longest text and the largest number that a growing filter is given.
+/// The longest text and the largest number that such a filter may have as an argument.
 const LARGEST_ARGUMENT: usize = 100;
 
-/// Checks a template before it is compiled. What is not one passes: the compiler says what is wrong with it.
+/// Checks a template before it is compiled. Invalid templates pass: the compiler reports what is
+/// wrong with them.
 ///
 /// # Errors
-/// What is not available, with the line.
+/// A message saying what is not available, with the line.
 pub(super) fn check(text: &str, syntax: &SyntaxConfig) -> Result<(), String> {
     if text.len() > LONGEST {
         return Err(format!("it is longer than {} MB", LONGEST >> 20));
@@ -71,7 +73,7 @@ pub(super) fn check(text: &str, syntax: &SyntaxConfig) -> Result<(), String> {
     Ok(())
 }
 
-/// An expression that is shown: its value is written and forgotten.
+/// An expression that is shown: its value is written and discarded.
 fn shown(tag: &[Token<'_>]) -> Result<(), String> {
     functions(tag)?;
     let has_text = tag.iter().any(|token| matches!(token, Token::Str(_) | Token::String(_)));
@@ -95,7 +97,8 @@ fn shown(tag: &[Token<'_>]) -> Result<(), String> {
     }
 }
 
-/// A statement. What it names may be used again, so it must not be longer than what it is made of.
+/// A statement. The values that it names may be used again, so they must not be longer than their
+/// sources.
 fn statement(tag: &[Token<'_>]) -> Result<(), String> {
     let Some(Token::Ident(name)) = tag.first() else { return Ok(()) };
     let not_available =
@@ -134,14 +137,14 @@ fn statement(tag: &[Token<'_>]) -> Result<(), String> {
     Ok(())
 }
 
-/// Whether a name is that of a filter that makes texts longer.
+/// Whether a name is that of a filter that can make texts longer.
 fn is_growing(tag: &[Token<'_>], at: usize, name: &str) -> bool {
     let before = at.checked_sub(1).and_then(|before| tag.get(before));
     let picks = name == "map" && matches!(tag.get(at + 2), Some(Token::Ident("attribute")));
     matches!(before, Some(Token::Pipe)) && GROWING.contains(&name) && !picks
 }
 
-/// Whether a bracket begins a list, and not an index or a call.
+/// Whether a bracket begins a list, as opposed to an index or a call.
 fn is_literal(tag: &[Token<'_>], at: usize) -> bool {
     let before = at.checked_sub(1).and_then(|before| tag.get(before));
     match before {
@@ -151,7 +154,7 @@ fn is_literal(tag: &[Token<'_>], at: usize) -> bool {
     }
 }
 
-/// Whether what begins with a bracket names any value before it ends.
+/// Whether the expression inside a bracket names any value.
 fn names_value(tag: &[Token<'_>], open: usize) -> bool {
     let mut depth = 0;
     for token in tag.iter().skip(open) {
@@ -168,7 +171,7 @@ fn names_value(tag: &[Token<'_>], open: usize) -> bool {
     false
 }
 
-/// Functions that show or keep everything there is.
+/// Functions that show or keep everything that there is.
 fn functions(tag: &[Token<'_>]) -> Result<(), String> {
     const NONE: [&str; 5] = ["debug", "dict", "namespace", "self", "super"];
     let named = tag.windows(2).find_map(|pair| match pair {
@@ -178,7 +181,7 @@ fn functions(tag: &[Token<'_>]) -> Result<(), String> {
     named.map_or(Ok(()), |name| Err(format!("{name} is not available in prompts")))
 }
 
-/// What a growing filter is given: nothing that is long or large.
+/// The arguments of such a filter, which must not be long or large.
 fn arguments(tag: &[Token<'_>]) -> Result<(), String> {
     let large = tag.iter().any(|token| match token {
         Token::Str(text) => text.len() > LARGEST_ARGUMENT || text.contains('%'),
@@ -189,13 +192,13 @@ fn arguments(tag: &[Token<'_>]) -> Result<(), String> {
     });
     match large {
         true => Err(format!(
-            "a filter is given a text or a number beyond {LARGEST_ARGUMENT}, or a format with %"
+            "a filter has a text or a number beyond {LARGEST_ARGUMENT} as its argument, or a format with %"
         )),
         false => Ok(()),
     }
 }
 
-/// A prompt while it is written.
+/// A prompt that is being written.
 #[derive(Default)]
 pub(super) struct Prompt {
     bytes: Vec<u8>,
@@ -203,7 +206,7 @@ pub(super) struct Prompt {
 
 impl Prompt {
     pub(super) fn into_text(self) -> String {
-        // What is written are texts, whole or in parts that follow each other.
+        // What is written are texts, whole or in consecutive parts.
         String::from_utf8(self.bytes).unwrap_or_default()
     }
 }
@@ -235,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn what_could_make_a_prompt_of_any_length_is_refused() {
+    fn anything_that_could_make_a_prompt_of_any_length_is_refused() {
         let nested = "{% for x in [y ~ y] %}".replace('y', "name");
         let refused = [
             "{% set x %}text{% endset %}",
@@ -279,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn what_writes_without_end_is_stopped() {
+    fn endless_output_is_stopped() {
         let loops = "{% for a in range(100000) %}{% for b in range(100000) %}{ 'xxxxxxxxxx' }{% endfor %}{% endfor %}";
         assert_eq!(render(loops).unwrap_err(), "template t: it makes a prompt of more than 4 MB");
         let fuel =
@@ -292,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn what_prompts_are_made_of_is_available() {
+    fn everything_that_prompts_need_is_available() {
         for (template, made) in [
             ("{name} { name ~ '!' } { n + 1 } { n * 2 }", "Ann Ann! 4 6"),
             (

@@ -1,4 +1,4 @@
-//! The database itself refuses every change, whoever asks for it.
+//! The database itself refuses every change, no matter which program attempts it.
 
 use rusqlite::Connection;
 
@@ -43,7 +43,7 @@ async fn every_change_is_refused_by_plain_sql() {
         );
         refused(&db, &upsert);
     }
-    // Rows that would take the place of others by a key that is not the row's number.
+    // Rows that would replace others by a key other than the row id.
     refused(&db, "REPLACE INTO run_ids (no, id, started) SELECT no + 9, id, 0 FROM run_ids");
     refused(&db, "REPLACE INTO run_ids (id, started) SELECT id, 0 FROM run_ids");
     refused(&db, "REPLACE INTO kinds (id, name, version) SELECT id + 99, name, version FROM kinds");
@@ -62,8 +62,8 @@ async fn a_missing_trigger_is_named() {
         .unwrap()
         .map(Result::unwrap)
         .collect();
-    // The index of keys and that of events are empty until there are some thousand rows, so no row of them is tried
-    // above, and a row of the first can only be replaced by itself.
+    // The index of keys and that of events are empty until there are a few thousand rows, so none
+    // of their rows is tried above. A row of the former can only be replaced by itself anyway.
     assert_eq!(triggers.len(), (COLUMNS.len() + 2) * 3 - 1);
     for (name, sql) in triggers {
         db.execute_batch(&format!("DROP TRIGGER {name}")).unwrap();

@@ -1,4 +1,4 @@
-//! The contract of a backend, checked for each.
+//! The contract of a backend, checked for each backend.
 
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ fn conforms(backend: &dyn Backend) {
     let (runs, problems) = verify_all(backend.reader().unwrap().as_mut()).unwrap();
     assert!(problems.is_empty(), "{problems:?}");
     assert!(runs.iter().all(|run| run.problem.is_none()), "{runs:?}");
-    // What it appends makes no sense as runs.
+    // The runs that it appends make no sense.
     the_ledger_says_what_happened(backend);
 }
 
@@ -32,7 +32,7 @@ fn append(run: RunId, after: Head, numbers: std::ops::Range<i64>) -> Append {
     Append::new(run, after, numbers.map(row))
 }
 
-/// The end of a run once something is appended.
+/// The end of a run after an append.
 fn end(append: &Append) -> Head {
     append.events.last().unwrap().head()
 }
@@ -63,7 +63,7 @@ fn a_commit_is_all_or_nothing(backend: &dyn Backend) {
     let head = end(&first);
     committer.commit(&[first]).unwrap();
     let at = |seq| Head { seq: Seq(seq), ..head };
-    // Too early, too late, and where the run ends, but after another event.
+    // Too early, too late, and at the end of the run but after another event.
     for after in [Head::START, at(1), at(3), Head { seq: head.seq, ..Head::START }] {
         let batch = [append(b, Head::START, 0..3), append(a, after, 7..9)];
         let conflict = LogError::Conflict { run: a, seq: after.seq.next() };
@@ -129,7 +129,7 @@ fn events_come_back_as_they_went_in(backend: &dyn Backend) {
 fn requests_are_found(backend: &dyn Backend) {
     let (mut committer, mut reader) = (backend.committer().unwrap(), backend.reader().unwrap());
     let run = RunId([0x41; 8]);
-    let long = "text:1 is no reference, and this is long enough to be kept apart. ".repeat(3);
+    let long = "text:1 is not a reference, and this is long enough to be kept apart. ".repeat(3);
     let requests = [request("text:1"), request(&long), request("TEXT:1"), request("in full")];
     let asks = requests.iter().map(|r| NewEvent { prompt: Some(r.clone()), ..row(0) });
     committer.commit(&[Append::new(run, Head::START, asks)]).unwrap();
@@ -174,7 +174,7 @@ fn readers_see_whole_commits(backend: &dyn Backend) {
     });
 }
 
-/// Everything that happens to a run from now on, and no more.
+/// Everything that happens to a run from now on, and nothing else.
 fn the_ledger_says_what_happened(backend: &dyn Backend) {
     let (mut committer, mut reader) = (backend.committer().unwrap(), backend.reader().unwrap());
     let before = Ledger::read(reader.as_mut()).unwrap().unwrap();
@@ -201,7 +201,7 @@ fn the_ledger_says_what_happened(backend: &dyn Backend) {
     assert!(committer.commit(&[other.clone(), refused]).is_err(), "leaves nothing in the ledger");
     committer.commit(&[imported, other]).unwrap();
     committer.commit(&[more]).unwrap();
-    // Page by page, hashed by hand.
+    // Page by page, with hashes computed by hand.
     let LedgerHead { mut number, hash } = before.head();
     let mut previous = hash.0;
     for (what, run, head) in expected {
@@ -236,7 +236,7 @@ fn sqlite_conforms() {
     let folder = Folder::new();
     let path = folder.path();
     conforms(&SqliteBackend::open_or_create(&path, SqliteOptions::default()).unwrap());
-    // And once more on what another process left.
+    // And once more on what another process has left.
     let again = SqliteBackend::open(&path, SqliteOptions::default()).unwrap();
     assert_eq!(again.reader().unwrap().runs().unwrap().len(), 10);
 }

@@ -1,4 +1,4 @@
-//! The format of a log file: what is written today can be read by every later release.
+//! The format of a log file: what is written today must be readable by every later release.
 
 use std::path::Path;
 
@@ -19,18 +19,19 @@ use crate::support::trial::Trial;
 const RUN: RunId = RunId([1; 8]);
 const MIXED: Mixed = Mixed { people: 3 };
 
-// These may never change for files of format 1.x: who kept a head can no longer check a log, and who
-// published an outcome digest can no longer be checked. The head changes with the canonical bytes of
-// an event, the digest with those of a decision or fact, the prompt hash with those of a request.
+// These must never change for files of format 1.x: otherwise heads that somebody has kept and
+// outcome digests that somebody has published could no longer be checked. The head changes with the
+// canonical bytes of an event, the digest with those of a decision or fact, the prompt hash with
+// those of a request.
 const GOLDEN_HEAD: &str = "e636cd0c0de9aa0f30b9eb761bcbbf526b6b9c7dabad9195b6749d324c6f9359";
-// In 2.0 the decisions of dialogues are logged earlier.
+// In format 2.0 the decisions of dialogues are logged earlier.
 const GOLDEN_HEAD_2: &str = "2598bf961dcb34b64eaaf5ea80aa38a6949894a452fa8c5abba6741bc4f0c9b3";
 const GOLDEN_DIGEST: &str = "08219447142b56c500039de83d5062996ed402457bb5ca1dcb542ed9e6fbaa6d";
 const GOLDEN_PROMPT: &str = "4da650f810d4bf42f1e58470a15e04725e1d764f41fb916fc4a9e71f216cf43f";
 const GOLDEN_LEDGER: &str = "c88192569dfa936942c93f85e91f488855edb0e842c3e717d6a1f88819fdb1ca";
 const GOLDEN_LINK: &str = "bb1f5caa5711093f9f768ba6d3e35d2f621de9a3bcc271c2ee371373f19c9223";
 
-/// The same run whenever it is made: the times are set by hand.
+/// Always the same run: the times are set by hand.
 async fn golden_run() -> (Log, Vec<NewEvent>) {
     let mut trial = Trial::in_memory(Oracle::prompt());
     // One at a time, so that the answers always come in the same order.
@@ -41,7 +42,7 @@ async fn golden_run() -> (Log, Vec<NewEvent>) {
     let timed = stored.iter().map(|event| {
         let time = Time(1_767_225_600_000 + event.seq.0 as i64 * 250);
         let mut new = NewEvent { time, ..again(reader.as_mut(), event) };
-        // Latencies are measured, and so differ from time to time.
+        // Latencies are measured, so they differ each time.
         if new.kind == "ResponseReceived" {
             new.body = "{\"latency_ms\":12}".into();
         }
@@ -58,7 +59,7 @@ fn write(log: &Log, events: Vec<NewEvent>) -> EventHash {
     hash
 }
 
-/// Writes the files of this format anew: `RETOLD_TEST_REGENERATE=1 cargo test format::regenerate`.
+/// Writes the files of this format again: `RETOLD_TEST_REGENERATE=1 cargo test format::regenerate`.
 /// Only before the format is released; afterwards they stay as they are.
 #[tokio::test]
 #[expect(clippy::disallowed_methods, reason = "how a person asks for new fixtures")]
@@ -83,7 +84,7 @@ async fn regenerate() {
     std::fs::copy(folder.path(), fixtures("logs/format-2.0-changed-answer.db")).unwrap();
 }
 
-/// A copy of a fixture: reading makes files beside it.
+/// A copy of a fixture, since reading creates files beside it.
 fn fixture(name: &str) -> Folder {
     let folder = Folder::new();
     std::fs::copy(fixtures("logs").join(name), folder.path()).unwrap();
@@ -106,7 +107,7 @@ async fn a_log_of_every_format_opens_verifies_and_replays() {
 }
 
 #[test]
-fn the_ledger_of_format_1_1_stays_as_it_is() {
+fn the_ledger_of_format_1_1_does_not_change() {
     let folder = fixture("format-1.1.db");
     let log = folder.log();
     let ledger = Ledger::read(log.reader().unwrap().as_mut()).unwrap().unwrap();
@@ -114,7 +115,7 @@ fn the_ledger_of_format_1_1_stays_as_it_is() {
     assert_eq!(ledger.head().hash.to_string(), GOLDEN_LEDGER);
 }
 
-/// What the file says about itself.
+/// The format that the file states.
 fn stated(folder: &Folder) -> String {
     let sql = "SELECT value FROM meta WHERE name = 'format'";
     folder.sql().query_row(sql, [], |r| r.get(0)).unwrap()
@@ -126,13 +127,13 @@ fn a_log_of_format_1_0_gains_a_ledger_when_it_is_first_written() {
     let log = folder.log();
     let ledger = |log: &Log| Ledger::read(log.reader().unwrap().as_mut()).unwrap();
     assert!(ledger(&log).is_none());
-    assert_eq!(stated(&folder), "1.0", "who only reads changes nothing");
+    assert_eq!(stated(&folder), "1.0", "reading changes nothing");
     let head = log.reader().unwrap().runs().unwrap()[0].head;
     let other = RunId([2; 8]);
     let append = Append::new(other, Head::START, [row(0)]);
     let end = append.events[0].head();
     log.backend().committer().unwrap().commit(&[append]).unwrap();
-    assert_eq!(stated(&folder), "1.1", "and not of the newest format");
+    assert_eq!(stated(&folder), "1.1", "not the newest format");
     let found = ledger(&log).unwrap();
     let first = Entry::after(LedgerHead::START, Change::Found, RUN, head);
     let second = Entry::after(first.ledger_head(), Change::Started, other, end);
@@ -143,19 +144,19 @@ fn a_log_of_format_1_0_gains_a_ledger_when_it_is_first_written() {
     drop(log);
     folder.log().backend().committer().unwrap();
     assert_eq!(ledger(&folder.log()).unwrap().head(), second.ledger_head());
-    // What the older run held is covered from now on.
+    // From now on the ledger covers what the older run held.
     folder.sql().execute_batch("DROP TRIGGER events_no_delete").unwrap();
     folder
         .sql()
         .execute_batch("DELETE FROM events WHERE id > (1 << 32) + 20 AND id >> 32 = 1")
         .unwrap();
     let found: Vec<String> = found_in(&folder).iter().map(ToString::to_string).collect();
-    let said = "seq 20: it ends here, and entry 1 of the ledger (found)";
+    let said = "seq 20: it ends here, but entry 1 of the ledger (found)";
     assert!(found.iter().any(|problem| problem.contains(said)), "{found:?}");
 }
 
 #[test]
-fn a_log_of_format_1_is_written_as_it_is() {
+fn a_log_of_format_1_keeps_its_format() {
     for (name, after) in [("format-1.0.db", "1.1"), ("format-1.1.db", "1.1")] {
         let folder = fixture(name);
         let log = folder.log();
@@ -189,14 +190,14 @@ fn a_changed_format_is_not_sealed_again() {
         )
         .unwrap();
     let Err(LogError::Damaged { what, .. }) = folder.log().backend().committer() else { panic!() };
-    assert_eq!(what, "table meta: the format and its seal do not fit each other");
+    assert_eq!(what, "table meta: the format and its seal do not match");
     assert_eq!(stated(&folder), "1.0");
 }
 
 #[tokio::test]
 async fn this_release_still_writes_the_same_hashes() {
-    // The order in which answers arrive is part of a head, so it is taken from the frozen file; the
-    // digest is of a run made just now.
+    // The order in which answers arrive is part of a head, so the head is taken from the frozen
+    // file; the digest is that of a new run.
     let frozen = fixture("format-1.0.db");
     let again = copy(&frozen.log(), &crate::support::trial::memory(), RUN, usize::MAX);
     assert_eq!(again.to_string(), GOLDEN_HEAD);
@@ -216,7 +217,7 @@ async fn this_release_still_writes_the_same_hashes() {
 }
 
 #[test]
-fn a_changed_answer_is_named_in_every_format() {
+fn a_changed_answer_is_reported_in_every_format() {
     for format in ["1.0", "1.1", "2.0"] {
         let name = &format!("format-{format}-changed-answer.db");
         let found = found(&fixture(name).path());
@@ -225,7 +226,7 @@ fn a_changed_answer_is_named_in_every_format() {
     }
 }
 
-/// Says that the file is of another format.
+/// Makes the file state another format.
 fn relabel(path: &Path, format: &str) {
     let db = rusqlite::Connection::open(path).unwrap();
     let seal =
@@ -263,7 +264,7 @@ fn newer_minor(folder: &Folder, format: &str) {
     let newer = NewEvent { version: 2, ..row(2) };
     committer.commit(&[Append::new(RUN, head, [foretold, newer])]).unwrap();
     assert_sound(&log);
-    // Into a log of ours and back out: the same hashes.
+    // Into one of our logs and back out: the hashes stay the same.
     let ours = Folder::new();
     copy(&log, &ours.log(), RUN, usize::MAX);
     assert_sound(&ours.log());
@@ -279,12 +280,12 @@ fn a_newer_major_is_refused() {
     let error = SqliteBackend::open(&folder.path(), SqliteOptions::default()).unwrap_err();
     let (found, supported) = ("3.1".to_owned(), FORMAT.to_string());
     assert_eq!(error, LogError::NewerFormat { path: path.clone(), found, supported });
-    let message = format!("{path} has log format 3.1, and this program reads up to 2.0");
+    let message = format!("{path} has log format 3.1; this program reads formats up to 2.0");
     assert_eq!(error.to_string(), message);
 }
 
 #[test]
-fn what_is_no_log_is_refused() {
+fn other_files_are_refused() {
     let folder = Folder::new();
     let path = folder.path();
     let open = || SqliteBackend::open(&path, SqliteOptions::default()).map(|b| b.name());

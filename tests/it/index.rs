@@ -1,4 +1,5 @@
-//! The index of a run's events: it says what a scan says, in every log and whoever wrote it.
+//! The index of a run's events gives the same results as a scan, in every log and whichever release
+//! wrote it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -24,8 +25,9 @@ const OTHER: RunId = RunId([2; 8]);
 /// How many events a piece of an index covers.
 const PIECE: u64 = 8192;
 
-/// A run like those of real studies: participants who are asked several kinds of question, some calls with
-/// many samples, answers of all lengths, failed attempts, decisions, facts with many causes.
+/// A run like those of real studies: participants who are asked several kinds of questions, some
+/// calls with many samples, answers of all lengths, failed attempts, decisions, and facts with many
+/// causes.
 fn study(exchanges: u64, seed: u64) -> Vec<NewEvent> {
     let mut events = vec![NewEvent {
         content: Some(Content::from("{\"experiment\":{}}")),
@@ -101,7 +103,8 @@ fn study(exchanges: u64, seed: u64) -> Vec<NewEvent> {
     events
 }
 
-/// Appends events in commits of some sizes, each by a committer of its own: by processes that come and go.
+/// Appends events in commits of the given sizes, each with a new committer, as by processes that
+/// come and go.
 fn append(backend: &dyn Backend, run: RunId, events: &[NewEvent], sizes: &[usize]) -> Head {
     let mut reader = backend.reader().unwrap();
     let there = reader.runs().unwrap().into_iter().find(|head| head.run == run);
@@ -117,7 +120,7 @@ fn append(backend: &dyn Backend, run: RunId, events: &[NewEvent], sizes: &[usize
     head
 }
 
-/// What an index is asked, and what it says.
+/// The results of look-ups in an index.
 #[derive(Debug, PartialEq)]
 struct Said {
     census: Census,
@@ -143,7 +146,7 @@ fn said(reader: &mut dyn Reader, run: RunId) -> Said {
     }
 }
 
-/// What a scan of the whole run says.
+/// The same results from a scan of the whole run.
 fn scanned(all: &[StoredEvent]) -> Said {
     let parts = |call: &str| {
         let mut parts: Vec<String> = call.split('/').map(str::to_owned).collect();
@@ -195,7 +198,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(4))]
 
     #[test]
-    fn an_index_says_what_a_scan_says(
+    fn an_index_gives_the_results_of_a_scan(
         exchanges in 2000_u64..8000,
         seed in any::<u64>(),
         sizes in prop::collection::vec(1_usize..5000, 1..4),
@@ -204,7 +207,7 @@ proptest! {
         let sizes: Vec<usize> = sizes.into_iter().map(|size| size.max(study.len() / 12)).collect();
         let (folder, memory) = (Folder::new(), MemoryBackend::new());
         let log = folder.log();
-        // Another run takes turns with it in the file.
+        // Another run's events are appended to the file in turn with these.
         let (first, second) = study.split_at(study.len() / 2);
         append(log.backend().as_ref(), RUN, first, &sizes);
         append(log.backend().as_ref(), OTHER, &study, &sizes);
@@ -220,7 +223,7 @@ proptest! {
     }
 }
 
-/// Makes of a log one that a release of format 1.0 has written.
+/// Makes a log look as if a release of format 1.0 had written it.
 fn age(folder: &Folder) {
     let db = folder.sql();
     db.execute_batch("DROP TABLE event_index; DROP TABLE ledger; DROP TRIGGER meta_no_update")
@@ -251,7 +254,7 @@ fn format_of(folder: &Folder) -> String {
 }
 
 #[test]
-fn an_old_log_is_read_as_it_is_and_gets_its_index_when_it_is_written_to() {
+fn an_old_log_gets_its_index_when_it_is_written_to() {
     let folder = Folder::new();
     let study = study(12_000, 5);
     append(folder.log().backend().as_ref(), RUN, &study, &[10_000]);
@@ -262,7 +265,7 @@ fn an_old_log_is_read_as_it_is_and_gets_its_index_when_it_is_written_to() {
     assert_eq!(said(reader.as_mut(), RUN), due);
     assert_sound(&log);
     assert_eq!(format_of(&folder), "1.0", "reading changes nothing");
-    // What is appended to one run catches up with all of them, some pieces at a time.
+    // An append to one run catches up with all runs, some pieces at a time.
     let (other, whole) = (self::study(50, 6), study.len() as u64 / PIECE);
     let mut committer = log.backend().committer().unwrap();
     let mut head = Head::START;
@@ -278,7 +281,7 @@ fn an_old_log_is_read_as_it_is_and_gets_its_index_when_it_is_written_to() {
 }
 
 #[test]
-fn a_log_of_a_release_without_an_index_that_went_on_has_pieces_here_and_there() {
+fn a_log_that_a_release_without_an_index_continued_has_some_pieces() {
     let folder = Folder::new();
     let log = folder.log();
     append(log.backend().as_ref(), RUN, &study(9000, 7), &[4000]);
@@ -293,7 +296,7 @@ fn a_log_of_a_release_without_an_index_that_went_on_has_pieces_here_and_there() 
 }
 
 #[test]
-fn damage_of_the_index_is_named() {
+fn damage_to_the_index_is_reported() {
     let folder = Folder::new();
     let log = folder.log();
     append(log.backend().as_ref(), RUN, &study(4000, 8), &[4000]);
@@ -325,7 +328,7 @@ fn damage_of_the_index_is_named() {
         let found = problems(open(&copy.path()).reader().unwrap().as_mut());
         let text = found.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n");
         assert!(text.contains("index"), "{sql}: {text}");
-        // What can still be read is what is there; the rest is an error, not a panic.
+        // Results that can still be read are correct; everything else is an error, not a panic.
         let log = open(&copy.path());
         let mut reader = log.reader().unwrap();
         let index = Index::open(reader.as_mut(), RUN).unwrap();
@@ -388,7 +391,7 @@ impl Reader for Counting {
 }
 
 #[test]
-fn an_audit_of_a_long_run_reads_few_of_its_events_and_says_the_same() {
+fn an_audit_of_a_long_run_reads_few_events_and_finds_the_same() {
     let folder = Folder::new();
     let study = study(12_000, 9);
     let log = folder.log();
@@ -404,13 +407,13 @@ fn an_audit_of_a_long_run_reads_few_of_its_events_and_says_the_same() {
     let without = audit(&mut counting, RUN, &target).unwrap();
     assert_eq!(format!("{with_index:?}"), format!("{without:?}"));
     assert!(counting.events > study.len());
-    // The newest events, which no piece covers, and what belongs to the participant: a fortieth of all.
+    // The newest events, which no piece covers, and the participant's, which are a fortieth of all.
     assert!(read < study.len() % PIECE as usize + study.len() / 4, "{read} of {}", study.len());
     assert!(with_index.decision.is_some() && !with_index.facts.is_empty());
 }
 
 #[test]
-fn a_log_that_may_not_grow_is_full_and_stays_sound() {
+fn a_log_that_has_reached_its_limit_stays_sound() {
     let folder = Folder::new();
     append(folder.log().backend().as_ref(), RUN, &study(100, 3), &[1000]);
     let options = SqliteOptions { max_bytes: Some(400_000), ..SqliteOptions::default() };

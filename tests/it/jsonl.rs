@@ -1,4 +1,4 @@
-//! JSON Lines files on disk: what is written is read back, and what is damaged is named.
+//! JSON Lines files on disk: what is written can be read back, and damage is reported.
 
 use std::fs;
 use std::path::Path;
@@ -21,7 +21,7 @@ fn files_in(folder: &Path) -> Vec<String> {
 }
 
 #[test]
-fn what_is_written_is_read_back() {
+fn written_lines_are_read_back() {
     let folder = tempfile::tempdir().unwrap();
     for name in NAMES {
         let path = folder.path().join(name);
@@ -29,7 +29,7 @@ fn what_is_written_is_read_back() {
         let lines: Vec<_> = JsonlReader::open(&path).unwrap().collect::<Result<_, _>>().unwrap();
         assert_eq!(lines, [(1, "{\"a\":1}".to_owned()), (2, "\"zwei: ü\"".to_owned())], "{name}");
     }
-    assert_eq!(files_in(folder.path()).len(), 3, "no draft is left");
+    assert_eq!(files_in(folder.path()).len(), 3, "no draft remains");
     let head = |name: &str| fs::read(folder.path().join(name)).unwrap()[..4].to_vec();
     assert_eq!(head("a.jsonl.gz")[..2], [0x1f, 0x8b]);
     assert_eq!(head("a.jsonl.zst"), [0x28, 0xb5, 0x2f, 0xfd]);
@@ -49,7 +49,7 @@ fn the_same_lines_give_the_same_bytes() {
 }
 
 #[test]
-fn an_existing_file_is_only_replaced_when_asked() {
+fn an_existing_file_is_replaced_only_when_asked() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.jsonl");
     write(&path, &["old"]);
@@ -63,7 +63,7 @@ fn an_existing_file_is_only_replaced_when_asked() {
 }
 
 #[test]
-fn a_file_that_came_into_being_meanwhile_is_kept() {
+fn a_file_that_has_appeared_meanwhile_is_kept() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.jsonl");
     let mut writer = JsonlWriter::create(&path, IfExists::Refuse).unwrap();
@@ -87,9 +87,9 @@ fn an_unfinished_file_leaves_nothing_behind() {
     assert!(files_in(folder.path()).is_empty());
 }
 
-/// Cut at every byte: never read as a whole file, and always told as cut off.
+/// Cut off at every byte: never read as a whole file, and always reported as cut off.
 #[test]
-fn a_truncated_file_says_so() {
+fn a_truncated_file_is_reported() {
     let folder = tempfile::tempdir().unwrap();
     for name in &NAMES[1..] {
         let path = folder.path().join(name);
@@ -114,7 +114,7 @@ fn other_damage_is_named() {
         let path = folder.path().join(name);
         fs::write(&path, "{\"a\":1}\n{\"not\":\"packed\"}\n").unwrap();
         said.push(JsonlReader::open(&path).unwrap().next().unwrap().unwrap_err().to_string());
-        // Too short for the decompressor to tell.
+        // Too short for the decompressor to notice.
         fs::write(&path, "hello\n").unwrap();
         said.push(JsonlReader::open(&path).unwrap().next().unwrap().unwrap_err().to_string());
     }

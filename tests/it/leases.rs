@@ -1,4 +1,5 @@
-//! A lease empties the file beside the log that it locks, so it must be that file and no other.
+//! A lease truncates the file beside the log that it locks, so it must never truncate any other
+//! file.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -21,7 +22,7 @@ fn folder() -> Folder {
 }
 
 #[test]
-fn what_is_planted_at_its_place_is_not_emptied() {
+fn a_planted_file_is_not_truncated() {
     for planted in ["a link", "a link to the log", "a hard link", "a hard link to the log"] {
         let folder = folder();
         let (lease, victim) = (folder.lease(RUN), folder.path().with_file_name("victim"));
@@ -44,7 +45,7 @@ fn what_is_planted_at_its_place_is_not_emptied() {
 }
 
 #[test]
-fn what_a_killed_process_left_is_taken_over() {
+fn the_lease_of_a_killed_process_is_taken_over() {
     let folder = folder();
     fs::write(folder.lease(RUN), "4194304").unwrap();
     drop(folder.log().go_on(RUN).unwrap());
@@ -52,7 +53,7 @@ fn what_a_killed_process_left_is_taken_over() {
 }
 
 #[test]
-fn a_link_at_its_place_is_reported() {
+fn a_planted_link_is_reported() {
     let place = Place::with_run();
     let run = place.json("log").0["runs"][0]["run"].as_str().unwrap().to_owned();
     place.write("victim", "precious");

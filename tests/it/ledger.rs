@@ -1,4 +1,4 @@
-//! A log knows what it held: whatever is taken out of it or put into it without the program is named.
+//! A log knows what it has held: whatever is removed or added without the program is reported.
 
 use retold::id::RunId;
 use retold::log::ledger::Ledger;
@@ -25,7 +25,7 @@ fn change(place: &Place, sql: &str) {
     }
     db.execute_batch(sql).unwrap_or_else(|e| panic!("{sql}: {e}"));
     for (_, trigger) in &triggers {
-        // One of a table that was dropped goes with it.
+        // The trigger of a dropped table is gone with it.
         let _ = db.execute_batch(trigger);
     }
 }
@@ -49,7 +49,7 @@ fn without_run(no: u32) -> String {
 }
 
 #[test]
-fn what_was_removed_or_added_without_the_program_is_named() {
+fn whatever_is_removed_or_added_without_the_program_is_reported() {
     let mut all = String::new();
     for (what, sql) in [
         ("the first run is deleted", without_run(1)),
@@ -77,7 +77,7 @@ fn what_was_removed_or_added_without_the_program_is_named() {
 }
 
 #[test]
-fn a_deleted_run_is_known_to_have_been_there() {
+fn a_deleted_run_is_still_known() {
     let place = three_runs();
     let run = place.json("show latest").0["run"].as_str().unwrap().to_owned();
     change(&place, &without_run(3));
@@ -108,7 +108,7 @@ fn a_run_that_lost_events_is_not_exported() {
             all.push_str(&format!("-- {what} are gone\n{}\n", place.shown(args, &said)));
         }
     }
-    // A log that has no ledger yet: what is left is all that can be looked at.
+    // A log that has no ledger yet: only what is left can be checked.
     let place = Place::new();
     std::fs::copy(crate::support::cases::fixtures("logs/format-1.0.db"), place.path("retold.db"))
         .unwrap();
@@ -146,7 +146,7 @@ fn a_checkpoint_shows_what_the_log_alone_cannot() {
     );
     let (object, _) = place.json(&format!("verify --checkpoint {whole}"));
     assert_eq!(object["checkpoint"], serde_json::json!({"entry": 4, "runs_since": 0}));
-    // A run goes, and its entries with it: what is left is a sound log.
+    // A run is removed together with its entries: the rest is a valid log.
     change(&place, &(without_run(2) + "; DELETE FROM ledger WHERE no > 2"));
     std::fs::remove_file(place.path("retold.db-mark")).unwrap();
     assert_eq!(place.run("verify").code, 0);
@@ -163,7 +163,7 @@ fn a_checkpoint_shows_what_the_log_alone_cannot() {
 }
 
 #[test]
-fn head_of_logs_with_nothing_to_show() {
+fn the_head_of_logs_without_a_valid_ledger() {
     let place = Place::new();
     std::fs::copy(crate::support::cases::fixtures("logs/format-1.0.db"), place.path("old.db"))
         .unwrap();
@@ -200,7 +200,7 @@ fn an_import_is_in_the_ledger_as_one() {
 
 const RUNS: u8 = 12;
 
-/// What the other processes do: begin runs, one after the other.
+/// What the other processes do: start runs, one after the other.
 #[test]
 fn child() {
     let Some(task) = child::task() else { return };
@@ -215,9 +215,9 @@ fn child() {
 }
 
 #[test]
-fn processes_that_write_at_once_make_one_ledger() {
+fn concurrent_processes_write_one_ledger() {
     let folder = Folder::new();
-    // One that has no ledger yet: each of them wants to add it.
+    // A log without a ledger: each process tries to add it.
     std::fs::copy(crate::support::cases::fixtures("logs/format-1.0.db"), folder.path()).unwrap();
     let start = |n: u8| {
         let said = folder.path().with_extension(format!("said.{n}"));

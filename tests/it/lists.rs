@@ -1,4 +1,4 @@
-//! Requests that begin with the messages of earlier ones store and export only what is new.
+//! Requests that begin with the messages of earlier ones: only what is new is stored and exported.
 
 use std::path::Path;
 
@@ -18,7 +18,7 @@ fn message(role: &str, text: &str) -> Value {
     json!({"role": role, "content": text})
 }
 
-/// A dialogue of short turns, each of which is asked with all before it.
+/// A dialogue of short turns, each asked with all earlier turns.
 fn dialogue(turns: usize) -> Writer {
     let mut writer = Writer(Vec::new());
     writer.add(started(), None);
@@ -76,14 +76,14 @@ fn read(text: &str) -> Result<Recording, String> {
     read_recording(JsonlReader::open(&path).unwrap()).map_err(shown)
 }
 
-/// How many bytes all skeletons have.
+/// The size of all skeletons, in bytes.
 fn skeletons(folder: &Folder) -> u64 {
     let sql = "SELECT sum(length(skeleton)) FROM requests";
     folder.sql().query_row(sql, [], |r| r.get::<_, i64>(0)).unwrap().unsigned_abs()
 }
 
 #[test]
-fn a_dialogue_takes_the_same_for_each_of_a_thousand_turns() {
+fn each_turn_of_a_dialogue_takes_the_same_space() {
     let bytes = |turns| {
         let folder = stored(dialogue(turns));
         assert_sound(&folder.log());
@@ -98,14 +98,14 @@ fn a_dialogue_takes_the_same_for_each_of_a_thousand_turns() {
 }
 
 #[test]
-fn a_dialogue_goes_on_with_what_is_stored_when_the_log_is_opened_again() {
+fn a_dialogue_continues_from_what_is_stored_when_the_log_is_reopened() {
     let folder = Folder::new();
     let mut head = Head::START;
     let mut writer = Writer(Vec::new());
     writer.add(started(), None);
     for turn in 0..30 {
         talk(&mut writer, turn, turn + 1);
-        // As a run that is resumed after each turn.
+        // Like a run that is resumed after each turn.
         let from = head.seq.0 as usize;
         head = commit(&folder.path(), head, &writer.0[from..]);
     }
@@ -119,10 +119,10 @@ fn a_dialogue_goes_on_with_what_is_stored_when_the_log_is_opened_again() {
 }
 
 #[test]
-fn a_fork_goes_on_with_its_parent() {
+fn a_fork_shares_the_requests_of_its_parent() {
     let folder = stored(dialogue(20));
     let mut fork = dialogue(20);
-    // It asks all that its parent asked, and goes on another way.
+    // It asks everything that its parent asked, and then continues differently.
     let last = fork.0.iter().rev().find_map(|event| event.prompt.clone()).unwrap();
     let mut messages = last.body()["messages"].as_array().unwrap().clone();
     messages.extend([message("assistant", "No."), message("user", "Why not?")]);
@@ -146,7 +146,7 @@ fn an_older_log_keeps_whole_requests_and_exports_the_same() {
     let columns = "SELECT count(*) FROM pragma_table_info('requests')";
     assert_eq!(rows(&folder.sql(), columns), [["3"]]);
     assert_eq!(exported(&folder), due);
-    // And a recording goes into each of them.
+    // A recording can be imported into each of them.
     let recording = read(&due).unwrap();
     for log in [Folder::new(), folder_of_1_1()] {
         let backend = log.log();
@@ -162,7 +162,7 @@ fn folder_of_1_1() -> Folder {
     folder
 }
 
-/// What dialogues may look like: some begin alike, some go on from others, settings differ.
+/// What dialogues may look like: some begin alike, some continue others, and settings differ.
 fn dialogues() -> impl Strategy<Value = Vec<Value>> {
     let texts = prop_oneof![
         Just("yes".to_owned()),
@@ -181,7 +181,7 @@ fn dialogues() -> impl Strategy<Value = Vec<Value>> {
     prop::collection::vec(step, 1..40).prop_map(|steps| {
         let mut all: Vec<Value> = Vec::new();
         for (from, kept, new, setting) in steps {
-            // From one of the last, of which some messages are kept.
+            // Continues one of the last ones, of which some messages are kept.
             let before = all.iter().rev().nth(from).map(|body: &Value| &body["messages"]);
             let before = before.and_then(Value::as_array).cloned().unwrap_or_default();
             let mut messages: Vec<Value> = before.into_iter().take(kept).collect();
@@ -202,7 +202,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
 
     #[test]
-    fn what_was_asked_comes_back(bodies in dialogues(), cut in 0..80_usize) {
+    fn requests_survive_a_round_trip(bodies in dialogues(), cut in 0..80_usize) {
         let mut writer = Writer(Vec::new());
         writer.add(started(), None);
         for (n, body) in bodies.iter().enumerate() {
@@ -210,7 +210,7 @@ proptest! {
             writer.answer(asked, "yes");
         }
         let folder = Folder::new();
-        // Opened again somewhere in the middle.
+        // Reopened somewhere in the middle.
         let cut = cut.clamp(1, writer.0.len());
         let head = commit(&folder.path(), Head::START, &writer.0[..cut]);
         if cut < writer.0.len() {
@@ -243,7 +243,8 @@ proptest! {
     }
 }
 
-/// What is said of a dialogue of six turns after a change to the table, and of its last request.
+/// What is reported about a dialogue of six turns, and about its last request, after a change to
+/// the table.
 fn after(change: &str) -> (Vec<String>, String) {
     let folder = stored(dialogue(6));
     let db = folder.sql();
@@ -267,7 +268,7 @@ fn after(change: &str) -> (Vec<String>, String) {
 }
 
 #[test]
-fn lists_that_were_changed_are_named() {
+fn changed_lists_are_reported() {
     let mut all = String::new();
     for change in [
         "UPDATE requests SET base = 6 WHERE id = 6",
@@ -285,7 +286,7 @@ fn lists_that_were_changed_are_named() {
         "UPDATE requests SET shared = 0 WHERE id = 6",
         "UPDATE requests SET shared = -2 WHERE id = 6",
         "UPDATE requests SET shared = 9223372036854775807 WHERE id = 6",
-        // In a circle, which the ids forbid.
+        // A cycle, which the ids rule out.
         "UPDATE requests SET base = 6, shared = 9 WHERE id = 5",
         "UPDATE requests SET skeleton = replace(skeleton, 'Turn 3', 'Turn 7') WHERE id = 4",
         "DELETE FROM requests WHERE id = 3",
@@ -299,9 +300,9 @@ fn lists_that_were_changed_are_named() {
     insta::assert_snapshot!("lists_changed", all);
 }
 
-/// As a stranger could make it: each request adds a message to the one before.
+/// As an attacker could make it: each request adds a message to the previous one.
 #[test]
-fn a_list_without_end_is_read_with_little() {
+fn reading_an_endless_list_takes_little_memory() {
     let folder = stored(dialogue(2));
     let db = folder.sql();
     db.execute_batch(
@@ -316,8 +317,8 @@ fn a_list_without_end_is_read_with_little() {
     for (id, due) in [
         (60_000, "it hashes to"),
         (65_539, "it hashes to"),
-        (65_540, "it shares messages over more requests than are read"),
-        (100_000, "it shares messages over more requests than are read"),
+        (65_540, "its chain of shared messages is longer than is allowed"),
+        (100_000, "its chain of shared messages is longer than is allowed"),
     ] {
         let hash: [u8; 32] =
             db.query_row("SELECT hash FROM requests WHERE id = ?1", [id], |r| r.get(0)).unwrap();
@@ -330,7 +331,7 @@ fn a_list_without_end_is_read_with_little() {
 }
 
 #[test]
-fn recordings_whose_lists_are_wrong_are_refused() {
+fn recordings_with_wrong_lists_are_refused() {
     let text = exported(&stored(dialogue(4)));
     let asked: Vec<&str> = text.lines().filter(|line| line.contains("\"request\":")).collect();
     assert!(asked[1].starts_with("{\"base\":") && asked[1].ends_with(",\"shared\":2}"), "{text}");

@@ -1,4 +1,4 @@
-//! What a damaged WAL, or a log that ends before its high-water mark, has lost is named.
+//! Whatever a damaged WAL, or a log that ends before its high-water mark, has lost is reported.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,11 +11,11 @@ use crate::support::logs::{Folder, assert_sound, events, row};
 
 const RUN: RunId = RunId([1; 8]);
 
-/// What a WAL begins with, and each of its frames.
+/// The sizes of the WAL's header and of a frame.
 const HEADER: usize = 32;
 const FRAME: usize = 24 + 16_384;
 
-/// The files that a process has left that was killed after so many commits.
+/// The files of a process that was killed after a number of commits.
 struct Left {
     folder: Folder,
 }
@@ -68,7 +68,7 @@ impl Left {
         SqliteBackend::open(&self.folder.path(), SqliteOptions::default())
     }
 
-    /// Opens it and closes it; what is named.
+    /// Opens and closes it; returns what is reported.
     fn lost(&self) -> Vec<Problem> {
         match self.open() {
             Ok(backend) => {
@@ -109,7 +109,7 @@ fn places(length: usize) -> Vec<usize> {
 }
 
 #[test]
-fn a_flip_anywhere_in_the_wal_of_a_killed_process_is_named() {
+fn a_flipped_bit_anywhere_in_the_wal_of_a_killed_process_is_reported() {
     let left = Left::by_a_process_killed_after(6);
     let length = fs::metadata(left.file("-wal")).unwrap().len() as usize;
     assert_eq!(left.copy().lost(), []);
@@ -123,7 +123,7 @@ fn a_flip_anywhere_in_the_wal_of_a_killed_process_is_named() {
         assert!(!lost.is_empty(), "byte {place}: silent");
         whole += usize::from(lost.iter().any(|p| p.what.contains("header")));
         by_frame += usize::from(lost.iter().any(|p| p.what.contains("frame")));
-        // Reading and looking again change nothing, and make no second copy.
+        // Reading and looking again changes nothing and makes no second copy.
         if damaged.open().is_ok() {
             let log = Log::new(std::sync::Arc::new(damaged.open().unwrap()));
             let _ = events(log.reader().unwrap().as_mut(), RUN);
@@ -136,7 +136,7 @@ fn a_flip_anywhere_in_the_wal_of_a_killed_process_is_named() {
 }
 
 #[test]
-fn a_flip_without_a_mark_is_named_if_later_transactions_follow() {
+fn a_flipped_bit_is_reported_without_a_mark_if_later_transactions_follow() {
     let left = Left::by_a_process_killed_after(6);
     let length = fs::metadata(left.file("-wal")).unwrap().len() as usize;
     assert_eq!(
@@ -152,10 +152,10 @@ fn a_flip_without_a_mark_is_named_if_later_transactions_follow() {
     }
 }
 
-/// Cut off behind an unfinished transaction, or with the remains of one: what is named is what was told to be
-/// stored, and only that.
+/// A WAL that is cut off after an unfinished transaction, or has the remains of one: exactly what
+/// had been acknowledged is reported as lost.
 #[test]
-fn a_torn_end_of_the_wal_is_damage_only_if_the_mark_is_not_reached() {
+fn a_torn_wal_is_damage_only_if_the_mark_is_not_reached() {
     let left = Left::by_a_process_killed_after(5);
     let wal = fs::read(left.file("-wal")).unwrap();
     let frames = (wal.len() - HEADER) / FRAME;
@@ -178,7 +178,7 @@ fn a_torn_end_of_the_wal_is_damage_only_if_the_mark_is_not_reached() {
 }
 
 #[test]
-fn what_is_lost_is_named_by_run_and_seq_and_can_be_accepted() {
+fn a_loss_is_reported_by_run_and_seq_and_can_be_accepted() {
     let left = Left::by_a_process_killed_after(6);
     let length = fs::metadata(left.file("-wal")).unwrap().len() as usize;
     left.flip(length - 1, 0);
@@ -202,7 +202,7 @@ fn what_is_lost_is_named_by_run_and_seq_and_can_be_accepted() {
 }
 
 #[test]
-fn everything_in_a_wal_with_a_damaged_header_is_named() {
+fn everything_in_a_wal_with_a_damaged_header_is_reported() {
     let left = Left::by_a_process_killed_after(4);
     left.flip(17, 3);
     let lost = left.lost();
@@ -213,9 +213,9 @@ fn everything_in_a_wal_with_a_damaged_header_is_named() {
     assert_eq!(left.lost(), []);
 }
 
-/// All that is in the WAL was merged into the file before: nothing is lost but the copy.
+/// Everything in the WAL was already merged into the file: only the copy is lost.
 #[test]
-fn a_damaged_wal_that_was_merged_before_takes_nothing_with_it() {
+fn damage_to_a_wal_that_was_already_merged_loses_nothing() {
     let alive = Folder::new();
     let log = alive.log();
     let mut writer = log.begin(RUN).unwrap();
@@ -263,9 +263,9 @@ fn an_older_copy_of_a_log_ends_before_its_mark() {
     assert!(backend.lost()[1].what.starts_with("the run is missing; its high-water mark is seq 1"));
 }
 
-/// Whoever removes a log and makes another in its place has lost nothing.
+/// Removing a log and creating another one in its place is not a loss.
 #[test]
-fn a_new_log_in_the_place_of_one_that_was_removed_has_lost_nothing() {
+fn a_new_log_in_place_of_a_removed_one_has_lost_nothing() {
     let folder = Folder::new();
     let mut writer = folder.log().begin(RUN).unwrap();
     writer.submit(row(1)).unwrap();
@@ -280,9 +280,9 @@ fn a_new_log_in_the_place_of_one_that_was_removed_has_lost_nothing() {
     assert_sound(&log);
 }
 
-/// SQLite deletes the WAL of a file that is empty.
+/// SQLite deletes the WAL of an empty file.
 #[test]
-fn an_emptied_file_does_not_take_its_wal_with_it() {
+fn the_wal_of_an_emptied_file_is_kept() {
     let left = Left::by_a_process_killed_after(3);
     fs::write(left.folder.path(), "").unwrap();
     let wal = fs::read(left.file("-wal")).unwrap();
@@ -295,7 +295,7 @@ fn an_emptied_file_does_not_take_its_wal_with_it() {
     assert_eq!(fs::read(left.file("-wal")).unwrap(), wal);
 }
 
-/// Whoever opens a log that is being written, and whose WAL is written over again and again, finds no damage.
+/// Opening a log whose WAL is being overwritten again and again reports no damage.
 #[test]
 fn a_log_that_is_being_written_has_lost_nothing() {
     let folder = Folder::new();
@@ -326,7 +326,7 @@ fn a_log_that_is_being_written_has_lost_nothing() {
     assert_sound(&log);
 }
 
-/// A log of a run that others use for their own purposes: what they do is not taken for a loss.
+/// Other programs may use the log of a run for their own purposes: that is not taken for a loss.
 #[test]
 fn other_programs_may_merge_the_wal() {
     let left = Left::by_a_process_killed_after(4);

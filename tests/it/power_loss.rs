@@ -1,10 +1,11 @@
-//! A log on a disk that loses its power at any moment: whatever was synced is there, whatever was not may be
-//! there in part, in any order. Everything that was acknowledged is in the log then, and no loss is claimed.
+//! A log on a disk that loses power at any moment: whatever was synced is there, and whatever was
+//! not may be there in part, in any order. Everything that was acknowledged is then in the log, and
+//! no loss is reported.
 //!
-//! A process records two runs while everything that it does to its files is recorded (`recorder.c`). From that
-//! the files are rebuilt as the disk may have them at some moment: of each write since the last sync of its
-//! file, each sector of 512 bytes is there or not, by chance; so are lengths, and names until their folder is
-//! synced. `scripts/power-loss` does it a thousand times.
+//! A process writes two runs while all its file operations are recorded (`recorder.c`). From these
+//! the files are rebuilt as the disk may hold them at some moment: each 512-byte sector written
+//! since the last sync of its file is there or not, at random; the same applies to lengths, and to
+//! names until their folder is synced. `scripts/power-loss` does this a thousand times.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -23,16 +24,16 @@ use crate::support::logs::{Folder, open, problems};
 
 const SECTOR: usize = 512;
 
-/// How many commits a run waits for: enough to write over the WAL several times.
+/// How many commits a run waits for: enough to overwrite the WAL several times.
 const COMMITS: i64 = 240;
 
-/// How many images are looked at.
+/// How many disk images are checked.
 #[expect(clippy::disallowed_methods, reason = "how the script asks for more")]
 fn images() -> usize {
     std::env::var("RETOLD_TEST_IMAGES").map_or(60, |n| n.parse().unwrap())
 }
 
-/// What the process does that is recorded.
+/// The recorded process.
 #[test]
 fn child() {
     let Some(path) = child::task() else { return };
@@ -41,7 +42,7 @@ fn child() {
     let mut rng = rng_for(1, "texts");
     let mut writers = [1, 2].map(|n| log.begin(RunId([n; 8])).unwrap());
     for n in 0..COMMITS {
-        // The second run begins later.
+        // The second run starts later.
         let upto = if n < COMMITS / 3 { 1 } else { 2 };
         for writer in &mut writers[..upto] {
             for _ in 0..rng.next_u64() % 3 {
@@ -66,7 +67,7 @@ fn event(rng: &mut ChaCha12Rng, n: i64) -> NewEvent {
     event
 }
 
-/// What was done, in order.
+/// The operations, in order.
 enum Done {
     Made(PathBuf),
     Wrote(PathBuf, usize, Vec<u8>),
@@ -133,7 +134,7 @@ fn read(mut trace: &[u8]) -> Vec<Done> {
     all
 }
 
-/// A file, as the disk has it for certain and what was done since.
+/// A file: what is certain to be on disk, and the operations since.
 #[derive(Default)]
 struct OnDisk {
     bytes: Vec<u8>,
@@ -158,14 +159,14 @@ impl OnDisk {
         }
     }
 
-    /// What may be found after a loss of power.
+    /// What may be found after a power loss.
     fn left(&self, rng: &mut ChaCha12Rng) -> Option<Vec<u8>> {
         let named =
             if self.named == self.exists { self.named } else { rng.next_u32().is_multiple_of(2) };
         if !named {
             return None;
         }
-        // Sometimes nearly all of it is there, sometimes nearly nothing.
+        // Sometimes nearly everything is there, sometimes nearly nothing.
         let share = [1, 8, 15][rng.next_u32() as usize % 3];
         let mut bytes = self.bytes.clone();
         for since in &self.since {
@@ -193,7 +194,7 @@ fn overwrite(bytes: &mut Vec<u8>, at: usize, written: &[u8]) {
     bytes[at..at + written.len()].copy_from_slice(written);
 }
 
-/// A disk, and what the process has said.
+/// A disk, and what the process has acknowledged.
 #[derive(Default)]
 struct Disk {
     files: BTreeMap<PathBuf, OnDisk>,
@@ -210,7 +211,7 @@ impl Disk {
             Done::Cut(name, length) => self.of(name).since.push(Since::Cut(*length)),
             Done::Synced(name) => match self.files.get_mut(name) {
                 Some(file) => file.sync(),
-                // The folder: what it says of its files is on disk now.
+                // The folder: its file names are on disk now.
                 None => {
                     self.files.values_mut().for_each(|file| file.named = file.exists);
                     self.files.retain(|_, file| file.exists);
@@ -229,12 +230,12 @@ impl Disk {
     }
 
     fn of(&mut self, name: &Path) -> &mut OnDisk {
-        self.files.get_mut(name).unwrap_or_else(|| panic!("{} was never made", name.display()))
+        self.files.get_mut(name).unwrap_or_else(|| panic!("{} was never created", name.display()))
     }
 }
 
 #[test]
-fn after_a_loss_of_power_all_that_was_acknowledged_is_there_and_no_loss_is_claimed() {
+fn after_a_power_loss_everything_acknowledged_is_there_and_no_loss_is_reported() {
     let (original, tools) = (Folder::new(), tempfile::tempdir().unwrap());
     let done = recorded(&original.path(), tools.path());
     let commits = done
@@ -246,7 +247,7 @@ fn after_a_loss_of_power_all_that_was_acknowledged_is_there_and_no_loss_is_claim
         .iter()
         .filter(|done| matches!(done, Done::Wrote(name, 0, bytes) if bytes.len() == 32 && name.to_str().unwrap().ends_with("-wal")))
         .count();
-    assert!(overwritten > 3, "the WAL was begun {overwritten} times");
+    assert!(overwritten > 3, "the WAL was restarted {overwritten} times");
 
     let mut rng = rng_for(1, "moments without power");
     let moments: Vec<usize> = (0..images()).map(|_| rng.next_u64() as usize % done.len()).collect();
@@ -266,15 +267,15 @@ fn after_a_loss_of_power_all_that_was_acknowledged_is_there_and_no_loss_is_claim
         torn += usize::from(found.torn);
     }
     eprintln!(
-        "{} images after {} operations: nothing acknowledged is missing, nothing is claimed to be; {torn} with a torn \
-         WAL, {behind} with marks behind the log, {ahead} with events that nobody was told of",
+        "{} images after {} operations: nothing acknowledged is missing, and no loss is reported; {torn} with a torn \
+         WAL, {behind} with marks older than the log, {ahead} with events that were never acknowledged",
         moments.len(),
         done.len()
     );
     assert!(torn > 0 && behind > 0, "{torn}, {behind}");
 }
 
-/// What one image showed.
+/// The result of checking one image.
 struct Found {
     torn: bool,
     marks_behind: bool,
@@ -308,8 +309,8 @@ fn look_at(disk: &Disk, rng: &mut ChaCha12Rng, original: &Path) -> Found {
     let runs: BTreeMap<RunId, Seq> =
         reader.runs().unwrap().into_iter().map(|run| (run.run, run.head.seq)).collect();
     for (run, seq) in acknowledged {
-        let last = runs.get(run).unwrap_or_else(|| panic!("run {run} is not there"));
-        assert!(last >= seq, "run {run} ends at {last}, and {seq} was acknowledged");
+        let last = runs.get(run).unwrap_or_else(|| panic!("run {run} is missing"));
+        assert!(last >= seq, "run {run} ends at {last}, but {seq} was acknowledged");
         found.more_than_acknowledged |= last > seq;
     }
     for (run, seq) in &runs {

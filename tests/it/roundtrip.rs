@@ -1,4 +1,4 @@
-//! What goes into a log comes back, whatever it is; and every backend makes the same chain of it.
+//! Whatever goes into a log comes back unchanged, and every backend computes the same chain.
 
 use proptest::prelude::*;
 use retold::content::Content;
@@ -19,7 +19,7 @@ use crate::support::logs::{Folder, events};
 
 const RUN: RunId = RunId([3; 8]);
 
-/// Text with all that is awkward in SQL, JSON and C.
+/// Text with everything that is awkward in SQL, JSON and C.
 fn text() -> impl Strategy<Value = String> {
     prop_oneof![
         any::<String>(),
@@ -197,7 +197,7 @@ fn event() -> impl Strategy<Value = (Event, Option<Request>)> {
     ]
 }
 
-/// Every other question declares what happened before it, as far as it can.
+/// Every other question declares some of what happened before it.
 fn declaring(mut given: Vec<(Event, Option<Request>)>) -> Vec<(Event, Option<Request>)> {
     for (before, (event, _)) in (0_u64..).zip(&mut given) {
         if let Event::RequestSent(sent) = event
@@ -209,18 +209,18 @@ fn declaring(mut given: Vec<(Event, Option<Request>)>) -> Vec<(Event, Option<Req
     given
 }
 
-/// As JSON reads it back: a whole double is an integer.
+/// As JSON reads it back: a double without a fraction is an integer.
 fn whole(value: Value) -> Value {
     serde_json::from_str(&retold::prompt::canonical(&value).unwrap()).unwrap()
 }
 
-/// Equal as far as the log can tell: vectors by their bits.
+/// Equal as far as the log can tell: vectors are compared by their bits.
 fn same(a: &Event, b: &Event) -> bool {
     // A vector with NaN is not equal to itself.
     format!("{a:?}") == format!("{b:?}")
 }
 
-/// The chain, computed by other means: from the columns, with a JSON object of its own.
+/// The chain computed independently: from the columns, with a JSON object built here.
 fn independent_hash(stored: &StoredEvent, previous: [u8; 32]) -> [u8; 32] {
     let mut object = Map::new();
     let body: Value = serde_json::from_str(&stored.body).unwrap();
@@ -285,7 +285,7 @@ proptest! {
     }
 
     #[test]
-    fn a_request_survives_without_its_texts(request in request()) {
+    fn a_request_survives_storing_its_texts_separately(request in request()) {
         let mut texts: Vec<String> = Vec::new();
         let skeleton = externalise(&request, &mut |text| -> Result<String, CanonicalError> {
             texts.push(text.to_owned());
@@ -302,7 +302,7 @@ proptest! {
     }
 }
 
-/// How often a text is a value; a key may be the same.
+/// How often a text occurs as a value, not counting keys.
 fn times(text: &str, value: &Value) -> usize {
     match value {
         Value::String(found) => usize::from(found == text),

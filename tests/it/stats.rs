@@ -1,5 +1,5 @@
-//! Clustering beside scikit-learn's results (`fixtures/stats/datasets.json`, made by `make.py`
-//! there) and hand-computed cases.
+//! Clustering compared with scikit-learn's results (`fixtures/stats/datasets.json`, made by
+//! `make.py` there), and cases computed by hand.
 
 use std::collections::BTreeMap;
 
@@ -42,7 +42,8 @@ fn datasets() -> Vec<Dataset> {
     fixture.datasets
 }
 
-/// The adjusted Rand index by its definition (Hubert and Arabie 1985): pairs together in both.
+/// The adjusted Rand index by its definition (Hubert and Arabie 1985): pairs that are together in
+/// both.
 fn adjusted_rand_index(a: &[usize], b: &[usize]) -> f64 {
     let pairs = |n: usize| (n * n.saturating_sub(1) / 2) as f64;
     let (mut both, mut rows, mut columns) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
@@ -88,7 +89,7 @@ fn kmeans_finds_scikit_learns_clusters_or_better_ones() {
         for of_k in &dataset.by_k {
             let ours = kmeans(&dataset.points, of_k.k, 7).unwrap();
             let (cost, theirs) = (inertia(&dataset.points, &ours), of_k.kmeans_inertia);
-            // Where scikit-learn does not find its best every time, ours may miss it by a little.
+            // Where scikit-learn does not always find its best result, ours may be slightly worse.
             let slack = if of_k.kmeans_unambiguous { 1e-9 } else { 0.05 };
             assert!(
                 cost <= theirs * (1.0 + slack),
@@ -104,17 +105,17 @@ fn kmeans_finds_scikit_learns_clusters_or_better_ones() {
             }
         }
     }
-    // How often the comparison meant something. The rest are optima that scikit-learn itself does
-    // not find every time; in some of them ours is the better one.
+    // How often the comparison was meaningful. The rest are optima that scikit-learn itself does
+    // not always find; in some of them ours is better.
     assert!(unambiguous >= 50 && same >= 85, "{same} the same, {unambiguous} unambiguous");
     assert!(same + better >= 95, "{same} the same, {better} better");
 }
 
 #[test]
-fn ward_joins_as_scikit_learn_does() {
+fn ward_merges_as_scikit_learn_does() {
     for (number, dataset) in datasets().iter().enumerate() {
         for of_k in &dataset.by_k {
-            assert!(of_k.ward_unambiguous, "dataset {number}: no tie among the joins");
+            assert!(of_k.ward_unambiguous, "dataset {number}: no tie among the merges");
             let ours = ward(&dataset.points, of_k.k).unwrap();
             assert_eq!(
                 adjusted_rand_index(&ours, &of_k.ward),
@@ -138,7 +139,7 @@ fn the_best_number_of_clusters_is_scikit_learns() {
 }
 
 #[test]
-fn the_index_that_compares_partitions_is_right() {
+fn the_adjusted_rand_index_is_right() {
     assert_eq!(adjusted_rand_index(&[0, 0, 1, 1], &[1, 1, 0, 0]), 1.0);
     // scikit-learn's documentation: 0.57...
     let index = adjusted_rand_index(&[0, 0, 1, 2], &[0, 0, 1, 1]);
@@ -151,10 +152,10 @@ fn a_silhouette_by_hand() {
     let points: Vec<Point> = vec![vec![0.0], vec![1.0], vec![10.0]];
     let by_hand = ((10.0 - 1.0) / 10.0 + (9.0 - 1.0) / 9.0 + 0.0) / 3.0;
     assert!((silhouette(&points, &[0, 0, 1]).unwrap() - by_hand).abs() < 1e-12);
-    assert_eq!(silhouette(&points, &[0, 0, 0]), None, "one cluster has no score");
-    assert_eq!(silhouette(&points, &[0, 1, 2]), None, "nor have clusters of one each");
+    assert_eq!(silhouette(&points, &[0, 0, 0]), None, "a single cluster has no score");
+    assert_eq!(silhouette(&points, &[0, 1, 2]), None, "clusters of one point each have no score");
     let same: Vec<Point> = vec![vec![3.0]; 4];
-    assert_eq!(silhouette(&same, &[0, 0, 1, 1]), Some(0.0), "no distance at all counts 0");
+    assert_eq!(silhouette(&same, &[0, 0, 1, 1]), Some(0.0), "zero distances count as 0");
 }
 
 #[test]
@@ -162,7 +163,7 @@ fn clusters_by_hand() {
     let points: Vec<Point> = [0.0, 10.0, 1.0, 11.0, 30.0].iter().map(|x| vec![*x]).collect();
     assert_eq!(ward(&points, 3), Some(vec![0, 1, 0, 1, 2]));
     assert_eq!(kmeans(&points, 3, 1), Some(vec![0, 1, 0, 1, 2]));
-    // Joining 2 with 2 at distance 10 costs 100, joining 1 with 2 at distance 19.5 costs 253.
+    // Merging 2 with 2 at distance 10 costs 100, merging 1 with 2 at distance 19.5 costs 253.
     assert_eq!(ward(&points, 2), Some(vec![0, 0, 0, 0, 1]));
     assert_eq!(kmeans(&points, 2, 1), Some(vec![0, 0, 0, 0, 1]));
     assert_eq!(ward(&points, 5), Some(vec![0, 1, 2, 3, 4]));
@@ -185,7 +186,7 @@ fn few_and_identical_points() {
         assert_eq!(best(&[a.clone(), b.clone()], 1), plain(&[0, 0], 1), "one cluster at most");
         assert_eq!(best(&[a.clone(), a.clone()], 6), plain(&[0, 0], 1));
         assert_eq!(best(&vec![a.clone(); 9], 6), plain(&[0; 9], 1));
-        // Two places, whatever k: more clusters than places have nothing to hold.
+        // Two positions, whatever k: any further clusters would be empty.
         let places = [a.clone(), a.clone(), b.clone(), b.clone(), a.clone()];
         let two = best(&places, 6);
         assert_eq!((two.labels.as_slice(), two.count), ([0, 0, 1, 1, 0].as_slice(), 2));
@@ -204,12 +205,12 @@ fn kmeans_depends_on_its_seed_alone() {
 fn distances_and_means_by_hand() {
     assert_eq!(cosine_distance(&[1.0, 0.0], &[0.0, 2.0]), Some(1.0));
     assert_eq!(cosine_distance(&[1.0, 0.0], &[-3.0, 0.0]), Some(2.0));
-    assert_eq!(cosine_distance(&[0.0, 0.0], &[1.0, 0.0]), None, "nothing has no direction");
+    assert_eq!(cosine_distance(&[0.0, 0.0], &[1.0, 0.0]), None, "a zero vector has no direction");
     let (a, b) = (vec![1.0, 0.0], vec![0.0, 1.0]);
     let mean = weighted_mean([(a.as_slice(), 3.0), (b.as_slice(), 1.0)]);
     assert_eq!(mean, Some(vec![0.75, 0.25]));
     assert_eq!(weighted_mean([(a.as_slice(), 0.0)]), None);
     assert_eq!(weighted_mean([]), None);
-    assert_eq!(point(&[0.1]), vec![f64::from(0.1_f32)], "the bits that were there");
+    assert_eq!(point(&[0.1]), vec![f64::from(0.1_f32)], "the same bits");
     assert_eq!(in_order_of_appearance(&[7, 3, 7, 0]), vec![0, 1, 0, 2]);
 }

@@ -17,9 +17,9 @@ fn a_table_is_rfc_4180() {
     );
 }
 
-/// What a model says does not reach a terminal as it is; numbers and formulas stay what they are.
+/// A model's output does not reach a terminal unescaped; numbers and formulas stay as they are.
 #[test]
-fn cells_are_harmless_to_look_at_and_otherwise_as_they_are() {
+fn only_control_characters_in_cells_are_escaped() {
     let mut table = Table::new("t", &["a"]);
     let cells =
         ["\u{1b}]0;pwned\u{7}", "a\rb", "a\r\nb\tc", "\u{9b}31m", "-1.5", "=1+1", "+1", "@x"];

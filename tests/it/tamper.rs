@@ -1,4 +1,4 @@
-//! Whatever is changed behind the triggers' back is named.
+//! Every change that bypasses the triggers is reported.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -21,7 +21,7 @@ fn faults(ask: Ask<'_>) -> Option<Failure> {
     fails.then(|| Failure::new(FailureKind::Rejected, "no"))
 }
 
-/// Two runs with every kind of event but `RunResumed`, texts and vectors.
+/// Two runs with every kind of event except `RunResumed`, with texts and vectors.
 fn original() -> Original {
     let folder = Folder::new();
     let runtime = tokio::runtime::Builder::new_current_thread()
@@ -47,7 +47,7 @@ fn names(found: &[Problem], (run, seq): (RunId, u64)) -> bool {
 }
 
 #[test]
-fn every_flipped_bit_is_named() {
+fn every_flipped_bit_is_reported() {
     let original = original();
     assert_eq!(original.after(|_| Ok(())), Some(Vec::new()));
     let mut rng = rng_for(1, "bits");
@@ -77,7 +77,7 @@ fn every_flipped_bit_is_named() {
 }
 
 #[test]
-fn every_value_of_another_type_is_named() {
+fn every_value_of_another_type_is_reported() {
     let original = original();
     let mut rng = rng_for(2, "types");
     let mut by_column: BTreeMap<(&str, &str), Vec<Cell>> = BTreeMap::new();
@@ -107,7 +107,7 @@ fn every_value_of_another_type_is_named() {
             }
         }
     }
-    // The bytes stay, their type does not.
+    // The bytes stay the same, but their type changes.
     for cell in original.cells() {
         let value = match &cell.value {
             Value::Text(text) => Value::Blob(text.clone().into_bytes()),
@@ -129,7 +129,7 @@ fn every_value_of_another_type_is_named() {
 }
 
 #[test]
-fn every_deleted_row_is_named() {
+fn every_deleted_row_is_reported() {
     let original = original();
     let mut deleted = 0;
     for cell in original.cells() {
@@ -151,7 +151,7 @@ fn every_deleted_row_is_named() {
             })
             .unwrap();
         let (run, seq) = place(&cell);
-        // Of the end the ledger knows: the run stops one event before it.
+        // The ledger knows the end: the run stops one event before it.
         let named = if cell.key == Value::Integer(last) { seq - 1 } else { seq };
         assert!(names(&found, (run, named)), "{cell:?}: {found:?}");
     }
@@ -159,7 +159,7 @@ fn every_deleted_row_is_named() {
 }
 
 #[test]
-fn a_cut_off_tail_is_named_by_a_head_from_elsewhere() {
+fn a_truncated_run_is_reported_if_its_head_is_known() {
     let original = original();
     let log = original.folder.log();
     let run = RunId([1; 8]);
@@ -181,7 +181,7 @@ fn a_cut_off_tail_is_named_by_a_head_from_elsewhere() {
 }
 
 #[test]
-fn every_swap_move_and_duplicate_is_named() {
+fn every_swap_move_and_duplicate_is_reported() {
     let original = original();
     let first = 1_i64 << 32;
     let swap = |a: i64, b: i64| {
@@ -246,7 +246,7 @@ fn every_swap_move_and_duplicate_is_named() {
 }
 
 #[test]
-fn a_changed_request_is_named_by_the_event_that_asked_it() {
+fn a_changed_request_is_reported_at_the_event_that_asked_it() {
     let original = original();
     let found = original
         .after(|db| {

@@ -23,7 +23,7 @@ fn rfc_8785_documents() {
     }
 }
 
-/// Each double is written as ECMAScript does, and read back to the same bits.
+/// Each double is written as in ECMAScript, and is read back as the same bits.
 #[test]
 #[cfg_attr(not(shared_data), ignore = "needs ../shared, which is not part of the repository")]
 fn rfc_8785_numbers() {

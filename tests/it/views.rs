@@ -26,8 +26,8 @@ fn prompts_and_answers_are_readable() {
             format!("user: {long}\ntail\ntext:1"),
         ),
         (
-            chat(vec![message("user", json!("TEXT:12 is no reference"))]),
-            "user: TEXT:12 is no reference".to_owned(),
+            chat(vec![message("user", json!("TEXT:12 is not a reference"))]),
+            "user: TEXT:12 is not a reference".to_owned(),
         ),
         (chat(vec![message("user", json!("text:1"))]), "user: text:1".to_owned()),
         (
@@ -185,13 +185,13 @@ fn runs_exchanges_and_decisions_say_what_happened() {
     assert_eq!(logged[0], ["2", "RequestSent", "vote/1", "NULL", "NULL", "64", "{}"]);
     assert_eq!(logged[1][..5], ["3", "ResponseReceived", "NULL", "2", "I say 7."]);
     assert_eq!(logged[2][1], "RunFinished");
-    // A prompt hash is that of the request, for all who look it up.
+    // The prompt hash is that of the request, so that it can be looked up.
     let sql = "SELECT count(DISTINCT prompt_hash) FROM exchanges";
     assert_eq!(rows(&db, sql), [["1"]]);
 }
 
 #[test]
-fn ten_thousand_exchanges_are_read_in_no_time() {
+fn ten_thousand_exchanges_are_read_quickly() {
     let folder = Folder::new();
     let mut writer = Writer(Vec::new());
     writer.add(started(), None);
@@ -209,7 +209,7 @@ fn ten_thousand_exchanges_are_read_in_no_time() {
     for (sql, expected) in [
         ("SELECT count(*), sum(length(prompt)) > 0, sum(length(answer)) FROM exchanges", "10000"),
         ("SELECT count(*), sum(value), count(DISTINCT prompt_hash) FROM decisions", "10000"),
-        // What is asked of the method must not meet an answer, which is no JSON.
+        // A filter on the method must not reach the answers, which are not JSON.
         (
             "SELECT count(*) FROM decisions WHERE parser_version > 0 AND method = 'first_number'",
             "10000",

@@ -1,12 +1,13 @@
-//! A command taken apart: its words, its program, and the digests of what it runs.
+//! The parts of a command: its words, its program, and the digests of what it runs.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use super::FilterError;
 
-/// The words of a command. White space parts them; a word in single or double quotes may have it inside, and a
-/// backslash outside single quotes takes the next character as it is. Nothing is expanded.
+/// The words of a command. They are separated by white space; single or double quotes keep it as
+/// part of a word, and a backslash outside single quotes takes the next character literally.
+/// Nothing is expanded.
 pub(super) fn words(command: &str) -> Result<Vec<String>, FilterError> {
     let (mut words, mut word, mut quote) = (Vec::new(), None::<String>, None);
     let mut chars = command.chars();
@@ -31,12 +32,12 @@ pub(super) fn words(command: &str) -> Result<Vec<String>, FilterError> {
     Ok(words)
 }
 
-/// Where the program is: a path as it stands, or a name that is looked for.
+/// The program's location: a path is used as it is, and a name is searched for.
 pub(super) fn find(name: &str, path: Option<&OsStr>) -> Result<PathBuf, FilterError> {
     let none = |place| FilterError::NoProgram { name: name.to_owned(), place };
     if name.contains('/') || cfg!(windows) && name.contains('\\') {
         let program = PathBuf::from(name);
-        // A name that is looked for by the system would be another program.
+        // If the system searched for the name, it would find another program.
         return if program.is_file() { Ok(program) } else { Err(none("")) };
     }
     let folders = path.map(std::env::split_paths).into_iter().flatten();
@@ -62,23 +63,23 @@ fn is_program(path: &Path) -> bool {
     path.is_file()
 }
 
-/// The files among the arguments: the script that an interpreter runs, and what it is given.
+/// The files among the arguments: an interpreter's script and its inputs.
 pub(super) fn named_files(words: &[String]) -> impl Iterator<Item = (&str, PathBuf)> {
     let paths = words.iter().skip(1).map(|word| (word.as_str(), PathBuf::from(word)));
     // A pipe or a device has no digest.
     paths.filter(|(_, path)| path.is_file())
 }
 
-/// A file of a filter, and what was in it.
+/// A file of a filter, with its digest.
 pub(super) struct Digested {
-    /// As the command spells it.
+    /// The name as it is written in the command.
     pub(super) name: String,
     pub(super) path: PathBuf,
     /// BLAKE3-256, in hex.
     pub(super) blake3: String,
 }
 
-/// Reads a file for its digest.
+/// Reads a file and computes its digest.
 pub(super) fn digest(name: &str, path: PathBuf) -> Result<Digested, FilterError> {
     let mut hasher = blake3::Hasher::new();
     let read = std::fs::File::open(&path).and_then(|file| hasher.update_reader(file).map(drop));
@@ -97,7 +98,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_are_parted_as_by_a_shell_and_nothing_is_expanded() {
+    fn words_are_split_as_by_a_shell_without_expansion() {
         let words = |command| words(command).expect("words");
         assert_eq!(words("  python3\tf.py  --x "), ["python3", "f.py", "--x"]);
         assert_eq!(words(r#"'a b' "c d" e\ f """#), ["a b", "c d", "e f", ""]);

@@ -1,4 +1,4 @@
-//! The lines that a filter is given, and those that it writes.
+//! The lines that a filter reads and writes.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -10,7 +10,7 @@ use crate::id::{CallPath, Sample};
 use crate::inert::inert;
 use crate::parse::WholeAnswer;
 
-/// The longest name of a method, in characters.
+/// The longest method name, in characters.
 const LONGEST_METHOD: usize = 100;
 
 #[derive(Serialize)]
@@ -42,7 +42,7 @@ pub(super) fn written(asked: &Asked<'_>) -> String {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Taken {
-    /// Null is a value; nothing is none.
+    /// Distinguishes null, which is a value, from an absent key.
     #[serde(deserialize_with = "given")]
     value: Value,
     #[serde(default = "filter")]

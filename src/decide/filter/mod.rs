@@ -1,13 +1,15 @@
-//! A program of the user's that decides: JSON Lines in, JSON Lines out, in any language.
+//! A user's program that makes decisions: JSON Lines in, JSON Lines out, in any language.
 //!
-//! For each answer it is given a line `{"call":..,"sample":..,"text":..,"params":..}` (what is not known is left
-//! out), and for each it writes a line `{"value":..,"method":..,"reasoning":..,"warnings":[..]}`, in the same order;
-//! all but `value` may be left out. It ends with exit status 0 when its standard input ends.
+//! For each answer it reads a line `{"call":..,"sample":..,"text":..,"params":..}` (unknown fields
+//! are left out) and writes a line `{"value":..,"method":..,"reasoning":..,"warnings":[..]}`, in
+//! the same order; all fields but `value` are optional. When its standard input ends, it exits with
+//! status 0.
 //!
-//! A recording never names what is run: a filter is made from the command line alone. It is run twice, the second time
-//! with the answers in the opposite order, and must decide the same: what draws lots, reads the clock or remembers
-//! earlier lines is refused. Its environment is what the caller lists, its time and its output are bounded, and the
-//! digests of the program and of the files that its arguments name go with its decisions.
+//! A recording never determines what is run: a filter comes from the command line alone. It is run
+//! twice, the second time with the answers in reverse order, and must make the same decisions; a
+//! filter that uses random numbers, reads the clock or remembers earlier lines is refused. Its
+//! environment is what the caller lists, its time and its output are limited, and the digests of
+//! the program and of the files among its arguments are stored with its decisions.
 
 mod command;
 mod line;
@@ -26,37 +28,38 @@ use super::{Asked, DecideError, Decided, Decider};
 use crate::inert::inert;
 use crate::parse::ParserSpec;
 
-/// What decisions of a filter are recorded as, instead of the name of a parser.
+/// The parser name under which a filter's decisions are recorded.
 pub(super) const NAME: &str = "filter";
 
-/// The version of what is written to it and read from it.
+/// The version of the line format.
 const PROTOCOL: u32 = 1;
 
-/// Answers that are given to one process, at most; and bytes of them, but for one that is longer.
+/// The most answers that one process receives, and the most bytes of them (unless a single answer
+/// is longer).
 const BATCH: usize = 10_000;
 const BATCH_BYTES: usize = 32 << 20;
 
 /// Why a filter did not decide.
 #[derive(Debug, thiserror::Error)]
 pub enum FilterError {
-    /// No words.
+    /// The command has no words.
     #[error("the command of the filter is empty")]
     Empty,
-    /// An opening quote without its closing one.
+    /// A quote is not closed.
     #[error("the command of the filter, {command:?}, has a quote that is not closed")]
     Quote {
         /// The command.
         command: String,
     },
-    /// There is no such program.
+    /// The program does not exist.
     #[error("there is no program {name:?}{place}")]
     NoProgram {
         /// The program.
         name: String,
-        /// Where it was looked for.
+        /// Where it was searched for.
         place: &'static str,
     },
-    /// The program, or a file that it is given, cannot be read for its digest.
+    /// The program, or a file among its arguments, cannot be read for its digest.
     #[error("cannot read {path}: {reason}")]
     Unreadable {
         /// The file.
@@ -64,7 +67,7 @@ pub enum FilterError {
         /// What the system says.
         reason: String,
     },
-    /// It cannot be started.
+    /// The program cannot be started.
     #[error("cannot start the filter {name}: {reason}")]
     Start {
         /// The program.
@@ -72,7 +75,7 @@ pub enum FilterError {
         /// What the system says.
         reason: String,
     },
-    /// It ended otherwise than well.
+    /// The program failed.
     #[error("the filter {name} ended with {status}{said}")]
     Failed {
         /// The program.
@@ -82,17 +85,17 @@ pub enum FilterError {
         /// The end of what it wrote to its standard error.
         said: String,
     },
-    /// It did not end.
+    /// It ran for too long.
     #[error("the filter {name} had not ended after {seconds} s and was stopped{said}")]
     TimedOut {
         /// The program.
         name: String,
-        /// How long it had.
+        /// The time that it had.
         seconds: u64,
         /// The end of what it wrote to its standard error.
         said: String,
     },
-    /// It wrote more than any decisions take.
+    /// It wrote more than any decisions need.
     #[error("the filter {name} wrote more than {bytes} bytes for {} and was stopped", counted(*.answers, "answer"))]
     TooMuch {
         /// The program.
@@ -110,7 +113,7 @@ pub enum FilterError {
         /// What is wrong, with the line.
         what: String,
     },
-    /// Too few decisions, or too many.
+    /// It wrote too few decisions, or too many.
     #[error("the filter {name} wrote {} for {}: it must write one line for each", counted(*.lines, "line"), counted(*.answers, "answer"))]
     Count {
         /// The program.
@@ -120,9 +123,9 @@ pub enum FilterError {
         /// How many answers it was given.
         answers: usize,
     },
-    /// Asked again, it decided otherwise.
+    /// Its decisions differed when it was asked again.
     #[error(
-        "the filter {name} does not decide the same twice: of {of} it made {first}, then {second}"
+        "the filter {name} does not make the same decision twice: for {of} it made {first}, then {second}"
     )]
     Disagrees {
         /// The program.
@@ -134,7 +137,7 @@ pub enum FilterError {
         /// The second.
         second: String,
     },
-    /// Somebody changed it meanwhile.
+    /// The file was changed while the filter was running.
     #[error("{path} was changed while the filter ran")]
     Changed {
         /// The file.
@@ -152,12 +155,12 @@ fn counted(n: usize, noun: &str) -> String {
     format!("{n} {noun}{}", if n == 1 { "" } else { "s" })
 }
 
-/// What a filter may take for one batch of at most 10,000 answers.
+/// The limits of a filter for one batch of at most 10,000 answers.
 #[derive(Debug, Clone, Copy)]
 pub struct FilterLimits {
     /// Time.
     pub time: Duration,
-    /// Bytes of output, beside four for each byte of its input.
+    /// Bytes of output, in addition to four for each byte of its input.
     pub bytes: u64,
 }
 
@@ -167,18 +170,18 @@ impl Default for FilterLimits {
     }
 }
 
-/// What surrounds a filter.
+/// The surroundings of a filter.
 #[derive(Debug, Clone, Default)]
 pub struct FilterSetup {
-    /// Its whole environment. `PATH` is where its program is looked for.
+    /// Its whole environment. The program is searched for on its `PATH`.
     pub environment: Vec<(String, OsString)>,
-    /// What it may take.
+    /// Its limits.
     pub limits: FilterLimits,
-    /// Set to stop it.
+    /// Set this to stop the filter.
     pub stop: Arc<AtomicBool>,
 }
 
-/// A program of the user's that decides.
+/// A user's program that makes decisions.
 pub struct Filter {
     words: Vec<String>,
     program: PathBuf,
@@ -187,11 +190,11 @@ pub struct Filter {
 }
 
 impl Filter {
-    /// A filter from a command: words with spaces between them, quoted as for a shell where they have spaces
-    /// themselves. No shell runs it.
+    /// A filter from a command: words separated by spaces, quoted as for a shell if they contain
+    /// spaces. It is not run by a shell.
     ///
     /// # Errors
-    /// [`FilterError`]: there is no such program, or it cannot be read.
+    /// [`FilterError`]: the program does not exist or cannot be read.
     pub fn new(command: &str, setup: FilterSetup) -> Result<Self, FilterError> {
         let words = words(command)?;
         let name = words.first().ok_or(FilterError::Empty)?;
@@ -206,7 +209,7 @@ impl Filter {
         inert(&self.words.join(" "), 100)
     }
 
-    /// Runs it over some answers.
+    /// Runs it over some answers once.
     fn pass(&self, answers: &[&Asked<'_>]) -> Result<Vec<Decided>, FilterError> {
         let input = answers.iter().map(|asked| line::written(asked)).collect::<String>();
         let run = process::Run {
@@ -243,7 +246,7 @@ impl Filter {
     }
 }
 
-/// The command of a filter that decided, from the settings that are recorded of it.
+/// The command of a filter, from the settings recorded with its decisions.
 pub(super) fn command_of(params: &Value) -> String {
     let words = params["command"].as_array().into_iter().flatten().filter_map(Value::as_str);
     inert(&words.collect::<Vec<_>>().join(" "), 100)

@@ -13,13 +13,13 @@ use crate::decide::Decided;
 use crate::inert::inert;
 use crate::jsonl::JsonlReader;
 
-/// How often it is looked whether the filter has ended.
+/// How often we check whether the filter has ended.
 const STEP: Duration = Duration::from_millis(10);
 
 /// How much of its standard error is kept, in bytes.
 const SAID: u64 = 4096;
 
-/// One process: what is run, and how much it is given.
+/// One process: what is run, and its limits.
 pub(super) struct Run<'a> {
     pub(super) name: String,
     pub(super) program: &'a Path,
@@ -28,10 +28,10 @@ pub(super) struct Run<'a> {
     pub(super) answers: usize,
 }
 
-/// What came of its output.
+/// What became of its output.
 enum Output {
-    /// It could be read to its end: the decisions, of which no more are kept than are due, and how many there were; or
-    /// the first line that is not a decision.
+    /// It could be read to its end: the decisions, of which no more are kept than expected, and how
+    /// many there were; or the first line that is not a decision.
     Whole(Result<(Vec<Decided>, usize), String>),
     /// It cannot be read as lines.
     Unreadable(String),
@@ -39,14 +39,15 @@ enum Output {
 }
 
 impl Run<'_> {
-    /// Gives it some lines and reads what it decides.
+    /// Sends it some lines and reads its decisions.
     pub(super) fn over(&self, input: String) -> Result<Vec<Decided>, FilterError> {
         let most = self.setup.limits.bytes.saturating_add(4 * input.len() as u64);
         let mut process = Process(self.start()?);
         let (stdin, stdout) = (process.0.stdin.take(), process.0.stdout.take());
         let said = process.0.stderr.take().map(|stderr| beside(move || beginning(stderr)));
         if let Some(mut stdin) = stdin {
-            // A filter that has heard enough closes its input; the count of its lines tells whether it may.
+            // A filter may close its input early; the number of lines that it writes shows whether
+            // it was right to.
             beside(move || drop(stdin.write_all(input.as_bytes())));
         }
         let due = self.answers;
@@ -91,7 +92,7 @@ impl Run<'_> {
             }
             Ok(status) => status,
         };
-        // How it ended explains what is wrong with its output.
+        // Its exit status explains what is wrong with its output, so it comes first.
         if !status.as_ref().is_ok_and(ExitStatus::success) {
             let status = match status {
                 Ok(status) => status.to_string(),
@@ -113,7 +114,7 @@ impl Run<'_> {
         command.args(self.arguments).env_clear();
         command.envs(self.setup.environment.iter().map(|(name, value)| (name, value)));
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        // So that what it starts itself is stopped with it.
+        // A process group of its own, so that whatever it starts is stopped with it.
         #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(&mut command, 0);
         command
@@ -121,7 +122,7 @@ impl Run<'_> {
             .map_err(|e| FilterError::Start { name: self.name.clone(), reason: e.to_string() })
     }
 
-    /// Looks again and again until there is a result, the time is up, or somebody asks to stop.
+    /// Polls until there is a result, the time is up, or the user asks to stop.
     fn wait<T>(
         &self,
         left: &mut Duration,
@@ -153,13 +154,13 @@ impl Run<'_> {
     }
 }
 
-/// Why it was not waited for any longer.
+/// Why we stopped waiting.
 enum Stopped {
     TimeIsUp,
     Asked,
 }
 
-/// A process that ends when nobody waits for it any more, and with it whatever it has started.
+/// A process that is ended when we stop waiting for it, together with everything that it started.
 struct Process(Child);
 
 impl Drop for Process {
@@ -178,25 +179,27 @@ impl Drop for Process {
     }
 }
 
-/// Does something on a thread of its own: whoever fills one pipe while another is full waits forever.
+/// Runs something on a thread of its own: filling one pipe while the other is full would block
+/// forever.
 fn beside<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Receiver<T> {
     let (done, wait) = channel();
     std::thread::spawn(move || drop(done.send(work())));
     wait
 }
 
-/// The first lines of its standard error; the rest is read and dropped, so that it does not wait.
+/// The beginning of its standard error. The rest is read and dropped, so that the program does not
+/// block.
 fn beginning(mut stderr: impl Read) -> String {
     let mut bytes = Vec::new();
     let _ = stderr.by_ref().take(SAID).read_to_end(&mut bytes);
     let _ = std::io::copy(&mut stderr, &mut std::io::sink());
-    // The last line says what went wrong: of a traceback it is the error.
+    // The last line says what went wrong: in a traceback it is the error.
     let text = String::from_utf8_lossy(&bytes);
     let last = text.lines().rfind(|line| !line.trim().is_empty()).unwrap_or_default();
     inert(last.trim(), 300)
 }
 
-/// The decisions that it writes, in at most so many bytes.
+/// The decisions that it writes, in at most `most` bytes.
 fn decisions(stdout: impl Read + Send + 'static, due: usize, most: u64) -> Output {
     let read = Arc::new(AtomicU64::new(0));
     let counted = Counted { inner: stdout, read: read.clone() };
@@ -206,7 +209,7 @@ fn decisions(stdout: impl Read + Send + 'static, due: usize, most: u64) -> Outpu
         match (line, &mut decided) {
             _ if is_too_much() => return Output::TooMuch,
             (Err(e), _) => return Output::Unreadable(e.to_string()),
-            // Read on, for it would take a closed pipe for a reason to fail.
+            // Keep reading, since the program would take a closed pipe as an error.
             (Ok(_), Err(_)) => {}
             (Ok(_), Ok((_, lines))) if *lines >= due => *lines += 1,
             (Ok((number, text)), Ok((list, lines))) => match line::read(&text) {

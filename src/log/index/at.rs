@@ -1,19 +1,19 @@
-//! Reading events here and there.
+//! Reading scattered events.
 
 use crate::event::StoredEvent;
 use crate::id::{RunId, Seq};
 use crate::log::backend::Reader;
 use crate::log::error::LogError;
 
-/// How many events are read together where many of them are wanted: reading one alone takes as long as some
-/// ten of those that follow it.
+/// How many events are read together where many are wanted: reading a single one takes as long as
+/// about ten consecutive ones.
 const TOGETHER: usize = 256;
 
-/// Hands on the events of a run at some places, in order; the places must be, too. One that is not there
-/// is left out.
+/// Passes on the events of a run at the given seqs, which must be sorted. Missing ones are left
+/// out.
 ///
 /// # Errors
-/// [`LogError`] if one cannot be read, or whatever `each` raises.
+/// [`LogError`] if one cannot be read, or any error of `each`.
 pub fn each_event_at<E: From<LogError>>(
     reader: &mut dyn Reader,
     run: RunId,

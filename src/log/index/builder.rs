@@ -11,14 +11,14 @@ use crate::content::Content;
 use crate::event::{NewEvent, StoredEvent, causes_and_fact, kind};
 use crate::id::{CallPath, Seq};
 
-/// What an index takes of an event.
+/// What an index uses of an event.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::log) struct Entry<'a> {
     pub(in crate::log) kind: &'a str,
     pub(in crate::log) version: u32,
     pub(in crate::log) call: Option<&'a str>,
     pub(in crate::log) cause: Option<Seq>,
-    /// Empty of a vector.
+    /// Empty for a vector.
     pub(in crate::log) text: &'a str,
     pub(in crate::log) body: &'a str,
 }
@@ -49,7 +49,7 @@ impl<'a> From<&'a StoredEvent> for Entry<'a> {
     }
 }
 
-/// A piece: what each section says.
+/// A piece: the contents of each section.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(in crate::log) struct Piece {
     sections: BTreeMap<i64, Vec<u8>>,
@@ -65,17 +65,17 @@ impl Piece {
 #[derive(Debug, Default)]
 pub(in crate::log) struct Builder {
     events: BTreeMap<String, u64>,
-    /// The kinds of questions in the order in which they were met, and how many there are of each.
+    /// The kinds of questions in the order in which they first occurred, with the number of each.
     kinds: Vec<u64>,
     kind_numbers: BTreeMap<String, usize>,
     facts: Vec<u64>,
-    /// Hash, number of the kind, place.
+    /// Hash, number of the kind, position.
     calls: Vec<(u32, usize, u64)>,
-    /// First and last cause, place.
+    /// First and last cause, position.
     causes: Vec<(u64, u64, u64)>,
     texts: Vec<(u32, u64)>,
-    /// The last call: the number of its kind, and the hashes of its parts. Many samples of one call follow
-    /// each other.
+    /// The last call: the number of its kind, and the hashes of its parts. Many samples of one call
+    /// follow each other.
     last: Option<(String, usize, Vec<u32>)>,
 }
 
@@ -101,7 +101,7 @@ impl Builder {
                     self.texts.push((key(text), at));
                 }
             }
-            // No text in a short body is long enough.
+            // A short body contains no text that is long enough.
             kind::DECISION_MADE if body.len() > BEGINNING => each_string(body, |found| {
                 if found.key == Some("value") && found.text.len() >= BEGINNING {
                     self.texts.push((key(&found.text), at));
@@ -144,12 +144,13 @@ impl Builder {
         }
     }
 
-    /// The piece of the events that were added.
+    /// The piece for the events that were added.
     pub(in crate::log) fn finish(self) -> Piece {
         let Builder {
             events, kinds, kind_numbers, facts, mut calls, mut causes, mut texts, ..
         } = self;
-        // Numbers follow the names, so that a piece is the same whatever was met first.
+        // Kinds are numbered by name, so that the piece does not depend on the order in which they
+        // occurred.
         let mut sorted = vec![0; kinds.len()];
         for (place, number) in kind_numbers.values().enumerate() {
             sorted[*number] = place as u64;
@@ -172,7 +173,8 @@ impl Builder {
     }
 }
 
-/// Rows of numbers, of which the first never falls: it is written as the distance from the one before.
+/// Rows of numbers that are sorted by the first, which is written as the difference from the
+/// previous row's.
 fn rising<const N: usize>(rows: impl Iterator<Item = (u64, [u64; N])>) -> Vec<u8> {
     let (mut out, mut before) = (Vec::new(), 0);
     for (first, others) in rows {
@@ -183,7 +185,7 @@ fn rising<const N: usize>(rows: impl Iterator<Item = (u64, [u64; N])>) -> Vec<u8
     out
 }
 
-/// A kind of event as the census has it.
+/// A kind of event as it is named in the census.
 pub(super) fn kind_name(name: &str, version: u32) -> String {
     match version {
         kind::VERSION => name.to_owned(),
@@ -191,12 +193,12 @@ pub(super) fn kind_name(name: &str, version: u32) -> String {
     }
 }
 
-/// Whether a part of a call is one of many alike: `p_0007`, `2`.
+/// Whether a part of a call is one of many that differ by number: `p_0007`, `2`.
 pub(super) fn is_numbered(part: &str) -> bool {
     part.bytes().any(|b| b.is_ascii_digit())
 }
 
-/// The kind of a call, which is what is left of it without numbered parts, and what it is found by.
+/// The kind of a call (the call without its numbered parts), and the hashes it is found by.
 pub(super) fn kind_and_parts(call: &str) -> (String, Vec<u32>) {
     let (mut kind, mut parts) = (String::new(), Vec::new());
     for part in call.split('/') {

@@ -17,7 +17,7 @@ pub(super) struct Numbers<'a>(pub(super) &'a [u8]);
 pub(super) struct Malformed;
 
 impl Numbers<'_> {
-    /// Whether there are no more.
+    /// Whether there are no more numbers.
     pub(super) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

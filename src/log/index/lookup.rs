@@ -12,7 +12,7 @@ use crate::id::{CallPath, RunId, Seq};
 use crate::log::backend::Reader;
 use crate::log::error::LogError;
 
-/// Events in one read.
+/// The number of events per read.
 const BATCH: usize = 1024;
 
 /// How many events of each kind, and how many questions of each kind there are.
@@ -29,15 +29,15 @@ pub struct Census {
 #[derive(Debug)]
 pub struct Index {
     run: RunId,
-    /// The pieces that the log has.
+    /// The pieces that the log stores.
     stored: Vec<u64>,
-    /// The others, made now.
+    /// The other pieces, made in memory.
     made: Vec<(u64, Piece)>,
     end: Seq,
 }
 
 impl Index {
-    /// The index of a run. Reads the events that no piece of the log covers.
+    /// The index of a run. Reads the events that no stored piece covers.
     ///
     /// # Errors
     /// [`LogError`] if they cannot be read.
@@ -56,7 +56,7 @@ impl Index {
         }
     }
 
-    /// Makes a piece from its events; whether it is a whole one.
+    /// Makes a piece from its events; returns whether it is complete.
     fn make(&mut self, reader: &mut dyn Reader, piece: u64) -> Result<bool, LogError> {
         let (mut builder, mut after, end) =
             (Builder::default(), Seq(first(piece).0 - 1), last(piece));
@@ -76,7 +76,7 @@ impl Index {
         Ok(after == end)
     }
 
-    /// The last event that it knows.
+    /// The last event that it covers.
     pub fn end(&self) -> Seq {
         self.end
     }
@@ -111,7 +111,7 @@ impl Index {
         Ok(facts)
     }
 
-    /// Where a call may stand, or one of the same parts in another order; in order.
+    /// Where a call may be, or one with the same parts in another order; sorted.
     ///
     /// # Errors
     /// [`LogError`] if the index cannot be read.
@@ -128,7 +128,7 @@ impl Index {
         Ok(met.into_iter().filter(|(_, n)| *n == parts.len()).map(|(seq, _)| seq).collect())
     }
 
-    /// Where calls with a part may stand, in order, and how many kinds of calls these are.
+    /// Where calls with the given part may be, sorted, and how many kinds of calls these are.
     ///
     /// # Errors
     /// [`LogError`] if the index cannot be read.
@@ -153,14 +153,15 @@ impl Index {
         Ok((found, kinds.len()))
     }
 
-    /// Hands on each part by which a call of some kinds is found: its place, kind and hash.
+    /// Passes on each part by which a call of the given kinds is found: its position, kind and
+    /// hash.
     fn each_call(
         &self,
         reader: &mut dyn Reader,
         wanted: &dyn Fn(&str) -> bool,
         mut each: impl FnMut(Seq, &str, u32),
     ) -> Result<(), LogError> {
-        // A piece's numbers are those of its own census.
+        // The numbers in a piece refer to its own census.
         let mut kinds: BTreeMap<u64, Vec<(String, bool)>> = BTreeMap::new();
         self.each(reader, Section::Census, 0, |piece, bytes| {
             let calls = census_of(bytes)?.calls.into_keys();
@@ -185,7 +186,7 @@ impl Index {
         })
     }
 
-    /// Where events may stand that name some others as causes: in order, by the cause.
+    /// Where events may be that name some of the given events as causes: in order, by the cause.
     ///
     /// # Errors
     /// [`LogError`] if the index cannot be read.
@@ -201,7 +202,7 @@ impl Index {
         self.each(reader, Section::Causes, place(*earliest).0, |piece, bytes| {
             each_row(bytes, |from, [more, at]| {
                 let to = Seq(from.saturating_add(more));
-                // They are sorted by the first.
+                // The rows are sorted by the first cause.
                 if Seq(from) > *latest {
                     return false;
                 }
@@ -215,7 +216,7 @@ impl Index {
         Ok(found)
     }
 
-    /// Where events may stand that have one of some texts, in order.
+    /// Where events may be that contain one of the given texts, sorted.
     ///
     /// # Errors
     /// [`LogError`] if the index cannot be read.
@@ -238,7 +239,7 @@ impl Index {
         Ok(found)
     }
 
-    /// Hands on a section of each piece from one on.
+    /// Passes on a section of each piece, starting at the given piece.
     fn each(
         &self,
         reader: &mut dyn Reader,
@@ -278,7 +279,7 @@ impl Index {
     }
 }
 
-/// Hands on the rows of a section, of which the first number never falls, until it is told to stop.
+/// Passes on the rows of a section that is sorted by the first number, until `each` stops it.
 fn each_row<const N: usize>(
     bytes: &[u8],
     mut each: impl FnMut(u64, [u64; N]) -> bool,
@@ -301,7 +302,7 @@ fn census_of(bytes: &[u8]) -> Result<Census, Malformed> {
     serde_json::from_slice(bytes).map_err(|_| Malformed)
 }
 
-/// The event at a place in a piece.
+/// The event at a position in a piece.
 fn seq(piece: u64, at: u64) -> Seq {
     Seq((first(piece).0 - 1).saturating_add(at))
 }

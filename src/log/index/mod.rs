@@ -1,14 +1,15 @@
-//! An index over the events of a run, so that what names one thing need not read them all.
+//! An index over the events of a run, so that a look-up need not read all of them.
 //!
-//! It comes in pieces of [`PIECE`] events, each made once, when the last of its events is appended, and
-//! never changed. So it costs an append next to nothing: a piece is some rows at the end of a table, where
-//! an entry per event in an ordinary index would dirty a page each. Whoever looks something up goes
-//! through all pieces, which are a fiftieth of the events; events that no piece covers (the newest ones, or
-//! those of a log that an older release wrote) are read and indexed in memory.
+//! It consists of pieces of [`PIECE`] events, each made once, when the last of its events is
+//! appended, and never changed. So it adds next to nothing to the cost of an append: a piece is a
+//! few rows at the end of a table, whereas one entry per event in an ordinary index would dirty a
+//! page each. A look-up goes through all pieces, which are a fiftieth of the size of the events.
+//! Events that no piece covers (the newest ones, or those of a log written by an older release) are
+//! read and indexed in memory.
 //!
-//! A piece has one part for each [`Section`]. What an index says is where to look, never what is there:
-//! whoever uses it reads the events. It may name an event too many (by the chance of a hash), never one too
-//! few; `verify` makes each piece again from its events and compares.
+//! A piece has one part per [`Section`]. The index says where to look, never what is there: its
+//! users read the events. It may name an event too many (because of a hash collision), but never
+//! one too few; `verify` makes each piece again from its events and compares.
 //!
 //! - [`Builder`]: makes a piece from events.
 //! - [`Index`]: looks things up; [`each_event_at`] reads what it names.
@@ -26,31 +27,33 @@ pub(crate) use strings::TextKeys;
 
 use crate::id::Seq;
 
-/// How many events a piece covers: few enough to be read at once, in some ten milliseconds.
+/// How many events a piece covers: few enough to be read at once, in a few tens of milliseconds.
 pub(super) const PIECE: u64 = 8192;
 
 /// A part of a piece.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Section {
     /// How many events of each kind there are, and how many questions of each kind: canonical JSON,
-    /// `{"calls":{"initial_vote":40},"events":{"RequestSent":40}}`. The kind of a question is its call without
-    /// the parts that have a digit.
+    /// `{"calls":{"initial_vote":40},"events":{"RequestSent":40}}`. The kind of a question is its
+    /// call without the parts that have a digit.
     Census,
-    /// The places of the facts: each as its distance from the one before, from the start of the piece.
+    /// The positions of the facts: each as its difference from the one before, from the start of
+    /// the piece.
     Facts,
-    /// By the hash of each part of a call that has a digit, or of no text if it has none: the number of
-    /// the kind in the census, and the place. Sorted; a hash as its distance from the one before.
+    /// By the hash of each part of a call that has a digit, or of the empty text if it has none:
+    /// the number of the kind in the census, and the position. Sorted; a hash as its difference
+    /// from the one before.
     Calls,
-    /// By the seqs of its causes: the first, as its distance from the one before; how many follow that; the place.
-    /// Sorted.
+    /// By the seqs of the causes: the first, as its difference from the one before; how far the
+    /// last is after it; the position. Sorted.
     Causes,
-    /// By the hash of the beginning of each text that can stand in a later prompt: the place. Sorted; a hash
-    /// as its distance from the one before.
+    /// By the hash of the beginning of each text that can occur in a later prompt: the position.
+    /// Sorted; a hash as its difference from the one before.
     Texts,
 }
 
 impl Section {
-    /// All of them.
+    /// All sections.
     pub const ALL: [Section; 5] =
         [Section::Census, Section::Facts, Section::Calls, Section::Causes, Section::Texts];
 
@@ -66,7 +69,7 @@ impl Section {
     }
 }
 
-/// The number of the piece that an event belongs to, and its place there, from 1.
+/// The number of the piece that an event belongs to, and its position there, from 1.
 pub(super) fn place(seq: Seq) -> (u64, u64) {
     let before = seq.0.saturating_sub(1);
     (before / PIECE, before % PIECE + 1)

@@ -4,19 +4,19 @@ use std::borrow::Cow;
 
 use crate::lookup::LookupSet;
 
-/// Texts of at least so many bytes are found by their first so many bytes, wherever they stand in
-/// another; shorter ones only as a whole.
+/// Texts of at least this many bytes are found by their first bytes, wherever they occur in another
+/// text; shorter ones only as a whole.
 pub(crate) const BEGINNING: usize = 32;
 
-/// A hash that is the same on every machine and in every release (FNV-1a, folded to 32 bits). Whoever makes
-/// texts of one hash makes a look-up slow, not wrong.
+/// A hash that is the same on every machine and in every release (FNV-1a, folded to 32 bits).
+/// Deliberate collisions make a look-up slow, not wrong.
 pub(super) fn hash(bytes: &[u8]) -> u32 {
     let mix = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
     let hash = bytes.iter().fold(0xcbf2_9ce4_8422_2325, mix);
     (hash ^ (hash >> 32)) as u32
 }
 
-/// What a text is found by.
+/// The key that a text is found by.
 pub(super) fn key(text: &str) -> u32 {
     hash(text.as_bytes().get(..BEGINNING).unwrap_or(text.as_bytes()))
 }
@@ -26,7 +26,7 @@ pub(super) fn key(text: &str) -> u32 {
 pub(crate) struct TextKeys(LookupSet<u32>);
 
 impl TextKeys {
-    /// Every text of at least [`BEGINNING`] bytes that may stand in this one.
+    /// Adds every text of at least [`BEGINNING`] bytes that may occur in this one.
     pub(crate) fn within(&mut self, text: &str) {
         for window in text.as_bytes().windows(BEGINNING) {
             self.0.insert(hash(window));
@@ -40,15 +40,15 @@ impl TextKeys {
 
 /// A text in canonical JSON.
 pub(super) struct Found<'a> {
-    /// The key of the outermost object that it stands under, as it is spelt.
+    /// The key of the outermost object that contains it, as it is spelt.
     pub(super) key: Option<&'a str>,
     /// Whether it is itself the value of that key.
     pub(super) is_own: bool,
     pub(super) text: Cow<'a, str>,
 }
 
-/// Every text in canonical JSON that is not a key. Parsing the JSON would take several times as long, in
-/// the thread that all runs share.
+/// Every text in canonical JSON that is not a key. Parsing the JSON would take several times as
+/// long, in the thread that all runs share.
 pub(super) fn each_string<'a>(json: &'a str, mut each: impl FnMut(Found<'a>)) {
     let (mut rest, mut depth, mut key) = (json, 0_u32, None);
     while let Some(at) = rest.find(['"', '{', '[', '}', ']']) {
@@ -74,7 +74,7 @@ pub(super) fn each_string<'a>(json: &'a str, mut each: impl FnMut(Found<'a>)) {
     }
 }
 
-/// Where a string ends that begins before this text.
+/// The end of a string that begins before this text.
 fn end_of_string(text: &str) -> Option<usize> {
     let bytes = text.as_bytes();
     let mut from = 0;

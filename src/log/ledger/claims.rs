@@ -1,4 +1,4 @@
-//! A ledger as it is read, and what it says about the runs.
+//! A ledger as it is read, and what it claims about the runs.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use crate::log::verify::{Problem, Verification};
 /// How many entries are read at a time.
 const PAGE: usize = 4096;
 
-/// A ledger, read and recomputed.
+/// A ledger that was read and recomputed.
 #[derive(Debug, Clone, Default)]
 pub struct Ledger {
     entries: Vec<Entry>,
@@ -21,29 +21,29 @@ pub struct Ledger {
     last: u64,
     /// The entries of each run, by their place in `entries`.
     runs: BTreeMap<RunId, Vec<usize>>,
-    /// How many entries were there at the first reading; others came later.
+    /// How many entries the first reading found; the others came later.
     at_first: usize,
-    /// Whether an entry could not be read, so that the ones after it are unknown.
+    /// Whether an entry could not be read, so that those after it are unknown.
     unreadable: bool,
 }
 
-/// A checkpoint that was found in a ledger.
+/// A checkpoint that was found in the ledger.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Checkpoint {
-    /// The entry whose hash it is; 0 is the beginning of every ledger.
+    /// The number of the entry that has the hash; 0 is the start of every ledger.
     pub number: u64,
     /// How many runs were started or imported since.
     pub runs_since: u64,
 }
 
-/// An event that the ledger must have an entry for.
+/// An event that must have an entry in the ledger.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::log) struct Milestone {
     seq: Seq,
     change: Change,
 }
 
-/// What an event is for the ledger.
+/// What an event means for the ledger.
 pub(in crate::log) fn milestone(seq: Seq, kind: &str) -> Option<Milestone> {
     Change::of(seq, kind).map(|change| Milestone { seq, change })
 }
@@ -53,10 +53,10 @@ fn whole(what: String) -> Problem {
 }
 
 impl Ledger {
-    /// Reads and recomputes the ledger of a log; `None` if the log is older than ledgers are.
+    /// Reads and recomputes the ledger of a log; `None` if the log is from before ledgers existed.
     ///
     /// # Errors
-    /// [`LogError`] if the log cannot be read; entries that are wrong are [problems](Self::problems).
+    /// [`LogError`] if the log cannot be read; wrong entries are [problems](Self::problems).
     pub fn read(reader: &mut dyn Reader) -> Result<Option<Self>, LogError> {
         let mut ledger = Ledger::default();
         if !ledger.read_on(reader)? {
@@ -66,7 +66,7 @@ impl Ledger {
         Ok(Some(ledger))
     }
 
-    /// Reads what others have added since; whether there is a ledger.
+    /// Reads what others have added since; returns whether there is a ledger.
     pub(in crate::log) fn read_on(&mut self, reader: &mut dyn Reader) -> Result<bool, LogError> {
         while !self.unreadable {
             let entries = match reader.ledger(self.last, PAGE) {
@@ -92,7 +92,7 @@ impl Ledger {
             0 => {
                 let previous = self.entries.last().map_or(LedgerHead::START.hash, |e| e.hash);
                 if entry.hash_after(previous) != entry.hash {
-                    let what = "its hash does not fit: it, or the entry before it, was changed";
+                    let what = "its hash does not match: it, or the entry before it, was changed";
                     self.problems.push(whole(format!("entry {due} of the ledger: {what}")));
                 }
             }
@@ -113,7 +113,7 @@ impl Ledger {
         &self.problems
     }
 
-    /// Its end.
+    /// The end of the ledger.
     pub fn head(&self) -> LedgerHead {
         self.entries.last().map_or(LedgerHead::START, Entry::ledger_head)
     }
@@ -129,19 +129,19 @@ impl Ledger {
         places.iter().map(|at| &self.entries[*at])
     }
 
-    /// The last that is known of a run.
+    /// The last entry about a run.
     pub fn last_of(&self, run: RunId) -> Option<&Entry> {
         self.of(run).max_by_key(|entry| entry.head.seq)
     }
 
-    /// The runs it names, in the order in which they came into the log.
+    /// The runs that it names, in the order in which they came into the log.
     pub fn known_runs(&self) -> impl Iterator<Item = RunId> {
         let first =
             |(at, entry): (usize, &Entry)| (self.runs[&entry.run][0] == at).then_some(entry.run);
         self.entries.iter().enumerate().filter_map(first)
     }
 
-    /// Finds a hash that was noted down earlier.
+    /// Finds a hash that was noted earlier.
     pub fn checkpoint(&self, hash: LedgerHash) -> Option<Checkpoint> {
         let at = match self.entries.iter().position(|entry| entry.hash == hash) {
             Some(at) => at + 1,
@@ -153,7 +153,8 @@ impl Ledger {
         Some(Checkpoint { number, runs_since })
     }
 
-    /// Compares a run with what the ledger says about it; `has` gives an event of the run by its seq.
+    /// Compares a run with what the ledger claims about it; `has` returns an event of the run by
+    /// its seq.
     pub(in crate::log) fn compare(
         &self,
         found: &Verification,
@@ -175,7 +176,7 @@ impl Ledger {
             let said = format!("entry {number} of the ledger ({change})");
             if found.head.seq < head.seq {
                 let what = format!(
-                    "it ends here, and {said} says that it had seq {}, head {}",
+                    "it ends here, but {said} says that it had seq {}, head {}",
                     head.seq,
                     head.hash.short(12)
                 );
@@ -204,7 +205,8 @@ impl Ledger {
         Ok(None)
     }
 
-    /// The runs that the ledger names and the log does not hold; `held` in order.
+    /// The runs that the ledger names but the log does not hold; `held` says whether the
+    /// log holds a run.
     pub(in crate::log) fn deleted(&self, held: impl Fn(RunId) -> bool) -> Vec<Problem> {
         let gone = |run: RunId| {
             let entry = self.last_of(run)?;
@@ -216,7 +218,7 @@ impl Ledger {
 }
 
 impl Entry {
-    /// What is said of a run that is not in the log any more.
+    /// The problem to report about a run that is no longer in the log.
     pub fn gone(&self) -> Problem {
         let Entry { number, change, run, head, .. } = self;
         let what = format!(

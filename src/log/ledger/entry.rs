@@ -5,7 +5,7 @@ use std::fmt;
 use crate::event::chain::Head;
 use crate::id::{EventHash, LedgerHash, RunId, Seq};
 
-/// What separates this use of BLAKE3 from any other. Changes only with a new major format.
+/// Separates this use of BLAKE3 from every other. Changes only with a new major format.
 pub const LEDGER_DOMAIN: &[u8] = b"retold ledger v1\n";
 
 /// What happened to a run.
@@ -21,7 +21,7 @@ pub enum Change {
     Finished,
     /// Events were imported: the run up to here was written elsewhere.
     Imported,
-    /// Something that a later release writes down.
+    /// Something that a later release records.
     Other(String),
 }
 
@@ -48,7 +48,8 @@ impl Change {
         }
     }
 
-    /// Whether it vouches for the whole run up to its seq, whatever entries there are for that part.
+    /// Whether it vouches for the whole run up to its seq, whatever other entries there are for
+    /// that part.
     pub fn covers_what_came_before(&self) -> bool {
         matches!(self, Change::Found | Change::Imported)
     }
@@ -69,7 +70,7 @@ impl fmt::Display for Change {
     }
 }
 
-/// The end of a ledger, or a place in it.
+/// The end of a ledger, or a position in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LedgerHead {
     /// How many entries there are up to here.
@@ -90,9 +91,9 @@ pub struct Entry {
     pub number: u64,
     /// What happened.
     pub change: Change,
-    /// To which run.
+    /// The run that it happened to.
     pub run: RunId,
-    /// Where the chain of the run ended then.
+    /// Where the run's chain ended at that time.
     pub head: Head,
     /// The link to the previous entry.
     pub hash: LedgerHash,
@@ -107,22 +108,22 @@ impl Entry {
         entry
     }
 
-    /// The ledger's end once this entry is in it.
+    /// The end of the ledger once this entry is in it.
     pub fn ledger_head(&self) -> LedgerHead {
         LedgerHead { number: self.number, hash: self.hash }
     }
 
-    /// The bytes that are hashed, after the domain and the hash of the previous entry.
+    /// The bytes that are hashed after the domain and the previous entry's hash.
     pub fn canonical(&self) -> String {
         let Entry { number, change, run, head: Head { seq, hash: EventHash(head) }, hash: _ } =
             self;
-        // The word is the only text in it that may need escapes, when the file is not ours.
+        // The word is the only text that may need escapes, in a file that we did not write.
         let what = serde_json::Value::from(change.as_str());
         let head = EventHash(*head);
         format!(r#"{{"head":"{head}","number":{number},"run":"{run}","seq":{seq},"what":{what}}}"#)
     }
 
-    /// The hash it must have after an entry with the hash `previous`.
+    /// The hash that it must have after an entry with the hash `previous`.
     pub fn hash_after(&self, previous: LedgerHash) -> LedgerHash {
         let mut hasher = blake3::Hasher::new();
         hasher.update(LEDGER_DOMAIN).update(&previous.0).update(self.canonical().as_bytes());
@@ -135,7 +136,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_stranger_can_recompute_an_entry() {
+    fn an_entry_can_be_recomputed_without_our_code() {
         let head = Head { seq: Seq(17), hash: EventHash([0xab; 32]) };
         let entry = Entry::after(LedgerHead::START, Change::Finished, RunId([1; 8]), head);
         let canonical = format!(

@@ -14,54 +14,54 @@ use crate::log::error::LogError;
 use crate::log::ledger::{Ledger, LedgerHead};
 use crate::log::verify::{Problem, verify_all};
 
-/// How many pages are copied at a time: some megabytes.
+/// How many pages are copied at a time: a few megabytes.
 const PAGES: i32 = 256;
 
-/// A copy that was made and verified.
+/// A copy that was written and verified.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BackedUp {
     /// How many runs it holds.
     pub runs: u64,
     /// How many bytes it has.
     pub bytes: u64,
-    /// The end of its ledger; `None` if the log has none.
+    /// The end of the log's ledger; `None` if it has none.
     pub ledger: Option<LedgerHead>,
 }
 
-/// The unfinished copy; removed unless it was moved into place.
+/// The unfinished copy; removed unless it is moved into place.
 struct Draft(PathBuf);
 
 impl Drop for Draft {
     fn drop(&mut self) {
-        // Nothing can be done about a failure here.
+        // A failure cannot be handled here.
         let _ = fs::remove_file(&self.0);
     }
 }
 
 impl SqliteBackend {
-    /// Copies the log as it is at this moment to a new file, and verifies the copy before it gets its name.
-    /// Others may go on writing.
+    /// Copies the log as it is at this moment to a new file, and verifies the copy before it gets
+    /// its name. Other processes may keep writing.
     ///
     /// # Errors
-    /// [`LogError::CannotCopy`] if the file exists or cannot be written, [`LogError::Damaged`] with the first
-    /// problem if the copy does not verify: then there is none.
+    /// [`LogError::CannotCopy`] if the file exists or cannot be written, [`LogError::Damaged`] with
+    /// the first problem if the copy does not verify: in that case it is removed.
     pub fn backup(&self, to: &Path) -> Result<BackedUp, LogError> {
-        // A copy has no mark, and would hide that events are missing.
+        // A copy has no mark, which would hide that events are missing.
         self.refuse_after_a_loss()?;
         let failed = |e: io::Error| cannot_write(to, &e);
         if to.symlink_metadata().is_ok() {
             return Err(failed(io::ErrorKind::AlreadyExists.into()));
         }
         let draft = Draft(draft_path(to).map_err(failed)?);
-        // Made here, so that nobody's file or link is written through.
+        // Created here, so that we never write through an existing file or link.
         File::options().write(true).create_new(true).open(&draft.0).map_err(failed)?;
         self.copy_to(&draft.0)?;
         File::open(&draft.0).and_then(|file| file.sync_all()).map_err(failed)?;
         let done = self.verified(&draft.0)?;
-        // A link, unlike a rename, fails if the name was taken in the meantime.
+        // Unlike a rename, a hard link fails if the name was taken in the meantime.
         match fs::hard_link(&draft.0, to) {
             Err(e) if e.kind() == io::ErrorKind::AlreadyExists => return Err(failed(e)),
-            // A file system without links: look, then rename.
+            // A file system without hard links: check, then rename.
             Err(_) if to.symlink_metadata().is_ok() => {
                 return Err(failed(io::ErrorKind::AlreadyExists.into()));
             }
@@ -77,7 +77,7 @@ impl SqliteBackend {
         let from = self.to_read(|db| self.ready(db))?;
         let mut to = Connection::open(draft).map_err(|e| self.error(&e))?;
         let mut copy = || -> rusqlite::Result<()> {
-            // One moment of the log: without it, each commit of others would start the copy again.
+            // One snapshot of the log: without it, each commit of others would restart the copy.
             let moment = from.unchecked_transaction()?;
             let _: i64 = moment.query_row("SELECT count(*) FROM meta", [], |r| r.get(0))?;
             let backup = Backup::new(&moment, &mut to)?;
@@ -97,7 +97,7 @@ impl SqliteBackend {
         copy().map_err(|e| self.error(&e))
     }
 
-    /// Reads the copy as a file that nobody writes, so that nothing is made beside it.
+    /// Reads the copy as a file that nobody writes, so that no files are created beside it.
     fn verified(&self, draft: &Path) -> Result<BackedUp, LogError> {
         let copy = SqliteBackend::at(draft, self.options.clone());
         let mut db = copy.only_reading()?;
@@ -115,13 +115,13 @@ impl SqliteBackend {
 
     fn unsound(&self, problem: &Problem) -> LogError {
         let path = self.path.display().to_string();
-        LogError::Damaged { path, what: format!("its copy does not verify: {problem}") }
+        LogError::Damaged { path, what: format!("the copy does not verify: {problem}") }
     }
 }
 
 fn cannot_write(to: &Path, error: &io::Error) -> LogError {
     let reason = match error.kind() {
-        io::ErrorKind::AlreadyExists => "there is something by that name already".to_owned(),
+        io::ErrorKind::AlreadyExists => "that name is already taken".to_owned(),
         io::ErrorKind::NotFound => "its folder does not exist".to_owned(),
         _ => error.to_string(),
     };
@@ -129,7 +129,7 @@ fn cannot_write(to: &Path, error: &io::Error) -> LogError {
 }
 
 fn draft_path(to: &Path) -> io::Result<PathBuf> {
-    let name = to.file_name().ok_or_else(|| io::Error::other("the path names no file"))?;
+    let name = to.file_name().ok_or_else(|| io::Error::other("the path has no file name"))?;
     let random = getrandom::u64().map_err(|e| io::Error::other(e.to_string()))?;
     let mut draft = std::ffi::OsString::from(".");
     draft.push(name);
@@ -137,7 +137,7 @@ fn draft_path(to: &Path) -> io::Result<PathBuf> {
     Ok(to.with_file_name(draft))
 }
 
-/// A new name is only safe from a power cut once the folder is on disk.
+/// A new name survives a power cut only once the folder is on disk.
 #[cfg(unix)]
 fn sync_folder(file: &Path) -> io::Result<()> {
     let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());

@@ -1,4 +1,4 @@
-//! What a new request begins with, among those that are stored.
+//! Finds what a new request begins with among the stored ones.
 
 use rusqlite::Connection;
 
@@ -10,29 +10,29 @@ use crate::log::format::Format;
 use crate::log::lists::{Base, Beginnings as Hashes, Cost, Lists, MOST_SHARED};
 use crate::prompt::Request;
 
-/// How many beginnings are looked up for one request that nobody remembers.
+/// How many candidates are looked up for a request that is not in memory.
 const LOOKED_UP: usize = 4;
 
-/// How many requests may be looked up in vain, before it is taken for granted that none is there.
+/// How many look-ups may fail before we assume that there is nothing to find.
 const IN_VAIN: u32 = 64;
 
-/// How many more may be for each that was found.
+/// How many more may fail for each one that succeeds.
 const FOR_EACH_FOUND: u32 = 8;
 
-/// The requests that others may begin with: those that this process has met, and, so that a run that is resumed or
-/// forked goes on with what it has, those that are found by the hash they must have.
+/// The requests that others may begin with: those that this process has seen and, so that a resumed
+/// or forked run can build on what is stored, those that are found by the hash they must have.
 pub(super) struct Beginnings {
     lists: Lists<i64>,
     stored: Requests,
-    /// How many requests may still be looked up in vain.
+    /// How many more look-ups may fail.
     tries: u32,
 }
 
-/// What is known of a new request.
+/// What is known about a new request.
 pub(super) struct Shared {
     hashes: Hashes,
     pub(super) base: Option<Base<i64>>,
-    /// What it takes to read what it begins with.
+    /// The cost of reading its beginning.
     cost: Cost,
 }
 
@@ -53,8 +53,8 @@ impl Beginnings {
         Ok(Shared { hashes, base, cost: cost.unwrap_or_default() })
     }
 
-    /// Looks for the request that a dialogue went on from: the one that is answered by the last messages of the
-    /// model that stand in this one. Whether it was found and is remembered now.
+    /// Looks for the request that this one continues: the one that the last messages of the model
+    /// in this request answer. Returns whether it was found, in which case it is now in memory.
     fn look_up(
         &mut self,
         tx: &Connection,
@@ -81,13 +81,13 @@ impl Beginnings {
         Ok(false)
     }
 
-    /// A request that has been stored just now.
+    /// Notes that a request was just stored.
     pub(super) fn stored(&mut self, request: &Request, shared: &Shared, id: i64) {
         let Shared { hashes, base, cost } = shared;
         self.lists.add_new(request, hashes, id, *base, *cost);
     }
 
-    /// A request that was stored before.
+    /// Notes that a request had been stored before.
     pub(super) fn met(
         &mut self,
         tx: &Connection,
@@ -98,8 +98,8 @@ impl Beginnings {
         self.remember(tx, request, &shared.hashes, messages, request.hash())
     }
 
-    /// Remembers a stored request, which has the first so many messages of this one. Nothing is stored upon one
-    /// that is damaged.
+    /// Remembers a stored request that has the same first messages as this one. Nothing is built on
+    /// a damaged one.
     fn remember(
         &mut self,
         tx: &Connection,
@@ -120,7 +120,7 @@ impl Beginnings {
         Ok(())
     }
 
-    /// What it takes to read a stored request; `None` if it cannot be read.
+    /// The cost of reading a stored request; `None` if it cannot be read.
     fn cost(&mut self, tx: &Connection, id: i64) -> Result<Option<Cost>, Stop> {
         let mut unknown = Vec::new();
         let mut next = Some(id);
@@ -131,7 +131,7 @@ impl Beginnings {
                 break;
             }
             let Some(part) = sound(self.stored.part(tx, id))? else { return Ok(None) };
-            // Each has a smaller id than the one before.
+            // Each base has a smaller id than the request that builds on it.
             next = part.base.map(|base| base.of);
             unknown.push(id);
         }
@@ -144,7 +144,7 @@ impl Beginnings {
     }
 }
 
-/// `None` of what is damaged.
+/// `None` if it is damaged.
 fn sound<T>(read: Result<T, Fault>) -> Result<Option<T>, Stop> {
     match read {
         Ok(read) => Ok(Some(read)),

@@ -29,11 +29,11 @@ pub(super) struct SqliteCommitter {
     watch: Watch,
     /// `None` if no transaction is open.
     open: Option<Transaction>,
-    /// Whether it had to wait for others.
+    /// Whether it had to wait for other processes.
     waited: Waited,
 }
 
-/// What is looked at while a file is written.
+/// What is checked while a file is written.
 pub(super) struct Watch {
     pub(super) identity: Identity,
     pub(super) fuel: Fuel,
@@ -42,31 +42,31 @@ pub(super) struct Watch {
 }
 
 impl Watch {
-    /// How many events are inserted before the room is looked at again.
+    /// The space is checked again after this many inserted events.
     const OFTEN: usize = 64;
 
-    /// Before a transaction.
+    /// Called before a transaction.
     fn begin(&mut self, db: &Connection) -> Result<(), Stop> {
         self.fuel.fill();
         self.space.as_mut().map_or(Ok(()), |space| space.begin(db))
     }
 
-    /// After the `n`th event that is inserted together with others.
+    /// Called after the `n`th event of a group is inserted.
     fn inserted(&mut self, db: &Connection, n: usize, event: &NewEvent) -> Result<(), Stop> {
         self.fuel.fill();
         let Some(space) = &mut self.space else { return Ok(()) };
-        // A request is found by its hash, which comes in no order.
+        // Requests are found by their hash, so they change pages in random places.
         space.changed(u64::from(event.prompt.is_some()));
         if n.is_multiple_of(Self::OFTEN) { space.check(db) } else { Ok(()) }
     }
 
-    /// After so many pages of an index may have changed.
+    /// Notes that up to `pages` pages of an index may have changed.
     fn settled(&mut self, pages: u64) {
         self.fuel.fill();
         self.space.iter_mut().for_each(|space| space.changed(pages));
     }
 
-    /// Before a commit in which so many pages of an index may have changed.
+    /// Called before a commit in which up to `settled` pages of an index may have changed.
     fn commit(&mut self, db: &Connection, settled: u64) -> Result<(), Stop> {
         self.identity.check().map_err(Stop::Log)?;
         let Some(space) = &mut self.space else { return Ok(()) };
@@ -75,13 +75,13 @@ impl Watch {
     }
 }
 
-/// What is known within a transaction, in which nobody else writes.
+/// What is known within a transaction, during which nobody else writes.
 struct Transaction {
-    /// The numbers and ends of the runs that it appends to.
+    /// The numbers and ends of the runs that are appended to.
     heads: BTreeMap<RunId, (i64, Head)>,
-    /// The number of the newest run: the events that come last in their table are its.
+    /// The number of the newest run, whose events are the last in their table.
     newest: i64,
-    /// The end of the ledger, once an entry is added.
+    /// The end of the ledger, once an entry has been added.
     ledger: Option<LedgerHead>,
 }
 
@@ -97,18 +97,19 @@ impl SqliteCommitter {
         SqliteCommitter { db, backend, known, marks, watch, open: None, waited }
     }
 
-    /// What stopped a transaction, which is rolled back with all that was learned in it.
+    /// Rolls back a stopped transaction and forgets what was learned in it.
     fn stopped(&mut self, stop: Stop) -> LogError {
         self.known = Known::new(self.backend.format);
         self.open = None;
         let error = match stop {
-            // What SQLite says of a file that is gone is not the reason.
+            // If the file is gone, that is the reason, and not what SQLite says about it.
             Stop::Sqlite(e) => {
                 self.watch.identity.check().err().unwrap_or_else(|| self.backend.error(&e))
             }
             Stop::Log(e) => e,
         };
-        // SQLite may have rolled back by itself (a full disk): then there is nothing to do.
+        // SQLite may have rolled back by itself (when the disk is full); then there is nothing to
+        // do.
         if !self.db.is_autocommit() {
             let _ = self.db.execute_batch("ROLLBACK");
         }
@@ -138,7 +139,8 @@ impl SqliteCommitter {
             let made = self.known.index.catch_up(&self.db)?;
             self.watch.commit(&self.db, settled + made)?;
             self.db.prepare_cached("COMMIT")?.execute([])?;
-            // Before anyone is told that the events are stored: what was told is below the mark.
+            // Before anyone is notified that the events are stored, so that no promise goes beyond
+            // the mark.
             for (run, (number, head)) in done.heads {
                 self.marks.note(number, Mark { run, head });
             }
@@ -162,19 +164,19 @@ impl Committer for SqliteCommitter {
     }
 }
 
-/// What is executed for every event.
+/// The statements that are executed for every event.
 struct Statements<'c> {
     event: CachedStatement<'c>,
     contents: contents::Statements<'c>,
 }
 
-/// An event whose id is the one after the last in the table, which SQLite gives it without looking
-/// for another that has it, and without keeping a journal in case there is one.
+/// An event whose id follows the last one in the table. SQLite assigns it without searching for an
+/// existing row with that id and without a journal for that case.
 const NEXT: &str =
     "INSERT OR FAIL INTO events (kind, time, call, sample, request, cause, content, body, hash)
     VALUES (?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)";
 
-/// An event of a run that others have come after, and a run's first.
+/// An event of a run that is no longer the newest, or the first event of a run.
 const INSERT: &str =
     "INSERT OR FAIL INTO events (id, kind, time, call, sample, request, cause, content, body, hash)
     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)";
@@ -218,7 +220,8 @@ fn append_to_run(
         }
     }
     drop(statements);
-    // An import is one transaction, however long: what is looked through for each content stays short.
+    // An import is one transaction, however long: adding the keys keeps the search for each content
+    // short.
     let settled = known.contents.settle(tx)?;
     watch.settled(settled);
     if *origin == Origin::Elsewhere {

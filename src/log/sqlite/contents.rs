@@ -1,14 +1,14 @@
-//! Contents, each stored once, and the keys they are found by.
+//! Contents, each stored once, and the keys that they are found by.
 //!
-//! A key is the first 8 bytes of a hash, so keys come in random order, and an index that takes each at
-//! once dirties about as many pages as there are keys in a commit: with it, group commits of 64 texts
-//! wrote three times as much as the texts. So the newest keys are kept in memory and added to the
-//! index some thousand at a time, in order. Which contents the index covers is in the file's
-//! `user_version`; a process that opens the file, or finds that another has written to it, reads the
-//! keys of the few that are newer.
+//! A key is the first 8 bytes of a hash, so keys come in random order, and an index that is updated
+//! with each of them dirties about as many pages as a commit has keys: group commits of 64 texts
+//! then wrote three times as much as the texts themselves. So the newest keys are kept in memory
+//! and added to the index a few thousand at a time, in order. The file's `user_version` says which
+//! contents the index covers. A process that opens the file, or finds that another has written to
+//! it, reads the keys of the few newer ones.
 //!
-//! Most contents are new. So that nothing need be looked up to know it, a file's keys are kept in
-//! memory as long as they are not too many.
+//! Most contents are new. To know this without a look-up, a file's keys are kept in memory as long
+//! as there are not too many.
 
 use rusqlite::{CachedStatement, Connection, OptionalExtension, params};
 
@@ -19,26 +19,26 @@ use crate::lookup::{LookupMap, LookupSet};
 /// How many ids are remembered by hash before memory is freed: some ten megabytes.
 const CACHE: usize = 131_072;
 
-/// How many keys are kept in memory, to tell at once that a content is new: some five megabytes, read
-/// in some ten milliseconds.
+/// How many keys are kept in memory to tell at once that a content is new: about five megabytes,
+/// read in about ten milliseconds.
 const KEYS: usize = 262_144;
 
 /// How many keys are added to the index at a time.
 const SETTLE: usize = 4096;
 
-/// How many keys a page of the index holds at the least, where pages have 16 kB and are half full.
+/// The least number of keys on a page of the index, if pages have 16 kB and are half full.
 const KEYS_A_PAGE: u64 = 400;
 
-/// What is known of the stored contents. To be dropped when a transaction fails, since it may hold
-/// ids that were never stored.
+/// What is known about the stored contents. Must be dropped when a transaction fails, since it may
+/// hold ids that were never stored.
 pub(super) struct Contents {
-    /// Contents that were met again. A text and a vector may be the same bytes, and are not the same
-    /// content.
+    /// Contents that occurred more than once. A text and a vector may have the same bytes and still
+    /// are different contents.
     known: LookupMap<(ContentHash, bool), i64>,
-    /// The keys of all contents, unless there are too many: a content whose key is not among them is
+    /// The keys of all contents, unless there are too many: a content whose key is missing here is
     /// new.
     keys: Option<LookupSet<i64>>,
-    /// Keys and ids that the index does not have yet.
+    /// Keys and ids that are not in the index yet.
     recent: Vec<(i64, i64)>,
     /// The last content that is in the index or in `recent`.
     last: i64,
@@ -60,7 +60,7 @@ pub(super) fn content_index(hash: &ContentHash) -> i64 {
     i64::from_be_bytes(first)
 }
 
-/// The statements that every new content needs: prepared once for many.
+/// The statements that every new content needs, prepared once for many.
 pub(super) struct Statements<'c> {
     find: CachedStatement<'c>,
     add: CachedStatement<'c>,
@@ -76,12 +76,12 @@ impl<'c> Statements<'c> {
 }
 
 impl Contents {
-    /// The last content there is: another once one is added.
+    /// The id of the last content; it changes when one is added.
     pub(super) fn last(&self) -> i64 {
         self.last
     }
 
-    /// Learns of what others have stored since the last transaction.
+    /// Learns what others have stored since the last transaction.
     pub(super) fn catch_up(&mut self, tx: &Connection) -> rusqlite::Result<()> {
         let last = "SELECT coalesce(max(id), 0) FROM contents";
         let last: i64 = tx.prepare_cached(last)?.query_row([], |r| r.get(0))?;
@@ -103,7 +103,7 @@ impl Contents {
         Ok(())
     }
 
-    /// Learns the keys that others have added to the index.
+    /// Reads the keys that others have added to the index.
     fn read_index(&mut self, tx: &Connection) -> rusqlite::Result<()> {
         let Some(keys) = self.keys.as_mut().filter(|_| self.indexed <= KEYS as i64) else {
             self.keys = None;
@@ -125,7 +125,8 @@ impl Contents {
         self.keys.take_if(|keys| keys.len() > KEYS);
     }
 
-    /// The id of a content; stored if it is new. Two contents are the same only if all bytes are.
+    /// The id of a content, which is stored if it is new. Two contents are equal only if all bytes
+    /// are.
     pub(super) fn row(
         &mut self,
         tx: &Connection,
@@ -197,8 +198,8 @@ impl Contents {
         Ok(self.last)
     }
 
-    /// Adds the recent keys to the index once they are many; gives how many of its pages that may have
-    /// changed.
+    /// Adds the recent keys to the index once there are many; returns how many of its pages may
+    /// have changed.
     pub(super) fn settle(&mut self, tx: &Connection) -> rusqlite::Result<u64> {
         if self.recent.len() < SETTLE {
             return Ok(0);
@@ -222,9 +223,9 @@ mod tests {
     use super::*;
     use crate::event::chain::content_key;
 
-    /// Writers who take turns at one file, of whom one comes late and one remembers no keys.
+    /// Writers that take turns on one file; one of them joins late and one remembers no keys.
     #[test]
-    fn who_ever_comes_with_a_text_it_is_stored_once() {
+    fn a_text_is_stored_once_whichever_process_brings_it() {
         let db = Connection::open_in_memory().unwrap();
         super::super::schema::make(&db).unwrap();
         let blind = Contents { keys: None, ..Contents::default() };

@@ -1,8 +1,8 @@
-//! What protects the program from a file that a stranger made.
+//! Protects the program against files from untrusted sources.
 //!
-//! SQLite's own defences are on for every connection. Its limits are far below the usual ones, and what a
-//! query may cost is bounded by the size of the file: each of our queries looks at a row a few times, so one
-//! that takes many more steps than the file has bytes goes round in circles.
+//! SQLite's own defences are on for every connection. Its limits are far below the usual ones, and
+//! the cost of a query is bounded by the size of the file: each of our queries visits a row only a
+//! few times, so one that takes many more steps than the file has bytes is in a cycle.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -14,24 +14,24 @@ use rusqlite::limits::Limit;
 use super::schema;
 use crate::prompt::LONGEST_REQUEST;
 
-/// What is said of a file that cannot be read to its end.
+/// The message about a file that cannot be read to its end.
 pub(super) const ENDLESS: &str =
-    "reading it takes more steps than a log of its size can need: its pages go round in circles";
+    "reading it takes more steps than a log of its size can need: its pages form a cycle";
 
-/// How many steps any query may take.
+/// The steps that every query may take.
 const LEAST_STEPS: i64 = 2_000_000;
 
-/// How many more for each byte of the file. Our costliest queries take about two.
+/// The additional steps for each byte of the file. Our costliest queries take about two.
 const STEPS_PER_BYTE: i64 = 20;
 
 /// How often the steps are counted.
 const COUNTED: i32 = 10_000;
 
-/// Sets up a connection before it reads anything.
+/// Sets up a connection before anything is read.
 pub(super) fn restrict(db: &Connection) -> rusqlite::Result<()> {
     db.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
     db.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
-    // No log has any that we made, and a stranger's can be costly.
+    // Our logs have no such constraints, and a foreign one can be costly.
     db.pragma_update(None, "ignore_check_constraints", true)?;
     let longest = i32::try_from(2 * LONGEST_REQUEST).unwrap_or(i32::MAX);
     for (limit, most) in [
@@ -53,7 +53,7 @@ pub(super) fn restrict(db: &Connection) -> rusqlite::Result<()> {
     Ok(())
 }
 
-/// The steps that are left before a query is stopped.
+/// The steps that are left before a query is interrupted.
 #[derive(Debug, Clone)]
 pub(super) struct Fuel {
     left: Arc<AtomicI64>,
@@ -71,12 +71,12 @@ impl Fuel {
         Ok(Fuel { left, full })
     }
 
-    /// Allows the next query as many steps as the first.
+    /// Allows the next query as many steps as the first one.
     pub(super) fn fill(&self) {
         self.left.store(self.full, Ordering::Relaxed);
     }
 
-    /// The same, where the file may have grown since.
+    /// The same, for a file that may have grown since.
     pub(super) fn fill_for(&mut self, bytes: u64) {
         self.full = self.full.max(steps(bytes));
         self.fill();
@@ -88,8 +88,8 @@ fn steps(bytes: u64) -> i64 {
     LEAST_STEPS.saturating_add(STEPS_PER_BYTE.saturating_mul(bytes))
 }
 
-/// What in a file's schema could do more than hold our rows. A later release may add plain tables, columns
-/// and indexes, but nothing that computes.
+/// Anything in a file's schema that could do more than hold our rows. A later release may add plain
+/// tables, columns and indexes, but nothing that computes.
 pub(super) fn stranger(db: &Connection) -> rusqlite::Result<Option<String>> {
     let first = |sql: &str, say: fn(&str) -> String| -> rusqlite::Result<Option<String>> {
         let mut select = db.prepare(sql)?;

@@ -1,7 +1,8 @@
-//! The first 100 bytes of the file, which say how to read the rest.
+//! The first 100 bytes of the file, which describe how to read the rest.
 //!
-//! SQLite takes a file with a damaged header for another program's, or reads it and does not mind. Most of
-//! the fields are the same in every log (<https://www.sqlite.org/fileformat2.html#the_database_header>).
+//! SQLite takes a file with a damaged header for another program's, or reads it without complaint.
+//! Most of the fields are the same in every log
+//! (<https://www.sqlite.org/fileformat2.html#the_database_header>).
 
 use std::fs::File;
 use std::io::Read;
@@ -11,10 +12,10 @@ use super::schema::{APPLICATION_ID, RUN_IDS};
 
 const HEADER: usize = 100;
 
-/// How far from its beginning a file holds the schema: a few pages.
+/// The schema is within this many bytes from the beginning: a few pages.
 const SCHEMA_WITHIN: u64 = 1 << 20;
 
-/// What is damaged in the header of a file that otherwise is a log.
+/// What is damaged in the header of a file that is otherwise a log.
 pub(super) fn damage(log: &Path) -> Option<String> {
     let mut start = Vec::new();
     File::open(log).ok()?.take(SCHEMA_WITHIN).read_to_end(&mut start).ok()?;
@@ -22,7 +23,8 @@ pub(super) fn damage(log: &Path) -> Option<String> {
     wrong_field(start.first_chunk()?).map(|field| format!("the header of the file: its {field}"))
 }
 
-/// The first field that cannot be in a log. What its first transaction sets may still be in the WAL.
+/// The first field that cannot occur in a log. What the first transaction sets may still be in the
+/// WAL.
 fn wrong_field(header: &[u8; HEADER]) -> Option<&'static str> {
     let word = |at: usize| {
         u32::from_be_bytes([header[at], header[at + 1], header[at + 2], header[at + 3]])
@@ -42,7 +44,7 @@ fn wrong_field(header: &[u8; HEADER]) -> Option<&'static str> {
         ("cache size is set", word(48) == 0),
         ("pages are moved when it shrinks", word(52) == 0 && word(64) == 0),
         ("text is not UTF-8", is(56, 1)),
-        ("application is another one", is(68, id)),
+        ("application id is another program's", is(68, id)),
         ("reserved bytes are used", header[72..92].iter().all(|byte| *byte == 0)),
     ];
     fields.into_iter().find(|(_, fits)| !fits).map(|(field, _)| field)

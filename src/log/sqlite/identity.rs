@@ -1,7 +1,7 @@
-//! Whether the file that is being written is still the log.
+//! Checks whether the file that is being written is still the log.
 //!
-//! A file that is removed or replaced stays open, and SQLite goes on writing to what nobody can find any
-//! more. The same is true of the WAL.
+//! A file that is removed or replaced stays open, and SQLite keeps writing to a file that nobody
+//! can find any more. The same is true of the WAL.
 
 use std::path::{Path, PathBuf};
 
@@ -9,17 +9,18 @@ use crate::log::error::LogError;
 
 /// The files of a log as they were when it was opened.
 pub(super) struct Identity {
-    /// As the user calls it.
+    /// The path as the user gave it.
     name: PathBuf,
     log: PathBuf,
     wal: PathBuf,
     log_was: Option<FileId>,
-    /// Known once something has been committed; it is made when the first transaction begins.
+    /// Known once something has been committed; the WAL is created when the first transaction
+    /// begins.
     wal_was: Option<FileId>,
 }
 
 impl Identity {
-    /// To be called when the file has just been opened.
+    /// Must be called right after the file was opened.
     pub(super) fn of(log: &Path) -> Self {
         let name = log.to_owned();
         let log = std::fs::canonicalize(log).unwrap_or_else(|_| log.to_owned());
@@ -29,7 +30,7 @@ impl Identity {
         Identity { name, log, wal, log_was, wal_was: None }
     }
 
-    /// Says so if one of the files is another one, or none.
+    /// Fails if one of the files was removed or replaced.
     pub(super) fn check(&self) -> Result<(), LogError> {
         let files = [(&self.log, self.log_was, ""), (&self.wal, self.wal_was, "-wal")];
         for (path, was, suffix) in files {
@@ -41,7 +42,7 @@ impl Identity {
         Ok(())
     }
 
-    /// To be called after a commit.
+    /// Must be called after a commit.
     pub(super) fn committed(&mut self) {
         if self.wal_was.is_none() {
             self.wal_was = id(&self.wal);
@@ -62,7 +63,7 @@ fn id(path: &Path) -> Option<FileId> {
     Some(FileId { device: found.dev(), inode: found.ino() })
 }
 
-/// Elsewhere a file that is open cannot be removed.
+/// On other systems an open file cannot be removed.
 #[cfg(not(unix))]
 fn id(_: &Path) -> Option<FileId> {
     None

@@ -1,7 +1,7 @@
-//! The index of a run's events in the file: a row for each section of each piece.
+//! The index of a run's events in the file: one row per section of each piece.
 //!
-//! The id of a row is that of the last event before the piece, and the number of the section: pieces are
-//! appended one after the other, and found by one look-up.
+//! The id of a row combines the id of the last event before the piece and the number of the
+//! section. Pieces are appended one after the other, and each is found with one look-up.
 
 use std::collections::BTreeMap;
 
@@ -12,23 +12,26 @@ use crate::event::NewEvent;
 use crate::id::Seq;
 use crate::log::index::{Builder, Entry, PIECE, Piece, Section, first, last, place};
 
-/// How many runs' newest pieces are made as their events come; of more, they are read again.
+/// For how many runs the newest piece is built as events arrive; for others, the events are read
+/// again.
 const RUNS: usize = 64;
 
-/// How many pieces that an older release did not make are made in one transaction: some ten milliseconds.
+/// How many missing pieces of an older release's runs are made in one transaction: some ten
+/// milliseconds.
 const AT_ONCE: usize = 2;
 
-/// Makes pieces of what is appended. To be dropped when a transaction fails.
+/// Makes the pieces of appended events. Must be dropped when a transaction fails.
 #[derive(Default)]
 pub(super) struct Indexing {
-    /// By the number of the run: what is to be the next piece.
+    /// The next piece of each run, by the number of the run.
     making: BTreeMap<i64, Builder>,
-    /// The pieces that the file lacks, by the number of the run; not known before the first transaction.
+    /// The pieces that the file lacks, by the number of the run; unknown before the first
+    /// transaction.
     lacking: Option<Vec<(i64, u64)>>,
 }
 
 impl Indexing {
-    /// Finds out which pieces are lacking: of runs that a release without an index wrote.
+    /// Finds out which pieces are missing: those of runs that a release without an index wrote.
     pub(super) fn look(&mut self, tx: &Connection) -> rusqlite::Result<()> {
         if self.lacking.is_none() {
             self.lacking = Some(lacking(tx)?);
@@ -36,7 +39,7 @@ impl Indexing {
         Ok(())
     }
 
-    /// Takes in an event that was appended.
+    /// Adds an event that was appended.
     pub(super) fn add(
         &mut self,
         tx: &Connection,
@@ -59,12 +62,13 @@ impl Indexing {
         }
         match self.making.remove(&no).map(Builder::finish) {
             Some(whole) => store(tx, no, piece, &whole),
-            // It was begun by another process.
+            // Another process began it.
             None => make(tx, no, piece),
         }
     }
 
-    /// Makes some of the pieces that are lacking; how many pages in the middle of the table that may change.
+    /// Makes some of the missing pieces; returns how many pages in the middle of the table that may
+    /// change.
     pub(super) fn catch_up(&mut self, tx: &Connection) -> rusqlite::Result<u64> {
         let mut changed = 0;
         for _ in 0..AT_ONCE {
@@ -110,8 +114,8 @@ fn store(tx: &Connection, no: i64, piece: u64, whole: &Piece) -> rusqlite::Resul
     Ok(())
 }
 
-/// Makes and stores a piece of stored events. Damaged events have no piece: whoever looks for something
-/// reads them, and names the damage.
+/// Makes and stores a piece from stored events. Damaged events get no piece: a look-up then reads
+/// them and reports the damage.
 fn make(tx: &Connection, no: i64, piece: u64) -> rusqlite::Result<()> {
     match of_events(tx, no, piece) {
         Ok(Some(whole)) => store(tx, no, piece, &whole),
@@ -119,7 +123,7 @@ fn make(tx: &Connection, no: i64, piece: u64) -> rusqlite::Result<()> {
     }
 }
 
-/// The piece that the stored events make; `None` if one is missing or cannot be read.
+/// The piece that the stored events give; `None` if one is missing or cannot be read.
 pub(super) fn of_events(tx: &Connection, no: i64, piece: u64) -> rusqlite::Result<Option<Piece>> {
     let events = "SELECT e.id & 4294967295, k.name, k.version, e.call, e.cause, c.body, e.body
         FROM events e LEFT JOIN kinds k ON k.id = e.kind LEFT JOIN contents c ON c.id = e.content
@@ -150,7 +154,7 @@ pub(super) fn of_events(tx: &Connection, no: i64, piece: u64) -> rusqlite::Resul
     Ok((due > last(piece)).then(|| builder.finish()))
 }
 
-/// Whether the file has such an index: one of format 1.0 has none.
+/// Whether the file has such an index: a file of format 1.0 does not.
 pub(super) fn is_there(db: &Connection) -> rusqlite::Result<bool> {
     let table = "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'event_index'";
     db.prepare_cached(table)?.exists([])
@@ -161,7 +165,7 @@ pub(super) fn pieces(db: &Connection, no: i64) -> rusqlite::Result<Vec<u64>> {
     if !is_there(db)? {
         return Ok(Vec::new());
     }
-    // Ids alone are read, which takes no look at the entries.
+    // Only ids are read, so the entries are not visited.
     let ids = "SELECT (id & 4294967295) / ?1 FROM event_index
         WHERE id > ?2 << 32 AND id < (?2 + 1) << 32 AND id & (?1 - 1) = ?3 ORDER BY id";
     let mut select = db.prepare_cached(ids)?;
@@ -170,7 +174,7 @@ pub(super) fn pieces(db: &Connection, no: i64) -> rusqlite::Result<Vec<u64>> {
     pieces.collect()
 }
 
-/// What a section of a piece says.
+/// The contents of a section of a piece.
 pub(super) fn section(
     db: &Connection,
     no: i64,
@@ -226,10 +230,10 @@ pub(super) fn check(
             ValueRef::Blob(bytes) => Some(bytes),
             _ => None,
         };
-        // Of events that are missing or damaged, the chain tells.
+        // Missing or damaged events are reported by the check of the chain.
         if whole.as_ref().is_none_or(|whole| entries != Some(whole.section(section))) {
             problems.push(format!(
-                "run {run}: the index of its events {} to {} does not fit them (event_index, part {number})",
+                "run {run}: the index of its events {} to {} does not match them (event_index, part {number})",
                 first(piece),
                 last(piece)
             ));

@@ -1,4 +1,4 @@
-//! What no chain covers: rows that no event refers to, look-up keys, tables and triggers.
+//! Checks what no chain covers: rows that no event refers to, look-up keys, tables and triggers.
 
 use std::collections::BTreeSet;
 
@@ -14,14 +14,14 @@ use crate::id::PromptHash;
 use crate::log::error::LogError;
 use crate::log::format::FORMAT;
 
-/// One part of the check; adds the problems it finds.
+/// One part of the check; it adds the problems that it finds.
 type Part = fn(&SqliteReader, &mut Vec<String>) -> rusqlite::Result<()>;
 
-/// Messages for people, one a problem.
+/// Messages for people, one per problem.
 pub(super) fn check(reader: &mut SqliteReader) -> Result<Vec<String>, LogError> {
     reader.fill();
     let reader = &*reader;
-    // One moment of the log for all parts: others may be writing.
+    // One snapshot of the log for all parts: others may be writing.
     let moment = reader.db.unchecked_transaction().map_err(|e| reader.error(&e))?;
     let parts: [Part; 7] = [file, meta, objects, runs, kinds, requests_and_contents, index];
     let mut problems = Vec::new();
@@ -30,11 +30,11 @@ pub(super) fn check(reader: &mut SqliteReader) -> Result<Vec<String>, LogError> 
         reader.refill();
         if let Err(e) = part(reader, &mut problems) {
             let problem = format!("the file cannot be read to its end: {}", said(&e));
-            // A table that is missing stops several parts.
+            // A missing table stops several parts.
             if !problems.contains(&problem) {
                 problems.push(problem);
             }
-            // The other parts would go round in the same circles.
+            // The other parts would run into the same cycle.
             if e.sqlite_error_code() == Some(ErrorCode::OperationInterrupted) {
                 break;
             }
@@ -44,7 +44,7 @@ pub(super) fn check(reader: &mut SqliteReader) -> Result<Vec<String>, LogError> 
     Ok(problems)
 }
 
-/// SQLite's own structure, its indexes included.
+/// SQLite's own structure, including its indexes.
 fn file(reader: &SqliteReader, problems: &mut Vec<String>) -> rusqlite::Result<()> {
     let mut select = reader.db.prepare("PRAGMA integrity_check(5)")?;
     let rows = select.query_map([], |r| r.get::<_, String>(0))?;
@@ -57,7 +57,7 @@ fn file(reader: &SqliteReader, problems: &mut Vec<String>) -> rusqlite::Result<(
     Ok(())
 }
 
-/// The format must fit its seal.
+/// The format must match its seal.
 fn meta(reader: &SqliteReader, problems: &mut Vec<String>) -> rusqlite::Result<()> {
     if !schema::is_sealed(&reader.db)? {
         problems.push(schema::UNSEALED.to_owned());
@@ -65,9 +65,9 @@ fn meta(reader: &SqliteReader, problems: &mut Vec<String>) -> rusqlite::Result<(
     Ok(())
 }
 
-/// Tables, indexes, views and triggers must be those of the format: a view that was changed shows
-/// other things than the log holds, a trigger that was added can swallow what is appended. A newer
-/// minor may have others, but it has our triggers.
+/// Tables, indexes, views and triggers must be those of the format: a changed view shows other
+/// things than the log holds, and an added trigger can swallow what is appended. A newer minor may
+/// have others, but it has our triggers.
 fn objects(reader: &SqliteReader, problems: &mut Vec<String>) -> rusqlite::Result<()> {
     let format = "SELECT value FROM meta WHERE name = 'format'";
     let format: String = reader.db.query_row(format, [], |r| r.get(0))?;
@@ -79,7 +79,7 @@ fn objects(reader: &SqliteReader, problems: &mut Vec<String>) -> rusqlite::Resul
             "trigger" => problems
                 .push(format!("the trigger {name} that refuses changes is missing or changed")),
             _ if newer => {}
-            _ => problems.push(format!("the {kind} {name} is missing or was changed")),
+            _ => problems.push(format!("the {kind} {name} is missing or changed")),
         }
     }
     for (kind, name, _) in found.difference(&due) {
@@ -123,8 +123,8 @@ fn kinds(reader: &SqliteReader, problems: &mut Vec<String>) -> rusqlite::Result<
     Ok(())
 }
 
-/// Every request must hash to what it is stored under and be asked by some event; every content
-/// must have the key it is found by and be used by an event or a request.
+/// Every request must hash to the value that it is stored under and be asked by some event; every
+/// content must have the key that it is found by and be used by an event or a request.
 fn requests_and_contents(
     reader: &SqliteReader,
     problems: &mut Vec<String>,
@@ -147,7 +147,7 @@ fn requests(
     );
     let mut select = reader.db.prepare(&sql)?;
     let mut rows = select.query([])?;
-    // In their order, so that what a request begins with was checked before it.
+    // In order, so that the base of a request is checked before the request.
     let mut known = Requests::new(reader.backend.format);
     while let Some(row) = rows.next()? {
         let stored = Stored::of(row)?;
@@ -188,7 +188,7 @@ fn contents(
         let fits = content.is_some_and(|c| key == Some(content_index(&c.hash())));
         if !fits {
             problems.push(format!(
-                "content {id} does not fit its key: its text or its key was changed"
+                "content {id} does not match its key: its text or its key was changed"
             ));
         }
         if row.get(3)? && !used.contains(&id) {
@@ -198,7 +198,7 @@ fn contents(
     Ok(())
 }
 
-/// The index of keys must hold the contents up to the file's `user_version`, and no others.
+/// The index of keys must hold exactly the contents up to the file's `user_version`.
 fn keys(reader: &SqliteReader, problems: &mut Vec<String>) -> rusqlite::Result<()> {
     let sql = "WITH indexed (upto) AS (SELECT user_version FROM pragma_user_version)
         SELECT c.id, 'lacks the key of' FROM contents c LEFT JOIN content_keys k ON k.key = c.key AND k.id = c.id
@@ -215,12 +215,12 @@ fn keys(reader: &SqliteReader, problems: &mut Vec<String>) -> rusqlite::Result<(
     let last = "SELECT user_version NOT BETWEEN 0 AND (SELECT coalesce(max(id), 0) FROM contents)
         FROM pragma_user_version";
     if reader.db.query_row(last, [], |r| r.get(0))? {
-        problems.push("the user_version names a content that is not there".to_owned());
+        problems.push("the user_version names a content that does not exist".to_owned());
     }
     Ok(())
 }
 
-/// Each piece of the index must be what its events make.
+/// Each piece of the index must be what its events give.
 fn index(reader: &SqliteReader, problems: &mut Vec<String>) -> rusqlite::Result<()> {
     super::index::check(&reader.db, &|| reader.refill(), problems)
 }

@@ -2,8 +2,8 @@
 
 use rusqlite::Connection;
 
-/// Switches a file to a WAL; gives the mode that it is in then. Where a file system cannot share memory
-/// between processes, SQLite keeps another journal and raises no error.
+/// Switches a file to a WAL and returns the mode that it has afterwards. Where a file system cannot
+/// share memory between processes, SQLite keeps another kind of journal without raising an error.
 pub(super) fn to_wal(db: &Connection) -> rusqlite::Result<String> {
     db.pragma_update_and_check(None, "journal_mode", "WAL", |r| r.get(0))
 }
@@ -13,7 +13,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_switch_that_fails_is_not_taken_for_one() {
+    fn a_failed_switch_is_noticed() {
         let db = Connection::open_in_memory().unwrap();
         assert_eq!(to_wal(&db).unwrap(), "memory");
         let folder = tempfile::tempdir().unwrap();

@@ -20,20 +20,20 @@ use crate::prompt::Request;
 /// How many requests are remembered before memory is freed: a few megabytes.
 const CACHE: usize = 32_768;
 
-/// Ids of rows that exist for ever. Dropped when a transaction fails, since it may hold ids that
+/// Ids of rows that exist forever. Dropped when a transaction fails, since it may hold ids that
 /// were never stored.
 pub(super) struct Known {
     kinds: BTreeMap<(String, u32), i64>,
     runs: BTreeMap<RunId, (i64, Time)>,
     requests: LookupMap<PromptHash, i64>,
-    /// `None` in a file whose requests share no messages.
+    /// `None` in a file whose requests do not share messages.
     beginnings: Option<Beginnings>,
     pub(super) contents: Contents,
     pub(super) index: Indexing,
 }
 
 impl Known {
-    /// Nothing, of a file of a format.
+    /// Empty, for a file of the given format.
     pub(super) fn new(format: Format) -> Self {
         Known {
             kinds: BTreeMap::new(),
@@ -45,7 +45,7 @@ impl Known {
         }
     }
 
-    /// The number and start of a run, made at its first event.
+    /// The number and start of a run, which is added at its first event.
     pub(super) fn run(
         &mut self,
         tx: &Connection,
@@ -79,7 +79,7 @@ impl Known {
         name: &str,
         version: u32,
     ) -> rusqlite::Result<i64> {
-        // A handful of kinds: a scan is as fast as a look-up and borrows the name.
+        // There are only a handful of kinds: a scan is as fast as a look-up and borrows the name.
         if let Some((_, id)) = self.kinds.iter().find(|((n, v), _)| n == name && *v == version) {
             return Ok(*id);
         }
@@ -98,8 +98,8 @@ impl Known {
         Ok(id)
     }
 
-    /// The id of a request, whose long texts are contents, and whose first messages are those of an earlier
-    /// one.
+    /// The id of a request. Its long texts are contents, and its first messages are those of an
+    /// earlier request.
     pub(super) fn request(
         &mut self,
         tx: &Connection,
@@ -119,7 +119,8 @@ impl Known {
             let key = content_key(&content);
             Ok(self.contents.row(tx, statements, &content, key)?.to_string())
         })?;
-        // A request that is stored has all its texts stored: one with a new text need not be looked up.
+        // A stored request has all its texts stored, so a request with a new text need not be
+        // looked up.
         let found = match self.contents.last() == before {
             true => find_request(tx, hash)?,
             false => None,
@@ -167,10 +168,10 @@ mod tests {
     use super::*;
     use crate::log::format::FORMAT;
 
-    /// Writers who take turns: what one has stored, another that never met it finds, whether or not the
-    /// request has a text of its own that is stored apart.
+    /// Writers that take turns: what one has stored is found by another that has never seen it,
+    /// whether or not the request has a text that is stored separately.
     #[test]
-    fn a_request_is_stored_once_whoever_asks_it() {
+    fn a_request_is_stored_once_whichever_process_asks_it() {
         let db = Connection::open_in_memory().unwrap();
         super::super::schema::make(&db).unwrap();
         let chat = |text: &str, temperature: f64| {
@@ -179,7 +180,7 @@ mod tests {
             Request::from_body(body).unwrap()
         };
         let long = "How do you make 24 of 10, 4, 5 and 1? ".repeat(3);
-        // The third has only texts that the first has; the last none that is stored apart.
+        // The third has only texts that the first has; the last has none that is stored separately.
         let requests = [chat(&long, 0.5), chat("24?", 0.5), chat(&long, 0.25), chat("24?", 0.25)];
         let mut statements = Statements::of(&db).unwrap();
         let mut ids = Vec::new();

@@ -13,7 +13,7 @@ use crate::log::error::LogError;
 use crate::log::format::Format;
 use crate::log::ledger::{Change, Entry, LedgerHead};
 
-/// Gives a file that has no ledger yet one, with the runs that are there as its first entries.
+/// Adds a ledger to a file that has none, with the existing runs as its first entries.
 pub(super) fn begin(backend: &SqliteBackend, db: &mut Connection) -> Result<(), LogError> {
     let mut begin = || -> Result<(), Stop> {
         if format(db)? >= Some(WITH_LEDGER) {
@@ -25,7 +25,7 @@ pub(super) fn begin(backend: &SqliteBackend, db: &mut Connection) -> Result<(), 
             return Ok(());
         }
         if !schema::is_sealed(&tx)? {
-            // To state the format anew would hide that it was changed.
+            // Writing the format again would hide that it was changed.
             let path = backend.path.display().to_string();
             let what = schema::UNSEALED.to_owned();
             return Err(Stop::Log(LogError::Damaged { path, what }));
@@ -34,7 +34,7 @@ pub(super) fn begin(backend: &SqliteBackend, db: &mut Connection) -> Result<(), 
         let mut end = None;
         for (no, run) in runs(&tx)? {
             let head = head_of(&tx, no)?;
-            // A run without events is damage, which verification names.
+            // A run without events is damage, which verification reports.
             if head != Head::START {
                 end = Some(add(&tx, end, Change::Found, run, head)?);
             }
@@ -60,7 +60,7 @@ fn runs(tx: &Connection) -> rusqlite::Result<Vec<(i64, RunId)>> {
     rows.collect()
 }
 
-/// Adds an entry to the end, which is looked up unless it is known.
+/// Adds an entry at the end, which is looked up unless it is known.
 pub(super) fn add(
     tx: &Connection,
     end: Option<LedgerHead>,
@@ -109,7 +109,7 @@ pub(super) fn read(
         if format(db)?.is_some_and(|format| format < WITH_LEDGER) {
             return Ok(None);
         }
-        // The first question must also meet a row whose number cannot be one.
+        // The first query must also find a row whose number is invalid.
         let from = if after == 0 { i64::MIN } else { i64::try_from(after).unwrap_or(i64::MAX) };
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
         let sql =
@@ -121,7 +121,7 @@ pub(super) fn read(
             let last = entries.last().map_or(after, |entry| entry.number);
             match entry(row, last) {
                 Ok(entry) => entries.push(entry),
-                // Met again by whoever asks for more.
+                // The next call will hit the error again.
                 Err(_) if !entries.is_empty() => break,
                 Err(error) => return Ok(Some(Err(error))),
             }
@@ -134,13 +134,14 @@ pub(super) fn read(
 fn entry(row: &Row<'_>, last: u64) -> Result<Entry, LogError> {
     let bad = |number: u64, what: &str| LogError::CorruptLedger { number, what: what.to_owned() };
     let number: Option<i64> = row.get(0).ok();
-    // In a damaged file rows need not be in order, and reading on from an earlier one would never end.
+    // In a damaged file rows need not be in order, and continuing from an earlier one would never
+    // end.
     let number = number.and_then(|number| u64::try_from(number).ok()).filter(|n| *n > last);
     let number = number.ok_or_else(|| bad(last + 1, "another entry is in its place"))?;
     let bad = |what| bad(number, what);
-    let what: String = row.get(1).map_err(|_| bad("what happened is no text"))?;
+    let what: String = row.get(1).map_err(|_| bad("what happened is not text"))?;
     let run = RunId(row.get(2).map_err(|_| bad("its run is not 8 bytes"))?);
-    let seq: i64 = row.get(3).map_err(|_| bad("its seq is no integer"))?;
+    let seq: i64 = row.get(3).map_err(|_| bad("its seq is not an integer"))?;
     let seq = Seq(u64::try_from(seq).map_err(|_| bad("its seq is out of range"))?);
     let head = EventHash(row.get(4).map_err(|_| bad("its head is not 32 bytes"))?);
     let hash = LedgerHash(row.get(5).map_err(|_| bad("its hash is not 32 bytes"))?);

@@ -1,14 +1,16 @@
-//! Whether a log still holds what it held: seen before SQLite first opens it, for that destroys the evidence.
+//! Finds out whether a log has lost events. This is done before SQLite first opens the file,
+//! because that destroys the evidence.
 //!
-//! SQLite drops what follows a bad frame of the WAL, and whoever closes the file last merges the rest and
-//! deletes the WAL. So the WAL is read first (`wal`), without a lock: another process may be writing to it.
-//! A frame that is half written looks bad, and the ones behind it may be whole by the time we get there; but it
-//! was whole before those were begun, so whoever looks again finds another place bad, or none. Damage is what
-//! two looks in a row find in the same place of the same use of the file.
+//! SQLite drops everything from a bad frame of the WAL on, and the last process to close the file
+//! merges the rest and deletes the WAL. So the WAL is read first (`wal`), without a lock: another
+//! process may be writing to it. A frame that is half written looks bad, and the frames after it
+//! may be whole by the time we get there. But it was whole before those were begun, so a second
+//! look finds another bad place, or none. The WAL is damaged only if two consecutive looks find the
+//! same bad place in the same use of the file.
 //!
-//! A damaged WAL is copied (`LOG-wal.damaged-N`) and otherwise left as it is: whoever reads a log that has
-//! lost something does not merge its WAL, and nobody may write. Only [`accept_loss`](SqliteBackend::accept_loss)
-//! lets the log go on without what was lost.
+//! A damaged WAL is copied (`LOG-wal.damaged-N`) and otherwise left as it is: readers of a log that
+//! has lost something do not merge its WAL, and nobody may write. Only
+//! [`accept_loss`](SqliteBackend::accept_loss) lets the log continue without what was lost.
 
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -28,24 +30,23 @@ use crate::log::error::LogError;
 use crate::log::mark::{self, Mark, canonical, marks};
 use crate::log::verify::Problem;
 
-/// What a damaged WAL is called that was set aside, and once its loss was accepted.
+/// The suffix of a damaged WAL that was set aside, and of one whose loss was accepted.
 const DAMAGED: &str = "-wal.damaged-";
 const ACCEPTED: &str = "-wal.lost-";
 
-/// How many copies there may be.
+/// The most copies that are kept.
 const MOST_COPIES: usize = 100;
 
-/// How often a WAL is looked at that looks damaged each time, and each time in another way: it is being
-/// written.
+/// How often we look at a WAL that seems damaged in a different way each time: it is being written.
 const MOST_LOOKS: usize = 20;
 
-/// What stands beside a log before SQLite opens it.
+/// What is beside a log before SQLite opens it.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Beside {
-    /// Read first: whatever is in the log then is at least as far.
+    /// Read first, so that the log has come at least as far as the marks say.
     marks: Vec<Mark>,
     wal: Wal,
-    /// What the names of damaged WALs end in that were set aside, the newest last.
+    /// The suffixes of damaged WALs that were set aside, the newest last.
     aside: Vec<String>,
     /// Why the damaged WAL could not be copied.
     not_copied: Option<String>,
@@ -66,17 +67,18 @@ impl Beside {
         Ok(beside)
     }
 
-    /// Whether a log without any tables has lost them, and is not one that was only begun.
+    /// Whether a log without tables has lost them, as opposed to one that was only just created.
     pub(super) fn shows_a_loss(&self) -> bool {
         !self.marks.is_empty() || self.wal.fault.is_some() || !self.aside.is_empty()
     }
 
-    /// Whether an empty log once was not.
+    /// Whether an empty log once had contents.
     fn shows_what_was(&self) -> bool {
         self.shows_a_loss() || self.wal.committed > 0
     }
 
-    /// Keeps a copy of the WAL. That there is none is no reason to stop: the WAL itself is not touched.
+    /// Keeps a copy of the WAL. A failure to copy is not a reason to stop: the WAL itself is left
+    /// alone.
     fn set_aside(&mut self, log: &Path) {
         match copy(log, self.aside.last()) {
             Ok(Some(copy)) => self.aside.push(copy),
@@ -85,10 +87,10 @@ impl Beside {
         }
     }
 
-    /// What was lost, as far as a connection shows; none if the log cannot be read.
+    /// What was lost, as far as a connection shows it; empty if the log cannot be read.
     fn lost(&mut self, log: &Path, db: Option<&Connection>) -> Vec<Problem> {
         let mut missing: Vec<Problem> = match db {
-            // What cannot be looked up is damaged, which whoever reads it will name.
+            // What cannot be looked up is damaged, which is reported when it is read.
             Some(db) => self.marks.iter().filter_map(|mark| missed(db, mark).ok()?).collect(),
             None => self.marks.iter().map(|mark| missing(mark, None)).collect(),
         };
@@ -118,7 +120,7 @@ impl Beside {
     }
 }
 
-/// What is said of a WAL that was set aside.
+/// The problem to report about a WAL that was set aside.
 fn described(log: &Path, copy: &str) -> String {
     let log = canonical(log);
     let path = beside::path(&log, copy);
@@ -128,13 +130,13 @@ fn described(log: &Path, copy: &str) -> String {
     }
 }
 
-/// What is missing of a run that ends before its mark, or has another event there.
+/// What is missing from a run that ends before its mark or has another event there.
 fn missed(db: &Connection, mark: &Mark) -> rusqlite::Result<Option<Problem>> {
     let run = "SELECT no FROM run_ids WHERE id = ?1";
     let mut run = db.prepare_cached(run)?;
     let run = run.query_row([mark.run.as_bytes()], |r| r.get::<_, i64>(0)).optional()?;
     let Some(no) = run else { return Ok(Some(missing(mark, None))) };
-    // Numbers out of range are damage of another kind.
+    // Numbers that are out of range are damage of another kind.
     let (Some(first), Ok(seq)) = (no.checked_mul(1 << 32), u32::try_from(mark.head.seq.0)) else {
         return Ok(None);
     };
@@ -155,7 +157,7 @@ fn missed(db: &Connection, mark: &Mark) -> rusqlite::Result<Option<Problem>> {
     }
 }
 
-/// The events of a run that are missing up to its mark, after a seq.
+/// The events of a run that are missing between a seq and its mark.
 fn missing(mark: &Mark, last: Option<u64>) -> Problem {
     let seq = mark.head.seq;
     let what = match last {
@@ -171,7 +173,7 @@ fn missing(mark: &Mark, last: Option<u64>) -> Problem {
     Problem { run: Some(mark.run), seq: Some(Seq(last.unwrap_or(0) + 1)), what }
 }
 
-/// Looks at the WAL until two looks agree, if it looks damaged.
+/// If the WAL looks damaged, looks again until two looks agree.
 fn look(log: &Path) -> io::Result<Wal> {
     let mut last = wal_of(log)?;
     for _ in 0..MOST_LOOKS {
@@ -191,7 +193,7 @@ fn look(log: &Path) -> io::Result<Wal> {
 
 fn wal_of(log: &Path) -> io::Result<Wal> {
     let path = wal_path(log);
-    // Opening a pipe may take for ever. What cannot be opened SQLite will complain of.
+    // Opening a pipe may block forever. SQLite will report whatever cannot be opened.
     let is_file = fs::metadata(&path).is_ok_and(|found| found.is_file());
     match is_file.then(|| File::open(path)) {
         Some(Ok(file)) => examine(file),
@@ -203,14 +205,15 @@ fn wal_path(log: &Path) -> PathBuf {
     beside::path(&canonical(log), "-wal")
 }
 
-/// What the names of the numbered files beside a log end in.
+/// The suffixes of the numbered files beside a log.
 fn copies(log: &Path, kind: &str) -> Vec<String> {
     let log = canonical(log);
     let exists = |copy: &String| beside::path(&log, copy).symlink_metadata().is_ok();
     (1..=MOST_COPIES).map(|n| format!("{kind}{n}")).filter(exists).collect()
 }
 
-/// Copies the WAL under a name that is free, unless the newest copy is the same; the end of its name if it did.
+/// Copies the WAL to a free name unless the newest copy is the same; returns the suffix if it
+/// copied.
 fn copy(log: &Path, newest: Option<&String>) -> io::Result<Option<String>> {
     let log = canonical(log);
     let mut wal = File::open(wal_path(&log))?;
@@ -220,7 +223,7 @@ fn copy(log: &Path, newest: Option<&String>) -> io::Result<Option<String>> {
     {
         return Ok(None);
     }
-    // Under another name until it is whole.
+    // Under another name until it is complete.
     let part = beside::path(&log, &format!("-wal.part-{}", std::process::id()));
     let _ = fs::remove_file(&part);
     let copied = (|| {
@@ -233,7 +236,7 @@ fn copy(log: &Path, newest: Option<&String>) -> io::Result<Option<String>> {
     copied.map(Some)
 }
 
-/// Gives a file a numbered name beside a log that no other has; what that name ends in.
+/// Gives a file a free numbered name beside a log; returns the suffix of that name.
 fn rename(file: &Path, log: &Path, kind: &str) -> io::Result<String> {
     for n in 1..=MOST_COPIES {
         let free = format!("{kind}{n}");
@@ -241,7 +244,7 @@ fn rename(file: &Path, log: &Path, kind: &str) -> io::Result<String> {
         if path.symlink_metadata().is_ok() {
             continue;
         }
-        // A link replaces nothing; some file systems have none.
+        // A hard link replaces nothing; some file systems have none.
         match fs::hard_link(file, &path) {
             Err(e) if e.kind() == io::ErrorKind::AlreadyExists => continue,
             Ok(()) => fs::remove_file(file)?,
@@ -269,7 +272,7 @@ fn same(a: &mut File, mut b: File) -> io::Result<bool> {
 }
 
 impl SqliteBackend {
-    /// Opens the file for the first time, once it is known what stands beside it.
+    /// Opens the file for the first time, after looking at what is beside it.
     pub(super) fn begin(
         mut self,
         is_new: bool,
@@ -277,7 +280,7 @@ impl SqliteBackend {
     ) -> Result<Self, LogError> {
         let mut beside = Beside::of(&self.path)?;
         if is_new {
-            // They are of a log that is gone.
+            // They belong to a log that no longer exists.
             beside.marks.clear();
         }
         self.merges = false;
@@ -297,7 +300,7 @@ impl SqliteBackend {
                 let what = told(&beside.lost(&self.path, None));
                 return Err(LogError::Lost { path: self.name(), what });
             }
-            // What is left without a part of its pages need not be a log.
+            // What remains without some of its pages need not look like a log.
             Err(LogError::Damaged { what, .. } | LogError::NotALog { reason: what, .. })
                 if beside.wal.fault.is_some() =>
             {
@@ -318,7 +321,8 @@ impl SqliteBackend {
         Ok(self)
     }
 
-    /// Whether a file that is not there has left events in its WAL: it was deleted or moved while it was written.
+    /// Whether a missing file has left events in its WAL: it was deleted or moved while it was
+    /// written.
     pub(super) fn is_gone(path: &Path) -> Result<bool, LogError> {
         let wal = Beside::of(path)?.wal;
         Ok(wal.committed > 0 || wal.fault.is_some())
@@ -330,7 +334,7 @@ impl SqliteBackend {
         path.exists() && is_empty(path) && is_whole()
     }
 
-    /// Refuses to write to a log that has lost something: what is there must stay as it is.
+    /// Refuses to write to a log that has lost something: its remains must stay as they are.
     pub(super) fn refuse_after_a_loss(&self) -> Result<(), LogError> {
         match self.lost.is_empty() {
             true => Ok(()),
@@ -338,18 +342,20 @@ impl SqliteBackend {
         }
     }
 
-    /// Whether the file has all that its marks claim without its WAL: all of that was merged already, and
-    /// reading the beginning of the WAL would show older pages in the place of newer ones.
+    /// Whether the file has everything that its marks claim even without its WAL. In that case all
+    /// of the WAL was merged already, and reading its beginning would replace newer pages by older
+    /// ones.
     fn holds_all_alone(&self, marks: &[Mark]) -> bool {
         let Ok(db) = self.alone() else { return false };
         !marks.is_empty() && marks.iter().all(|mark| matches!(missed(&db, mark), Ok(None)))
     }
 
-    /// Lets a log go on without what it has lost, which is returned. The damaged WAL is kept under another
-    /// name (`LOG-wal.lost-N`), and the marks that are not reached are forgotten.
+    /// Lets a log continue without what it has lost, and returns what was lost. The damaged WAL is
+    /// kept under another name (`LOG-wal.lost-N`), and marks that the log does not reach are
+    /// forgotten.
     ///
     /// # Errors
-    /// [`LogError`]: another process has the log open, or it cannot be written.
+    /// [`LogError`]: another process has the log open, or the log cannot be written.
     pub fn accept_loss(path: &Path, options: SqliteOptions) -> Result<Vec<Problem>, LogError> {
         let (alone, lost) = match Self::open(path, options.clone()) {
             Ok(backend) => (backend.reads_alone, backend.lost.to_vec()),
@@ -367,7 +373,7 @@ impl SqliteBackend {
             reason: e.to_string(),
         };
         if !path.exists() {
-            // What is kept stands beside a log, and takes its owner and mode.
+            // Copies are kept beside the log, with its owner and mode.
             File::create_new(path).map_err(cannot)?;
         }
         let wal = wal_path(path);
@@ -394,7 +400,7 @@ impl SqliteBackend {
         Ok(lost)
     }
 
-    /// Has the file to itself for a moment; closing it merges the WAL if that is allowed.
+    /// Holds the file exclusively for a moment; closing it merges the WAL if that is allowed.
     fn merge(&self, meanwhile: impl FnOnce() -> Result<(), LogError>) -> Result<(), LogError> {
         let db = self.open_file(&self.path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
         let hold = || -> rusqlite::Result<()> {
@@ -406,7 +412,7 @@ impl SqliteBackend {
     }
 }
 
-/// A file that holds nothing, or is not there.
+/// Whether a file is empty or missing.
 fn is_empty(path: &Path) -> bool {
     fs::metadata(path).map_or(true, |file| file.is_file() && file.len() == 0)
 }

@@ -47,19 +47,19 @@ use space::Space;
 /// How long to wait for another program's lock on the file.
 const BUSY: Duration = Duration::from_secs(30);
 
-/// Fewer pages are changed by a batch than with smaller ones, so that less is flushed.
+/// With larger pages, a batch changes fewer of them, so that less is flushed.
 const PAGE_BYTES: i64 = 16_384;
 
-/// How far the WAL grows. Small enough to be written over soon and often: a file that grows is
-/// flushed in twice the time, and this much stays in the processor's cache.
+/// How far the WAL grows. It is small enough to be overwritten soon and often: flushing a file that
+/// grows takes twice as long, and this much stays in the processor's cache.
 const WAL_BYTES: i64 = 4 << 20;
 
-/// How a log file is opened.
+/// Options for opening a log file.
 #[derive(Debug, Clone, Default)]
 pub struct SqliteOptions {
     /// Refuse to grow the file beyond this many bytes.
     pub max_bytes: Option<u64>,
-    /// How long to wait for another program's lock; 30 s if not given.
+    /// How long to wait for another program's lock; 30 s by default.
     pub busy: Option<Duration>,
 }
 
@@ -68,15 +68,15 @@ pub struct SqliteOptions {
 pub struct SqliteBackend {
     path: PathBuf,
     options: SqliteOptions,
-    /// As it was when it was opened.
+    /// The format when the file was opened.
     format: Format,
-    /// What the log held and holds no more: nobody may write to it.
+    /// What the log once held and no longer does; if there is anything, nobody may write to it.
     lost: Arc<[Problem]>,
     /// Whether the WAL is merged when the file is closed; not if something was lost.
     merges: bool,
-    /// Whether the file is read without its WAL, which is damaged and was merged before.
+    /// Whether the file is read without its WAL, which is damaged but was merged before.
     reads_alone: bool,
-    /// Whether a file without tables must have had some.
+    /// Whether a file without tables must have lost them.
     has_lost_tables_if_none: bool,
     /// Whether nothing needs to outlive the program.
     is_scratch: bool,
@@ -96,10 +96,10 @@ impl SqliteBackend {
         }
     }
 
-    /// Opens a log for reading and appending; makes it if there is none.
+    /// Opens a log for reading and appending; creates it if it does not exist.
     ///
     /// # Errors
-    /// [`LogError`]: not a log, a newer format, not writable.
+    /// [`LogError`]: it is not a log, has a newer format, or cannot be written.
     pub fn open_or_create(path: &Path, options: SqliteOptions) -> Result<Self, LogError> {
         let is_new = !path.exists();
         let backend = SqliteBackend::at(path, options);
@@ -112,7 +112,7 @@ impl SqliteBackend {
         })
     }
 
-    /// Makes a log that is to be read for a while, and nothing else.
+    /// Creates a log that is only read for a while.
     pub(super) fn scratch(path: &Path) -> Result<Self, LogError> {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
         let scratch =
@@ -120,22 +120,22 @@ impl SqliteBackend {
         scratch.begin(true, |backend| backend.make(backend.to_write(flags)?))
     }
 
-    /// Opens a log that must exist; where nothing may be written, for reading only.
+    /// Opens an existing log; in a read-only location, for reading only.
     ///
     /// # Errors
-    /// [`LogError`]: missing, not a log, a newer format.
+    /// [`LogError`]: it is missing, is not a log, or has a newer format.
     pub fn open(path: &Path, options: SqliteOptions) -> Result<Self, LogError> {
         if !path.exists() && !Self::is_gone(path)? {
             return Err(LogError::Missing { path: path.display().to_string() });
         }
-        // A process that was killed while it made the file may have left one without tables: they are
-        // made now.
+        // A process that was killed while creating the file may have left one without tables: they
+        // are created now.
         let backend = SqliteBackend::at(path, options);
         backend.refuse_special_files()?;
         backend.begin(false, |backend| backend.to_read(|db| backend.make(db)))
     }
 
-    /// Refuses a pipe or a device, of which SQLite would say that the disk fails.
+    /// Refuses a pipe or a device, which SQLite would report as a disk error.
     fn refuse_special_files(&self) -> Result<(), LogError> {
         match std::fs::metadata(&self.path) {
             Ok(found) if !found.is_file() && !found.is_dir() => {
@@ -146,7 +146,7 @@ impl SqliteBackend {
         }
     }
 
-    /// The limit holds from the first byte.
+    /// The limit applies from the first byte.
     fn has_room_to_begin(&self) -> Result<(), LogError> {
         let Some(most) = self.options.max_bytes else { return Ok(()) };
         let pages = schema::pages_of_an_empty_log(PAGE_BYTES).map_err(|e| self.error(&e))?;
@@ -168,19 +168,19 @@ impl SqliteBackend {
         Ok(db)
     }
 
-    /// A file that we may write.
+    /// Opens a file that we may write.
     fn to_write(&self, flags: OpenFlags) -> Result<Connection, LogError> {
         let db = self.open_file(&self.path, flags)?;
         match self.is_read_only(&db)? {
             true => Err(self.header_is_damaged().unwrap_or_else(|| {
-                let reason = "it may only be read".to_owned();
+                let reason = "it is read-only".to_owned();
                 LogError::CannotOpen { path: self.name(), reason }
             })),
             false => Ok(db),
         }
     }
 
-    /// A connection that can read: made `ready` as one that can write, if we may.
+    /// A connection that can read, set up like one that can write if we may write.
     fn to_read(
         &self,
         ready: impl FnOnce(Connection) -> Result<Connection, LogError>,
@@ -191,7 +191,7 @@ impl SqliteBackend {
         let db = self.open_file(&self.path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
         if !self.is_read_only(&db)? {
             match ready(db) {
-                // The file may be written, and its folder may not.
+                // The file may be writable although its folder is not.
                 Err(LogError::CannotOpen { .. }) => {}
                 other => return other,
             }
@@ -199,7 +199,7 @@ impl SqliteBackend {
         self.only_reading()
     }
 
-    /// How large the log is, its WAL included.
+    /// The size of the log, including its WAL.
     fn bytes(&self) -> u64 {
         let mut wal = self.path.clone().into_os_string();
         wal.push("-wal");
@@ -207,18 +207,19 @@ impl SqliteBackend {
         files.iter().filter_map(|file| std::fs::metadata(file).ok()).map(|file| file.len()).sum()
     }
 
-    /// What is to be said instead of anything that follows from it.
+    /// The error to report instead of anything that follows from it.
     fn header_is_damaged(&self) -> Option<LogError> {
         let what = header::damage(&self.path)?;
         Some(LogError::Damaged { path: self.name(), what })
     }
 
-    /// SQLite opens what it cannot write for reading, and says so only when it is to write.
+    /// SQLite opens a file that it cannot write for reading, and reports that only on the first
+    /// write.
     fn is_read_only(&self, db: &Connection) -> Result<bool, LogError> {
         db.is_readonly("main").map_err(|e| self.error(&e))
     }
 
-    /// Makes sure that what is appended is stored as we know it: in tables that are ours, and in a WAL.
+    /// Makes sure that appends are stored as we expect: in tables that are ours, and in a WAL.
     fn can_be_written(&self, db: &Connection) -> Result<(), LogError> {
         if let Some(damaged) = self.header_is_damaged() {
             return Err(damaged);
@@ -239,23 +240,23 @@ impl SqliteBackend {
         }
     }
 
-    /// Makes a log of a file, unless it is one.
+    /// Turns a file into a log, unless it is one.
     fn make(&self, mut db: Connection) -> Result<Connection, LogError> {
         if self.has_lost_tables_if_none {
             let tables = "SELECT count(*) FROM sqlite_schema";
             let tables: i64 = db.query_row(tables, [], |r| r.get(0)).map_err(|e| self.error(&e))?;
             if tables == 0 {
-                let what = "none of its tables is there".to_owned();
+                let what = "it has none of its tables".to_owned();
                 return Err(LogError::Lost { path: self.name(), what });
             }
         }
-        // Another process may be making it.
+        // Another process may be creating it.
         let made = turns::until_free(self.busy(), || self.create(&mut db));
         made.map_err(|e| self.error(&e))?;
         self.ready(db)
     }
 
-    /// Makes sure that the file is a log, and sets up what all connections have.
+    /// Makes sure that the file is a log, and sets up what all connections share.
     fn ready(&self, db: Connection) -> Result<Connection, LogError> {
         let ready = || -> rusqlite::Result<Result<(), LogError>> {
             if let Err(wrong) = self.check(&db)? {
@@ -265,7 +266,7 @@ impl SqliteBackend {
             db.pragma_update(None, "synchronous", synchronous)?;
             db.pragma_update(None, "temp_store", "MEMORY")?;
             db.set_prepared_statement_cache_capacity(64);
-            // Or a statement is prepared anew whenever the values of a range change.
+            // Otherwise a statement is prepared again whenever the values of a range change.
             db.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
             Ok(Ok(()))
         };
@@ -273,21 +274,22 @@ impl SqliteBackend {
         Ok(db)
     }
 
-    /// Makes the tables, unless the file has any already.
+    /// Creates the tables, unless the file has some already.
     fn create(&self, db: &mut Connection) -> rusqlite::Result<()> {
         let tables: i64 = db.query_row("SELECT count(*) FROM sqlite_schema", [], |r| r.get(0))?;
         if tables > 0 {
             return Ok(());
         }
         db.pragma_update(None, "page_size", PAGE_BYTES)?;
-        // If it stays another one, whoever writes says so.
+        // If the mode does not change, the first write reports it.
         journal::to_wal(db)?;
         let write = db.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
-        // Another process may have made them while we waited.
+        // Another process may have created them while we waited.
         let tables: i64 =
             write.query_row("SELECT count(*) FROM sqlite_schema", [], |r| r.get(0))?;
         if tables == 0 {
-            // Whatever it says is of a log that is gone. If it cannot be changed, writing will fail.
+            // An existing mark belongs to a log that is gone. If it cannot be changed, writing will
+            // fail.
             let _ = mark::forget(&self.path, |_| true);
             write.pragma_update(None, "application_id", schema::APPLICATION_ID)?;
             schema::make(&write)?;
@@ -304,15 +306,15 @@ impl SqliteBackend {
             if let Some(damaged) = self.header_is_damaged() {
                 return Ok(Err(damaged));
             }
-            let reason = "it is an SQLite file of another program".to_owned();
+            let reason = "it is another program's SQLite file".to_owned();
             return Ok(Err(LogError::NotALog { path, reason }));
         }
-        // A view by the name of a table can be read without end.
+        // A view with the name of a table could be endless.
         let other = "SELECT name FROM sqlite_schema
             WHERE name = ?1 AND (type <> 'table' OR sql LIKE 'CREATE VIRTUAL%')";
         for (table, _) in schema::TABLES {
             if db.prepare(other)?.exists([table])? {
-                return damaged(format!("{table} is no table"));
+                return damaged(format!("{table} is not a table"));
             }
         }
         if let Some(what) = guard::stranger(db)? {
@@ -321,10 +323,10 @@ impl SqliteBackend {
         let format = "SELECT value FROM meta WHERE name = 'format'";
         let format: Option<String> = db.query_row(format, [], |r| r.get(0)).optional()?;
         let Some(format) = format else {
-            return damaged("its table meta names no format".to_owned());
+            return damaged("its table meta does not name a format".to_owned());
         };
         let Ok(found) = format.parse::<Format>() else {
-            return damaged(format!("its format {format:?} is no major.minor"));
+            return damaged(format!("its format {format:?} is not of the form major.minor"));
         };
         if found.major > FORMAT.major {
             let supported = FORMAT.to_string();
@@ -333,7 +335,7 @@ impl SqliteBackend {
         Ok(Ok(()))
     }
 
-    /// A link at the place of one of SQLite's own files, which SQLite refuses without naming it.
+    /// A link in place of one of SQLite's own files, which SQLite refuses without naming it.
     fn link_beside(&self) -> Option<LogError> {
         let log = mark::canonical(&self.path);
         let path = ["-wal", "-shm", "-journal"]
@@ -367,13 +369,14 @@ impl SqliteBackend {
             }),
             Some(ErrorCode::OperationInterrupted) => LogError::Damaged { path, what: reason },
             Some(ErrorCode::CannotOpen | ErrorCode::ReadOnly | ErrorCode::PermissionDenied) => {
-                // A version that it does not know is a file that SQLite does not write.
+                // SQLite does not write files with a version that it does not know.
                 let damaged = self.header_is_damaged();
                 damaged
                     .or_else(|| self.link_beside())
                     .unwrap_or(LogError::CannotOpen { path, reason })
             }
-            // Our questions fit every log: an error in one, or a value of another type, is the file's.
+            // Our queries are valid for every well-formed log, so a query error or a type mismatch
+            // means that the file is damaged.
             None | Some(ErrorCode::DatabaseCorrupt) => {
                 self.header_is_damaged().unwrap_or(LogError::Damaged { path, what: reason })
             }
@@ -385,12 +388,12 @@ impl SqliteBackend {
     }
 }
 
-/// Whether a question has no answer in this file: it names a table or column that is not there.
+/// Whether a query names a table or column that the file does not have.
 fn is_ill_asked(error: &rusqlite::Error) -> bool {
     error.sqlite_error().is_some_and(|e| e.extended_code & 0xff == rusqlite::ffi::SQLITE_ERROR)
 }
 
-/// What SQLite says, without the question.
+/// What SQLite says, without the query.
 fn said(error: &rusqlite::Error) -> String {
     match error {
         rusqlite::Error::SqlInputError { msg, .. } => msg.clone(),
@@ -427,7 +430,8 @@ impl Backend for SqliteBackend {
         ledger::begin(self, &mut db)?;
         let fuel = Fuel::of(&mut db, self.bytes()).map_err(|e| self.error(&e))?;
         let tune = || -> rusqlite::Result<Option<Space>> {
-            // Pages are filled one after the other: a larger cache would be memory to clear, and no use.
+            // Pages are filled one after the other: a larger cache would only be more memory to
+            // clear.
             db.pragma_update(None, "cache_size", -4096)?;
             let size: i64 = db.pragma_query_value(None, "page_size", |r| r.get(0))?;
             db.pragma_update(None, "wal_autocheckpoint", WAL_BYTES / size)?;
@@ -448,8 +452,8 @@ impl Backend for SqliteBackend {
     fn reader(&self) -> Result<Box<dyn Reader>, LogError> {
         let mut db = self.to_read(|db| self.ready(db))?;
         let fuel = Fuel::of(&mut db, self.bytes()).map_err(|e| self.error(&e))?;
-        // Runs are read from end to end: pages that are used again at once stay in the processor's cache,
-        // which a large cache of pages that are never asked for again does not.
+        // Runs are read from end to end. Pages that are used again at once stay in the processor's
+        // cache; a large page cache would be full of pages that are never needed again.
         let tune = db.pragma_update(None, "cache_size", -4096);
         tune.map_err(|e| self.error(&e))?;
         Ok(Box::new(reader::SqliteReader::new(db, self.clone(), fuel)))

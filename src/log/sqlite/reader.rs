@@ -25,7 +25,7 @@ pub(super) struct SqliteReader {
     fuel: Fuel,
     kinds: BTreeMap<i64, (Cow<'static, str>, u32)>,
     requests: Requests,
-    /// The run that was read last, its number and start: they never change.
+    /// The run that was read last, with its number and start, which never change.
     last: Option<(RunId, i64, Time)>,
 }
 
@@ -35,12 +35,12 @@ impl SqliteReader {
         SqliteReader { db, backend, fuel, kinds: BTreeMap::new(), requests, last: None }
     }
 
-    /// To be called between queries that go through the whole file.
+    /// Must be called between queries that go through the whole file.
     pub(super) fn refill(&self) {
         self.fuel.fill();
     }
 
-    /// To be called before what goes through the whole file.
+    /// Must be called before going through the whole file.
     pub(super) fn fill(&mut self) {
         self.fuel.fill_for(self.backend.bytes());
     }
@@ -64,14 +64,14 @@ impl SqliteReader {
         let row = |r: &Row<'_>| Ok((r.get(0)?, r.get(1).ok()));
         let found = self.db.query_row(find, [run.as_bytes()], row).optional();
         match found.map_err(|e| self.error(&e))? {
-            // Its events would have no ids.
+            // Its events would have no valid ids.
             Some((no, _)) if !(0..1 << 31).contains(&no) => {
                 let what = format!("the number of the run, {no}, is out of range");
                 Err(LogError::Corrupt { run, seq: Seq(1), what })
             }
             Some((no, Some(started))) => Ok(Some((no, Time(started)))),
             Some((_, None)) => {
-                let what = "the time at which the run started is no integer".to_owned();
+                let what = "the time at which the run started is not an integer".to_owned();
                 Err(LogError::Corrupt { run, seq: Seq(1), what })
             }
             None => Ok(None),
@@ -98,7 +98,7 @@ impl SqliteReader {
         let mut rows = select.query([])?;
         let mut kinds = BTreeMap::new();
         while let Some(row) = rows.next()? {
-            // A damaged kind is as good as none: the events of that kind are then named.
+            // A damaged kind is left out: then the events of that kind are reported.
             let (Ok(name), Ok(version)) = (row.get::<_, String>(1), row.get(2)) else { continue };
             let known = KINDS.iter().find(|known| **known == name);
             let name = known.map_or(Cow::Owned(name), |known| Cow::Borrowed(*known));
@@ -111,7 +111,8 @@ impl SqliteReader {
     }
 }
 
-/// How many bytes of contents and bodies are read together: a content may be large, and many events have it.
+/// How many bytes of contents and bodies are read together: a content may be large and belong to
+/// many events.
 const MOST_BYTES: usize = 32 << 20;
 
 const EVENTS: &str = "
@@ -130,7 +131,7 @@ impl Reader for SqliteReader {
             let mut select = self.db.prepare_cached(sql)?;
             let rows = select.query_map([], |r| {
                 let seq = r.get::<_, Option<i64>>(2)?.unwrap_or(0) & 0xffff_ffff;
-                // What is damaged must not hide the other runs; verification names it.
+                // Damage must not hide the other runs; verification reports it.
                 let hash = EventHash(r.get(3).unwrap_or([0; 32]));
                 let head = Head { seq: Seq(seq as u64), hash };
                 let started = Time(r.get(1).unwrap_or_default());
@@ -158,7 +159,8 @@ impl Reader for SqliteReader {
             let read = || -> rusqlite::Result<Result<Vec<StoredEvent>, Damage>> {
                 let mut select = self.db.prepare_cached(EVENTS)?;
                 let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-                // A run has fewer events than that: none comes after, least of all another run's.
+                // No run has as many events as that, so the range never reaches another run's
+                // events.
                 let after = i64::from(u32::try_from(after.0).unwrap_or(u32::MAX));
                 let bounds = params![(no << 32) + after, (no + 1) << 32, limit];
                 let mut rows = select.query(bounds)?;
@@ -174,7 +176,7 @@ impl Reader for SqliteReader {
                             last = event.seq;
                             events.push(event);
                         }
-                        // Met again by whoever asks for more.
+                        // The next call will hit the error again.
                         Err(_) if !events.is_empty() => break,
                         Err(damage) => return Ok(Err(damage)),
                     }
@@ -247,7 +249,7 @@ impl Reader for SqliteReader {
     }
 }
 
-/// Finds the texts of one request by their content ids, as a skeleton spells them.
+/// Finds the texts of one request by their content ids, as they are written in a skeleton.
 pub(super) fn texts_of_a_request(db: &Connection) -> impl FnMut(&str) -> Option<String> {
     let mut left = LONGEST_REQUEST;
     move |id| {
@@ -259,7 +261,7 @@ pub(super) fn texts_of_a_request(db: &Connection) -> impl FnMut(&str) -> Option<
     }
 }
 
-/// How much an event holds, in bytes.
+/// The size of an event, in bytes.
 fn size(event: &StoredEvent) -> usize {
     let content = match &event.content {
         Some(Content::Text(text)) => text.len(),
@@ -275,8 +277,8 @@ struct Damage {
     what: &'static str,
 }
 
-/// SQLite takes rows to be in order: in a damaged file they need not be, and reading on from one that is
-/// earlier would never end.
+/// SQLite assumes that rows are in order. In a damaged file they need not be, and continuing from
+/// an earlier one would never end.
 fn in_order(event: StoredEvent, last: Seq) -> Result<StoredEvent, Damage> {
     let what = "another event is in its place";
     if event.seq > last { Ok(event) } else { Err(Damage { seq: last.next(), what }) }
@@ -290,27 +292,28 @@ fn stored(
     started: Time,
     kinds: &BTreeMap<i64, (Cow<'static, str>, u32)>,
 ) -> Result<StoredEvent, Damage> {
-    let id: i64 = row.get(0).map_err(|_| Damage { seq: Seq(0), what: "its id is no integer" })?;
+    let id: i64 =
+        row.get(0).map_err(|_| Damage { seq: Seq(0), what: "its id is not an integer" })?;
     let seq = Seq((id & 0xffff_ffff) as u64);
     let bad = |what| Damage { seq, what };
     let integer = |column, what| row.get::<_, i64>(column).map_err(|_| bad(what));
     let optional = |column, what| row.get::<_, Option<i64>>(column).map_err(|_| bad(what));
 
-    let kind = integer(1, "its kind is no integer")?;
+    let kind = integer(1, "its kind is not an integer")?;
     let (kind, version) = kinds.get(&kind).cloned().ok_or_else(|| bad(UNKNOWN_KIND))?;
-    let time = started.0.checked_add(integer(2, "its time is no integer")?);
+    let time = started.0.checked_add(integer(2, "its time is not an integer")?);
     let time = Time(time.ok_or_else(|| bad("its time is out of range"))?);
     let call = match row.get_ref(3).map_err(|_| bad("its call is unreadable"))? {
         ValueRef::Null => None,
         ValueRef::Text(text) => {
             let text = std::str::from_utf8(text).map_err(|_| bad("its call is not UTF-8"))?;
-            Some(CallPath::new(text).map_err(|_| bad("its call is no call path"))?)
+            Some(CallPath::new(text).map_err(|_| bad("its call is not a call path"))?)
         }
-        _ => return Err(bad("its call is no text")),
+        _ => return Err(bad("its call is not text")),
     };
-    let sample = optional(4, "its sample is no integer")?.map(u32::try_from).transpose();
+    let sample = optional(4, "its sample is not an integer")?.map(u32::try_from).transpose();
     let sample = sample.map_err(|_| bad("its sample is out of range"))?;
-    let prompt = match optional(5, "its request is no integer")? {
+    let prompt = match optional(5, "its request is not an integer")? {
         None => None,
         Some(_) => {
             let hash = row.get::<_, Option<[u8; 32]>>(6);
@@ -318,9 +321,9 @@ fn stored(
             Some(PromptHash(hash.ok_or_else(|| bad("its request is missing"))?))
         }
     };
-    let cause = optional(7, "its cause is no integer")?.map(u64::try_from).transpose();
+    let cause = optional(7, "its cause is not an integer")?.map(u64::try_from).transpose();
     let cause = cause.map_err(|_| bad("its cause is out of range"))?.map(Seq);
-    let content = match optional(8, "its content is no integer")? {
+    let content = match optional(8, "its content is not an integer")? {
         None => None,
         Some(_) => Some(match row.get_ref(9).map_err(|_| bad("its content is unreadable"))? {
             ValueRef::Text(text) => {
@@ -340,7 +343,7 @@ fn stored(
             let text = std::str::from_utf8(text).map_err(|_| bad("its body is not UTF-8"))?;
             Cow::Owned(text.to_owned())
         }
-        _ => return Err(bad("its body is no text")),
+        _ => return Err(bad("its body is not text")),
     };
     let hash = EventHash(row.get(11).map_err(|_| bad("its hash is not 32 bytes"))?);
     Ok(StoredEvent {

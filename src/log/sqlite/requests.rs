@@ -1,4 +1,4 @@
-//! Reading requests, each of which may begin with the messages of an earlier one.
+//! Reading requests, which may begin with the messages of earlier ones.
 
 use std::sync::Arc;
 
@@ -13,13 +13,13 @@ use crate::lookup::LookupMap;
 use crate::prompt::{LONGEST_REQUEST, Request, RequestError};
 use crate::values::{MOST_VALUES, count};
 
-/// How many bytes of requests are kept ready, twice.
+/// How many bytes of requests are cached, in each of two generations.
 const READY: usize = 4 << 20;
 
-/// How many beginnings are kept hashed, twice; two kilobytes each.
+/// How many hashed beginnings are cached, in each of two generations; each takes two kilobytes.
 const HASHED: usize = 2048;
 
-/// How many beginnings of one request are kept hashed: those at its end.
+/// How many beginnings of one request are cached: those at its end.
 const AT_ITS_END: usize = 4;
 
 /// Why a request cannot be read.
@@ -50,7 +50,7 @@ pub(super) struct Stored {
 }
 
 impl Stored {
-    /// The columns of a row, in a file of a format.
+    /// The columns of a row, in a file of the given format.
     pub(super) fn columns(format: Format) -> &'static str {
         match format.shares_messages() {
             true => "q.id, q.skeleton, q.base, q.shared",
@@ -58,18 +58,19 @@ impl Stored {
         }
     }
 
-    /// The row whose first columns are these.
+    /// Reads them from the first columns of a row.
     pub(super) fn of(row: &Row<'_>) -> rusqlite::Result<Self> {
-        // A number of another type is one that no request has.
+        // A number of another type is read as one that no request has.
         let number = |column| row.get::<_, Option<i64>>(column).unwrap_or(Some(-1));
         let (base, shared) = (number(2), number(3));
         Ok(Stored { id: row.get(0)?, skeleton: row.get(1).ok(), base, shared })
     }
 
-    /// The row as a request with its own messages, and what it begins with; `note` is told the ids of its texts.
+    /// The row as a request with its own messages, and its base; `note` receives the ids of its
+    /// texts.
     fn part(&self, db: &Connection, note: &mut dyn FnMut(i64)) -> Result<Part<i64>, Fault> {
         let skeleton = self.skeleton.as_deref();
-        let skeleton = skeleton.ok_or_else(|| Fault::Wrong("it is no text".to_owned()))?;
+        let skeleton = skeleton.ok_or_else(|| Fault::Wrong("it is not text".to_owned()))?;
         let mut texts = texts_of_a_request(db);
         let request = expand(skeleton, &mut |id| {
             id.parse().into_iter().for_each(&mut *note);
@@ -89,7 +90,7 @@ impl Stored {
     }
 }
 
-/// Reads requests and keeps ready what others may begin with.
+/// Reads requests and caches those that others may begin with.
 pub(super) struct Requests {
     format: Format,
     parts: LookupMap<i64, Arc<Part<i64>>>,
@@ -104,10 +105,10 @@ pub(super) struct Requests {
 /// The hash of a request up to one of its messages.
 #[derive(Clone)]
 struct Hashed {
-    /// What stands before the messages.
+    /// What comes before the messages.
     before: Arc<str>,
     bytes: usize,
-    /// How many bytes the parts have that it was put together from.
+    /// How many bytes the parts have that it was assembled from.
     parts: usize,
     /// How many values there are so far.
     values: usize,
@@ -161,7 +162,7 @@ impl Requests {
         find.query_row(params![&prompt.0[..8], prompt.as_bytes()], Stored::of).optional()
     }
 
-    /// A request with its own messages alone.
+    /// A request with only its own messages.
     pub(super) fn part(&mut self, db: &Connection, id: i64) -> Result<Arc<Part<i64>>, Fault> {
         if let Some(part) = self.parts.get(&id).or_else(|| self.older_parts.get(&id)) {
             return Ok(part.clone());
@@ -200,8 +201,8 @@ impl Requests {
         Ok(request)
     }
 
-    /// Whether a row is the request that it is stored as. It takes as long as its own messages are, if what it
-    /// begins with was checked a short time ago. `note` is told the ids of its texts.
+    /// Checks that a row is the request that it is stored as. If its base was checked recently,
+    /// this takes only as long as its own messages are. `note` receives the ids of its texts.
     pub(super) fn check(
         &mut self,
         db: &Connection,

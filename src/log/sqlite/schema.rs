@@ -7,12 +7,13 @@
 //! | `kinds` | an event kind and version |
 //! | `contents` | a text (TEXT) or a vector (BLOB of little-endian 32-bit floats), kept once; `key` is the first 8 bytes of its BLAKE3 |
 //! | `content_keys` | the key of a content, for those up to the file's `user_version`: added in bulk, in order |
-//! | `requests` | a request, kept once: prompt hash, and canonical JSON whose long strings are `text:ID` into `contents`. Since 2.0, the first `shared` messages may be those of the earlier request `base`, and only the others stand in the JSON |
+//! | `requests` | a request, kept once: prompt hash, and canonical JSON whose long strings are `text:ID` into `contents`. Since 2.0, the first `shared` messages may be those of the earlier request `base`, and only the others are in the JSON |
 //! | `events` | an event; `id` is run number × 2^32 + seq, `time` is ms since the run started |
 //! | `event_index` | since 1.1: a section of a piece of a run's index, see [`Index`](crate::log::Index); `id` is that of the last event before the piece, and the section's number |
 //! | `ledger` | since 1.1: what the log has held, an entry for each run that was started, resumed, finished or imported; see [`ledger`](crate::log::ledger) |
 //!
-//! The views `runs`, `exchanges`, `decisions` and `log` are the public, readable face of these tables.
+//! The views `runs`, `exchanges`, `decisions` and `log` are the public, readable face of these
+//! tables.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -23,17 +24,17 @@ use crate::log::format::{FORMAT, Format};
 /// Marks the file as ours in its header ("rtld").
 pub(super) const APPLICATION_ID: i32 = 0x7274_6c64;
 
-/// `meta` holds the hash of what it says, so that no bit of it can change unseen.
+/// `meta` holds a hash of its contents, so that no change to it goes unnoticed.
 fn seal(format: &str) -> String {
     let mut hasher = blake3::Hasher::new();
     hasher.update(b"retold meta v1\n").update(format.as_bytes());
     hasher.finalize().to_string()
 }
 
-/// What is said of a file whose format was changed.
-pub(super) const UNSEALED: &str = "table meta: the format and its seal do not fit each other";
+/// The message about a file whose format was changed.
+pub(super) const UNSEALED: &str = "table meta: the format and its seal do not match";
 
-/// Whether the stated format fits its seal. A newer minor may say more about the file than we know.
+/// Whether the stated format matches its seal. A newer minor may hold more there than we know.
 pub(super) fn is_sealed(db: &Connection) -> rusqlite::Result<bool> {
     let mut select = db.prepare("SELECT name, value FROM meta ORDER BY name")?;
     let rows = select.query_map([], |r| Ok((r.get::<_, String>(0)?, r.get::<_, String>(1)?)))?;
@@ -46,15 +47,15 @@ pub(super) fn is_sealed(db: &Connection) -> rusqlite::Result<bool> {
     })
 }
 
-/// Whether a format says more than we know.
+/// Whether a format may contain more than we know.
 pub(super) fn is_newer(format: &str) -> bool {
     format.parse::<Format>().is_ok_and(Format::is_newer)
 }
 
 /// Tables, triggers and views of format 1.0.
 ///
-/// CROSS JOIN keeps its left side outside: only of a decision is the content JSON, and a filter on it must
-/// not meet the answers.
+/// CROSS JOIN forces the order of the join: the content is JSON only for a decision, and a filter
+/// on it must not see the answers.
 pub(super) const SCHEMA: &str = r#"
 CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE run_ids (no INTEGER PRIMARY KEY, id BLOB NOT NULL UNIQUE, started INTEGER NOT NULL);
@@ -126,8 +127,8 @@ FROM events d CROSS JOIN kinds k ON k.id = d.kind AND k.name = 'DecisionMade'
   JOIN events q ON q.id = (d.id >> 32 << 32) + a.cause JOIN requests p ON p.id = q.request;
 "#;
 
-/// What format 1.1 adds to 1.0. The view `runs` shows the end of a run in any version of its event: that of
-/// an abandoned run has the version 2.
+/// What format 1.1 adds to 1.0. The view `runs` shows the end of a run in any version of its event:
+/// for an abandoned run that is version 2.
 pub(super) const SCHEMA_1_1: &str = "
 CREATE TABLE ledger (
   no INTEGER PRIMARY KEY, what TEXT NOT NULL, run BLOB NOT NULL, seq INTEGER NOT NULL, head BLOB NOT NULL,
@@ -187,16 +188,16 @@ FROM events a JOIN kinds k ON k.id = a.kind AND k.name IN ('ResponseReceived', '
   JOIN contents c ON c.id = a.content;
 ";
 
-/// How one of its tables begins, by which the bytes of a log are known.
+/// The beginning of one of its tables, by which the bytes of a log are recognised.
 pub(super) const RUN_IDS: &str = "CREATE TABLE run_ids (no INTEGER PRIMARY KEY, id BLOB NOT NULL";
 
-/// Whether a statement is one that makes a log.
+/// Whether a statement is one of those that create a log.
 pub(super) fn is_ours(sql: &str) -> bool {
     sql.starts_with("CREATE ")
         && [SCHEMA, SCHEMA_1_1, SCHEMA_2_0].iter().any(|ours| ours.contains(sql))
 }
 
-/// How many pages a log without runs has.
+/// The number of pages of a log without runs.
 pub(super) fn pages_of_an_empty_log(page_bytes: i64) -> rusqlite::Result<u64> {
     let db = Connection::open_in_memory()?;
     db.pragma_update(None, "page_size", page_bytes)?;
@@ -205,10 +206,10 @@ pub(super) fn pages_of_an_empty_log(page_bytes: i64) -> rusqlite::Result<u64> {
     Ok(pages.unsigned_abs())
 }
 
-/// What would make a writer do something else than add rows: a trigger that is not of this format, or a table
-/// that is not as this format has it. What a newer minor has is not known.
+/// What would make a writer do anything other than add rows: a trigger that this format does not
+/// have, or a table that differs from this format's. What a newer minor has is not known.
 pub(super) fn stranger_to_writers(db: &Connection) -> rusqlite::Result<Option<String>> {
-    // One moment of the file: another process may be raising its format.
+    // One snapshot of the file: another process may be raising its format.
     let moment = db.unchecked_transaction()?;
     let db = &*moment;
     let format = "SELECT value FROM meta WHERE name = 'format'";
@@ -234,12 +235,12 @@ pub(super) fn stranger_to_writers(db: &Connection) -> rusqlite::Result<Option<St
 /// The first format with a ledger.
 pub(super) const WITH_LEDGER: Format = Format { major: 1, minor: 1 };
 
-/// The tables that nobody may change, with what makes a new row take the place of another: every
-/// key that is unique, since REPLACE deletes by each of them and tells no trigger of it.
+/// The tables that nobody may change, with the conditions under which a new row would replace
+/// another: every unique key, since REPLACE deletes by each of them without firing a trigger.
 ///
-/// A row whose id SQLite is to give takes no other's place: there `NEW.id` is -1, and asking that
-/// first spares most rows the look-up. A pair of `content_keys` is its whole row; it can only take
-/// the place of itself.
+/// A row with an id that SQLite assigns cannot replace another: in that case `NEW.id` is -1, and
+/// checking this first spares most rows the look-up. A pair of `content_keys` is its whole row; it
+/// can only replace itself.
 pub(super) const TABLES: &[(&str, Option<&str>)] = &[
     ("meta", Some("EXISTS (SELECT 1 FROM meta WHERE name = NEW.name)")),
     ("run_ids", Some("EXISTS (SELECT 1 FROM run_ids WHERE no = NEW.no OR id = NEW.id)")),
@@ -266,7 +267,7 @@ fn tables(format: Format) -> impl Iterator<Item = &'static (&'static str, Option
     TABLES.iter().filter(move |(name, _)| !ADDED.contains(name) || format >= WITH_LEDGER)
 }
 
-/// The triggers that refuse change: UPDATE, DELETE, and the REPLACE that is both in disguise.
+/// The triggers that refuse changes: UPDATE, DELETE, and REPLACE, which is both in disguise.
 pub(super) fn triggers(format: Format) -> Vec<(String, String)> {
     let of = |(table, replaces): &(&str, Option<&str>)| {
         let update = Some(("update", format!("BEFORE UPDATE ON {table}")));
@@ -284,7 +285,7 @@ pub(super) fn triggers(format: Format) -> Vec<(String, String)> {
     tables(format).flat_map(of).collect()
 }
 
-/// Makes a log of an empty file.
+/// Turns an empty file into a log.
 pub(super) fn make(db: &Connection) -> rusqlite::Result<()> {
     db.execute_batch(SCHEMA)?;
     db.execute_batch(SCHEMA_1_1)?;
@@ -299,15 +300,15 @@ pub(super) fn make(db: &Connection) -> rusqlite::Result<()> {
     Ok(())
 }
 
-/// Raises a file of format 1.0 to 1.1, but for what its ledger is to say. To be called within a
-/// transaction.
+/// Raises a file of format 1.0 to 1.1, except for the entries of its ledger. Must be called within
+/// a transaction.
 pub(super) fn upgrade(db: &Connection) -> rusqlite::Result<()> {
     db.execute_batch(SCHEMA_1_1)?;
     let before = triggers(Format { major: 1, minor: 0 });
     for (_, sql) in triggers(Format::LAST_OF_1).iter().filter(|trigger| !before.contains(trigger)) {
         db.execute_batch(sql)?;
     }
-    // The one change that a log allows, and only to this program: what it says about its own format.
+    // The one change that a log allows, and only to this program: the format that it states.
     let mut guard = before.iter().filter(|(name, _)| name == "meta_no_update");
     db.execute_batch("DROP TRIGGER meta_no_update")?;
     let (format, seal) = stated(Format::LAST_OF_1);

@@ -1,4 +1,4 @@
-//! The limit on a log's size: its file and its WAL together never have more bytes.
+//! The limit on a log's size: its file and its WAL together never exceed it.
 
 use std::path::{Path, PathBuf};
 
@@ -7,19 +7,19 @@ use rusqlite::Connection;
 use super::stop::Stop;
 use crate::log::error::LogError;
 
-/// What a frame of the WAL has besides its page.
+/// The bytes of a WAL frame besides its page.
 const FRAME_HEADER: u64 = 24;
 
-/// The pages at the ends of tables and indexes, and those that lead to them: a transaction changes them even
-/// if it adds nothing but one event.
+/// The pages at the ends of tables and indexes, and those that lead to them: a transaction changes
+/// them even if it adds only one event.
 const ENDS: u64 = 20;
 
-/// The WAL is emptied when there is not room for so many more pages.
+/// The WAL is emptied when there is no room for this many more pages.
 const SPARE: u64 = 64;
 
-/// A limit that was set.
+/// The limit that was set.
 pub(super) struct Space {
-    /// As the user calls it.
+    /// The path as the user gave it.
     name: PathBuf,
     wal: PathBuf,
     most: u64,
@@ -33,7 +33,7 @@ pub(super) struct Space {
 impl Space {
     pub(super) fn of(log: &Path, most: u64, db: &Connection) -> rusqlite::Result<Self> {
         let page: i64 = db.pragma_query_value(None, "page_size", |r| r.get(0))?;
-        // It stands beside the file, not beside a link to it.
+        // The WAL is beside the file, not beside a link to it.
         let whole = std::fs::canonicalize(log).unwrap_or_else(|_| log.to_owned());
         let mut wal = whole.into_os_string();
         wal.push("-wal");
@@ -41,12 +41,12 @@ impl Space {
         Ok(Space { name, wal, most, page: page.unsigned_abs(), began_with: 0, inside: 0 })
     }
 
-    /// To be called before a transaction: empties the WAL if the room it takes is needed.
+    /// Must be called before a transaction: empties the WAL if the room it takes is needed.
     pub(super) fn begin(&mut self, db: &Connection) -> Result<(), Stop> {
         self.inside = 0;
         self.began_with = pages(db)?;
         if self.wal() > 0 && self.needed(self.began_with, SPARE) > self.most {
-            // Others who read may hold it back; then there is less room.
+            // Other readers may prevent it; then there is less room.
             db.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
         }
         Ok(())
@@ -57,8 +57,8 @@ impl Space {
         self.inside += pages;
     }
 
-    /// To be called in a transaction, before it is committed and now and then before that: SQLite writes
-    /// what it cannot keep in memory.
+    /// Must be called in a transaction before it is committed, and now and then before that, since
+    /// SQLite writes out what it cannot keep in memory.
     pub(super) fn check(&self, db: &Connection) -> Result<(), Stop> {
         let now = pages(db)?;
         let changed = now.saturating_sub(self.began_with) + ENDS + self.inside;
@@ -69,7 +69,8 @@ impl Space {
         Err(Stop::Log(full(&self.name, self.most)))
     }
 
-    /// The most that the files may take once `frames` more are in the WAL and all of it is in the file.
+    /// The most that the files may take once `frames` more are in the WAL and all of it is in the
+    /// file.
     fn needed(&self, pages: u64, frames: u64) -> u64 {
         pages * self.page + self.wal() + frames * (self.page + FRAME_HEADER)
     }
@@ -79,7 +80,7 @@ impl Space {
     }
 }
 
-/// Refuses to make a log that would be larger than the limit before it holds anything.
+/// Refuses to create a log that would exceed the limit before it holds anything.
 pub(super) fn room_for_an_empty_log(
     log: &Path,
     most: u64,

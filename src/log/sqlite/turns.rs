@@ -1,10 +1,11 @@
 //! Waiting for a lock that several processes want.
 //!
-//! A process that writes has the lock nearly always: it gives it back when it commits, and takes it again
-//! some ten microseconds later. SQLite's own wait sleeps longer the longer it has waited, up to 0.1 s, and
-//! so finds the lock free less often than whoever has waited less: of four processes, one could wait for
-//! seconds. Here everyone asks again after a short time that differs each time, so that all have the same
-//! chance, more than a thousand times a second. Whoever has had no luck for a second asks five times as often.
+//! A process that writes holds the lock nearly all the time: it releases it when it commits, and
+//! takes it again some ten microseconds later. SQLite's own handler sleeps longer the longer it has
+//! waited, up to 0.1 s, and so finds the lock free less often than a process that has waited less:
+//! out of four processes, one could wait for seconds. Here every process tries again after a short
+//! random time, so that all have the same chance, more than a thousand times a second. A process
+//! that has had no luck for a second tries five times as often.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -17,11 +18,11 @@ use crate::log::crowd::now;
 /// The longest pause in microseconds; the mean is half of it.
 const LONGEST_PAUSE: u32 = 1000;
 
-/// The same for whoever has waited this long.
+/// The same for a process that has waited this long.
 const SHORTER_PAUSE: u32 = 200;
 const LONG: Duration = Duration::from_secs(1);
 
-/// Whether a connection has had to wait since it was last asked.
+/// Whether a connection has had to wait since this was last called.
 #[derive(Default, Clone)]
 pub(super) struct Waited(Arc<AtomicBool>);
 
@@ -31,7 +32,7 @@ impl Waited {
     }
 }
 
-/// Makes a connection wait for its turn, for as long as it has patience.
+/// Makes a connection wait for its turn, for at most `patience`.
 pub(super) fn take_turns(db: &mut Connection, patience: Duration) -> rusqlite::Result<Waited> {
     let waited = Waited::default();
     let note = waited.clone();
@@ -51,7 +52,7 @@ pub(super) fn take_turns(db: &mut Connection, patience: Duration) -> rusqlite::R
     Ok(waited)
 }
 
-/// Does again what SQLite gives up at once when it finds a lock, as when it changes how the file is kept.
+/// Retries what SQLite gives up at once when it finds a lock, such as changing the journal mode.
 pub(super) fn until_free(
     patience: Duration,
     mut attempt: impl FnMut() -> rusqlite::Result<()>,
@@ -65,14 +66,14 @@ pub(super) fn until_free(
     }
 }
 
-/// Whether others hold a lock.
+/// Whether another process holds a lock.
 pub(super) fn is_locked(error: &rusqlite::Error) -> bool {
     matches!(error.sqlite_error_code(), Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked))
 }
 
 fn pause(waited: Duration) {
     let longest = if waited < LONG { LONGEST_PAUSE } else { SHORTER_PAUSE };
-    // Without chance everyone pauses equally long, which is no worse than it was.
+    // Without randomness all pauses are equally long, which is no worse than SQLite's own wait.
     let chance = getrandom::u32().unwrap_or(longest / 2);
     std::thread::sleep(Duration::from_micros(u64::from(1 + chance % longest)));
 }

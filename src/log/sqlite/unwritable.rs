@@ -1,8 +1,8 @@
-//! Reading a file where nothing may be written.
+//! Reading a file in a read-only location.
 //!
-//! A reader of a log in WAL mode writes, too: it makes `-shm` (and `-wal`) beside it, and whoever makes
-//! them owns them. One who may not write the log must therefore not make them either, even if the folder
-//! allows it: the writer could not open them any more.
+//! Even a reader of a log in WAL mode writes: it creates `-shm` (and `-wal`) beside the log, and
+//! becomes their owner. So a process that may not write the log must not create them either, even
+//! if the folder allows it: the writer could not open them any more.
 
 use std::fmt::Write;
 use std::fs;
@@ -13,26 +13,27 @@ use rusqlite::{Connection, OpenFlags};
 use super::SqliteBackend;
 use crate::log::error::LogError;
 
-/// What a file that we only read has beside it.
+/// What is beside a file that we only read.
 enum Beside {
-    /// What others share who have it open, or had when they died: read like any other.
+    /// Files shared by the processes that have it open, or had it open when they died: read as
+    /// usual.
     Shared,
-    /// Events that are not in the file yet, and nothing to find them by.
+    /// Events that are not in the file yet, without the index needed to read them.
     Unmerged,
-    /// Nothing: the file is all there is.
+    /// Nothing: the file is complete.
     Nothing,
 }
 
 impl SqliteBackend {
-    /// A connection that reads and writes nothing.
+    /// A connection that reads and never writes.
     pub(super) fn only_reading(&self) -> Result<Connection, LogError> {
-        // By its own name: the other files stand beside the file, not beside a link to it.
+        // By its canonical path: the other files are beside the file, not beside a link to it.
         let whole = fs::canonicalize(&self.path).unwrap_or_else(|_| self.path.clone());
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY;
         match beside(&whole) {
             Beside::Shared => self.ready(self.open_file(&whole, flags)?),
             Beside::Unmerged => Err(LogError::Unmerged { path: whole.display().to_string() }),
-            // Should another user begin to write now, we would not see it.
+            // If another user begins to write now, we do not see it.
             Beside::Nothing => self.alone(),
         }
     }
@@ -58,7 +59,7 @@ fn beside(log: &Path) -> Beside {
     }
 }
 
-/// A file that is taken to stay as it is, as SQLite spells it.
+/// The URI of a file that SQLite may assume not to change.
 fn immutable(path: &Path) -> String {
     let mut uri = "file:".to_owned();
     for byte in path.as_os_str().as_encoded_bytes() {
@@ -77,7 +78,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_path_is_no_part_of_the_question_it_stands_before() {
+    fn a_path_cannot_add_to_the_query_string_after_it() {
         assert_eq!(
             immutable(Path::new("/a b/50%?mode=rwc#é.db")),
             "file:/a%20b/50%25%3Fmode%3Drwc%23%C3%A9.db?immutable=1"

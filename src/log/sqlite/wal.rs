@@ -1,25 +1,27 @@
-//! What a WAL file says, read without SQLite, which silently drops everything from the first bad frame on.
+//! Reads a WAL file without SQLite, which silently drops everything from the first bad frame on.
 //!
-//! The format is documented (<https://www.sqlite.org/fileformat2.html#walformat>): a header of 32 bytes, then
-//! frames: 24 bytes (page number, size of the database after a commit or 0, two salts, a checksum of two
-//! words) and a page. The checksum runs on from frame to frame, starting with the header's, so that each
-//! frame can be checked against the checksum stored in the one before, whatever came earlier.
+//! The format is documented (<https://www.sqlite.org/fileformat2.html#walformat>): a header of 32
+//! bytes, then frames: 24 bytes (page number, size of the database after a commit or 0, two salts,
+//! a checksum of two words) and a page. The checksum continues from frame to frame, starting with
+//! the header's, so each frame can be checked against the checksum that the frame before it stores,
+//! whatever came earlier.
 //!
-//! A bad frame ends what SQLite reads. Usually that is as it should be: behind it are frames of an earlier
-//! use of the file, which have other salts, or a transaction that was not finished. With `synchronous=FULL` a
-//! transaction begins only after the one before was synced. So if a later transaction, with the salts of the
-//! header, follows a commit at or behind the bad frame, that frame was on disk once, and is damaged. A header
-//! is synced before the first frame is written: frames behind a bad header mean that it is damaged, too.
+//! SQLite reads up to the first bad frame. Usually that is as it should be: after it are frames
+//! from an earlier use of the file, which have other salts, or a transaction that was not finished.
+//! With `synchronous=FULL` a transaction begins only after the previous one was synced. So if a
+//! later transaction, with the salts of the header, follows a commit at or after the bad frame,
+//! that frame was on disk once and is damaged. A header is synced before the first frame is
+//! written: frames after a bad header mean that it is damaged, too.
 //!
-//! Damage in the last transaction cannot be told from one that was never finished: there the high-water mark
-//! speaks (`mark`).
+//! Damage in the last transaction looks like a transaction that was never finished; there the
+//! high-water mark decides (`mark`).
 
 use std::io::{self, Read};
 
 const HEADER: usize = 32;
 const FRAME_HEADER: usize = 24;
 
-/// What disks write as a whole.
+/// The unit that disks write as a whole.
 const SECTOR: u64 = 512;
 
 /// What a WAL holds.
@@ -31,9 +33,9 @@ pub(super) struct Wal {
     pub(super) frames: u64,
     /// How many of them SQLite reads: up to the last commit before a bad frame.
     pub(super) committed: u64,
-    /// Whether the file goes on after them.
+    /// Whether the file continues after them.
     pub(super) goes_on: bool,
-    /// What is damaged for certain.
+    /// What is certain to be damaged.
     pub(super) fault: Option<Fault>,
 }
 
@@ -60,7 +62,7 @@ pub(super) enum Fault {
     Frame {
         /// Its number, from 1.
         number: u64,
-        /// How many frames of the same use of the file come after it.
+        /// How many frames from the same use of the file come after it.
         later: u64,
     },
 }
@@ -83,7 +85,7 @@ impl std::fmt::Display for Fault {
 /// A running checksum.
 type Sum = [u32; 2];
 
-/// The words of a file are in the byte order of the machine that wrote it.
+/// The words of a file have the byte order of the machine that wrote it.
 #[derive(Clone, Copy)]
 enum Words {
     Little,
@@ -114,7 +116,7 @@ fn stored_sum(bytes: &[u8]) -> Sum {
     [number(bytes), number(&bytes[4..])]
 }
 
-/// The header of a file, if it is sound.
+/// The header of a file, if it is valid.
 struct Header {
     words: Words,
     page: usize,
@@ -141,11 +143,11 @@ impl Header {
     }
 }
 
-/// Reads a WAL from its beginning to its end, a frame at a time.
+/// Reads a WAL from beginning to end, one frame at a time.
 pub(super) fn examine(mut file: impl Read) -> io::Result<Wal> {
     let mut bytes = [0; HEADER];
     if fill(&mut file, &mut bytes)? < HEADER {
-        // Never finished: no frame can have followed it.
+        // The header was never finished, so no frame can have followed it.
         return Ok(Wal::default());
     }
     match Header::of(&bytes) {
@@ -154,8 +156,8 @@ pub(super) fn examine(mut file: impl Read) -> io::Result<Wal> {
     }
 }
 
-/// What follows a header that is not sound. The smallest frame shows that it was sound once; zeros, that the
-/// system made room and no more.
+/// Examines what follows an invalid header. Even the smallest frame shows that the header was valid
+/// once; zeros only show that the system allocated space.
 fn without_header(mut file: impl Read) -> io::Result<Wal> {
     let mut bytes = vec![0; 65_536];
     let (mut length, mut written) = (0, false);
@@ -175,10 +177,10 @@ fn frames(header: &Header, mut file: impl Read) -> io::Result<Wal> {
     let mut wal = Wal { salts: header.salts, ..Wal::default() };
     let mut bytes = vec![0; FRAME_HEADER + header.page];
     let mut sum = header.sum;
-    // The first frame that SQLite does not take, how many after it have our salts, and whether one of
-    // them shows that it is damaged.
+    // The first frame that SQLite does not accept, how many after it have our salts, and whether
+    // one of them proves damage.
     let (mut bad, mut later, mut damaged) = (None, 0, false);
-    // Whether the frame before is a commit of this use of the file.
+    // Whether the previous frame is a commit from this use of the file.
     let mut after_commit = false;
     loop {
         let read = fill(&mut file, &mut bytes)?;
@@ -198,7 +200,7 @@ fn frames(header: &Header, mut file: impl Read) -> io::Result<Wal> {
             None => bad = Some(wal.frames),
             Some(_) => {
                 later += u64::from(ours);
-                // One that was left over by an earlier loss of power does not follow the commit.
+                // A frame left over from an earlier power loss does not follow the commit.
                 damaged |= after_commit && ours && linked;
             }
         }
@@ -206,15 +208,15 @@ fn frames(header: &Header, mut file: impl Read) -> io::Result<Wal> {
         if bad.is_none() && commits {
             wal.committed = wal.frames;
         }
-        // Of a frame that was torn, what is said of a commit may be older than the salts, unless both
-        // were written together.
+        // In a torn frame the commit field may be older than the salts, unless both were written
+        // together.
         after_commit = commits && (linked || offset % SECTOR <= SECTOR - 16);
     }
     wal.fault = bad.filter(|_| damaged).map(|number| Fault::Frame { number, later });
     Ok(wal)
 }
 
-/// Reads until the buffer is full or the file ends; how much was read.
+/// Reads until the buffer is full or the file ends; returns how much was read.
 fn fill(file: &mut impl Read, bytes: &mut [u8]) -> io::Result<usize> {
     let mut filled = 0;
     while filled < bytes.len() {
@@ -238,13 +240,13 @@ mod tests {
     const PAGE: usize = 512;
     const FRAME: usize = FRAME_HEADER + PAGE;
 
-    /// A writer of a WAL, and a disk under it: what was synced, and what was written.
+    /// A simulated writer of a WAL and its disk: what was synced, and what was written.
     struct Disk {
         rng: ChaCha8Rng,
         written: Vec<u8>,
         synced: Vec<u8>,
         salts: [u8; 8],
-        /// How many frames SQLite knows, and the checksum of the last.
+        /// How many frames SQLite knows, and the checksum of the last one.
         frames: usize,
         sum: Sum,
     }
@@ -271,7 +273,7 @@ mod tests {
             self.synced = self.written.clone();
         }
 
-        /// Begins to write over the file.
+        /// Starts to overwrite the file.
         fn restart(&mut self) {
             self.salts = self.rng.next_u64().to_be_bytes();
             let mut header = Vec::new();
@@ -286,7 +288,7 @@ mod tests {
             self.frames = 0;
         }
 
-        /// Writes a transaction of some pages, without waiting for the disk; finished or not.
+        /// Writes a transaction of some pages, finished or not, without waiting for the disk.
         fn transaction(&mut self, pages: usize, finished: bool) {
             for n in 1..=pages {
                 let commit = if n == pages && finished { 40 } else { 0 };
@@ -309,7 +311,8 @@ mod tests {
             self.frames += pages;
         }
 
-        /// The power goes: of each sector that was not synced, what was there or what was written.
+        /// The power fails: each sector that was not synced keeps its old contents or gets the new
+        /// ones.
         fn lose_power(&mut self) {
             let mut left = self.synced.clone();
             if self.below(2) == 0 {
@@ -340,8 +343,8 @@ mod tests {
         }
     }
 
-    /// Transactions of all sizes, killed and without power at any moment, on a file that is written over again
-    /// and again: what is left of them lies about, and is never taken for damage.
+    /// Transactions of all sizes, killed or cut off by a power loss at any moment, on a file that
+    /// is overwritten again and again: the remains are never taken for damage.
     #[test]
     fn what_crashes_leave_is_not_damage() {
         for seed in 0..400 {
@@ -363,13 +366,13 @@ mod tests {
         }
     }
 
-    /// A flip anywhere in a transaction that another followed, and that one another: whatever is flipped, one
-    /// commit behind it is still sound.
+    /// A flipped bit anywhere in a transaction with at least two more after it: wherever the flip
+    /// is, one commit after it is still valid.
     #[test]
-    fn any_flip_before_the_last_two_transactions_is_damage() {
+    fn any_flipped_bit_before_the_last_two_transactions_is_damage() {
         for seed in 0..100 {
             let mut disk = Disk::new(seed);
-            // What an earlier use of the file has left.
+            // The remains of an earlier use of the file.
             (0..3).for_each(|_| disk.commit(12));
             disk.restart();
             let mut ends = Vec::new();
@@ -399,7 +402,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_ends_anywhere_is_read_to_its_last_commit() {
+    fn a_truncated_file_is_read_up_to_its_last_commit() {
         let mut disk = Disk::new(1);
         [3, 1, 4].iter().for_each(|pages| disk.commit(*pages));
         for length in 0..disk.written.len() {
@@ -412,9 +415,9 @@ mod tests {
     }
 
     #[test]
-    fn room_that_was_made_and_not_written_is_not_a_damaged_header() {
+    fn allocated_but_unwritten_space_is_not_a_damaged_header() {
         assert_eq!(examine(&[0; 100_000][..]).unwrap().fault, None);
         assert_eq!(examine(&[7; 100_000][..]).unwrap().fault, Some(Fault::Header));
-        assert_eq!(examine(&[7; 300][..]).unwrap().fault, None, "no frame fits in");
+        assert_eq!(examine(&[7; 300][..]).unwrap().fault, None, "too short for a frame");
     }
 }

@@ -107,7 +107,7 @@ fn a_root_of_other_events_is_damage() {
     let said = place.run("verify changed.jsonl");
     assert_eq!(said.code, 1);
     assert!(
-        said.out.contains("it gives the root 070707070707 over its events, and they make "),
+        said.out.contains("it states the root 070707070707 over its events, but they give "),
         "{}",
         said.out
     );

@@ -331,7 +331,7 @@ fn an_import_that_an_error_stops_says_how_it_goes_on() {
     let said = (6..60).map(|n| within(20 * n)).find(|said| said.contains("goes on")).unwrap();
     let (before, after) = said.split_once("--resume ").expect(&said);
     let (run, after) = after.split_once('`').unwrap();
-    let expected = "error: the log small.db failed: disk I/O error\n  hint: `retold verify` tells \
+    let expected = "error: the log small.db cannot be read or written: disk I/O error\n  hint: `retold verify` tells \
                     whether the file is damaged\n  hint: what was recorded is kept: when this is \
                     mended, `retold import public-goods own ";
     assert_eq!((before, after), (expected, " goes on\n"));
