@@ -1,8 +1,8 @@
-//! Foreign text made harmless to look at.
+//! Makes foreign text harmless to display.
 //!
-//! What a server or a file says is shown to people in terminals and logs. Control characters could
-//! move the cursor or recolour the screen, and bidirectional marks could make a text read as its
-//! opposite, so both are shown as escapes.
+//! Text from servers and files is shown in terminals and logs. Control characters could move the
+//! cursor or recolour the screen, and bidirectional marks could make a text read as its opposite,
+//! so both are shown as escapes.
 
 /// The text with control and invisible formatting characters escaped, cut after `limit` characters.
 pub fn inert(text: &str, limit: usize) -> String {
@@ -17,7 +17,7 @@ pub fn inert(text: &str, limit: usize) -> String {
     shown
 }
 
-/// The text with the same characters escaped, line breaks and tabs kept.
+/// The same escaping, but line breaks and tabs are kept.
 pub fn inert_lines(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     for c in text.chars() {
@@ -45,7 +45,7 @@ mod tests {
     use super::inert;
 
     #[test]
-    fn escapes_what_a_terminal_would_obey() {
+    fn characters_that_control_a_terminal_are_escaped() {
         assert_eq!(inert("\u{1b}[31mred\n\u{202e}x", 99), "\\u{1b}[31mred\\n\\u{202e}x");
     }
 

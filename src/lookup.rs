@@ -1,8 +1,8 @@
-//! Hash tables for looking up only. Their order differs from run to run, so nothing iterates them.
+//! Hash tables for lookups only. Their order differs between runs, so they cannot be iterated.
 
 use std::hash::Hash;
 
-/// A map to look things up in.
+/// A map that only supports lookups.
 #[derive(Debug, Clone)]
 #[expect(clippy::disallowed_types, reason = "this wrapper offers no iteration")]
 pub(crate) struct LookupMap<K, V>(std::collections::HashMap<K, V, foldhash::fast::RandomState>);
@@ -16,12 +16,12 @@ impl<K: Hash + Eq, V> LookupMap<K, V> {
         self.0.get(key)
     }
 
-    /// Sets the value of a key; the old one comes back.
+    /// Sets the value of a key and returns the old one.
     pub(crate) fn insert(&mut self, key: K, value: V) -> Option<V> {
         self.0.insert(key, value)
     }
 
-    /// Takes a value out.
+    /// Removes a key and returns its value.
     pub(crate) fn remove<Q: Hash + Eq + ?Sized>(&mut self, key: &Q) -> Option<V>
     where
         K: std::borrow::Borrow<Q>,
@@ -29,33 +29,33 @@ impl<K: Hash + Eq, V> LookupMap<K, V> {
         self.0.remove(key)
     }
 
-    /// How many keys there are.
+    /// The number of keys.
     pub(crate) fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// Forgets everything.
+    /// Removes everything.
     pub(crate) fn clear(&mut self) {
         self.0.clear();
     }
 }
 
-/// Keys to look for.
+/// A set that only supports membership tests.
 #[derive(Debug, Clone)]
 pub(crate) struct LookupSet<K>(LookupMap<K, ()>);
 
 impl<K: Hash + Eq> LookupSet<K> {
-    /// Whether it is there.
+    /// Whether the key is there.
     pub(crate) fn contains(&self, key: &K) -> bool {
         self.0.get(key).is_some()
     }
 
-    /// Adds a key; whether it is new.
+    /// Adds a key and returns whether it is new.
     pub(crate) fn insert(&mut self, key: K) -> bool {
         self.0.insert(key, ()).is_none()
     }
 
-    /// How many keys there are.
+    /// The number of keys.
     pub(crate) fn len(&self) -> usize {
         self.0.len()
     }

@@ -29,7 +29,7 @@ pub struct Link<T> {
     pub event: T,
 }
 
-/// A decision and everything it rests on.
+/// A decision and everything that it rests on.
 #[derive(Debug, Clone)]
 pub struct Audit {
     /// The run.
@@ -38,13 +38,13 @@ pub struct Audit {
     pub call: CallPath,
     /// The sample.
     pub sample: Sample,
-    /// The decision; none for a question without one.
+    /// The decision; `None` for a question that has none.
     pub decision: Option<Link<DecisionMade>>,
-    /// What a validator says of it, for parsers that come with one.
+    /// The validator's judgement of it, for parsers that come with a validator.
     pub verdict: Option<&'static str>,
     /// The answer, or the failure that ended the call.
     pub answer: Option<Link<Event>>,
-    /// Failed attempts before it.
+    /// The failed attempts before it.
     pub attempts: Vec<Link<Event>>,
     /// The question.
     pub question: Link<()>,
@@ -52,9 +52,9 @@ pub struct Audit {
     pub request: Request,
     /// The facts that name the decision as their cause.
     pub facts: Vec<Link<Occurred>>,
-    /// What the prompt was made from, as it was declared.
+    /// What the prompt was declared to be made from.
     pub declared: Declared,
-    /// Apart from that, texts of the run that stand in the prompt.
+    /// Independently of that, texts of the run that also occur in the prompt.
     pub same_text: Vec<Match>,
 }
 
@@ -142,8 +142,8 @@ pub fn audit(reader: &mut dyn Reader, run: RunId, target: &Target) -> Result<Aud
     Ok(audit)
 }
 
-/// What may belong to a question, in order: what names it as a cause, what names that, and what names that in
-/// turn. (An answer, the decision on it, the facts that follow.)
+/// Everything that may belong to a question, in order: events that name it as their cause, events
+/// that name those, and so on. (An answer, the decision on it, the facts that follow.)
 fn belonging(reader: &mut dyn Reader, index: &Index, question: Seq) -> Result<Vec<Seq>, LogError> {
     let mut all = BTreeSet::new();
     let mut newest = BTreeSet::from([question]);

@@ -1,7 +1,8 @@
-//! What prompts were made from, as their experiment declared it: from the audited prompt back to the first.
+//! What prompts were made from, as their experiment declared it: from the audited prompt back to
+//! the first.
 //!
-//! A declaration is part of the chain and was compared by every replay, so it is shown as it is, and nothing
-//! is added to it: not what looks alike, not what is near.
+//! A declaration is part of the chain and is compared on every replay, so it is shown as it is.
+//! Nothing is added to it: neither similar texts nor neighbouring events.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -11,19 +12,21 @@ use crate::event::Event;
 use crate::id::{CallPath, Sample, Seq};
 use crate::log::LogError;
 
-/// How many prompts are followed, so that an audit of a society does not show the whole society.
+/// The most prompts that are followed, so that auditing one prompt does not show a whole society.
 const MOST: usize = 4096;
 
-/// What the audited prompt was made from, and what is behind that.
+/// What the audited prompt was made from, and what that was made from in turn.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Declared {
-    /// The run does not keep it: it was recorded in an earlier format, or its answers came from elsewhere.
+    /// The run has no declarations: it was recorded in an earlier format, or its answers came from
+    /// elsewhere.
     NotKept,
-    /// It does.
+    /// The run has declarations.
     Kept {
-        /// The audited prompt, then the earlier ones that it was made from everything of, then those behind.
+        /// First the audited prompt, then the earlier ones whose sources it includes in full, then
+        /// the ones further back.
         prompts: Vec<MadeFrom>,
-        /// Whether these are all. If not, audit the call of a later one to go on from there.
+        /// Whether these are all. If not, audit the call of a later prompt to continue from there.
         complete: bool,
     },
 }
@@ -37,27 +40,27 @@ pub struct MadeFrom {
     pub sample: Sample,
     /// The question.
     pub question: Link<()>,
-    /// What it has to do with the audited prompt.
+    /// How it relates to the audited prompt.
     pub part: Part,
-    /// What was declared, in the order of the log; nothing if the prompt was made from nothing that
-    /// happened in the run.
+    /// The declared sources, in the order of the log; empty if the prompt was made from nothing
+    /// that happened in the run.
     pub from: Vec<Origin>,
 }
 
-/// What a prompt has to do with the audited one.
+/// How a prompt relates to the audited one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Part {
-    /// It is the audited one.
+    /// This is the audited prompt.
     Itself,
-    /// The audited one was made from all that this one was made from.
+    /// Everything that this prompt was made from also went into the audited one.
     Within,
-    /// The audited prompt was made from its answer, or from a fact that follows from it.
+    /// The audited prompt was made from its answer, or from a fact that follows from that answer.
     Behind,
 }
 
 impl Declared {
-    /// The answers and facts that the audited prompt itself was made from, earlier questions followed to
-    /// theirs, and the answers that caused these facts.
+    /// The answers and facts that the audited prompt itself was made from, including those of
+    /// earlier questions that it builds on, and the answers that caused these facts.
     pub fn sources(&self) -> BTreeSet<Seq> {
         let Declared::Kept { prompts, .. } = self else { return BTreeSet::new() };
         let own = prompts.iter().filter(|made| made.part != Part::Behind);
@@ -84,16 +87,16 @@ pub(super) fn declared(events: &mut Events<'_>, question: Seq) -> Result<Declare
 
 struct Search<'a, 'b> {
     events: &'a mut Events<'b>,
-    /// Questions that are followed, or will be.
+    /// Questions that were followed or are about to be.
     seen: BTreeSet<Seq>,
     found: Vec<MadeFrom>,
-    /// Answers, and decisions that caused facts, whose questions are not looked up yet.
+    /// Answers, and decisions that caused facts, whose questions have not been looked up yet.
     behind: BTreeSet<Seq>,
 }
 
 impl Search<'_, '_> {
-    /// Follows questions to those that they name, and of the latter on, if they are behind, to those behind them;
-    /// whether that was possible to the end.
+    /// Follows questions to the questions that they name, and, when following sources of sources,
+    /// on from there. Returns whether everything was followed.
     fn follow(&mut self, from: BTreeSet<Seq>, mut part: Part) -> Result<bool, LogError> {
         let mut rounds = VecDeque::from([from]);
         while let Some(round) = rounds.pop_front() {
@@ -108,14 +111,14 @@ impl Search<'_, '_> {
                 questions.values().flat_map(|(_, sent)| sent.because.iter()).collect();
             let origins = self.events.origins(&named)?;
             let mut next = BTreeSet::new();
-            // The latest first: it is nearest to the audited one.
+            // The latest first, since it is nearest to the audited one.
             for (link, sent) in questions.into_values().rev() {
                 let from = sent.because.iter().filter_map(|seq| origins.get(&seq).cloned());
                 let from: Vec<Origin> = from.collect();
                 for origin in &from {
                     match origin {
                         Origin::Question { question, .. } => {
-                            // A damaged log might go in circles.
+                            // A damaged log could contain a cycle.
                             if question.seq < link.seq && self.seen.insert(question.seq) {
                                 next.insert(question.seq);
                             }
@@ -138,7 +141,7 @@ impl Search<'_, '_> {
         Ok(true)
     }
 
-    /// The questions of the answers behind what was found.
+    /// The questions whose answers led to what was found.
     fn questions_behind(&mut self) -> Result<BTreeSet<Seq>, LogError> {
         let wanted = std::mem::take(&mut self.behind);
         let found = self.events.at(&wanted)?;

@@ -9,17 +9,17 @@ pub enum AuditError {
     /// The log could not be read.
     #[error(transparent)]
     Log(#[from] LogError),
-    /// There is no such decision.
+    /// The decision does not exist.
     #[error("run {run} has no decision {wanted}{nearest}")]
     NotFound {
         /// The run.
         run: RunId,
-        /// As given.
+        /// The decision as the user named it.
         wanted: String,
         /// `; its decisions are like ..`.
         nearest: String,
     },
-    /// A call with several samples.
+    /// The call has several samples, and none was named.
     #[error("call {call} has samples {first} to {last}: write {call}#{first}, or another sample")]
     ManySamples {
         /// The call.

@@ -9,7 +9,7 @@ use crate::event::StoredEvent;
 use crate::id::{CallPath, RunId, Sample, Seq};
 use crate::log::{Index, LogError, Reader, each_event_at};
 
-/// Events in one read.
+/// The number of events per read.
 const BATCH: usize = 256;
 
 /// The question that the target comes from.
@@ -24,7 +24,7 @@ pub(super) fn question(
             let mut event = event_at(reader, run, *seq)?;
             // From the decision to the answer to the question.
             while let Some(e) = event.take_if(|e| e.call.is_none()) {
-                // A damaged log might go in circles.
+                // A damaged log could contain a cycle.
                 event = match e.cause.filter(|cause| *cause < e.seq) {
                     Some(cause) => event_at(reader, run, cause)?,
                     None => None,
@@ -51,8 +51,8 @@ pub(super) fn question(
     }
 }
 
-/// The questions of a call as given, or else of the one call of the same parts in another order. A question
-/// asked again after a crash comes last.
+/// The questions of the call as given, or else of the only call with the same parts in another
+/// order. A question that was asked again after a crash comes last.
 fn questions(
     reader: &mut dyn Reader,
     run: RunId,
@@ -80,7 +80,7 @@ fn samples(questions: &[StoredEvent]) -> Option<(Sample, Sample)> {
     samples().min().zip(samples().max())
 }
 
-/// The error that there is no such decision.
+/// The error for a decision that does not exist.
 pub(super) fn not_found(
     reader: &mut dyn Reader,
     run: RunId,

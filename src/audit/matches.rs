@@ -1,9 +1,10 @@
-//! Texts of the run that stand in a prompt, word for word.
+//! Texts of the run that occur in a prompt word for word.
 //!
-//! That proves nothing: two people may say the same, and a model may repeat its instructions. So a match is
-//! shown apart from what was declared, with how rare its text is, and what is common is not shown at all: a
-//! text shorter than [`LONG`], one that several answers have, one that stands in the settings or templates, or in
-//! a prompt that was asked before anybody had said it.
+//! A match proves nothing: two people may say the same thing, and a model may repeat its
+//! instructions. So matches are shown apart from what was declared, together with how rare the text
+//! is, and common texts are not shown at all: those shorter than [`LONG`], those in several
+//! answers, and those that occur in the settings or templates or in a prompt that was asked before
+//! anybody had said them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,40 +17,41 @@ use crate::log::{LogError, TextKeys, each_event_at};
 use crate::lookup::LookupSet;
 use crate::prompt::Request;
 
-/// Shorter texts say nothing of where they come from.
+/// Shorter texts say nothing about where they come from.
 const LONG: usize = 32;
 
-/// So many answers may have a text before it is common.
+/// A text in more answers than this is common.
 const FEW: usize = 3;
 
-/// How many other prompts are looked at, spread over the run.
+/// How many other prompts are examined, spread over the run.
 const SAMPLE: u64 = 64;
 
-/// How many matches are shown, those first that stand first in the prompt.
+/// How many matches are shown, in the order of their position in the prompt.
 const MOST: usize = 200;
 
-/// A text of an answer or a fact that stands in the audited prompt.
+/// A text of an answer or a fact that occurs in the audited prompt.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Match {
-    /// The message, from 0.
+    /// The index of the message, from 0.
     pub message: usize,
     /// The message's role.
     pub role: String,
     /// The text.
     pub text: String,
-    /// The answers that have it; if none has, the facts. All of them, which are few.
+    /// The answers that contain it, or the facts if no answer does. This is the full list, which is
+    /// short.
     pub origins: Vec<Origin>,
     /// Whether one of them was declared as a source of this prompt.
     pub declared: bool,
-    /// Of how many answers and facts of the run.
+    /// How many answers and facts of the run contain it.
     pub of: u64,
-    /// In how many other prompts it stands, too.
+    /// How many other prompts contain it.
     pub prompts: u64,
-    /// Of so many that were looked at.
+    /// How many other prompts were examined.
     pub looked_at: u64,
 }
 
-/// Who has a text.
+/// The events that contain a text.
 #[derive(Default)]
 struct Sources {
     at: (usize, usize),
@@ -58,13 +60,13 @@ struct Sources {
 }
 
 impl Sources {
-    /// Those that count: a fact that repeats an answer is no source of its own.
+    /// The ones that count: a fact that repeats an answer is not a source of its own.
     fn counting(&self) -> &BTreeSet<Seq> {
         if self.answers.is_empty() { &self.facts } else { &self.answers }
     }
 }
 
-/// The texts of the run that stand in a prompt; `declared` are the sources that were declared.
+/// The texts of the run that occur in a prompt; `declared` holds the declared sources.
 pub(super) fn matches(
     events: &mut Events<'_>,
     (question, request): (Seq, &Request),
@@ -72,7 +74,7 @@ pub(super) fn matches(
 ) -> Result<Vec<Match>, LogError> {
     let prompt = Prompt::new(request);
     let mut found: Vec<(String, Sources)> = texts(events, &prompt)?.into_iter().collect();
-    // What was said later, or is common, is no source.
+    // Whatever was said later, or is common, is not a source.
     found.retain(|(_, sources)| {
         let counting = sources.counting();
         counting.len() <= FEW && counting.first().is_some_and(|first| *first < question)
@@ -95,7 +97,7 @@ pub(super) fn matches(
         let Some(first) = places.first().copied() else { continue };
         let having = others.iter().filter(|other| other.prompt.has(&text));
         let having: Vec<&Other> = having.collect();
-        // It stood in a prompt before anybody had said it.
+        // It was in a prompt before anybody had said it.
         if having.iter().any(|other| other.seq < first) {
             continue;
         }
@@ -111,7 +113,7 @@ pub(super) fn matches(
     Ok(all)
 }
 
-/// Every long text of the run that stands in a prompt, and who has it.
+/// Every long text of the run that occurs in a prompt, with the events that contain it.
 fn texts(events: &mut Events<'_>, prompt: &Prompt) -> Result<BTreeMap<String, Sources>, LogError> {
     let mut keys = TextKeys::default();
     prompt.messages.iter().for_each(|(_, text)| keys.within(text));
@@ -131,7 +133,7 @@ fn texts(events: &mut Events<'_>, prompt: &Prompt) -> Result<BTreeMap<String, So
                 Event::DecisionMade(made) => (&mut sources.answers, made.response),
                 _ => (&mut sources.answers, stored.seq),
             };
-            // One more than a few is as good as any number.
+            // Beyond `FEW` the exact number does not matter.
             if of_its_kind.len() <= FEW {
                 of_its_kind.insert(seq);
             }
@@ -152,7 +154,7 @@ fn texts_of(event: &Event) -> Vec<String> {
     }
 }
 
-/// Every text of the run's settings that is long enough to hold one.
+/// Every text in the run's settings that is long enough to contain a match.
 fn settings(events: &mut Events<'_>) -> Result<Vec<String>, LogError> {
     let first = events.reader.events(events.run, Seq(0), 1)?.pop();
     let first = first.map(|first| first.event()).transpose().map_err(damaged)?;
@@ -165,13 +167,13 @@ fn settings(events: &mut Events<'_>) -> Result<Vec<String>, LogError> {
 /// Another prompt of the run.
 struct Other {
     seq: Seq,
-    /// Whether it is one of those spread over the run.
+    /// Whether it is part of the sample that is spread over the run.
     is_sample: bool,
     prompt: Prompt,
 }
 
-/// Other prompts of the run: some spread over it, and those whose answers have a text, which may just have
-/// repeated it.
+/// Other prompts of the run: a sample spread over it, and those whose answers contain a text, since
+/// such an answer may just have repeated it.
 fn others(
     events: &mut Events<'_>,
     question: Seq,
@@ -204,15 +206,15 @@ fn others(
     Ok(others)
 }
 
-/// The messages of a request, made to be searched for many texts.
+/// The messages of a request, prepared to be searched for many texts.
 struct Prompt {
     /// Role and text.
     messages: Vec<(String, String)>,
-    /// Every run of [`START`] bytes that is in some message.
+    /// Every sequence of [`START`] bytes that occurs in some message.
     starts: LookupSet<[u8; START]>,
 }
 
-/// Bytes by which a place is looked up.
+/// How many bytes a position is looked up by.
 const START: usize = 16;
 
 impl Prompt {
@@ -233,7 +235,7 @@ impl Prompt {
         self.messages.get(message).map_or("", |(role, _)| role)
     }
 
-    /// The first message and byte where a text stands.
+    /// The index of the first message that contains a text, and the byte position in it.
     fn find(&self, text: &str) -> Option<(usize, usize)> {
         let start = text.as_bytes().first_chunk::<START>()?;
         if !self.starts.contains(start) {
@@ -248,7 +250,7 @@ impl Prompt {
     }
 }
 
-/// Every text in a value.
+/// Every string in a JSON value.
 fn strings(value: &Value) -> Vec<String> {
     match value {
         Value::String(text) => vec![text.clone()],

@@ -1,11 +1,11 @@
-//! The chain from a decision back to the prompt and to everything that the prompt was made from: decision,
-//! method, parser, answer, prompt, earlier answers and facts, each with its place in the log and its
-//! hash.
+//! The chain from a decision back to the prompt and to everything that the prompt was made from:
+//! decision, method, parser, answer, prompt, earlier answers and facts, each with its position in
+//! the log and its hash.
 //!
 //! - [`Target`]: which decision is meant.
 //! - [`audit`]: the chain.
 //! - [`Declared`]: what prompts were made from, as the experiment declared it.
-//! - [`Match`]: apart from that, texts of the run that stand in the prompt.
+//! - [`Match`]: independently of that, texts of the run that occur in the prompt.
 
 mod chain;
 mod declared;

@@ -12,7 +12,7 @@ use crate::log::{Index, LogError, Reader, each_event_at};
 /// Something that a prompt was made from.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Origin {
-    /// An answer, and the decision made on it.
+    /// An answer and the decision about it.
     Decision {
         /// The call it answers.
         call: CallPath,
@@ -20,7 +20,7 @@ pub enum Origin {
         sample: Sample,
         /// The answer.
         answer: Link<()>,
-        /// The hash of its text or vector.
+        /// The hash of the answer's text or vector.
         content: ContentHash,
         /// What a parser made of it.
         decision: Option<Link<()>>,
@@ -32,7 +32,7 @@ pub enum Origin {
         /// The decisions that caused it.
         causes: Vec<Seq>,
     },
-    /// All that the prompt of an earlier question was made from.
+    /// Everything that the prompt of an earlier question was made from.
     Question {
         /// Its call.
         call: CallPath,
@@ -41,9 +41,9 @@ pub enum Origin {
         /// The question.
         question: Link<()>,
     },
-    /// An event that is none of these: a declaration of this program never names one.
+    /// Any other event: a declaration written by this program never names one.
     Other {
-        /// The event; nothing, if there is none at that place.
+        /// The event, or `None` if nothing is there.
         event: Option<Link<String>>,
         /// Where it should be.
         seq: Seq,
@@ -51,7 +51,7 @@ pub enum Origin {
 }
 
 impl Origin {
-    /// The place that a declaration names: that of the answer, the fact or the question.
+    /// The seq that a declaration names: that of the answer, the fact or the question.
     pub fn seq(&self) -> Seq {
         match self {
             Origin::Decision { answer, .. } => answer.seq,
@@ -70,7 +70,7 @@ pub(super) struct Events<'a> {
 }
 
 impl Events<'_> {
-    /// The events at some places; what is not there is left out.
+    /// The events at the given seqs; missing ones are left out.
     pub(super) fn at(
         &mut self,
         places: &BTreeSet<Seq>,
@@ -85,7 +85,7 @@ impl Events<'_> {
         Ok(found)
     }
 
-    /// The questions at some places.
+    /// The questions at the given seqs.
     pub(super) fn questions(
         &mut self,
         places: &BTreeSet<Seq>,
@@ -98,8 +98,8 @@ impl Events<'_> {
         Ok(questions.collect())
     }
 
-    /// What is at some places, as something to make a prompt from. The decisions are
-    /// [found later](Self::find_decisions), all at once.
+    /// What is at the given seqs, as sources of a prompt. Their decisions are [found
+    /// later](Self::find_decisions), all at once.
     pub(super) fn origins(
         &mut self,
         places: &BTreeSet<Seq>,
@@ -141,7 +141,7 @@ impl Events<'_> {
         Ok(places.iter().map(|seq| (*seq, origin(seq))).collect())
     }
 
-    /// Adds the decisions made on answers.
+    /// Adds the decisions about answers.
     pub(super) fn find_decisions<'o>(
         &mut self,
         origins: impl Iterator<Item = &'o mut Origin>,
@@ -164,7 +164,7 @@ impl Events<'_> {
     }
 }
 
-/// The question that an answer answers.
+/// The question that an answer belongs to.
 pub(super) fn request_of(event: &Event) -> Option<Seq> {
     match event {
         Event::ResponseReceived(answer) => Some(answer.request),
@@ -177,7 +177,7 @@ pub(super) fn link(stored: &StoredEvent) -> Link<()> {
     Link { seq: stored.seq, hash: stored.hash, event: () }
 }
 
-/// The event at a place.
+/// The event at a seq.
 pub(super) fn event_at(
     reader: &mut dyn Reader,
     run: RunId,
@@ -187,7 +187,7 @@ pub(super) fn event_at(
     Ok(found.filter(|event| event.seq == seq))
 }
 
-/// The error that an event cannot be read.
+/// The error for an event that cannot be read.
 pub(super) fn damaged(error: EventError) -> LogError {
     LogError::Corrupt { run: error.run, seq: error.seq, what: error.what }
 }

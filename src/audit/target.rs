@@ -7,7 +7,8 @@ use crate::id::{CallPath, Sample, Seq};
 pub enum Target {
     /// The event at a seq: a decision, an answer, a question, or a fact.
     Seq(Seq),
-    /// The decision on a call, or on the one call of the same parts: of a sample, or of the only one.
+    /// The decision of a call, or of the only call with the same parts: for the given sample, or
+    /// for the only one.
     Call(CallPath, Option<Sample>),
 }
 
@@ -28,7 +29,7 @@ impl std::str::FromStr for Target {
     }
 }
 
-/// Whether two calls are of the same parts, in whatever order: `p_0012/final_vote` is understood as
+/// Whether two calls have the same parts in any order: `p_0012/final_vote` is understood as
 /// `final_vote/p_0012`.
 pub(super) fn has_parts_of(call: &CallPath, other: &CallPath) -> bool {
     let parts = |call: &CallPath| {

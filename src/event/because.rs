@@ -8,10 +8,11 @@ use serde_json::Value;
 use super::outcome::{pairs, ranged, ranges};
 use crate::id::Seq;
 
-/// The events that a prompt was made from, ascending: answers (for the decisions made on them), facts, and
-/// earlier questions, of which each stands for all that its own prompt was made from.
+/// The events that a prompt was made from, in ascending order: answers (which stand for the
+/// decisions about them), facts, and earlier questions (which stand for everything that their own
+/// prompts were made from).
 ///
-/// Kept as ranges, so that a file from elsewhere cannot claim more than it has bytes for.
+/// They are kept as ranges, so that a foreign file cannot claim more events than its size allows.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Because(Vec<(u64, u64)>);
 
@@ -53,10 +54,10 @@ impl Because {
         }
     }
 
-    /// What the question at a place declares, given its body.
+    /// What the question at a seq declares, given its body.
     ///
     /// # Errors
-    /// What is wrong: these are not earlier events, ascending.
+    /// A message if these are not earlier events in ascending order.
     pub(crate) fn of_body(body: &str, at: Seq) -> Result<Self, String> {
         #[derive(Deserialize)]
         struct Body {

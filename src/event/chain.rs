@@ -17,13 +17,13 @@ use super::stored::{NewEvent, StoredEvent};
 use crate::content::Content;
 use crate::id::{CallPath, ContentHash, EventHash, PromptHash, RunId, Sample, Seq, Time};
 
-/// What separates this use of BLAKE3 from any other. Changes only with a new major format.
+/// Separates this use of BLAKE3 from every other. Changes only with a new major format.
 pub const DOMAIN: &[u8] = b"retold event v1\n";
 
-/// What stands before the first event of every run.
+/// The hash that precedes the first event of every run.
 pub const GENESIS: EventHash = EventHash([0; 32]);
 
-/// The end of a run's chain, or a place in it.
+/// The end of a run's chain, or a position in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Head {
     /// The last seq; 0 for a run without events.
@@ -37,7 +37,7 @@ impl Head {
     pub const START: Head = Head { seq: Seq(0), hash: GENESIS };
 }
 
-/// An event with its place in a run, and the hash that follows from both.
+/// An event with its position in a run, and the hash that follows from both.
 #[derive(Debug, Clone)]
 pub struct LinkedEvent {
     event: NewEvent,
@@ -60,12 +60,12 @@ impl LinkedEvent {
         &self.event
     }
 
-    /// The event alone.
+    /// The event, without its link.
     pub fn into_event(self) -> NewEvent {
         self.event
     }
 
-    /// What it follows.
+    /// The position that it follows.
     pub fn after(&self) -> Head {
         self.after
     }
@@ -86,7 +86,7 @@ impl LinkedEvent {
 pub struct Link<'a> {
     /// The run.
     pub run: RunId,
-    /// The place in it.
+    /// The position in the run.
     pub seq: Seq,
     /// The kind.
     pub kind: &'a str,
@@ -132,7 +132,7 @@ impl<'a> Link<'a> {
         }
     }
 
-    /// The link of a stored event; the content is hashed anew.
+    /// The link of a stored event; its content is hashed again.
     pub fn of_stored(event: &'a StoredEvent) -> Self {
         let StoredEvent {
             run,
@@ -221,7 +221,7 @@ fn number(out: &mut String, key: &str, value: Option<i64>) {
 
 fn quoted(out: &mut String, key: &str, value: Option<&[u8]>) {
     if let Some(value) = value {
-        // Twice as fast as formatting, four times an event.
+        // Twice as fast as formatting, and done four times per event.
         out.push_str(",\"");
         out.push_str(key);
         out.push_str("\":\"");

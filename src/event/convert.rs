@@ -1,4 +1,4 @@
-//! Between the events the program works with and the rows a log keeps.
+//! Conversions between the events that the program works with and the rows that a log keeps.
 
 use std::borrow::Cow;
 
@@ -36,11 +36,12 @@ pub struct EventError {
     pub what: String,
 }
 
-/// The version of a `RunFinished` whose outcome is another than `finished`: the first release knows no
-/// other, and would take the event for damage.
+/// The version of a `RunFinished` whose outcome is not `finished`. The first release knows no other
+/// outcome and would treat such an event as damage.
 const OTHER_ENDS: u32 = 2;
 
-/// The largest count that canonical JSON can hold (RFC 8785: a double). A server may claim any.
+/// The largest count that canonical JSON can represent (RFC 8785: a double). A server may claim
+/// any.
 const EXACT: u64 = 1 << 53;
 
 fn is_exact(count: &u64) -> bool {
@@ -198,7 +199,7 @@ impl NewEvent {
     }
 }
 
-/// The causes of an occurrence, from first to last each, and the canonical text of its fact.
+/// The causes of an occurrence as ranges, and the canonical text of its fact.
 pub(crate) fn causes_and_fact(body: &str) -> Option<(Vec<(u64, u64)>, &str)> {
     let (causes, fact) = body.strip_prefix("{\"causes\":")?.split_once(",\"fact\":")?;
     Some((pairs(&serde_json::from_str(causes).ok()?)?, fact.strip_suffix('}')?))
@@ -285,23 +286,23 @@ impl StoredEvent {
         Ok((causes.into_iter().map(Seq).collect(), fact))
     }
 
-    /// What is kept of a `ResponseReceived` beside its content.
+    /// What is kept of a `ResponseReceived` besides its content.
     pub(crate) fn details(&self) -> Result<ResponseDetails, EventError> {
         self.body()
     }
 
-    /// What the prompt of a `RequestSent` was made from, as far as it was declared.
+    /// What the prompt of a `RequestSent` was declared to be made from.
     fn because(&self) -> Result<Because, EventError> {
         Because::of_body(&self.body, self.seq).map_err(|what| self.error(what))
     }
 
-    /// Whether this is a `RequestSent`: then its address and its prompt, without parsing its body.
+    /// If this is a `RequestSent`: its address and its prompt, without parsing its body.
     pub(crate) fn asked(&self) -> Option<(&CallPath, Sample, PromptHash)> {
         let call = self.call.as_ref().filter(|_| self.is_request())?;
         Some((call, self.sample?, self.prompt?))
     }
 
-    /// Whether this is a decision, and the canonical text of who made it.
+    /// If this is a decision: the canonical text of its [`DecidedBy`](super::DecidedBy).
     pub(crate) fn decided_by(&self) -> Option<&str> {
         self.is(DECISION_MADE).then(|| self.content.as_ref().map_or("", |c| c.text()))
     }
@@ -343,7 +344,7 @@ impl StoredEvent {
         self.content.clone().ok_or_else(|| self.error("it has no content".into()))
     }
 
-    /// Whether it is of a kind, in the version that this release reads.
+    /// Whether it has a kind in the version that this release reads.
     fn is(&self, kind: &str) -> bool {
         self.kind == kind && self.version == VERSION
     }
@@ -353,7 +354,7 @@ impl StoredEvent {
     }
 }
 
-/// Lets one closure make canonical text of bodies of different types.
+/// Lets one closure make the canonical text of bodies of different types.
 mod erased {
     use super::{CanonicalError, Serialize, canonical};
 

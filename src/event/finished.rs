@@ -12,9 +12,9 @@ use crate::id::{EventsRoot, OutcomeDigest, OutputDigest, StateDigest};
 pub enum RunOutcome {
     /// The experiment ran to its end.
     Finished,
-    /// Somebody ended it for good before its end.
+    /// Somebody ended it for good before it was complete.
     Abandoned,
-    /// In a way that this release does not know; kept as it is.
+    /// An outcome that this release does not know; kept as it is.
     Other(String),
 }
 
@@ -24,7 +24,7 @@ impl RunOutcome {
         *self == RunOutcome::Finished
     }
 
-    /// The word for it, in logs and for people.
+    /// The word for it, in logs and in output.
     pub fn as_str(&self) -> &str {
         match self {
             RunOutcome::Finished => "finished",
@@ -71,13 +71,13 @@ pub struct RunFinished {
 }
 
 impl RunFinished {
-    /// An end with an outcome alone, as logs of format 1 have it.
+    /// An end with only an outcome, as in logs of format 1.
     pub fn new(outcome: RunOutcome, outcome_digest: OutcomeDigest) -> Self {
         RunFinished { events_root: None, outcome, outcome_digest, outputs: None, state: None }
     }
 }
 
-/// The digests of a state: one for each of its top-level entries, by their names.
+/// The digests of a state: one for each of its top-level entries, by name.
 pub type StateEntries = BTreeMap<String, StateDigest>;
 
 /// What a run's facts folded into, as digests.

@@ -10,10 +10,10 @@ pub(crate) const DECISION_MADE: &str = "DecisionMade";
 pub(crate) const OCCURRED: &str = "Occurred";
 pub(crate) const RUN_FINISHED: &str = "RunFinished";
 
-/// The version of every kind's body. A kind in another version is as unknown as another kind.
+/// The version of every kind's body. A kind in another version counts as unknown.
 pub(crate) const VERSION: u32 = 1;
 
-/// All of them.
+/// All kinds.
 pub(crate) const KINDS: &[&str] = &[
     RUN_STARTED,
     RUN_RESUMED,

@@ -14,23 +14,23 @@ use crate::id::{CallPath, PromptHash, RunId, Sample, Seq};
 pub enum Event {
     /// A run began.
     RunStarted(RunStarted),
-    /// A run went on after a crash or an interruption.
+    /// A run was continued after a crash or an interruption.
     RunResumed(RunResumed),
-    /// A question was put to a model.
+    /// A model was asked a question.
     RequestSent(RequestSent),
     /// The model answered.
     ResponseReceived(ResponseReceived),
     /// One attempt failed.
     AttemptFailed(AttemptFailed),
-    /// A recorded answer of another run, or of another call that shares it, served.
+    /// A recorded answer of another run, or of another call that shares it, was used.
     AnswerReused(AnswerReused),
-    /// A parser made something of an answer.
+    /// A parser made a decision about an answer.
     DecisionMade(DecisionMade),
     /// The experiment's own fact.
     Occurred(Occurred),
     /// The run ended.
     RunFinished(RunFinished),
-    /// A kind this release does not know; kept as it is.
+    /// A kind that this release does not know; kept as it is.
     Unknown(Box<StoredEvent>),
 }
 
@@ -41,16 +41,16 @@ pub struct RunStarted {
     pub experiment: String,
     /// The seed of every random choice; at most 2^53, so that JSON can hold it.
     pub seed: u64,
-    /// The experiment's settings, whole: templates, data and parser versions included.
+    /// The experiment's complete settings, including templates, data and parser versions.
     pub settings: Value,
     /// Which model answers, as its own description. Never holds a key.
     pub model: Value,
     /// The program and version that wrote it.
     pub program: String,
-    /// Whether its questions say what their prompts were made from. Set when a run begins, if its log keeps
-    /// that; a run of an earlier format never does.
+    /// Whether its questions declare what their prompts were made from. Set when a run begins, if
+    /// its log keeps declarations; runs of earlier formats never have them.
     pub declares: bool,
-    /// Of a fork: the run that it shares its beginning with. Older logs have it in the settings.
+    /// For a fork: the run that it shares its beginning with. Older logs have this in the settings.
     pub forked_from: Option<ForkedFrom>,
 }
 
@@ -58,10 +58,10 @@ pub struct RunStarted {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ForkedFrom {
-    /// Only what was answered before this seq of it; all of it if not given.
+    /// Only what was answered before this seq of it; all of it if `None`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub before: Option<Seq>,
-    /// Whether calls that failed there are asked again. Otherwise they fail here, too.
+    /// Whether calls that failed there are asked again. Otherwise they fail here as well.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub retry_failed: bool,
     /// The other run, in the same log.
@@ -69,13 +69,14 @@ pub struct ForkedFrom {
 }
 
 impl RunStarted {
-    /// Whether a program made the answers up, which everything that rests on them has to say.
+    /// Whether the answers are made up by a program, which must be stated wherever results are
+    /// shown.
     pub fn is_simulated(&self) -> bool {
         self.model["simulated"].as_bool().unwrap_or(false)
     }
 }
 
-/// A run went on.
+/// A run was continued.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RunResumed {
     /// Which model answers from here on.
@@ -84,7 +85,7 @@ pub struct RunResumed {
     pub program: String,
 }
 
-/// A question was put to a model.
+/// A model was asked a question.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RequestSent {
     /// Where in the experiment.
@@ -108,8 +109,8 @@ pub struct ResponseReceived {
     pub details: ResponseDetails,
 }
 
-/// What is kept of a response beside its content. In the order of canonical JSON, so that it is written in
-/// one pass.
+/// What is kept of a response besides its content. The fields are in the order of canonical JSON,
+/// so that it can be written in one pass.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct ResponseDetails {
     /// Of the request's tokens, those that the provider had in its cache.
@@ -180,12 +181,12 @@ pub struct AttemptDetails {
     pub attempt: u32,
     /// What happened, without any secret.
     pub error: String,
-    /// Whether it was the last: the call failed.
+    /// Whether it was the last attempt, so that the call failed.
     #[serde(default, rename = "final", skip_serializing_if = "std::ops::Not::not")]
     pub gave_up: bool,
     /// The kind of failure.
     pub failure: String,
-    /// What the provider asked us to wait, in milliseconds.
+    /// How long the provider asked us to wait, in milliseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retry_after_ms: Option<u64>,
     /// The HTTP status.
@@ -193,7 +194,7 @@ pub struct AttemptDetails {
     pub status: Option<u16>,
 }
 
-/// A recorded answer served.
+/// A recorded answer was used.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AnswerReused {
     /// The `RequestSent` it answers.
@@ -204,25 +205,25 @@ pub struct AnswerReused {
     pub from_run: RunId,
     /// The event there.
     pub from_seq: Seq,
-    /// Why it has no text, if that is because it could not be read.
+    /// Why it has no text, if the answer could not be read.
     pub unreadable: Option<String>,
     /// What was kept beside the answer where it was recorded, but for its latency and what was `unreadable`: a run is
     /// whole without the one that it shares with. Older runs have none.
     pub details: ResponseDetails,
 }
 
-/// A parser made something of an answer.
+/// A parser made a decision about an answer.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DecisionMade {
-    /// The answer it was made from.
+    /// The answer that it is about.
     pub response: Seq,
-    /// Who made it.
+    /// What made it.
     pub by: DecidedBy,
     /// Value, reasoning and warnings.
     pub details: DecisionDetails,
 }
 
-/// Who made a decision. Kept as a content, since thousands of decisions share it.
+/// What made a decision. Kept as a content, since thousands of decisions share it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct DecidedBy {
     /// The strategy that yielded the value.
@@ -231,10 +232,10 @@ pub struct DecidedBy {
     pub parser: Value,
 }
 
-/// What a decision says.
+/// The content of a decision.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct DecisionDetails {
-    /// The model's reasoning, where the format keeps it apart.
+    /// The model's reasoning, where the format keeps it separately.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reasoning: Option<String>,
     /// The value.
@@ -258,7 +259,7 @@ mod tests {
     use super::*;
     use crate::prompt::canonical;
 
-    /// Another order would cost a copy of every answer's details.
+    /// Another order would require a copy of every answer's details.
     #[test]
     fn the_details_of_a_response_are_in_canonical_order() {
         let details = ResponseDetails {

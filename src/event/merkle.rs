@@ -1,11 +1,12 @@
-//! A Merkle tree over a run's events: a proof for one event then takes a few hashes instead of the whole run.
+//! A Merkle tree over a run's events: a proof for one event then takes a few hashes instead of the
+//! whole run.
 //!
-//! The construction is that of RFC 6962, section 2.1, with BLAKE3 in the place of SHA-256. The leaves are
-//! the 32 bytes of the hashes of the events, in order.
+//! The construction is that of RFC 6962, section 2.1, with BLAKE3 in place of SHA-256. The leaves
+//! are the 32-byte hashes of the events, in order.
 
 use crate::id::{EventHash, EventsRoot};
 
-/// What is put before a leaf, and before two nodes: neither can be taken for the other.
+/// Prefixes of a leaf and of a pair of nodes, so that neither can be taken for the other.
 const LEAF: u8 = 0;
 const NODE: u8 = 1;
 
@@ -20,7 +21,7 @@ impl MerkleTree {
     /// Adds the next event.
     pub fn push(&mut self, event: EventHash) {
         let mut node = hash(&[&[LEAF], &event.0]);
-        // As many subtrees are completed as the number of leaves so far ends in ones.
+        // One subtree is completed for each trailing one bit in the number of leaves so far.
         for _ in 0..self.leaves.trailing_ones() {
             let Some(left) = self.subtrees.pop() else { break };
             node = hash(&[&[NODE], &left, &node]);
@@ -80,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tree_that_grows_has_the_root_of_the_definition() {
+    fn a_growing_tree_has_the_root_that_the_rfc_defines() {
         let mut tree = MerkleTree::default();
         let mut leaves = Vec::new();
         for n in 0..200_u64 {

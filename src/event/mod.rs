@@ -1,12 +1,12 @@
 //! Events: facts that happened, past tense, never changed or deleted.
 //!
-//! - [`Event`]: what the program works with; one variant a kind, and [`Event::Unknown`] for kinds
-//!   of a later release, which survive a round trip.
-//! - [`NewEvent`], [`StoredEvent`]: what a log is given and gives back: columns and a JSON body.
+//! - [`Event`]: what the program works with; one variant per kind, and [`Event::Unknown`] for kinds
+//!   of later releases, which survive a round trip.
+//! - [`NewEvent`], [`StoredEvent`]: what a log accepts and returns: columns and a JSON body.
 //! - [`chain`]: the canonical bytes of an event and the hash chain over them.
 //! - [`Because`]: what a prompt was made from.
-//! - [`OutcomeHasher`]: the outcome digest. [`FoldedState`]: digests of the state. [`MerkleTree`]: the root of
-//!   a run's events.
+//! - [`OutcomeHasher`]: the outcome digest. [`FoldedState`]: digests of the state. [`MerkleTree`]:
+//!   the root of a run's events.
 //!
 //! Stored and runtime types are separate; the conversions are in `convert`.
 

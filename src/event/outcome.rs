@@ -1,26 +1,27 @@
-//! The outcome digest: what was decided and what happened, whatever the clock and the order in
-//! which answers came in.
+//! The outcome digest: what was decided and what happened, independent of the clock and of the
+//! order in which answers arrived.
 
 use std::fmt::Write as _;
 use std::io::Write;
 
 use crate::id::{CallPath, OutcomeDigest, Sample, Seq};
 
-/// What separates this use of BLAKE3 from any other.
+/// Separates this use of BLAKE3 from every other.
 const DOMAIN: &[u8] = b"retold outcome v1\n";
 
-/// How many bytes are hashed together: BLAKE3 takes many blocks at once, several times as fast as one
-/// by one. A power of two, so that each piece is a whole part of its tree.
+/// How many bytes are hashed together: BLAKE3 processes many blocks at once, several times as fast
+/// as one by one. A power of two, so that each piece is a complete subtree of its tree.
 const PIECE: usize = 1 << 16;
 
-/// BLAKE3 over the canonical decisions and occurrences, in order, a line each.
+/// BLAKE3 over the canonical decisions and occurrences, in order, one line each.
 ///
 /// Seqs depend on the order in which answers arrived, so they are not part of it: a decision is
-/// named by its address, the cause of an occurrence by its place among the outcomes, from 1.
+/// identified by its address, and the cause of an occurrence by its position among the outcomes,
+/// from 1.
 #[derive(Debug, Clone)]
 pub struct OutcomeHasher {
     hasher: blake3::Hasher,
-    /// What is to be hashed next: less than a piece.
+    /// The bytes to hash next: less than a piece.
     pending: Vec<u8>,
     seqs: Vec<Seq>,
 }
@@ -43,7 +44,7 @@ impl OutcomeHasher {
         self.end(seq);
     }
 
-    /// Adds an occurrence, with the causes it has.
+    /// Adds an occurrence with its causes.
     pub fn occurrence(&mut self, seq: Seq, causes: &[Seq], fact: &str) {
         let causes: Vec<u64> = causes.iter().map(|c| self.place_of(*c)).collect();
         let causes = ranges(&ranged(&causes));
@@ -61,7 +62,7 @@ impl OutcomeHasher {
         self.seqs.push(seq);
     }
 
-    /// The place of an outcome among all, from 1; 0 for an event that is no outcome.
+    /// The position of an outcome among all of them, from 1; 0 for an event that is not an outcome.
     fn place_of(&self, seq: Seq) -> u64 {
         self.seqs.binary_search(&seq).map_or(0, |i| i as u64 + 1)
     }
@@ -71,7 +72,7 @@ impl OutcomeHasher {
         self.seqs.len()
     }
 
-    /// Whether none was.
+    /// Whether none was added.
     pub fn is_empty(&self) -> bool {
         self.seqs.is_empty()
     }
@@ -83,7 +84,7 @@ impl OutcomeHasher {
     }
 }
 
-/// Runs of numbers that follow each other: the first and the last of each.
+/// The runs of consecutive numbers: the first and the last of each.
 pub(super) fn ranged(numbers: &[u64]) -> Vec<(u64, u64)> {
     let mut all: Vec<(u64, u64)> = Vec::new();
     for number in numbers {
@@ -95,7 +96,7 @@ pub(super) fn ranged(numbers: &[u64]) -> Vec<(u64, u64)> {
     all
 }
 
-/// Ranges as JSON, those of one number as that number: `[3,[5,9]]`.
+/// Ranges as JSON; a range of one number is written as that number: `[3,[5,9]]`.
 pub(super) fn ranges(ranges: &[(u64, u64)]) -> String {
     let mut out = String::from("[");
     for (i, (first, last)) in ranges.iter().enumerate() {
@@ -122,10 +123,10 @@ pub(super) fn pairs(value: &serde_json::Value) -> Option<Vec<(u64, u64)>> {
     value.as_array()?.iter().map(item).collect()
 }
 
-/// All the numbers of some ranges, for an event with so many others before it.
+/// All the numbers in some ranges, for an event that has `before` others before it.
 pub(super) fn from_ranges(pairs: &[(u64, u64)], before: u64) -> Option<Vec<u64>> {
-    // Causes are earlier events: a foreign recording must not claim more than it has. A few are read whatever it has, so
-    // that what is wrong with them is said.
+    // Causes are earlier events: a foreign recording must not claim more than there are. A few are
+    // read in any case, so that the error message can say what is wrong with them.
     let most = before.max(1000);
     let mut out = Vec::new();
     for (from, to) in pairs {
@@ -142,7 +143,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn hashed_in_pieces_or_whole_it_is_the_same() {
+    fn hashing_in_pieces_gives_the_same_digest() {
         let call = CallPath::new("solve/\"7\"").unwrap();
         let mut hasher = OutcomeHasher::default();
         let mut whole = DOMAIN.to_vec();

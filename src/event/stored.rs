@@ -1,4 +1,4 @@
-//! Events as a log takes and gives them: columns and a JSON body.
+//! Events as a log accepts and returns them: columns and a JSON body.
 
 use std::borrow::Cow;
 
@@ -6,7 +6,7 @@ use crate::content::Content;
 use crate::id::{CallPath, EventHash, PromptHash, RunId, Sample, Seq, Time};
 use crate::prompt::Request;
 
-/// An event on its way into a log. Run, seq and hash are given by the log.
+/// An event on its way into a log, which adds run, seq and hash.
 #[derive(Debug, Clone)]
 pub struct NewEvent {
     /// The kind, such as `ResponseReceived`.
@@ -29,12 +29,12 @@ pub struct NewEvent {
     pub body: Cow<'static, str>,
 }
 
-/// An event as a log gives it back.
+/// An event as a log returns it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StoredEvent {
     /// The run it belongs to.
     pub run: RunId,
-    /// Its place there.
+    /// Its position in the run.
     pub seq: Seq,
     /// The kind, known or not.
     pub kind: Cow<'static, str>,

@@ -26,7 +26,7 @@ pub enum CanonicalError {
         /// The most levels there may be.
         limit: usize,
     },
-    /// The value cannot be serialised (a key that is no string, an infinite number).
+    /// The value cannot be serialised (a key that is not a string, an infinite number).
     #[error("no canonical JSON: {0}")]
     NotJson(String),
 }
@@ -34,10 +34,10 @@ pub enum CanonicalError {
 /// The canonical text of any serialisable value (RFC 8785).
 ///
 /// # Errors
-/// [`CanonicalError::NotJson`] for what JSON cannot say.
+/// [`CanonicalError::NotJson`] for what JSON cannot represent.
 pub fn canonical<T: Serialize + ?Sized>(value: &T) -> Result<String, CanonicalError> {
-    // The library sorts each level of objects in a copy of its own, five times the time for a prompt of
-    // some kilobytes. What needs no sorting goes without.
+    // The library sorts each level of objects in its own copy, which takes five times as long for a
+    // prompt of a few kilobytes. Values that need no sorting skip this.
     if let Some(text) = canonical_as_is(&value) {
         return Ok(text);
     }
@@ -59,12 +59,12 @@ pub fn hash_of(bytes: &[u8]) -> [u8; 32] {
     *blake3::hash(bytes).as_bytes()
 }
 
-/// The deepest nesting of a request. JSON readers stop at 128 levels; what is stored must be readable
-/// with the levels that the log, an export and a proof put around it.
+/// The deepest nesting of a request. JSON readers stop at 128 levels, and what is stored must be
+/// readable inside the levels that the log, an export and a proof add around it.
 const DEEPEST: usize = 100;
 
-/// Refuses what would not come back as it went in: integers that a double cannot hold, and nesting
-/// that readers refuse.
+/// Refuses values that would not survive a round trip: integers that a double cannot hold, and
+/// nesting that readers refuse.
 pub(crate) fn check_exact(value: &Value) -> Result<(), CanonicalError> {
     check(value, 0)
 }
@@ -87,8 +87,8 @@ fn check(value: &Value, depth: usize) -> Result<(), CanonicalError> {
 }
 
 /// Every double beyond 2^53 is an integer, and `1e17`, `100000000000000000` and
-/// `18446744073709551617` reach us as three different kinds of number: all are refused alike, or
-/// one spelling would have a hash and the other would not.
+/// `18446744073709551617` arrive as three different kinds of number. All are refused, since
+/// otherwise one spelling would have a hash and another would not.
 fn check_number(n: &Number) -> Result<(), CanonicalError> {
     const LIMIT: u64 = 1 << 53;
     let exact = match (n.as_u64(), n.as_i64(), n.as_f64()) {
@@ -104,7 +104,8 @@ fn check_number(n: &Number) -> Result<(), CanonicalError> {
 }
 
 impl CanonicalError {
-    /// The same error seen from one level above: its path is one part longer (a JSON pointer, RFC 6901).
+    /// The same error seen from one level above: its path is one part longer (a JSON pointer, RFC
+    /// 6901).
     fn within(self, part: &str) -> Self {
         match self {
             CanonicalError::InexactInteger { path, value } => {

@@ -1,4 +1,4 @@
-//! Where two requests part: the heart of every divergence report.
+//! The first difference between two requests: the heart of every divergence report.
 
 use std::fmt;
 
@@ -12,20 +12,20 @@ use crate::inert::{inert, inert_lines};
 const LONGEST: usize = 80;
 
 /// The first point where two requests differ. `before` is what was recorded, `after` what is asked
-/// now; both are whole and as they are. Two ways to show them, both safe: [`fmt::Display`] cuts two
-/// excerpts, [`Difference::diff`] gives all that differs.
+/// now; both are complete and unescaped. There are two safe ways to show them: [`fmt::Display`]
+/// shows two short excerpts, [`Difference::diff`] everything that differs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Difference {
     /// A message has another role or another text.
     Message {
         /// Which message, from 0.
         index: usize,
-        /// Its role and text, recorded.
+        /// Its role and text as recorded.
         before: (String, String),
-        /// The same of the request asked now.
+        /// Its role and text as asked now.
         after: (String, String),
     },
-    /// All messages of the shorter conversation are alike; the other goes on.
+    /// All messages of the shorter conversation are the same, but the other one continues.
     Length {
         /// How many messages were recorded.
         before: usize,
@@ -34,13 +34,13 @@ pub enum Difference {
         /// Role and text of the first message that only one of them has.
         next: (String, String),
     },
-    /// The messages are alike; a parameter differs.
+    /// The messages are the same, but a parameter differs.
     Field {
         /// The name of the parameter, or `api`.
         name: String,
-        /// The value recorded; `None` if it was not given.
+        /// The recorded value; `None` if there was none.
         before: Option<Value>,
-        /// The value asked now.
+        /// The value asked now; `None` if there is none.
         after: Option<Value>,
     },
 }
@@ -61,7 +61,7 @@ pub fn first_difference(before: &Request, after: &Request) -> Option<Difference>
     messages(before, after).or_else(|| fields(before, after))
 }
 
-/// How many messages two requests share from the start.
+/// How many messages two requests share, counted from the first.
 pub(crate) fn shared_messages(a: &Request, b: &Request) -> usize {
     a.messages().iter().zip(&b.messages()).take_while(|(x, y)| x == y).count()
 }
@@ -82,15 +82,15 @@ fn fields(before: &Request, after: &Request) -> Option<Difference> {
     let old = before.body().as_object().unwrap_or(&none);
     let new = after.body().as_object().unwrap_or(&none);
     let mut names: Vec<&String> = old.keys().chain(new.keys()).collect();
-    // The messages read alike, but may differ in a part that is not shown as text: last, so that a
-    // parameter is preferred.
+    // The messages read the same, but may differ in a part that is not shown as text: last, so that
+    // a parameter takes precedence.
     names.sort_by_key(|name| (matches!(name.as_str(), "messages" | "input"), *name));
     let name = names.into_iter().find(|name| !alike(old.get(*name), new.get(*name)))?;
     let (before, after) = (old.get(name).cloned(), new.get(name).cloned());
     Some(Difference::Field { name: name.clone(), before, after })
 }
 
-/// Equal as canonical JSON: `1` and `1.0` are the same number.
+/// Whether they are equal as canonical JSON, where `1` and `1.0` are the same number.
 fn alike(a: Option<&Value>, b: Option<&Value>) -> bool {
     match (a, b) {
         (Some(a), Some(b)) => a == b || super::canonical(a) == super::canonical(b),
@@ -99,7 +99,7 @@ fn alike(a: Option<&Value>, b: Option<&Value>) -> bool {
     }
 }
 
-/// Both texts around their first differing character.
+/// Both texts around the first character that differs.
 fn excerpts(a: &str, b: &str) -> (String, String) {
     const LEAD: usize = 30;
     let common: usize =
@@ -121,7 +121,7 @@ fn api_name(api: Api) -> &'static str {
 }
 
 impl Difference {
-    /// What differs, whole: a line that says where, and a unified diff with two lines of context.
+    /// All differences: a line that says where, and a unified diff with two lines of context.
     pub fn diff(&self) -> String {
         match self {
             Difference::Message { index, before: (old_role, old), after: (new_role, new) } => {
@@ -166,7 +166,7 @@ pub(crate) fn unified(old: &str, new: &str) -> String {
 }
 
 impl fmt::Display for Difference {
-    /// Two lines to be read one below the other, after a line that says where.
+    /// A line that says where, and two lines to compare.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Difference::Message { index, before: (old_role, old), after: (new_role, new) } => {

@@ -7,7 +7,7 @@ use super::straight::Places;
 use crate::id::PromptHash;
 use crate::values::too_many;
 
-/// The messages of a chat, as they stand in its canonical text.
+/// The messages of a chat in its canonical text.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Messages<'a> {
     canonical: &'a str,
@@ -20,22 +20,22 @@ impl<'a> Messages<'a> {
         Messages { canonical, start, ends }
     }
 
-    /// How many there are.
+    /// The number of messages.
     pub(crate) fn len(&self) -> usize {
         self.ends.len()
     }
 
-    /// What stands before the first of them.
+    /// The text before the first message.
     pub(crate) fn before(&self) -> &'a str {
         &self.canonical[..self.start]
     }
 
-    /// What stands behind the last of them.
+    /// The text after the last message.
     pub(crate) fn after(&self) -> &'a str {
         &self.canonical[self.end(self.len())..]
     }
 
-    /// Some of them in a row, with commas between them.
+    /// Some consecutive messages, with commas between them.
     pub(crate) fn text(&self, from: usize, to: usize) -> &'a str {
         match from >= to {
             true => "",
@@ -48,14 +48,14 @@ impl<'a> Messages<'a> {
         if message == 0 { self.start } else { self.ends[message - 1] + 1 }
     }
 
-    /// Where the first so many messages end.
+    /// Where the first `messages` messages end.
     fn end(&self, messages: usize) -> usize {
         if messages == 0 { self.start } else { self.ends[messages - 1] }
     }
 }
 
 impl Request {
-    /// The hash of the request that has no more than the first so many messages of this one.
+    /// The hash of the request that has only the first `messages` messages of this one.
     pub(crate) fn hash_of_first(&self, messages: usize) -> Option<PromptHash> {
         let list = self.listed().filter(|list| messages <= list.len())?;
         let mut hasher = blake3::Hasher::new();
@@ -65,10 +65,12 @@ impl Request {
         Some(PromptHash(*hasher.finalize().as_bytes()))
     }
 
-    /// The request that has all of this one, and the messages of others before its own: the first so many of each.
+    /// The request with all of this one's own messages after the first ones of others: the given
+    /// number of each.
     ///
     /// # Errors
-    /// [`RequestError::NotCanonical`] if one has no such messages, [`RequestError::TooLong`].
+    /// [`RequestError::NotCanonical`] if one of them does not have that many,
+    /// [`RequestError::TooLong`].
     pub(crate) fn after(&self, others: &[(&Request, usize)]) -> Result<Self, RequestError> {
         let none = || RequestError::NotCanonical("it has no list of messages".to_owned());
         let own = self.listed().ok_or_else(none)?;
@@ -115,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn requests_that_are_put_together_are_the_request() {
+    fn an_assembled_request_equals_the_original() {
         let first = chat(&["a", "b \" ,", "c"]);
         let second = chat(&["d"]);
         for (others, whole) in [
@@ -147,7 +149,7 @@ mod tests {
         let whole = [list.before(), list.text(0, 2), list.after()].concat();
         assert_eq!(whole, request.canonical());
         assert_eq!(chat(&[]).listed().unwrap().text(0, 0), "");
-        // Keys that bytes and UTF-16 units order differently.
+        // Keys that are ordered differently by bytes and by UTF-16 units.
         let odd = json!({"model": "m", "messages": [{"\u{ffff}": 1, "\u{10000}": 2}]});
         assert!(Request::from_body(odd).unwrap().listed().is_none());
     }

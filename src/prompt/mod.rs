@@ -1,4 +1,4 @@
-//! What is asked of a model, and its identity.
+//! Requests to models, and their identity.
 //!
 //! A [`Request`] is canonical JSON (RFC 8785) of everything that can change the answer; the
 //! [prompt hash](crate::id::PromptHash) is its BLAKE3-256. Anyone can check one with public tools:
@@ -6,7 +6,7 @@
 //!
 //! - [`Request`]: the canonical request; made from JSON or from a typed request.
 //! - [`ChatRequest`], [`EmbeddingRequest`]: typed requests for programs.
-//! - [`first_difference`]: where two requests part, for divergence reports.
+//! - [`first_difference`]: where two requests start to differ, for divergence reports.
 //! - [`TRANSPORT_FIELDS`]: what is left out of the hash, with a reason each.
 
 mod canonical;

@@ -1,4 +1,4 @@
-//! JSON that is canonical as it was written, told from its text.
+//! Recognises JSON that is canonical as it was written.
 
 use std::io::{self, Write};
 
@@ -6,11 +6,12 @@ use memchr::memchr2;
 use serde::Serialize;
 use serde_json::ser::{Formatter, Serializer};
 
-/// The largest integer that a double holds exactly, with all below it.
+/// The largest integer up to which a double holds all integers exactly.
 const EXACT: u64 = 1 << 53;
 
-/// The JSON of a value, if writing it as it comes is the same as writing it canonically (RFC 8785): its keys
-/// ascend and its numbers are plain. `None` says nothing else but that the long way has to be gone.
+/// The JSON of a value, if writing it as it comes gives its canonical form (RFC 8785): its keys are
+/// in ascending order and its numbers are plain. `None` means that the caller must take the slow
+/// path.
 ///
 /// serde_json writes strings and small integers as RFC 8785 does, and no white space.
 pub(super) fn canonical_as_is<T: Serialize>(value: &T) -> Option<String> {
@@ -22,23 +23,23 @@ pub(super) fn canonical_as_is<T: Serialize>(value: &T) -> Option<String> {
     String::from_utf8(text).ok()
 }
 
-/// Refuses every number whose canonical form is another than serde_json's.
+/// Refuses every number whose canonical form differs from serde_json's.
 pub(super) struct Plain;
 
 impl Plain {
-    /// Whether a double holds an integer of this size, and all below it, exactly.
+    /// Whether a double holds all integers up to this size exactly.
     pub(super) fn is_exact(size: u64) -> bool {
         size <= EXACT
     }
 
-    /// Whether RFC 8785 and Rust write a number alike. Both write the shortest decimal that reads back as it,
-    /// and differ in exponents and `.0`.
+    /// Whether RFC 8785 and Rust write a number in the same way. Both write the shortest decimal
+    /// that reads back as the number, but they differ in exponents and `.0`.
     pub(super) fn is_decimal(value: f64) -> bool {
         value.fract() != 0.0 && (1e-3..1e9).contains(&value.abs())
     }
 }
 
-/// Whether a key compares by its bytes as it does by UTF-16 units, which RFC 8785 asks for.
+/// Whether ordering a key by its bytes is the same as by UTF-16 units, which RFC 8785 requires.
 pub(super) fn in_byte_order(key: &[u8]) -> bool {
     // Below U+E000.
     key.iter().all(|byte| *byte < 0xee)
@@ -83,9 +84,10 @@ impl Formatter for Plain {
     }
 }
 
-/// Whether the keys of every object ascend. A key that is not [`in_byte_order`], or has an escape, is not judged.
+/// Whether the keys of every object are in ascending order. False as well if a key is not
+/// [`in_byte_order`] or has an escape.
 fn keys_ascend(json: &[u8]) -> bool {
-    // The last key of each object around, nothing for an array.
+    // The last key of each enclosing object; nothing for an array.
     let mut open: Vec<Option<&[u8]>> = Vec::with_capacity(8);
     let mut at_key = false;
     let mut at = 0;
@@ -107,7 +109,7 @@ fn keys_ascend(json: &[u8]) -> bool {
                 at += text.len() + 1;
                 if at_key {
                     let Some(Some(last)) = open.last_mut() else { return false };
-                    // The empty key comes first and is rare enough to be left to others.
+                    // The empty key comes first and is rare enough for the slow path.
                     if escaped || text <= *last || !in_byte_order(text) {
                         return false;
                     }
@@ -121,7 +123,7 @@ fn keys_ascend(json: &[u8]) -> bool {
     true
 }
 
-/// A string up to its closing quote, and whether anything in it is escaped.
+/// A string up to its closing quote, and whether it contains an escape.
 fn string_at(json: &[u8]) -> Option<(&[u8], bool)> {
     let mut from = 0;
     loop {

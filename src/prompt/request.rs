@@ -13,7 +13,7 @@ use super::transport::{TRANSPORT_VERSION, is_transport};
 use crate::id::PromptHash;
 use crate::values::MOST_VALUES;
 
-/// The kind of question put to a model.
+/// The kind of question that a model is asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Api {
@@ -23,7 +23,7 @@ pub enum Api {
     Embedding,
 }
 
-/// Why a JSON value is no request.
+/// Why a JSON value is not a request.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RequestError {
     /// It is not an object.
@@ -35,24 +35,24 @@ pub enum RequestError {
     /// It has neither `messages` nor `input`, or both.
     #[error("a request has either \"messages\" (chat) or \"input\" (embedding)")]
     UnknownApi,
-    /// A body of another API of the same providers, which has `input`, too.
+    /// A body of another API of the same providers, which also has `input`.
     #[error(
         "{field} belongs to the Responses API, which is not supported: write \"messages\" as for chat completions, with \
          \"instructions\" as the first (role \"system\") and \"input\" as the next (role \"user\")"
     )]
     ResponsesApi {
-        /// What shows that it is one.
+        /// The field that shows it.
         field: &'static str,
     },
-    /// `n` above 1 would hide several draws behind one address.
+    /// `n` above 1 would hide several samples in one address.
     #[error("\"n\" must be 1: ask for samples instead, each has its own address in the log")]
     ManyChoices,
-    /// A number that JSON cannot say.
+    /// A number that JSON cannot represent.
     #[error("\"{field}\" must be a finite number, not {value}")]
     NotFinite {
         /// The parameter.
         field: &'static str,
-        /// What it is: `NaN` or `inf`.
+        /// The value: `NaN` or `inf`.
         value: String,
     },
     /// Longer than [`LONGEST_REQUEST`].
@@ -61,7 +61,7 @@ pub enum RequestError {
         /// The length of its canonical form.
         bytes: usize,
     },
-    /// It was put together of more values than are read.
+    /// It was assembled from more values than are read.
     #[error("a request has at most {MOST_VALUES} values")]
     TooManyValues,
     /// It has no canonical form.
@@ -72,8 +72,9 @@ pub enum RequestError {
     NotCanonical(String),
 }
 
-/// The longest request, in bytes of its canonical form. Whoever reads a log takes no longer one, since a short
-/// skeleton may name a long text thousands of times; a line of JSON Lines may be twice as long.
+/// The longest request, in bytes of its canonical form. Readers of a log accept no longer one,
+/// since a short skeleton may refer to a long text thousands of times. A line of JSON Lines may be
+/// twice as long.
 pub const LONGEST_REQUEST: usize = 32 << 20;
 
 /// What is asked of a model: canonical, hashed, cheap to clone.
@@ -84,7 +85,7 @@ struct Inner {
     api: Api,
     body: Value,
     canonical: String,
-    /// Where the messages of a chat stand in it.
+    /// The positions of a chat's messages in it.
     messages: Option<Places>,
     hash: PromptHash,
 }
@@ -164,8 +165,8 @@ impl Request {
         Self::build(envelope.api, envelope.body)
     }
 
-    /// The messages of a chat in the canonical text; `None` for an embedding, and for a chat whose keys are in
-    /// an order that only the long way of writing them knows.
+    /// The messages of a chat in the canonical text; `None` for an embedding, and for a chat whose
+    /// keys are in an order that only the slow path can write.
     pub(crate) fn listed(&self) -> Option<Messages<'_>> {
         let places = self.0.messages.as_ref()?;
         Some(Messages::new(&self.0.canonical, places.start, &places.ends))
@@ -295,7 +296,7 @@ impl fmt::Debug for Request {
     }
 }
 
-/// What is written can be read again.
+/// Accepts only what can be read back.
 pub(super) fn short_enough(bytes: usize) -> Result<(), RequestError> {
     if bytes > LONGEST_REQUEST { Err(RequestError::TooLong { bytes }) } else { Ok(()) }
 }
@@ -305,7 +306,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_request_that_nobody_would_read_again_is_none() {
+    fn a_request_that_is_too_long_to_read_back_is_refused() {
         assert!(short_enough(LONGEST_REQUEST).is_ok());
         let error = short_enough(LONGEST_REQUEST + 1).unwrap_err();
         let said = "a request of 33554433 bytes is too long: at most 33554432";

@@ -1,13 +1,15 @@
-//! The canonical JSON of a JSON value, written straight down.
+//! The canonical JSON of a JSON value, written in a single pass.
 
 use serde_json::{Map, Number, Value};
 
 use super::ordered::{Plain, in_byte_order};
 
-/// Appends the canonical JSON (RFC 8785) of a value, if its keys ascend as they come and its numbers are plain.
-/// `None` says nothing else but that the long way has to be gone; what was appended by then is of no use.
+/// Appends the canonical JSON (RFC 8785) of a value, if its keys are in ascending order already and
+/// its numbers are plain. `None` means that the caller must take the slow path and discard what was
+/// appended so far.
 ///
-/// Every request goes through here, so long texts are copied in one piece, which serde_json does not do.
+/// Every request goes through here, so long texts are copied in one piece, which serde_json does
+/// not do.
 pub(super) fn write(value: &Value, out: &mut String) -> Option<()> {
     match value {
         Value::Null => out.push_str("null"),
@@ -30,8 +32,7 @@ pub(super) fn write(value: &Value, out: &mut String) -> Option<()> {
     Some(())
 }
 
-/// The same of an object, of which the list in one field is looked at more closely: gives where each of its items
-/// ends.
+/// The same for an object; also returns where each item of the list in one of its fields ends.
 pub(super) fn write_noting(
     fields: &Map<String, Value>,
     noted: &str,
@@ -59,16 +60,16 @@ pub(super) fn write_noting(
     Some(places)
 }
 
-/// Where the items of a list stand in a text.
+/// The positions of a list's items in a text.
 #[derive(Debug)]
 pub(super) struct Places {
-    /// Where the first begins.
+    /// Where the first one begins.
     pub(super) start: usize,
     /// Where each ends.
     pub(super) ends: Box<[usize]>,
 }
 
-/// Writes an object, whose values are written by `value`.
+/// Writes an object; its values are written by `value`.
 fn write_object(
     fields: &Map<String, Value>,
     out: &mut String,
@@ -130,10 +131,11 @@ fn write_string(text: &str, out: &mut String) {
     out.push('"');
 }
 
-/// How many bytes stand before the first that is written as an escape.
+/// How many bytes precede the first one that needs an escape.
 fn plain_prefix(bytes: &[u8]) -> usize {
     let escaped = |byte: &u8| *byte < b' ' || *byte == b'"' || *byte == b'\\';
-    // Thirty-two at once, without a way out between them: so they are compared at once.
+    // Thirty-two at a time without an early exit, so that the compiler can vectorise the
+    // comparison.
     let clean = |chunk: &&[u8]| !chunk.iter().fold(false, |any, byte| any | escaped(byte));
     let at = 32 * bytes.chunks_exact(32).take_while(clean).count();
     at + bytes[at..].iter().position(escaped).unwrap_or(bytes.len() - at)

@@ -1,6 +1,7 @@
-//! The fields of a request that cannot change the answer, and so are left out of the prompt hash.
+//! The fields of a request that cannot change the answer and are therefore left out of the prompt
+//! hash.
 
-/// The version of [`TRANSPORT_FIELDS`]; it is part of the canonical request, so that a change of
+/// The version of [`TRANSPORT_FIELDS`]. It is part of the canonical request, so that a change to
 /// the list never makes two different requests look the same.
 pub const TRANSPORT_VERSION: u32 = 1;
 

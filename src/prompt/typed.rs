@@ -1,18 +1,18 @@
-//! Typed requests. Each is taken apart field by field on its way into the canonical request, so
-//! that a new field does not compile until someone decides about it.
+//! Typed requests. Each is destructured exhaustively on its way into the canonical request, so that
+//! a new field does not compile until someone decides about it.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use super::request::{Request, RequestError};
 
-/// Who speaks.
+/// The speaker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
     /// Instructions.
     System,
-    /// The one who asks.
+    /// The person or program that asks.
     User,
     /// The model.
     Assistant,
@@ -20,18 +20,18 @@ pub enum Role {
 
 /// One message of a chat.
 ///
-/// `parts` are sent as one string when there is one, and as a list of text parts otherwise; the log
-/// stores each part once, so a long text that many prompts share belongs in a part of its own.
+/// A single part is sent as a string, several as a list of text parts. The log stores each part
+/// once, so a long text that many prompts share belongs in a part of its own.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Message {
-    /// Who speaks.
+    /// The speaker.
     pub role: Role,
     /// What is said.
     pub parts: Vec<String>,
 }
 
 impl Message {
-    /// A message of one text.
+    /// A message with a single text.
     pub fn new(role: Role, text: impl Into<String>) -> Self {
         Message { role, parts: vec![text.into()] }
     }
@@ -73,7 +73,7 @@ pub struct ChatRequest {
 }
 
 impl ChatRequest {
-    /// One message of a user to a model, with the provider's parameters.
+    /// One user message to a model, with the provider's default parameters.
     pub fn of(model: &str, prompt: impl Into<String>) -> Self {
         let messages = vec![Message::new(Role::User, prompt)];
         ChatRequest { model: model.to_owned(), messages, ..ChatRequest::default() }
@@ -144,7 +144,7 @@ fn put(body: &mut Map<String, Value>, field: &str, value: Option<impl Into<Value
     }
 }
 
-/// JSON has no NaN and no infinity; left to itself the conversion would send `null` in silence.
+/// JSON has no NaN and no infinity; the default conversion would silently send `null`.
 fn put_number(
     body: &mut Map<String, Value>,
     field: &'static str,

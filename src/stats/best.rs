@@ -20,23 +20,23 @@ pub enum Algorithm {
     Agglomerative,
 }
 
-/// Points in clusters.
+/// Points that are grouped into clusters.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Clustering {
     /// The cluster of each point.
     pub labels: Vec<usize>,
     /// How many clusters there are.
     pub count: usize,
-    /// The silhouette score that decided, where it could.
+    /// The silhouette score that decided, if one did.
     pub score: Option<f64>,
 }
 
-/// The clustering with 2 to `most` clusters that has the highest silhouette score; of equals the one
-/// with fewer clusters.
+/// The clustering with 2 to `most` clusters that has the highest silhouette score; on a tie, the
+/// one with fewer clusters.
 ///
-/// Where the score cannot decide: no points give no cluster, one point or identical points give one
-/// cluster, and two different points are two clusters if `most` allows it ("minimum cluster count: 2
-/// if possible given data", as the source document has it).
+/// Where the score cannot decide: no points give no clusters, one point or several identical points
+/// give one cluster, and two different points give two clusters if `most` allows it ("minimum
+/// cluster count: 2 if possible given data", as the source document has it).
 pub fn best_clustering(
     points: &[Point],
     algorithm: Algorithm,

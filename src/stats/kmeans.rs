@@ -1,4 +1,4 @@
-//! K-means by linfa, seeded, with restarts.
+//! Seeded k-means with restarts, by linfa.
 
 use linfa::DatasetBase;
 use linfa::traits::{Fit, Predict};
@@ -11,16 +11,16 @@ use rand_xoshiro::rand_core::SeedableRng;
 use super::labels::in_order_of_appearance;
 use super::vectors::{Point, squared_distance, weighted_mean};
 
-/// Starts from so many seeded centres, and the best end counts. scikit-learn's customary 10 misses
-/// the optimum of small groups now and then.
+/// The number of seeded starts, of which the best result counts. scikit-learn's usual 10
+/// occasionally miss the optimum of small groups.
 const STARTS: u64 = 30;
 
-/// The most rounds of one start.
+/// The most iterations per start.
 const ROUNDS: u64 = 300;
 
-/// The labels of `k` clusters of least squared distance to their centres, as far as `STARTS`
-/// seeded starts find them. Where points coincide there may be fewer clusters. `None` if there are
-/// fewer points than clusters, or a coordinate is not finite.
+/// The labels of `k` clusters with the least squared distance to their centres that `STARTS` seeded
+/// starts find. If points coincide, there may be fewer clusters. `None` if there are fewer points
+/// than clusters, or if a coordinate is not finite.
 pub fn kmeans(points: &[Point], k: usize, seed: u64) -> Option<Vec<usize>> {
     if k == 0 || points.len() < k {
         return None;
@@ -42,7 +42,7 @@ pub fn kmeans(points: &[Point], k: usize, seed: u64) -> Option<Vec<usize>> {
             .fit(&data)
             .ok()?;
         let (cost, labels) = settle(points, fitted.predict(&data).to_vec(), k);
-        // Rounding must not decide between two starts that found the same.
+        // Rounding errors must not decide between two starts that found the same clusters.
         if best.as_ref().is_none_or(|(least, _)| cost < least - least.abs() * 1e-12) {
             best = Some((cost, labels));
         }
@@ -50,8 +50,8 @@ pub fn kmeans(points: &[Point], k: usize, seed: u64) -> Option<Vec<usize>> {
     best.map(|(_, labels)| in_order_of_appearance(&labels))
 }
 
-/// Moves single points as long as a move lowers the cost (Hartigan's rule, which also leaves optima
-/// that linfa's rule, Lloyd's, is stuck in); and the cost at the end.
+/// Moves single points as long as a move lowers the cost, and returns the final cost. (Hartigan's
+/// rule, which also leaves optima that linfa's rule, Lloyd's, is stuck in.)
 fn settle(points: &[Point], mut labels: Vec<usize>, k: usize) -> (f64, Vec<usize>) {
     let mut centres: Vec<(f64, Point)> = (0..k).map(|c| centre(points, &labels, c)).collect();
     for _ in 0..ROUNDS {
@@ -68,7 +68,7 @@ fn settle(points: &[Point], mut labels: Vec<usize>, k: usize) -> (f64, Vec<usize
                 (c, size / (size + 1.0) * squared_distance(point, place))
             });
             let Some((other, cost)) = costs.min_by(|a, b| a.1.total_cmp(&b.1)) else { continue };
-            // A gain within rounding is none, or two points could change places for ever.
+            // Ignore gains within rounding error: otherwise two points could swap places forever.
             if cost < saved * (1.0 - 1e-9) {
                 labels[i] = other;
                 shift(&mut centres[own], point, -1.0);
@@ -76,7 +76,7 @@ fn settle(points: &[Point], mut labels: Vec<usize>, k: usize) -> (f64, Vec<usize
                 moved = true;
             }
         }
-        // What rounding added up in the moves is taken out again.
+        // Removes the rounding errors that the moves have accumulated.
         centres = (0..k).map(|c| centre(points, &labels, c)).collect();
         if !moved {
             break;
@@ -86,7 +86,7 @@ fn settle(points: &[Point], mut labels: Vec<usize>, k: usize) -> (f64, Vec<usize
     (cost, labels)
 }
 
-/// The centre after a point came (1) or went (-1).
+/// The centre after a point was added (1) or removed (-1).
 fn shift((size, place): &mut (f64, Point), point: &[f64], by: f64) {
     *size += by;
     if place.is_empty() {
@@ -95,7 +95,7 @@ fn shift((size, place): &mut (f64, Point), point: &[f64], by: f64) {
     place.iter_mut().zip(point).for_each(|(c, x)| *c += by * (x - *c) / *size);
 }
 
-/// How many points a cluster has, and their mean.
+/// The number of points in a cluster, and their mean.
 fn centre(points: &[Point], labels: &[usize], cluster: usize) -> (f64, Point) {
     let members = points.iter().zip(labels).filter(|(_, label)| **label == cluster);
     let size = members.clone().count() as f64;

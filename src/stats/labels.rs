@@ -14,7 +14,7 @@ pub fn in_order_of_appearance(labels: &[usize]) -> Vec<usize> {
         .collect()
 }
 
-/// How many different labels there are.
+/// The number of different labels.
 pub(super) fn count(labels: &[usize]) -> usize {
     labels.iter().collect::<std::collections::BTreeSet<_>>().len()
 }

@@ -1,11 +1,11 @@
 //! Vectors and clusters of them: pure, seeded, the same on every machine.
 //!
-//! What scikit-learn computes is the reference: a fixture compares with its results.
+//! scikit-learn is the reference: a fixture compares with its results.
 //!
-//! - [`best_clustering`]: as many clusters as the silhouette score likes best.
+//! - [`best_clustering`]: the number of clusters with the best silhouette score.
 //! - [`kmeans`], [`ward`]: the two algorithms, for a given number of clusters.
 //! - [`silhouette`]: how well separated the clusters are.
-//! - [`in_a_plane`]: two coordinates a point, for plots.
+//! - [`in_a_plane`]: two coordinates per point, for plots.
 //! - [`cosine_distance`], [`weighted_mean`]: distances and means of embeddings.
 //!
 //! Labels count from 0 in the order in which their clusters appear among the points, so that two

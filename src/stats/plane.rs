@@ -2,13 +2,13 @@
 
 use super::vectors::Point;
 
-/// How often a direction is refined. Directions that differ little in strength come out as some mix
-/// of them, which a plot cannot show, either.
+/// How often a direction is refined. Directions of similar strength come out mixed, which makes no
+/// visible difference in a plot.
 const STEPS: usize = 200;
 
-/// Each point's coordinates along the first two principal components, centred on the mean of all.
-/// The sign is such that the coordinate farthest from 0 is positive. Pure and without chance: the
-/// components come from power iteration that begins at the point farthest from the mean.
+/// Each point's coordinates along the first two principal components, centred on the mean of all
+/// points. The sign is chosen so that the coordinate farthest from 0 is positive. Deterministic:
+/// the components come from power iteration that starts at the point farthest from the mean.
 pub fn in_a_plane(points: &[Point]) -> Vec<[f64; 2]> {
     let width = points.iter().map(Vec::len).max().unwrap_or(0);
     let mut rest: Vec<Point> = points
@@ -33,11 +33,12 @@ pub fn in_a_plane(points: &[Point]) -> Vec<[f64; 2]> {
     plane
 }
 
-/// The direction in which centred points differ most, of length 1; none if they do not differ.
+/// The direction of the largest variance of centred points, of length 1; `None` if they do not
+/// differ.
 fn strongest(points: &[Point]) -> Option<Point> {
     let length = |v: &[f64]| dot(v, v).sqrt();
     let start = points.iter().max_by(|a, b| dot(a, a).total_cmp(&dot(b, b)))?;
-    // What rounding leaves of points that do not differ is no direction.
+    // If the points do not differ, what remains is rounding error and not a direction.
     let mut direction = scaled(start, length(start)).filter(|_| length(start) > 1e-9)?;
     for _ in 0..STEPS {
         let mut next = vec![0.0; direction.len()];

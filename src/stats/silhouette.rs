@@ -1,17 +1,18 @@
-//! The silhouette score (Rousseeuw 1987), as scikit-learn defines its edges.
+//! The silhouette score (Rousseeuw 1987), with scikit-learn's definition of edge cases.
 
 use super::labels::{count, in_order_of_appearance};
 use super::vectors::{Point, squared_distance};
 
-/// The mean over all points of `(b - a) / max(a, b)`: `a` the mean distance to the point's own
-/// cluster, `b` to the nearest other one. From -1 to 1. A point alone in its cluster counts 0, and
-/// so does one where both are 0. `None` unless there are at least 2 clusters and fewer clusters than
-/// points.
+/// The mean over all points of `(b - a) / max(a, b)`: `a` is the mean distance to the point's own
+/// cluster and `b` to the nearest other one. From -1 to 1. A point that is alone in its cluster
+/// counts as 0, and so does one for which both are 0. `None` unless there are at least 2 clusters,
+/// and fewer clusters than points.
 pub fn silhouette(points: &[Point], labels: &[usize]) -> Option<f64> {
     silhouettes(points, &[labels.to_vec()]).pop().flatten()
 }
 
-/// The silhouette scores of several labellings of the same points, whose distances are what takes long.
+/// The silhouette scores of several labellings of the same points; computing the distances is the
+/// slow part.
 pub(super) fn silhouettes(points: &[Point], labellings: &[Vec<usize>]) -> Vec<Option<f64>> {
     let mut scored: Vec<Option<Scored>> =
         labellings.iter().map(|labels| Scored::new(points.len(), labels)).collect();
@@ -26,9 +27,9 @@ pub(super) fn silhouettes(points: &[Point], labellings: &[Vec<usize>]) -> Vec<Op
 
 /// A labelling that is being scored.
 struct Scored {
-    /// From 0, without gaps.
+    /// Numbered from 0, without gaps.
     labels: Vec<usize>,
-    /// How many points have each.
+    /// The number of points with each label.
     sizes: Vec<usize>,
     /// The sum over the points so far.
     total: f64,
@@ -47,7 +48,7 @@ impl Scored {
         Some(Scored { labels, sizes, total: 0.0 })
     }
 
-    /// Adds point number `i`, whose distances to all points are given.
+    /// Adds point number `i`, given its distances to all points.
     fn add(&mut self, i: usize, distances: &[f64]) {
         let Scored { labels, sizes, total } = self;
         let own = labels[i];

@@ -1,12 +1,12 @@
-//! Few points of many coordinates, in fewer.
+//! Reduces the coordinates of few points with many coordinates.
 
 use super::vectors::Point;
 
-/// The same points in coordinates of the space they span, which has no more dimensions than there
-/// are points: all distances are the same, and a hundred embeddings of 1,536 numbers are compared
-/// ten times as fast. Points that would gain nothing are left as they are.
+/// The same points in coordinates of the space that they span, which has no more dimensions than
+/// there are points. All distances stay the same, and a hundred embeddings of 1,536 numbers are
+/// compared ten times as fast. Points that would gain nothing are left as they are.
 ///
-/// A Cholesky decomposition with pivots of the matrix of inner products.
+/// Uses a pivoted Cholesky decomposition of the matrix of inner products.
 pub(super) fn in_their_span(points: &[Point]) -> Vec<Point> {
     let n = points.len();
     if points.iter().any(|p| p.len() <= n || p.iter().any(|x| !x.is_finite())) {
@@ -25,7 +25,7 @@ pub(super) fn in_their_span(points: &[Point]) -> Vec<Point> {
         let axis = spanned[pivot].clone();
         for i in 0..n {
             let along = (dot(&points[i], &points[pivot]) - dot(&spanned[i], &axis)) / length.sqrt();
-            // What is left of a point that is spanned already is rounding.
+            // What remains of a point that is already in the span is rounding error.
             let along = if left[i] > negligible { along } else { 0.0 };
             spanned[i].push(along);
             left[i] = if i == pivot { 0.0 } else { left[i] - along * along };

@@ -3,7 +3,7 @@
 /// A point: all points of one call have the same number of coordinates.
 pub type Point = Vec<f64>;
 
-/// An embedding as a point. Every 32-bit float is a 64-bit float.
+/// An embedding as a point. Every 32-bit float is exactly a 64-bit float.
 pub fn point(vector: &[f32]) -> Point {
     vector.iter().copied().map(f64::from).collect()
 }
@@ -14,7 +14,7 @@ pub fn squared_distance(a: &[f64], b: &[f64]) -> f64 {
 }
 
 /// One minus the cosine of the angle: 0 for the same direction, 2 for the opposite one. `None` if
-/// one of them has no direction.
+/// one of them has length zero.
 pub fn cosine_distance(a: &[f64], b: &[f64]) -> Option<f64> {
     let dot: f64 = a.iter().zip(b).map(|(x, y)| x * y).sum();
     let norms = norm(a) * norm(b);
@@ -25,7 +25,7 @@ fn norm(a: &[f64]) -> f64 {
     a.iter().map(|x| x * x).sum::<f64>().sqrt()
 }
 
-/// The mean of points by weight. `None` if the weights add up to nothing.
+/// The weighted mean of points. `None` if the weights add up to zero.
 pub fn weighted_mean<'a>(points: impl IntoIterator<Item = (&'a [f64], f64)>) -> Option<Point> {
     let mut sum: Point = Vec::new();
     let mut total = 0.0;

@@ -5,13 +5,14 @@ use kodama::{Dendrogram, Method, linkage};
 use super::labels::in_order_of_appearance;
 use super::vectors::{Point, squared_distance};
 
-/// The labels of `k` clusters: pairs that raise the sum of squared distances least are joined until
-/// `k` are left. `None` if there are fewer points than clusters, or a coordinate is not finite.
+/// The labels of `k` clusters: the pairs that raise the sum of squared distances least are merged
+/// until `k` are left. `None` if there are fewer points than clusters, or if a coordinate is not
+/// finite.
 pub fn ward(points: &[Point], k: usize) -> Option<Vec<usize>> {
     WardTree::new(points)?.cut(k)
 }
 
-/// In which order points are joined: grown once, cut anywhere.
+/// The order in which points are merged: computed once, cut at any number of clusters.
 #[derive(Debug)]
 pub(super) struct WardTree(Dendrogram<f64>);
 
@@ -35,7 +36,8 @@ impl WardTree {
         if k == 0 || n < k {
             return None;
         }
-        // The members of every cluster there ever was: the points, then one cluster a step.
+        // The members of every cluster that has existed: the points, then one more cluster per
+        // step.
         let mut clusters: Vec<Vec<usize>> = (0..n).map(|i| vec![i]).collect();
         for step in self.0.steps().iter().take(n - k) {
             let mut joined = std::mem::take(clusters.get_mut(step.cluster1)?);
