@@ -286,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn bad_utf8_is_named_by_line_and_byte() {
+    fn bad_utf8_is_reported_by_line_and_byte() {
         let error = reader(b"ok\nab\xFFc\n").nth(1).unwrap().unwrap_err();
         assert_eq!(error.to_string(), "memory, line 2: byte 3 of the line is not UTF-8");
     }

@@ -51,7 +51,7 @@ async fn every_change_is_refused_by_plain_sql() {
 }
 
 #[tokio::test]
-async fn a_missing_trigger_is_named() {
+async fn a_missing_trigger_is_reported() {
     let folder = recorded().await;
     let db = folder.sql();
     let sql = "SELECT name, sql FROM sqlite_schema WHERE type = 'trigger'";

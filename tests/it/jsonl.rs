@@ -107,7 +107,7 @@ fn a_truncated_file_is_reported() {
 }
 
 #[test]
-fn other_damage_is_named() {
+fn other_damage_is_reported() {
     let folder = tempfile::tempdir().unwrap();
     let mut said = vec![];
     for name in &NAMES[1..] {

@@ -346,7 +346,7 @@ mod tests {
     /// Transactions of all sizes, killed or cut off by a power loss at any moment, on a file that
     /// is overwritten again and again: the remains are never taken for damage.
     #[test]
-    fn what_crashes_leave_is_not_damage() {
+    fn the_remains_of_a_crash_are_not_damage() {
         for seed in 0..400 {
             let mut disk = Disk::new(seed);
             for _ in 0..30 {
