@@ -39,7 +39,7 @@ pub struct Asked<'a> {
 }
 
 impl Asked<'_> {
-    /// About how many bytes the answer has.
+    /// The approximate size of the answer, in bytes.
     pub(crate) fn bytes(&self) -> usize {
         let parts = self.answer.extra.filter(|extra| !extra.is_empty());
         // JSON values always have a JSON form.

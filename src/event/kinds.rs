@@ -113,7 +113,7 @@ pub struct ResponseReceived {
 /// so that it can be written in one pass.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct ResponseDetails {
-    /// Of the request's tokens, those that the provider had in its cache.
+    /// How many of the request's tokens were in the provider's cache.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cached_tokens: Option<u64>,
     /// Tokens of the answer.
@@ -122,16 +122,16 @@ pub struct ResponseDetails {
     /// What the provider charged, in its own unit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost: Option<f64>,
-    /// Refusals, tool calls and everything else that was answered.
+    /// Refusals, tool calls and everything else in the answer.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub extra: Map<String, Value>,
     /// Why the answer ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub finish_reason: Option<String>,
-    /// What the provider calls the answer.
+    /// The provider's id for the answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
-    /// Of an imported answer: what the right decision is, if its file says so. No parser sees it.
+    /// For an imported answer: the right decision, if the file states it. No parser sees it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub label: Option<Value>,
     /// Milliseconds from sending to the last byte.
@@ -143,13 +143,13 @@ pub struct ResponseDetails {
     /// Tokens of the request.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prompt_tokens: Option<u64>,
-    /// Of the answer's tokens, those of its reasoning.
+    /// How many of the answer's tokens are reasoning.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reasoning_tokens: Option<u64>,
     /// The tier of service that answered.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub service_tier: Option<String>,
-    /// What the provider calls the configuration that it ran with.
+    /// The provider's name for the configuration that it ran with.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub system_fingerprint: Option<String>,
 }
@@ -207,8 +207,9 @@ pub struct AnswerReused {
     pub from_seq: Seq,
     /// Why it has no text, if the answer could not be read.
     pub unreadable: Option<String>,
-    /// What was kept beside the answer where it was recorded, but for its latency and what was `unreadable`: a run is
-    /// whole without the one that it shares with. Older runs have none.
+    /// What was kept besides the answer in the run that recorded it, except the latency and
+    /// `unreadable`, so that a run is complete without the run that it shares with. Older runs have
+    /// none.
     pub details: ResponseDetails,
 }
 

@@ -225,7 +225,7 @@ impl Request {
     }
 }
 
-/// Fields that no embedding request has, and a request of the Responses API may.
+/// Fields that embedding requests never have, but requests of the Responses API may.
 const OF_RESPONSES_API: &[(&str, &str)] = &[
     ("instructions", "\"instructions\""),
     ("max_output_tokens", "\"max_output_tokens\""),
@@ -241,7 +241,7 @@ const OF_RESPONSES_API: &[(&str, &str)] = &[
     ("background", "\"background\""),
 ];
 
-/// What shows that a body with `input` is one of the Responses API.
+/// The field that shows that a body with `input` is a request of the Responses API.
 fn of_responses_api(body: &Map<String, Value>) -> Option<&'static str> {
     let field = OF_RESPONSES_API.iter().find(|(name, _)| body.contains_key(*name));
     let items = body.get("input").and_then(Value::as_array);

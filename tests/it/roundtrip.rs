@@ -68,7 +68,7 @@ fn request() -> impl Strategy<Value = Request> {
     })
 }
 
-/// What is kept beside an answer.
+/// What is kept besides an answer.
 fn details() -> impl Strategy<Value = ResponseDetails> {
     let count = || prop::option::of(0..1_u64 << 53);
     let words = || prop::option::of(text());
