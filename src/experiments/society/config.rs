@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 use super::personality::Personality;
 use super::rules::Rules;
@@ -48,7 +49,9 @@ pub struct Config {
     /// A folder of templates that take the place of the built-in ones of the same name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prompts: Option<PathBuf>,
-    /// The parameters of every request.
+    /// The parameters of every request; temperature 0.7 and 500 tokens if it does not say, as in the document's
+    /// program. `null` leaves one to the provider.
+    #[serde(with = "RequestOfDocument")]
     pub request: RequestConfig,
     /// Who answers.
     #[serde(default)]
@@ -56,9 +59,39 @@ pub struct Config {
     /// How fast to ask.
     #[serde(default)]
     pub limits: Limits,
-    /// When to try again.
-    #[serde(default)]
+    /// When to try again: three attempts and a first wait of a second if it does not say, as in the document's
+    /// program.
+    #[serde(default = "defaults::retry", with = "RetryOfDocument")]
     pub retry: RetryPolicy,
+}
+
+/// [`RequestConfig`] with the defaults of the document's program.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields, remote = "RequestConfig")]
+struct RequestOfDocument {
+    model: String,
+    #[serde(default = "defaults::temperature")]
+    temperature: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    top_p: Option<f64>,
+    #[serde(default = "defaults::max_tokens")]
+    max_tokens: Option<u32>,
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    extra: Map<String, Value>,
+}
+
+/// [`RetryPolicy`] with the defaults of the document's program.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields, remote = "RetryPolicy")]
+struct RetryOfDocument {
+    #[serde(default = "defaults::max_retries")]
+    max_retries: usize,
+    #[serde(default = "defaults::base_seconds")]
+    base_seconds: f64,
+    #[serde(default = "defaults::max_seconds")]
+    max_seconds: f64,
+    #[serde(default = "defaults::quota_seconds")]
+    quota_seconds: f64,
 }
 
 /// A model and its share of the agents.
@@ -91,7 +124,36 @@ impl Default for ContextConfig {
 }
 
 mod defaults {
-    use super::{BTreeMap, Personality};
+    use super::{BTreeMap, Personality, RetryPolicy};
+
+    // Null leaves these two to the provider, which is why they are options.
+    pub(super) fn temperature() -> Option<f64> {
+        Some(0.7)
+    }
+    pub(super) fn max_tokens() -> Option<u32> {
+        Some(500)
+    }
+    /// Attempts after the first, of three.
+    pub(super) fn max_retries() -> usize {
+        2
+    }
+    pub(super) fn base_seconds() -> f64 {
+        1.0
+    }
+    pub(super) fn max_seconds() -> f64 {
+        RetryPolicy::default().max_seconds
+    }
+    pub(super) fn quota_seconds() -> f64 {
+        RetryPolicy::default().quota_seconds
+    }
+    pub(super) fn retry() -> RetryPolicy {
+        RetryPolicy {
+            max_retries: max_retries(),
+            base_seconds: base_seconds(),
+            max_seconds: max_seconds(),
+            quota_seconds: quota_seconds(),
+        }
+    }
 
     pub(super) fn agents() -> u32 {
         100

@@ -1,6 +1,10 @@
 //! Configs that make no sense.
 
+use std::path::Path;
+
 use retold::experiments::registry::study;
+use retold::model::RetryPolicy;
+use serde_json::Value;
 
 const GOOD: &str = "\
 experiment: society
@@ -56,6 +60,32 @@ fn bad_values_are_named_with_the_file_and_the_line_or_key() {
         said(GOOD, &["rules.pool.food=lots"]),
     ];
     insta::assert_snapshot!(all.join("\n\n"));
+}
+
+/// The document's program makes three attempts, waits a second first, and asks for 500 tokens at 0.7.
+#[test]
+fn what_a_config_leaves_out_is_as_in_the_documents_program() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("society.yaml");
+    let loaded = |text: &str, overrides: &[&str]| {
+        std::fs::write(&path, text).unwrap();
+        let overrides: Vec<String> = overrides.iter().map(|o| (*o).to_owned()).collect();
+        let settings = study(&path, None, &overrides).unwrap().settings;
+        let request = settings.experiment["request"].clone();
+        let retry = settings.runtime.retry;
+        (request["temperature"].clone(), request["max_tokens"].clone(), retry)
+    };
+    let document = RetryPolicy { max_retries: 2, base_seconds: 1.0, ..RetryPolicy::default() };
+    assert_eq!(loaded(GOOD, &[]), (0.7.into(), 500.into(), document));
+    // What it says counts, the rest stays; null leaves it to the provider.
+    let text = format!("{GOOD}  temperature: null\nretry: {{max_retries: 7}}\n");
+    let retry = RetryPolicy { max_retries: 7, ..document };
+    assert_eq!(loaded(&text, &["seed=3"]), (Value::Null, 500.into(), retry));
+    let expected = (0.7.into(), 9.into(), document);
+    assert_eq!(loaded(GOOD, &["request.max_tokens=9"]), expected);
+    let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("config/society.yaml");
+    let own = study(&own, None, &[]).unwrap().settings.runtime.retry;
+    assert_eq!(own, document);
 }
 
 #[test]
