@@ -147,6 +147,7 @@ pub(crate) fn execute_at(
         prices: retold::model::Prices::default(),
         signal: Signal::default(),
         on_progress: Box::new(|_| {}),
+        follow: Box::new(|_| {}),
     };
     let tokio = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let ended = tokio.block_on(execute(experiment, setup)).unwrap();

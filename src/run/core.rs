@@ -10,6 +10,7 @@ use super::budget::Budget;
 use super::clock;
 use super::details::Beside;
 use super::divergence::Divergence;
+use super::follow::{Follower, Told};
 use super::history::{Found, History, Recorded, Text};
 use super::mode::{Mode, Source};
 use super::network::Network;
@@ -76,6 +77,7 @@ pub(super) struct Core {
     pub(super) states: States,
     pub(super) progress: Cell<Progress>,
     pub(super) on_progress: Box<dyn Fn(Progress)>,
+    pub(super) follow: RefCell<Follower>,
     /// Fingerprints of the addresses asked so far: an address has one answer.
     pub(super) asked: RefCell<LookupMap<[u8; 16], ()>>,
     pub(super) shared: Shared,
@@ -272,12 +274,20 @@ impl Core {
         Ok(())
     }
 
+    /// Tells who follows the run what happened.
+    pub(super) fn tell(&self, told: Told<'_>) {
+        (self.follow.borrow_mut())(told);
+    }
+
     /// Logs a fact.
     pub(super) fn occur(&self, causes: &[DecisionRef], fact: &str) -> Result<Seq, Stop> {
         let mut causes: Vec<Seq> = causes.iter().map(DecisionRef::seq).collect();
         causes.sort_unstable();
         causes.dedup();
-        self.outcomes.occur(self.mode, &self.history, &self.writer, &causes, fact)
+        let occurred = self.outcomes.occur(self.mode, &self.history, &self.writer, &causes, fact);
+        let (seq, time) = occurred?;
+        self.tell(Told::Fact { time, fact });
+        Ok(seq)
     }
 }
 

@@ -6,11 +6,12 @@ use std::time::Duration;
 
 use super::abandon::its_end;
 use super::budget::Budget;
-use super::clock::Stopwatch;
+use super::clock::{self, Stopwatch};
 use super::conclude::{Conclusion, conclude, keeps_digests};
 use super::core::{Core, Progress};
 use super::divergence::Divergence;
 use super::experiment::{AnyExperiment, Handle, Report};
+use super::follow::Told;
 use super::history::History;
 use super::mode::Mode;
 use super::network::Network;
@@ -26,7 +27,7 @@ use super::states::States;
 use super::stop::Stop;
 use super::together::Together;
 use crate::event::{Event, RunOutcome, RunResumed, RunStarted};
-use crate::id::{OutcomeDigest, Seq};
+use crate::id::{OutcomeDigest, Seq, Time};
 use crate::log::{Log, LogError};
 
 /// How an execution ended.
@@ -70,8 +71,19 @@ pub struct Ended {
 /// [`LogError`] if the run cannot be begun. What happens later is told by [`Ended::finish`].
 pub async fn execute(experiment: &dyn AnyExperiment, setup: Setup) -> Result<Ended, LogError> {
     let watch = Stopwatch::start();
-    let Setup { log, run, mode, mut started, model, retry, throttle, prices, signal, on_progress } =
-        setup;
+    let Setup {
+        log,
+        run,
+        mode,
+        mut started,
+        model,
+        retry,
+        throttle,
+        prices,
+        signal,
+        on_progress,
+        follow,
+    } = setup;
     let writer = match mode {
         Mode::Record => Some(log.begin(run)?),
         Mode::Resume => Some(log.go_on(run)?),
@@ -83,6 +95,10 @@ pub async fn execute(experiment: &dyn AnyExperiment, setup: Setup) -> Result<End
         Mode::Replay | Mode::Resume | Mode::Rehearse => {
             record::started(log.reader()?.as_mut(), run)?.declares
         }
+    };
+    let began = match mode {
+        Mode::Resume => Some(record::beginning(log.reader()?.as_mut(), run)?),
+        Mode::Record | Mode::Replay | Mode::Rehearse => None,
     };
     let last = match log.reader()?.runs()?.iter().find(|r| r.run == run) {
         Some(run) => run.head.seq,
@@ -134,30 +150,45 @@ pub async fn execute(experiment: &dyn AnyExperiment, setup: Setup) -> Result<End
         states,
         progress: Cell::default(),
         on_progress,
+        follow: RefCell::new(follow),
         asked: RefCell::default(),
         shared: Shared::default(),
         lane: experiment.lanes(),
         rehearsing: RefCell::new(Rehearsing::default()),
         model: model.clone(),
     });
-    if let Err(stop) = begin(&core, mode, started).await {
+    if let Err(stop) = begin(&core, mode, started, began).await {
         return ended(&core, experiment, Err(stop), Report::default(), &log, watch).await;
     }
     let (result, report) = experiment.run_any(Handle(core.clone())).await;
     ended(&core, experiment, result, report, &log, watch).await
 }
 
-async fn begin(core: &Core, mode: Mode, started: RunStarted) -> Result<(), Stop> {
-    let event = match mode {
+async fn begin(
+    core: &Core,
+    mode: Mode,
+    started: RunStarted,
+    began: Option<(Time, RunStarted)>,
+) -> Result<(), Stop> {
+    let run = core.run;
+    let (time, event) = match mode {
         Mode::Replay | Mode::Rehearse => return Ok(()),
-        Mode::Record => Event::RunStarted(started),
+        Mode::Record => {
+            let time = clock::now();
+            core.tell(Told::Began { run, started: &started, time });
+            (time, Event::RunStarted(started))
+        }
         Mode::Resume => {
+            if let Some((time, started)) = &began {
+                core.tell(Told::Began { run, started, time: *time });
+            }
             let info = core.model.as_ref().map(|m| m.info());
             let model = serde_json::to_value(info).unwrap_or_default();
-            Event::RunResumed(RunResumed { model, program: started.program })
+            let resumed = RunResumed { model, program: started.program };
+            (clock::now(), Event::RunResumed(resumed))
         }
     };
-    Ok(core.submit_durable(&event)?.1.wait().await?)
+    Ok(core.submit_durable_at(&event, time)?.1.wait().await?)
 }
 
 async fn ended(

@@ -14,7 +14,7 @@ use super::details::Beside;
 use super::question::Asked;
 use crate::content::Content;
 use crate::event::{AnswerReused, AttemptDetails, Event, EventError, StoredEvent};
-use crate::id::{CallPath, PromptHash, RunId, Sample, Seq};
+use crate::id::{CallPath, PromptHash, RunId, Sample, Seq, Time};
 use crate::log::{LogError, Reader};
 use crate::lookup::LookupMap;
 use crate::model::{Failure, FailureKind};
@@ -50,7 +50,7 @@ pub(super) struct Found {
 #[derive(Debug)]
 pub(super) enum RecordedOutcome {
     Decision { seq: Seq, response: Seq, by: Arc<str>, body: String },
-    Occurrence { seq: Seq, causes: Vec<Seq>, fact: String },
+    Occurrence { seq: Seq, time: Time, causes: Vec<Seq>, fact: String },
 }
 
 impl RecordedOutcome {
@@ -211,8 +211,9 @@ impl Questions {
         }
         if stored.is_occurrence() {
             let (causes, fact) = stored.occurrence()?;
-            let (seq, fact) = (stored.seq, fact.to_owned());
-            return Ok(Some(Item::Outcome(RecordedOutcome::Occurrence { seq, causes, fact })));
+            let (seq, time, fact) = (stored.seq, stored.time, fact.to_owned());
+            let occurrence = RecordedOutcome::Occurrence { seq, time, causes, fact };
+            return Ok(Some(Item::Outcome(occurrence)));
         }
         if stored.is_response() {
             let (seq, cause) = (stored.seq, stored.cause.unwrap_or_default());

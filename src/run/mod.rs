@@ -9,6 +9,7 @@
 //! - [`Rehearsal`]: what of a run still matches when its prompts are changed.
 //! - [`Parent`]: forks, which share the beginning of another run.
 //! - [`Setup`], [`execute()`]: runs an experiment to its end, or to the reason why it stopped.
+//! - [`Told`], [`Journal`]: following a run while it goes on.
 //! - [`RunRecord`]: what a log holds of a run; [`OutputFile`]: what an experiment makes of it for others.
 //! - [`Divergence`]: the first point where a re-execution and its log differ, or [what in the
 //!   state](StateDifference) does.
@@ -27,6 +28,7 @@ mod details;
 mod divergence;
 mod execute;
 mod experiment;
+mod follow;
 mod history;
 mod live;
 mod mode;
@@ -56,6 +58,7 @@ pub(crate) use details::{Beside, kept, response};
 pub use divergence::Divergence;
 pub use execute::{Ended, Finish, execute};
 pub use experiment::{AnyExperiment, Experiment, Handle, Report, Run};
+pub use follow::{Follower, Journal, Told};
 pub use mode::Mode;
 pub use output::{
     OutputDifference, OutputError, OutputFile, REPORT, SIMULATED_MARK, compare_outputs,

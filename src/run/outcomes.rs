@@ -9,7 +9,7 @@ use super::history::{History, RecordedOutcome};
 use super::mode::Mode;
 use super::stop::Stop;
 use crate::event::{NewEvent, OutcomeHasher};
-use crate::id::{CallPath, OutcomeDigest, Sample, Seq};
+use crate::id::{CallPath, OutcomeDigest, Sample, Seq, Time};
 use crate::log::RunWriter;
 
 /// A decision on its way into the log.
@@ -65,7 +65,7 @@ impl Outcomes {
         Ok(seq)
     }
 
-    /// Logs a fact, or finds it in the record.
+    /// Logs a fact, or finds it in the record: where it stands and when it happened.
     pub(super) fn occur(
         &self,
         mode: Mode,
@@ -73,14 +73,14 @@ impl Outcomes {
         writer: &RefCell<Option<RunWriter>>,
         causes: &[Seq],
         fact: &str,
-    ) -> Result<Seq, Stop> {
-        let seq = match next_recorded(history)? {
-            recorded if mode == Mode::Rehearse => unlike(recorded),
+    ) -> Result<(Seq, Time), Stop> {
+        let (seq, time) = match next_recorded(history)? {
+            recorded if mode == Mode::Rehearse => (unlike(recorded), clock::now()),
             Some(recorded) => match &recorded {
-                RecordedOutcome::Occurrence { seq, causes: c, fact: f }
+                RecordedOutcome::Occurrence { seq, time, causes: c, fact: f }
                     if c == causes && f == fact =>
                 {
-                    *seq
+                    (*seq, *time)
                 }
                 _ => {
                     let now = format!("fact\n{fact}");
@@ -88,12 +88,13 @@ impl Outcomes {
                 }
             },
             None => {
-                let event = || NewEvent::occurred(clock::now(), causes, fact);
-                self.add(mode, writer, event, || format!("fact\n{fact}"))?
+                let now = clock::now();
+                let event = || NewEvent::occurred(now, causes, fact);
+                (self.add(mode, writer, event, || format!("fact\n{fact}"))?, now)
             }
         };
         self.hasher.borrow_mut().occurrence(seq, causes, fact);
-        Ok(seq)
+        Ok((seq, time))
     }
 
     fn add(

@@ -243,7 +243,11 @@ pub fn started(reader: &mut dyn Reader, run: RunId) -> Result<RunStarted, LogErr
     beginning(reader, run).map(|(_, started)| started)
 }
 
-fn beginning(reader: &mut dyn Reader, run: RunId) -> Result<(Time, RunStarted), LogError> {
+/// When and how a run began.
+pub(super) fn beginning(
+    reader: &mut dyn Reader,
+    run: RunId,
+) -> Result<(Time, RunStarted), LogError> {
     let corrupt = |what: &str| LogError::Corrupt { run, seq: Seq(1), what: what.to_owned() };
     let first = reader.events(run, Seq(0), 1)?.pop();
     let Some(first) = first else {

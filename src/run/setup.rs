@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::core::Progress;
+use super::follow::Follower;
 use super::mode::Mode;
 use super::record::started;
 use super::signal::Signal;
@@ -34,6 +35,8 @@ pub struct Setup {
     pub signal: Signal,
     /// Told of every step.
     pub on_progress: Box<dyn Fn(Progress)>,
+    /// Told of the beginning of the run and of each of its facts.
+    pub follow: Follower,
 }
 
 impl Setup {
@@ -103,6 +106,7 @@ impl Setup {
             prices: Prices::default(),
             signal: Signal::default(),
             on_progress: Box::new(|_| {}),
+            follow: Box::new(|_| {}),
         }
     }
 }

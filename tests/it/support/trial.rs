@@ -63,6 +63,7 @@ impl Trial {
             prices: retold::model::Prices::default(),
             signal: self.signal.clone(),
             on_progress: Box::new(|_| {}),
+            follow: Box::new(|_| {}),
         };
         execute(experiment, setup).await.unwrap()
     }
