@@ -9,7 +9,7 @@ use std::time::Duration;
 use retold::content::Content;
 use retold::event::{Event, StoredEvent};
 use retold::experiments::deliberation::{
-    Config, Deliberated, Deliberation, Fact, SimulatedDeliberation, group,
+    Config, Deliberated, Deliberation, Fact, SimulatedDeliberation, USUAL_SEED, group,
 };
 use retold::experiments::registry::{build, study};
 use retold::experiments::study::Study;
@@ -99,7 +99,8 @@ fn cluster_again(study: &Study, events: &[StoredEvent]) -> Duration {
     let members: Vec<Vec<(String, Point)>> = options.iter().map(members).collect();
     let (formed, took) = timed(|| {
         let all = options.iter().zip(&members).enumerate();
-        all.map(|(n, (option, members))| group(n, option, members, &config).len()).sum::<usize>()
+        all.map(|(n, (option, members))| group(n, option, members, &config, USUAL_SEED).len())
+            .sum::<usize>()
     });
     assert!(formed > 0);
     took

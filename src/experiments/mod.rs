@@ -4,6 +4,7 @@
 //! - [`templates`]: the templates in recorded settings, replaced by those of a folder.
 //! - [`story`]: the whole story of a part of a run.
 //! - [`study`]: a run about to be recorded, with its settings.
+//! - [`edition`]: which rules of ours a run follows; [`carried`]: what facts carry for the fold alone.
 //! - [`reenact`]: original runs of other programs, executed again by ours.
 //! - [`adventure`]: a story told by a game master, and a player who chooses.
 //! - [`deliberation`]: votes before and after other views.
@@ -15,7 +16,9 @@
 
 pub mod adventure;
 mod at_once;
+pub mod carried;
 pub mod deliberation;
+pub mod edition;
 pub mod game24;
 pub mod public_goods;
 pub mod public_goods_log;

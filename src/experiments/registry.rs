@@ -14,7 +14,7 @@ use super::{
 use crate::config::{ConfigError, Head, load, located, read_text, with_overrides};
 use crate::inert::inert;
 use crate::model::simulated::Player;
-use crate::run::{AnyExperiment, RunRecord};
+use crate::run::{AnyExperiment, Journal, RunRecord};
 
 /// One experiment, as the registry knows it.
 struct Entry {
@@ -31,9 +31,14 @@ struct Entry {
     known_by: &'static [&'static str],
     /// The name of its output folder, of settings that may lack what is drawn when a run begins.
     output_name: fn(&Value) -> Option<String>,
+    /// What it says of a run while that goes on.
+    journal: Option<Keeps>,
     /// Original runs of another program, told again by ours.
     originals: Option<Originals>,
 }
+
+/// Begins the journal of a run whose output folder has this name.
+type Keeps = fn(&str) -> Box<dyn Journal>;
 
 /// How original runs of another program are taken in.
 struct Originals {
@@ -58,6 +63,7 @@ const ENTRIES: &[Entry] = &[
         model_key: "model",
         known_by: &[],
         output_name: |_| None,
+        journal: None,
         originals: None,
     },
     Entry {
@@ -69,6 +75,7 @@ const ENTRIES: &[Entry] = &[
         model_key: "provider",
         known_by: deliberation::KNOWN_BY,
         output_name: |settings| text_at(settings, "/config/pilot_id"),
+        journal: Some(deliberation::journal),
         originals: Some(DELIBERATIONS),
     },
     Entry {
@@ -80,6 +87,7 @@ const ENTRIES: &[Entry] = &[
         model_key: "model",
         known_by: &[],
         output_name: |_| None,
+        journal: None,
         originals: None,
     },
     Entry {
@@ -91,6 +99,7 @@ const ENTRIES: &[Entry] = &[
         model_key: "model",
         known_by: &[],
         output_name: |settings| text_at(settings, "/config/experiment_id"),
+        journal: None,
         originals: Some(PUBLIC_GOODS),
     },
     Entry {
@@ -103,6 +112,7 @@ const ENTRIES: &[Entry] = &[
         model_key: "model",
         known_by: &[],
         output_name: |_| None,
+        journal: None,
         originals: Some(PUBLIC_GOODS),
     },
     Entry {
@@ -114,6 +124,7 @@ const ENTRIES: &[Entry] = &[
         model_key: "model",
         known_by: &[],
         output_name: |_| None,
+        journal: None,
         originals: Some(SOCIETIES),
     },
     Entry {
@@ -126,6 +137,7 @@ const ENTRIES: &[Entry] = &[
         model_key: "model",
         known_by: &[],
         output_name: |_| None,
+        journal: None,
         originals: Some(SOCIETIES),
     },
 ];
@@ -286,10 +298,18 @@ pub fn supply(path: &Path, study: &mut Study, overrides: &[String]) -> Result<()
 /// Puts what a run drew from outside its config when it began into the settings of the same config, so that the two
 /// can be compared: it is not drawn again.
 pub fn take_over(experiment: &str, settings: &mut Value, recorded: &Value) {
+    // A run that an earlier release began goes on by the rules of its edition.
+    if let Some(settings) = settings.as_object_mut().filter(|now| now.contains_key(EDITION)) {
+        settings.remove(EDITION);
+        settings.extend(recorded.get(EDITION).map(|edition| (EDITION.to_owned(), edition.clone())));
+    }
     if let Some(supply) = SUPPLIES.iter().find(|s| s.name == experiment) {
         (supply.take_over)(settings, recorded);
     }
 }
+
+/// Where settings have their [edition](super::edition::Edition).
+const EDITION: &str = "edition";
 
 /// The name of the folder that a run with these settings writes, if they give it one. What is drawn when a run begins
 /// need not be in them yet.
@@ -298,6 +318,17 @@ pub fn take_over(experiment: &str, settings: &mut Value, recorded: &Value) {
 /// [`RegistryError::Unknown`].
 pub fn output_name(experiment: &str, settings: &Value) -> Result<Option<String>, RegistryError> {
     Ok((entry(experiment)?.output_name)(settings))
+}
+
+/// What an experiment says of a run while that goes on, if it does; `output_name` is the name of the run's folder.
+///
+/// # Errors
+/// [`RegistryError::Unknown`].
+pub fn journal(
+    experiment: &str,
+    output_name: &str,
+) -> Result<Option<Box<dyn Journal>>, RegistryError> {
+    Ok(entry(experiment)?.journal.map(|journal| journal(output_name)))
 }
 
 /// A text in settings.

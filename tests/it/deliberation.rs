@@ -2,6 +2,7 @@
 
 mod asked;
 mod config;
+mod editions;
 mod grouping;
 mod imports;
 mod opposition;

@@ -2,6 +2,7 @@
 
 mod config;
 mod crash;
+mod editions;
 mod local;
 mod measures;
 mod original;

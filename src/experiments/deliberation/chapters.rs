@@ -69,7 +69,7 @@ pub(super) fn chapter(so_far: &mut SoFar<'_>, fact: Fact) -> Option<Chapter> {
             let summary = Line::of("summary", summary, calls::summary(&id));
             of("phase 4: summary of the clarification", vec![summary])
         }
-        Fact::SummaryEmbedded { participant_id, dimensions, vector: hash }
+        Fact::SummaryEmbedded { participant_id, dimensions, vector: hash, floats: _ }
             if participant_id == id =>
         {
             let line = Line::of("vector", vector(dimensions, hash), calls::embedding(&id));
@@ -82,7 +82,7 @@ pub(super) fn chapter(so_far: &mut SoFar<'_>, fact: Fact) -> Option<Chapter> {
             so_far.cluster = Some(Cluster { cluster_id, option, description, vector, member_ids });
             of("phase 4: cluster", lines)
         }
-        Fact::ClusterDescribed { cluster_id, description, dimensions, vector: hash } => {
+        Fact::ClusterDescribed { cluster_id, description, dimensions, vector: hash, .. } => {
             let cluster = so_far.own_cluster(&cluster_id)?;
             let call = calls::cluster_description(&cluster);
             let embedding = calls::cluster_embedding(&cluster);

@@ -49,7 +49,7 @@ pub struct Config {
     /// For `predefined`: which option opposes which.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub opposition_mapping: Option<BTreeMap<String, String>>,
-    /// Legacy: the document's format of the summaries has no place for vote counts.
+    /// Whether the summary that readers are shown has the number of votes for each option.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub include_vote_distribution: Option<bool>,
     /// Legacy: for summaries without clusters.

@@ -9,6 +9,7 @@ use super::check::check_counts;
 use super::conditions::assign;
 use super::config::Config;
 use super::facts::Fact;
+use super::grouping::USUAL_SEED;
 use super::opposition::{self, Method};
 use super::original::Original;
 use super::origins::Origins;
@@ -17,6 +18,7 @@ use super::prompts::Prompts;
 use super::settings::Settings;
 use super::state::Deliberated;
 use super::summary;
+use crate::experiments::edition::Edition;
 use crate::parse::text::{free_text, moderator, vector};
 use crate::parse::{demographics, vote};
 use crate::prompt::CanonicalError;
@@ -29,6 +31,7 @@ pub(super) fn participant_id(number: usize) -> String {
 
 /// Votes before and after other views, in four conditions.
 pub struct Deliberation {
+    pub(super) edition: Edition,
     pub(super) config: Config,
     pub(super) personas: Vec<String>,
     pub(super) original: Option<Original>,
@@ -65,7 +68,7 @@ impl Deliberation {
     /// # Errors
     /// What in the settings cannot be executed.
     pub fn new(settings: Settings) -> Result<Self, String> {
-        let Settings { config, prompts, personas, pool, original } = settings;
+        let Settings { edition, config, prompts, personas, pool, original } = settings;
         check_counts(&config).map_err(|wrong| wrong.to_string())?;
         let needed = config.participants();
         if personas.len() < needed {
@@ -77,6 +80,7 @@ impl Deliberation {
         let prompts = Prompts::new(&prompts);
         let method = &config.opposition_method;
         Ok(Deliberation {
+            edition,
             opposition: opposition::method(method)
                 .ok_or_else(|| format!("there is no opposition method {method:?}"))?,
             parsers: Parsers::new(&config.topic.options).map_err(|e| e.to_string())?,
@@ -119,18 +123,39 @@ impl Deliberation {
         Ok(())
     }
 
+    /// Records that a phase begins.
+    fn begin(&self, run: &mut Run<Self>, phase: u8) -> Result<(), Stop> {
+        match self.edition {
+            Edition::First => Ok(()),
+            Edition::Second => run.record(Fact::PhaseBegan { phase }, &[]),
+        }
+    }
+
+    /// The seed of K-means. In the first edition, as in the original's program, it is fixed; the document has the
+    /// config's seed for all random choices.
+    pub(super) fn cluster_seed(&self) -> u64 {
+        match (self.edition, &self.original) {
+            (Edition::Second, None) => self.config.random_seed.unwrap_or(USUAL_SEED),
+            (Edition::First, _) | (_, Some(_)) => USUAL_SEED,
+        }
+    }
+
     /// Phases 4 to 7.
     async fn cross_pollinate_and_challenge(
         &self,
         run: &mut Run<Self>,
         origins: &Origins,
     ) -> Result<(), Stop> {
-        let vectors = self.summarise(run, origins).await?;
+        self.begin(run, 4)?;
+        self.summarise(run, origins).await?;
         run.mark("phase_4")?;
-        self.choose_opposition(run, origins, &vectors).await?;
+        self.begin(run, 5)?;
+        self.choose_opposition(run, origins).await?;
         run.mark("phase_5")?;
-        self.cross_pollinate(run, origins, &vectors).await?;
+        self.begin(run, 6)?;
+        self.cross_pollinate(run, origins).await?;
         run.mark("phase_6")?;
+        self.begin(run, 7)?;
         self.challenge(run, origins).await?;
         run.mark("phase_7")
     }
@@ -152,16 +177,19 @@ impl Experiment for Deliberation {
             None => self.enrich_personas(run, origins).await?,
         }
         run.mark("phase_0")?;
+        self.begin(run, 1)?;
         self.initial_votes(run, origins).await?;
         if let Some(original) = &self.original {
             self.take_explanations(run, original)?;
         }
         run.mark("phase_1")?;
+        self.begin(run, 2)?;
         self.check_threshold(run)?;
         run.mark("phase_2")?;
         if run.state().termination_reason.is_some() {
             return Ok(());
         }
+        self.begin(run, 3)?;
         self.clarify(run, origins).await?;
         run.mark("phase_3")?;
         match self.original.as_ref().filter(|original| !original.has_summaries) {
@@ -169,7 +197,9 @@ impl Experiment for Deliberation {
             None => self.cross_pollinate_and_challenge(run, origins).await?,
         }
         // Phase 8 collects what phases 6 and 7 voted; phase 9, saving, is done from the log.
+        self.begin(run, 8)?;
         run.record(Fact::PhaseCompleted { phase: 8 }, &[])?;
+        self.begin(run, 9)?;
         run.record(Fact::PhaseCompleted { phase: 9 }, &[])
     }
 
@@ -196,5 +226,28 @@ impl Experiment for Deliberation {
         record: &mut RunRecord<'_>,
     ) -> Result<Option<Report>, OutputError> {
         self.story_of(state, part, record)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+    use crate::experiments::registry::study;
+
+    #[test]
+    fn the_configs_seed_seeds_clustering_from_the_second_edition_on() {
+        let config = Path::new(env!("CARGO_MANIFEST_DIR")).join("config/deliberation_small.yaml");
+        let seed = |overrides: &[&str], change: &dyn Fn(&mut Settings)| {
+            let overrides: Vec<String> = overrides.iter().map(|o| (*o).to_owned()).collect();
+            let study = study(&config, None, &overrides).unwrap();
+            let mut settings = Settings::deserialize(study.settings.experiment).unwrap();
+            change(&mut settings);
+            Deliberation::new(settings).unwrap().cluster_seed()
+        };
+        assert_eq!(seed(&["random_seed=7"], &|_| {}), 7);
+        assert_eq!(seed(&[], &|settings| settings.config.random_seed = None), USUAL_SEED);
+        assert_eq!(seed(&["random_seed=7"], &|settings| settings.edition = Edition::First), 42);
     }
 }

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::conditions::Condition;
 use super::state::{Transcript, Votes};
+use crate::experiments::carried::{Carried, Floats};
 use crate::id::ContentHash;
 use crate::parse::demographics::Demographics;
 
@@ -84,14 +85,17 @@ pub enum Fact {
         /// One to three sentences.
         summary: String,
     },
-    /// Phase 4. The vector itself is the answer this fact was caused by.
+    /// Phase 4. Before the second edition, only the answer that caused this fact has the vector itself.
     SummaryEmbedded {
         /// Who.
         participant_id: String,
         /// How many numbers.
         dimensions: usize,
-        /// The vector's hash: the log keeps its floats exactly, once, under it.
+        /// The vector's hash.
         vector: ContentHash,
+        /// The vector.
+        #[serde(default, skip_serializing_if = "Carried::is_left_out")]
+        floats: Carried<Floats>,
     },
     /// Phase 4.
     ClusterFormed {
@@ -112,6 +116,9 @@ pub enum Fact {
         dimensions: usize,
         /// The vector's hash.
         vector: ContentHash,
+        /// The vector.
+        #[serde(default, skip_serializing_if = "Carried::is_left_out")]
+        floats: Carried<Floats>,
     },
     /// Phase 4: a cluster could not be described or embedded; nobody gets to see it.
     ClusterFailed {
@@ -170,6 +177,11 @@ pub enum Fact {
     TakenOver {
         /// Which.
         phases: Vec<u8>,
+    },
+    /// A phase, 1 to 9, began. Runs of the first edition do not say so.
+    PhaseBegan {
+        /// Which.
+        phase: u8,
     },
     /// A phase, 1 to 9, was completed.
     PhaseCompleted {

@@ -17,20 +17,20 @@ pub struct Formed {
     pub member_ids: Vec<String>,
 }
 
-/// The seed of K-means. Fixed, as in the original: clusters are a property of the vectors, not of the
-/// draw of participants.
-const SEED: u64 = 42;
+/// The seed of K-means in the original's program, and where a config has none.
+pub const USUAL_SEED: u64 = 42;
 
-/// The clusters of those who chose an option, in the order of their ids.
+/// The clusters of those who chose an option, in the order of their ids. K-means begins at random; the seed says where.
 pub fn group(
     number: usize,
     option: &str,
     members: &[(String, Point)],
     config: &Config,
+    seed: u64,
 ) -> Vec<Formed> {
     let points: Vec<Point> = members.iter().map(|(_, point)| point.clone()).collect();
     let most = config.max_clusters_per_option as usize;
-    let found = best_clustering(&points, config.clustering_algorithm, most, SEED);
+    let found = best_clustering(&points, config.clustering_algorithm, most, seed);
     (0..found.count)
         .map(|label| {
             let of_it = members.iter().zip(&found.labels).filter(|(_, l)| **l == label);

@@ -15,6 +15,7 @@ use super::tryout::try_out;
 use crate::config::{
     ConfigError, ModelKind, Runtime, Wrong, load as load_yaml, prompts, with_overrides,
 };
+use crate::experiments::edition::Edition;
 use crate::experiments::study::{Study, StudySettings};
 use crate::model::{Limits, RetryPolicy};
 
@@ -43,7 +44,8 @@ pub fn load(path: &Path, text: &str, overrides: &[String]) -> Result<Study, Conf
     };
     let runtime = runtime(&config);
     let config = config.without_runtime();
-    let settings = Settings { config, prompts, personas, pool: None, original: None };
+    let edition = Edition::NEWEST;
+    let settings = Settings { edition, config, prompts, personas, pool: None, original: None };
     // What cannot be executed is refused before anything is recorded.
     try_out(&settings).map_err(|message| value(path, "prompts", message))?;
     let experiment = serde_json::to_value(&settings);
@@ -61,14 +63,10 @@ pub fn check_settings(settings: &Value) -> Result<(), String> {
 }
 
 fn warn_of_legacy(config: &Config) {
-    let legacy = [
-        ("arguments_per_option", config.arguments_per_option.is_some()),
-        ("include_vote_distribution", config.include_vote_distribution == Some(true)),
-    ];
-    for (key, given) in legacy {
-        if given {
-            tracing::warn!("{key} is legacy and has no effect: summaries are made of clusters");
-        }
+    if config.arguments_per_option.is_some() {
+        tracing::warn!(
+            "arguments_per_option is legacy and has no effect: summaries are made of clusters"
+        );
     }
     if config.random_seed.is_none() {
         tracing::info!("random_seed is not given: it is 0");

@@ -49,17 +49,24 @@ pub use conditions::Condition;
 pub use config::{Config, Topic};
 pub use experiment::Deliberation;
 pub use facts::Fact;
-pub use grouping::{Formed, group};
+pub use grouping::{Formed, USUAL_SEED, group};
 pub use load::{check_settings, load};
 pub use original::{AfterPhase3, Original, OriginalParticipant};
 pub use reenact::reenact;
 pub use settings::Settings;
 pub use simulated::SimulatedDeliberation;
-pub use state::{Cluster, Deliberated, Participant, Speaker, Status, Transcript, Turn, Votes};
+pub use state::{
+    Cluster, Deliberated, Participant, Speaker, Status, Transcript, Turn, Vectors, Votes,
+};
 pub use summary::{ConditionSummary, SecondVote, Summary, summary};
 
 /// The experiment's name.
 pub const NAME: &str = "deliberation";
+
+/// What a run says of itself while it goes on: the lines of its `experiment.log`.
+pub(super) fn journal(pilot_id: &str) -> Box<dyn crate::run::Journal> {
+    Box::new(outputs::diary::Diary::new(pilot_id))
+}
 
 /// Keys of the document's configs, which do not name the experiment.
 pub(super) const KNOWN_BY: &[&str] = &["pilot_id", "topic", "participants_per_condition"];

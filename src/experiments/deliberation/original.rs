@@ -10,7 +10,6 @@ use super::experiment::{Deliberation, participant_id};
 use super::facts::Fact;
 use super::opposition::Choice;
 use super::origins::Origins;
-use super::phases::Vectors;
 use super::state::Transcript;
 use crate::parse::demographics::Demographics;
 use crate::run::{Run, Stop};
@@ -108,7 +107,7 @@ impl Deliberation {
         original: &Original,
     ) -> Result<(), Stop> {
         run.record(Fact::TakenOver { phases: vec![5, 6, 7] }, &[])?;
-        let scene = self.scene(run.state(), &Vectors::default());
+        let scene = self.scene(run.state());
         let active = run.state().active().map(|p| p.participant_id.clone());
         let active: BTreeSet<String> = active.collect();
         for (number, given) in (1..).zip(&original.participants) {

@@ -15,6 +15,8 @@ pub(super) enum Known {
     InitialChoice(String),
     Clarification(String),
     Summary(String),
+    /// The vector of a summary. No prompt shows it; later facts rest on it.
+    Place(String),
     Opposition(String),
     Cluster(String),
     Description(String),
@@ -38,17 +40,18 @@ impl Known {
             }
             Fact::ClusterFormed { cluster_id, .. } => Known::Cluster(cluster_id.clone()),
             Fact::ClusterDescribed { cluster_id, .. } => Known::Description(cluster_id.clone()),
+            Fact::SummaryEmbedded { participant_id, .. } => Known::Place(participant_id.clone()),
             Fact::SummaryPrepared { .. } => Known::Positions,
             Fact::SparePersonaMade { .. }
             | Fact::InitialVoteExplained { .. }
             | Fact::ThresholdChecked { .. }
-            | Fact::SummaryEmbedded { .. }
             | Fact::ClusterFailed { .. }
             | Fact::SummaryShown { .. }
             | Fact::Challenged { .. }
             | Fact::FinalVoteCast { .. }
             | Fact::ParticipantFailed { .. }
             | Fact::TakenOver { .. }
+            | Fact::PhaseBegan { .. }
             | Fact::PhaseCompleted { .. } => return None,
         })
     }
@@ -56,7 +59,14 @@ impl Known {
 
 /// The facts that prompts are made from. Dialogues that are under way together share it.
 #[derive(Debug, Default)]
-pub(super) struct Origins(RefCell<BTreeMap<Known, FactRef>>);
+pub(super) struct Origins(RefCell<BTreeMap<Known, Origin>>);
+
+/// A fact and the decisions that caused it.
+#[derive(Debug)]
+struct Origin {
+    fact: FactRef,
+    causes: Vec<DecisionRef>,
+}
 
 impl Origins {
     /// Records a fact, which prompts are made from afterwards.
@@ -68,7 +78,7 @@ impl Origins {
     ) -> Result<(), Stop> {
         let known = Known::by(&fact);
         let fact = run.record_ref(fact, causes)?;
-        self.0.borrow_mut().extend(known.map(|known| (known, fact)));
+        self.remember(known, fact, causes);
         Ok(())
     }
 
@@ -76,13 +86,26 @@ impl Origins {
     pub(super) fn tell(&self, talk: &mut Talk<Deliberation>, fact: Fact, causes: &[DecisionRef]) {
         let known = Known::by(&fact);
         let fact = talk.record_ref(fact, causes);
-        self.0.borrow_mut().extend(known.map(|known| (known, fact)));
+        self.remember(known, fact, causes);
+    }
+
+    fn remember(&self, known: Option<Known>, fact: FactRef, causes: &[DecisionRef]) {
+        let origin = Origin { fact, causes: causes.to_vec() };
+        self.0.borrow_mut().extend(known.map(|known| (known, origin)));
+    }
+
+    /// The decisions behind the facts that made something known.
+    pub(super) fn decisions(&self, known: impl IntoIterator<Item = Known>) -> Vec<DecisionRef> {
+        let origins = self.0.borrow();
+        let origins = known.into_iter().filter_map(|known| origins.get(&known));
+        origins.flat_map(|origin| origin.causes.clone()).collect()
     }
 
     /// The facts that made something known; nothing of what never was.
     pub(super) fn of(&self, known: impl IntoIterator<Item = Known>) -> Vec<Source> {
         let facts = self.0.borrow();
-        known.into_iter().filter_map(|known| facts.get(&known)).map(Source::from).collect()
+        let origins = known.into_iter().filter_map(|known| facts.get(&known));
+        origins.map(|origin| Source::from(&origin.fact)).collect()
     }
 }
 

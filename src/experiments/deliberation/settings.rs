@@ -6,6 +6,7 @@ use super::config::Config;
 use super::original::Original;
 use super::personas::FromPool;
 use crate::config::ModelConfig;
+use crate::experiments::edition::Edition;
 use crate::prompt::{ChatRequest, EmbeddingRequest, Message, Request, RequestError};
 use crate::template::TemplateText;
 
@@ -13,6 +14,9 @@ use crate::template::TemplateText;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Settings {
+    /// Which rules of ours it follows.
+    #[serde(default, skip_serializing_if = "Edition::is_first")]
+    pub edition: Edition,
     /// The config, without what does not change the outcome.
     pub config: Config,
     /// All templates, whole.

@@ -6,8 +6,10 @@ use serde::{Deserialize, Serialize};
 
 use super::conditions::Condition;
 use super::facts::Fact;
+use crate::experiments::carried::{Carried, Hashed};
 use crate::id::ContentHash;
 use crate::parse::demographics::Demographics;
+use crate::stats::{Point, point};
 
 /// Votes by option.
 pub type Votes = BTreeMap<String, u32>;
@@ -109,6 +111,15 @@ pub struct Cluster {
     pub member_ids: Vec<String>,
 }
 
+/// The vectors of a run.
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
+pub struct Vectors {
+    /// Of summaries, by participant.
+    pub summaries: BTreeMap<String, Hashed>,
+    /// Of descriptions, by cluster.
+    pub descriptions: BTreeMap<String, Hashed>,
+}
+
 /// The state.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct Deliberated {
@@ -116,6 +127,9 @@ pub struct Deliberated {
     pub participants: BTreeMap<String, Participant>,
     /// By option in the config's order, then by number.
     pub clusters: Vec<Cluster>,
+    /// Phase 4: the vectors of summaries and of descriptions. In a run of the first edition they are in no digest.
+    #[serde(skip_serializing_if = "Carried::is_left_out")]
+    pub vectors: Carried<Vectors>,
     /// What readers were shown.
     pub cross_pollination: Option<String>,
     /// Why the experiment ended after phase 2, if it did.
@@ -158,7 +172,10 @@ impl Deliberated {
             Fact::Summarised { participant_id, summary } => {
                 self.change(&participant_id, |p| p.individual_summary = Some(summary));
             }
-            Fact::SummaryEmbedded { participant_id, dimensions: _, vector } => {
+            Fact::SummaryEmbedded { participant_id, dimensions: _, vector, floats } => {
+                self.vectors.fold(floats, |vectors, floats| {
+                    vectors.summaries.insert(participant_id.clone(), Hashed(floats));
+                });
                 self.change(&participant_id, |p| p.summary_vector = Some(vector));
             }
             Fact::ClusterFormed { cluster_id, option, member_ids } => {
@@ -168,7 +185,10 @@ impl Deliberated {
                 let (description, vector) = (None, None);
                 self.clusters.push(Cluster { cluster_id, option, description, vector, member_ids });
             }
-            Fact::ClusterDescribed { cluster_id, description, dimensions: _, vector } => {
+            Fact::ClusterDescribed { cluster_id, description, dimensions: _, vector, floats } => {
+                self.vectors.fold(floats, |vectors, floats| {
+                    vectors.descriptions.insert(cluster_id.clone(), Hashed(floats));
+                });
                 if let Some(c) = self.clusters.iter_mut().find(|c| c.cluster_id == cluster_id) {
                     c.description = Some(description);
                     c.vector = Some(vector);
@@ -196,10 +216,24 @@ impl Deliberated {
                     p.error_message = Some(format!("{call} sample {sample}: {reason}"));
                 });
             }
-            Fact::ClusterFailed { .. } | Fact::SparePersonaMade { .. } | Fact::TakenOver { .. } => {
-            }
+            Fact::ClusterFailed { .. }
+            | Fact::SparePersonaMade { .. }
+            | Fact::TakenOver { .. }
+            | Fact::PhaseBegan { .. } => {}
             Fact::PhaseCompleted { phase } => self.complete(phase),
         }
+    }
+
+    /// Where the summary of a participant lies, if it has a vector.
+    pub(super) fn summary_point(&self, participant_id: &str) -> Option<Point> {
+        let vector = self.vectors.get()?.summaries.get(participant_id)?;
+        Some(point(vector.floats()))
+    }
+
+    /// Where the description of a cluster lies, if it has a vector.
+    pub(super) fn description_point(&self, cluster_id: &str) -> Option<Point> {
+        let vector = self.vectors.get()?.descriptions.get(cluster_id)?;
+        Some(point(vector.floats()))
     }
 
     fn complete(&mut self, phase: u8) {

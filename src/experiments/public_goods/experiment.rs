@@ -16,6 +16,7 @@ use super::settings::Settings;
 use super::state::{Game, Played};
 use super::story::story;
 use super::{outputs, report};
+use crate::experiments::edition::Edition;
 use crate::parse::public_goods::{
     ChatParams, ChatParser, ContributionParams, ContributionParser, RedistributionParams,
     RedistributionParser, chat_parser, contribution_parser, redistribution_parser,
@@ -26,6 +27,7 @@ use crate::run::{Experiment, OutputError, OutputFile, Report, Run, RunRecord, St
 
 /// Public goods games.
 pub struct PublicGoods {
+    pub(super) edition: Edition,
     pub(super) config: Config,
     pub(super) rules: Rules,
     pub(super) prompts: Prompts,
@@ -67,9 +69,10 @@ impl PublicGoods {
     /// # Errors
     /// What in the settings cannot be executed.
     pub fn new(settings: Settings) -> Result<Self, String> {
-        let Settings { config, prompts } = settings;
+        let Settings { edition, config, prompts } = settings;
         check_counts(&config).map_err(|wrong| wrong.to_string())?;
         Ok(PublicGoods {
+            edition,
             rules: Rules::of(&config),
             prompts: Prompts::new(&prompts).map_err(|e| e.to_string())?,
             parsers: Parsers::new(&config).map_err(|e| e.to_string())?,
@@ -138,19 +141,18 @@ impl Experiment for PublicGoods {
         run.expect(self.expected());
         let mut origins = Origins::default();
         self.seat(run, &mut origins)?;
-        let mut reasons = Vec::new();
         for round in 1..=self.config.game_length {
             if self.config.communication_enabled {
                 self.chat(run, &mut origins, round).await?;
             }
-            reasons.extend(self.contribute(run, &mut origins, round).await?);
+            self.contribute(run, &mut origins, round).await?;
             if !self.rules.incentives.is_empty() {
                 self.redistribute(run, &mut origins, round).await?;
             }
             self.settle(run, &mut origins, round)?;
             run.mark_step("round", round, self.config.game_length)?;
         }
-        self.group_by_reasoning(run, reasons).await
+        self.group_by_reasoning(run, &origins).await
     }
 
     fn report(&self, state: &Played) -> Report {

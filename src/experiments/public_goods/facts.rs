@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::rules::Units;
+use crate::experiments::carried::{Carried, Floats};
 use crate::id::ContentHash;
 
 /// When and to whom something happened.
@@ -67,6 +68,9 @@ pub enum Fact {
         contribution: i64,
         /// Which answer.
         by: By,
+        /// Why, if reasons are made vectors. Before the second edition, only the answer has it.
+        #[serde(default, skip_serializing_if = "Carried::is_left_out")]
+        reasoning: Carried<String>,
     },
     /// A player punished or rewarded others, or nobody.
     Redistributed {
@@ -91,8 +95,8 @@ pub enum Fact {
         /// Every player who contributed, and what the round earned them.
         payoffs: Vec<(u32, f64)>,
     },
-    /// A player's reasons for a contribution were made a vector. The vector itself is the answer that
-    /// caused this fact.
+    /// A player's reasons for a contribution were made a vector. Before the second edition, only the answer that
+    /// caused this fact has the vector itself.
     ReasoningEmbedded {
         /// When and who.
         #[serde(flatten)]
@@ -101,6 +105,9 @@ pub enum Fact {
         dimensions: usize,
         /// The vector's hash.
         vector: ContentHash,
+        /// The vector.
+        #[serde(default, skip_serializing_if = "Carried::is_left_out")]
+        floats: Carried<Floats>,
     },
     /// Players were grouped by their reasoning.
     PlayersGrouped {

@@ -12,6 +12,7 @@ use super::experiment::PublicGoods;
 use super::prompts::built_in;
 use super::settings::Settings;
 use crate::config::{ConfigError, Runtime, Wrong, load as load_yaml, prompts, with_overrides};
+use crate::experiments::edition::Edition;
 use crate::experiments::study::{Study, StudySettings};
 
 /// Reads a config file and the templates it names. Paths in it are relative to it, or else to the
@@ -31,7 +32,8 @@ pub fn load(path: &Path, text: &str, overrides: &[String]) -> Result<Study, Conf
     let seed = config.seed;
     let runtime =
         Runtime { model: config.model.clone(), limits: config.limits, retry: config.retry };
-    let settings = Settings { config: config.without_runtime(), prompts };
+    let edition = Edition::NEWEST;
+    let settings = Settings { edition, config: config.without_runtime(), prompts };
     // What cannot be executed is refused before anything is recorded: every prompt is tried out.
     PublicGoods::new(settings.clone())
         .and_then(|game| game.rehearse())

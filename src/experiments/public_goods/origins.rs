@@ -3,13 +3,17 @@
 use std::collections::BTreeMap;
 
 use super::experiment::PublicGoods;
-use super::facts::Fact;
-use crate::run::{DecisionRef, Run, SoFar, Source, Stop};
+use super::facts::{Fact, Turn};
+use crate::run::{DecisionRef, FactRef, Run, SoFar, Source, Stop};
 
 /// What the prompts of each player are made from, by game and player: everything that happened at the table. What of
 /// it a player is shown is up to the settings, but totals and payoffs follow from all of it.
 #[derive(Debug, Default)]
-pub(super) struct Origins(BTreeMap<(u32, u32), SoFar>);
+pub(super) struct Origins {
+    players: BTreeMap<(u32, u32), SoFar>,
+    /// Where the reasons for a contribution stand.
+    reasoned: BTreeMap<Turn, Source>,
+}
 
 /// The game at whose table a fact happened; none if no prompt shows it.
 fn game_of(fact: &Fact) -> Option<u32> {
@@ -31,7 +35,7 @@ impl Origins {
         run: &mut Run<PublicGoods>,
         fact: Fact,
         causes: &[DecisionRef],
-    ) -> Result<(), Stop> {
+    ) -> Result<FactRef, Stop> {
         let game = game_of(&fact);
         let seated = match &fact {
             Fact::Seated { game, agent, .. } => Some((*game, *agent)),
@@ -40,26 +44,37 @@ impl Origins {
         let fact = run.record_ref(fact, causes)?;
         if let Some(player) = seated {
             // Who sits down later sees who is there.
-            let there = self.0.range((player.0, 0)..=player).next().map(|(_, there)| there.clone());
-            self.0.insert(player, there.unwrap_or_default());
+            let there =
+                self.players.range((player.0, 0)..=player).next().map(|(_, there)| there.clone());
+            self.players.insert(player, there.unwrap_or_default());
         }
         if let Some(game) = game {
-            self.0
+            self.players
                 .range_mut((game, 0)..=(game, u32::MAX))
                 .for_each(|(_, player)| player.add(&fact));
         }
-        Ok(())
+        Ok(fact)
     }
 
     /// A player was shown everything so far.
     pub(super) fn asked(&mut self, game: u32, agent: u32, decision: &DecisionRef) {
-        if let Some(player) = self.0.get_mut(&(game, agent)) {
+        if let Some(player) = self.players.get_mut(&(game, agent)) {
             player.asked(decision);
         }
     }
 
+    /// A player gave reasons for a contribution, which stand there.
+    pub(super) fn reasoned(&mut self, turn: Turn, source: Source) {
+        self.reasoned.insert(turn, source);
+    }
+
+    /// Where the reasons for a contribution stand.
+    pub(super) fn of_reasons(&self, turn: Turn) -> Option<&Source> {
+        self.reasoned.get(&turn)
+    }
+
     /// What a player's next prompt is made from.
     pub(super) fn of(&self, game: u32, agent: u32) -> Vec<Source> {
-        self.0.get(&(game, agent)).map_or_else(Vec::new, |player| player.sources().to_vec())
+        self.players.get(&(game, agent)).map_or_else(Vec::new, |player| player.sources().to_vec())
     }
 }

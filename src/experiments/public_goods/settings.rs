@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::config::Config;
 use crate::config::ModelConfig;
+use crate::experiments::edition::Edition;
 use crate::model::{Limits, RetryPolicy};
 use crate::prompt::{ChatRequest, EmbeddingRequest, Message, Request, RequestError};
 use crate::template::TemplateText;
@@ -12,6 +13,9 @@ use crate::template::TemplateText;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Settings {
+    /// Which rules of ours it follows.
+    #[serde(default, skip_serializing_if = "Edition::is_first")]
+    pub edition: Edition,
     /// The config, without what does not change the outcome.
     pub config: Config,
     /// All templates, whole.

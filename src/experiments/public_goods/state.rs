@@ -4,12 +4,20 @@ use serde::Serialize;
 
 use super::facts::{By, Fact, Turn};
 use super::rules::Units;
+use crate::experiments::carried::{Carried, Hashed};
 
 /// The state.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct Played {
     /// Game 1 first.
     pub games: Vec<Game>,
+    /// Why players contributed what they did, if reasons are made vectors. In a run of the first edition they are in no
+    /// digest.
+    #[serde(skip_serializing_if = "Carried::is_left_out")]
+    pub reasons: Carried<Vec<(Turn, String)>>,
+    /// The vectors of reasons. In a run of the first edition they are in no digest.
+    #[serde(skip_serializing_if = "Carried::is_left_out")]
+    pub vectors: Carried<Vec<(Turn, Hashed)>>,
     /// Whose reasons for which contribution have a vector.
     pub embedded: Vec<Turn>,
     /// Game, player and group of those who were grouped by their reasoning.
@@ -132,7 +140,8 @@ impl Played {
                 let message = Message { agent: turn.agent, text: message, by };
                 self.round(turn.game, turn.round).messages.push(message);
             }
-            Fact::Contributed { turn, stated, contribution, by } => {
+            Fact::Contributed { turn, stated, contribution, by, reasoning } => {
+                self.reasons.fold(reasoning, |reasons, text| reasons.push((turn, text)));
                 let contribution =
                     Contribution { agent: turn.agent, stated, coins: contribution, by };
                 self.round(turn.game, turn.round).contributions.push(contribution);
@@ -147,7 +156,10 @@ impl Played {
                 let payoffs = payoffs.collect();
                 self.round(game, round).settled = Some(Settled { public_fund, payoffs });
             }
-            Fact::ReasoningEmbedded { turn, .. } => self.embedded.push(turn),
+            Fact::ReasoningEmbedded { turn, floats, .. } => {
+                self.vectors.fold(floats, |all, floats| all.push((turn, Hashed(floats))));
+                self.embedded.push(turn);
+            }
             Fact::PlayersGrouped { groups, silhouette } => {
                 self.groups = groups;
                 self.silhouette = silhouette;

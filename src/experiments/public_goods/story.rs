@@ -116,7 +116,7 @@ fn chapter(
             lines.push(Line::plain("method", by.method));
             (format!("round {}: message", turn.round), lines)
         }
-        Fact::Contributed { turn, stated, contribution, by } if is_own(&turn) => {
+        Fact::Contributed { turn, stated, contribution, by, reasoning: _ } if is_own(&turn) => {
             let mut lines = heard(game, turn, false);
             let first = By { sample: 0, ..by.clone() };
             let decided = asked(record, Stage::Decision, turn)?;
@@ -148,7 +148,7 @@ fn chapter(
             lines.extend(shown(game, agent, round).map(|text| Line::plain("was shown", text)));
             (format!("round {round}: outcome"), lines)
         }
-        Fact::ReasoningEmbedded { turn, dimensions, vector } if is_own(&turn) => {
+        Fact::ReasoningEmbedded { turn, dimensions, vector, floats: _ } if is_own(&turn) => {
             let vector = format!("{dimensions} numbers, {}", vector.short(12));
             let line = Line::of("vector", vector, Stage::Embedding.call(turn));
             (format!("round {}: reasons as a vector", turn.round), vec![line])

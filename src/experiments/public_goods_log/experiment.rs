@@ -9,6 +9,7 @@ use serde_json::Value;
 use super::settings::{Asked, Settings};
 use super::table;
 use crate::experiments::at_once::at_once;
+use crate::experiments::carried::Carried;
 use crate::experiments::public_goods::rules::{Rules, Units};
 use crate::experiments::public_goods::{
     By, Fact, Played, Round, Stage, check_counts, output_files, report, settled, story,
@@ -99,7 +100,8 @@ impl PublicGoodsLog {
                     let fact = match answer.value {
                         Some(stated) => {
                             let (turn, by) = (asked.turn, by(answer.method));
-                            Fact::Contributed { turn, stated, contribution: stated, by }
+                            let reasoning = Carried::default();
+                            Fact::Contributed { turn, stated, contribution: stated, by, reasoning }
                         }
                         None => illegible(asked),
                     };

@@ -166,7 +166,7 @@ fn what_has_no_effect_and_what_is_left_out_is_told() {
     let personas = (0..8).map(|n| format!("{{\"persona\": \"The owner of shop number {n}\"}}\n"));
     let personas: String = personas.collect();
     place.write("p.jsonl", format!("{{\"persona\": 3}}\n{personas}{{\"persona\n"));
-    let legacy = "arguments_per_option: 3\ninclude_vote_distribution: true\n";
+    let legacy = "arguments_per_option: 3\n";
     let ours = "use_persona_storage: false\npersonas_file: p.jsonl\n";
     place.write("d.yaml", format!("{GOOD}{legacy}{ours}"));
     let said = place.run("run d.yaml --experiment deliberation");

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use retold::experiments::deliberation::{Config, group};
+use retold::experiments::deliberation::{Config, USUAL_SEED, group};
 use retold::stats::Point;
 
 fn config(algorithm: &str, most: u32) -> Config {
@@ -17,7 +17,7 @@ fn config(algorithm: &str, most: u32) -> Config {
 fn grouped(algorithm: &str, most: u32, points: &[&[f64]]) -> Vec<(String, Vec<String>)> {
     let members: Vec<(String, Point)> =
         (1..).zip(points).map(|(n, point)| (format!("p_{n:04}"), point.to_vec())).collect();
-    let formed = group(1, "B", &members, &config(algorithm, most));
+    let formed = group(1, "B", &members, &config(algorithm, most), USUAL_SEED);
     assert!(formed.iter().all(|cluster| cluster.option == "B"));
     formed.into_iter().map(|cluster| (cluster.cluster_id, cluster.member_ids)).collect()
 }
@@ -53,4 +53,23 @@ fn clusters_are_named_by_option_and_number_in_the_order_of_their_first_members()
         let all = ["p_0001", "p_0002", "p_0003", "p_0004"];
         assert_eq!(of(6, &alike), expected(&[("B_cluster_0", &all)]), "all alike");
     }
+}
+
+#[test]
+fn the_seed_says_where_k_means_begins() {
+    // Points on a ring have no clusters of their own.
+    let members: Vec<(String, Point)> = (0..24)
+        .map(|n| {
+            let angle = f64::from(n) * std::f64::consts::TAU / 24.0;
+            (format!("p_{n:04}"), vec![angle.cos(), angle.sin()])
+        })
+        .collect();
+    let of = |algorithm: &str, seed: u64| group(0, "B", &members, &config(algorithm, 5), seed);
+    assert_eq!(of("kmeans", 3), of("kmeans", 3));
+    let ways = |algorithm: &str| {
+        let ways = (0..8).map(|seed| of(algorithm, seed).into_iter().map(|c| c.member_ids));
+        ways.map(Iterator::collect::<Vec<_>>).collect::<std::collections::BTreeSet<_>>().len()
+    };
+    assert!(ways("kmeans") > 1);
+    assert_eq!(ways("agglomerative"), 1, "which draws nothing");
 }

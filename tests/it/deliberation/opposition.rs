@@ -1,8 +1,11 @@
 //! The five methods, by hand.
 
+use std::collections::BTreeSet;
+
 use retold::experiments::deliberation::opposition::{
-    Choice, Group, METHODS, Position, Scene, highest_voted, method,
+    Choice, Group, METHODS, Position, Scene, highest_voted, method, sample,
 };
+use retold::run::rng_for;
 
 fn position(id: &str, choice: &str, embedding: &[f64]) -> Position {
     let embedding = (!embedding.is_empty()).then(|| embedding.to_vec());
@@ -101,7 +104,7 @@ fn predefined_looks_it_up_and_never_opposes_a_choice_to_itself() {
 }
 
 #[test]
-fn llm_judge_is_shown_the_reasons_of_at_most_ten_others() {
+fn llm_judge_is_shown_the_reasons_of_ten_others_drawn_by_lot() {
     let mut scene = scene();
     let shown = |scene: &Scene| match chosen("llm_judge", 0, scene) {
         Some(Choice::Ask(positions)) => {
@@ -115,7 +118,19 @@ fn llm_judge_is_shown_the_reasons_of_at_most_ten_others() {
     scene.positions[3].summary = None;
     assert_eq!(shown(&scene).len(), 1, "without a reason there is nothing to show");
     scene.positions.extend((5..30).map(|n| position(&format!("p_{n:04}"), "B", &[])));
-    assert_eq!(shown(&scene).len(), 10);
+    let all: Vec<Position> = match chosen("llm_judge", 0, &scene) {
+        Some(Choice::Ask(positions)) => positions,
+        other => panic!("{other:?}"),
+    };
+    let ids = |lots: Option<u64>| -> Vec<String> {
+        let lots = lots.map(|seed| rng_for(seed, "opposition/p_0001"));
+        sample(all.clone(), lots).into_iter().map(|p| p.participant_id).collect()
+    };
+    let first: Vec<String> = all[..10].iter().map(|p| p.participant_id.clone()).collect();
+    assert_eq!(ids(None), first, "as runs of the first edition have it");
+    assert_eq!(ids(Some(1)), ids(Some(1)));
+    let drawn: BTreeSet<String> = (0..20).flat_map(|seed| ids(Some(seed))).collect();
+    assert_eq!((ids(Some(1)).len(), drawn.len()), (10, all.len()), "anybody may be among them");
     scene.positions.truncate(2);
     assert_eq!(chosen("llm_judge", 0, &scene), None, "nobody disagrees");
 }

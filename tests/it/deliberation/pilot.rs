@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use retold::experiments::deliberation::opposition::{Choice, Group, Position, Scene, method};
-use retold::experiments::deliberation::{Config, Participant, Status, group, summary};
+use retold::experiments::deliberation::{Config, Participant, Status, USUAL_SEED, group, summary};
 use retold::stats::Point;
 use serde_json::{Value, json};
 
@@ -87,7 +87,7 @@ fn clusters_of_a_real_pilot_are_recomputed() {
                 (id, vector(&p["individual_summary_embedding"]))
             })
             .collect();
-        for cluster in group(number, option, &members, &config) {
+        for cluster in group(number, option, &members, &config, USUAL_SEED) {
             let ids = cluster.member_ids.into_iter().collect();
             ours.entry(option.clone()).or_default().insert(ids);
         }

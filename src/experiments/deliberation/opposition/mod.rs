@@ -13,6 +13,7 @@ use std::collections::BTreeMap;
 use crate::stats::Point;
 
 pub use highest_voted::highest_voted;
+pub use llm_judge::sample;
 
 /// The method that needs a mapping in the config.
 pub const PREDEFINED: &str = "predefined";
@@ -62,7 +63,7 @@ pub enum Compares {
 pub enum Choice {
     /// The option.
     Option(String),
-    /// The model is to judge, given these positions of others.
+    /// The model is to judge, given a [`sample`] of these positions of others.
     Ask(Vec<Position>),
 }
 

@@ -10,7 +10,7 @@
 //! | `clusters.csv` | the sizes of clusters | in `formed_with` and `failed_later`, not in `members` |
 //! | `participants.csv`, `turns.csv`, `votes.csv` | the same as tables, for those who do not read JSON | all, by `status` |
 //! | `config.yaml` | the config with all defaults filled in; no keys | |
-//! | `experiment.log` | what happened, a line each | each failure |
+//! | `experiment.log` | phases, progress, the statistics of phase 8, a line each | each failure |
 //!
 //! Clusters are what phase 4 formed, as the document's checkpoint keeps them: what others read of a
 //! cluster and how they were opposed to it rests on all who were in it then, so one who fails later
@@ -24,7 +24,7 @@
 mod checkpoint;
 mod clusters;
 mod config;
-mod diary;
+pub(super) mod diary;
 mod participants;
 mod tables;
 mod vectors;

@@ -1,4 +1,4 @@
-//! The vectors of a run, which are not part of its facts: they are the recorded answers.
+//! The vectors of a run. Facts of the first edition name them alone: there they are read from the recorded answers.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -37,16 +37,28 @@ impl Vectors {
         record: &mut RunRecord<'_>,
     ) -> Result<Vectors, OutputError> {
         let (mut summaries, mut descriptions) = (BTreeMap::new(), BTreeMap::new());
+        let folded = state.vectors.get();
         for (id, hash) in state.participants.values().filter_map(|p| {
             let hash = p.summary_vector?;
             Some((&p.participant_id, hash))
         }) {
-            summaries.insert(id.clone(), vector(record, &calls::embedding(id), hash)?);
+            let vector = match folded.and_then(|folded| folded.summaries.get(id)) {
+                Some(vector) => Vector(vector.floats().clone()),
+                None => vector(record, &calls::embedding(id), hash)?,
+            };
+            summaries.insert(id.clone(), vector);
         }
         for cluster in &state.clusters {
             if let Some(hash) = cluster.vector {
-                let call = calls::cluster_embedding(&calls::cluster(cluster, options));
-                descriptions.insert(cluster.cluster_id.clone(), vector(record, &call, hash)?);
+                let id = &cluster.cluster_id;
+                let vector = match folded.and_then(|folded| folded.descriptions.get(id)) {
+                    Some(vector) => Vector(vector.floats().clone()),
+                    None => {
+                        let call = calls::cluster_embedding(&calls::cluster(cluster, options));
+                        vector(record, &call, hash)?
+                    }
+                };
+                descriptions.insert(id.clone(), vector);
             }
         }
         Ok(Vectors { summaries, descriptions })

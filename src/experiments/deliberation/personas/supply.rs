@@ -104,8 +104,7 @@ pub(in crate::experiments) fn draw(path: &Path, study: &mut Study) -> Result<(),
 
 /// Puts the personas that a run drew from the pool or from a URL into the settings of the same config.
 pub(in crate::experiments) fn take_over(settings: &mut Value, recorded: &Value) {
-    let config = &settings["config"];
-    if config["use_persona_storage"] == false && config["personas_url"].is_null() {
+    if recorded["pool"].is_null() && recorded["config"]["personas_url"].is_null() {
         return;
     }
     for key in ["personas", "pool"] {

@@ -8,5 +8,3 @@ mod phase4_summaries;
 mod phase5_opposition;
 mod phase6_cross_pollination;
 mod phase7_challenge;
-
-pub(super) use phase4_summaries::Vectors;

@@ -1,11 +1,12 @@
 //! Phase 4: summaries of the clarifications, their vectors, clusters of them, and descriptions of
 //! the clusters with vectors of their own.
 
-use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use serde_json::json;
 
 use crate::content::Content;
+use crate::experiments::carried::{Carried, Floats};
 use crate::experiments::deliberation::ask::{Failed, filled};
 use crate::experiments::deliberation::calls;
 use crate::experiments::deliberation::experiment::Deliberation;
@@ -14,25 +15,12 @@ use crate::experiments::deliberation::grouping::{Formed, group};
 use crate::experiments::deliberation::origins::{Known, Origins};
 use crate::experiments::deliberation::state::Participant;
 use crate::experiments::deliberation::values::said;
-use crate::id::CallPath;
+use crate::id::{CallPath, ContentHash};
 use crate::run::{Answer, CallFailed, DecisionRef, Question, Reuse, Run, Source, Stop, Talk};
-use crate::stats::{Point, point};
+use crate::stats::Point;
 
-/// The vectors of a run, which are not part of its facts: they are the answers themselves.
-#[derive(Debug, Default)]
-pub(in super::super) struct Vectors {
-    /// Of summaries, by participant.
-    pub(in super::super) summaries: BTreeMap<String, Located>,
-    /// Of descriptions, by cluster.
-    pub(in super::super) descriptions: BTreeMap<String, Located>,
-}
-
-/// A vector and the decisions it rests on.
-#[derive(Debug, Clone)]
-pub(in super::super) struct Located {
-    pub(in super::super) point: Point,
-    pub(in super::super) causes: Vec<DecisionRef>,
-}
+/// A vector and the decision on the answer that it is.
+type Embedded = Result<(Arc<[f32]>, DecisionRef), Failed>;
 
 impl Deliberation {
     /// All five steps.
@@ -40,13 +28,12 @@ impl Deliberation {
         &self,
         run: &mut Run<Self>,
         origins: &Origins,
-    ) -> Result<Vectors, Stop> {
+    ) -> Result<(), Stop> {
         self.extract_summaries(run, origins).await?;
-        let summaries = self.embed_summaries(run, origins).await?;
-        let formed = self.form_clusters(run, origins, &summaries)?;
-        let descriptions = self.describe_clusters(run, origins, &formed).await?;
-        run.record(Fact::PhaseCompleted { phase: 4 }, &[])?;
-        Ok(Vectors { summaries, descriptions })
+        self.embed_summaries(run, origins).await?;
+        let formed = self.form_clusters(run, origins)?;
+        self.describe_clusters(run, origins, &formed).await?;
+        run.record(Fact::PhaseCompleted { phase: 4 }, &[])
     }
 
     async fn extract_summaries(&self, run: &mut Run<Self>, origins: &Origins) -> Result<(), Stop> {
@@ -73,11 +60,7 @@ impl Deliberation {
         run.converse_all(participants, extract).await.map(drop)
     }
 
-    async fn embed_summaries(
-        &self,
-        run: &mut Run<Self>,
-        origins: &Origins,
-    ) -> Result<BTreeMap<String, Located>, Stop> {
+    async fn embed_summaries(&self, run: &mut Run<Self>, origins: &Origins) -> Result<(), Stop> {
         let summarised = run
             .state()
             .active()
@@ -87,21 +70,23 @@ impl Deliberation {
             (calls::embedding(id), text.as_str(), origins.of([Known::Summary(id.clone())]))
         });
         let vectors = self.embed(run, calls).await?;
-        let mut points = BTreeMap::new();
         for ((participant_id, _), vector) in summaries.into_iter().zip(vectors) {
             match vector {
-                Ok((vector, cause)) => {
-                    let located = Located { point: point(&vector), causes: vec![cause.clone()] };
-                    points.insert(participant_id.clone(), located);
-                    let content = Content::Vector(vector);
-                    let (dimensions, vector) = (content.bytes().len() / 4, content.hash());
-                    let fact = Fact::SummaryEmbedded { participant_id, dimensions, vector };
-                    run.record(fact, &[cause])?;
+                Ok((floats, cause)) => {
+                    let (dimensions, vector, floats) = self.carried(floats);
+                    let fact = Fact::SummaryEmbedded { participant_id, dimensions, vector, floats };
+                    origins.record(run, fact, &[cause])?;
                 }
                 Err(failed) => run.record(failed.of(&participant_id), &[])?,
             }
         }
-        Ok(points)
+        Ok(())
+    }
+
+    /// A vector as a fact has it: its length, its hash, itself.
+    fn carried(&self, floats: Arc<[f32]>) -> (usize, ContentHash, Carried<Floats>) {
+        let (dimensions, hash) = (floats.len(), Content::Vector(floats.clone()).hash());
+        (dimensions, hash, Carried::of(Floats(floats), self.edition))
     }
 
     /// Asks for the vectors of texts, each at its own address and with what it was made from; the same text is asked
@@ -110,7 +95,7 @@ impl Deliberation {
         &self,
         run: &mut Run<Self>,
         texts: impl Iterator<Item = (String, &'a str, Vec<Source>)>,
-    ) -> Result<Vec<Result<(std::sync::Arc<[f32]>, DecisionRef), Failed>>, Stop> {
+    ) -> Result<Vec<Embedded>, Stop> {
         let (mut questions, mut calls) = (Vec::new(), Vec::new());
         for (call, text, from) in texts {
             let (call, request) = (CallPath::new(call)?, self.config.embedding(text)?);
@@ -122,12 +107,8 @@ impl Deliberation {
         Ok(answers.into_iter().zip(calls).map(|(answer, call)| vector(answer, &call)).collect())
     }
 
-    fn form_clusters(
-        &self,
-        run: &mut Run<Self>,
-        origins: &Origins,
-        summaries: &BTreeMap<String, Located>,
-    ) -> Result<Vec<Formed>, Stop> {
+    fn form_clusters(&self, run: &mut Run<Self>, origins: &Origins) -> Result<Vec<Formed>, Stop> {
+        let seed = self.cluster_seed();
         let formed: Vec<Formed> = self
             .config
             .topic
@@ -140,15 +121,14 @@ impl Deliberation {
                 let members: Vec<(String, Point)> = voters
                     .filter_map(|p| {
                         let id = &p.participant_id;
-                        Some((id.clone(), summaries.get(id)?.point.clone()))
+                        Some((id.clone(), run.state().summary_point(id)?))
                     })
                     .collect();
-                group(number, option, &members, &self.config)
+                group(number, option, &members, &self.config, seed)
             })
             .collect();
         for Formed { cluster_id, option, member_ids, .. } in formed.iter().cloned() {
-            let members = member_ids.iter().filter_map(|id| summaries.get(id));
-            let causes: Vec<DecisionRef> = members.flat_map(|m| m.causes.clone()).collect();
+            let causes = origins.decisions(member_ids.iter().cloned().map(Known::Place));
             let formed = Fact::ClusterFormed { cluster_id, option, member_ids };
             origins.record(run, formed, &causes)?;
         }
@@ -160,7 +140,7 @@ impl Deliberation {
         run: &mut Run<Self>,
         origins: &Origins,
         formed: &[Formed],
-    ) -> Result<BTreeMap<String, Located>, Stop> {
+    ) -> Result<(), Stop> {
         let participants = run.state().participants.clone();
         let describe = async |talk: &mut Talk<Self>, cluster: &Formed| {
             let members = cluster.member_ids.iter().filter_map(|id| participants.get(id));
@@ -179,7 +159,6 @@ impl Deliberation {
             Some((calls::cluster_embedding(&cluster.call), text.as_str(), vec![cause.into()]))
         });
         let mut vectors = self.embed(run, calls).await?.into_iter();
-        let mut points = BTreeMap::new();
         for (cluster, described) in formed.iter().zip(described) {
             let cluster_id = cluster.cluster_id.clone();
             let both = described.and_then(|(description, cause)| match vectors.next() {
@@ -190,13 +169,15 @@ impl Deliberation {
                 }
             });
             match both {
-                Ok((description, vector, causes)) => {
-                    let located = Located { point: point(&vector), causes: causes.to_vec() };
-                    points.insert(cluster_id.clone(), located);
-                    let content = Content::Vector(vector);
-                    let (dimensions, vector) = (content.bytes().len() / 4, content.hash());
-                    let fact =
-                        Fact::ClusterDescribed { cluster_id, description, dimensions, vector };
+                Ok((description, floats, causes)) => {
+                    let (dimensions, vector, floats) = self.carried(floats);
+                    let fact = Fact::ClusterDescribed {
+                        cluster_id,
+                        description,
+                        dimensions,
+                        vector,
+                        floats,
+                    };
                     origins.record(run, fact, &causes)?;
                 }
                 Err(Failed { call, sample, reason }) => {
@@ -205,14 +186,11 @@ impl Deliberation {
                 }
             }
         }
-        Ok(points)
+        Ok(())
     }
 }
 
-fn vector(
-    answer: Result<Answer<bool>, CallFailed>,
-    call: &CallPath,
-) -> Result<(std::sync::Arc<[f32]>, DecisionRef), Failed> {
+fn vector(answer: Result<Answer<bool>, CallFailed>, call: &CallPath) -> Embedded {
     let answer = answer.map_err(Failed::from)?;
     match answer.content {
         Content::Vector(vector) if !vector.is_empty() => Ok((vector, answer.decision)),

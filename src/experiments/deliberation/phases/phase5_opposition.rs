@@ -1,17 +1,18 @@
 //! Phase 5: the opposing view of every ACP participant.
 
+use rand_chacha::ChaCha12Rng;
 use serde_json::json;
 
-use super::Vectors;
 use crate::experiments::deliberation::calls;
 use crate::experiments::deliberation::conditions::Condition;
 use crate::experiments::deliberation::experiment::Deliberation;
 use crate::experiments::deliberation::facts::Fact;
 use crate::experiments::deliberation::opposition::{
-    Choice, Compares, Group, Position, Scene, highest_voted,
+    Choice, Compares, Group, Position, Scene, highest_voted, sample,
 };
 use crate::experiments::deliberation::origins::{Known, Origins};
 use crate::experiments::deliberation::state::{Deliberated, Participant};
+use crate::experiments::edition::Edition;
 use crate::run::{DecisionRef, Run, Stop, Talk};
 
 impl Deliberation {
@@ -20,23 +21,27 @@ impl Deliberation {
         &self,
         run: &mut Run<Self>,
         origins: &Origins,
-        vectors: &Vectors,
     ) -> Result<(), Stop> {
-        let scene = self.scene(run.state(), vectors);
+        let scene = self.scene(run.state());
+        let clusters: Vec<String> =
+            run.state().clusters.iter().map(|c| c.cluster_id.clone()).collect();
         let challenged = run.state().active().filter(|p| p.condition == Condition::Acp);
-        let participants: Vec<Participant> = challenged.cloned().collect();
-        let choose = async |talk: &mut Talk<Self>, who: Participant| {
+        let participants: Vec<(Participant, Option<ChaCha12Rng>)> =
+            challenged.map(|who| (who.clone(), self.lots(run, &who.participant_id))).collect();
+        let choose = async |talk: &mut Talk<Self>, (who, lots): (Participant, _)| {
             let own = scene.positions.iter().find(|p| p.participant_id == who.participant_id);
             let Some(own) = own else { return Ok(()) };
             let participant_id = who.participant_id.clone();
             let method = self.opposition.name().to_owned();
             match self.opposition.choose(own, &scene) {
                 Some(Choice::Option(opposition_view)) => {
-                    let causes = self.seen(vectors, &participant_id);
+                    let causes = self.seen(origins, &scene, &clusters, &participant_id);
                     let fact = Fact::OppositionChosen { participant_id, opposition_view, method };
                     origins.tell(talk, fact, &causes);
                 }
-                Some(Choice::Ask(others)) => self.judge(talk, origins, &who, &others).await?,
+                Some(Choice::Ask(others)) => {
+                    self.judge(talk, origins, &who, &sample(others, lots)).await?;
+                }
                 // Two options at least are there, so there is always another one.
                 None => {
                     let opposition_view = highest_voted(own, &scene).unwrap_or_default();
@@ -51,15 +56,32 @@ impl Deliberation {
         run.record(Fact::PhaseCompleted { phase: 5 }, &[])
     }
 
+    /// What decides which of the others a judge sees. In the first edition, as in the original's program, it sees the
+    /// first ones.
+    fn lots(&self, run: &Run<Self>, participant_id: &str) -> Option<ChaCha12Rng> {
+        match (self.edition, &self.original) {
+            (Edition::Second, None) => Some(run.rng(&format!("opposition/{participant_id}"))),
+            (Edition::First, _) | (_, Some(_)) => None,
+        }
+    }
+
     /// The decisions behind the vectors that the method compared.
-    fn seen(&self, vectors: &Vectors, participant_id: &str) -> Vec<DecisionRef> {
-        let others = match self.opposition.compares() {
+    fn seen(
+        &self,
+        origins: &Origins,
+        scene: &Scene,
+        clusters: &[String],
+        participant_id: &str,
+    ) -> Vec<DecisionRef> {
+        let own = Known::Place(participant_id.to_owned());
+        let others: Vec<Known> = match self.opposition.compares() {
             Compares::Nothing => return Vec::new(),
-            Compares::Participants => &vectors.summaries,
-            Compares::Groups => &vectors.descriptions,
+            Compares::Participants => {
+                scene.positions.iter().map(|p| Known::Place(p.participant_id.clone())).collect()
+            }
+            Compares::Groups => clusters.iter().cloned().map(Known::Description).collect(),
         };
-        let own = vectors.summaries.get(participant_id);
-        own.into_iter().chain(others.values()).flat_map(|v| v.causes.clone()).collect()
+        origins.decisions(std::iter::once(own).chain(others))
     }
 
     /// Asks which option is most opposed. The participant's own is no answer.
@@ -95,19 +117,19 @@ impl Deliberation {
         Ok(())
     }
 
-    pub(in super::super) fn scene(&self, state: &Deliberated, vectors: &Vectors) -> Scene {
+    pub(in super::super) fn scene(&self, state: &Deliberated) -> Scene {
         let position = |p: &Participant| {
             Some(Position {
                 participant_id: p.participant_id.clone(),
                 choice: p.initial_choice.clone()?,
                 summary: p.individual_summary.clone(),
-                embedding: vectors.summaries.get(&p.participant_id).map(|v| v.point.clone()),
+                embedding: state.summary_point(&p.participant_id),
             })
         };
         let groups = state.clusters.iter().filter_map(|cluster| {
             Some(Group {
                 option: cluster.option.clone(),
-                embedding: vectors.descriptions.get(&cluster.cluster_id)?.point.clone(),
+                embedding: state.description_point(&cluster.cluster_id)?,
                 members: cluster.member_ids.len(),
             })
         });

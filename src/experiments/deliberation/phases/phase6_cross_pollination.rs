@@ -2,15 +2,16 @@
 
 use serde_json::json;
 
-use super::Vectors;
 use crate::experiments::deliberation::calls;
 use crate::experiments::deliberation::conditions::Condition;
 use crate::experiments::deliberation::experiment::Deliberation;
 use crate::experiments::deliberation::facts::Fact;
-use crate::experiments::deliberation::origins::Origins;
-use crate::experiments::deliberation::state::{Deliberated, Participant};
+use crate::experiments::deliberation::origins::{Known, Origins};
+use crate::experiments::deliberation::state::{Deliberated, Participant, Votes};
+use crate::experiments::deliberation::summary::votes;
+use crate::experiments::edition::Edition;
 use crate::prompt::Request;
-use crate::run::{DecisionRef, Run, Source, Stop, Talk};
+use crate::run::{Run, Source, Stop, Talk};
 
 impl Deliberation {
     /// Prepares the summary, shows it, and takes the final votes of the passive conditions.
@@ -18,11 +19,15 @@ impl Deliberation {
         &self,
         run: &mut Run<Self>,
         origins: &Origins,
-        vectors: &Vectors,
     ) -> Result<(), Stop> {
         let content = self.positions(run.state())?;
-        let causes = vectors.descriptions.values().flat_map(|v| v.causes.clone());
-        let causes: Vec<DecisionRef> = causes.collect();
+        let clusters =
+            run.state().clusters.iter().map(|c| Known::Description(c.cluster_id.clone()));
+        let mut causes = origins.decisions(clusters);
+        if self.shows_votes() {
+            let voters = run.state().active().map(|p| p.participant_id.clone());
+            causes.extend(origins.decisions(voters.map(Known::InitialChoice)));
+        }
         let prepared = Fact::SummaryPrepared { content: content.clone() };
         origins.record(run, prepared, &causes)?;
         let passive = run.state().active().filter(|p| p.condition.votes_after_summary());
@@ -45,14 +50,26 @@ impl Deliberation {
         run.record(Fact::PhaseCompleted { phase: 6 }, &[])
     }
 
+    /// Whether the summary has the number of votes for each option. Runs of the first edition, and of the original's
+    /// program, show none whatever their config says.
+    fn shows_votes(&self) -> bool {
+        let asked = self.config.include_vote_distribution == Some(true);
+        asked && self.edition >= Edition::Second && self.original.is_none()
+    }
+
     /// The descriptions of all clusters by option. An option without any is left out, as the
     /// original outputs have it.
     fn positions(&self, state: &Deliberated) -> Result<String, Stop> {
+        let votes = votes(state.active().filter_map(|p| p.initial_choice.as_deref()));
         let groups = self.config.topic.options.iter().filter_map(|option| {
             let clusters = state.clusters.iter().filter(|c| c.option == *option);
             let descriptions: Vec<&str> =
                 clusters.filter_map(|c| c.description.as_deref()).collect();
-            let shown = json!({"option": option, "descriptions": descriptions});
+            let heading = match self.shows_votes() {
+                true => with_votes(option, &votes),
+                false => option.clone(),
+            };
+            let shown = json!({"option": heading, "descriptions": descriptions});
             (!descriptions.is_empty()).then_some(shown)
         });
         let groups: Vec<serde_json::Value> = groups.collect();
@@ -75,4 +92,13 @@ impl Deliberation {
         }
         Ok(())
     }
+}
+
+/// An option as the heading of its positions, with the first votes of those who have not failed, in the words of the
+/// original's program: `Night buses (3 votes, 37.5%)`.
+fn with_votes(option: &str, votes: &Votes) -> String {
+    let (own, all) = (votes.get(option).copied().unwrap_or_default(), votes.values().sum::<u32>());
+    let share = 100.0 * f64::from(own) / f64::from(all.max(1));
+    let noun = if own == 1 { "vote" } else { "votes" };
+    format!("{option} ({own} {noun}, {share:.1}%)")
 }

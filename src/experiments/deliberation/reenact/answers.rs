@@ -7,7 +7,7 @@ use futures::future::BoxFuture;
 
 use super::files::{Files, Row};
 use crate::content::Content;
-use crate::experiments::deliberation::grouping::group;
+use crate::experiments::deliberation::grouping::{USUAL_SEED, group};
 use crate::experiments::deliberation::state::{Speaker, Status, Turn};
 use crate::experiments::reenact::ReenactError;
 use crate::id::CallPath;
@@ -99,7 +99,7 @@ impl Answers {
                     Some((p.participant_id.clone(), point(vector)))
                 })
                 .collect();
-            for formed in group(number, option, &members, &files.config) {
+            for formed in group(number, option, &members, &files.config, USUAL_SEED) {
                 let theirs = files.clusters.iter().find(|cluster| {
                     let mut ids: Vec<&String> = cluster.member_ids.iter().collect();
                     ids.sort();

@@ -24,6 +24,7 @@ use super::original::{AfterPhase3, Original, OriginalParticipant};
 use super::prompts::built_in;
 use super::settings::Settings;
 use super::state::Status;
+use crate::experiments::edition::Edition;
 use crate::experiments::reenact::{ReenactError, Reenactment, runtime};
 use crate::experiments::study::{Study, StudySettings};
 
@@ -37,6 +38,7 @@ pub fn reenact(folder: &Path) -> Result<Reenactment, ReenactError> {
     let answers = Answers::of(&files)?;
     let notes = notes::notes(&files, &answers);
     let settings = Settings {
+        edition: Edition::NEWEST,
         config: files.config.clone().without_runtime(),
         prompts: built_in(),
         personas: files.participants.iter().map(|p| p.base_persona.clone()).collect(),

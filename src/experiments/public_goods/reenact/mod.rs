@@ -25,6 +25,7 @@ use self::original::Run;
 use super::load::study;
 use super::prompts::built_in;
 use super::settings::Settings;
+use crate::experiments::edition::Edition;
 use crate::experiments::reenact::{ReenactError, Reenactment, runtime};
 
 /// Reads a folder of an original run.
@@ -34,7 +35,8 @@ use crate::experiments::reenact::{ReenactError, Reenactment, runtime};
 pub fn reenact(folder: &Path) -> Result<Reenactment, ReenactError> {
     let run = Run::read(folder)?;
     let prompts = built_in();
-    let settings = Settings { config: run.config.clone().without_runtime(), prompts };
+    let (edition, config) = (Edition::NEWEST, run.config.clone().without_runtime());
+    let settings = Settings { edition, config, prompts };
     let inconsistent =
         |reason| ReenactError::Inconsistent { path: folder.display().to_string(), reason };
     let study = study(0, &settings, runtime()).map_err(inconsistent)?;

@@ -1,8 +1,9 @@
 //! Contributions, all at once.
 
-use super::reasoning::Reasons;
 use crate::content::Content;
 use crate::experiments::at_once::at_once;
+use crate::experiments::carried::Carried;
+use crate::experiments::edition::Edition;
 use crate::experiments::public_goods::ask::{Ask, Got, Outcome, Stage, is_usable};
 use crate::experiments::public_goods::experiment::PublicGoods;
 use crate::experiments::public_goods::facts::{Fact, Turn};
@@ -11,13 +12,13 @@ use crate::parse::public_goods::contributed;
 use crate::run::{DecisionRef, Run, Stop};
 
 impl PublicGoods {
-    /// Everybody contributes; gives their reasons.
+    /// Everybody contributes.
     pub(in super::super) async fn contribute(
         &self,
         run: &mut Run<Self>,
         origins: &mut Origins,
         round: u32,
-    ) -> Result<Vec<Reasons>, Stop> {
+    ) -> Result<(), Stop> {
         let asks = self.turns(run.state(), round).into_iter().map(|turn| {
             let request = self.contribution_request(run.state(), turn)?;
             let parser = self.parsers.contribution.clone();
@@ -45,22 +46,34 @@ impl PublicGoods {
                 origins.asked(turn.game, turn.agent, first);
             }
         }
-        let mut reasons = Vec::new();
         for (turn, outcome) in answers {
             match outcome {
                 Ok(decided) => {
                     let Decided { got, reasoning, causes } = decided;
                     let contribution = self.contribution(got.value);
                     let (stated, by) = (got.value, got.by);
-                    let because = causes.first().cloned();
-                    let contributed = Fact::Contributed { turn, stated, contribution, by };
-                    origins.record(run, contributed, &causes)?;
-                    reasons.extend(reasoning.map(|text| Reasons { turn, text, because }));
+                    let reasoning = self.carried(reasoning);
+                    let contributed =
+                        Fact::Contributed { turn, stated, contribution, by, reasoning };
+                    let fact = origins.record(run, contributed, &causes)?;
+                    // Facts of the first edition do not hold the reasons.
+                    match (self.edition, causes.first()) {
+                        (Edition::First, Some(first)) => origins.reasoned(turn, first.into()),
+                        (Edition::First, None) => {}
+                        (Edition::Second, _) => origins.reasoned(turn, (&fact).into()),
+                    }
                 }
                 Err(failed) => run.record(failed.fact(), &[])?,
             }
         }
-        Ok(reasons)
+        Ok(())
+    }
+
+    /// Reasons as a fact has them: only those that are made vectors.
+    fn carried(&self, reasoning: Option<String>) -> Carried<String> {
+        let wanted = self.config.reasoning.embedding_model.is_some();
+        let text = reasoning.filter(|text| wanted && !text.is_empty());
+        text.map_or_else(Carried::default, |text| Carried::of(text, self.edition))
     }
 
     /// What stays in the public fund when a player states an amount: allowed by the contribution type,

@@ -3,10 +3,12 @@
 use std::collections::BTreeMap;
 
 use crate::content::Content;
+use crate::experiments::carried::{Carried, Floats};
 use crate::experiments::public_goods::ask::Stage;
 use crate::experiments::public_goods::experiment::PublicGoods;
-use crate::experiments::public_goods::facts::{Fact, Turn};
+use crate::experiments::public_goods::facts::Fact;
 use crate::experiments::public_goods::groups::mean;
+use crate::experiments::public_goods::origins::Origins;
 use crate::id::CallPath;
 use crate::run::{DecisionRef, Question, Reuse, Run, Stop};
 use crate::stats::{Point, best_clustering, point};
@@ -14,47 +16,41 @@ use crate::stats::{Point, best_clustering, point};
 /// The seed of K-means. Fixed: groups are a property of the vectors, not of the run's seed.
 const SEED: u64 = 42;
 
-/// What a player thought before contributing.
-pub(in super::super) struct Reasons {
-    pub(super) turn: Turn,
-    pub(super) text: String,
-    /// The decision that it belongs to.
-    pub(super) because: Option<DecisionRef>,
-}
-
 impl PublicGoods {
     /// Makes a vector of every reasoning; a player is where the mean of their vectors lies.
     pub(in super::super) async fn group_by_reasoning(
         &self,
         run: &mut Run<Self>,
-        reasons: Vec<Reasons>,
+        origins: &Origins,
     ) -> Result<(), Stop> {
         let (mut questions, mut turns) = (Vec::new(), Vec::new());
-        for Reasons { turn, text, because } in
-            reasons.iter().filter(|reasons| !reasons.text.is_empty())
-        {
+        for (turn, text) in run.state().reasons.get().into_iter().flatten() {
             let Some(request) = self.config.embedding(text) else {
                 return Ok(());
             };
             let call = CallPath::new(Stage::Embedding.call(*turn))?;
             let question = Question::new(call, request?, self.parsers.vector.clone());
+            let because = origins.of_reasons(*turn);
             questions.push(question.because(because).reuse(Reuse::Shared));
             turns.push(*turn);
         }
         let answers = run.ask_all(questions).await?;
-        let mut points: BTreeMap<(u32, u32), Vec<Point>> = BTreeMap::new();
         let mut causes: Vec<DecisionRef> = Vec::new();
         for (turn, answer) in turns.into_iter().zip(answers) {
             // A reasoning without a vector takes nothing from the game that was played.
             let Ok(answer) = answer else { continue };
-            if let Content::Vector(vector) = answer.content {
-                points.entry((turn.game, turn.agent)).or_default().push(point(&vector));
-                let content = Content::Vector(vector);
-                let (dimensions, vector) = (content.bytes().len() / 4, content.hash());
-                let fact = Fact::ReasoningEmbedded { turn, dimensions, vector };
+            if let Content::Vector(floats) = answer.content {
+                let vector = Content::Vector(floats.clone()).hash();
+                let dimensions = floats.len();
+                let floats = Carried::of(Floats(floats), self.edition);
+                let fact = Fact::ReasoningEmbedded { turn, dimensions, vector, floats };
                 run.record(fact, std::slice::from_ref(&answer.decision))?;
                 causes.push(answer.decision);
             }
+        }
+        let mut points: BTreeMap<(u32, u32), Vec<Point>> = BTreeMap::new();
+        for (turn, vector) in run.state().vectors.get().into_iter().flatten() {
+            points.entry((turn.game, turn.agent)).or_default().push(point(vector.floats()));
         }
         if points.is_empty() {
             return Ok(());

@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use crate::experiments::carried::Carried;
 use crate::experiments::public_goods::experiment::PublicGoods;
 use crate::experiments::public_goods::facts::{By, Fact, Turn};
 use crate::experiments::public_goods::rules::Units;
@@ -116,7 +117,8 @@ impl PublicGoods {
             state.apply(&Fact::Seated { game: 1, agent, avatar, llm_model });
             let turn = Turn { game: 1, round: 1, agent };
             state.apply(&Fact::Spoke { turn, message: "Hello".to_owned(), by: by() });
-            state.apply(&Fact::Contributed { turn, stated: 1, contribution: 1, by: by() });
+            let (by, reasoning) = (by(), Carried::default());
+            state.apply(&Fact::Contributed { turn, stated: 1, contribution: 1, by, reasoning });
         }
         let (turn, units) = (
             Turn { game: 1, round: 1, agent: 0 },

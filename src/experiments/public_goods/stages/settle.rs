@@ -16,7 +16,7 @@ impl PublicGoods {
         round: u32,
     ) -> Result<(), Stop> {
         let facts = settled(&self.rules, run.state(), round);
-        facts.into_iter().try_for_each(|fact| origins.record(run, fact, &[]))
+        facts.into_iter().try_for_each(|fact| origins.record(run, fact, &[]).map(drop))
     }
 }
 

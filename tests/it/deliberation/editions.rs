@@ -1,0 +1,159 @@
+//! What new runs do otherwise than those of the first edition, which replay as they were recorded.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use retold::event::{Event, FoldedState};
+use retold::experiments::deliberation::{Deliberated, Deliberation, Fact};
+use retold::experiments::registry::{build, study, take_over};
+use retold::id::StateDigest;
+use retold::model::simulated::Misbehaviour;
+use retold::prompt::{canonical, hash_of};
+use retold::run::{AnyExperiment, Experiment, RunRecord};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::runs::{model, recorded, trouble};
+use crate::support::block_on;
+use crate::support::logs::facts;
+use crate::support::trial::Trial;
+
+/// A small deliberation, by the rules of the newest edition or of the first.
+fn small(is_new: bool, overrides: &[&str]) -> Box<dyn AnyExperiment> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("config/deliberation_small.yaml");
+    let overrides: Vec<String> = overrides.iter().map(|o| (*o).to_owned()).collect();
+    let mut settings = study(&path, None, &overrides).unwrap().settings.experiment;
+    assert_eq!(settings["edition"], 2);
+    if !is_new {
+        settings.as_object_mut().unwrap().remove("edition");
+    }
+    build("deliberation", &settings).unwrap()
+}
+
+/// A recorded run that replays, and its facts.
+fn told(experiment: &dyn AnyExperiment, misbehaviour: Misbehaviour) -> (Trial, Vec<Value>) {
+    let trial = Trial::in_memory(model(misbehaviour));
+    let ended = recorded(&trial, experiment);
+    assert_eq!(block_on(trial.replay(experiment)), ended.outcome_digest);
+    let occurred = facts(&trial.log, trial.run).into_iter().filter_map(|event| match event {
+        Event::Occurred(occurred) => Some(occurred.fact),
+        _ => None,
+    });
+    let occurred = occurred.collect();
+    (trial, occurred)
+}
+
+fn folded(trial: &Trial) -> FoldedState {
+    let finished = facts(&trial.log, trial.run).into_iter().find_map(|event| match event {
+        Event::RunFinished(finished) => Some(finished),
+        _ => None,
+    });
+    finished.unwrap().state.unwrap()
+}
+
+/// The digest of each entry of the state that recorded facts fold into.
+fn digests(facts: &[Value]) -> BTreeMap<String, StateDigest> {
+    let mut state = Deliberated::default();
+    for fact in facts {
+        Deliberation::apply(&mut state, &Fact::deserialize(fact).unwrap());
+    }
+    let state = serde_json::to_value(&state).unwrap();
+    let digest = |value: &Value| StateDigest(hash_of(canonical(value).unwrap().as_bytes()));
+    state.as_object().unwrap().iter().map(|(key, value)| (key.clone(), digest(value))).collect()
+}
+
+fn of<'a>(facts: &'a [Value], kind: &str) -> Vec<&'a Value> {
+    facts.iter().filter(|fact| fact["fact"] == *kind).collect()
+}
+
+#[test]
+fn vectors_are_folded_and_the_digest_of_the_state_covers_them() {
+    for is_new in [true, false] {
+        let experiment = small(is_new, &["participants_per_condition=4"]);
+        let (trial, facts) = told(experiment.as_ref(), Misbehaviour::default());
+        // The facts in the log are enough to come to the state that was recorded.
+        let recorded = folded(&trial);
+        assert_eq!(digests(&facts), recorded.end);
+        assert_eq!(recorded.end.contains_key("vectors"), is_new);
+        let mark = |name: &str| recorded.marks.iter().find(|mark| mark.name == name).unwrap();
+        assert!(!mark("phase_3").entries.contains_key("vectors"));
+        assert_eq!(mark("phase_4").entries.contains_key("vectors"), is_new);
+        let embedded = of(&facts, "summary_embedded");
+        assert_eq!(embedded.len(), 8);
+        assert!(embedded.iter().all(|fact| fact["floats"].is_string() == is_new));
+        if is_new {
+            // One float of one vector changes the digest of that entry, and of no other.
+            let mut changed = facts.clone();
+            let fact = changed.iter_mut().find(|f| f["fact"] == "summary_embedded").unwrap();
+            let floats = fact["floats"].as_str().unwrap();
+            let other = if floats.starts_with('A') { 'B' } else { 'A' };
+            fact["floats"] = json!(format!("{other}{}", &floats[1..]));
+            let (changed, recorded) = (digests(&changed), recorded.end);
+            let differ = changed.iter().filter(|(key, digest)| recorded[*key] != **digest);
+            assert_eq!(differ.map(|(key, _)| key.as_str()).collect::<Vec<_>>(), ["vectors"]);
+        }
+        // The outputs have the vectors either way.
+        let mut reader = trial.log.reader().unwrap();
+        let mut record = RunRecord::read(reader.as_mut(), trial.run).unwrap();
+        let files = experiment.outputs_any(&mut record).unwrap();
+        let file = files.iter().find(|file| file.name == "individual_embeddings.json").unwrap();
+        let file: Value = serde_json::from_slice(&file.content.bytes().unwrap()).unwrap();
+        assert_eq!(file["embeddings"].as_array().unwrap().len(), 8);
+        assert!(file["embeddings"][0]["embedding"].as_array().unwrap().len() > 8);
+    }
+}
+
+#[test]
+fn a_run_of_the_first_edition_is_as_it_was() {
+    let overrides = ["participants_per_condition=5", "include_vote_distribution=true"];
+    let (_, new) = told(small(true, &overrides).as_ref(), trouble());
+    let (_, old) = told(small(false, &overrides).as_ref(), trouble());
+    let phases = |facts: &[Value]| -> Vec<u64> {
+        of(facts, "phase_began").iter().map(|fact| fact["phase"].as_u64().unwrap()).collect()
+    };
+    assert_eq!(phases(&new), [1, 2, 3, 4, 5, 6, 7, 8, 9]);
+    assert_eq!(phases(&old), Vec::<u64>::new());
+    let later = build("deliberation", &json!({"edition": 3}));
+    let said = later.err().unwrap().to_string();
+    assert!(said.contains("edition 3 is of a later release: this one knows 1 and 2"), "{said}");
+}
+
+/// A run that an earlier release began and this one goes on with, by its config.
+#[test]
+fn an_unfinished_run_keeps_its_edition() {
+    for recorded in [json!({"config": {}}), json!({"config": {}, "edition": 2})] {
+        for experiment in ["deliberation", "public_goods"] {
+            let mut now = json!({"config": {}, "edition": 2});
+            take_over(experiment, &mut now, &recorded);
+            assert_eq!(now, recorded, "{experiment}");
+        }
+    }
+}
+
+#[test]
+fn the_votes_are_shown_if_the_config_says_so() {
+    let shown = |is_new: bool, include: bool| -> (String, Vec<Value>) {
+        let include = format!("include_vote_distribution={include}");
+        let experiment = small(is_new, &[&include, "participants_per_condition=5"]);
+        let (_, facts) = told(experiment.as_ref(), Misbehaviour::default());
+        let content = of(&facts, "summary_prepared")[0]["content"].as_str().unwrap().to_owned();
+        (content, facts)
+    };
+    let headings = |content: &str| -> Vec<String> {
+        content.lines().filter(|line| line.starts_with("## ")).map(str::to_owned).collect()
+    };
+    let (content, facts) = shown(true, true);
+    let votes = of(&facts, "initial_vote_cast");
+    assert_eq!(votes.len(), 20);
+    let expected = headings(&shown(true, false).0).into_iter().map(|heading| {
+        let option = &heading[3..];
+        let own = votes.iter().filter(|vote| vote["choice"] == option).count();
+        let noun = if own == 1 { "vote" } else { "votes" };
+        format!("{heading} ({own} {noun}, {:.1}%)", own as f64 * 5.0)
+    });
+    let expected: Vec<String> = expected.collect();
+    assert!(expected.len() > 1);
+    assert_eq!(headings(&content), expected);
+    // It had no effect then.
+    assert!(headings(&shown(false, true).0).iter().all(|heading| !heading.contains("vote")));
+}
