@@ -5,6 +5,7 @@ use std::io::{BufRead, BufReader, Read};
 use std::path::{Component, Path, PathBuf};
 
 use super::error::{CliError, Status};
+use super::live::LiveFile;
 use super::select;
 use super::show::experiment_of;
 use crate::draft::Draft;
@@ -90,6 +91,20 @@ impl Folder {
             CliError::new(Status::Io, format!("cannot make {}: {e}", folder.display()))
                 .hint("nothing was recorded: mend it, or give --no-outputs")
         })
+    }
+
+    /// The file that says what happens while the run goes on, if its experiment says so; emptied.
+    pub(super) fn live(&self, experiment: &str) -> Result<Option<LiveFile>, CliError> {
+        let Folder(folder) = self;
+        let name = folder.file_name().unwrap_or_default().to_string_lossy();
+        let journal = registry::journal(experiment, &name);
+        let journal = journal.map_err(|e| CliError::usage(e.to_string()))?;
+        journal.map(|journal| LiveFile::open(folder, journal)).transpose()
+    }
+
+    /// Where it is.
+    pub(super) fn place(&self) -> PathBuf {
+        self.0.clone()
     }
 
     /// Writes the folder of a finished run. One that is there already stays as it is: it is as good as

@@ -169,6 +169,7 @@ pub(super) fn fork(forking: Forking, global: &Global, output: &Output) -> Result
         settings: study,
         prices,
         model: Some(answerer),
+        live: None,
     };
     let ended = session::go(session, global)?;
     // The folder that the settings name is the parent's: `retold outputs RUN --to FOLDER` makes another.

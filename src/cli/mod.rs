@@ -15,6 +15,7 @@ mod head;
 mod import;
 mod limits;
 mod list;
+mod live;
 mod model;
 mod output;
 mod outputs;

@@ -111,6 +111,7 @@ fn execute(
         settings: study.settings.clone(),
         prices: Prices::default(),
         model: Some(model),
+        live: None,
     };
     let ended = session::go(session, global)?;
     let mut reader = log.reader()?;

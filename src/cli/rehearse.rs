@@ -37,7 +37,7 @@ pub(super) fn run(
         return Err(wrong(&reason, folder, &replaced));
     }
     let (mode, prices, model) = (Mode::Rehearse, Prices::default(), None);
-    let session = Session { log, run, mode, started, settings, prices, model };
+    let session = Session { log, run, mode, started, settings, prices, model, live: None };
     let rehearsal = match session::go(session, global)?.finish {
         Finish::Rehearsed(rehearsal) => rehearsal,
         // A prompt that cannot be made is wrong in its template.

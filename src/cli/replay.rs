@@ -58,6 +58,7 @@ pub(super) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
         settings,
         prices: Prices::default(),
         model: None,
+        live: None,
     };
     let ended = session::go(session, global)?;
     let Ended { finish, progress, outcome_digest, report, state_compared, took, .. } = ended;

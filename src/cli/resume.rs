@@ -199,6 +199,11 @@ fn go_on(
     let experiment = started.experiment.clone();
     let prices = model.prices()?;
     let max_failed = settings.runtime.limits.max_failed;
+    // A run that has ended says nothing new.
+    let live = match (&folder, &ended) {
+        (Some(folder), None) => folder.live(&experiment)?,
+        (Some(_), Some(_)) | (None, _) => None,
+    };
     let session = Session {
         log: selected.log.clone(),
         run: selected.run,
@@ -209,6 +214,7 @@ fn go_on(
         model: answerer,
     };
     let ended = session::go(session, global)?;
+        live,
     let Selected { log, run } = selected;
     let conclusion = Conclusion {
         ended,

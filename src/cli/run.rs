@@ -24,7 +24,8 @@ use crate::run::{Ended, Finish, Mode};
 /// The model is simulated unless the config or a flag says otherwise.
 ///
 /// A config that names its outputs (deliberation: pilot_id) writes the folder outputs/NAME when the run has
-/// finished, and is refused if that folder exists. Nothing is lost if it cannot be written: `retold outputs RUN`
+/// finished, and is refused if that folder exists. While a deliberation goes on, outputs/NAME.log says what it
+/// does. Nothing is lost if it cannot be written: `retold outputs RUN`
 /// makes it from the log at any time.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
@@ -98,6 +99,7 @@ pub(super) fn record(
     let mut started = started(&study, answerer.as_ref())?;
     flags.remember(&mut started.settings);
     let prices = model.prices()?;
+    let live = folder.as_ref().map(|folder| folder.live(&study.experiment)).transpose()?.flatten();
     let max_failed = study.settings.runtime.limits.max_failed;
     let session = Session {
         log: log.clone(),
@@ -107,6 +109,7 @@ pub(super) fn record(
         settings: study.settings,
         prices,
         model: Some(answerer),
+        live,
     };
     let ended = session::go(session, global)?;
     let ended = match ended {

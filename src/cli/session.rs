@@ -6,6 +6,7 @@ use serde_json::json;
 use super::Global;
 use super::error::{CliError, Status, write_err};
 use super::folder::{Folder, Written};
+use super::live::{self, LiveFile};
 use super::output::{Output, counted, grouped};
 use super::select::{self, SIMULATED};
 use super::signal::{insisted, interrupted};
@@ -31,6 +32,8 @@ pub(super) struct Session {
     pub(super) settings: StudySettings,
     pub(super) prices: Prices,
     pub(super) model: Option<Answerer>,
+    /// Where what happens is said while the run goes on.
+    pub(super) live: Option<LiveFile>,
 }
 
 /// What was ended for good stays so.
@@ -48,7 +51,7 @@ fn refuse_closed(log: &Log, run: RunId) -> Result<(), CliError> {
 
 /// Executes a run.
 pub(super) fn go(session: Session, global: &Global) -> Result<Ended, CliError> {
-    let Session { log, run, mode, started, settings, prices, model } = session;
+    let Session { log, run, mode, started, settings, prices, model, live } = session;
     if mode == Mode::Resume {
         refuse_closed(&log, run)?;
     }
@@ -74,6 +77,10 @@ pub(super) fn go(session: Session, global: &Global) -> Result<Ended, CliError> {
         prices,
         signal: signal.clone(),
         on_progress: progress::shown(global.quiet),
+        follow: match live {
+            Some(mut live) => Box::new(move |told| live.take(told)),
+            None => Box::new(|_| {}),
+        },
     };
     let tokio = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let tokio = tokio.map_err(|e| CliError::new(Status::Io, format!("no runtime: {e}")))?;
@@ -131,10 +138,15 @@ pub(super) fn conclude(
     let name = select::short_name(log.reader()?.as_mut(), run)?;
     let folder = folder.filter(|_| matches!(ended.finish, Finish::Finished));
     let made = ended.outputs.take();
+    let ends = folder.as_ref().map(Folder::place);
     let (written, failed) = match folder.map(|folder| folder.write(log, run, made)).transpose() {
         Ok(written) => (written, None),
         Err(e) => (None, Some(e)),
     };
+    if let Some(folder) = ends {
+        // Its lines are in the folder, or can be made from the log at any time.
+        live::remove(&folder);
+    }
     let nothing = nothing(&ended, &name).or(too_many_failed(&ended, &name, max_failed));
     let some_failed = some_failed(&ended, &name).filter(|_| nothing.is_none());
     let go_on = play::go_on(&select::started(log.reader()?.as_mut(), run)?);

@@ -23,6 +23,7 @@ mod json;
 mod killed;
 mod kills;
 mod limits;
+mod live;
 mod logs;
 mod lost;
 mod mixing;
