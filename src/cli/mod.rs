@@ -34,6 +34,7 @@ mod session;
 mod show;
 mod signal;
 mod snapshot;
+mod unfinished;
 mod verify;
 
 use std::io::IsTerminal;

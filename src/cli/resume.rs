@@ -143,7 +143,9 @@ fn as_recorded(settings: &Value) -> Value {
 /// Whether a run was begun by a study.
 pub(super) fn is_of(study: &Study, started: &RunStarted) -> bool {
     let recorded = &started.settings["experiment"];
-    *recorded == as_recorded(&study.settings.experiment) && started.seed == study.seed
+    let mut now = study.settings.experiment.clone();
+    registry::take_over(&study.experiment, &mut now, recorded);
+    *recorded == as_recorded(&now) && started.seed == study.seed
 }
 
 /// The keys in which two settings differ.
@@ -197,13 +199,13 @@ fn go_on(
     let folder = folder.or_remembered(&started.settings);
     let folder = Folder::of(&started.experiment, &settings.experiment, folder)?;
     let experiment = started.experiment.clone();
-    let prices = model.prices()?;
-    let max_failed = settings.runtime.limits.max_failed;
     // A run that has ended says nothing new.
     let live = match (&folder, &ended) {
         (Some(folder), None) => folder.live(&experiment)?,
         (Some(_), Some(_)) | (None, _) => None,
     };
+    let prices = model.prices()?;
+    let max_failed = settings.runtime.limits.max_failed;
     let session = Session {
         log: selected.log.clone(),
         run: selected.run,
@@ -212,9 +214,9 @@ fn go_on(
         settings,
         prices,
         model: answerer,
+        live,
     };
     let ended = session::go(session, global)?;
-        live,
     let Selected { log, run } = selected;
     let conclusion = Conclusion {
         ended,

@@ -11,6 +11,7 @@ use super::output::Output;
 use super::play::with_person;
 use super::resume;
 use super::session::{self, Conclusion, Session};
+use super::unfinished;
 use crate::event::RunStarted;
 use crate::experiments::registry;
 use crate::experiments::study::{SettingsOf, Study};
@@ -24,8 +25,8 @@ use crate::run::{Ended, Finish, Mode};
 /// The model is simulated unless the config or a flag says otherwise.
 ///
 /// A config that names its outputs (deliberation: pilot_id) writes the folder outputs/NAME when the run has
-/// finished, and is refused if that folder exists. While a deliberation goes on, outputs/NAME.log says what it
-/// does. Nothing is lost if it cannot be written: `retold outputs RUN`
+/// finished, and is refused if that folder exists or the log has an unfinished run of that name. While a
+/// deliberation goes on, outputs/NAME.log says what it does. Nothing is lost if it cannot be written: `retold outputs RUN`
 /// makes it from the log at any time.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
@@ -43,6 +44,9 @@ pub(super) struct Args {
     /// Go on with the unfinished run of this config that is in the log, instead of beginning one.
     #[arg(long, conflicts_with = "log_limit")]
     resume: bool,
+    /// Begin a run even if the log has an unfinished one of the same name.
+    #[arg(long, conflicts_with = "resume")]
+    new: bool,
     #[command(flatten)]
     folder: FolderArgs,
     // Last: its heading would take in what follows.
@@ -51,14 +55,14 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: Args, global: &Global, output: &Output) -> Result<Status, CliError> {
-    let Args { config, experiment, settings, model, log_limit, resume, folder } = args;
+    let Args { config, experiment, settings, model, log_limit, resume, new, folder } = args;
     let mut study = registry::study(&config, experiment.as_deref(), &settings)?;
     if resume {
         model.apply(&mut study.settings.runtime)?;
         return resume::same_study(study, model, folder, global, output);
     }
     let seat = None;
-    let recording = Recording { config, settings, study, model, log_limit, folder, seat };
+    let recording = Recording { config, settings, study, model, log_limit, new, folder, seat };
     record(recording, global, output)
 }
 
@@ -71,6 +75,8 @@ pub(super) struct Recording {
     pub(super) study: Study,
     pub(super) model: ModelArgs,
     pub(super) log_limit: Option<u64>,
+    /// Whether it is begun even if another one of its name is unfinished.
+    pub(super) new: bool,
     pub(super) folder: FolderArgs,
     /// The person who takes part, if one does.
     pub(super) seat: Option<Answerer>,
@@ -82,7 +88,7 @@ pub(super) fn record(
     global: &Global,
     output: &Output,
 ) -> Result<Status, CliError> {
-    let Recording { config, settings, mut study, model, log_limit, folder, seat } = recording;
+    let Recording { config, settings, mut study, model, log_limit, new, folder, seat } = recording;
     model.apply(&mut study.settings.runtime)?;
     let runtime = study.settings.runtime.clone();
     // Everything that can be wrong is found before the log is touched.
@@ -95,6 +101,8 @@ pub(super) fn record(
     registry::supply(&config, &mut study, &settings)?;
     let options = SqliteOptions { max_bytes: log_limit, ..global.sqlite() };
     let log = Log::new(Arc::new(SqliteBackend::open_or_create(&global.log, options)?));
+    // Held until the run has ended.
+    let _claim = if new { None } else { unfinished::none_of(&study, &log)? };
     let run = new_run_id()?;
     let mut started = started(&study, answerer.as_ref())?;
     flags.remember(&mut started.settings);

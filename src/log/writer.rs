@@ -18,6 +18,7 @@ use super::sqlite::{SqliteBackend, SqliteOptions};
 use crate::event::chain::{Head, LinkedEvent};
 use crate::event::{MerkleTree, NewEvent};
 use crate::id::{EventsRoot, RunId, Seq};
+use crate::prompt::hash_of;
 
 /// A log: a backend and its writer thread.
 #[derive(Clone)]
@@ -97,6 +98,17 @@ impl Log {
             return Err(LogError::RunExists { run, path: self.backend.name() });
         }
         self.writer(run, Head::START, lease, Some(MerkleTree::default()))
+    }
+
+    /// Takes a lease on a name instead of a run: while it lasts, nobody else gets it.
+    ///
+    /// # Errors
+    /// [`LogError::InUse`], of a run that does not exist.
+    pub fn claim(&self, name: &str) -> Result<Lease, LogError> {
+        let hash = hash_of(format!("retold claims a name\n{name}").as_bytes());
+        let mut id = [0; 8];
+        id.copy_from_slice(&hash[..8]);
+        self.backend.lease(RunId(id))
     }
 
     /// Takes the lease of a run that exists.

@@ -73,8 +73,9 @@ pub(super) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
             let study = registry::study(&config, Some(adventure::NAME), &settings)?;
             let seat = seat_at(&terminal, &study.settings.experiment);
             let folder = FolderArgs::default();
-            let log_limit = None;
-            let recording = Recording { config, settings, study, model, log_limit, folder, seat };
+            let (log_limit, new) = (None, false);
+            let recording =
+                Recording { config, settings, study, model, log_limit, new, folder, seat };
             run::record(recording, global, output)
         }
         (_, Some(run), _) => {

@@ -1,6 +1,7 @@
 //! Output folders: written at the end of a run, never over another one, never half.
 
 use std::path::Path;
+use std::process::Stdio;
 
 use crate::support::cli::{Place, assert_said};
 
@@ -96,6 +97,53 @@ fn an_unfinished_run_goes_on_by_its_config() {
     // The same as an uninterrupted run.
     let (whole, _) = place.json("run pilot.yaml --no-outputs");
     assert_eq!(whole["outcome_digest"], resumed["outcome_digest"]);
+}
+
+#[test]
+fn an_unfinished_run_of_the_same_name_is_offered_instead_of_a_second_one() {
+    let place = place();
+    assert_eq!(place.run("run pilot.yaml --quiet --log-limit 450000").code, 3);
+    let (begun, _) = place.json("show latest");
+    let live = place.read(&format!("{FOLDER}.log"));
+    let shown = place.session(&[
+        "run pilot.yaml --quiet",
+        "run pilot.yaml --quiet --no-outputs --set model=gpt-5",
+        "run pilot.yaml --quiet --new --resume",
+    ]);
+    let short = &begun["run"].as_str().unwrap()[..4];
+    let answers = format!("{} answers", begun["answers"]);
+    assert_said!(
+        "folders_unfinished",
+        shown.replace(short, "[run]").replace(&answers, "[n] answers")
+    );
+    assert_eq!(place.json("log").0["runs"].as_array().unwrap().len(), 1, "nothing was begun");
+    assert_eq!(place.read(&format!("{FOLDER}.log")), live, "and nothing written over");
+    // Another name is another study, and another run is begun if it is asked for.
+    place.ok("run pilot.yaml --quiet --set pilot_id=another");
+    place.ok("run pilot.yaml --quiet --no-outputs --new");
+    // A run that was ended for good is in nobody's way.
+    place.ok(&format!("abandon {}", begun["run"].as_str().unwrap()));
+    place.ok("run pilot.yaml --quiet");
+}
+
+#[test]
+fn of_two_runs_of_a_name_that_begin_at_once_one_is_refused() {
+    let place = place();
+    let run = || {
+        let slow = ["run", "pilot.yaml", "-q", "--set", "provider.latency_ms=2"];
+        let mut command = place.command();
+        command.args(slow).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap()
+    };
+    let children = [run(), run(), run()].map(|child| child.wait_with_output().unwrap());
+    let mut codes: Vec<_> = children.iter().map(|output| output.status.code()).collect();
+    codes.sort();
+    assert_eq!(codes, [Some(0), Some(2), Some(2)]);
+    for refused in children.iter().filter(|output| output.status.code() == Some(2)) {
+        let said = String::from_utf8_lossy(&refused.stderr);
+        assert!(said.contains("error: budgeting_small is being run (process "), "{said}");
+        assert!(said.contains("--new to begin another run beside it"), "{said}");
+    }
+    assert_eq!(place.json("log").0["runs"].as_array().unwrap().len(), 1, "only one was paid for");
 }
 
 /// Who wanted no folder when the run began does not get one when it is resumed.
