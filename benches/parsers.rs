@@ -15,7 +15,7 @@ use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 use regex::Regex;
-use retold::parse::{ParserSpec, json_repair, registry};
+use retold::parse::{ParserSpec, json_repair};
 use serde_json::{Value, json};
 
 /// The document's rule as its program states it: a pattern, and what is done with the match.
@@ -26,7 +26,9 @@ const OPTIONS: [&str; 4] = ["Night buses", "Bike lanes downtown", "Bike lanes", 
 
 fn main() {
     println!("{:<20} {:>9} {:>9} {:>7}", "parser", "MB/s", "regex", "ratio");
-    for (name, version) in registry::all() {
+    let catalogue = retold_cli::program::catalogue().expect("each study has a name of its own");
+    let parsers = catalogue.studies().parsers();
+    for (name, version) in parsers.all() {
         let params = match name {
             "game24" => json!({ "numbers": [4, 6, 7, 8] }),
             "redistribution" => json!({ "targets": 4 }),
@@ -34,7 +36,7 @@ fn main() {
             _ => Value::Null,
         };
         let spec = ParserSpec { name: name.into(), params, version };
-        let parser = registry::parser(&spec).expect("registered");
+        let parser = parsers.parser(&spec).expect("registered");
         let answers = answers(name);
         let ours = measure(&answers, |text| parser.parse_any(text).0.warnings.len());
         let rule = rule(name);
@@ -51,7 +53,7 @@ fn main() {
 fn answers(name: &str) -> Vec<String> {
     const FILLER: &str =
         "The others were kind last time, and I weigh what that is worth to me now. ";
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/responses/");
+    let folder = concat!(env!("RETOLD_ROOT"), "/fixtures/responses/");
     let files = std::fs::read_dir(format!("{folder}{name}")).expect("frozen answers");
     let mut answers: Vec<String> = files
         .map(|file| {

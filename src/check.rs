@@ -14,7 +14,7 @@ use crate::event::DecisionDetails;
 use crate::id::{CallPath, RunId, Sample, Seq};
 use crate::log::{LogError, Reader};
 use crate::model::Unreadable;
-use crate::parse::{ParserSpec, WholeAnswer, registry};
+use crate::parse::{ParserSpec, Parsers, WholeAnswer};
 use crate::prompt::canonical;
 
 /// A check that could not be done.
@@ -167,6 +167,7 @@ pub fn check<E: From<CheckError>>(
         Again::Latest => None,
     };
     let mut check = Check {
+        parsers: choice.parsers,
         recorded: BTreeMap::new(),
         from: BTreeSet::new(),
         to: BTreeSet::new(),
@@ -220,7 +221,8 @@ impl<E> From<AgainError> for Raised<E> {
     }
 }
 
-struct Check {
+struct Check<'a> {
+    parsers: &'a Parsers,
     /// The parsers that decided, by `name@version`, if this program has them.
     recorded: BTreeMap<String, Option<Registered>>,
     from: BTreeSet<String>,
@@ -228,7 +230,7 @@ struct Check {
     checked: Checked,
 }
 
-impl Check {
+impl Check<'_> {
     fn compare(&mut self, made: Redecided) -> Result<(), DecideError> {
         let Redecided { answer, recorded, by, now } = made;
         self.to.insert(by.to_string());
@@ -306,9 +308,9 @@ impl Check {
     ) -> Result<Option<Decided>, DecideError> {
         let name = spec.to_string();
         if !self.recorded.contains_key(&name) {
-            let parser = match registry::versions(&spec.name) {
-                Ok(_) => Some(Registered::new(&name)?),
-                Err(_) => None,
+            let parser = match self.parsers.get(&spec.name) {
+                Some(_) => Some(Registered::new(self.parsers, &name)?),
+                None => None,
             };
             self.recorded.insert(name.clone(), parser);
         }

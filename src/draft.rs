@@ -14,7 +14,7 @@ use std::time::Duration;
 const SETTLED: Duration = Duration::from_secs(10);
 
 /// An unfinished file or folder; removed when dropped unless it was moved into place.
-pub(crate) struct Draft {
+pub struct Draft {
     path: PathBuf,
     /// Held while the draft is written. `None` on systems without locks.
     _lock: Option<File>,
@@ -22,7 +22,7 @@ pub(crate) struct Draft {
 
 impl Draft {
     /// Creates the draft of a file for `path`, open for writing.
-    pub(crate) fn file(path: &Path) -> io::Result<(Draft, File)> {
+    pub fn file(path: &Path) -> io::Result<(Draft, File)> {
         let draft = new_name(path)?;
         let file = OpenOptions::new().write(true).create_new(true).open(&draft)?;
         let lock = file.try_clone().ok().filter(|lock| lock.try_lock().is_ok());
@@ -30,7 +30,7 @@ impl Draft {
     }
 
     /// Creates the draft of a folder for `path`.
-    pub(crate) fn folder(path: &Path) -> io::Result<Draft> {
+    pub fn folder(path: &Path) -> io::Result<Draft> {
         let draft = new_name(path)?;
         match fs::create_dir(&draft) {
             Err(e) if e.kind() == io::ErrorKind::NotFound => {
@@ -45,7 +45,7 @@ impl Draft {
     }
 
     /// The path of the draft.
-    pub(crate) fn path(&self) -> &Path {
+    pub fn path(&self) -> &Path {
         &self.path
     }
 }
@@ -113,7 +113,7 @@ fn is_left(entry: &fs::DirEntry) -> bool {
 }
 
 /// The folder that a path is in.
-pub(crate) fn folder_of(path: &Path) -> &Path {
+pub fn folder_of(path: &Path) -> &Path {
     match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
         _ => Path::new("."),

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use rand_chacha::rand_core::Rng;
 use retold::run::rng_for;
-use retold::stats::{Algorithm, Point, best_clustering};
+use retold_stats::{Algorithm, Point, best_clustering};
 
 use crate::{row, timed};
 

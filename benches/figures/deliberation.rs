@@ -6,18 +6,18 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::studies::{build, study};
 use retold::content::Content;
 use retold::event::{Event, StoredEvent};
-use retold::experiments::deliberation::{
-    Config, Deliberated, Deliberation, Fact, SimulatedDeliberation, USUAL_SEED, group,
-};
-use retold::experiments::registry::{build, study};
-use retold::experiments::study::Study;
 use retold::id::Seq;
 use retold::log::{Backend, SqliteBackend, SqliteOptions};
 use retold::model::simulated::{Misbehaviour, Simulated};
 use retold::run::{AnyExperiment, Experiment, Mode};
-use retold::stats::{Point, point};
+use retold_deliberation::{
+    Config, Deliberated, Deliberation, Fact, SimulatedDeliberation, USUAL_SEED, group,
+};
+use retold_stats::{Point, point};
+use retold_study::study::Study;
 use serde::Deserialize;
 
 use crate::replay::{fill_with, look_up};
@@ -26,7 +26,7 @@ use crate::{rate, row, timed};
 
 /// The study of `config/deliberation.yaml`.
 pub(crate) fn config(overrides: &[String]) -> (Study, Box<dyn AnyExperiment>) {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("config/deliberation.yaml");
+    let path = Path::new(env!("RETOLD_ROOT")).join("config/deliberation.yaml");
     let study = study(&path, None, overrides).unwrap();
     let experiment = build(&study.experiment, &study.settings.experiment).unwrap();
     (study, experiment)

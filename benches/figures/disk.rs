@@ -3,14 +3,15 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use crate::studies as registry;
 use retold::exchange::{export_exchanges, read_exchanges};
-use retold::experiments::{game24::Game24, registry};
 use retold::id::{CallPath, RunId, Sample};
 use retold::jsonl::JsonlReader;
 use retold::log::{Log, LogError, SqliteBackend, SqliteOptions};
 use retold::model::scripted::Scripted;
 use retold::model::{Limits, Model, RetryPolicy, Throttle};
 use retold::run::{Finish, Mode, Setup, Signal, execute};
+use retold_game24::Game24;
 use serde_json::json;
 
 use crate::row;
@@ -50,7 +51,7 @@ fn report(figure: &str, (exchanges, disk, plain): (u64, u64, u64)) {
 
 /// A real run of 10,000 answers, decisions included on our side.
 fn real(style: &str) {
-    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
+    let root = PathBuf::from(env!("RETOLD_ROOT"));
     let answers = root.join(format!("../shared/data/game24/gpt-4_{style}.exchanges.jsonl.gz"));
     if !answers.exists() {
         println!("| disk, gpt-4_{style} | not measured: ../shared/data is missing | | |");

@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use retold::event::Event;
-use retold::experiments::deliberation::{Deliberated, Deliberation, Fact};
 use retold::id::Seq;
 use retold::log::{Backend, SqliteBackend, SqliteOptions};
 use retold::run::{Experiment, Mode};
+use retold_deliberation::{Deliberated, Deliberation, Fact};
 use serde_json::Value;
 
 use crate::deliberation::{config, model};

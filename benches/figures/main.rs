@@ -23,6 +23,7 @@ mod parse;
 mod replay;
 mod server;
 mod state;
+mod studies;
 mod study;
 mod writers;
 

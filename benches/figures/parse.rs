@@ -3,7 +3,7 @@
 use std::hint::black_box;
 
 use retold::parse::Parser;
-use retold::parse::game24::{Params, parser};
+use retold_game24::parse::{Params, parser};
 
 use crate::{best, row, timed};
 

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::studies::{build, player, study};
 use retold::event::{Event, NewEvent, RunFinished};
-use retold::experiments::registry::{build, player, study};
 use retold::id::Seq;
 use retold::log::{Append, Head, Log, SqliteBackend, SqliteOptions};
 use retold::model::simulated::{Misbehaviour, Simulated};
@@ -27,7 +27,7 @@ const STUDIES: [(&str, &str, &[&str]); 4] = [
 
 pub(crate) fn measure() {
     for (name, config, overrides) in STUDIES {
-        let path = format!("{}/config/{config}", env!("CARGO_MANIFEST_DIR"));
+        let path = format!("{}/config/{config}", env!("RETOLD_ROOT"));
         let overrides: Vec<String> = overrides.iter().map(|set| (*set).to_owned()).collect();
         let study = study(path.as_ref(), None, &overrides).unwrap();
         let experiment = build(&study.experiment, &study.settings.experiment).unwrap();

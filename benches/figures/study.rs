@@ -9,12 +9,13 @@ use retold::event::RunStarted;
 use retold::id::{CallPath, RunId};
 use retold::log::{Log, SqliteBackend, SqliteOptions};
 use retold::model::{Ask, Failure, Limits, Model, ModelInfo, Response, RetryPolicy, Throttle};
-use retold::parse::game24::{self, Params};
 use retold::prompt::{ChatRequest, Message, Request, Role};
 use retold::run::{
     AnyExperiment, Ended, Experiment, Finish, Mode, Question, Report, Run, Setup, Signal, Stop,
     execute,
 };
+use retold_game24::parse as game24;
+use retold_game24::parse::Params;
 
 /// Some prompts, `samples` answers each.
 #[derive(Debug, Clone)]

@@ -1,9 +1,28 @@
 //! What every fuzz target checks, and the smoke run of the tests (`tests/it/fuzz_smoke.rs`) too:
 //! the text is parsed twice, without a panic, to the same decision.
 
+use std::sync::LazyLock;
+
 use retold::parse::json_repair::Edition;
-use retold::parse::{ParserSpec, registry};
+use retold::parse::{ParserSpec, Parsers};
+use retold_study::Registration;
 use serde_json::{Value, json};
+
+/// The parsers of the five studies.
+pub static PARSERS: LazyLock<Parsers> = LazyLock::new(|| {
+    let studies: [&dyn Registration; 5] = [
+        &retold_game24::Registered,
+        &retold_deliberation::Registered,
+        &retold_public_goods::Registered,
+        &retold_society::Registered,
+        &retold_adventure::Registered,
+    ];
+    let mut parsers = Parsers::default();
+    for study in studies {
+        parsers.add(study.parsers()).expect("each parser has a name of its own");
+    }
+    parsers
+});
 
 /// Checks one input against every version of a parser.
 ///
@@ -14,9 +33,9 @@ pub fn fuzz_one(parser: &str, data: &[u8]) {
     if parser == "json_repair" {
         return repair(&text);
     }
-    for version in registry::versions(parser).unwrap_or_default() {
+    for version in PARSERS.versions(parser).unwrap_or_default().iter().copied() {
         let spec = ParserSpec { name: parser.to_owned().into(), params: params(parser), version };
-        let made = registry::parser(&spec).expect("the settings fit");
+        let made = PARSERS.parser(&spec).expect("the settings fit");
         let first = made.parse_any(&text);
         assert_eq!(first, made.parse_any(&text), "{spec} decides differently on one text");
         bounded(parser, &first.0.value);

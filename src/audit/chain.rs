@@ -13,8 +13,7 @@ use super::target::Target;
 use crate::event::{DecisionMade, Event, Occurred};
 use crate::id::{CallPath, EventHash, RunId, Sample, Seq};
 use crate::log::{Index, LogError, Reader, each_event_at};
-use crate::parse::ParserSpec;
-use crate::parse::registry;
+use crate::parse::{ParserSpec, Parsers};
 use crate::prompt::Request;
 use crate::run::Beside;
 
@@ -58,11 +57,16 @@ pub struct Audit {
     pub same_text: Vec<Match>,
 }
 
-/// Follows a decision back to its prompt.
+/// Follows a decision back to its prompt. The verdict on it is that of one of the `parsers`.
 ///
 /// # Errors
 /// [`AuditError`].
-pub fn audit(reader: &mut dyn Reader, run: RunId, target: &Target) -> Result<Audit, AuditError> {
+pub fn audit(
+    reader: &mut dyn Reader,
+    run: RunId,
+    target: &Target,
+    parsers: &Parsers,
+) -> Result<Audit, AuditError> {
     let index = Index::open(reader, run)?;
     let question = question(reader, run, &index, target)?;
     let (Some(call), Some(sample), Some(prompt)) =
@@ -125,7 +129,7 @@ pub fn audit(reader: &mut dyn Reader, run: RunId, target: &Target) -> Result<Aud
             _ => return None,
         };
         let whole = Beside::of(content, details.clone());
-        registry::parser(&spec).ok()?.parse_whole_any(whole.whole(content)).1
+        parsers.parser(&spec).ok()?.parse_whole_any(whole.whole(content)).1
     });
     let keeps = match event_at(reader, run, Seq(1))?.map(|first| first.event()).transpose() {
         Ok(Some(Event::RunStarted(started))) => started.declares,

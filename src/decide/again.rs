@@ -10,7 +10,8 @@ use super::{Asked, DecideError, Decided, Decider, Params, Registered, filter};
 use crate::id::{CallPath, RunId};
 use crate::log::{LogError, Reader};
 use crate::model::Unreadable;
-use crate::parse::{ParserSpec, registry};
+use crate::parse::registry::RegistryError;
+use crate::parse::{ParserSpec, Parsers};
 
 /// The most answers that are decided about together, and the most bytes of them (unless a single
 /// answer is longer).
@@ -56,6 +57,8 @@ pub struct Choice<'a> {
     pub params: &'a Params,
     /// Limits it to this call and the calls under it.
     pub only: Option<&'a CallPath>,
+    /// The parsers of the program.
+    pub parsers: &'a Parsers,
 }
 
 /// A new decision about a recorded answer.
@@ -95,7 +98,7 @@ pub fn each_decision<E: From<AgainError>>(
     choice: Choice<'_>,
     each: impl FnMut(&mut dyn Reader, Redecided) -> Result<(), E>,
 ) -> Result<Left, E> {
-    let Choice { by, params, only } = choice;
+    let Choice { by, params, only, parsers } = choice;
     let mut pending = Pending {
         run,
         name: match &by {
@@ -104,6 +107,7 @@ pub fn each_decision<E: From<AgainError>>(
         },
         by,
         params,
+        parsers,
         latest: BTreeMap::new(),
         waiting: Vec::new(),
         bytes: 0,
@@ -146,6 +150,7 @@ struct Pending<'a, F> {
     /// The name of the decider, if one was given.
     name: String,
     params: &'a Params,
+    parsers: &'a Parsers,
     latest: BTreeMap<String, Registered>,
     waiting: Vec<(RecordedAnswer, Option<ParserSpec>, Value)>,
     bytes: usize,
@@ -214,8 +219,8 @@ impl<F> Pending<'_, F> {
                 // A program decides about everything; a parser of the registry, about what no other
                 // parser has decided.
                 let takes = self.name == spec.name
-                    || registry::versions(&self.name).is_err()
-                    || registry::versions(&spec.name).is_err();
+                    || self.parsers.get(&self.name).is_none()
+                    || self.parsers.get(&spec.name).is_none();
                 if !takes {
                     self.left.others.insert(spec.to_string());
                     self.left.by_others += 1;
@@ -252,7 +257,8 @@ impl<F> Pending<'_, F> {
                 let (mut decided, mut specs) = (Vec::new(), Vec::<ParserSpec>::new());
                 for (asked, (_, recorded, _)) in asked.iter().zip(&waiting) {
                     let name = recorded.as_ref().map_or("", |recorded| &recorded.name);
-                    let parser = latest(&mut self.latest, name).map_err(AgainError::from)?;
+                    let parser =
+                        latest(&mut self.latest, self.parsers, name).map_err(AgainError::from)?;
                     let one = parser.decide(std::slice::from_ref(asked));
                     decided.extend(one.map_err(AgainError::from)?);
                     specs.push(parser.spec(asked.params));
@@ -274,13 +280,14 @@ impl<F> Pending<'_, F> {
 /// The latest version of a parser, which is cached.
 fn latest<'a>(
     ready: &'a mut BTreeMap<String, Registered>,
+    parsers: &Parsers,
     name: &str,
 ) -> Result<&'a mut Registered, DecideError> {
     if !ready.contains_key(name) {
-        ready.insert(name.to_owned(), Registered::new(name)?);
+        ready.insert(name.to_owned(), Registered::new(parsers, name)?);
     }
     ready.get_mut(name).ok_or_else(|| {
         // It was just inserted.
-        DecideError::Parser(registry::RegistryError::BadName(name.to_owned()))
+        DecideError::Parser(RegistryError::BadName(name.to_owned()))
     })
 }

@@ -24,7 +24,7 @@ pub struct RecordedAnswer {
     /// The answer.
     pub content: Content,
     /// Everything besides its text.
-    pub(crate) beside: Beside,
+    pub beside: Beside,
     /// The decision about it, with its seq.
     pub decision: Option<(Seq, DecisionMade)>,
 }

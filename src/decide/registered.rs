@@ -5,33 +5,33 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::{Asked, DecideError, Decided, Decider};
-use crate::parse::registry::{self, RegistryError};
-use crate::parse::{AnyParser, ParserSpec};
+use crate::parse::registry::RegistryError;
+use crate::parse::{AnyParser, ParserFamily, ParserSpec, Parsers};
 
 /// How many parsers are cached: each call of a run may have its own settings.
 const MOST_READY: usize = 4096;
 
 /// One version of a parser of the registry, with the settings that come with each answer.
 pub struct Registered {
-    name: &'static str,
+    family: &'static ParserFamily,
     version: u32,
     /// The cached parsers, by the text of their settings.
     ready: BTreeMap<String, Box<dyn AnyParser>>,
 }
 
 impl Registered {
-    /// The parser that `name@version` names, or the latest version of `name`.
+    /// The parser among some that `name@version` names, or the latest version of `name`.
     ///
     /// # Errors
     /// [`RegistryError`] if it does not exist.
-    pub fn new(text: &str) -> Result<Self, RegistryError> {
-        let (name, version) = registry::resolve(text)?;
-        Ok(Registered { name, version, ready: BTreeMap::new() })
+    pub fn new(parsers: &Parsers, text: &str) -> Result<Self, RegistryError> {
+        let (family, version) = parsers.resolve(text)?;
+        Ok(Registered { family, version, ready: BTreeMap::new() })
     }
 
     /// Its name.
     pub fn name(&self) -> &'static str {
-        self.name
+        self.family.name
     }
 
     /// Its version.
@@ -42,7 +42,7 @@ impl Registered {
     fn parser(&mut self, params: &Value) -> Result<&dyn AnyParser, RegistryError> {
         let key = params.to_string();
         if !self.ready.contains_key(&key) {
-            let parser = registry::parser(&self.spec(params))?;
+            let parser = self.family.parser(&self.spec(params))?;
             if self.ready.len() >= MOST_READY {
                 self.ready.clear();
             }
@@ -54,7 +54,7 @@ impl Registered {
 
 impl Decider for Registered {
     fn spec(&self, params: &Value) -> ParserSpec {
-        ParserSpec { name: self.name.into(), version: self.version, params: params.clone() }
+        ParserSpec { name: self.family.name.into(), version: self.version, params: params.clone() }
     }
 
     fn decide(&mut self, answers: &[Asked<'_>]) -> Result<Vec<Decided>, DecideError> {

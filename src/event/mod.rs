@@ -24,6 +24,7 @@ pub use because::Because;
 pub use convert::EventError;
 pub(crate) use convert::causes_and_fact;
 pub use finished::{FoldedState, RunFinished, RunOutcome, StateEntries, StateMark};
+#[cfg(feature = "sqlite")]
 pub(crate) use kind::KINDS;
 pub use kinds::{
     AnswerReused, AttemptDetails, AttemptFailed, DecidedBy, DecisionDetails, DecisionMade, Event,

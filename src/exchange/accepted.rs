@@ -33,7 +33,7 @@ pub struct AcceptedDecision {
     /// Where it is in the run that was read.
     pub seq: Seq,
     /// What stands beside its text.
-    pub(crate) beside: Beside,
+    pub beside: Beside,
     /// Who decided.
     pub by: DecidedBy,
     /// What.

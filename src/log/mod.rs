@@ -25,6 +25,7 @@ mod mark;
 mod memory;
 mod scratch;
 mod skeleton;
+#[cfg(feature = "sqlite")]
 mod sqlite;
 mod verify;
 mod writer;
@@ -43,6 +44,7 @@ pub use memory::MemoryBackend;
 pub use scratch::Scratch;
 pub(crate) use skeleton::externalise_from;
 pub use skeleton::{expand, externalise};
+#[cfg(feature = "sqlite")]
 pub use sqlite::{BackedUp, SqliteBackend, SqliteOptions};
 pub use verify::{Problem, Verification, events_root, outcome_digest, verify_all, verify_run};
 pub use writer::{Durable, Log, RunWriter};

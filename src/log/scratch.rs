@@ -2,24 +2,28 @@
 
 use std::sync::Arc;
 
-use tempfile::TempDir;
-
-use super::backend::{Append, Backend, Committer, Lease, Origin, Reader, SharedBackend};
+#[cfg(feature = "sqlite")]
+use super::backend::Committer;
+use super::backend::{Append, Backend, Origin, SharedBackend};
 use super::error::LogError;
 use super::memory::MemoryBackend;
-use super::sqlite::SqliteBackend;
+#[cfg(feature = "sqlite")]
+use super::sqlite::ScratchFile;
 use crate::event::NewEvent;
 use crate::event::chain::{Head, LinkedEvent};
 use crate::id::{PromptHash, RunId};
 
 /// How many events are stored together, and how many a log in memory may hold.
+#[cfg(feature = "sqlite")]
 const TOGETHER: usize = 8192;
 
 /// And how many bytes of text, prompts included.
+#[cfg(feature = "sqlite")]
 const BYTES: usize = 16 << 20;
 
 /// A run that is being read: kept in memory while it is short, and in a file in a private temporary
-/// folder when it gets long. Nothing is left of it in the end.
+/// folder when it gets long (always in memory without the feature `sqlite`). Nothing is left of it in
+/// the end.
 pub struct Scratch {
     run: RunId,
     head: Head,
@@ -27,13 +31,22 @@ pub struct Scratch {
     bytes: usize,
     /// The request of the last question.
     asked: Option<PromptHash>,
+    #[cfg(feature = "sqlite")]
     file: Option<(ScratchFile, Box<dyn Committer>)>,
 }
 
 impl Scratch {
     /// A run without events.
     pub fn new(run: RunId) -> Self {
-        Scratch { run, head: Head::START, pending: Vec::new(), bytes: 0, asked: None, file: None }
+        Scratch {
+            run,
+            head: Head::START,
+            pending: Vec::new(),
+            bytes: 0,
+            asked: None,
+            #[cfg(feature = "sqlite")]
+            file: None,
+        }
     }
 
     /// The end of the run so far.
@@ -60,6 +73,7 @@ impl Scratch {
         let prompt = prompt.map_or(0, |request| request.canonical().len());
         self.bytes += content + prompt + event.event().body.len();
         self.pending.push(event);
+        #[cfg(feature = "sqlite")]
         if self.pending.len() >= TOGETHER || self.bytes >= BYTES {
             self.store()?;
         }
@@ -67,6 +81,7 @@ impl Scratch {
     }
 
     /// Moves what is in memory into the file.
+    #[cfg(feature = "sqlite")]
     fn store(&mut self) -> Result<(), LogError> {
         let file = match self.file.take() {
             Some(file) => file,
@@ -87,54 +102,20 @@ impl Scratch {
     ///
     /// # Errors
     /// [`LogError`] if there is no room for it.
+    #[cfg_attr(not(feature = "sqlite"), expect(unused_mut, reason = "a file takes what is left"))]
     pub fn finish(mut self) -> Result<SharedBackend, LogError> {
-        if self.file.is_some() && !self.pending.is_empty() {
-            self.store()?;
-        }
-        match self.file {
-            Some((file, _)) => Ok(Arc::new(file)),
-            None => {
-                let memory = MemoryBackend::new();
-                let append = Append { run: self.run, events: self.pending, origin: Origin::Here };
-                memory.committer()?.commit(&[append])?;
-                Ok(Arc::new(memory))
+        #[cfg(feature = "sqlite")]
+        if self.file.is_some() {
+            if !self.pending.is_empty() {
+                self.store()?;
+            }
+            if let Some((file, _)) = self.file {
+                return Ok(Arc::new(file));
             }
         }
-    }
-}
-
-/// A log file in its own folder, which is removed with it.
-struct ScratchFile {
-    log: SqliteBackend,
-    _folder: TempDir,
-}
-
-impl ScratchFile {
-    fn make() -> Result<Self, LogError> {
-        let failed = |e: std::io::Error| LogError::Failed {
-            path: "a temporary folder".to_owned(),
-            reason: format!("{e}; set TMPDIR to use another folder"),
-        };
-        let folder = tempfile::Builder::new().prefix("retold-").tempdir().map_err(failed)?;
-        let log = SqliteBackend::scratch(&folder.path().join("scratch.db"))?;
-        Ok(ScratchFile { log, _folder: folder })
-    }
-}
-
-impl Backend for ScratchFile {
-    fn name(&self) -> String {
-        self.log.name()
-    }
-
-    fn lease(&self, run: RunId) -> Result<Lease, LogError> {
-        self.log.lease(run)
-    }
-
-    fn committer(&self) -> Result<Box<dyn Committer>, LogError> {
-        self.log.committer()
-    }
-
-    fn reader(&self) -> Result<Box<dyn Reader>, LogError> {
-        self.log.reader()
+        let memory = MemoryBackend::new();
+        let append = Append { run: self.run, events: self.pending, origin: Origin::Here };
+        memory.committer()?.commit(&[append])?;
+        Ok(Arc::new(memory))
     }
 }

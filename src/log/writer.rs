@@ -2,6 +2,7 @@
 //!
 //! Submitted events go through a channel to one thread that owns the connection (`group`).
 
+#[cfg(feature = "sqlite")]
 use std::path::Path;
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex, OnceLock};
@@ -14,6 +15,7 @@ use super::error::LogError;
 use super::format::Format;
 use super::group::{Item, Queued, drain};
 use super::memory::MemoryBackend;
+#[cfg(feature = "sqlite")]
 use super::sqlite::{SqliteBackend, SqliteOptions};
 use crate::event::chain::{Head, LinkedEvent};
 use crate::event::{MerkleTree, NewEvent};
@@ -65,6 +67,7 @@ impl Log {
     ///
     /// # Errors
     /// [`LogError`] if it cannot be opened or created, or is not a log.
+    #[cfg(feature = "sqlite")]
     pub fn in_file(path: &Path) -> Result<Self, LogError> {
         let backend = SqliteBackend::open_or_create(path, SqliteOptions::default())?;
         Ok(Log::new(Arc::new(backend)))

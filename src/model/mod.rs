@@ -8,6 +8,7 @@ mod by_name;
 mod exact;
 mod exchange_line;
 mod failure;
+#[cfg(feature = "openai")]
 mod named;
 pub mod openai;
 mod parts;
@@ -16,6 +17,7 @@ mod prices;
 mod retry;
 pub mod scripted;
 mod seats;
+#[cfg(feature = "openai")]
 mod secrets;
 pub mod simulated;
 mod throttle;
@@ -27,7 +29,9 @@ pub use by_name::ByName;
 pub use exact::{EXACT_INTEGERS, keep_exact};
 pub use exchange_line::{ExchangeError, ExchangeLine, ExchangeResponse, ExchangeResponseError};
 pub use failure::{Failure, FailureKind};
+#[cfg(feature = "openai")]
 pub use named::{NamedUrl, without_secrets};
+#[cfg(feature = "openai")]
 pub use openai::OpenAi;
 pub use parts::{ANSWERING_PARTS, RESERVED_PARTS};
 pub(crate) use patience::{TimeIsUp, within};

@@ -31,6 +31,11 @@ impl NamedUrl {
         &self.0
     }
 
+    /// The URL as it may be recorded and shown: see [`without_secrets`].
+    pub fn without_secrets(&self) -> String {
+        without_secrets(&self.0)
+    }
+
     /// Whether a URL leads to the same place, whatever secrets the two hold.
     pub fn is_at(&self, url: &str) -> bool {
         let place = without_secrets(&self.0);

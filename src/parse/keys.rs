@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 /// The value of a key, and the key as it is written if that is in another way: in another case, or with other
 /// signs between its words (`gun_accuracy`, `Gun Accuracy`). What is spelled as asked comes first.
-pub(super) fn lookup<'m>(
+pub fn lookup<'m>(
     object: &'m Map<String, Value>,
     key: &str,
 ) -> Option<(&'m Value, Option<&'m str>)> {

@@ -7,31 +7,26 @@
 //! - [`Parser`], [`AnyParser`]: the typed trait and its object-safe face.
 //! - [`WholeAnswer`]: for parsers that look at more than the text: tool calls, refusals, why the answer ended.
 //! - [`ChainParser`], [`Strategy`]: how every parser here is built.
-//! - [`registry`]: finds a parser by `name@version` and settings.
-//! - [`adventure`]: what a game master tells, and its characters.
-//! - [`game24`]: the Game of 24.
-//! - [`vote`], [`demographics`]: an option, a JSON object of listed values.
+//! - [`registry`]: the parsers of a program, found by `name@version` and settings.
+//! - [`vote`]: one of some options.
 //! - [`text`]: answers taken as they are: turns, summaries, vectors.
 //! - [`json_repair`]: malformed JSON, repaired.
-//! - [`public_goods`]: contributions, chat messages, punishments and rewards.
-//! - [`society`]: the actions of an agent.
+//! - [`keys`], [`python`], [`thinking`]: what parsers of several studies share.
+//!
+//! The parsers of a study are in the crate of the study.
 
-pub mod adventure;
 mod chain;
-pub mod demographics;
-pub mod game24;
 pub mod json_repair;
-mod keys;
-pub mod public_goods;
-mod python;
+pub mod keys;
+pub mod python;
 pub mod registry;
-pub mod society;
 pub mod text;
-mod thinking;
+pub mod thinking;
 pub mod vote;
 mod whole;
 
 pub use chain::{
     AnyParser, ChainParser, Decide, Found, LastResort, Parsed, Parser, ParserSpec, Strategy,
 };
+pub use registry::{ParserFamily, Parsers};
 pub use whole::WholeAnswer;

@@ -4,17 +4,17 @@
 //! counts as white space, as a digit and as an integer decides some answers.
 
 /// `str.isspace` for one character: Unicode white space and four control characters.
-pub(super) fn is_space(c: char) -> bool {
+pub fn is_space(c: char) -> bool {
     c.is_whitespace() || ('\u{1c}'..='\u{1f}').contains(&c)
 }
 
 /// `str.strip`.
-pub(super) fn strip(text: &str) -> &str {
+pub fn strip(text: &str) -> &str {
     text.trim_matches(is_space)
 }
 
 /// The first `count` characters: `text[:count]`.
-pub(super) fn head(text: &str, count: usize) -> &str {
+pub fn head(text: &str, count: usize) -> &str {
     let end = text.char_indices().nth(count).map_or(text.len(), |(at, _)| at);
     text.get(..end).unwrap_or(text)
 }
@@ -30,7 +30,7 @@ const ZEROS: [u32; 66] = [
 ];
 
 /// The value of a decimal digit of any script, as `\d` and `int` know them.
-pub(super) fn digit(c: char) -> Option<u8> {
+pub fn digit(c: char) -> Option<u8> {
     let code = u32::from(c);
     if code < 128 {
         return c.to_digit(10).and_then(|d| u8::try_from(d).ok());
@@ -41,7 +41,7 @@ pub(super) fn digit(c: char) -> Option<u8> {
 }
 
 /// The value of a run of digits; one that does not fit is the largest there is.
-pub(super) fn number(digits: &str) -> i64 {
+pub fn number(digits: &str) -> i64 {
     digits
         .chars()
         .filter_map(digit)
@@ -49,7 +49,7 @@ pub(super) fn number(digits: &str) -> i64 {
 }
 
 /// `int(text)`: white space around it, a sign, and underscores between digits are fine.
-pub(super) fn int(text: &str) -> Option<i64> {
+pub fn int(text: &str) -> Option<i64> {
     let text = strip(text);
     let (negative, digits) = match text.strip_prefix('-') {
         Some(rest) => (true, rest),
@@ -69,7 +69,7 @@ pub(super) fn int(text: &str) -> Option<i64> {
 }
 
 /// The runs of decimal digits in a text, with the positions where they begin: `\d+`.
-pub(super) fn digit_runs(text: &str) -> impl Iterator<Item = (usize, &str)> {
+pub fn digit_runs(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let mut at = 0;
     std::iter::from_fn(move || {
         let rest = text.get(at..)?;
@@ -82,7 +82,7 @@ pub(super) fn digit_runs(text: &str) -> impl Iterator<Item = (usize, &str)> {
 }
 
 /// `\w`, apart from combining marks, which Rust counts among the letters of some scripts.
-pub(super) fn is_word(c: char) -> bool {
+pub fn is_word(c: char) -> bool {
     c.is_alphanumeric() || c == '_'
 }
 
@@ -99,7 +99,7 @@ fn same_letter(pattern: char, c: char) -> bool {
 }
 
 /// The rest of a text behind an ASCII prefix, compared as `re.IGNORECASE` does.
-pub(super) fn strip_prefix<'t>(text: &'t str, prefix: &str) -> Option<&'t str> {
+pub fn strip_prefix<'t>(text: &'t str, prefix: &str) -> Option<&'t str> {
     let mut rest = text.chars();
     for wanted in prefix.chars() {
         if !same_letter(wanted, rest.next()?) {

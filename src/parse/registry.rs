@@ -1,8 +1,9 @@
-//! Every parser version this program knows, by name.
+//! Parsers by name and version.
+//!
+//! A [`ParserFamily`] is a parser in all its versions, [`Parsers`] are the families that a program has. They are
+//! handed to whatever reads recorded runs: which parsers there are is up to the program, not to this crate.
 
 use super::chain::{AnyParser, ParserSpec};
-use super::text::{free_text, moderator, vector};
-use super::{adventure, demographics, game24, public_goods, society, vote};
 
 /// Why a parser cannot be had.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -38,110 +39,173 @@ pub enum RegistryError {
     },
 }
 
-type Make = fn(&ParserSpec) -> Result<Box<dyn AnyParser>, String>;
-
-/// One parser version: name, version, and how to make it from settings.
-struct Entry {
-    name: &'static str,
-    version: u32,
-    make: Make,
-}
-
-const ENTRIES: &[Entry] = &[
-    Entry { name: "game24", version: 1, make: |spec| game24::from_params(1, &spec.params) },
-    Entry { name: "game24", version: 2, make: |spec| game24::from_params(2, &spec.params) },
-    Entry { name: "game24", version: 3, make: |spec| game24::from_params(3, &spec.params) },
-    Entry { name: "vote", version: 1, make: |spec| vote::from_params(&spec.params) },
-    Entry {
-        name: "demographics",
-        version: 1,
-        make: |spec| demographics::from_params(&spec.params),
-    },
-    Entry { name: "free_text", version: 1, make: |spec| free_text::from_params(&spec.params) },
-    Entry { name: "moderator", version: 1, make: |spec| moderator::from_params(&spec.params) },
-    Entry { name: "vector", version: 1, make: |spec| vector::from_params(&spec.params) },
-    Entry { name: "contribution", version: 1, make: public_goods },
-    Entry { name: "contribution", version: 2, make: public_goods },
-    Entry { name: "contribution", version: 3, make: public_goods },
-    Entry { name: "contribution_json", version: 1, make: public_goods },
-    Entry { name: "contribution_json", version: 2, make: public_goods },
-    Entry { name: "chat", version: 1, make: public_goods },
-    Entry { name: "chat", version: 2, make: public_goods },
-    Entry { name: "redistribution", version: 1, make: public_goods },
-    Entry { name: "redistribution", version: 2, make: public_goods },
-    Entry { name: "redistribution", version: 3, make: public_goods },
-    Entry { name: "actions_json", version: 1, make: public_goods },
-    Entry { name: "actions_json", version: 2, make: public_goods },
-    Entry { name: "action", version: 1, make: |spec| society::from_params(1, &spec.params) },
-    Entry { name: "action", version: 2, make: |spec| society::from_params(2, &spec.params) },
-    Entry { name: "action", version: 3, make: |spec| society::from_params(3, &spec.params) },
-    Entry { name: "narrative", version: 1, make: adventure },
-    Entry { name: "narrative", version: 2, make: adventure },
-    Entry { name: "character", version: 1, make: adventure },
-    Entry { name: "character", version: 2, make: adventure },
-];
-
-fn adventure(spec: &ParserSpec) -> Result<Box<dyn AnyParser>, String> {
-    adventure::from_params(&spec.name, spec.version, &spec.params)
-}
-
-fn public_goods(spec: &ParserSpec) -> Result<Box<dyn AnyParser>, String> {
-    public_goods::from_params(&spec.name, spec.version, &spec.params)
-}
-
-/// Makes the parser a spec names.
+/// A parser in all its versions, of which none is ever taken away or changed.
 ///
-/// # Errors
-/// [`RegistryError`]: unknown name or version, or settings that do not fit.
-pub fn parser(spec: &ParserSpec) -> Result<Box<dyn AnyParser>, RegistryError> {
-    let versions = versions(&spec.name)?;
-    let entry = ENTRIES.iter().find(|e| e.name == spec.name && e.version == spec.version);
-    let entry = entry.ok_or_else(|| RegistryError::UnknownVersion {
-        name: spec.name.to_string(),
-        version: spec.version,
-        known: versions.iter().map(u32::to_string).collect::<Vec<_>>().join(", "),
-    })?;
-    (entry.make)(spec)
-        .map_err(|reason| RegistryError::BadParams { parser: spec.to_string(), reason })
+/// A family is a `static`: what makes it one family is that there is one.
+#[derive(Debug)]
+pub struct ParserFamily {
+    /// The parser's name.
+    pub name: &'static str,
+    /// Its versions, ascending.
+    pub versions: &'static [u32],
+    /// Makes a parser of one of these versions from its settings, or says what is wrong with them.
+    pub make: fn(&ParserSpec) -> Result<Box<dyn AnyParser>, String>,
 }
 
-/// The versions of a parser, ascending.
-///
-/// # Errors
-/// [`RegistryError::UnknownName`].
-pub fn versions(name: &str) -> Result<Vec<u32>, RegistryError> {
-    let versions: Vec<u32> = ENTRIES.iter().filter(|e| e.name == name).map(|e| e.version).collect();
-    if versions.is_empty() {
-        let mut known: Vec<&str> = ENTRIES.iter().map(|e| e.name).collect();
-        known.dedup();
-        return Err(RegistryError::UnknownName { name: name.to_owned(), known: known.join(", ") });
-    }
-    Ok(versions)
-}
-
-/// Every `(name, version)` there is.
-pub fn all() -> impl Iterator<Item = (&'static str, u32)> {
-    ENTRIES.iter().map(|e| (e.name, e.version))
-}
-
-/// Reads `name@version`, or `name` for its latest version.
-///
-/// # Errors
-/// [`RegistryError`]: not such a text, or unknown.
-pub fn resolve(text: &str) -> Result<(&'static str, u32), RegistryError> {
-    let (name, version) = match text.split_once('@') {
-        Some((name, version)) => {
-            let version = version.parse().map_err(|_| RegistryError::BadName(text.to_owned()))?;
-            (name, Some(version))
+impl ParserFamily {
+    /// Makes the parser that a spec names.
+    ///
+    /// # Errors
+    /// [`RegistryError`]: another parser, a version that there is not, or settings that do not fit.
+    pub fn parser(&self, spec: &ParserSpec) -> Result<Box<dyn AnyParser>, RegistryError> {
+        if spec.name != self.name {
+            return Err(unknown(&spec.name, [self.name]));
         }
-        None => (text, None),
-    };
-    let known = versions(name)?;
-    let version = version.unwrap_or_else(|| known.last().copied().unwrap_or_default());
-    let entry = ENTRIES.iter().find(|e| e.name == name && e.version == version);
-    entry.map(|e| (e.name, e.version)).ok_or_else(|| RegistryError::UnknownVersion {
-        name: name.to_owned(),
-        version,
-        known: known.iter().map(u32::to_string).collect::<Vec<_>>().join(", "),
-    })
+        self.version(spec.version)?;
+        (self.make)(spec)
+            .map_err(|reason| RegistryError::BadParams { parser: spec.to_string(), reason })
+    }
+
+    /// Reads `name@version`, or `name` for its latest version; gives the version.
+    ///
+    /// # Errors
+    /// [`RegistryError`]: not such a text, another parser, or a version that there is not.
+    pub fn resolve(&self, text: &str) -> Result<u32, RegistryError> {
+        let (name, version) = name_and_version(text)?;
+        match name == self.name {
+            true => self.version_or_latest(version),
+            false => Err(unknown(name, [self.name])),
+        }
+    }
+
+    fn version_or_latest(&self, version: Option<u32>) -> Result<u32, RegistryError> {
+        let version = version.or_else(|| self.versions.last().copied());
+        // A family without a version has not even a first one.
+        self.version(version.unwrap_or(1))
+    }
+
+    /// A version, if there is such a one.
+    fn version(&self, version: u32) -> Result<u32, RegistryError> {
+        if self.versions.contains(&version) {
+            return Ok(version);
+        }
+        let known = self.versions.iter().map(u32::to_string).collect::<Vec<_>>().join(", ");
+        Err(RegistryError::UnknownVersion { name: self.name.to_owned(), version, known })
+    }
+}
+
+fn unknown<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> RegistryError {
+    let known = known.into_iter().collect::<Vec<_>>().join(", ");
+    RegistryError::UnknownName { name: name.to_owned(), known }
+}
+
+/// `name@version`, or `name` alone.
+fn name_and_version(text: &str) -> Result<(&str, Option<u32>), RegistryError> {
+    let Some((name, version)) = text.split_once('@') else { return Ok((text, None)) };
+    let version = version.parse().map_err(|_| RegistryError::BadName(text.to_owned()))?;
+    Ok((name, Some(version)))
+}
+
+/// The parsers of a program, in the order in which they were registered.
+#[derive(Debug, Clone, Default)]
+pub struct Parsers(Vec<&'static ParserFamily>);
+
+/// Two parsers of one name.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("there are two parsers {0:?}")]
+pub struct TwoParsers(pub &'static str);
+
+impl Parsers {
+    /// Adds families. One that is there already is not added again: studies share parsers.
+    ///
+    /// # Errors
+    /// [`TwoParsers`] if another family has the name.
+    pub fn add(&mut self, families: &[&'static ParserFamily]) -> Result<(), TwoParsers> {
+        for &family in families {
+            match self.0.iter().find(|known| known.name == family.name) {
+                None => self.0.push(family),
+                Some(known) if std::ptr::eq(*known, family) => {}
+                Some(_) => return Err(TwoParsers(family.name)),
+            }
+        }
+        Ok(())
+    }
+
+    /// The family of a name, if there is one.
+    pub fn get(&self, name: &str) -> Option<&'static ParserFamily> {
+        self.0.iter().find(|family| family.name == name).copied()
+    }
+
+    /// The family of a name.
+    ///
+    /// # Errors
+    /// [`RegistryError::UnknownName`].
+    pub fn family(&self, name: &str) -> Result<&'static ParserFamily, RegistryError> {
+        self.get(name).ok_or_else(|| unknown(name, self.0.iter().map(|family| family.name)))
+    }
+
+    /// Makes the parser that a spec names.
+    ///
+    /// # Errors
+    /// [`RegistryError`]: unknown name or version, or settings that do not fit.
+    pub fn parser(&self, spec: &ParserSpec) -> Result<Box<dyn AnyParser>, RegistryError> {
+        self.family(&spec.name)?.parser(spec)
+    }
+
+    /// The versions of a parser, ascending.
+    ///
+    /// # Errors
+    /// [`RegistryError::UnknownName`].
+    pub fn versions(&self, name: &str) -> Result<&'static [u32], RegistryError> {
+        Ok(self.family(name)?.versions)
+    }
+
+    /// Every `(name, version)` there is.
+    pub fn all(&self) -> impl Iterator<Item = (&'static str, u32)> {
+        self.0
+            .iter()
+            .flat_map(|family| family.versions.iter().map(|version| (family.name, *version)))
+    }
+
+    /// Reads `name@version`, or `name` for its latest version.
+    ///
+    /// # Errors
+    /// [`RegistryError`]: not such a text, or unknown.
+    pub fn resolve(&self, text: &str) -> Result<(&'static ParserFamily, u32), RegistryError> {
+        let (name, version) = name_and_version(text)?;
+        let family = self.family(name)?;
+        Ok((family, family.version_or_latest(version)?))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::parse::text::{FREE_TEXT, MODERATOR};
+
+    static ANOTHER: ParserFamily =
+        ParserFamily { name: "free_text", versions: &[7], make: |_| Err("never".to_owned()) };
+
+    #[test]
+    fn a_family_is_there_once_and_none_takes_the_name_of_another() {
+        let mut parsers = Parsers::default();
+        parsers.add(&[&FREE_TEXT, &MODERATOR]).unwrap();
+        parsers.add(&[&FREE_TEXT]).unwrap();
+        assert_eq!(parsers.all().collect::<Vec<_>>(), [("free_text", 1), ("moderator", 1)]);
+        assert_eq!(parsers.add(&[&ANOTHER]), Err(TwoParsers("free_text")));
+    }
+
+    #[test]
+    fn a_version_that_there_is_not_is_never_another() {
+        let spec = |version| ParserSpec {
+            name: "free_text".into(),
+            params: serde_json::Value::Null,
+            version,
+        };
+        assert!(FREE_TEXT.parser(&spec(1)).is_ok());
+        let missing = FREE_TEXT.parser(&spec(2)).err().unwrap();
+        assert_eq!(missing.to_string(), "parser \"free_text\" has no version 2; it has 1");
+        assert_eq!(FREE_TEXT.resolve("free_text"), Ok(1));
+        assert!(matches!(FREE_TEXT.resolve("moderator@1"), Err(RegistryError::UnknownName { .. })));
+    }
 }

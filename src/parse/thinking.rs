@@ -2,7 +2,7 @@
 
 /// The reasoning before the last `</think>`, and the answer after it. Without the tag, or with
 /// nothing after it, all of the text is the answer.
-pub(super) fn split(text: &str) -> (Option<&str>, &str) {
+pub fn split(text: &str) -> (Option<&str>, &str) {
     match text.rsplit_once("</think>") {
         Some((reasoning, answer)) if !answer.trim().is_empty() => {
             let reasoning = reasoning.trim();

@@ -70,7 +70,7 @@ pub(crate) fn usage(details: &ResponseDetails) -> Option<Usage> {
 /// What stands beside the text of an answer, as parsers and experiments see it: the same when it is asked for, replayed
 /// and shared with a fork. So it has neither the latency nor a label, and of what could not be read only the reason.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub(crate) struct Beside {
+pub struct Beside {
     details: Arc<ResponseDetails>,
     /// Why there is no text, if that is because it could not be read.
     unreadable: Option<Arc<str>>,
@@ -78,7 +78,7 @@ pub(crate) struct Beside {
 
 impl Beside {
     /// Of an answer where it was recorded.
-    pub(crate) fn of(content: &Content, mut details: ResponseDetails) -> Self {
+    pub fn of(content: &Content, mut details: ResponseDetails) -> Self {
         let unreadable = Unreadable::why(content, &details.extra);
         details.extra.remove(UNREADABLE);
         (details.latency_ms, details.label) = (0, None);
@@ -91,7 +91,7 @@ impl Beside {
     }
 
     /// What a parser sees of the answer.
-    pub(crate) fn whole<'a>(&'a self, content: &'a Content) -> WholeAnswer<'a> {
+    pub fn whole<'a>(&'a self, content: &'a Content) -> WholeAnswer<'a> {
         let ResponseDetails { finish_reason, extra, .. } = &*self.details;
         let finish_reason = finish_reason.as_deref();
         WholeAnswer { text: content.text(), finish_reason, extra: Some(extra) }

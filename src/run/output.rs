@@ -8,11 +8,11 @@ use serde_json::json;
 
 use super::experiment::{AnyExperiment, Report};
 use super::record::RunRecord;
+use super::spool::Spool;
 use crate::id::{OutputDigest, RunId};
 use crate::inert::inert;
 use crate::log::LogError;
 use crate::prompt::{canonical, hash_of};
-use crate::table::{Spool, Table};
 
 /// A file that is in every output folder of made-up answers, where the others have no place to say so.
 pub const SIMULATED_MARK: &str = "SIMULATED.txt";
@@ -27,11 +27,6 @@ pub struct OutputFile {
 }
 
 impl OutputFile {
-    /// A table as `NAME.csv`.
-    pub fn table(table: Table) -> Self {
-        OutputFile { name: format!("{}.csv", table.name()), content: table.csv() }
-    }
-
     /// A value as JSON, indented by two spaces.
     ///
     /// # Errors

@@ -26,7 +26,7 @@ use crate::exchange::{ImportError, is_recording, read_exchanges, read_recording}
 use crate::id::{CallPath, RunId, Time};
 use crate::jsonl::JsonlReader;
 use crate::log::{Index, LogError, Reader};
-use crate::parse::AnyParser;
+use crate::parse::{AnyParser, Parsers};
 
 pub use name::file_name;
 
@@ -128,7 +128,9 @@ pub fn of_file(
         false => read_exchanges(lines, Time(0))?.into_log(),
     };
     let mut own = Own(parser);
-    let choice = Choice { by: Again::By(&mut own), params: &Params::Recorded, only: None };
+    // Whatever parser decided before: this one is to decide about every answer.
+    let parsers = &Parsers::default();
+    let choice = Choice { by: Again::By(&mut own), params: &Params::Recorded, only: None, parsers };
     of_run(log.reader()?.as_mut(), run, choice, folder)
 }
 

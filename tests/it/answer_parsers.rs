@@ -1,8 +1,9 @@
 //! Laws of the parsers of votes, demographics and plain answers. What they make of frozen answers is in
 //! `frozen_answers`.
 
+use crate::support::parsers as registry;
 use proptest::prelude::*;
-use retold::parse::{ParserSpec, registry};
+use retold::parse::ParserSpec;
 use serde_json::json;
 
 fn parse(parser: &str, params: serde_json::Value, text: &str) -> (String, serde_json::Value) {

@@ -7,13 +7,13 @@
 
 use std::collections::BTreeMap;
 
-use retold::experiments::deliberation::prompts::{NAMES, built_in};
-use retold::template::Templates;
+use retold_deliberation::prompts::{NAMES, built_in};
+use retold_study::template::Templates;
 use serde_json::{Value, json};
 
 /// The prompts of the document, in its order.
 fn document() -> Vec<String> {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../shared/sources/002_deliberation.md");
+    let path = concat!(env!("RETOLD_ROOT"), "/../shared/sources/002_deliberation.md");
     let text = std::fs::read_to_string(path)
         .unwrap_or_else(|e| panic!("needs ../shared/sources/002_deliberation.md: {e}"));
     let (_, section) = text.split_once("## System and Moderator Prompts").unwrap();

@@ -4,7 +4,8 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use retold::parse::{ParserSpec, registry};
+use crate::support::parsers as registry;
+use retold::parse::ParserSpec;
 use serde_json::Value;
 
 use crate::support::cases::{Case, cases};

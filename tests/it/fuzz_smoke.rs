@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
+use crate::support::parsers as registry;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
-use retold::parse::registry;
 
 use crate::fuzz_targets::fuzz_one;
 use crate::support::cases::cases;
@@ -32,7 +32,7 @@ fn mutated_answers_are_decided_without_a_panic() {
 
 #[test]
 fn every_parser_has_a_fuzz_target_and_there_are_enough_cases() {
-    let fuzz = concat!(env!("CARGO_MANIFEST_DIR"), "/fuzz");
+    let fuzz = concat!(env!("RETOLD_ROOT"), "/fuzz");
     let listed = std::fs::read_to_string(format!("{fuzz}/Cargo.toml")).unwrap();
     let names: BTreeSet<&str> = registry::all().map(|(name, _)| name).collect();
     for name in names.iter().copied().chain(["json_repair"]) {
@@ -50,7 +50,7 @@ fn the_kept_corpus_is_decided_without_a_panic() {
     let names: BTreeSet<&str> = registry::all().map(|(name, _)| name).collect();
     let mut inputs = 0;
     for name in names.into_iter().chain(["json_repair"]) {
-        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/fuzz/corpus");
+        let path = concat!(env!("RETOLD_ROOT"), "/fuzz/corpus");
         // Of a parser whose frozen answers reach all that was reached, nothing is kept.
         let kept = std::fs::read_to_string(format!("{path}/{name}")).unwrap_or_default();
         for line in kept.lines() {

@@ -13,6 +13,7 @@ use retold::log::{
     Append, Backend, Census, Head, Index, LogError, MemoryBackend, Reader, RunHead, Section,
     SqliteBackend, SqliteOptions,
 };
+use retold::parse::Parsers;
 use retold::prompt::Request;
 
 use crate::support::cases::fixtures;
@@ -400,11 +401,11 @@ fn an_audit_of_a_long_run_reads_few_events_and_finds_the_same() {
         study.iter().rposition(|e| e.call.as_ref().is_some_and(|c| c.as_str() == "vote/p_0003"));
     let target = Target::Seq(Seq(asked.unwrap() as u64 + 1));
     let mut counting = Counting { reader: log.reader().unwrap(), events: 0 };
-    let with_index = audit(&mut counting, RUN, &target).unwrap();
+    let with_index = audit(&mut counting, RUN, &target, &Parsers::default()).unwrap();
     let read = counting.events;
     age(&folder);
     let mut counting = Counting { reader: folder.log().reader().unwrap(), events: 0 };
-    let without = audit(&mut counting, RUN, &target).unwrap();
+    let without = audit(&mut counting, RUN, &target, &Parsers::default()).unwrap();
     assert_eq!(format!("{with_index:?}"), format!("{without:?}"));
     assert!(counting.events > study.len());
     // The newest events, which no piece covers, and the participant's, which are a fortieth of all.

@@ -8,7 +8,8 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use retold::parse::{ParserSpec, registry};
+use crate::support::parsers as registry;
+use retold::parse::ParserSpec;
 
 use crate::support::cases::{cases, fixtures};
 

@@ -80,7 +80,7 @@ enum Done {
 /// Records a process that writes a log.
 fn recorded(log: &Path, tools: &Path) -> Vec<Done> {
     let (recorder, trace) = (tools.join("recorder.so"), tools.join("trace"));
-    let source = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/support/recorder.c");
+    let source = concat!(env!("RETOLD_ROOT"), "/tests/it/support/recorder.c");
     let built = Command::new("cc")
         .args(["-shared", "-fPIC", "-O1", "-o"])
         .args([&recorder, Path::new(source)])

@@ -46,7 +46,7 @@ fn example(line: &str) -> Option<Example> {
 
 /// A project folder as a newcomer has it: the configs, and the data beside it.
 fn project(outer: &Place) -> std::path::PathBuf {
-    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let here = Path::new(env!("RETOLD_ROOT"));
     let folder = outer.path("retold");
     std::fs::create_dir_all(folder.join("config/prompts/game24")).unwrap();
     for part in ["config", "config/prompts/game24"] {
@@ -65,7 +65,7 @@ fn project(outer: &Place) -> std::path::PathBuf {
 
 /// Runs the examples in the README's blocks of some kinds.
 fn run_examples(kinds: &[&str]) {
-    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let here = Path::new(env!("RETOLD_ROOT"));
     let readme = std::fs::read_to_string(here.join("README.md")).unwrap();
     let outer = Place::new();
     let folder = project(&outer);

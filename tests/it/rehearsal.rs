@@ -144,7 +144,7 @@ fn the_lane_of_a_call_is_the_second_part_of_its_path() {
 }
 
 fn template(experiment: &str, name: &str) -> String {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("config/prompts");
+    let root = Path::new(env!("RETOLD_ROOT")).join("config/prompts");
     std::fs::read_to_string(root.join(experiment).join(format!("{name}.txt"))).unwrap()
 }
 
@@ -182,7 +182,7 @@ fn of_the_game_of_24() {
 #[test]
 fn of_a_deliberation_one_changed_template_is_told_for_each_participant() {
     let place = Place::new();
-    let config = Path::new(env!("CARGO_MANIFEST_DIR")).join("config/deliberation_small.yaml");
+    let config = Path::new(env!("RETOLD_ROOT")).join("config/deliberation_small.yaml");
     place.ok(&format!("run {} -q", config.display()));
     let name = "vote_after_dialogue";
     let changed = template("deliberation", name).replace("final choice", "last choice");
@@ -224,7 +224,7 @@ fn folders_that_cannot_be_used() {
         folder(&place, &[("cot.txt", broken)]);
         shown.push_str(&place.session(&["replay latest --prompts prompts"]));
     }
-    let config = Path::new(env!("CARGO_MANIFEST_DIR")).join("config/deliberation_small.yaml");
+    let config = Path::new(env!("RETOLD_ROOT")).join("config/deliberation_small.yaml");
     let few = "--set participants_per_condition=1";
     place.ok(&format!("run {} -q --no-outputs {few}", config.display()));
     let typo = template("deliberation", "vote_after_summary").replacen(

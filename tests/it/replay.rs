@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use retold::event::Event;
-use retold::experiments::game24::{Game24, SimulatedSolver};
 use retold::model::simulated::{Misbehaviour, Simulated};
 use retold::model::{Ask, Failure, FailureKind};
+use retold_game24::{Game24, SimulatedSolver};
 use serde_json::json;
 
 use crate::support::logs::{Folder, assert_sound, facts};

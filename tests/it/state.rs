@@ -171,7 +171,7 @@ async fn a_log_of_format_1_gets_no_digests() {
     let folder = Folder::new();
     for old in ["1.0", "1.1"] {
         let log = folder.path().with_extension(old);
-        let fixture = format!("{}/fixtures/logs/format-{old}.db", env!("CARGO_MANIFEST_DIR"));
+        let fixture = format!("{}/fixtures/logs/format-{old}.db", env!("RETOLD_ROOT"));
         std::fs::copy(fixture, &log).unwrap();
         let trial = Trial::new(&open(&log), 9, Oracle::prompt());
         trial.record(&POLL).await;

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use retold::stats::{
+use retold_stats::{
     Algorithm, Clustering, Point, best_clustering, cosine_distance, in_order_of_appearance, kmeans,
     point, silhouette, squared_distance, ward, weighted_mean,
 };

@@ -1,7 +1,7 @@
 //! Tables as other programs read them.
 
 use proptest::prelude::*;
-use retold::table::Table;
+use retold_study::table::Table;
 
 #[test]
 fn a_table_is_rfc_4180() {

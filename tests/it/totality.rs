@@ -5,8 +5,8 @@
 
 use std::collections::BTreeSet;
 
+use crate::support::parsers as registry;
 use proptest::prelude::*;
-use retold::parse::registry;
 
 use crate::fuzz_targets::fuzz_one;
 use crate::growth::shapes::PIECES;

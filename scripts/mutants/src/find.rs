@@ -56,7 +56,12 @@ impl Finder<'_> {
         self.found.push(Candidate { start, end, line, text_of_line, what, switched });
     }
 
-    fn function(&mut self, is_const: bool, attributes: &[Attribute], visit: impl FnOnce(&mut Self)) {
+    fn function(
+        &mut self,
+        is_const: bool,
+        attributes: &[Attribute],
+        visit: impl FnOnce(&mut Self),
+    ) {
         if is_const || attributes.iter().any(is_test) {
             return;
         }

@@ -10,49 +10,61 @@
 
 mod find;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use find::Candidate;
 
-/// Where the parts of the studies are, under `src`.
+/// Where the parts of the studies are.
 const PARTS: &[(&str, &str, &[&str])] = &[
-    ("game24", "apply", &["experiments/game24/state.rs"]),
-    ("game24", "statistics", &["experiments/game24/experiment.rs"]),
-    ("game24", "outputs", &["experiments/game24/outputs.rs"]),
-    ("game24", "parsers", &["parse/game24"]),
-    ("deliberation", "apply", &["experiments/deliberation/state.rs"]),
+    ("game24", "apply", &["crates/game24/src/state.rs"]),
+    ("game24", "statistics", &["crates/game24/src/experiment.rs"]),
+    ("game24", "outputs", &["crates/game24/src/outputs.rs"]),
+    ("game24", "parsers", &["crates/game24/src/parse"]),
+    ("deliberation", "apply", &["crates/deliberation/src/state.rs"]),
     (
         "deliberation",
         "statistics",
-        &["experiments/deliberation/summary.rs", "experiments/deliberation/grouping.rs", "stats"],
+        &[
+            "crates/deliberation/src/summary.rs",
+            "crates/deliberation/src/grouping.rs",
+            "crates/stats/src",
+        ],
     ),
-    ("deliberation", "outputs", &["experiments/deliberation/outputs"]),
-    ("deliberation", "parsers", &["parse/vote", "parse/demographics", "parse/text"]),
-    ("public_goods", "apply", &["experiments/public_goods/state.rs"]),
+    ("deliberation", "outputs", &["crates/deliberation/src/outputs"]),
+    (
+        "deliberation",
+        "parsers",
+        &["src/parse/vote", "crates/deliberation/src/parse", "src/parse/text"],
+    ),
+    ("public_goods", "apply", &["crates/public_goods/src/state.rs"]),
     (
         "public_goods",
         "statistics",
-        &["experiments/public_goods/measures", "experiments/public_goods/report.rs"],
+        &["crates/public_goods/src/measures", "crates/public_goods/src/report.rs"],
     ),
-    ("public_goods", "outputs", &["experiments/public_goods/outputs"]),
-    ("public_goods", "parsers", &["parse/public_goods"]),
-    ("society", "apply", &["experiments/society/world/apply.rs", "experiments/society/world/books.rs"]),
+    ("public_goods", "outputs", &["crates/public_goods/src/outputs"]),
+    ("public_goods", "parsers", &["crates/public_goods/src/parse"]),
+    (
+        "society",
+        "apply",
+        &["crates/society/src/world/apply.rs", "crates/society/src/world/books.rs"],
+    ),
     (
         "society",
         "statistics",
-        &["experiments/society/world/figures.rs", "experiments/society/report.rs"],
+        &["crates/society/src/world/figures.rs", "crates/society/src/report.rs"],
     ),
-    ("society", "outputs", &["experiments/society/tables.rs"]),
-    ("society", "parsers", &["parse/society"]),
-    ("adventure", "apply", &["experiments/adventure/state.rs"]),
-    ("adventure", "statistics", &["experiments/adventure/report.rs"]),
-    ("adventure", "outputs", &["experiments/adventure/outputs.rs"]),
-    ("adventure", "parsers", &["parse/adventure"]),
+    ("society", "outputs", &["crates/society/src/tables.rs"]),
+    ("society", "parsers", &["crates/society/src/parse"]),
+    ("adventure", "apply", &["crates/adventure/src/state.rs"]),
+    ("adventure", "statistics", &["crates/adventure/src/report.rs"]),
+    ("adventure", "outputs", &["crates/adventure/src/outputs.rs"]),
+    ("adventure", "parsers", &["crates/adventure/src/parse"]),
 ];
 
-/// What stands in the copy as `src/mutants.rs`.
+/// What stands in the copy as `mutants.rs` of each crate that has a mutant.
 const SWITCH: &str = "\
 //! Which mutant is on.
 
@@ -109,11 +121,16 @@ fn choose(sources: &Path, seed: u64, count: usize, skipped: &[String]) -> Vec<Ch
     for (study, part, places) in PARTS {
         let mut all = Vec::new();
         for place in *places {
-            for file in files(&sources.join("src").join(place)) {
+            for file in files(&sources.join(place)) {
                 let text = fs::read_to_string(&file).expect("a source file can be read");
                 let file = file.strip_prefix(sources).expect("it is one of the sources").to_owned();
                 let found = find::candidates(&text).into_iter();
-                all.extend(found.map(|candidate| Chosen { study, part, file: file.clone(), candidate }));
+                all.extend(found.map(|candidate| Chosen {
+                    study,
+                    part,
+                    file: file.clone(),
+                    candidate,
+                }));
             }
         }
         // The last of what is shuffled is taken first.
@@ -158,7 +175,12 @@ fn files(place: &Path) -> Vec<PathBuf> {
     paths.into_iter().filter(rust).flat_map(|path| files(&path)).collect()
 }
 
-/// Writes the changed files, and the switch.
+/// The folder of a crate's sources that a file is in: `src`, or that of a member of the workspace.
+fn source_folder(file: &Path) -> &Path {
+    file.ancestors().find(|folder| folder.ends_with("src")).expect("a source file is below src")
+}
+
+/// Writes the changed files, and the switches.
 fn write(sources: &Path, copy: &Path, chosen: &[Chosen]) {
     let mut by_file: BTreeMap<&Path, Vec<(usize, &Candidate)>> = BTreeMap::new();
     for (id, chosen) in (1..).zip(chosen) {
@@ -174,11 +196,14 @@ fn write(sources: &Path, copy: &Path, chosen: &[Chosen]) {
         }
         fs::write(copy.join(file), text).expect("the copy can be written");
     }
-    fs::write(copy.join("src/mutants.rs"), SWITCH).expect("the copy can be written");
-    let root = sources.join("src/lib.rs");
-    let root = fs::read_to_string(root).expect("lib.rs can be read");
-    let root = format!("{root}\n#[doc(hidden)]\npub mod mutants;\n");
-    fs::write(copy.join("src/lib.rs"), root).expect("the copy can be written");
+    let crates: BTreeSet<&Path> = chosen.iter().map(|chosen| source_folder(&chosen.file)).collect();
+    for folder in crates {
+        fs::write(copy.join(folder).join("mutants.rs"), SWITCH).expect("the copy can be written");
+        let root = folder.join("lib.rs");
+        let text = fs::read_to_string(sources.join(&root)).expect("lib.rs can be read");
+        let text = format!("{text}\n#[doc(hidden)]\npub mod mutants;\n");
+        fs::write(copy.join(root), text).expect("the copy can be written");
+    }
 }
 
 /// SplitMix64.

@@ -21,6 +21,7 @@ mod lookup;
 mod strings;
 
 pub use at::each_event_at;
+#[cfg(feature = "sqlite")]
 pub(super) use builder::{Builder, Entry, Piece};
 pub use lookup::{Census, Index};
 pub(crate) use strings::TextKeys;

@@ -16,6 +16,7 @@ mod loss;
 mod reader;
 mod requests;
 mod schema;
+mod scratch_file;
 mod space;
 mod stop;
 mod turns;
@@ -30,6 +31,7 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension};
 
 pub use backup::BackedUp;
+pub(super) use scratch_file::ScratchFile;
 
 use super::backend::{Backend, Committer, Lease, Reader};
 use super::error::LogError;

@@ -2,12 +2,11 @@
 
 use serde_json::{Map, Value};
 
-use super::reply::malformed;
 use crate::model::parts::{
     CHOICE, COMPLETION, CONTENT_PARTS, LOGPROBS, OTHER_CHOICES, USAGE, add_rest, is_nothing,
     keep_readable, leave_out, of_message, rest, take_text,
 };
-use crate::model::{Failure, Response, usage};
+use crate::model::{Failure, FailureKind, Response, usage};
 
 /// Why a reply is not a chat completion.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -117,4 +116,14 @@ fn is_plain(part: &Value) -> bool {
         _ => is_nothing(value),
     };
     part[TEXT_AT].is_array() && part.as_object().is_some_and(|part| part.iter().all(is_known))
+}
+
+/// A success that does not have the shape it should have.
+pub(super) fn malformed(what: impl std::fmt::Display) -> Failure {
+    Failure {
+        kind: FailureKind::Malformed,
+        status: Some(200),
+        message: format!("the answer is not as expected: {what}"),
+        retry_after: None,
+    }
 }

@@ -3,8 +3,7 @@
 use data_encoding::BASE64;
 use serde_json::{Map, Value};
 
-use super::chat;
-use super::reply::malformed;
+use super::chat::{self, malformed};
 use crate::model::parts::{CHOICE, add_rest, leave_out, rest};
 use crate::model::{Content, Failure, Response, Usage, keep_exact};
 

@@ -151,16 +151,6 @@ fn quoted(text: &str, secrets: &Secrets) -> String {
     inert(secrets.strike(text).trim(), LONGEST_EXCERPT)
 }
 
-/// A success that does not have the shape it should have.
-pub(super) fn malformed(what: impl std::fmt::Display) -> Failure {
-    Failure {
-        kind: FailureKind::Malformed,
-        status: Some(200),
-        message: format!("the answer is not as expected: {what}"),
-        retry_after: None,
-    }
-}
-
 /// How a status that is no success is treated.
 ///
 /// 402 is how some providers say that the credit is used up. 408, 409 and 425 say that the same

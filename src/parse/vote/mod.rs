@@ -24,6 +24,7 @@ use serde_json::Value;
 use self::mentions::mentioned;
 use self::words::{number, words};
 use super::chain::{AnyParser, ChainParser, Found, Strategy};
+use super::registry::ParserFamily;
 use super::thinking;
 use crate::prompt::CanonicalError;
 
@@ -48,6 +49,10 @@ const STRATEGIES: &[Strategy<Params, Option<String>>] = &[
     Strategy { method: "ambiguous", find: ambiguous },
 ];
 
+/// `vote`, in all its versions.
+pub static VOTE: ParserFamily =
+    ParserFamily { name: "vote", versions: &[1], make: |spec| from_params(&spec.params) };
+
 /// `vote@1` for some options.
 ///
 /// # Errors
@@ -56,7 +61,7 @@ pub fn parser(params: Params) -> Result<VoteParser, CanonicalError> {
     ChainParser::new("vote", 1, params, STRATEGIES, ("failed", failed), None)
 }
 
-pub(super) fn from_params(params: &Value) -> Result<Box<dyn AnyParser>, String> {
+fn from_params(params: &Value) -> Result<Box<dyn AnyParser>, String> {
     let params = Params::deserialize(params).map_err(|e| e.to_string())?;
     Ok(Box::new(parser(params).map_err(|e| e.to_string())?))
 }

@@ -1,6 +1,6 @@
 //! Configs: ours, and wrong ones.
 
-use retold::experiments::registry::study;
+use crate::support::program::study;
 
 const GOOD: &str = "\
 experiment: adventure

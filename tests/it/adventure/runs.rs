@@ -4,16 +4,16 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use retold::experiments::adventure::{NAME, SimulatedMaster};
-use retold::experiments::registry::{build, study};
+use crate::support::program::{build, study};
 use retold::model::simulated::{Misbehaviour, Simulated};
 use retold::run::{AnyExperiment, Finish, Mode, OutputFile, RunRecord};
+use retold_adventure::{NAME, SimulatedMaster};
 use serde_json::Value;
 
 use crate::support::trial::Trial;
 
 pub(super) fn adventure(overrides: &[&str]) -> Box<dyn AnyExperiment> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("config/adventure.yaml");
+    let path = Path::new(env!("RETOLD_ROOT")).join("config/adventure.yaml");
     let overrides: Vec<String> = overrides.iter().map(|o| (*o).to_owned()).collect();
     let study = study(&path, None, &overrides).unwrap();
     build(NAME, &study.settings.experiment).unwrap()

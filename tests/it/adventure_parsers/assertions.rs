@@ -1,7 +1,7 @@
 //! The assertions of the original project's tests. Needs `../shared/data`.
 
 use retold::parse::Parser;
-use retold::parse::adventure::{clean_text, narrative_parser};
+use retold_adventure::parse::{clean_text, narrative_parser};
 use serde_json::{Value, json};
 
 use crate::support::data::rows;

@@ -1,9 +1,9 @@
 //! Every example of the document "AI Response Formats" parses to what its text says.
 
-use retold::parse::adventure::{
+use retold::parse::{Parsed, Parser};
+use retold_adventure::parse::{
     ActionKind, Character, Importance, Narrative, character_parser, narrative_parser,
 };
-use retold::parse::{Parsed, Parser};
 
 fn narrative(text: &str) -> Parsed<Narrative> {
     let parsed = narrative_parser(1).unwrap().parse(text);

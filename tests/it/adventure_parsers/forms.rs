@@ -1,7 +1,7 @@
 //! Values in the forms that models fall into: JSON where names are meant, bars, quotes left open.
 
-use retold::parse::adventure::{ActionKind, Narrative, narrative_parser};
 use retold::parse::{Parsed, Parser};
+use retold_adventure::parse::{ActionKind, Narrative, narrative_parser};
 
 use ActionKind::{Basic, Combat, Interaction};
 

@@ -1,7 +1,7 @@
 //! Suggested actions and values as models write them when they do not keep to the document's form.
 
-use retold::parse::adventure::{ActionKind, Narrative, narrative_parser};
 use retold::parse::{Parsed, Parser};
+use retold_adventure::parse::{ActionKind, Narrative, narrative_parser};
 
 use ActionKind::{Basic, Combat, Interaction};
 

@@ -1,8 +1,8 @@
 //! Markers as models write them: inside sentences, in quotes, decorated, with lists in prose.
 
 use proptest::prelude::*;
-use retold::parse::adventure::{Narrative, clean_text, narrative_parser};
 use retold::parse::{Parsed, Parser};
+use retold_adventure::parse::{Narrative, clean_text, narrative_parser};
 
 fn parse(text: &str) -> Parsed<Narrative> {
     narrative_parser(1).unwrap().parse(text)

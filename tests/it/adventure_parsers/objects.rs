@@ -1,7 +1,7 @@
 //! JSON in an answer: a whole answer with words around it, and decisions in every dress.
 
-use retold::parse::adventure::{Importance, Narrative, character_parser, narrative_parser};
 use retold::parse::{Parsed, Parser};
+use retold_adventure::parse::{Importance, Narrative, character_parser, narrative_parser};
 
 fn parse(text: &str) -> Parsed<Narrative> {
     narrative_parser(1).unwrap().parse(text)

@@ -1,7 +1,7 @@
 //! The stated rules, one by one, on answers of our own.
 
-use retold::parse::adventure::{Importance, Narrative, character_parser, narrative_parser};
 use retold::parse::{Parsed, Parser};
+use retold_adventure::parse::{Importance, Narrative, character_parser, narrative_parser};
 
 fn parse(text: &str) -> Parsed<Narrative> {
     narrative_parser(1).unwrap().parse(text)

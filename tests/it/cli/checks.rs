@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use crate::support::cli::{Place, assert_said};
 use crate::support::forged::chained;
 
-const CONFIG: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/config");
+const CONFIG: &str = concat!(env!("RETOLD_ROOT"), "/config");
 
 #[test]
 fn what_the_recorded_parsers_decided_is_no_flip() {

@@ -35,7 +35,7 @@ fn asked(server: &Server) -> (Vec<String>, Vec<String>) {
     (of(&|request| request.json()["model"].as_str().unwrap().to_owned()), of(&key))
 }
 
-const GAME: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/config/public_goods_small.yaml");
+const GAME: &str = concat!(env!("RETOLD_ROOT"), "/config/public_goods_small.yaml");
 
 /// The small game, with settings of the model instead of the simulated one.
 fn game(place: &Place, model: &str) {
@@ -133,7 +133,7 @@ fn a_resumed_run_asks_only_endpoints_that_are_named_again() {
 #[test]
 fn the_endpoints_of_a_strangers_recording_get_neither_a_key_nor_a_prompt() {
     let (place, listener) = (Place::new(), Listener::new());
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/recordings/game24_small.jsonl");
+    let folder = concat!(env!("RETOLD_ROOT"), "/recordings/game24_small.jsonl");
     let base = recording(std::path::Path::new(folder));
     let mut settings = settings(&base);
     let url = format!("{}/v1", listener.url());

@@ -2,7 +2,7 @@
 
 use crate::support::cli::{Place, assert_said};
 
-const CONFIG: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/config/deliberation_small.yaml");
+const CONFIG: &str = concat!(env!("RETOLD_ROOT"), "/config/deliberation_small.yaml");
 
 /// A study of four, in which answers go wrong in some way.
 fn run(rates: &str) -> String {

@@ -131,7 +131,7 @@ fn an_empty_file_is_not_imported() {
 #[test]
 fn failed_calls_are_exchanges_too() {
     let place = Place::new();
-    let config = concat!(env!("CARGO_MANIFEST_DIR"), "/config/society_small.yaml");
+    let config = concat!(env!("RETOLD_ROOT"), "/config/society_small.yaml");
     let (first, code) = place.json(&format!("run {config} --set model.rates.failure=0.1"));
     assert_eq!(code, 0, "{first}");
     assert!(first["report"]["did"]["unanswered"].as_u64().unwrap() > 3, "{first}");

@@ -24,7 +24,7 @@ const CONSTANT: &str = r#"while read -r line; do echo '{"value":1}'; done"#;
 #[test]
 fn the_example_in_python_decides() {
     let place = Place::new();
-    let example = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/filters/after_answer.py");
+    let example = concat!(env!("RETOLD_ROOT"), "/examples/filters/after_answer.py");
     let lines = "\"Let me see.\\nAnswer: 4 * 6 = 24\\n\"\n\"I do not know\"\n";
     for command in [example.to_owned(), format!("python3 '{example}'")] {
         let args = ["parse", "--jsonl", "--json", "--parser-cmd", &command];

@@ -8,7 +8,7 @@ use crate::support::cli::{Place, assert_said};
 /// Eight participants.
 fn place() -> Place {
     let place = Place::new();
-    let config = Path::new(env!("CARGO_MANIFEST_DIR")).join("config/deliberation_small.yaml");
+    let config = Path::new(env!("RETOLD_ROOT")).join("config/deliberation_small.yaml");
     let text = std::fs::read_to_string(config).unwrap();
     let smaller = "participants_per_condition: 2\nlimits:\n  concurrency: 1\n";
     let text = text.replace("participants_per_condition: 10\n", smaller);
@@ -217,7 +217,7 @@ fn a_game_has_tables_too() {
 #[test]
 fn made_up_answers_never_come_back_as_an_originals() {
     let place = Place::new();
-    let config = concat!(env!("CARGO_MANIFEST_DIR"), "/config/deliberation_small.yaml");
+    let config = concat!(env!("RETOLD_ROOT"), "/config/deliberation_small.yaml");
     place.ok(&format!("run {config} -q"));
     let folder = "outputs/budgeting_small";
     let said = place.run(&format!("import deliberation {folder}"));

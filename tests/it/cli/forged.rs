@@ -144,7 +144,7 @@ fn configs() {
 
 /// The shipped config of an experiment, small.
 fn config(name: &str) -> String {
-    format!("{}/config/{name}.yaml", env!("CARGO_MANIFEST_DIR"))
+    format!("{}/config/{name}.yaml", env!("RETOLD_ROOT"))
 }
 
 const HUGE: [&str; 3] = ["1000000000", "4294967295", "99999999999999999999"];

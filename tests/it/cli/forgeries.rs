@@ -254,7 +254,7 @@ fn tries() -> usize {
 #[test]
 fn no_recording_takes_a_key_or_writes_elsewhere() {
     let tries = tries();
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("recordings");
+    let folder = Path::new(env!("RETOLD_ROOT")).join("recordings");
     let bases = STUDIES.map(|study| recording(&folder.join(study)));
     let threads = 2;
     let work = |thread: usize| {

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use retold::experiments::registry::{check_fork, study};
+use crate::support::program::{check_fork, study};
 
 use crate::support::cli::{Place, assert_said};
 
@@ -54,7 +54,7 @@ fn what_cannot_be_set() {
     let place = Place::new();
     place.write("game.yaml", super::play::GAME);
     place.ok("run game.yaml --quiet --set player=first --set games=1 --log game.db");
-    let society = concat!(env!("CARGO_MANIFEST_DIR"), "/config/society_small.yaml");
+    let society = concat!(env!("RETOLD_ROOT"), "/config/society_small.yaml");
     place.ok(&format!("run {society} --quiet --no-outputs --set days=1"));
     let shown = place.session(&[
         "fork latest --log game.db --set turns=3",
@@ -95,7 +95,7 @@ fn what_cannot_be_forked() {
 fn values_out_of_range_are_refused() {
     let run = |config: &str, small: &str| {
         let place = Place::new();
-        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/config");
+        let folder = concat!(env!("RETOLD_ROOT"), "/config");
         place.ok(&format!("run {folder}/{config}.yaml -q --no-outputs {small}"));
         place
     };
@@ -130,7 +130,7 @@ fn values_out_of_range_are_refused() {
 /// Original runs may have what a config may not: a fork of one keeps it, and brings nothing else in.
 #[test]
 fn what_was_wrong_with_the_parent_is_no_mistake_of_the_fork() {
-    let config = Path::new(env!("CARGO_MANIFEST_DIR")).join("config/public_goods_small.yaml");
+    let config = Path::new(env!("RETOLD_ROOT")).join("config/public_goods_small.yaml");
     let plain = study(&config, None, &[]).unwrap().settings.experiment;
     let mut both = plain.clone();
     for key in ["punishment_enabled", "reward_enabled"] {

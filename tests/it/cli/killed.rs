@@ -15,7 +15,7 @@ use crate::support::logs::{assert_sound, facts, open};
 const CONCURRENCY: usize = 64;
 
 fn command() -> String {
-    let config = concat!(env!("CARGO_MANIFEST_DIR"), "/config/deliberation.yaml");
+    let config = concat!(env!("RETOLD_ROOT"), "/config/deliberation.yaml");
     format!("run {config} --quiet --set participants_per_condition=25")
 }
 

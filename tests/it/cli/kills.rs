@@ -50,8 +50,7 @@ struct Seen {
 
 impl Study {
     fn undisturbed(name: &'static str, args: &str) -> Self {
-        let command =
-            format!("run {}/config/{args} --quiet --no-outputs", env!("CARGO_MANIFEST_DIR"));
+        let command = format!("run {}/config/{args} --quiet --no-outputs", env!("RETOLD_ROOT"));
         let place = Place::new();
         let (object, code) = place.json(&command);
         assert_eq!(code, 0, "{object}");

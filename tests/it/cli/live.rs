@@ -9,7 +9,7 @@ use crate::support::cli::Place;
 /// Eight participants, and a model that takes its time.
 fn place() -> Place {
     let place = Place::new();
-    let config = Path::new(env!("CARGO_MANIFEST_DIR")).join("config/deliberation_small.yaml");
+    let config = Path::new(env!("RETOLD_ROOT")).join("config/deliberation_small.yaml");
     let text = std::fs::read_to_string(config).unwrap();
     let smaller = "participants_per_condition: 2\nlimits:\n  concurrency: 1\n";
     place.write("pilot.yaml", text.replace("participants_per_condition: 10\n", smaller));

@@ -1,6 +1,7 @@
 //! `retold parse`: answers from the standard input.
 
-use retold::parse::{ParserSpec, registry};
+use crate::support::parsers as registry;
+use retold::parse::ParserSpec;
 use serde_json::{Value, json};
 
 use crate::support::cases::cases;

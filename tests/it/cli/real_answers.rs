@@ -14,7 +14,7 @@ use crate::support::{data, shared_data};
 fn record(style: &str, parser: &str) -> (Place, Value) {
     let place = Place::new();
     let answers = shared_data(&format!("game24/gpt-4_{style}.exchanges.jsonl.gz"));
-    let config = Path::new(env!("CARGO_MANIFEST_DIR")).join("config/game24.yaml");
+    let config = Path::new(env!("RETOLD_ROOT")).join("config/game24.yaml");
     let set = [format!("template={style}"), format!("parser={parser}")];
     let said = place.args(&[
         "run",

@@ -137,7 +137,7 @@ fn the_committed_recordings_replay() {
 }
 
 fn replays(name: &str, made_by: &str) {
-    let path = format!("{}/recordings/{name}", env!("CARGO_MANIFEST_DIR"));
+    let path = format!("{}/recordings/{name}", env!("RETOLD_ROOT"));
     let said = Place::new().args(&["replay", &path]);
     assert_eq!(
         said.code, 0,

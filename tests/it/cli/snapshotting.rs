@@ -128,7 +128,7 @@ fn names_and_texts_that_are_hostile_stay_in_the_folder_and_in_their_lines() {
 #[test]
 fn a_program_of_the_users_can_be_kept_too() {
     let place = Place::with_run();
-    let broken = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/filters/broken.py");
+    let broken = concat!(env!("RETOLD_ROOT"), "/examples/filters/broken.py");
     place.ok("snapshot latest snaps");
     let (seen, code) = place.json(&format!("snapshot latest snaps --parser-cmd {broken}"));
     assert_eq!((code, &seen["same"]), (1, &json!(0)), "{seen}");

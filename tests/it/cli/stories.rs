@@ -11,7 +11,7 @@ use crate::support::csv;
 /// Eight participants, of whom some fail; one call at a time, so that the log is always the same.
 fn place() -> Place {
     let place = Place::new();
-    let config = Path::new(env!("CARGO_MANIFEST_DIR")).join("config/deliberation_small.yaml");
+    let config = Path::new(env!("RETOLD_ROOT")).join("config/deliberation_small.yaml");
     let text = std::fs::read_to_string(config).unwrap();
     let text = text.replace("participants_per_condition: 10\n", "participants_per_condition: 2\n");
     let rates = "  rates:\n    malformed: 0.3\n    failure: 0.02\nlimits:\n  concurrency: 1\n";
@@ -126,7 +126,7 @@ fn lines<'a>(place: &Place, shown: &'a Value) -> Vec<&'a Value> {
 }
 
 fn config(name: &str) -> String {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("config").join(name).display().to_string()
+    Path::new(env!("RETOLD_ROOT")).join("config").join(name).display().to_string()
 }
 
 #[test]

@@ -15,7 +15,7 @@ const KEY: &str = "sk-live-0123456789abcdefSECRET";
 /// A place where the recording of a study was imported, cut off in the middle, with other settings.
 fn place(study: &str, real: bool, change: impl FnOnce(&mut Value)) -> Place {
     let place = Place::new();
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/recordings");
+    let folder = concat!(env!("RETOLD_ROOT"), "/recordings");
     let base = recording(&std::path::Path::new(folder).join(study));
     let mut settings = settings(&base);
     change(&mut settings);

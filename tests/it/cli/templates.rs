@@ -7,7 +7,7 @@ use crate::support::cli::{Place, assert_said};
 
 /// The built-in text of a template.
 fn built_in(experiment: &str, name: &str) -> String {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let root = Path::new(env!("RETOLD_ROOT"));
     let path = root.join("config/prompts").join(experiment).join(format!("{name}.txt"));
     std::fs::read_to_string(path).unwrap()
 }
@@ -21,7 +21,7 @@ fn said(config: &str, name: &str, text: String) -> String {
         "game24.yaml" => format!("template=own/{name}.txt"),
         _ => "prompts=own".to_owned(),
     };
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("config").join(config);
+    let path = Path::new(env!("RETOLD_ROOT")).join("config").join(config);
     std::fs::copy(path, place.path(config)).unwrap();
     let command = format!("run {config} -q --no-outputs --set {own}");
     let said = place.run(&command);

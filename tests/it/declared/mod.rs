@@ -11,11 +11,12 @@ use std::collections::BTreeSet;
 use retold::audit::{Audit, Declared, Origin, Part, Target, audit};
 use retold::id::{CallPath, RunId};
 use retold::log::Log;
+use retold::parse::Parsers;
 
 /// The audit of a call's first sample.
 fn audited(log: &Log, run: RunId, call: &str) -> Audit {
     let target = Target::Call(CallPath::new(call).unwrap(), Some(0));
-    audit(log.reader().unwrap().as_mut(), run, &target).unwrap()
+    audit(log.reader().unwrap().as_mut(), run, &target, &Parsers::default()).unwrap()
 }
 
 /// What the audited prompt was made from, with all that the earlier questions it names were made from.

@@ -9,6 +9,7 @@ use retold::log::Log;
 
 use crate::support::cli::Place;
 use crate::support::logs::{events, open};
+use crate::support::program::studies;
 use crate::support::studies::STUDIES;
 
 /// A run of a small study with the simulated model.
@@ -31,7 +32,8 @@ fn what_stands_in_a_prompt_was_declared() {
         let (mut questions, mut declaring, mut found) = (0, 0, 0);
         for event in &stored {
             let Event::RequestSent(sent) = event.event().unwrap() else { continue };
-            let audit = audit(reader.as_mut(), run, &Target::Seq(event.seq)).unwrap();
+            let audit =
+                audit(reader.as_mut(), run, &Target::Seq(event.seq), studies().parsers()).unwrap();
             let Declared::Kept { prompts, complete } = &audit.declared else {
                 panic!("{}: not kept", study.name)
             };

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use retold::experiments::registry::study;
-use retold::experiments::study::Study;
+use crate::support::program::study;
+use retold_study::study::Study;
 
 use crate::support::cli::Place;
 use crate::support::data::folder;
@@ -24,14 +24,14 @@ fn the_original_configs_load_as_they_are() {
             study.unwrap_or_else(|e| panic!("{}: {e}", file.display()));
         assert_eq!(experiment, "deliberation", "recognised by its keys");
         assert!(settings.experiment["config"]["experiment"].is_null());
-        let experiment = retold::experiments::registry::build("deliberation", &settings.experiment);
+        let experiment = crate::support::program::build("deliberation", &settings.experiment);
         assert!(experiment.is_ok(), "{}", file.display());
     }
 }
 
 /// The YAML blocks of the source document, none of which names its experiment.
 fn of_the_document() -> Vec<String> {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../shared/sources/002_deliberation.md");
+    let path = concat!(env!("RETOLD_ROOT"), "/../shared/sources/002_deliberation.md");
     let text = std::fs::read_to_string(path)
         .unwrap_or_else(|e| panic!("needs ../shared/sources/002_deliberation.md: {e}"));
     let blocks = text.split("```yaml\n").skip(1);
@@ -83,7 +83,7 @@ fn a_config_without_a_name_is_recognised_by_its_keys() {
 #[test]
 fn our_configs_load_and_name_their_experiment() {
     for (file, people) in [("deliberation.yaml", 1200), ("deliberation_small.yaml", 40)] {
-        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("config").join(file);
+        let path = Path::new(env!("RETOLD_ROOT")).join("config").join(file);
         let study = study(&path, None, &[]).unwrap();
         assert_eq!(study.settings.experiment["personas"].as_array().unwrap().len(), people);
     }

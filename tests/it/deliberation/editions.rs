@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use crate::support::program::{build, study, take_over};
 use retold::event::{Event, FoldedState};
-use retold::experiments::deliberation::{Deliberated, Deliberation, Fact};
-use retold::experiments::registry::{build, study, take_over};
 use retold::id::StateDigest;
 use retold::model::simulated::Misbehaviour;
 use retold::prompt::{canonical, hash_of};
 use retold::run::{AnyExperiment, Experiment, RunRecord};
+use retold_deliberation::{Deliberated, Deliberation, Fact};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -20,7 +20,7 @@ use crate::support::trial::Trial;
 
 /// A small deliberation, by the rules of the newest edition or of the first.
 fn small(is_new: bool, overrides: &[&str]) -> Box<dyn AnyExperiment> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("config/deliberation_small.yaml");
+    let path = Path::new(env!("RETOLD_ROOT")).join("config/deliberation_small.yaml");
     let overrides: Vec<String> = overrides.iter().map(|o| (*o).to_owned()).collect();
     let mut settings = study(&path, None, &overrides).unwrap().settings.experiment;
     assert_eq!(settings["edition"], 2);

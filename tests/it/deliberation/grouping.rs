@@ -2,15 +2,15 @@
 
 use std::path::Path;
 
-use retold::experiments::deliberation::{Config, USUAL_SEED, group};
-use retold::stats::Point;
+use retold_deliberation::{Config, USUAL_SEED, group};
+use retold_stats::Point;
 
 fn config(algorithm: &str, most: u32) -> Config {
     let text = format!(
         "pilot_id: p\ntopic: {{description: d, options: [A, B]}}\nparticipants_per_condition: 1\n\
          clustering_algorithm: {algorithm}\nmax_clusters_per_option: {most}\n"
     );
-    retold::config::load(Path::new("config.yaml"), &text).unwrap()
+    retold_study::config::load(Path::new("config.yaml"), &text).unwrap()
 }
 
 /// The ids of the clusters and of their members.

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use retold::experiments::deliberation::opposition::{
+use retold::run::rng_for;
+use retold_deliberation::opposition::{
     Choice, Group, METHODS, Position, Scene, highest_voted, method, sample,
 };
-use retold::run::rng_for;
 
 fn position(id: &str, choice: &str, embedding: &[f64]) -> Position {
     let embedding = (!embedding.is_empty()).then(|| embedding.to_vec());

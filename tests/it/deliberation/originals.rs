@@ -3,7 +3,7 @@
 use std::fmt::Write;
 use std::path::Path;
 
-use retold::experiments::registry::reenact;
+use crate::support::program::reenact;
 
 use crate::support::cases::fixtures;
 

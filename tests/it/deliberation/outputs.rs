@@ -5,11 +5,11 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use retold::experiments::deliberation::{Config, SimulatedDeliberation};
-use retold::experiments::registry::{build, study};
-use retold::experiments::study::Study;
+use crate::support::program::{build, study};
 use retold::model::simulated::{Misbehaviour, Simulated};
 use retold::run::{AnyExperiment, Finish, Mode, OutputFile, RunRecord};
+use retold_deliberation::{Config, SimulatedDeliberation};
+use retold_study::study::Study;
 use serde_json::Value;
 
 use super::runs::trouble;
@@ -20,7 +20,7 @@ use crate::support::shape::{Shape, shape};
 use crate::support::trial::Trial;
 
 fn small(overrides: &[&str]) -> (Config, Box<dyn AnyExperiment>) {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("config/deliberation_small.yaml");
+    let path = Path::new(env!("RETOLD_ROOT")).join("config/deliberation_small.yaml");
     let overrides: Vec<String> = overrides.iter().map(|o| (*o).to_owned()).collect();
     let Study { settings, .. } = study(&path, None, &overrides).unwrap();
     let config = serde_json::from_value(settings.experiment["config"].clone()).unwrap();
@@ -130,7 +130,7 @@ fn a_config_can_be_used_again() {
     let trial = Trial::in_memory(Arc::new(model));
     block_on(trial.record(experiment.as_ref()));
     let text = &files(&trial, experiment.as_ref())["config.yaml"];
-    let again: Config = retold::config::load(Path::new("config.yaml"), text).unwrap();
+    let again: Config = retold_study::config::load(Path::new("config.yaml"), text).unwrap();
     // Nobody has given the file to a command yet, so its base URL is nobody's choice.
     let again = Config { provider: config.provider.clone(), ..again };
     // The seed is the run's; a trial's is always 7.

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use retold::experiments::deliberation::conditions::{Condition, assign};
-use retold::experiments::deliberation::personas::{
+use retold::run::rng_for;
+use retold_deliberation::conditions::{Condition, assign};
+use retold_deliberation::personas::{
     BUILT_IN, Collection, PersonaError, built_in, is_english, read,
 };
-use retold::run::rng_for;
 
 use crate::support::data::{folder, rows};
 
@@ -129,6 +129,6 @@ fn the_enriched_personas_of_the_original_have_demographics_in_range() {
     assert_eq!(personas.len(), 128);
     for persona in personas {
         let object = persona["demographics"].as_object().unwrap();
-        retold::parse::demographics::from_object(object).unwrap();
+        retold_deliberation::parse::from_object(object).unwrap();
     }
 }

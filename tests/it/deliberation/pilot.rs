@@ -3,9 +3,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use retold::experiments::deliberation::opposition::{Choice, Group, Position, Scene, method};
-use retold::experiments::deliberation::{Config, Participant, Status, USUAL_SEED, group, summary};
-use retold::stats::Point;
+use retold_deliberation::opposition::{Choice, Group, Position, Scene, method};
+use retold_deliberation::{Config, Participant, Status, USUAL_SEED, group, summary};
+use retold_stats::Point;
 use serde_json::{Value, json};
 
 use crate::support::data::folder;
@@ -25,7 +25,7 @@ fn participants(pilot: &str) -> Vec<Participant> {
 fn config(pilot: &str) -> Config {
     let path = folder("deliberation").join("outputs").join(pilot).join("config.yaml");
     let text = std::fs::read_to_string(&path).unwrap();
-    retold::config::load(&path, &text).unwrap()
+    retold_study::config::load(&path, &text).unwrap()
 }
 
 fn vector(value: &Value) -> Point {

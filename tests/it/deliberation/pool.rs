@@ -4,13 +4,13 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::Duration;
 
-use retold::config::ModelKind;
-use retold::experiments::deliberation::personas::fetch::{FetchLimits, fetch};
-use retold::experiments::deliberation::personas::pool::{Enriched, Pool, add};
-use retold::experiments::deliberation::personas::{Collection, wanted};
-use retold::experiments::deliberation::{Fact, Settings};
-use retold::experiments::registry::{build, study, supply};
+use crate::support::program::{build, study, supply};
 use retold::model::simulated::Misbehaviour;
+use retold_deliberation::personas::fetch::{FetchLimits, fetch};
+use retold_deliberation::personas::pool::{Enriched, Pool, add};
+use retold_deliberation::personas::{Collection, wanted};
+use retold_deliberation::{Fact, Settings};
+use retold_study::config::ModelKind;
 use serde::Deserialize;
 use serde_json::{Value, json};
 

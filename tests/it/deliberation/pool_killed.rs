@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use retold::experiments::deliberation::personas::pool::{Enriched, Pool, add};
+use retold_deliberation::personas::pool::{Enriched, Pool, add};
 use serde_json::json;
 
 use crate::support::child;
@@ -59,7 +59,7 @@ fn a_writer_killed_at_any_moment_leaves_the_pool_whole() {
 
     // The next runs take no harm from what the dead have left: one that draws, and one that adds and
     // thereby tidies up.
-    let small = concat!(env!("CARGO_MANIFEST_DIR"), "/config/deliberation_small.yaml");
+    let small = concat!(env!("RETOLD_ROOT"), "/config/deliberation_small.yaml");
     let small = format!("run {small} -q --no-outputs --set participants_per_condition=1");
     let stored = "--set use_persona_storage=true --set provider.rates.malformed=0";
     place.write("data/personas.json.part", "{\"personas\": [{\"base_pers");

@@ -3,12 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
+use crate::support::program::{build, reenact};
 use retold::event::Event;
-use retold::experiments::deliberation::{Deliberated, Deliberation, Fact};
-use retold::experiments::reenact::{Comparison, Reenactment};
-use retold::experiments::registry::{build, reenact};
 use retold::prompt::Api;
 use retold::run::{Ended, Experiment, Finish, Mode, OutputFile, RunRecord};
+use retold_deliberation::{Deliberated, Deliberation, Fact};
+use retold_study::reenact::{Comparison, Reenactment};
 use serde::Deserialize;
 use serde_json::Value;
 

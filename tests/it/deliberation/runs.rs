@@ -4,18 +4,18 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 
-use retold::experiments::deliberation::SimulatedDeliberation;
-use retold::experiments::registry::{build, study};
-use retold::experiments::study::Study;
+use crate::support::program::{build, study};
 use retold::model::simulated::{Misbehaviour, Player, Simulated};
 use retold::run::{AnyExperiment, Ended, Finish, Mode, Stop};
+use retold_deliberation::SimulatedDeliberation;
+use retold_study::study::Study;
 
 use crate::support::block_on;
 use crate::support::stops::StopsAfter;
 use crate::support::trial::Trial;
 
 pub(super) fn small(overrides: &[&str]) -> Box<dyn AnyExperiment> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("config/deliberation_small.yaml");
+    let path = Path::new(env!("RETOLD_ROOT")).join("config/deliberation_small.yaml");
     let overrides: Vec<String> = overrides.iter().map(|o| (*o).to_owned()).collect();
     let Study { settings, .. } = study(&path, None, &overrides).unwrap();
     build("deliberation", &settings.experiment).unwrap()

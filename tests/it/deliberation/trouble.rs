@@ -5,9 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use retold::content::Content;
 use retold::event::Event;
-use retold::experiments::deliberation::{Condition, Fact, SimulatedDeliberation};
 use retold::id::Seq;
 use retold::model::simulated::{Misbehaviour, Player};
+use retold_deliberation::{Condition, Fact, SimulatedDeliberation};
 use serde::Deserialize;
 use serde_json::{Value, json};
 

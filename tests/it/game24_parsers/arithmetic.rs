@@ -1,7 +1,7 @@
 //! The evaluator against an oracle that works another way.
 
 use proptest::prelude::*;
-use retold::parse::game24::{Expression, Verdict, problem_numbers, puzzle_numbers, validate};
+use retold_game24::parse::{Expression, Verdict, problem_numbers, puzzle_numbers, validate};
 
 /// A fraction, numerator and denominator, in lowest terms with a positive denominator.
 type Fraction = (i64, i64);

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use retold::parse::Parser;
-use retold::parse::game24::{
+use retold_game24::parse::{
     Expression, Game24Parser, Params, Verdict, parser, problem_numbers, puzzle_numbers, validate,
 };
 use serde_json::Value;

@@ -1,8 +1,8 @@
 //! Any text gives a decision: no panic, the same one each time, and in linear time.
 
 use proptest::prelude::*;
-use retold::parse::game24::{Params, normalise, parser};
 use retold::parse::{Parsed, Parser};
+use retold_game24::parse::{Params, normalise, parser};
 
 fn decide(version: u32, numbers: &[i64], text: &str) -> Parsed<String> {
     parser(version, Params { numbers: numbers.to_vec() }).unwrap().parse(text)

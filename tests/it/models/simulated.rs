@@ -4,13 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
-use retold::experiments::registry::{build, player, study};
-use retold::experiments::study::Study;
+use crate::support::program::{build, player, study};
 use retold::id::CallPath;
 use retold::model::simulated::{Dice, Misbehaviour, Player, Simulated};
 use retold::model::{Ask, Model};
 use retold::prompt::{ChatRequest, Message, Request, Role};
 use retold::run::{Finish, Mode};
+use retold_study::study::Study;
 
 use crate::support::block_on;
 use crate::support::trial::Trial;
@@ -103,7 +103,7 @@ fn the_kinds_that_a_config_may_name_are_those_there_are() {
         ("society", "society_small.yaml", "days=2"),
     ];
     for (name, config, setting) in configs {
-        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("config").join(config);
+        let path = Path::new(env!("RETOLD_ROOT")).join("config").join(config);
         let Study { settings, .. } = study(&path, None, &[setting.to_owned()]).unwrap();
         let experiment = build(name, &settings.experiment).unwrap();
         let seen = Arc::new(Mutex::new(BTreeSet::new()));

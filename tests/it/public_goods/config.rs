@@ -2,12 +2,12 @@
 
 use std::path::Path;
 
-use retold::experiments::registry::study;
+use crate::support::program::study;
 
 #[test]
 fn our_public_goods_configs_load() {
     for (file, games) in [("public_goods.yaml", 8), ("public_goods_small.yaml", 1)] {
-        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("config").join(file);
+        let path = Path::new(env!("RETOLD_ROOT")).join("config").join(file);
         let study = study(&path, None, &[]).unwrap();
         assert_eq!(study.settings.experiment["config"]["games"], games);
     }

@@ -1,7 +1,7 @@
 //! A public goods game that is killed (SIGKILL) goes on as if nothing had happened.
 
-use retold::experiments::public_goods::SimulatedPlayers;
 use retold::model::simulated::{Misbehaviour, Simulated};
+use retold_public_goods::SimulatedPlayers;
 
 use super::runs::{games, trouble};
 use crate::support::child;

@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
+use crate::support::program::{build, study};
 use retold::event::Event;
-use retold::experiments::public_goods::{Fact, Played, PublicGoods, SimulatedPlayers};
-use retold::experiments::registry::{build, study};
 use retold::id::StateDigest;
 use retold::model::simulated::{Misbehaviour, Simulated};
 use retold::prompt::{canonical, hash_of};
 use retold::run::{Experiment, Finish, Mode};
+use retold_public_goods::{Fact, Played, PublicGoods, SimulatedPlayers};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -20,7 +20,7 @@ use crate::support::trial::Trial;
 
 /// The facts of a small game, and the digest of each entry of its state at the end.
 fn played(is_new: bool, overrides: &[&str]) -> (Vec<Value>, BTreeMap<String, StateDigest>) {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("config/public_goods_small.yaml");
+    let path = Path::new(env!("RETOLD_ROOT")).join("config/public_goods_small.yaml");
     let overrides: Vec<String> = overrides.iter().map(|o| (*o).to_owned()).collect();
     let mut settings = study(&path, None, &overrides).unwrap().settings.experiment;
     assert_eq!(settings["edition"], 2);

@@ -1,7 +1,7 @@
 //! What is counted in a reasoning.
 
 use proptest::prelude::*;
-use retold::experiments::public_goods::measures::{HEDGES, Measures, measure, stated};
+use retold_public_goods::measures::{HEDGES, Measures, measure, stated};
 
 #[test]
 fn words_sentences_hedges_and_names_are_counted() {

@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use crate::support::program as registry;
 use retold::check::{CheckError, check};
 use retold::decide::{self, Choice, Params};
-use retold::experiments::public_goods::measures::stated;
-use retold::experiments::reenact::{Comparison, Reenactment};
-use retold::experiments::registry;
 use retold::run::{Mode, RunRecord};
+use retold_public_goods::measures::stated;
+use retold_study::reenact::{Comparison, Reenactment};
 use serde_json::Value;
 
 use crate::support::block_on;
@@ -73,7 +73,9 @@ fn all_original_public_goods_runs_come_out_as_they_were() {
         rows += run.rows;
         run.notes.iter().for_each(|note| *notes.entry(note.clone()).or_default() += 1);
         let mut reader = run.trial.log.reader().unwrap();
-        let choice = Choice { by: decide::Again::Latest, params: &Params::Recorded, only: None };
+        let parsers = registry::studies().parsers();
+        let by = decide::Again::Latest;
+        let choice = Choice { by, params: &Params::Recorded, only: None, parsers };
         let checked = check::<CheckError>(reader.as_mut(), run.trial.run, choice, |_, _| Ok(()));
         let checked = checked.unwrap();
         assert_eq!(checked.unfaithful, vec![]);

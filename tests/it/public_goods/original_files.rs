@@ -1,6 +1,6 @@
 //! Folders that are no original run, or a damaged one.
 
-use retold::experiments::registry;
+use crate::support::program as registry;
 
 use crate::support::cli::Place;
 

@@ -3,9 +3,9 @@
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
+use crate::support::program::{build, study};
 use futures::FutureExt;
 use futures::future::BoxFuture;
-use retold::experiments::registry::{build, study};
 use retold::model::{Ask, Failure, Model, ModelInfo, Response};
 use retold::run::{Finish, Mode};
 
@@ -15,7 +15,7 @@ use crate::support::trial::Trial;
 /// The blocks of the source document: a prompt's format, three times, and the whole prompt of a round.
 fn document() -> Vec<String> {
     let name = "../shared/sources/000_structured_output_public_goods.md";
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(name);
+    let path = Path::new(env!("RETOLD_ROOT")).join(name);
     let text = std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("needs {name}: {e}"));
     let blocks = text.split("\n```\n").flat_map(|block| block.split("```\n")).map(str::to_owned);
     blocks.filter(|block| block.contains("**Output format (required):**")).collect()
@@ -49,7 +49,7 @@ impl Model for Players {
 
 /// What the calls of a game of four were asked: instructions and question.
 fn asked(overrides: &[&str]) -> Vec<(String, String, String)> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("config/public_goods.yaml");
+    let path = Path::new(env!("RETOLD_ROOT")).join("config/public_goods.yaml");
     let fixed = ["games=1", "group_size=4", "game_length=2", "reasoning={}"];
     let avatars = ["avatars=[DOG, CAT, FOX, OWL]"];
     let overrides: Vec<String> =

@@ -1,7 +1,7 @@
 //! The arithmetic of a round, against a second one that is written the other way round.
 
 use proptest::prelude::*;
-use retold::experiments::public_goods::rules::{Incentive, Kind, Rules, Units};
+use retold_public_goods::rules::{Incentive, Kind, Rules, Units};
 
 fn rules(multiplier: f64, incentives: Vec<Incentive>) -> Rules {
     Rules { endowment: 20, multiplier, incentives }

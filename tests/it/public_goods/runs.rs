@@ -4,11 +4,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use retold::experiments::public_goods::SimulatedPlayers;
-use retold::experiments::registry::{build, study};
-use retold::experiments::study::Study;
+use crate::support::program::{build, study};
 use retold::model::simulated::{Misbehaviour, Simulated};
 use retold::run::{AnyExperiment, Ended, Finish, Mode, OutputFile, RunRecord};
+use retold_public_goods::SimulatedPlayers;
+use retold_study::study::Study;
 
 use crate::support::block_on;
 use crate::support::cli::Place;
@@ -16,7 +16,7 @@ use crate::support::csv;
 use crate::support::trial::Trial;
 
 fn config(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("config").join(name)
+    Path::new(env!("RETOLD_ROOT")).join("config").join(name)
 }
 
 pub(super) fn games(name: &str, overrides: &[&str]) -> Box<dyn AnyExperiment> {
@@ -163,7 +163,7 @@ async fn public_goods_replay_identically_under_shuffled_orders() {
 
 #[test]
 fn the_recording_of_a_public_goods_game_replays_and_gives_its_files() {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/recordings/public_goods_small.jsonl");
+    let path = concat!(env!("RETOLD_ROOT"), "/recordings/public_goods_small.jsonl");
     let place = Place::new();
     let said = place.args(&["replay", path]);
     assert_eq!(

@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use retold::parse::public_goods::{
+use crate::support::parsers as registry;
+use retold::parse::{AnyParser, Parsed, Parser, ParserSpec};
+use retold_public_goods::parse::{
     ChatParams, ContributionParams, ContributionType, Framing, RedistributionParams,
     actions_parser, chat_parser, contributed, contribution_parser, json_contribution_parser,
     redistribution_parser,
 };
-use retold::parse::{AnyParser, Parsed, Parser, ParserSpec, registry};
 use serde_json::{Value, json};
 
 use crate::support::csv;

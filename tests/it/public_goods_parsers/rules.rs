@@ -1,6 +1,7 @@
 //! The stated rules, one by one, on answers of our own.
 
-use retold::parse::{Parsed, ParserSpec, registry};
+use crate::support::parsers as registry;
+use retold::parse::{Parsed, ParserSpec};
 use serde_json::{Value, json};
 
 fn parse(name: &'static str, version: u32, params: Value, text: &str) -> Parsed<Value> {

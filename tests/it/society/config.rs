@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use retold::experiments::registry::study;
+use crate::support::program::study;
 use retold::model::RetryPolicy;
 use serde_json::Value;
 
@@ -83,7 +83,7 @@ fn what_a_config_leaves_out_is_as_in_the_documents_program() {
     assert_eq!(loaded(&text, &["seed=3"]), (Value::Null, 500.into(), retry));
     let expected = (0.7.into(), 9.into(), document);
     assert_eq!(loaded(GOOD, &["request.max_tokens=9"]), expected);
-    let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("config/society.yaml");
+    let own = Path::new(env!("RETOLD_ROOT")).join("config/society.yaml");
     let own = study(&own, None, &[]).unwrap().settings.runtime.retry;
     assert_eq!(own, document);
 }

@@ -2,10 +2,10 @@
 //! by a second hand; and facts that cannot have happened.
 
 use proptest::prelude::*;
-use retold::experiments::society::rules::{close_proposals, consume, enact, turn};
-use retold::experiments::society::world::{Amount, RESOURCES, Stock, World};
-use retold::experiments::society::{Fact, Personality, Rejecter, Rules};
-use retold::parse::society::{Action, Ballot, ProposalType, Resource, WorkType};
+use retold_society::parse::{Action, Ballot, ProposalType, Resource, WorkType};
+use retold_society::rules::{close_proposals, consume, enact, turn};
+use retold_society::world::{Amount, RESOURCES, Stock, World};
+use retold_society::{Fact, Personality, Rejecter, Rules};
 
 const AGENTS: u32 = 6;
 
@@ -271,7 +271,7 @@ fn facts_that_cannot_have_happened_are_told() {
 
 #[test]
 fn gini_is_that_of_hand_worked_cases() {
-    use retold::experiments::society::world::gini;
+    use retold_society::world::gini;
     assert_eq!((gini(&[]), gini(&[0.0, 0.0]), gini(&[3.0, 3.0, 3.0])), (0.0, 0.0, 0.0));
     assert_eq!(gini(&[0.0, 0.0, 0.0, 8.0]), 0.75);
     // Half the mean absolute difference over the mean: (1 + 2 + 1) × 2 / 9 / 2 / 2.

@@ -1,7 +1,7 @@
 //! A society that is killed (SIGKILL) goes on as if nothing had happened.
 
-use retold::experiments::society::SimulatedSociety;
 use retold::model::simulated::Simulated;
+use retold_society::SimulatedSociety;
 
 use super::support::{society, trouble};
 use crate::support::child;

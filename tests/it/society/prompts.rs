@@ -1,8 +1,8 @@
 //! What agents are shown.
 
-use retold::experiments::society::prompts::{NAMES, built_in};
 use retold::model::simulated::Misbehaviour;
 use retold::run::{Mode, RunRecord};
+use retold_society::prompts::{NAMES, built_in};
 
 use super::support::{model, society};
 use crate::support::block_on;

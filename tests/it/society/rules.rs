@@ -1,9 +1,9 @@
 //! The rules, one by one.
 
-use retold::experiments::society::rules::{close_proposals, consume, enact, turn};
-use retold::experiments::society::world::{Amount, Stock, World};
-use retold::experiments::society::{Fact, Personality, Rules};
-use retold::parse::society::{Action, Ballot, ProposalType, Resource, WorkType};
+use retold_society::parse::{Action, Ballot, ProposalType, Resource, WorkType};
+use retold_society::rules::{close_proposals, consume, enact, turn};
+use retold_society::world::{Amount, Stock, World};
+use retold_society::{Fact, Personality, Rules};
 
 /// A world of some agents with the default rules, on day 1.
 fn world(agents: u32) -> World {

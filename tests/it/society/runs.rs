@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
+use crate::support::program::study;
 use retold::exchange::export_exchanges;
-use retold::experiments::registry::study;
 use retold::model::simulated::Misbehaviour;
 use retold::run::{Ended, Finish, Mode, OutputFile, RunRecord};
 use serde_json::Value;
@@ -156,7 +156,7 @@ fn shared_contexts_are_stored_once() {
 
 #[test]
 fn the_committed_recording_replays() {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/recordings/society_small.jsonl");
+    let path = concat!(env!("RETOLD_ROOT"), "/recordings/society_small.jsonl");
     let said = Place::new().args(&["replay", path]);
     assert_eq!(
         said.code, 0,
@@ -170,10 +170,10 @@ fn the_committed_recording_replays() {
 
 #[test]
 fn the_full_config_is_the_documents_society() {
-    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("config/society.yaml");
+    let path = std::path::Path::new(env!("RETOLD_ROOT")).join("config/society.yaml");
     let study = study(&path, None, &[]).unwrap();
     let settings = &study.settings.experiment;
     assert_eq!((&settings["agents"], &settings["days"]), (&100.into(), &30.into()));
-    let defaults = serde_json::to_value(retold::experiments::society::Rules::default()).unwrap();
+    let defaults = serde_json::to_value(retold_society::Rules::default()).unwrap();
     assert_eq!(settings["rules"], defaults, "the file says what the defaults are");
 }

@@ -3,15 +3,15 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use retold::experiments::registry::{build, study};
-use retold::experiments::society::SimulatedSociety;
-use retold::experiments::study::Study;
+use crate::support::program::{build, study};
 use retold::model::simulated::{Misbehaviour, Simulated};
 use retold::run::AnyExperiment;
+use retold_society::SimulatedSociety;
+use retold_study::study::Study;
 
 /// The experiment of a config of ours, with some settings changed.
 pub(crate) fn society(config: &str, overrides: &[&str]) -> Box<dyn AnyExperiment> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("config").join(config);
+    let path = Path::new(env!("RETOLD_ROOT")).join("config").join(config);
     let overrides: Vec<String> = overrides.iter().map(|o| (*o).to_owned()).collect();
     let Study { settings, .. } = study(&path, None, &overrides).unwrap();
     build("society", &settings.experiment).unwrap()

@@ -5,7 +5,7 @@
 //! Pydantic 2.13) made of each.
 
 use retold::parse::Parser;
-use retold::parse::society::{Action, Params, parser};
+use retold_society::parse::{Action, Params, parser};
 use serde_json::{Value, json};
 
 use crate::support::cases::fixtures;

@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 
 use retold::parse::Parser;
-use retold::parse::society::{Action, Params, parser};
+use retold_society::parse::{Action, Params, parser};
 use serde_json::{Value, json};
 
 use crate::support::data::rows;

@@ -1,7 +1,7 @@
 //! The stated rules of version 2, one by one, on answers of our own.
 
 use retold::parse::Parser;
-use retold::parse::society::{Action, Params, WorkType, parser};
+use retold_society::parse::{Action, Params, WorkType, parser};
 
 fn act(text: &str) -> (Action, &'static str) {
     let parsed = parser(2, Params::default()).unwrap().parse(text);

@@ -20,7 +20,7 @@ pub(crate) struct Case {
 
 /// A path in the `fixtures` folder.
 pub(crate) fn fixtures(path: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures").join(path)
+    Path::new(env!("RETOLD_ROOT")).join("fixtures").join(path)
 }
 
 /// The cases of a parser, by name; none if it has no folder.

@@ -13,7 +13,7 @@ use serde_json::Value;
 /// # Panics
 /// If it is missing: a test that did not run must not look like one that passed.
 pub(crate) fn folder(name: &str) -> PathBuf {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/data").join(name);
+    let path = Path::new(env!("RETOLD_ROOT")).join("../shared/data").join(name);
     assert!(
         path.is_dir(),
         "needs ../shared/data ({name}), which is not part of the repository: mark the test \

@@ -15,7 +15,7 @@ pub(crate) mod tls;
 ///
 /// Its absence is a failure: a test that has nothing to test must not pass.
 pub(crate) fn shared_data(path: &str) -> PathBuf {
-    let file = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../shared/data").join(path);
+    let file = PathBuf::from(env!("RETOLD_ROOT")).join("../shared/data").join(path);
     assert!(
         file.exists(),
         "{} is missing: this test needs the shared data folder beside the project",
@@ -35,6 +35,8 @@ pub(crate) mod logs;
 pub(crate) mod measured;
 pub(crate) mod mixed;
 pub(crate) mod oracle;
+pub(crate) mod parsers;
+pub(crate) mod program;
 pub(crate) mod rows;
 pub(crate) mod shape;
 pub(crate) mod stops;

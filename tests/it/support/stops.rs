@@ -3,12 +3,12 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use crate::support::program::{build, reenact};
 use futures::future::BoxFuture;
-use retold::experiments::reenact::Reenactment;
-use retold::experiments::registry::{build, reenact};
 use retold::id::RunId;
 use retold::model::{Answerer, Ask, Failure, Model, ModelInfo, Response};
 use retold::run::{Finish, Setup, Signal, Stop, execute};
+use retold_study::reenact::Reenactment;
 
 use super::block_on;
 use super::cli::Place;

@@ -1,7 +1,7 @@
 //! The five studies, small, and a server that answers them as the simulated model does.
 
+use crate::support::program as registry;
 use futures::FutureExt;
-use retold::experiments::registry;
 use retold::id::CallPath;
 use retold::model::simulated::{Misbehaviour, Simulated};
 use retold::model::{Ask, Content, Model, Response};
@@ -53,7 +53,7 @@ impl Small {
     pub(crate) fn run(&self) -> String {
         let config = match self.config {
             "" => "small.yaml".to_owned(),
-            name => format!("{}/config/{name}", env!("CARGO_MANIFEST_DIR")),
+            name => format!("{}/config/{name}", env!("RETOLD_ROOT")),
         };
         let Small { name, flags, .. } = self;
         format!("run {config} --experiment {name} --quiet --no-outputs {flags}")

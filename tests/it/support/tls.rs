@@ -14,7 +14,7 @@ use tokio_rustls::TlsAcceptor;
 
 /// A certificate or key that is made for tests.
 pub(crate) fn pem(name: &str) -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("fixtures/tls").join(name)
+    PathBuf::from(env!("RETOLD_ROOT")).join("fixtures/tls").join(name)
 }
 
 /// Shakes hands with whoever connects, and hands on what it says; ends when dropped.

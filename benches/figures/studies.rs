@@ -1,0 +1,32 @@
+//! The studies of the program `retold`.
+
+use std::path::Path;
+use std::sync::LazyLock;
+
+use retold::model::simulated::Player;
+use retold::run::AnyExperiment;
+use retold_cli::Catalogue;
+use retold_study::config::ConfigError;
+use retold_study::studies::RegistryError;
+use retold_study::study::Study;
+use serde_json::Value;
+
+#[expect(clippy::expect_used, reason = "a bench")]
+static CATALOGUE: LazyLock<Catalogue> =
+    LazyLock::new(|| retold_cli::program::catalogue().expect("each study has a name of its own"));
+
+pub(crate) fn study(
+    path: &Path,
+    experiment: Option<&str>,
+    overrides: &[String],
+) -> Result<Study, ConfigError> {
+    CATALOGUE.studies().study(path, experiment, overrides)
+}
+
+pub(crate) fn build(name: &str, settings: &Value) -> Result<Box<dyn AnyExperiment>, RegistryError> {
+    CATALOGUE.studies().build(name, settings)
+}
+
+pub(crate) fn player(name: &str) -> Result<Box<dyn Player>, RegistryError> {
+    CATALOGUE.studies().player(name)
+}

@@ -1,0 +1,99 @@
+//! What in a config makes no sense.
+
+use std::collections::BTreeSet;
+
+use super::config::{Config, Forced};
+use super::policy::{HUMAN, Policy};
+use retold::parse::vote::comparable;
+use retold_study::config::Wrong;
+
+fn wrong(key: &str, message: impl Into<String>) -> Wrong {
+    Wrong::new(key, message)
+}
+
+/// Checks every value.
+pub(super) fn check(config: &Config) -> Result<(), Wrong> {
+    let ranges = [
+        ("games", config.games, 1, 1_000),
+        ("turns", config.turns, 1, 200),
+        ("memory", config.memory, 0, 200),
+        ("max_parse_retries", config.max_parse_retries, 0, 100),
+        ("parser_version", config.parser_version.unwrap_or(1), 1, 2),
+    ];
+    for (key, value, least, most) in ranges {
+        if !(least..=most).contains(&value) {
+            return Err(wrong(key, format!("from {least} to {most}, not {value}")));
+        }
+    }
+    let texts = [
+        ("opening", &config.opening, "the game master must be told how the story begins"),
+        ("hero", &config.hero, "say who the player is"),
+        ("location", &config.location, "say where it begins"),
+    ];
+    if let Some((key, _, message)) = texts.iter().find(|(_, text, _)| text.trim().is_empty()) {
+        return Err(wrong(key, *message));
+    }
+    if let Some(item) = config.inventory.iter().find(|item| !is_line(item)) {
+        return Err(wrong("inventory", format!("an item is one line of text, not {item:?}")));
+    }
+    if config.player == Policy::Human && config.games != 1 {
+        let message = format!("a human plays one game at a time, not {}", config.games);
+        return Err(wrong("games", message));
+    }
+    actions(&config.default_actions)?;
+    choices(config)?;
+    config.request.check().map_err(|(key, message)| wrong(&key, message))?;
+    let Some(player) = &config.player_request else { return Ok(()) };
+    let inside = |key: String| key.replacen("request.", "player_request.", 1);
+    player.check().map_err(|(key, message)| wrong(&inside(key), message))?;
+    match player.model == HUMAN {
+        true => Err(wrong("player_request.model", "for a person who plays say \"player: human\"")),
+        false => Ok(()),
+    }
+}
+
+fn is_line(text: &str) -> bool {
+    !text.trim().is_empty() && !text.contains('\n')
+}
+
+fn actions(actions: &[String]) -> Result<(), Wrong> {
+    let key = "default_actions";
+    if actions.is_empty() {
+        return Err(wrong(key, "at least 1: the player must be able to do something"));
+    }
+    let mut seen = BTreeSet::from([Vec::new()]);
+    for action in actions {
+        if !is_line(action) || comparable(action).is_empty() {
+            return Err(wrong(key, format!("an action is one line of text, not {action:?}")));
+        }
+        // What a parser could not tell apart is the same.
+        if !seen.insert(comparable(action)) {
+            let message = format!("{action:?} is there twice (case and punctuation do not count)");
+            return Err(wrong(key, message));
+        }
+    }
+    Ok(())
+}
+
+fn choices(config: &Config) -> Result<(), Wrong> {
+    let mut seen = BTreeSet::new();
+    for Forced { game, turn, choose } in config.choices.iter().copied() {
+        let here = format!("game {game}, turn {turn}");
+        if !(1..=config.games).contains(&game) {
+            let message = format!("{here}: there are games 1 to {}", config.games);
+            return Err(wrong("choices", message));
+        }
+        if turn == 0 || turn >= config.turns {
+            let most = config.turns - 1;
+            let message = format!("{here}: a player chooses at turns 1 to {most}");
+            return Err(wrong("choices", message));
+        }
+        if choose == 0 {
+            return Err(wrong("choices", format!("{here}: options count from 1")));
+        }
+        if !seen.insert((game, turn)) {
+            return Err(wrong("choices", format!("{here} is there twice")));
+        }
+    }
+    Ok(())
+}

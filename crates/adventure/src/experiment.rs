@@ -1,0 +1,241 @@
+//! The experiment itself: the turns in their order.
+
+use std::sync::Arc;
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::ask::{Query, Tried, until};
+use super::config::{Config, Settings};
+use super::facts::{Ending, Fact};
+use super::origins::Origins;
+use super::policy::Policy;
+use super::prompts::Prompts;
+use super::state::{Game, Games};
+use super::{check, outputs, report, turn};
+use crate::parse::{
+    Character, CharacterParser, NarrativeParser, character_parser, narrative_parser,
+};
+use retold::id::CallPath;
+use retold::parse::Parser;
+use retold::prompt::Request;
+use retold::run::{
+    DecisionRef, Experiment, OutputError, OutputFile, Report, Run, RunRecord, Source, Stop,
+};
+use retold_study::at_once::at_once;
+
+/// A game master tells a story, a player chooses how it goes on.
+pub struct Adventure {
+    pub(super) config: Config,
+    pub(super) prompts: Prompts,
+    narrative: Arc<NarrativeParser>,
+    character: Arc<CharacterParser>,
+}
+
+impl Adventure {
+    /// The experiment of some settings.
+    ///
+    /// # Errors
+    /// What in the settings cannot be executed.
+    pub fn new(settings: Settings) -> Result<Self, String> {
+        let Settings { config, prompts } = settings;
+        check::check(&config).map_err(|wrong| wrong.to_string())?;
+        let version = config.parser_version.unwrap_or(1);
+        let adventure = Adventure {
+            prompts: Prompts::new(&prompts).map_err(|e| e.to_string())?,
+            narrative: Arc::new(narrative_parser(version).map_err(|e| e.to_string())?),
+            character: Arc::new(character_parser(version).map_err(|e| e.to_string())?),
+            config,
+        };
+        // A template that asks for what there is not is refused before anything is recorded.
+        adventure.try_out().map_err(|stop| match stop {
+            Stop::Invalid { reason, .. } => reason,
+            other => other.to_string(),
+        })?;
+        Ok(adventure)
+    }
+
+    /// The experiment of recorded settings.
+    ///
+    /// # Errors
+    /// What in them does not fit.
+    pub fn from_settings(settings: &Value) -> Result<Self, String> {
+        Adventure::new(Settings::deserialize(settings).map_err(|e| e.to_string())?)
+    }
+
+    pub(super) fn query<P: Parser>(
+        &self,
+        game: u32,
+        part: &str,
+        request: Request,
+        parser: &Arc<P>,
+        because: Vec<Source>,
+    ) -> Result<Query<P>, Stop> {
+        let call = CallPath::new(format!("game/{game}/{part}"))?;
+        Ok(Query { game, call, request, parser: parser.clone(), because })
+    }
+
+    /// The character that the parser makes up where an answer has none.
+    pub(super) fn nobody(&self) -> Character {
+        self.character.parse("").value
+    }
+
+    /// Every game gets its hero, and begins.
+    async fn begin(&self, run: &mut Run<Self>, origins: &mut Origins) -> Result<(), Stop> {
+        let request = self.character_request(&self.config.hero)?;
+        let heroes = (1..=self.config.games)
+            .map(|game| self.query(game, "hero", request.clone(), &self.character, Vec::new()));
+        let heroes = at_once(heroes, |query| &query.request)?;
+        for tried in self.characters(run, heroes).await? {
+            let (game, hero, causes) = tried;
+            let Config { location, inventory, .. } = &self.config;
+            let (location, inventory) = (location.clone(), inventory.clone());
+            let began = Fact::Began { game, hero, location, inventory };
+            origins.began(game, &run.record_ref(began, &causes)?);
+        }
+        Ok(())
+    }
+
+    /// Asks for characters. One that cannot be had is the parser's default: an average stranger.
+    async fn characters(
+        &self,
+        run: &mut Run<Self>,
+        queries: Vec<Query<CharacterParser>>,
+    ) -> Result<Vec<(u32, Character, Vec<DecisionRef>)>, Stop> {
+        let nobody = self.nobody();
+        let retries = Some(self.config.max_parse_retries);
+        let tried = until(run, queries, retries, |character| *character != nobody).await?;
+        let made = tried.into_iter().map(|Tried { game, answer, .. }| match answer {
+            Ok(answer) => (game, answer.value, vec![answer.decision]),
+            Err(_) => (game, nobody.clone(), Vec::new()),
+        });
+        Ok(made.collect())
+    }
+
+    /// The game masters tell what happens in a turn.
+    async fn tell(
+        &self,
+        run: &mut Run<Self>,
+        origins: &mut Origins,
+        turn: u32,
+    ) -> Result<(), Stop> {
+        let last = turn == self.config.turns;
+        let queries = open_games(run.state()).map(|(number, game)| {
+            let request = self.master_request(game, turn)?;
+            let because = origins.story(number);
+            self.query(number, &format!("{turn}/master"), request, &self.narrative, because)
+        });
+        let queries = at_once(queries, |query| &query.request)?;
+        let retries = Some(self.config.max_parse_retries);
+        let usable = |narrative: &_| turn::usable(narrative, last);
+        for tried in until(run, queries, retries, usable).await? {
+            let game = tried.game;
+            match tried.answer {
+                Err(failed) => {
+                    let ending = Ending::Failed { reason: failed.to_string() };
+                    run.record(Fact::Ended { game, turn: turn - 1, ending }, &[])?;
+                }
+                Ok(answer) => {
+                    let Some(state) = run.state().games.get(&game) else { continue };
+                    let actions = &self.config.default_actions;
+                    let mut told = turn::told(state, (game, turn), &answer.value, last, actions);
+                    told.unusable = tried.unusable;
+                    let elsewhere = told.location.is_some();
+                    let causes = [answer.decision];
+                    let fact = run.record_ref(Fact::Told(told), &causes)?;
+                    origins.told(game, &causes[0], &fact, elsewhere);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Opponents who are met for the first time are made.
+    async fn meet(
+        &self,
+        run: &mut Run<Self>,
+        origins: &mut Origins,
+        turn: u32,
+    ) -> Result<(), Stop> {
+        let mut queries = Vec::new();
+        let mut names = Vec::new();
+        for (number, game) in open_games(run.state()) {
+            let unknown = |name: &&String| !game.characters.contains_key(*name);
+            let Some(name) = game.opponent.as_ref().filter(unknown) else { continue };
+            let who = format!("{name}, whom {} fights. Place: {}", game.name(), game.location);
+            let request = self.character_request(&who)?;
+            let part = format!("{turn}/opponent");
+            let because = origins.opponent(number);
+            queries.push(self.query(number, &part, request, &self.character, because)?);
+            names.push(name.clone());
+        }
+        for (name, made) in names.into_iter().zip(self.characters(run, queries).await?) {
+            let (game, character, causes) = made;
+            // The game master's name for them is the one the story goes on with.
+            let character = Character { name, ..character };
+            let met = Fact::Met { game, turn, character };
+            origins.add(game, &run.record_ref(met, &causes)?);
+        }
+        Ok(())
+    }
+}
+
+/// The games that go on, by number.
+pub(super) fn open_games(state: &Games) -> impl Iterator<Item = (u32, &Game)> {
+    let open = state.games.iter().filter(|(_, game)| game.ending.is_none());
+    open.map(|(number, game)| (*number, game))
+}
+
+impl Experiment for Adventure {
+    type Event = Fact;
+    type State = Games;
+
+    fn apply(state: &mut Games, fact: &Fact) {
+        state.apply(fact);
+    }
+
+    async fn run(&self, run: &mut Run<Self>) -> Result<(), Stop> {
+        let Config { games, turns, player, .. } = &self.config;
+        let choices = match player {
+            Policy::Model | Policy::Human => turns - 1,
+            Policy::First | Policy::Random => 0,
+        };
+        run.expect(u64::from(*games) * u64::from(1 + turns + choices));
+        let mut origins = Origins::default();
+        self.begin(run, &mut origins).await?;
+        for turn in 1..=*turns {
+            self.tell(run, &mut origins, turn).await?;
+            self.meet(run, &mut origins, turn).await?;
+            if turn < *turns {
+                self.choose(run, &mut origins, turn).await?;
+            }
+            run.mark_step("turn", turn, *turns)?;
+        }
+        let told: Vec<u32> = open_games(run.state()).map(|(number, _)| number).collect();
+        for game in told {
+            run.record(Fact::Ended { game, turn: *turns, ending: Ending::Told }, &[])?;
+        }
+        Ok(())
+    }
+
+    fn report(&self, state: &Games) -> Report {
+        report::report(state)
+    }
+
+    fn outputs(
+        &self,
+        state: &Games,
+        _record: &mut RunRecord<'_>,
+    ) -> Result<Vec<OutputFile>, OutputError> {
+        outputs::outputs(state)
+    }
+
+    fn story(
+        &self,
+        state: &Games,
+        part: &str,
+        _record: &mut RunRecord<'_>,
+    ) -> Result<Option<Report>, OutputError> {
+        Ok(report::story(state, part))
+    }
+}

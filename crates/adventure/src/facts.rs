@@ -1,0 +1,120 @@
+//! What happens in a game, in the past tense.
+
+use serde::{Deserialize, Serialize};
+
+use super::offer::Offer;
+use crate::parse::Character;
+
+/// A fact. Games and turns count from 1.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "fact", rename_all = "snake_case")]
+pub enum Fact {
+    /// A game began.
+    Began {
+        /// Which.
+        game: u32,
+        /// Who the player is.
+        hero: Character,
+        /// Where.
+        location: String,
+        /// What the player has.
+        inventory: Vec<String>,
+    },
+    /// The game master told what happens in a turn.
+    Told(Told),
+    /// An opponent was met for the first time.
+    Met {
+        /// The game.
+        game: u32,
+        /// The turn.
+        turn: u32,
+        /// Who, by the name that the game master uses.
+        character: Character,
+    },
+    /// The player chose.
+    Chose {
+        /// The game.
+        game: u32,
+        /// The turn.
+        turn: u32,
+        /// The option's number, from 1.
+        choice: u32,
+        /// Who made the choice.
+        by: By,
+    },
+    /// A game ended.
+    Ended {
+        /// The game.
+        game: u32,
+        /// Its last turn; 0 if it never began.
+        turn: u32,
+        /// How.
+        ending: Ending,
+    },
+}
+
+/// What the game master told in a turn.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Told {
+    /// The game.
+    pub game: u32,
+    /// The turn.
+    pub turn: u32,
+    /// What happens.
+    pub story: String,
+    /// Where the player is now, if elsewhere.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub location: Option<String>,
+    /// What the player gained.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub gained: Vec<String>,
+    /// What the player lost, as it stands in the inventory.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub lost: Vec<String>,
+    /// What was to be taken away and is not there.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub not_there: Vec<String>,
+    /// Whom the player fights; none without a fight.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub opponent: Option<String>,
+    /// What the player may choose from.
+    pub offer: Offer,
+    /// Answers that could not be used before this one.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub unusable: u32,
+}
+
+fn is_zero(number: &u32) -> bool {
+    *number == 0
+}
+
+/// Who made a choice.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum By {
+    /// The policy `first`.
+    First,
+    /// The policy `random`.
+    Random,
+    /// A model.
+    Model,
+    /// A person.
+    Human,
+    /// The settings, which a fork uses to take the other option.
+    Forced,
+    /// Nobody: no answer of the player could be used.
+    Default,
+}
+
+/// How a game ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Ending {
+    /// All turns were told.
+    Told,
+    /// The game master could not be asked.
+    Failed {
+        /// What happened.
+        reason: String,
+    },
+}

@@ -1,0 +1,100 @@
+//! A game that goes another way from some turn on.
+
+use retold_study::studies::Choice;
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::config::{Forced, Settings};
+use super::facts::Fact;
+use super::state::Games;
+
+/// Why a game cannot go that way.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ForkError {
+    /// The settings or facts are of another experiment or release.
+    #[error("this is no adventure of this release: {0}")]
+    NotAnAdventure(String),
+    /// There is no such game.
+    #[error("there is no game {game}: the games are 1 to {games}")]
+    NoSuchGame {
+        /// The game asked for.
+        game: u32,
+        /// How many there are.
+        games: usize,
+    },
+    /// Nothing was chosen in that game.
+    #[error("nothing has been chosen in game {game} yet")]
+    NothingYet {
+        /// The game.
+        game: u32,
+    },
+    /// Nothing was chosen at that turn.
+    #[error(
+        "nothing was chosen in game {game} at turn {turn}: there are choices at turns 1 to {last}"
+    )]
+    NothingChosen {
+        /// The game.
+        game: u32,
+        /// The turn asked for.
+        turn: u32,
+        /// The last turn with a choice.
+        last: u32,
+    },
+    /// There is no such option.
+    #[error("there is no option {choose} at turn {turn}; the options are:\n{options}")]
+    NoSuchOption {
+        /// The turn.
+        turn: u32,
+        /// The option asked for.
+        choose: u32,
+        /// All of them, numbered, a line each.
+        options: String,
+    },
+    /// It is the option that was taken.
+    #[error("option {choose} is what was chosen at turn {turn}; the options are:\n{options}")]
+    SameOption {
+        /// The turn.
+        turn: u32,
+        /// The option.
+        choose: u32,
+        /// All of them, numbered, a line each.
+        options: String,
+    },
+}
+
+/// The settings of games of which one takes another option at a turn. From there on its game master is
+/// asked other things; what is asked as before is answered as before.
+///
+/// # Errors
+/// [`ForkError`]: no such game, turn or option, or the one that was taken.
+pub fn fork(settings: &Value, facts: &[Value], choice: Choice) -> Result<Value, ForkError> {
+    let not = |e: serde_json::Error| ForkError::NotAnAdventure(e.to_string());
+    let mut settings = Settings::deserialize(settings).map_err(not)?;
+    let facts = facts.iter().map(Fact::deserialize).collect::<Result<Vec<_>, _>>().map_err(not)?;
+    let mut state = Games::default();
+    facts.iter().for_each(|fact| state.apply(fact));
+    let Choice { game, turn, choose } = choice;
+    let games = state.games.len();
+    let played = state.games.get(&game).ok_or(ForkError::NoSuchGame { game, games })?;
+    let chosen = |entry: &&super::Entry| entry.choice.is_some();
+    let Some(entry) = played.journal.iter().filter(chosen).find(|entry| entry.turn == turn) else {
+        let last = played.journal.iter().rfind(chosen).map(|entry| entry.turn);
+        let nothing = ForkError::NothingYet { game };
+        return Err(last.map_or(nothing, |last| ForkError::NothingChosen { game, turn, last }));
+    };
+    let options = (1..).zip(&entry.offer.options);
+    let options: Vec<String> =
+        options.map(|(n, o): (u32, _)| format!("  {n}. {}", o.text)).collect();
+    let options = options.join("\n");
+    if entry.offer.option(choose).is_none() {
+        return Err(ForkError::NoSuchOption { turn, choose, options });
+    }
+    if entry.choice == Some(choose) {
+        return Err(ForkError::SameOption { turn, choose, options });
+    }
+    let choices = &mut settings.config.choices;
+    // What was forced later belongs to the way that is left.
+    choices.retain(|forced| forced.game != game || forced.turn < turn);
+    choices.push(Forced { game, turn, choose });
+    serde_json::to_value(&settings).map_err(not)
+}

@@ -1,0 +1,112 @@
+//! What a player may choose from.
+
+use std::collections::BTreeSet;
+
+use serde::{Deserialize, Serialize};
+
+use crate::parse::{ActionKind, Importance, Narrative};
+use retold::parse::vote::comparable;
+
+/// What a player may choose from at one turn.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Offer {
+    /// The question of a decision point; none for suggested actions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub decision: Option<Asked>,
+    /// The options; none in the last turn.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub options: Vec<Choice>,
+    /// Whether these are the default actions, as the game master offered nothing.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub default: bool,
+}
+
+/// The question of a decision point.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Asked {
+    /// The question.
+    pub prompt: String,
+    /// How much it matters.
+    pub importance: Importance,
+    /// What else there is to know.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub context: Option<String>,
+    /// Who is involved.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub characters: Vec<String>,
+}
+
+/// An option.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Choice {
+    /// What the player reads: one line.
+    pub text: String,
+    /// What it leads to, for the game master; the player does not see it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub impact: Option<String>,
+    /// Of a suggested action: its type.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kind: Option<ActionKind>,
+    /// Of a decision's option: its categories.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tags: Vec<String>,
+}
+
+impl Offer {
+    /// What an answer offers: its decision, or else its suggested actions. Options that read alike
+    /// are one.
+    pub(super) fn of(narrative: &Narrative) -> Offer {
+        let Some(decision) = &narrative.player_decision else {
+            let actions = narrative.suggested_actions.iter().map(|action| Choice {
+                text: one_line(&action.text),
+                impact: None,
+                kind: Some(action.kind),
+                tags: Vec::new(),
+            });
+            return Offer { options: distinct(actions), ..Offer::default() };
+        };
+        let options = decision.options.iter().map(|option| Choice {
+            text: one_line(&option.text),
+            impact: Some(option.impact.clone()),
+            kind: None,
+            tags: option.tags.clone(),
+        });
+        Offer {
+            options: distinct(options),
+            decision: Some(Asked {
+                prompt: decision.prompt.clone(),
+                importance: decision.importance,
+                context: decision.context.clone(),
+                characters: decision.characters.clone(),
+            }),
+            default: false,
+        }
+    }
+
+    /// The actions of the config.
+    pub(super) fn default_of(actions: &[String]) -> Offer {
+        let options = actions.iter().map(|text| Choice {
+            text: one_line(text),
+            impact: None,
+            kind: Some(ActionKind::Basic),
+            tags: Vec::new(),
+        });
+        Offer { options: options.collect(), default: true, decision: None }
+    }
+
+    /// The option of a number from 1.
+    #[must_use]
+    pub fn option(&self, number: u32) -> Option<&Choice> {
+        self.options.get(usize::try_from(number).ok()?.checked_sub(1)?)
+    }
+}
+
+/// Options that a parser could not tell apart are one; one without a letter or digit is none.
+fn distinct(options: impl Iterator<Item = Choice>) -> Vec<Choice> {
+    let mut seen = BTreeSet::from([Vec::new()]);
+    options.filter(|option| seen.insert(comparable(&option.text))).collect()
+}
+
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}

@@ -1,0 +1,66 @@
+//! What the prompts of a game are made from.
+
+use std::collections::BTreeMap;
+
+use retold::run::{DecisionRef, FactRef, SoFar, Source};
+
+/// What the prompts of each game are made from, by its number.
+#[derive(Debug, Default)]
+pub(super) struct Origins(BTreeMap<u32, Origin>);
+
+#[derive(Debug, Default)]
+struct Origin {
+    /// Everything that was told and chosen, for game master and player.
+    so_far: SoFar,
+    /// The fact that names the hero.
+    began: Option<FactRef>,
+    /// The fact that says where the hero is.
+    located: Option<FactRef>,
+    /// The fact that says whom the hero fights.
+    told: Option<FactRef>,
+}
+
+impl Origins {
+    /// A game began.
+    pub(super) fn began(&mut self, game: u32, fact: &FactRef) {
+        let origin = self.0.entry(game).or_default();
+        origin.so_far.add(fact);
+        origin.began = Some(fact.clone());
+        origin.located = Some(fact.clone());
+    }
+
+    /// The game master, asked by what was there before, has told a turn.
+    pub(super) fn told(
+        &mut self,
+        game: u32,
+        decision: &DecisionRef,
+        fact: &FactRef,
+        elsewhere: bool,
+    ) {
+        let origin = self.0.entry(game).or_default();
+        origin.so_far.asked(decision);
+        origin.so_far.add(fact);
+        origin.told = Some(fact.clone());
+        if elsewhere {
+            origin.located = Some(fact.clone());
+        }
+    }
+
+    /// Something else happened that later prompts show.
+    pub(super) fn add(&mut self, game: u32, fact: &FactRef) {
+        self.0.entry(game).or_default().so_far.add(fact);
+    }
+
+    /// What a prompt of the game master or the player is made from.
+    pub(super) fn story(&self, game: u32) -> Vec<Source> {
+        self.0.get(&game).map_or_else(Vec::new, |origin| origin.so_far.sources().to_vec())
+    }
+
+    /// What the prompt for an opponent is made from: who fights whom, and where.
+    pub(super) fn opponent(&self, game: u32) -> Vec<Source> {
+        let Some(Origin { began, located, told, .. }) = self.0.get(&game) else {
+            return Vec::new();
+        };
+        [began, located, told].into_iter().flatten().map(Source::from).collect()
+    }
+}

@@ -1,0 +1,161 @@
+//! What the games give other programs.
+
+use serde_json::json;
+
+use super::offer::Asked;
+use super::state::{Entry, Game, Games};
+use retold::run::{OutputError, OutputFile};
+use retold_study::table::Table;
+
+/// `turns.csv`, `inventory.csv`, `decisions.csv`, `characters.csv` and `journal.json`.
+pub(super) fn outputs(state: &Games) -> Result<Vec<OutputFile>, OutputError> {
+    let tables = [turns(state), inventory(state), decisions(state), characters(state)];
+    let mut files: Vec<OutputFile> = tables.into_iter().map(OutputFile::from).collect();
+    files.push(OutputFile::json("journal.json", &state.games)?);
+    Ok(files)
+}
+
+fn entries(state: &Games) -> impl Iterator<Item = (&u32, &Game, &Entry)> {
+    let games = state.games.iter();
+    games.flat_map(|(number, game)| game.journal.iter().map(move |entry| (number, game, entry)))
+}
+
+fn number(value: impl ToString) -> String {
+    value.to_string()
+}
+
+fn word(value: &impl serde::Serialize) -> String {
+    json!(value).as_str().unwrap_or_default().to_owned()
+}
+
+/// A row a turn: where, against whom, what was chosen.
+fn turns(state: &Games) -> Table {
+    let columns = [
+        "game",
+        "turn",
+        "location",
+        "opponent",
+        "options",
+        "default_options",
+        "decision",
+        "choice",
+        "chosen",
+        "by",
+        "unusable_answers",
+        "story",
+    ];
+    let mut table = Table::new("turns", &columns);
+    for (game, _, entry) in entries(state) {
+        table.row([
+            number(game),
+            number(entry.turn),
+            entry.location.clone(),
+            entry.opponent.clone().unwrap_or_default(),
+            number(entry.offer.options.len()),
+            number(entry.offer.default),
+            number(entry.offer.decision.is_some()),
+            entry.choice.map(number).unwrap_or_default(),
+            entry.chosen().map(|choice| choice.text.clone()).unwrap_or_default(),
+            entry.by.map(|by| word(&by)).unwrap_or_default(),
+            number(entry.unusable),
+            entry.story.clone(),
+        ]);
+    }
+    table
+}
+
+/// A row a change: what was there at turn 0, what was gained, lost, or to be lost and not there.
+fn inventory(state: &Games) -> Table {
+    let mut table = Table::new("inventory", &["game", "turn", "item", "change"]);
+    for (game, own) in &state.games {
+        for item in &own.brought {
+            table.row([number(game), number(0), item.clone(), "brought".to_owned()]);
+        }
+        for entry in &own.journal {
+            let changes =
+                [("lost", &entry.lost), ("gained", &entry.gained), ("not_there", &entry.not_there)];
+            for (change, items) in changes {
+                for item in items {
+                    table.row([number(game), number(entry.turn), item.clone(), change.to_owned()]);
+                }
+            }
+        }
+    }
+    table
+}
+
+/// A row an option of a decision point.
+fn decisions(state: &Games) -> Table {
+    let columns = [
+        "game",
+        "turn",
+        "importance",
+        "prompt",
+        "context",
+        "characters",
+        "option",
+        "text",
+        "impact",
+        "tags",
+        "chosen",
+        "by",
+    ];
+    let mut table = Table::new("decisions", &columns);
+    for (game, _, entry) in entries(state) {
+        let Some(Asked { prompt, importance, context, characters }) = &entry.offer.decision else {
+            continue;
+        };
+        for (place, option) in (1..).zip(&entry.offer.options) {
+            table.row([
+                number(game),
+                number(entry.turn),
+                word(importance),
+                prompt.clone(),
+                context.clone().unwrap_or_default(),
+                characters.join("; "),
+                number(place),
+                option.text.clone(),
+                option.impact.clone().unwrap_or_default(),
+                option.tags.join("; "),
+                number(entry.choice == Some(place)),
+                entry.by.map(|by| word(&by)).unwrap_or_default(),
+            ]);
+        }
+    }
+    table
+}
+
+/// A row a character: the hero, and who was fought.
+fn characters(state: &Games) -> Table {
+    let columns = [
+        "game",
+        "role",
+        "name",
+        "speed",
+        "gun_accuracy",
+        "throwing_accuracy",
+        "strength",
+        "base_strength",
+        "bravery",
+        "experience",
+    ];
+    let mut table = Table::new("characters", &columns);
+    for (game, own) in &state.games {
+        let hero = own.hero.iter().map(|hero| ("hero", hero));
+        for (role, character) in hero.chain(own.characters.values().map(|c| ("opponent", c))) {
+            let of = &character.attributes;
+            let attributes = [
+                of.speed,
+                of.gun_accuracy,
+                of.throwing_accuracy,
+                of.strength,
+                of.base_strength,
+                of.bravery,
+                of.experience,
+            ];
+            let names = [number(game), role.to_owned(), character.name.clone()];
+            table.row(names.into_iter().chain(attributes.map(number)));
+        }
+    }
+    table
+}

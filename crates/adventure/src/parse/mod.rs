@@ -1,0 +1,142 @@
+//! The adventure: the story a game master tells, and the characters in it.
+//!
+//! The formats come from the source document "AI Response Formats": prose with markers
+//! (`LOCATION:`, `SUGGESTED_ACTIONS: [..]`), JSON inside it or around it, and characters as JSON.
+//! The document gives formats and variations, but no procedure.
+//!
+//! - `narrative@1` ([`narrative_parser`]): story, markers, decision, dialogue.
+//! - `narrative@2`: the same; the story keeps its white space byte for byte, what a character says stands apart from
+//!   what it does, an importance that is none warns, and every member of broken JSON is kept.
+//! - `character@1`, `character@2` ([`character_parser`]): a name and seven attributes; version 2 keeps every member.
+//! - [`clean_text`]: prose for showing, without markers and dice.
+
+mod bounds;
+mod character;
+mod clean;
+mod decision;
+mod dialogue;
+mod items;
+mod json;
+mod markers;
+mod model;
+mod names;
+mod narrative;
+mod scan;
+mod speech;
+mod story;
+mod suggested;
+mod values;
+mod words;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use retold::parse::json_repair::Edition;
+use retold::parse::thinking;
+use retold::parse::{ChainParser, ParserFamily};
+use retold::prompt::CanonicalError;
+
+pub use character::{Attributes, Character};
+pub use clean::clean_text;
+pub use model::{
+    ActionKind, Decision, DecisionOption, Dialogue, Importance, Narrative, SuggestedAction,
+};
+
+/// What the parsers are told: nothing.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Params {}
+
+/// A parser of the game master's answers.
+pub type NarrativeParser = ChainParser<Params, Narrative>;
+/// A parser of characters.
+pub type CharacterParser = ChainParser<Params, Character>;
+
+/// What tells the versions apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Rules {
+    /// Of version 1.
+    First,
+    /// Of version 2.
+    Second,
+}
+
+impl Rules {
+    /// How malformed JSON is repaired.
+    fn json(self) -> Edition {
+        if self == Rules::First { Edition::First } else { Edition::Second }
+    }
+
+    /// Whether the story keeps its white space, and what else is new in version 2 holds.
+    fn is_exact(self) -> bool {
+        self == Rules::Second
+    }
+}
+
+/// The parser of narratives: version 1, or 2 for any other number.
+///
+/// # Errors
+/// [`CanonicalError`] never in practice: there are no settings.
+pub fn narrative_parser(version: u32) -> Result<NarrativeParser, CanonicalError> {
+    let (version, strategies, last) = match version {
+        1 => (1, narrative::STRATEGIES, narrative::LAST),
+        _ => (2, narrative::STRATEGIES_2, narrative::LAST_2),
+    };
+    ChainParser::new("narrative", version, Params {}, strategies, last, None)
+}
+
+/// The parser of characters: version 1, or 2 for any other number.
+///
+/// # Errors
+/// [`CanonicalError`] never in practice.
+pub fn character_parser(version: u32) -> Result<CharacterParser, CanonicalError> {
+    let (version, strategies) = match version {
+        1 => (1, character::STRATEGIES),
+        _ => (2, character::STRATEGIES_2),
+    };
+    ChainParser::new("character", version, Params {}, strategies, character::LAST, None)
+}
+
+/// What the model thought aloud, apart from what it answered. Where the thinking is not closed, or nothing is
+/// behind it, there is no answer.
+fn answered(text: &str) -> (Option<&str>, &str) {
+    let (reasoning, answer) = thinking::split(text);
+    match answer.strip_prefix("<think>") {
+        None => (reasoning, answer),
+        Some(thought) => (Some(thought.trim_end().trim_end_matches("</think>").trim()), ""),
+    }
+}
+
+/// As [`answered`], with its white space where nothing was thought aloud.
+fn answered_by(text: &str, rules: Rules) -> (Option<&str>, &str) {
+    let is_thought = text.trim_start().starts_with("<think>") || text.contains("</think>");
+    if rules.is_exact() && !is_thought { (None, text) } else { answered(text) }
+}
+
+/// `narrative`, in all its versions.
+pub static NARRATIVE: ParserFamily = ParserFamily {
+    name: "narrative",
+    versions: &[1, 2],
+    make: |spec| {
+        check(&spec.params)?;
+        Ok(Box::new(narrative_parser(spec.version).map_err(|e| e.to_string())?))
+    },
+};
+
+/// `character`, in all its versions.
+pub static CHARACTER: ParserFamily = ParserFamily {
+    name: "character",
+    versions: &[1, 2],
+    make: |spec| {
+        check(&spec.params)?;
+        Ok(Box::new(character_parser(spec.version).map_err(|e| e.to_string())?))
+    },
+};
+
+/// Recorded settings are none.
+fn check(params: &Value) -> Result<(), String> {
+    match params {
+        Value::Null => Ok(()),
+        params => Params::deserialize(params).map(drop).map_err(|e| e.to_string()),
+    }
+}

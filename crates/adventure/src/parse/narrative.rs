@@ -1,0 +1,150 @@
+//! `narrative@1`, `narrative@2`: the game master's answer.
+//!
+//! - An answer that is one JSON object, in a fence or not, is read as such. So is one with words around
+//!   the object: they are the story if it has none, and are left out with a warning if it has.
+//! - Otherwise `playerDecision` (or `PLAYER_DECISION`) is taken out first, as it is the only JSON with prose inside, then
+//!   the markers; what remains is the story.
+//! - What the model thought aloud (`<think>`) is its reasoning: nothing in it is read, and if it is all
+//!   there is, there is no story.
+//! - Missing markers have defaults: no change of place, no items, no suggestions, no fight.
+
+use super::model::{Dialogue, Narrative};
+use super::{Params, Rules, answered, answered_by, decision, dialogue, json, markers};
+use retold::parse::{Found, LastResort, Strategy};
+
+/// The strategies by the rules of a version.
+macro_rules! strategies {
+    ($rules:expr) => {
+        &[
+            Strategy { method: "json_object", find: |text, _| json_object(text, $rules) },
+            Strategy { method: "markers_and_decision", find: |text, _| mixed(text, $rules) },
+            Strategy { method: "markers", find: |text, _| with_markers(text, $rules) },
+        ]
+    };
+}
+
+pub(super) const STRATEGIES: &[Strategy<Params, Narrative>] = strategies!(Rules::First);
+pub(super) const STRATEGIES_2: &[Strategy<Params, Narrative>] = strategies!(Rules::Second);
+
+/// The last resort: all of the text is the story.
+pub(super) const LAST: LastResort<Params, Narrative> =
+    ("plain_text", |text, _| story(text, Rules::First));
+pub(super) const LAST_2: LastResort<Params, Narrative> =
+    ("plain_text", |text, _| story(text, Rules::Second));
+
+/// The whole answer is one object, or there is one with words around it.
+fn json_object(text: &str, rules: Rules) -> Option<Found<Narrative>> {
+    let (reasoning, answer) = answered(text);
+    let mut warnings = Vec::new();
+    let (object, around) = json::whole(without_fence(answer), &mut warnings, rules)
+        .map(|object| (object, String::new()))
+        .or_else(|| json::inside(answer, &mut warnings, rules))?;
+    if json::tells(&object) && !around.is_empty() {
+        warnings.push("there are words around the JSON object: left out".to_owned());
+    }
+    let mut narrative = json::read(&object, &mut warnings, rules);
+    let story = std::mem::take(&mut narrative.narrative);
+    let story = if json::tells(&object) { story } else { around };
+    markers::take(&story, &mut narrative, &mut warnings, rules);
+    Some(found(reasoning, narrative, warnings, rules))
+}
+
+fn mixed(text: &str, rules: Rules) -> Option<Found<Narrative>> {
+    if !decision::any(answered(text).1) {
+        return None;
+    }
+    let found = story(text, rules);
+    let narrative = &found.value;
+    (narrative.player_decision.is_some() || narrative.rejected_decision.is_some()).then_some(found)
+}
+
+fn with_markers(text: &str, rules: Rules) -> Option<Found<Narrative>> {
+    markers::any(answered(text).1).then(|| story(text, rules))
+}
+
+fn story(text: &str, rules: Rules) -> Found<Narrative> {
+    let mut narrative = Narrative::default();
+    let mut warnings = Vec::new();
+    let (reasoning, answer) = answered_by(text, rules);
+    let rest = decision::take(answer, &mut narrative, &mut warnings, rules);
+    let is_fenced = rest.trim_start().starts_with("```");
+    let told = if rules.is_exact() && !is_fenced { &rest } else { without_fence(&rest) };
+    markers::take(told, &mut narrative, &mut warnings, rules);
+    found(reasoning, narrative, warnings, rules)
+}
+
+fn found(
+    reasoning: Option<&str>,
+    mut narrative: Narrative,
+    mut warnings: Vec<String>,
+    rules: Rules,
+) -> Found<Narrative> {
+    narrative.dialogue = match rules {
+        Rules::First => lines_said(&narrative.narrative),
+        Rules::Second => dialogue::blocks(&narrative.narrative),
+    };
+    if let Some(reason) = &narrative.rejected_decision {
+        warnings.push(reason.clone());
+    }
+    // The same repair in several places is said once.
+    let mut said: Vec<String> = Vec::new();
+    for warning in warnings {
+        if said.len() < 40 && !said.contains(&warning) {
+            said.push(warning);
+        }
+    }
+    Found { value: narrative, reasoning: reasoning.map(str::to_owned), warnings: said }
+}
+
+/// The text without a code fence around all of it.
+pub(super) fn without_fence(text: &str) -> &str {
+    let text = text.trim();
+    let Some(rest) = text.strip_prefix("```") else {
+        return text;
+    };
+    let rest = rest.trim_start_matches(|c: char| c.is_ascii_alphabetic()).trim_start();
+    let inner = rest.strip_suffix("```").unwrap_or(rest).trim_end();
+    // One that ends earlier is around a part.
+    if inner.lines().any(|line| line.trim_end() == "```") { text } else { inner }
+}
+
+/// The lines in which a character speaks: a name of up to four words in capitals, a colon, and
+/// something in quotes or after it.
+fn lines_said(story: &str) -> Vec<Dialogue> {
+    let lines = story.lines().filter_map(|line| {
+        let (speaker, said) = line.split_once(':')?;
+        let speaker = speaker.trim().trim_matches('*').trim();
+        let words = speaker.split_whitespace();
+        let is_name = speaker.chars().count() <= 40
+            && words.clone().count() <= 4
+            && words.clone().all(|w| w.starts_with(char::is_uppercase) || w == "the" || w == "of")
+            && !said.trim_start().starts_with(['{', '[']);
+        // What closes the bold around the name.
+        let said = said.strip_prefix("**").unwrap_or(said);
+        let said = unquoted(said.trim());
+        let is_said = !speaker.is_empty() && !said.is_empty() && is_name && !is_label(speaker);
+        is_said.then(|| Dialogue {
+            speaker: speaker.to_owned(),
+            text: said.to_owned(),
+            action: None,
+        })
+    });
+    lines.collect()
+}
+
+/// What a character says, without quotes or stars around all of it.
+fn unquoted(said: &str) -> &str {
+    let mut said = said;
+    for (open, close) in [('*', '*'), ('*', '*'), ('"', '"'), ('“', '”')] {
+        let inner = said.strip_prefix(open).and_then(|t| t.strip_suffix(close));
+        said = inner.filter(|inner| !inner.contains([open, close])).unwrap_or(said);
+    }
+    said.trim()
+}
+
+/// Lines of the game, not of a character.
+pub(super) fn is_label(speaker: &str) -> bool {
+    let first = speaker.split_whitespace().next().unwrap_or_default();
+    let labels = ["Roll", "Target", "Round", "Combat", "Note", "Health", "Damage", "Location"];
+    labels.contains(&first) || speaker.ends_with("Health") || speaker.ends_with("Strength")
+}

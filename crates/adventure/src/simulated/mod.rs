@@ -1,0 +1,123 @@
+//! Plays an adventure for the simulated model.
+//!
+//! What it says is not data, only something to try the program with. It behaves like this:
+//!
+//! - The game master moves the player among eight places, gives and takes things, begins a fight in
+//!   one turn of five, which goes on in two of three, and puts a decision in one of four.
+//! - It writes the markers in all the ways that models do: on lines of their own, inside a
+//!   paragraph, in bold, with lists or JSON arrays, or the whole answer as JSON.
+//! - A player takes any option, and mostly spells it to the letter.
+//! - A malformed answer has no markers at all, offers one option, is cut off, empty, or a refusal;
+//!   some of these can still be used.
+
+mod master;
+mod tales;
+
+use serde_json::json;
+
+use self::tales::{HEROES, pick};
+use retold::model::simulated::{Dice, Player};
+use retold::prompt::Request;
+
+/// See the module.
+#[derive(Debug, Clone, Copy)]
+pub struct SimulatedMaster;
+
+impl Player for SimulatedMaster {
+    fn reply(&self, request: &Request, dice: &mut Dice) -> String {
+        match asked(&request.messages()) {
+            Asked::Character => character(dice),
+            Asked::Turn(prompt) => master::tell(prompt, dice),
+            Asked::Choice(options) => choose(&options, dice),
+            Asked::Unknown => "I am not sure what this is about.".to_owned(),
+        }
+    }
+
+    fn malformed(&self, request: &Request, dice: &mut Dice) -> Vec<(&'static str, String)> {
+        let owned = str::to_owned;
+        match asked(&request.messages()) {
+            Asked::Character => vec![
+                ("refusal", owned("I would rather not describe a person.")),
+                ("cut_off", owned("{\"name\": \"Silent")),
+                ("empty", String::new()),
+            ],
+            Asked::Turn(prompt) => master::broken(prompt, dice),
+            Asked::Choice(options) => vec![
+                ("no_option", owned("I would rather wait and see.")),
+                ("empty", String::new()),
+                ("two_options", options.join(" and then ")),
+            ],
+            Asked::Unknown => Vec::new(),
+        }
+    }
+
+    fn kinds(&self) -> &'static [&'static str] {
+        &[
+            "refusal",
+            "cut_off",
+            "empty",
+            "no_markers",
+            "one_option",
+            "empty_markers",
+            "no_option",
+            "two_options",
+        ]
+    }
+}
+
+/// What a prompt asks for.
+enum Asked<'a> {
+    Character,
+    /// The next part of the story, with the prompt that says where things stand.
+    Turn(&'a str),
+    /// One of these options.
+    Choice(Vec<&'a str>),
+    Unknown,
+}
+
+fn asked(messages: &[(String, String)]) -> Asked<'_> {
+    let (_, first) = messages.first().map_or(("", ""), |(role, text)| (role, text));
+    let (_, last) = messages.last().map_or(("", ""), |(role, text)| (role, text));
+    if first.starts_with("Create a character") {
+        return Asked::Character;
+    }
+    if first.starts_with("You are the game master") {
+        return Asked::Turn(last);
+    }
+    if last.ends_with("Respond with ONLY the exact text of your chosen option.") {
+        let block = last.rsplit("\n\n").nth(1).unwrap_or_default();
+        let options = block.lines().filter_map(|line| Some(line.split_once(". ")?.1));
+        return Asked::Choice(options.collect());
+    }
+    Asked::Unknown
+}
+
+/// A character, mostly as asked for.
+fn character(dice: &mut Dice) -> String {
+    let mut points = || dice.below(15) + 5;
+    let strength = points();
+    let mut sheet = json!({"attributes": {
+        "speed": points(), "gunAccuracy": points(), "throwingAccuracy": points(),
+        "strength": strength, "baseStrength": strength, "bravery": points(),
+        "experience": points(),
+    }});
+    sheet["name"] = pick(&HEROES, dice).into();
+    match dice.below(6) {
+        0 => format!("```json\n{sheet:#}\n```"),
+        1 => format!("Here is your character:\n\n{sheet}"),
+        2 => sheet.to_string().replace("\"bravery\"", "\"braveness\""),
+        _ => format!("{sheet:#}"),
+    }
+}
+
+/// One of the numbered options, mostly to the letter.
+fn choose(options: &[&str], dice: &mut Dice) -> String {
+    let number = dice.below(options.len());
+    let option = options.get(number).copied().unwrap_or("none");
+    match dice.below(8) {
+        0 => format!("{}.", number + 1),
+        1 => format!("\"{option}\""),
+        2 => format!("I choose: {option}."),
+        _ => option.to_owned(),
+    }
+}

@@ -1,0 +1,117 @@
+//! What prompts show of a game.
+
+use serde::Serialize;
+use serde_json::json;
+
+use super::offer::Offer;
+use super::state::{Entry, Game};
+use crate::parse::{Attributes, Character};
+
+/// Someone, as prompts show them.
+#[derive(Debug, Clone, Serialize)]
+pub(super) struct Someone {
+    name: String,
+    attributes: String,
+}
+
+impl Someone {
+    pub(super) fn of(character: &Character) -> Self {
+        let attributes = attributes(&character.attributes);
+        Someone { name: character.name.clone(), attributes }
+    }
+}
+
+fn attributes(attributes: &Attributes) -> String {
+    let Attributes {
+        speed,
+        gun_accuracy,
+        throwing_accuracy,
+        strength,
+        base_strength,
+        bravery,
+        experience,
+    } = attributes;
+    format!(
+        "speed {speed}, gunAccuracy {gun_accuracy}, throwingAccuracy {throwing_accuracy}, strength \
+         {strength}, baseStrength {base_strength}, bravery {bravery}, experience {experience}"
+    )
+}
+
+/// A turn that was chosen in, as a player is told it again.
+#[derive(Debug, Clone, Serialize)]
+pub(super) struct Past<'a> {
+    story: &'a str,
+    choice: &'a str,
+}
+
+impl Game {
+    pub(super) fn hero(&self) -> Option<Someone> {
+        self.hero.as_ref().map(Someone::of)
+    }
+
+    /// Whom the player fights, known or not.
+    pub(super) fn opponent(&self) -> Option<Someone> {
+        let name = self.opponent.as_ref()?;
+        let known = self.characters.get(name).map(Someone::of);
+        Some(known.unwrap_or_else(|| Someone { name: name.clone(), attributes: String::new() }))
+    }
+
+    /// What the player has, on one line.
+    pub(super) fn carried(&self) -> String {
+        match self.inventory.is_empty() {
+            true => "nothing".to_owned(),
+            false => self.inventory.join(", "),
+        }
+    }
+
+    /// The last so many turns.
+    pub(super) fn remembered(&self, turns: u32) -> &[Entry] {
+        let turns = usize::try_from(turns).unwrap_or(usize::MAX);
+        self.journal.get(self.journal.len().saturating_sub(turns)..).unwrap_or_default()
+    }
+
+    /// The last so many turns that the player has chosen in.
+    pub(super) fn past(&self, turns: u32) -> Vec<Past<'_>> {
+        let remembered = self.remembered(turns.saturating_add(1)).iter();
+        let past = |entry| Past::of(entry, Entry::chosen(entry).map_or("", |c| c.text.as_str()));
+        remembered.filter(|entry| entry.choice.is_some()).map(past).collect()
+    }
+}
+
+impl<'a> Past<'a> {
+    fn of(entry: &'a Entry, choice: &'a str) -> Self {
+        Past { story: &entry.story, choice }
+    }
+}
+
+/// A turn as the game master told it, in the format it is to keep to.
+pub(super) fn told_again(entry: &Entry) -> String {
+    let mut text = format!("{}\n\nLOCATION: {}", entry.story, entry.location);
+    for (marker, items) in [("ACQUIRED_ITEMS", &entry.gained), ("REMOVED_ITEMS", &entry.lost)] {
+        if !items.is_empty() {
+            text.push_str(&format!("\n{marker}: {}", json!(items)));
+        }
+    }
+    if let Some(opponent) = &entry.opponent {
+        text.push_str(&format!("\nCOMBAT: {opponent}"));
+    }
+    let Offer { decision, options, .. } = &entry.offer;
+    match decision {
+        None => {
+            let actions = options.iter().map(|o| json!({"text": o.text, "type": o.kind}));
+            let actions = actions.collect::<serde_json::Value>();
+            text.push_str(&format!("\nSUGGESTED_ACTIONS: {actions}"));
+        }
+        Some(asked) => {
+            let options = options
+                .iter()
+                .map(|o| json!({"text": o.text, "impact": o.impact, "tags": o.tags}))
+                .collect::<serde_json::Value>();
+            let decision = json!({"prompt": asked.prompt, "options": options,
+                "importance": asked.importance, "context": asked.context,
+                "characters": asked.characters});
+            text.push_str(&format!("\n\n\"playerDecision\": {decision}"));
+        }
+    }
+    text
+}

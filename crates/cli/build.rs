@@ -1,0 +1,26 @@
+//! Tells the tests where the workspace is (`RETOLD_ROOT`) and whether the real data is there (`cfg(shared_data)`).
+//!
+//! Tests on data and documents that are not part of the repository are marked
+//! `#[cfg_attr(not(shared_data), ignore = "..")]`, so that a plain clone lists them as ignored, with
+//! the reason, instead of failing or passing without having run.
+
+use std::path::Path;
+
+#[expect(clippy::disallowed_methods, reason = "cargo says in the environment where the package is")]
+fn main() {
+    println!("cargo::rustc-check-cfg=cfg(shared_data)");
+    println!("cargo::rerun-if-changed=build.rs");
+    let manifest = std::env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default();
+    // `crates/cli` is two folders below it.
+    let root = Path::new(&manifest).ancestors().nth(2).unwrap_or(Path::new(""));
+    println!("cargo::rustc-env=RETOLD_ROOT={}", root.display());
+    let data = root.join("../shared/data");
+    if data.is_dir() {
+        println!("cargo::rustc-cfg=shared_data");
+        println!("cargo::rerun-if-changed={}", data.join("README.md").display());
+    } else {
+        // A missing file would count as changed at every build. `scripts/test` sets this variable
+        // once the data has appeared.
+        println!("cargo::rerun-if-env-changed=RETOLD_SHARED_DATA");
+    }
+}

@@ -1,0 +1,398 @@
+//! What a user is told when something goes wrong: what, where, what to do next, and an exit code.
+
+use std::io::Write;
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use super::output::inert_text;
+use retold::audit::AuditError;
+use retold::check::CheckError;
+use retold::decide::{AgainError, DecideError, FilterError, ParamsError};
+use retold::exchange::ImportError;
+use retold::explain::explain;
+use retold::jsonl::{JsonlError, Problem};
+use retold::log::LogError;
+use retold::parse::registry::RegistryError;
+use retold::run::{AbandonError, OutputError, OverBudget, Stop};
+use retold::snapshot::SnapshotError;
+use retold_study::config::ConfigError;
+use retold_study::reenact::ReenactError;
+
+/// What is said of every import that failed.
+pub(crate) const NOTHING_IMPORTED: &str = "nothing was imported";
+
+/// What to do about a log that has lost something.
+pub(crate) const LOST: &str = "nothing is written to it, so that what is left can be saved: `retold verify` \
+    names all that is lost, `retold export RUN FILE` saves a run; put back a copy of the log, or go on \
+    without what is lost with `retold verify --accept-loss`";
+
+/// The longest error message, in characters.
+const LONGEST_MESSAGE: usize = 8_000;
+
+/// The exit codes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Status {
+    /// All is well.
+    Fine = 0,
+    /// A difference was found: divergence, flips, a damaged log.
+    Difference = 1,
+    /// Wrong usage or input.
+    Usage = 2,
+    /// The log or a file could not be read or written.
+    Io = 3,
+    /// The model failed, a limit of the run was reached, or nobody got to its end.
+    Model = 4,
+    /// Ctrl-C; 128 + SIGINT, as shells count.
+    Interrupted = 130,
+}
+
+/// An error with its exit code and what to do about it.
+#[derive(Debug)]
+pub(crate) struct CliError {
+    pub(crate) status: Status,
+    pub(crate) message: String,
+    pub(crate) hints: Vec<String>,
+}
+
+impl CliError {
+    pub(crate) fn new(status: Status, message: impl Into<String>) -> Self {
+        CliError { status, message: message.into(), hints: Vec::new() }
+    }
+
+    pub(crate) fn usage(message: impl Into<String>) -> Self {
+        Self::new(Status::Usage, message)
+    }
+
+    pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hints.push(hint.into());
+        self
+    }
+
+    /// As `--json` prints it.
+    pub(crate) fn as_json(&self) -> Value {
+        let CliError { status, message, hints } = self;
+        let message: String = message.trim_end().chars().take(LONGEST_MESSAGE).collect();
+        json!({"error": {"message": message, "hints": hints, "exit_code": *status as u8}})
+    }
+
+    pub(crate) fn print(&self) {
+        // A name in a foreign file may be as long as the file.
+        let message = self.message.trim_end();
+        let mut text = match message.char_indices().nth(LONGEST_MESSAGE) {
+            None => format!("error: {message}\n"),
+            Some((at, _)) => format!("error: {}… (cut here)\n", &message[..at]),
+        };
+        for hint in &self.hints {
+            text.push_str(&format!("  hint: {hint}\n"));
+        }
+        write_err(&text);
+    }
+}
+
+/// Writes to stderr, made inert. Nobody is left to tell if it is closed.
+pub(crate) fn write_err(text: &str) {
+    let _ = std::io::stderr().write_all(inert_text(text).as_bytes());
+}
+
+impl From<LogError> for CliError {
+    fn from(error: LogError) -> Self {
+        let message = error.to_string();
+        let (status, hint) = match &error {
+            LogError::Missing { .. } => (
+                Status::Io,
+                "give the log with --log PATH or RETOLD_LOG; `retold run CONFIG` makes one"
+                    .to_owned(),
+            ),
+            LogError::NotALog { .. } => {
+                (Status::Io, "give the path of a log that retold wrote, or of a new one".to_owned())
+            }
+            LogError::NewerFormat { .. } => (
+                Status::Io,
+                "install the release of retold that wrote it, or a later one".to_owned(),
+            ),
+            LogError::CannotOpen { path, .. } => (Status::Io, why_not(Path::new(path))),
+            LogError::CannotCopy { .. } => (
+                Status::Io,
+                "nothing was copied: give the path of a new file, in a folder where you may write"
+                    .to_owned(),
+            ),
+            LogError::NotOurs { path, .. } => (
+                Status::Io,
+                format!(
+                    "nothing was changed: if no retold is running, remove {path} and try again"
+                ),
+            ),
+            LogError::Unmerged { .. } => (
+                Status::Io,
+                "copy both files into a folder of your own, and give that log with --log PATH"
+                    .to_owned(),
+            ),
+            LogError::Busy { seconds, .. } => (
+                Status::Io,
+                format!(
+                    "wait longer than {seconds} s with --wait SECONDS, or let fewer programs write \
+                     to it at once"
+                ),
+            ),
+            LogError::NoWal { .. } => (
+                Status::Io,
+                "keep the log on a local disk, with --log PATH or RETOLD_LOG: network and shared folders often \
+                 cannot do this"
+                    .to_owned(),
+            ),
+            LogError::Gone { .. } => (
+                Status::Io,
+                "put the file back if it was moved, with its -wal and -shm, and `retold resume` the run; what \
+                 was recorded in a file that was deleted is lost"
+                    .to_owned(),
+            ),
+            LogError::InUse { run, .. } => (
+                Status::Io,
+                format!(
+                    "wait for it, or stop it first; then `retold resume {}` goes on",
+                    run.short(8)
+                ),
+            ),
+            LogError::Full { .. } => (
+                Status::Io,
+                "nothing that was recorded is lost: make room (or raise --log-limit), then do the \
+                 same again"
+                    .to_owned(),
+            ),
+            LogError::Conflict { .. } => {
+                (Status::Io, "`retold verify` shows what the log holds".to_owned())
+            }
+            LogError::Damaged { .. }
+            | LogError::Corrupt { .. }
+            | LogError::CorruptLedger { .. }
+            | LogError::CorruptRequest { .. } => {
+                (Status::Difference, "`retold verify` names everything that is damaged".to_owned())
+            }
+            LogError::Lost { .. } => (Status::Difference, LOST.to_owned()),
+            LogError::NoSuchRun { .. } => (Status::Usage, "`retold log` lists the runs".to_owned()),
+            LogError::RunExists { .. } => (Status::Usage, "`retold log` lists the runs".to_owned()),
+            LogError::Failed { .. } => {
+                (Status::Io, "`retold verify` tells whether the file is damaged".to_owned())
+            }
+        };
+        CliError::new(status, message).hint(hint)
+    }
+}
+
+impl From<ReenactError> for CliError {
+    fn from(error: ReenactError) -> Self {
+        let status = match error {
+            ReenactError::Unreadable { .. } => Status::Io,
+            ReenactError::Line { .. } | ReenactError::Inconsistent { .. } => Status::Usage,
+        };
+        CliError::new(status, error.to_string()).hint(NOTHING_IMPORTED)
+    }
+}
+
+impl From<OutputError> for CliError {
+    fn from(error: OutputError) -> Self {
+        match error {
+            OutputError::Log(log) => log.into(),
+            none @ OutputError::NoPart { .. } => CliError::usage(none.to_string()),
+            other => CliError::usage(other.to_string())
+                .hint("the run may be of another release: `retold show RUN` says which wrote it"),
+        }
+    }
+}
+
+/// Why a log cannot be opened, as far as its path tells.
+fn why_not(log: &Path) -> String {
+    let folder = log.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let shown = folder.display();
+    if log.is_dir() {
+        return format!("{} is a folder: give the path of a file", log.display());
+    }
+    if log.is_file() {
+        return format!(
+            "check that you may read and write {}, and write in the folder {shown}",
+            log.display()
+        );
+    }
+    if folder.is_dir() {
+        return format!("check that you may write in the folder {shown}");
+    }
+    match folder.exists() {
+        true => format!("{shown} is no folder: give another path with --log"),
+        false => {
+            format!("there is no folder {shown}: make it first, or give another path with --log")
+        }
+    }
+}
+
+impl From<ConfigError> for CliError {
+    fn from(error: ConfigError) -> Self {
+        let status = match &error {
+            ConfigError::Unreadable { .. } => Status::Io,
+            _ => Status::Usage,
+        };
+        CliError::new(status, error.to_string())
+    }
+}
+
+impl From<JsonlError> for CliError {
+    fn from(error: JsonlError) -> Self {
+        let message = error.to_string();
+        match error.problem {
+            Problem::Open(_) | Problem::Read(_) | Problem::Write(_) => {
+                CliError::new(Status::Io, message)
+            }
+            Problem::Exists => CliError::usage(message)
+                .hint("choose another name, or add --force to replace the file"),
+            _ => CliError::usage(message),
+        }
+    }
+}
+
+impl From<ImportError> for CliError {
+    fn from(error: ImportError) -> Self {
+        match error {
+            ImportError::File(e) => CliError::from(e).hint(NOTHING_IMPORTED),
+            ImportError::Log(e) => e.into(),
+            ImportError::NewerFormat { .. } => CliError::usage(error.to_string())
+                .hint("install the release of retold that wrote it, or a later one")
+                .hint(NOTHING_IMPORTED),
+            ImportError::BrokenChain { .. } | ImportError::CutOff { .. } => {
+                CliError::new(Status::Difference, error.to_string()).hint(NOTHING_IMPORTED)
+            }
+            other => CliError::usage(other.to_string()).hint(NOTHING_IMPORTED),
+        }
+    }
+}
+
+impl From<RegistryError> for CliError {
+    fn from(error: RegistryError) -> Self {
+        let RegistryError::BadParams { parser, reason } = error else {
+            return CliError::usage(error.to_string());
+        };
+        let reason = explain(&reason);
+        let is_none = reason.ends_with("there is nothing");
+        let wrong = CliError::usage(RegistryError::BadParams { parser, reason }.to_string());
+        if is_none { wrong.hint("give them with --params JSON") } else { wrong }
+    }
+}
+
+impl From<DecideError> for CliError {
+    fn from(error: DecideError) -> Self {
+        match error {
+            DecideError::Parser(e) => e.into(),
+            DecideError::Filter(e) => e.into(),
+        }
+    }
+}
+
+impl From<FilterError> for CliError {
+    fn from(error: FilterError) -> Self {
+        let status = match error {
+            FilterError::Interrupted { .. } => Status::Interrupted,
+            FilterError::Unreadable { .. } | FilterError::Start { .. } => Status::Io,
+            _ => Status::Usage,
+        };
+        let message = error.to_string();
+        let hint = match error {
+            FilterError::TimedOut { .. } => "give it longer with --parser-cmd-seconds N",
+            FilterError::Disagrees { .. } => {
+                "the second time the answers come in the opposite order: a decision may depend on its own answer alone"
+            }
+            FilterError::Output { .. } | FilterError::Count { .. } => {
+                "for each line it reads, it writes {\"value\":..,\"method\":..,\"reasoning\":..,\"warnings\":[..]}"
+            }
+            _ => return CliError::new(status, message),
+        };
+        CliError::new(status, message).hint(hint)
+    }
+}
+
+impl From<ParamsError> for CliError {
+    fn from(error: ParamsError) -> Self {
+        match error {
+            ParamsError::File(e) => e.into(),
+            other => CliError::usage(other.to_string()),
+        }
+    }
+}
+
+impl From<AgainError> for CliError {
+    fn from(error: AgainError) -> Self {
+        match error {
+            AgainError::Log(e) => e.into(),
+            AgainError::Decide(DecideError::Parser(e @ RegistryError::UnknownName { .. })) => {
+                CliError::from(e)
+                    .hint("if another program recorded the run, name a parser with --parser NAME@VERSION")
+            }
+            AgainError::Decide(e) => e.into(),
+            AgainError::Filter { .. } => CliError::usage(error.to_string())
+                .hint("if it is yours, give it with --parser-cmd COMMAND, or a parser with --parser NAME@VERSION"),
+        }
+    }
+}
+
+impl From<SnapshotError> for CliError {
+    fn from(error: SnapshotError) -> Self {
+        match error {
+            SnapshotError::Again(e) => e.into(),
+            SnapshotError::Import(e) => e.into(),
+            SnapshotError::File { .. } => CliError::new(Status::Io, error.to_string()),
+            SnapshotError::TooMany => {
+                CliError::usage(error.to_string()).hint("choose some of them with --call CALL")
+            }
+            SnapshotError::Nothing(_) => CliError::usage(error.to_string()),
+        }
+    }
+}
+
+impl From<CheckError> for CliError {
+    fn from(error: CheckError) -> Self {
+        match error {
+            CheckError::Again(e) => e.into(),
+            CheckError::NotInRun { .. } => CliError::usage(error.to_string()),
+        }
+    }
+}
+
+impl From<AuditError> for CliError {
+    fn from(error: AuditError) -> Self {
+        match error {
+            AuditError::Log(e) => e.into(),
+            other => CliError::usage(other.to_string())
+                .hint("name a decision by its call, CALL#SAMPLE, or its seq"),
+        }
+    }
+}
+
+impl From<AbandonError> for CliError {
+    fn from(error: AbandonError) -> Self {
+        match error {
+            AbandonError::Log(e) => e.into(),
+            other => CliError::usage(other.to_string()),
+        }
+    }
+}
+
+impl From<Stop> for CliError {
+    fn from(stop: Stop) -> Self {
+        let message = stop.to_string();
+        match stop {
+            Stop::Log(e) => e.into(),
+            Stop::Diverged(_) => CliError::new(Status::Difference, message),
+            Stop::Interrupted => CliError::new(Status::Interrupted, message),
+            Stop::Model { failure, .. } => match failure.kind {
+                retold::model::FailureKind::NoAnswer => CliError::usage(message),
+                _ => CliError::new(Status::Model, message),
+            },
+            Stop::OverBudget(OverBudget::NoPrice { .. }) => CliError::usage(message)
+                .hint("list it in a file like config/prices.yaml and give that with --prices FILE"),
+            Stop::OverBudget(_) => CliError::new(Status::Model, message),
+            Stop::Ended { .. } => CliError::usage(message),
+            Stop::Unreachable { .. } => CliError::new(Status::Model, message),
+            Stop::EndOfRecord => CliError::new(Status::Difference, message),
+            Stop::AskedTwice { .. } | Stop::Invalid { .. } => CliError::usage(message),
+        }
+    }
+}

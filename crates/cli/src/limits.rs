@@ -1,0 +1,79 @@
+//! The limits of a run, as flags.
+
+use std::path::{Path, PathBuf};
+
+use super::error::CliError;
+use retold::model::{Limits, Prices};
+use retold_study::config::{ConfigError, load, read_text};
+
+/// The prices that this release knows.
+const KNOWN: &str = include_str!("../../../config/prices.yaml");
+
+/// What ends a run before its end, or makes its end count as a failure. Each flag overrides the config.
+#[derive(Debug, Clone, Default, clap::Args)]
+#[command(next_help_heading = "Limits")]
+pub(crate) struct LimitArgs {
+    /// How many calls at once.
+    #[arg(long, value_name = "N")]
+    concurrency: Option<usize>,
+    /// Stop, resumable, after so many connection failures in a row over all calls [default: 20].
+    #[arg(long, value_name = "N")]
+    max_connection_failures: Option<u32>,
+    /// Exit with 4 if more than this share of a finished run's calls have failed: 0 for any, 0.1 for a tenth.
+    #[arg(long, value_name = "SHARE")]
+    max_failed: Option<f64>,
+    /// Stop, resumable, once the run has used so many tokens, those of earlier executions included. What is
+    /// in flight then is still recorded.
+    #[arg(long, value_name = "N")]
+    max_tokens: Option<u64>,
+    /// Stop, resumable, once the run has cost so many US dollars, as --max-tokens does.
+    #[arg(long, value_name = "DOLLARS")]
+    max_cost: Option<f64>,
+    /// The prices for --max-cost, a file like config/prices.yaml, instead of those that retold knows.
+    #[arg(long, value_name = "FILE")]
+    prices: Option<PathBuf>,
+}
+
+impl LimitArgs {
+    /// The limits of the config with the flags applied.
+    pub(crate) fn apply(&self, limits: &mut Limits) {
+        let &LimitArgs {
+            concurrency,
+            max_connection_failures,
+            max_failed,
+            max_tokens,
+            max_cost,
+            prices: _,
+        } = self;
+        limits.concurrency = concurrency.unwrap_or(limits.concurrency);
+        limits.max_connection_failures =
+            max_connection_failures.unwrap_or(limits.max_connection_failures);
+        limits.max_failed = max_failed.or(limits.max_failed);
+        limits.max_tokens = max_tokens.or(limits.max_tokens);
+        limits.max_cost = max_cost.or(limits.max_cost);
+    }
+
+    /// What tokens cost.
+    pub(crate) fn prices(&self) -> Result<Prices, CliError> {
+        let known = Path::new("config/prices.yaml");
+        let prices: Prices = match &self.prices {
+            Some(path) => load(path, &read_text(path)?)?,
+            None => load(known, KNOWN)?,
+        };
+        let Some((model, price)) = prices.wrong() else { return Ok(prices) };
+        let path = self.prices.as_deref().unwrap_or(known).display().to_string();
+        let message = format!("a price is from 0 to 1000000 dollars, not {price}");
+        Err(ConfigError::Value { path, key: format!("models.{model}"), message }.into())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_prices_that_come_along_can_be_read() {
+        let prices = LimitArgs::default().prices().unwrap();
+        assert!(prices.models.len() > 5, "{prices:?}");
+    }
+}

@@ -1,0 +1,9 @@
+//! The `retold` program.
+
+// Answers are read by one thread and freed by another, which costs the system's allocator a lock each.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+fn main() -> Result<std::process::ExitCode, retold_study::studies::Clash> {
+    Ok(retold_cli::main(&retold_cli::program::catalogue()?))
+}

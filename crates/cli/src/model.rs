@@ -1,0 +1,369 @@
+//! Who answers: from the config, the flags and the environment.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use clap::ValueEnum;
+use secrecy::SecretString;
+
+use super::again;
+use super::error::{CliError, Status};
+use super::limits::LimitArgs;
+use retold::encoding::read_by_hand;
+use retold::inert::inert;
+use retold::jsonl::JsonlReader;
+use retold::model::openai::{OpenAi, OpenAiSettings};
+use retold::model::scripted::{LoadError, Scripted};
+use retold::model::simulated::{Misbehaviour, Simulated};
+use retold::model::{Answerer, ByName, Model, NamedUrl, Prices, without_secrets};
+use retold::run::Mode;
+use retold_study::config::{
+    AnswersFile, BaseUrl, ConfigError, EndpointConfig, KeyVariable, ModelConfig, ModelKind, Rates,
+    Runtime,
+};
+use retold_study::studies::Studies;
+
+/// Which model answers. Each flag overrides the config.
+#[derive(Debug, Clone, Default, clap::Args)]
+#[command(next_help_heading = "Model")]
+pub(crate) struct ModelArgs {
+    /// Who answers.
+    #[arg(long, value_enum)]
+    model: Option<Kind>,
+    /// Answer from this exchanges file (JSON Lines, plain or .gz or .zst; `-` for standard input); means
+    /// --model scripted.
+    #[arg(long, value_name = "FILE")]
+    answers: Option<PathBuf>,
+    /// The base URL of the API, up to and including /v1; means --model openai. Without it, and without one in
+    /// the config, it is OPENAI_BASE_URL, or else OpenAI's own. A URL that is only in the settings of a
+    /// recorded run is never used.
+    #[arg(long, value_name = "URL")]
+    base_url: Option<String>,
+    /// Another server for the requests of one model: MODEL=URL. Repeatable; means --model openai. A config has the same
+    /// under model.endpoints. The key of OPENAI_API_KEY or --key-file is not sent there.
+    #[arg(long = "endpoint", value_name = "MODEL=URL")]
+    endpoints: Vec<String>,
+    /// The environment variable that holds the API key of a model's endpoint: MODEL=VARIABLE. Repeatable. It is never
+    /// recorded: name it again to resume or fork.
+    #[arg(long = "endpoint-key", value_name = "MODEL=VARIABLE")]
+    endpoint_keys: Vec<String>,
+    /// Read the API key from this file instead of OPENAI_API_KEY.
+    #[arg(long, value_name = "FILE")]
+    key_file: Option<PathBuf>,
+    // Last: its heading would take in what follows.
+    #[command(flatten)]
+    limits: LimitArgs,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Kind {
+    /// A program that makes answers up.
+    Simulated,
+    /// Any OpenAI-compatible server.
+    Openai,
+    /// Answers from a file.
+    Scripted,
+}
+
+impl ModelArgs {
+    /// The config with the flags applied.
+    pub(crate) fn apply(&self, runtime: &mut Runtime) -> Result<(), CliError> {
+        let ModelArgs { model, answers, base_url, endpoints, endpoint_keys, key_file: _, limits } =
+            self;
+        let ModelConfig { kind, base_url: url, answers: file, .. } = &mut runtime.model;
+        if let Some(path) = answers {
+            (*kind, *file) = (ModelKind::Scripted, Some(AnswersFile::Named(path.clone())));
+        }
+        if let Some(base_url) = base_url {
+            (*kind, *url) = (ModelKind::Openai, BaseUrl::Named(NamedUrl::given(base_url)));
+        }
+        for given in endpoints {
+            let (name, url) = pair(given, "--endpoint", "MODEL=URL")?;
+            // A key variable that was named for another server is not for this one.
+            let (base_url, key) = (BaseUrl::Named(NamedUrl::given(url)), KeyVariable::Unnamed);
+            runtime.model.endpoints.insert(name.to_owned(), EndpointConfig { base_url, key });
+            runtime.model.kind = ModelKind::Openai;
+        }
+        for given in endpoint_keys {
+            let (name, variable) = pair(given, "--endpoint-key", "MODEL=VARIABLE")?;
+            let Some(endpoint) = runtime.model.endpoints.get_mut(name) else {
+                let message = format!(
+                    "--endpoint-key: there is no endpoint for the model {:?}",
+                    inert(name, 100)
+                );
+                return Err(
+                    CliError::usage(message).hint("name its server with --endpoint MODEL=URL")
+                );
+            };
+            let variable = KeyVariable::given(variable);
+            endpoint.key = variable.map_err(|wrong| {
+                CliError::usage(format!("--endpoint-key of {:?}: {wrong}", inert(name, 100)))
+            })?;
+        }
+        let ModelConfig { kind, base_url: url, .. } = &mut runtime.model;
+        if answers.is_some() && (base_url.is_some() || !endpoints.is_empty()) {
+            let other = if base_url.is_some() { "--base-url" } else { "--endpoint" };
+            return Err(CliError::usage(format!(
+                "--answers and {other} name two models: give one"
+            )));
+        }
+        match model {
+            Some(Kind::Simulated) => *kind = ModelKind::Simulated,
+            Some(Kind::Openai) => *kind = ModelKind::Openai,
+            Some(Kind::Scripted) => *kind = ModelKind::Scripted,
+            None => {}
+        }
+        if *kind == ModelKind::Openai
+            && *url == BaseUrl::BuiltIn
+            && let Some(named) = environment_url()
+        {
+            *url = BaseUrl::Named(named);
+        }
+        limits.apply(&mut runtime.limits);
+        runtime.check("the command line").map_err(|e| match e {
+            ConfigError::Value { key, message, .. } => CliError::usage(format!("{key}: {message}")),
+            other => other.into(),
+        })
+    }
+
+    /// What tokens cost: from the file that is named, or as this release knows it.
+    pub(crate) fn prices(&self) -> Result<Prices, CliError> {
+        self.limits.prices()
+    }
+
+    /// Makes the model.
+    pub(crate) fn make(
+        &self,
+        studies: &Studies,
+        experiment: &str,
+        seed: u64,
+        runtime: &Runtime,
+        mode: Mode,
+    ) -> Result<Answerer, CliError> {
+        let ModelConfig { kind, answers, rates, latency_ms, .. } = &runtime.model;
+        match kind {
+            ModelKind::Simulated => {
+                let Rates {
+                    malformed,
+                    malformed_kinds,
+                    truncated,
+                    rate_limited,
+                    server_error,
+                    failure,
+                } = rates.clone();
+                let latency = Duration::try_from_secs_f64(latency_ms / 1000.0).unwrap_or_default();
+                let rates = Misbehaviour {
+                    malformed,
+                    malformed_kinds,
+                    truncated,
+                    rate_limited,
+                    server_error,
+                    failure,
+                    latency,
+                };
+                let player = studies.player(experiment);
+                let player = player.map_err(|e| CliError::usage(e.to_string()))?;
+                Ok(Arc::new(Simulated::new(seed, rates, player)))
+            }
+            ModelKind::Scripted => {
+                let path = match answers {
+                    None => return Err(CliError::usage("a scripted model needs --answers FILE")),
+                    Some(AnswersFile::Recorded(path)) => return Err(unnamed_answers(path)),
+                    Some(AnswersFile::Named(path)) => path,
+                };
+                let lines = JsonlReader::open(path)?;
+                let name = lines.path().display().to_string();
+                let scripted = Scripted::from_lines(name.clone(), lines).map_err(|e| match e {
+                    LoadError::Read(e) => e.into(),
+                    line => CliError::usage(format!("{name}, {line}")),
+                })?;
+                // Which of them an interrupted run has used cannot be told, and none may serve twice.
+                if mode == Mode::Resume && scripted.unaddressed() > 0 {
+                    return Err(CliError::usage(format!(
+                        "{name} has answers without \"call\", which are taken in file order: a run on them \
+                         cannot be resumed"
+                    ))
+                    .hint("give each line its \"call\", or record the run anew"));
+                }
+                Ok(Arc::new(scripted))
+            }
+            ModelKind::Openai => self.servers(runtime),
+        }
+    }
+
+    /// The servers: that of the base URL, and those of single models.
+    fn servers(&self, runtime: &Runtime) -> Result<Answerer, CliError> {
+        let ModelConfig { base_url, endpoints, .. } = &runtime.model;
+        let timeout = runtime.limits.timeout();
+        let base_url = named(base_url).map_err(|Unnamed { url }| unnamed_url(url))?;
+        let key = self.key(&base_url)?;
+        let others = server(base_url, key, timeout).map_err(CliError::usage)?;
+        if endpoints.is_empty() {
+            return others.ok_or_else(|| {
+                CliError::usage("no API key: set OPENAI_API_KEY or give --key-file FILE")
+                    .hint("without a key, --model simulated answers by itself")
+            });
+        }
+        let mut all = BTreeMap::new();
+        for (name, EndpointConfig { base_url, key }) in endpoints {
+            let shown = inert(name, 100);
+            let base_url = match base_url {
+                BaseUrl::Named(url) => url.clone(),
+                BaseUrl::Recorded(url) => return Err(unnamed_endpoint(name, url)),
+                BaseUrl::BuiltIn => NamedUrl::openai(),
+            };
+            let key = match key {
+                KeyVariable::Unnamed => None,
+                KeyVariable::Named(variable) => Some(environment(variable).ok_or_else(|| {
+                    CliError::usage(format!(
+                        "the environment variable for the key of the endpoint of {shown:?} is not set"
+                    ))
+                    .hint("set it to the key, or name another with --endpoint-key MODEL=VARIABLE")
+                })?),
+            };
+            let wrong = |e: String| CliError::usage(format!("the endpoint of {shown:?}: {e}"));
+            let model = server(base_url, key, timeout).map_err(wrong)?;
+            let model = model.ok_or_else(|| {
+                CliError::usage(format!("no API key for the endpoint of {shown:?}"))
+                    .hint("name the variable that holds it: `key` in the config, or --endpoint-key MODEL=VARIABLE")
+            })?;
+            all.insert(name.clone(), model);
+        }
+        Ok(Arc::new(ByName::new(all, others)))
+    }
+
+    /// Whether these settings would ask a server, or read a file, that only a recording names.
+    pub(crate) fn is_unnamed(&self, runtime: &Runtime) -> bool {
+        let ModelConfig { kind, base_url, endpoints, answers, .. } = &runtime.model;
+        let is_unnamed =
+            |endpoint: &EndpointConfig| matches!(endpoint.base_url, BaseUrl::Recorded(_));
+        match kind {
+            ModelKind::Simulated => false,
+            ModelKind::Scripted => matches!(answers, None | Some(AnswersFile::Recorded(_))),
+            ModelKind::Openai => named(base_url).is_err() || endpoints.values().any(is_unnamed),
+        }
+    }
+
+    /// The key for a server that the user has named, from the file or the environment. Never shown.
+    fn key(&self, _server: &NamedUrl) -> Result<Option<SecretString>, CliError> {
+        let text = match &self.key_file {
+            Some(path) => read_by_hand(path).map_err(|e| {
+                let message = format!("cannot read the key file {}: {e}", path.display());
+                CliError::new(Status::Io, message)
+            })?,
+            None => environment_key(),
+        };
+        let text = text.trim();
+        Ok((!text.is_empty()).then(|| SecretString::from(text)))
+    }
+}
+
+/// A model at a server; none if it is on another machine and there is no key for it.
+fn server(
+    base_url: NamedUrl,
+    key: Option<SecretString>,
+    timeout: Duration,
+) -> Result<Option<Answerer>, String> {
+    let keyless = key.is_none();
+    let settings = OpenAiSettings { base_url, key, timeout };
+    let model = OpenAi::new(settings).map_err(|e| e.to_string())?;
+    let local = model.info().source.is_some_and(|s| is_local(&s));
+    Ok((local || !keyless).then(|| Arc::new(model) as Answerer))
+}
+
+/// The two sides of `MODEL=VALUE`. What is wrong is not shown: it may be a key.
+fn pair<'a>(given: &'a str, flag: &str, form: &str) -> Result<(&'a str, &'a str), CliError> {
+    let pair = given.split_once('=').map(|(name, value)| (name.trim(), value.trim()));
+    let pair = pair.filter(|(name, value)| !name.is_empty() && !value.is_empty());
+    pair.ok_or_else(|| CliError::usage(format!("{flag}: write {form}")))
+}
+
+/// The key in an environment variable that the user has named.
+#[expect(clippy::disallowed_methods, reason = "the command line is what reads the environment")]
+fn environment(variable: &str) -> Option<SecretString> {
+    let key = std::env::var(variable).unwrap_or_default();
+    Some(key.trim()).filter(|key| !key.is_empty()).map(SecretString::from)
+}
+
+#[expect(clippy::disallowed_methods, reason = "the command line is what reads the environment")]
+fn environment_key() -> String {
+    std::env::var("OPENAI_API_KEY").unwrap_or_default()
+}
+
+/// The base URL that the environment names.
+#[expect(clippy::disallowed_methods, reason = "the command line is what reads the environment")]
+fn environment_url() -> Option<NamedUrl> {
+    let url = std::env::var("OPENAI_BASE_URL").unwrap_or_default();
+    Some(url.trim()).filter(|url| !url.is_empty()).map(NamedUrl::given)
+}
+
+/// A URL that only a recording names.
+struct Unnamed<'a> {
+    url: &'a str,
+}
+
+/// The URL, if the user or the program names it. One that a recording names is used only if it is where we
+/// would go without it.
+fn named(url: &BaseUrl) -> Result<NamedUrl, Unnamed<'_>> {
+    let default = || environment_url().unwrap_or_else(NamedUrl::openai);
+    match url {
+        BaseUrl::Named(url) => Ok(url.clone()),
+        BaseUrl::BuiltIn => Ok(default()),
+        BaseUrl::Recorded(url) => Some(default()).filter(|d| d.is_at(url)).ok_or(Unnamed { url }),
+    }
+}
+
+fn unnamed_url(recorded: &str) -> CliError {
+    let url = without_secrets(recorded);
+    let Some(again) = again::with("--base-url", &url) else {
+        return CliError::usage("the base URL that is recorded with this run cannot be used")
+            .hint("name the server to ask with --base-url URL");
+    };
+    CliError::usage(format!(
+        "this run was recorded from {url}, and nothing in this command names that server"
+    ))
+    .hint("a recording may come from anybody, so it never decides where prompts and your key are sent")
+    .hint(format!("if you trust that server: {again}"))
+}
+
+fn unnamed_endpoint(model: &str, recorded: &str) -> CliError {
+    let url = without_secrets(recorded);
+    let shown = inert(model, 100);
+    let error = CliError::usage(format!(
+        "this run was recorded with an endpoint for the model {shown:?} at {url}, and nothing in this command names that \
+         server"
+    ))
+    .hint("a recording may come from anybody, so it never decides where prompts and your keys are sent");
+    match again::with("--endpoint", &format!("{model}={url}")) {
+        Some(again) if !url.is_empty() => error.hint(format!(
+            "if you trust that server: {again} (and --endpoint-key MODEL=VARIABLE, if it needs a key)"
+        )),
+        _ => error.hint("name the server to ask with --endpoint MODEL=URL"),
+    }
+}
+
+fn unnamed_answers(recorded: &Path) -> CliError {
+    let path = recorded.display().to_string();
+    let shown = inert(&path, 200);
+    let error = CliError::usage(format!(
+        "this run was recorded from the answers in {shown}, and nothing in this command names that file"
+    ))
+    .hint("a recording may come from anybody, so it never decides which files are read");
+    match again::with("--answers", &path) {
+        Some(again) => error.hint(format!("if that is the file: {again}")),
+        None => error.hint("name the file with --answers FILE"),
+    }
+}
+
+fn is_local(url: &str) -> bool {
+    let host = url.split_once("://").map_or(url, |(_, rest)| rest);
+    let host = host.split('/').next().unwrap_or(host);
+    let name = match host.strip_prefix('[') {
+        Some(six) => six.split(']').next().unwrap_or(six),
+        None => host.split(':').next().unwrap_or(host),
+    };
+    let address = name.parse::<std::net::IpAddr>();
+    name == "localhost" || address.is_ok_and(|address| address.is_loopback())
+}

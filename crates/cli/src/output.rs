@@ -1,0 +1,118 @@
+//! Printing: results on stdout, and everything foreign made inert.
+
+use std::cell::Cell;
+use std::fmt::Write as _;
+use std::io::Write as _;
+
+use serde::Serialize;
+
+use super::Global;
+use super::error::{CliError, Status};
+use retold::inert::inert_lines;
+
+/// Where results go.
+pub(crate) struct Output {
+    json: bool,
+    /// Whether anything was printed.
+    begun: Cell<bool>,
+}
+
+impl Output {
+    pub(crate) fn new(global: &Global) -> Self {
+        Output { json: global.json, begun: Cell::new(false) }
+    }
+
+    /// Whether one JSON object is asked for.
+    pub(crate) fn is_json(&self) -> bool {
+        self.json
+    }
+
+    /// With `--json`: prints an error as the one object, unless something was printed before. A reader of the output
+    /// always finds an object there.
+    pub(crate) fn error(&self, error: &CliError) {
+        if self.json && !self.begun.get() {
+            // What cannot be written is said on stderr all the same.
+            let _ = self.object(&error.as_json());
+        }
+    }
+
+    /// Prints text. Models and files have no say in what a terminal does.
+    pub(crate) fn text(&self, text: &str) -> Result<(), CliError> {
+        self.write(inert_text(text).as_bytes())
+    }
+
+    /// Prints bytes as they are, for output that is meant for programs.
+    pub(crate) fn raw(&self, bytes: &[u8]) -> Result<(), CliError> {
+        self.write(bytes)
+    }
+
+    /// Prints one JSON object.
+    pub(crate) fn object(&self, value: &impl Serialize) -> Result<(), CliError> {
+        let text = serde_json::to_string(value)
+            .map_err(|e| CliError::new(Status::Io, format!("the result has no JSON form: {e}")))?;
+        self.write(format!("{}\n", inert_json(&text)).as_bytes())
+    }
+
+    fn write(&self, bytes: &[u8]) -> Result<(), CliError> {
+        self.begun.set(true);
+        write_out(bytes)
+    }
+}
+
+/// With `--json` in a command that is none: prints the error as the one object.
+pub(crate) fn usage_error(message: &str) {
+    let output = Output { json: true, begun: Cell::new(false) };
+    output.error(&CliError::usage(message.trim()));
+}
+
+fn write_out(bytes: &[u8]) -> Result<(), CliError> {
+    let mut out = std::io::stdout().lock();
+    match out.write_all(bytes).and_then(|()| out.flush()) {
+        // `retold log | head` is no mistake.
+        Err(e) if e.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
+        Err(e) => Err(CliError::new(Status::Io, format!("cannot write to stdout: {e}"))),
+        Ok(()) => Ok(()),
+    }
+}
+
+/// Text as it may reach a terminal.
+pub(crate) fn inert_text(text: &str) -> String {
+    inert_lines(text)
+}
+
+/// JSON as it may reach a terminal: the same characters, as JSON escapes.
+fn inert_json(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            c if c.is_ascii() && !c.is_control() => out.push(c),
+            c if inert_lines(c.encode_utf8(&mut [0; 4])).len() != c.len_utf8() => {
+                for unit in c.encode_utf16(&mut [0; 2]) {
+                    // Writing to a string cannot fail.
+                    let _ = write!(out, "\\u{unit:04x}");
+                }
+            }
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+/// A number with thin groups of three: `10,000`.
+pub(crate) fn grouped(n: u64) -> String {
+    let digits = n.to_string();
+    let mut out = String::new();
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+/// A count with its noun: `1 answer`, `10,000 answers`.
+pub(crate) fn counted(n: u64, noun: &str) -> String {
+    let s = if n == 1 { "" } else { "s" };
+    format!("{} {noun}{s}", grouped(n))
+}

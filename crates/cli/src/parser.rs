@@ -1,0 +1,132 @@
+//! The parser that `parse`, `check` and `snapshot` are given.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use serde_json::Value;
+
+use super::error::CliError;
+use super::signal;
+use retold::decide::{
+    Asked, DecideError, Decided, Decider, Filter, FilterLimits, FilterSetup, Params, Registered,
+};
+use retold::jsonl::JsonlReader;
+use retold::parse::{ParserSpec, Parsers};
+
+/// What a filter finds in its environment: where programs are, whose they are, and in which language they speak.
+const ENVIRONMENT: &[&str] =
+    &["PATH", "HOME", "LANG", "LC_ALL", "LC_CTYPE", "TMPDIR", "SYSTEMROOT"];
+
+/// Where programs are if nobody says so.
+const PATH: &str = "/usr/local/bin:/usr/bin:/bin";
+
+/// Which parser decides.
+#[derive(Debug, clap::Args)]
+pub(crate) struct ParserArgs {
+    /// The parser: NAME@VERSION, or NAME for its latest version.
+    #[arg(long, value_name = "PARSER", conflicts_with = "parser_cmd")]
+    pub(crate) parser: Option<String>,
+    /// A program of yours that decides, in any language: it reads a line {"call","sample","text","params"} for each
+    /// answer and writes a line {"value","method","reasoning","warnings"}, of which all but value may be left out.
+    ///
+    /// It is run with your rights and without a shell, twice, and must decide the same; its environment has PATH, HOME
+    /// and the language, and no keys. No recording can name one.
+    #[arg(long, value_name = "COMMAND")]
+    pub(crate) parser_cmd: Option<String>,
+    /// How long the program may take for 10,000 answers.
+    #[arg(long, value_name = "SECONDS", default_value_t = 300)]
+    #[arg(value_parser = clap::value_parser!(u64).range(1..=86_400))]
+    pub(crate) parser_cmd_seconds: u64,
+    /// The settings of the parser, as a JSON object, such as '{"numbers":[4,5,6,10]}'.
+    #[arg(long, value_name = "JSON")]
+    params: Option<String>,
+}
+
+/// Settings by call, for commands that read runs.
+#[derive(Debug, clap::Args)]
+pub(crate) struct ParamsFrom {
+    /// Settings by call: JSON Lines of {"call":..,"params":{..}}, with "sample" if they are for one sample alone.
+    /// Answers to calls without a line are left alone.
+    #[arg(long, value_name = "FILE", conflicts_with = "params")]
+    params_from: Option<PathBuf>,
+}
+
+impl ParserArgs {
+    /// Who decides; none if nobody is named.
+    pub(crate) fn decider(&self, parsers: &Parsers) -> Result<Option<Box<dyn Decider>>, CliError> {
+        if let Some(parser) = &self.parser {
+            return Ok(Some(Box::new(Registered::new(parsers, parser)?)));
+        }
+        let Some(command) = &self.parser_cmd else { return Ok(None) };
+        let limits = FilterLimits {
+            time: Duration::from_secs(self.parser_cmd_seconds),
+            ..FilterLimits::default()
+        };
+        let stop = Arc::new(AtomicBool::new(false));
+        let setup = FilterSetup { environment: environment(), limits, stop: stop.clone() };
+        let filter = Filter::new(command, setup)?;
+        Ok(Some(Box::new(Stoppable { filter, stop, is_watched: false })))
+    }
+
+    /// The settings it gets.
+    pub(crate) fn params(&self, from: Option<&ParamsFrom>) -> Result<Params, CliError> {
+        match (&self.params, from.and_then(|from| from.params_from.as_ref())) {
+            (Some(text), _) => Ok(Params::same(text)?),
+            (None, Some(path)) => {
+                Ok(Params::by_call(JsonlReader::open(path).map_err(CliError::from)?)?)
+            }
+            (None, None) => Ok(Params::Recorded),
+        }
+    }
+}
+
+/// What a program of the user's finds in its environment. No key is among it.
+#[expect(clippy::disallowed_methods, reason = "the command line is what reads the environment")]
+fn environment() -> Vec<(String, OsString)> {
+    let found =
+        ENVIRONMENT.iter().filter_map(|name| Some(((*name).to_owned(), std::env::var_os(name)?)));
+    let mut environment: Vec<(String, OsString)> = found.collect();
+    if !environment.iter().any(|(name, _)| name == "PATH") {
+        environment.push(("PATH".to_owned(), PATH.into()));
+    }
+    environment
+}
+
+/// A filter that Ctrl-C stops: it is in a process group of its own, which Ctrl-C does not reach. Until it is first run,
+/// Ctrl-C ends the program as usual.
+struct Stoppable {
+    filter: Filter,
+    stop: Arc<AtomicBool>,
+    is_watched: bool,
+}
+
+impl Decider for Stoppable {
+    fn spec(&self, params: &Value) -> ParserSpec {
+        self.filter.spec(params)
+    }
+
+    fn decide(&mut self, answers: &[Asked<'_>]) -> Result<Vec<Decided>, DecideError> {
+        if !self.is_watched {
+            self.is_watched = true;
+            // Without a way to wait for it, Ctrl-C ends this program alone.
+            if let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_all().build()
+            {
+                let stop = self.stop.clone();
+                std::thread::spawn(move || {
+                    stop.store(runtime.block_on(signal::interrupted()), Ordering::SeqCst);
+                });
+            }
+        }
+        self.filter.decide(answers)
+    }
+}
+
+/// The parsers there are, for people.
+pub(crate) fn known(parsers: &Parsers) -> String {
+    let known: Vec<String> =
+        parsers.all().map(|(name, version)| format!("{name}@{version}")).collect();
+    format!("the parsers are {}", known.join(", "))
+}

@@ -1,0 +1,25 @@
+//! The program `retold`: what it knows, and the command that only it has.
+
+mod personas;
+
+use retold_study::studies::Clash;
+
+use crate::Catalogue;
+
+/// The five studies.
+///
+/// # Errors
+/// [`Clash`] never in practice: each has a name of its own.
+pub fn catalogue() -> Result<Catalogue, Clash> {
+    let mut catalogue = Catalogue::new([
+        &retold_game24::Registered as &dyn retold_study::Registration,
+        &retold_deliberation::Registered,
+        &retold_public_goods::Registered,
+        &retold_public_goods::RegisteredLog,
+        &retold_society::Registered,
+        &retold_society::RegisteredLog,
+        &retold_adventure::Registered,
+    ])?;
+    catalogue.commands.push(personas::command());
+    Ok(catalogue)
+}

@@ -1,0 +1,188 @@
+//! `retold personas`.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+
+use clap::{ArgMatches, Args as _, FromArgMatches};
+
+use crate::error::{CliError, NOTHING_IMPORTED, Status};
+use crate::output::{Output, counted, grouped};
+use crate::select::SIMULATED;
+use crate::{Global, OwnCommand};
+use retold::inert::inert;
+use retold_deliberation::personas::pool;
+use retold_deliberation::personas::pool::{Added, Enriched, Pool, PoolError};
+use retold_deliberation::personas::{Gathered, gather};
+
+/// Look at the pool of enriched personas, or put those of earlier studies into it.
+///
+/// A deliberation with use_persona_storage draws its participants from the pool and adds to it what it
+/// lacks.
+#[derive(Debug, clap::Args)]
+struct Args {
+    #[command(subcommand)]
+    command: Command,
+    /// The pool's file.
+    #[arg(long, global = true, value_name = "PATH", default_value = pool::DEFAULT)]
+    storage: PathBuf,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Command {
+    /// Add the personas of output folders, pools, or JSON Lines files; those there already change
+    /// nothing.
+    Import {
+        /// Output folders (their participants.json), files like it or like a pool (.json), or files
+        /// with a persona a line (.jsonl).
+        #[arg(required = true)]
+        outputs: Vec<PathBuf>,
+    },
+    /// List the personas.
+    List {
+        /// At most so many.
+        #[arg(long, value_name = "N", default_value_t = 1000)]
+        most: usize,
+    },
+    /// Count them by sex, age and so on.
+    Stats,
+}
+
+/// The command.
+pub(super) fn command() -> OwnCommand {
+    OwnCommand { command: Args::augment_args(clap::Command::new("personas")), run }
+}
+
+fn run(given: &ArgMatches, _: &Global<'_>, output: &Output) -> Result<Status, CliError> {
+    let args = Args::from_arg_matches(given).map_err(|e| CliError::usage(e.to_string()))?;
+    let Args { command, storage } = args;
+    match command {
+        Command::Import { outputs } => import(&outputs, &storage, output)?,
+        Command::List { most } => list(&read(&storage)?, most, output)?,
+        Command::Stats => stats(&read(&storage)?, output)?,
+    }
+    Ok(Status::Fine)
+}
+
+impl From<PoolError> for CliError {
+    fn from(error: PoolError) -> Self {
+        let status = match &error {
+            PoolError::Unreadable { .. } | PoolError::Unwritable { .. } => Status::Io,
+            PoolError::NotAPool { .. } => Status::Usage,
+        };
+        CliError::new(status, error.to_string())
+    }
+}
+
+/// The pool, which must be there to be looked at.
+fn read(storage: &Path) -> Result<Vec<Enriched>, CliError> {
+    if !storage.exists() {
+        let message = format!("there is no pool {}", storage.display());
+        let hint = "a deliberation with use_persona_storage makes one, or `retold personas import`";
+        return Err(CliError::new(Status::Io, message).hint(hint));
+    }
+    Ok(Pool::read(storage)?.personas)
+}
+
+fn import(outputs: &[PathBuf], storage: &Path, output: &Output) -> Result<(), CliError> {
+    let nothing = |e: PoolError| CliError::from(e).hint(NOTHING_IMPORTED);
+    // All are read before the pool is touched.
+    let gathered = outputs.iter().map(|path| gather(path)).collect::<Result<Vec<_>, _>>();
+    let (mut text, mut files) = (String::new(), Vec::new());
+    for Gathered { file, personas, bad } in gathered.map_err(nothing)? {
+        let Added { added, known } = pool::add(storage, &personas)?;
+        let file = file.display().to_string();
+        // Writing to a string cannot fail.
+        let _ = writeln!(
+            text,
+            "{file}: {}, {} added, {} there already, {} left out",
+            counted(personas.len() as u64, "persona"),
+            grouped(added as u64),
+            grouped(known as u64),
+            grouped(bad.len() as u64),
+        );
+        for (entry, reason) in &bad {
+            let _ = writeln!(text, "  left out: {entry}: {reason}");
+        }
+        let bad = bad.iter().map(|(entry, reason)| json!({"entry": entry, "reason": reason}));
+        let bad: Vec<Value> = bad.collect();
+        files.push(json!({"file": file, "added": added, "known": known, "left_out": bad}));
+    }
+    let (total, shown) = (Pool::read(storage)?.personas.len(), storage.display().to_string());
+    let _ = writeln!(text, "{shown} has {}", counted(total as u64, "persona"));
+    match output.is_json() {
+        true => output.object(&json!({"storage": shown, "personas": total, "files": files})),
+        false => output.text(&text),
+    }
+}
+
+fn list(personas: &[Enriched], most: usize, output: &Output) -> Result<(), CliError> {
+    let shown = &personas[..most.min(personas.len())];
+    if output.is_json() {
+        return output.object(&json!({"personas": shown, "total": personas.len()}));
+    }
+    let mut text = format!("{}\n", counted(personas.len() as u64, "persona"));
+    for (number, persona) in (1..).zip(shown) {
+        let d = &persona.demographics;
+        let made_up = if persona.simulated { " SIMULATED" } else { "" };
+        let _ = writeln!(
+            text,
+            "{number:>5}  {} {}, {}, {}, {}, {}{made_up}: {}",
+            d.sex,
+            d.age,
+            d.education,
+            d.income,
+            d.location_type,
+            d.political_leaning,
+            inert(&persona.base_persona, 90)
+        );
+    }
+    if shown.len() < personas.len() {
+        let _ = writeln!(text, "and {} more", grouped((personas.len() - shown.len()) as u64));
+    }
+    output.text(&text)
+}
+
+fn stats(personas: &[Enriched], output: &Output) -> Result<(), CliError> {
+    type By = fn(&Enriched) -> String;
+    const BY: [(&str, By); 6] = [
+        ("sex", |p| p.demographics.sex.clone()),
+        ("age", |p| age_group(p.demographics.age).to_owned()),
+        ("education", |p| p.demographics.education.clone()),
+        ("income", |p| p.demographics.income.clone()),
+        ("location_type", |p| p.demographics.location_type.clone()),
+        ("political_leaning", |p| p.demographics.political_leaning.clone()),
+    ];
+    let simulated = personas.iter().filter(|p| p.simulated).count();
+    let mut text = format!("{}\n", counted(personas.len() as u64, "persona"));
+    if simulated > 0 {
+        let _ = write!(text, "{} of them: {SIMULATED}", grouped(simulated as u64));
+    }
+    let mut counts: BTreeMap<&str, BTreeMap<String, u64>> = BTreeMap::new();
+    for (name, by) in BY {
+        let counted = counts.entry(name).or_default();
+        personas.iter().for_each(|persona| *counted.entry(by(persona)).or_default() += 1);
+        let _ = writeln!(text, "{name}");
+        for (value, n) in counted {
+            let _ = writeln!(text, "  {value:<24} {:>6}", grouped(*n));
+        }
+    }
+    match output.is_json() {
+        true => output
+            .object(&json!({"personas": personas.len(), "simulated": simulated, "by": counts})),
+        false => output.text(&text),
+    }
+}
+
+/// Ages are from 18 to 65.
+fn age_group(age: u32) -> &'static str {
+    match age {
+        0..=24 => "18-24",
+        25..=34 => "25-34",
+        35..=44 => "35-44",
+        45..=54 => "45-54",
+        _ => "55-65",
+    }
+}

@@ -1,0 +1,89 @@
+//! Progress on stderr: a bar with rate and time left on a terminal, plain lines elsewhere.
+
+use std::cell::Cell;
+use std::io::{IsTerminal, Write};
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressStyle};
+
+use super::output::grouped;
+use retold::run::Progress;
+use retold::run::clock::Stopwatch;
+
+/// How often a plain line is written.
+const EVERY: Duration = Duration::from_secs(5);
+
+/// A way to show progress, for [`Setup::on_progress`](retold::run::Setup).
+pub(crate) fn shown(quiet: bool) -> Box<dyn Fn(Progress)> {
+    if quiet {
+        return Box::new(|_| {});
+    }
+    if std::io::stderr().is_terminal() {
+        let bar = ProgressBar::new(0);
+        let template = "{bar:30} {human_pos}/{human_len} answers  {per_sec}  {eta} left  {msg}";
+        if let Ok(style) = ProgressStyle::with_template(template) {
+            bar.set_style(style);
+        }
+        return Box::new(move |progress| on_bar(&bar, progress));
+    }
+    let watch = Stopwatch::start();
+    let next = Cell::new(EVERY);
+    Box::new(move |progress| {
+        // Looking at the clock at each of a hundred thousand steps a second would cost more than
+        // the steps.
+        if !progress.exchanges.is_multiple_of(64) && progress.live < progress.exchanges {
+            return;
+        }
+        let elapsed = watch.elapsed();
+        if elapsed >= next.get() {
+            next.set(elapsed + EVERY);
+            let _ = writeln!(std::io::stderr(), "{}", line(progress, elapsed));
+        }
+    })
+}
+
+fn on_bar(bar: &ProgressBar, progress: Progress) {
+    let done = progress.exchanges + progress.failed;
+    if bar.length() != Some(progress.expected.max(done)) {
+        bar.set_length(progress.expected.max(done));
+    }
+    bar.set_position(done);
+    if progress.failed > 0 {
+        bar.set_message(format!("{} failed", grouped(progress.failed)));
+    }
+    if progress.expected > 0 && done >= progress.expected {
+        bar.finish_and_clear();
+    }
+}
+
+fn line(progress: Progress, elapsed: Duration) -> String {
+    let done = progress.exchanges + progress.failed;
+    let rate = done as f64 / elapsed.as_secs_f64().max(1e-9);
+    let mut line = format!("{} answers", grouped(done));
+    if progress.expected > 0 {
+        let share = 100.0 * done as f64 / progress.expected as f64;
+        line =
+            format!("{} of {} answers ({share:.0} %)", grouped(done), grouped(progress.expected));
+        // Before the first answer nobody knows how long it takes.
+        if done > 0 {
+            let left = progress.expected.saturating_sub(done) as f64 / rate.max(1e-9);
+            line = format!("{line}, {left:.0} s left");
+        }
+    }
+    format!("{line}, {rate:.0}/s, {} failed", progress.failed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_time_left_is_not_guessed_before_the_first_answer() {
+        let none = Progress { model_calls: 8, expected: 300, ..Progress::default() };
+        let said = line(none, Duration::from_secs(10));
+        assert_eq!(said, "0 of 300 answers (0 %), 0/s, 0 failed");
+        let some = Progress { exchanges: 100, failed: 20, ..none };
+        let said = line(some, Duration::from_secs(10));
+        assert_eq!(said, "120 of 300 answers (40 %), 15 s left, 12/s, 20 failed");
+    }
+}

@@ -1,0 +1,196 @@
+//! Finding what a user names: the log, a run by prefix or `latest`, a recording by its file.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use super::Global;
+use super::error::{CliError, LOST, Status, write_err};
+use super::output::counted;
+use retold::event::RunStarted;
+use retold::exchange::{ImportError, is_recording, read_exchanges, read_recording};
+use retold::id::RunId;
+use retold::jsonl::JsonlReader;
+use retold::log::ledger::{Entry, Ledger};
+use retold::log::{CheckedReader, Log, MemoryBackend, Problem, Reader, RunHead, SqliteBackend};
+use retold::run::clock;
+
+/// Opens the log that must exist; what it has lost is said on stderr.
+pub(crate) fn open(global: &Global) -> Result<Log, CliError> {
+    let log = open_silently(global)?;
+    let lost = log.backend().lost();
+    if !lost.is_empty() {
+        for problem in &lost {
+            write_err(&format!("warning: {}: {problem}\n", log.backend().name()));
+        }
+        write_err(&format!("  hint: {LOST}\n"));
+    }
+    Ok(log)
+}
+
+/// Opens the log that must exist, for a command that says itself what it has lost.
+pub(crate) fn open_silently(global: &Global) -> Result<Log, CliError> {
+    // What a run leaves that is killed before its first event: a log without runs. It is read as one
+    // and left as it is; `run` and `import` write the first.
+    if SqliteBackend::is_only_begun(&global.log) {
+        return Ok(Log::new(Arc::new(MemoryBackend::new())));
+    }
+    let backend = SqliteBackend::open(&global.log, global.sqlite())?;
+    Ok(Log::new(Arc::new(backend)))
+}
+
+/// A run in a log.
+pub(crate) struct Selected {
+    pub(crate) log: Log,
+    pub(crate) run: RunId,
+}
+
+impl Selected {
+    /// A reader that checks every event it gives, for what is shown to people.
+    pub(crate) fn checked(&self) -> Result<CheckedReader, CliError> {
+        Ok(CheckedReader::new(self.log.reader()?))
+    }
+}
+
+/// What was checked of what is shown, and what was not.
+pub(crate) fn checked(reader: &CheckedReader, run: RunId) -> String {
+    let (events, run) = (counted(reader.checked(), "event"), run.short(8));
+    format!(
+        "checked: {events} read for this, each against its hash; `retold verify {run}` checks all\n"
+    )
+}
+
+/// The run a user names, in the log.
+pub(crate) fn run(global: &Global, name: &str) -> Result<Selected, CliError> {
+    run_of(open(global)?, global, name)
+}
+
+/// The run of a log that a user names.
+pub(crate) fn run_of(log: Log, global: &Global, name: &str) -> Result<Selected, CliError> {
+    let run = find(log.reader()?.as_mut(), name, &global.log)?.run;
+    Ok(Selected { log, run })
+}
+
+/// The run a user names, in the log or in a recording.
+pub(crate) fn run_or_file(global: &Global, name: &str) -> Result<Selected, CliError> {
+    if !looks_like_a_file(name) {
+        return run(global, name);
+    }
+    let lines = JsonlReader::open(name).map_err(|e| unusable(e.into()))?;
+    let recording = read_recording(lines).map_err(unusable)?;
+    Ok(Selected { log: Log::new(recording.log), run: recording.run })
+}
+
+/// A run whose answers are read, or a file of exchanges.
+pub(crate) struct Source {
+    pub(crate) log: Log,
+    pub(crate) run: RunId,
+    /// The file, if it has exchanges and no run.
+    pub(crate) file: Option<String>,
+    /// Whether a program made any of the answers up.
+    pub(crate) simulated: bool,
+}
+
+impl Source {
+    /// What it is called.
+    pub(crate) fn name(&self) -> String {
+        match &self.file {
+            Some(file) => file.clone(),
+            None => format!("run {}", self.run),
+        }
+    }
+}
+
+/// The run a user names, in the log or in a recording, or a file of exchanges.
+pub(crate) fn source(global: &Global, name: &str) -> Result<Source, CliError> {
+    if looks_like_a_file(name) {
+        let mut lines = JsonlReader::open(name).map_err(|e| unusable(e.into()))?;
+        if !is_recording(&mut lines) {
+            let exchanges = read_exchanges(lines, clock::now()).map_err(unusable)?;
+            let simulated = exchanges.simulated;
+            let (log, run) = exchanges.into_log();
+            return Ok(Source { log: Log::new(log), run, file: Some(name.to_owned()), simulated });
+        }
+        let recording = read_recording(lines).map_err(unusable)?;
+        let (log, run) = (Log::new(recording.log), recording.run);
+        let simulated = started(log.reader()?.as_mut(), run)?.is_simulated();
+        return Ok(Source { log, run, file: None, simulated });
+    }
+    let Selected { log, run } = self::run(global, name)?;
+    let simulated = started(log.reader()?.as_mut(), run)?.is_simulated();
+    Ok(Source { log, run, file: None, simulated })
+}
+
+/// A file that is only looked at is not imported, and need not be said not to be.
+fn unusable(error: ImportError) -> CliError {
+    let mut error = CliError::from(error);
+    error.hints.retain(|hint| hint != super::error::NOTHING_IMPORTED);
+    error
+}
+
+/// A run is hex digits or `latest`; anything with a dot or slash is a file, and so is the name of one
+/// that could not be a run's. (A file by the name `latest` or `cafe` is given as `./cafe`.)
+pub(crate) fn looks_like_a_file(name: &str) -> bool {
+    let could_be_a_run = name == "latest" || name.chars().all(|c| c.is_ascii_hexdigit());
+    name.contains(['.', '/', '\\']) || !could_be_a_run && Path::new(name).is_file()
+}
+
+/// A run by shortest unique prefix, or `latest`.
+pub(crate) fn find(reader: &mut dyn Reader, name: &str, log: &Path) -> Result<RunHead, CliError> {
+    let runs = reader.runs()?;
+    let log = log.display();
+    let list = "`retold log` lists the runs";
+    if name == "latest" {
+        return runs
+            .into_iter()
+            .last()
+            .ok_or_else(|| CliError::usage(format!("there is no run in {log} yet")));
+    }
+    if name.is_empty() || !name.chars().all(|c| c.is_ascii_hexdigit()) {
+        return Err(CliError::usage(format!(
+            "{name:?} names no run: give the first digits of its id, or `latest`"
+        ))
+        .hint(list));
+    }
+    let prefix = name.to_ascii_lowercase();
+    let mut found: Vec<RunHead> =
+        runs.into_iter().filter(|r| r.run.to_string().starts_with(&prefix)).collect();
+    match (found.pop(), found.as_slice()) {
+        (Some(run), []) => Ok(run),
+        (None, _) => match deleted(reader, &prefix) {
+            Some(problem) => Err(CliError::new(Status::Difference, format!("{log}: {problem}"))
+                .hint("`retold verify` names everything that is damaged")),
+            None => Err(CliError::usage(format!("there is no run {name} in {log}")).hint(list)),
+        },
+        (Some(last), others) => {
+            let all: Vec<String> =
+                others.iter().chain([&last]).map(|r| r.run.to_string()).collect();
+            let message = format!("{name} could be any of {}", all.join(", "));
+            Err(CliError::usage(message).hint("give more digits"))
+        }
+    }
+}
+
+/// What the ledger says of a run that is not there.
+fn deleted(reader: &mut dyn Reader, prefix: &str) -> Option<Problem> {
+    // A ledger that cannot be read is for `verify` to name.
+    let ledger = Ledger::read(reader).ok()??;
+    let run = ledger.known_runs().find(|run| run.to_string().starts_with(prefix))?;
+    ledger.last_of(run).map(Entry::gone)
+}
+
+/// How a run began.
+pub(crate) fn started(reader: &mut dyn Reader, run: RunId) -> Result<RunStarted, CliError> {
+    Ok(retold::run::started(reader, run)?)
+}
+
+/// The shortest prefix of a run's id that names it, at least four digits.
+pub(crate) fn short_name(reader: &mut dyn Reader, run: RunId) -> Result<String, CliError> {
+    let whole = run.to_string();
+    let others: Vec<String> =
+        reader.runs()?.iter().map(|r| r.run.to_string()).filter(|r| *r != whole).collect();
+    let unique = |n: &usize| !others.iter().any(|other| other.starts_with(&whole[..*n]));
+    Ok(whole[..(4..whole.len()).find(unique).unwrap_or(whole.len())].to_owned())
+}
+
+/// What is said wherever made-up answers are shown.
+pub(crate) const SIMULATED: &str = "SIMULATED: a program made these answers up; they are no data\n";

@@ -1,0 +1,53 @@
+//! Being asked to stop from outside.
+
+/// Waits for Ctrl-C, for the SIGTERM with which a system ends programs, or for the SIGHUP of a terminal that is closed.
+/// False if none can be waited for.
+pub(crate) async fn interrupted() -> bool {
+    #[cfg(unix)]
+    {
+        tokio::select! {
+            insisted = insisted() => insisted,
+            () = hung_up() => true,
+        }
+    }
+    #[cfg(not(unix))]
+    insisted().await
+}
+
+/// Waits for Ctrl-C or SIGTERM. A terminal that is closed sends SIGHUP more than once, and means it once.
+pub(crate) async fn insisted() -> bool {
+    #[cfg(unix)]
+    {
+        use tokio::signal::unix::{SignalKind, signal};
+        if let Ok(mut terminated) = signal(SignalKind::terminate()) {
+            return tokio::select! {
+                pressed = tokio::signal::ctrl_c() => pressed.is_ok(),
+                sent = terminated.recv() => sent.is_some(),
+            };
+        }
+    }
+    tokio::signal::ctrl_c().await.is_ok()
+}
+
+/// Waits for SIGHUP; forever if the program was started to outlive its terminal, as by `nohup`.
+#[cfg(unix)]
+async fn hung_up() {
+    use tokio::signal::unix::{SignalKind, signal};
+    if !outlives_its_terminal()
+        && let Ok(mut hangups) = signal(SignalKind::hangup())
+        && hangups.recv().await.is_some()
+    {
+        return;
+    }
+    std::future::pending().await
+}
+
+/// Whether SIGHUP is ignored, which a handler of ours would undo. Where it cannot be told, it is left as it is.
+#[cfg(unix)]
+fn outlives_its_terminal() -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let ignored = ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    // Signal 1 is the lowest bit.
+    ignored.is_none_or(|mask| mask & 1 == 1)
+}

@@ -1,0 +1,90 @@
+//! Asking until an answer can be used.
+
+use std::sync::Arc;
+
+use super::experiment::Deliberation;
+use super::facts::Fact;
+use retold::id::CallPath;
+use retold::parse::Parser;
+use retold::prompt::{Message, Request, Role};
+use retold::run::{Answer, CallFailed, DecisionRef, Question, Source, Stop, Talk, Tried};
+
+/// A call that came to nothing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Failed {
+    pub(super) call: String,
+    pub(super) sample: u32,
+    pub(super) reason: String,
+}
+
+impl Failed {
+    /// The fact that ends a participant's way.
+    pub(super) fn of(self, participant_id: &str) -> Fact {
+        let Failed { call, sample, reason } = self;
+        Fact::ParticipantFailed { participant_id: participant_id.to_owned(), call, sample, reason }
+    }
+}
+
+impl From<CallFailed> for Failed {
+    fn from(failed: CallFailed) -> Self {
+        let CallFailed { call, sample, failure } = failed;
+        Failed { call: call.to_string(), sample, reason: failure.to_string() }
+    }
+}
+
+/// What came of a question: something usable and the decision behind it, or nothing.
+pub(super) type Outcome<T> = Result<(T, DecisionRef), Failed>;
+
+impl Deliberation {
+    /// Asks a question, and again as the next sample while the answer cannot be used, up to
+    /// `max_parse_retries` times. The request comes with what it was made from.
+    pub(super) async fn until<P: Parser, T>(
+        &self,
+        talk: &mut Talk<Self>,
+        call: String,
+        (request, because): (Request, &[Source]),
+        parser: &Arc<P>,
+        accept: impl Fn(P::Value) -> Option<T>,
+    ) -> Result<Outcome<T>, Stop>
+    where
+        P::Value: Clone,
+    {
+        let path = CallPath::new(call.clone())?;
+        let question = Question::new(path, request, parser.clone()).because(because);
+        let most = self.config.max_parse_retries.saturating_add(1);
+        let usable = |answer: &Answer<P::Value>| accept(answer.value.clone()).is_some();
+        let Tried { answer, sample, refused, .. } = talk.ask_until(question, most, usable).await?;
+        let Answer { value, warnings, decision, .. } = match answer {
+            Ok(answer) => answer,
+            Err(failed) => return Ok(Err(failed.into())),
+        };
+        if let Some(value) = accept(value) {
+            return Ok(Ok((value, decision)));
+        }
+        let last = warnings.join("; ");
+        let reason = format!("none of {refused} answers could be used; the last one: {last}");
+        Ok(Err(Failed { call, sample, reason }))
+    }
+
+    /// A template, filled in.
+    pub(super) fn prompt(&self, name: &str, values: serde_json::Value) -> Result<String, Stop> {
+        let invalid = |reason| Stop::Invalid { what: "prompt", reason };
+        self.prompts.fill(name, values).map_err(|e| invalid(e.to_string()))
+    }
+
+    /// A request of one message.
+    pub(super) fn single(&self, prompt: String) -> Result<Request, Stop> {
+        Ok(self.config.chat(vec![Message::new(Role::User, prompt)])?)
+    }
+
+    /// A request with instructions and one message.
+    pub(super) fn instructed(&self, system: String, user: String) -> Result<Request, Stop> {
+        let messages = vec![Message::new(Role::System, system), Message::new(Role::User, user)];
+        Ok(self.config.chat(messages)?)
+    }
+}
+
+/// A text that has something in it.
+pub(super) fn filled(text: String) -> Option<String> {
+    (!text.is_empty()).then_some(text)
+}

@@ -1,0 +1,91 @@
+//! A dialogue of a moderator and a participant.
+
+use super::ask::{Failed, filled};
+use super::calls;
+use super::experiment::Deliberation;
+use super::state::{Speaker, Transcript, Turn};
+use retold::parse::text::moderator;
+use retold::prompt::{Message, Request, Role};
+use retold::run::{DecisionRef, SoFar, Source, Stop, Talk};
+
+/// The parts of a dialogue that differ between clarification and challenge.
+pub(super) struct Dialogue {
+    /// `clarification/p_0007`: the beginning of its call paths.
+    pub(super) call: String,
+    /// The moderator's instructions.
+    pub(super) moderator: String,
+    /// What they were made from.
+    pub(super) moderator_from: Vec<Source>,
+    /// The participant's instructions.
+    pub(super) participant: String,
+    /// What they were made from.
+    pub(super) participant_from: Vec<Source>,
+    /// The most questions.
+    pub(super) most: u32,
+}
+
+/// A finished dialogue, the decisions that made it, and what the participant has seen of it.
+pub(super) type Held = Result<(Transcript, Vec<DecisionRef>, SoFar), Failed>;
+
+impl Deliberation {
+    /// Question and answer in turn, until the moderator says exactly `SATISFIED` or has asked often
+    /// enough. The closing word is not part of the transcript.
+    pub(super) async fn hold(
+        &self,
+        talk: &mut Talk<Self>,
+        dialogue: &Dialogue,
+    ) -> Result<Held, Stop> {
+        let Dialogue { call, moderator, participant, most, .. } = dialogue;
+        let (mut transcript, mut causes) = (Transcript::new(), Vec::new());
+        let mut asks: SoFar = dialogue.moderator_from.iter().collect();
+        let mut answers: SoFar = dialogue.participant_from.iter().collect();
+        for exchange in 1..=*most as usize {
+            let request = self.turn(moderator, &transcript, Speaker::Moderator)?;
+            let path = calls::turn(call, exchange, Speaker::Moderator);
+            let usable = |turn| (turn != moderator::Turn::Nothing).then_some(turn);
+            let prompt = (request, asks.sources());
+            let asked = self.until(talk, path, prompt, &self.parsers.moderator, usable).await?;
+            let question = match asked {
+                Err(failed) => return Ok(Err(failed)),
+                Ok((turn, decision)) => {
+                    causes.push(decision.clone());
+                    match turn {
+                        moderator::Turn::Says(content) => {
+                            asks.asked(&decision);
+                            asks.add(&decision);
+                            answers.add(&decision);
+                            content
+                        }
+                        moderator::Turn::Satisfied | moderator::Turn::Nothing => break,
+                    }
+                }
+            };
+            transcript.push(Turn { role: Speaker::Moderator, content: question });
+            let request = self.turn(participant, &transcript, Speaker::Participant)?;
+            let path = calls::turn(call, exchange, Speaker::Participant);
+            let prompt = (request, answers.sources());
+            match self.until(talk, path, prompt, &self.parsers.text, filled).await? {
+                Err(failed) => return Ok(Err(failed)),
+                Ok((content, decision)) => {
+                    answers.asked(&decision);
+                    answers.add(&decision);
+                    asks.add(&decision);
+                    causes.push(decision);
+                    transcript.push(Turn { role: Speaker::Participant, content });
+                }
+            }
+        }
+        Ok(Ok((transcript, causes, answers)))
+    }
+
+    /// The request for the next turn of one side: what it said itself is the assistant's. The
+    /// moderator begins on the instructions alone.
+    fn turn(&self, system: &str, so_far: &[Turn], side: Speaker) -> Result<Request, Stop> {
+        let said = so_far.iter().map(|turn| {
+            let role = if turn.role == side { Role::Assistant } else { Role::User };
+            Message::new(role, turn.content.clone())
+        });
+        let messages = std::iter::once(Message::new(Role::System, system)).chain(said).collect();
+        Ok(self.config.chat(messages)?)
+    }
+}

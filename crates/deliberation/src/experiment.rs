@@ -1,0 +1,256 @@
+//! The experiment itself: the phases in their order.
+
+use std::sync::Arc;
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::check::check_counts;
+use super::conditions::assign;
+use super::config::Config;
+use super::facts::Fact;
+use super::grouping::USUAL_SEED;
+use super::opposition::{self, Method};
+use super::original::Original;
+use super::origins::Origins;
+use super::personas::{FromPool, pool::Enriched};
+use super::prompts::Prompts;
+use super::settings::Settings;
+use super::state::Deliberated;
+use super::summary;
+use crate::parse as demographics;
+use retold::parse::text::{free_text, moderator, vector};
+use retold::parse::vote;
+use retold::prompt::CanonicalError;
+use retold::run::{Experiment, OutputError, OutputFile, Report, Run, RunRecord, Stop};
+use retold_study::edition::Edition;
+
+/// `p_0001`: the id of a participant by number, from 1.
+pub(super) fn participant_id(number: usize) -> String {
+    format!("p_{number:04}")
+}
+
+/// Votes before and after other views, in four conditions.
+pub struct Deliberation {
+    pub(super) edition: Edition,
+    pub(super) config: Config,
+    pub(super) personas: Vec<String>,
+    pub(super) original: Option<Original>,
+    pub(super) pool: FromPool,
+    pub(super) prompts: Prompts,
+    pub(super) opposition: &'static dyn Method,
+    pub(super) parsers: Parsers,
+}
+
+/// Every parser of the experiment.
+pub(super) struct Parsers {
+    pub(super) vote: Arc<vote::VoteParser>,
+    pub(super) demographics: Arc<demographics::DemographicsParser>,
+    pub(super) text: Arc<free_text::FreeTextParser>,
+    pub(super) moderator: Arc<moderator::ModeratorParser>,
+    pub(super) vector: Arc<vector::VectorParser>,
+}
+
+impl Parsers {
+    fn new(options: &[String]) -> Result<Self, CanonicalError> {
+        Ok(Parsers {
+            vote: Arc::new(vote::parser(vote::Params { options: options.to_vec() })?),
+            demographics: Arc::new(demographics::parser()?),
+            text: Arc::new(free_text::parser()?),
+            moderator: Arc::new(moderator::parser()?),
+            vector: Arc::new(vector::parser()?),
+        })
+    }
+}
+
+impl Deliberation {
+    /// The experiment of some settings.
+    ///
+    /// # Errors
+    /// What in the settings cannot be executed.
+    pub fn new(settings: Settings) -> Result<Self, String> {
+        let Settings { edition, config, prompts, personas, pool, original } = settings;
+        check_counts(&config).map_err(|wrong| wrong.to_string())?;
+        let needed = config.participants();
+        if personas.len() < needed {
+            return Err(format!("{needed} participants and {} personas", personas.len()));
+        }
+        if let Some(n) = original.as_ref().map(|o| o.participants.len()).filter(|n| *n != needed) {
+            return Err(format!("{needed} participants and {n} in the original run"));
+        }
+        let prompts = Prompts::new(&prompts);
+        let method = &config.opposition_method;
+        Ok(Deliberation {
+            edition,
+            opposition: opposition::method(method)
+                .ok_or_else(|| format!("there is no opposition method {method:?}"))?,
+            parsers: Parsers::new(&config.topic.options).map_err(|e| e.to_string())?,
+            prompts: prompts.map_err(|e| e.to_string())?,
+            personas,
+            original,
+            pool: pool.unwrap_or_default(),
+            config,
+        })
+    }
+
+    /// The experiment of recorded settings.
+    ///
+    /// # Errors
+    /// What in them does not fit.
+    pub fn from_settings(settings: &Value) -> Result<Self, String> {
+        Deliberation::new(Settings::deserialize(settings).map_err(|e| e.to_string())?)
+    }
+
+    /// Who takes part, with which persona, in which condition.
+    fn enrol(&self, run: &mut Run<Self>, origins: &Origins) -> Result<(), Stop> {
+        let per_condition = self.config.participants_per_condition as usize;
+        let conditions = match &self.original {
+            Some(original) => original.participants.iter().map(|p| p.condition).collect(),
+            None => assign(per_condition, &mut run.rng("conditions")),
+        };
+        let drawn = self.pool.drawn.iter().map(Option::as_ref).chain(std::iter::repeat(None));
+        let people = conditions.into_iter().zip(&self.personas).zip(drawn);
+        for (number, ((condition, persona), drawn)) in (1..).zip(people) {
+            let participant_id = participant_id(number);
+            let base_persona = persona.clone();
+            let id = participant_id.clone();
+            let enrolled = Fact::Enrolled { participant_id: id, condition, base_persona };
+            origins.record(run, enrolled, &[])?;
+            if let Some(Enriched { demographics, enriched_persona, .. }) = drawn.cloned() {
+                let drawn = Fact::PersonaDrawn { participant_id, demographics, enriched_persona };
+                origins.record(run, drawn, &[])?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Records that a phase begins.
+    fn begin(&self, run: &mut Run<Self>, phase: u8) -> Result<(), Stop> {
+        match self.edition {
+            Edition::First => Ok(()),
+            Edition::Second => run.record(Fact::PhaseBegan { phase }, &[]),
+        }
+    }
+
+    /// The seed of K-means. In the first edition, as in the original's program, it is fixed; the document has the
+    /// config's seed for all random choices.
+    pub(super) fn cluster_seed(&self) -> u64 {
+        match (self.edition, &self.original) {
+            (Edition::Second, None) => self.config.random_seed.unwrap_or(USUAL_SEED),
+            (Edition::First, _) | (_, Some(_)) => USUAL_SEED,
+        }
+    }
+
+    /// Phases 4 to 7.
+    async fn cross_pollinate_and_challenge(
+        &self,
+        run: &mut Run<Self>,
+        origins: &Origins,
+    ) -> Result<(), Stop> {
+        self.begin(run, 4)?;
+        self.summarise(run, origins).await?;
+        run.mark("phase_4")?;
+        self.begin(run, 5)?;
+        self.choose_opposition(run, origins).await?;
+        run.mark("phase_5")?;
+        self.begin(run, 6)?;
+        self.cross_pollinate(run, origins).await?;
+        run.mark("phase_6")?;
+        self.begin(run, 7)?;
+        self.challenge(run, origins).await?;
+        run.mark("phase_7")
+    }
+}
+
+impl Experiment for Deliberation {
+    type Event = Fact;
+    type State = Deliberated;
+
+    fn apply(state: &mut Deliberated, fact: &Fact) {
+        state.apply(fact);
+    }
+
+    async fn run(&self, run: &mut Run<Self>) -> Result<(), Stop> {
+        let origins = &Origins::default();
+        self.enrol(run, origins)?;
+        match &self.original {
+            Some(original) => self.take_personas(run, origins, original)?,
+            None => self.enrich_personas(run, origins).await?,
+        }
+        run.mark("phase_0")?;
+        self.begin(run, 1)?;
+        self.initial_votes(run, origins).await?;
+        if let Some(original) = &self.original {
+            self.take_explanations(run, original)?;
+        }
+        run.mark("phase_1")?;
+        self.begin(run, 2)?;
+        self.check_threshold(run)?;
+        run.mark("phase_2")?;
+        if run.state().termination_reason.is_some() {
+            return Ok(());
+        }
+        self.begin(run, 3)?;
+        self.clarify(run, origins).await?;
+        run.mark("phase_3")?;
+        match self.original.as_ref().filter(|original| !original.has_summaries) {
+            Some(original) => self.take_the_rest(run, original)?,
+            None => self.cross_pollinate_and_challenge(run, origins).await?,
+        }
+        // Phase 8 collects what phases 6 and 7 voted; phase 9, saving, is done from the log.
+        self.begin(run, 8)?;
+        run.record(Fact::PhaseCompleted { phase: 8 }, &[])?;
+        self.begin(run, 9)?;
+        run.record(Fact::PhaseCompleted { phase: 9 }, &[])
+    }
+
+    fn report(&self, state: &Deliberated) -> Report {
+        summary::report(&self.config.pilot_id, state)
+    }
+
+    fn outputs(
+        &self,
+        state: &Deliberated,
+        record: &mut RunRecord<'_>,
+    ) -> Result<Vec<OutputFile>, OutputError> {
+        self.output_files(state, record)
+    }
+
+    fn output_name(&self) -> Option<String> {
+        Some(self.config.pilot_id.clone())
+    }
+
+    fn story(
+        &self,
+        state: &Deliberated,
+        part: &str,
+        record: &mut RunRecord<'_>,
+    ) -> Result<Option<Report>, OutputError> {
+        self.story_of(state, part, record)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+    use retold_study::{Registration, Studies};
+
+    #[test]
+    fn the_configs_seed_seeds_clustering_from_the_second_edition_on() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        let config = root.join("config/deliberation_small.yaml");
+        let studies = Studies::new([&crate::Registered as &dyn Registration]).unwrap();
+        let seed = |overrides: &[&str], change: &dyn Fn(&mut Settings)| {
+            let overrides: Vec<String> = overrides.iter().map(|o| (*o).to_owned()).collect();
+            let study = studies.study(&config, None, &overrides).unwrap();
+            let mut settings = Settings::deserialize(study.settings.experiment).unwrap();
+            change(&mut settings);
+            Deliberation::new(settings).unwrap().cluster_seed()
+        };
+        assert_eq!(seed(&["random_seed=7"], &|_| {}), 7);
+        assert_eq!(seed(&[], &|settings| settings.config.random_seed = None), USUAL_SEED);
+        assert_eq!(seed(&["random_seed=7"], &|settings| settings.edition = Edition::First), 42);
+    }
+}

@@ -1,0 +1,77 @@
+//! LLM-mediated adversarial cross-pollination: does it change minds to be asked for reasons, to read
+//! what others think, to be challenged with the opposite?
+//!
+//! Personas vote, in four conditions ([`Condition`]) and nine phases. Prompts, phases and outputs
+//! are those of the source document; [`prompts`] has its words.
+//!
+//! Calls are named by phase and participant: `persona/p_0001/demographics`, `initial_vote/p_0001`,
+//! `clarification/p_0001/2/moderator`, `summary/p_0001`, `embedding/p_0001`,
+//! `cluster/0_1/description` (option and cluster by number), `opposition/p_0001`,
+//! `adversarial/p_0001/1/participant`, `final_vote/p_0001`.
+//!
+//! - [`Deliberation`]: the experiment. [`Fact`] is its fact, [`Deliberated`] its state.
+//! - [`parse`]: the parser of demographics.
+//! - [`Registered`]: the study as a program offers it.
+//! - [`load`]: from a config to settings that hold everything.
+//! - [`opposition`]: five ways to find the opposing view.
+//! - [`personas`]: where the people come from.
+//! - [`summary()`]: the statistics. The other files of the output folder are folded from the state and
+//!   the recorded vectors, a participant's story from the facts and their exchanges.
+//! - [`reenact()`]: original runs of the source document's program, executed again.
+//! - [`SimulatedDeliberation`]: plays it for the simulated model.
+
+mod ask;
+mod calls;
+mod chapters;
+mod check;
+pub mod conditions;
+mod config;
+mod dialogue;
+mod experiment;
+mod facts;
+mod grouping;
+mod load;
+pub mod opposition;
+mod original;
+mod origins;
+mod outputs;
+pub mod parse;
+pub mod personas;
+mod phases;
+pub mod prompts;
+mod reenact;
+mod registered;
+mod settings;
+mod simulated;
+mod state;
+mod story;
+mod summary;
+mod tryout;
+mod values;
+
+pub use conditions::Condition;
+pub use config::{Config, Topic};
+pub use experiment::Deliberation;
+pub use facts::Fact;
+pub use grouping::{Formed, USUAL_SEED, group};
+pub use load::{check_settings, load};
+pub use original::{AfterPhase3, Original, OriginalParticipant};
+pub use reenact::reenact;
+pub use registered::Registered;
+pub use settings::Settings;
+pub use simulated::SimulatedDeliberation;
+pub use state::{
+    Cluster, Deliberated, Participant, Speaker, Status, Transcript, Turn, Vectors, Votes,
+};
+pub use summary::{ConditionSummary, SecondVote, Summary, summary};
+
+/// The experiment's name.
+pub const NAME: &str = "deliberation";
+
+/// What a run says of itself while it goes on: the lines of its `experiment.log`.
+pub(crate) fn journal(pilot_id: &str) -> Box<dyn retold::run::Journal> {
+    Box::new(outputs::diary::Diary::new(pilot_id))
+}
+
+/// Keys of the document's configs, which do not name the experiment.
+pub(crate) const KNOWN_BY: &[&str] = &["pilot_id", "topic", "participants_per_condition"];

@@ -1,0 +1,30 @@
+//! The option whose groups are farthest from the participant: an option's place is the mean of the
+//! vectors of its groups, weighted by their members; the distance is the cosine distance to the
+//! vector of the participant's summary.
+
+use super::{Choice, Compares, Method, Position, Scene, farthest};
+use retold_stats::{cosine_distance, weighted_mean};
+
+/// See the module.
+pub(super) struct ClusterEmbedding;
+
+impl Method for ClusterEmbedding {
+    fn name(&self) -> &'static str {
+        "cluster_embedding"
+    }
+
+    fn choose(&self, who: &Position, scene: &Scene) -> Option<Choice> {
+        let own = who.embedding.as_ref()?;
+        let others = scene.options.iter().filter(|option| **option != who.choice);
+        let distances = others.filter_map(|option| {
+            let groups = scene.groups.iter().filter(|group| group.option == *option);
+            let place = weighted_mean(groups.map(|g| (g.embedding.as_slice(), g.members as f64)))?;
+            Some((option, cosine_distance(own, &place)?))
+        });
+        farthest(distances).cloned().map(Choice::Option)
+    }
+
+    fn compares(&self) -> Compares {
+        Compares::Groups
+    }
+}

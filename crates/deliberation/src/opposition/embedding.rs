@@ -1,0 +1,28 @@
+//! The choice of the participant whose summary is farthest by cosine distance.
+//!
+//! The document takes the most distant of all participants, which may be one with the same choice:
+//! then there would be nothing to oppose. Only those with another choice are looked at.
+
+use super::{Choice, Compares, Method, Position, Scene, farthest};
+use retold_stats::cosine_distance;
+
+/// See the module.
+pub(super) struct Embedding;
+
+impl Method for Embedding {
+    fn name(&self) -> &'static str {
+        "embedding"
+    }
+
+    fn choose(&self, who: &Position, scene: &Scene) -> Option<Choice> {
+        let own = who.embedding.as_ref()?;
+        let distances = scene.opponents(who).filter_map(|other| {
+            Some((&other.choice, cosine_distance(own, other.embedding.as_ref()?)?))
+        });
+        farthest(distances).cloned().map(Choice::Option)
+    }
+
+    fn compares(&self) -> Compares {
+        Compares::Participants
+    }
+}

@@ -1,0 +1,34 @@
+//! The model judges which of the others' positions is most opposed.
+
+use rand_chacha::ChaCha12Rng;
+
+use super::{Choice, Method, Position, Scene};
+use retold_study::random::shuffle;
+
+/// The most positions put before the judge.
+const SHOWN: usize = 10;
+
+/// See the module.
+pub(super) struct LlmJudge;
+
+impl Method for LlmJudge {
+    fn name(&self) -> &'static str {
+        "llm_judge"
+    }
+
+    /// All whose reasons are known; the judge sees a [`sample`] of them.
+    fn choose(&self, who: &Position, scene: &Scene) -> Option<Choice> {
+        let known = scene.opponents(who).filter(|other| other.summary.is_some());
+        let positions: Vec<Position> = known.cloned().collect();
+        (!positions.is_empty()).then_some(Choice::Ask(positions))
+    }
+}
+
+/// Ten of some positions, drawn by lot and in the order drawn; without lots the first ten.
+pub fn sample(mut positions: Vec<Position>, lots: Option<ChaCha12Rng>) -> Vec<Position> {
+    if let Some(mut lots) = lots {
+        shuffle(&mut positions, &mut lots);
+    }
+    positions.truncate(SHOWN);
+    positions
+}

@@ -1,0 +1,30 @@
+//! `cluster_embeddings.json`.
+
+use serde::Serialize;
+
+use super::vectors::{Vector, Vectors};
+use crate::state::Deliberated;
+
+/// A cluster: the document's `ClusterInfo`. Description and vector are null if they could not be had.
+#[derive(Serialize)]
+pub(super) struct ClusterRecord<'a> {
+    cluster_id: &'a str,
+    pub(super) option: &'a str,
+    description: Option<&'a str>,
+    embedding: Option<&'a Vector>,
+    member_count: usize,
+    member_ids: &'a [String],
+}
+
+/// All clusters: by option in the config's order, then by number.
+pub(super) fn records<'a>(state: &'a Deliberated, vectors: &'a Vectors) -> Vec<ClusterRecord<'a>> {
+    let record = state.clusters.iter().map(|cluster| ClusterRecord {
+        cluster_id: &cluster.cluster_id,
+        option: &cluster.option,
+        description: cluster.description.as_deref(),
+        embedding: vectors.of_description(&cluster.cluster_id),
+        member_count: cluster.member_ids.len(),
+        member_ids: &cluster.member_ids,
+    });
+    record.collect()
+}

@@ -1,0 +1,234 @@
+//! `experiment.log`: what happened, a line each, with the time of the event that says so.
+//!
+//! The document asks for the start and end of each phase, for progress, and for the statistics of phase 8. All of it is
+//! told from the facts and their recorded times: a run has one such file, whenever it is made, and its digest can be
+//! recorded. While a run goes on, the same lines are written as each fact happens.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+
+use crate::facts::Fact;
+use crate::state::Deliberated;
+use crate::summary::{ConditionSummary, SecondVote, summary};
+use retold::id::{RunId, Time};
+use retold::inert::inert;
+use retold::run::{Journal, OutputError, RunRecord, Told};
+
+/// The longest message that is shown of what a model or a server said.
+const SHOWN: usize = 500;
+
+/// What a phase does, by its number.
+const PHASES: [&str; 9] = [
+    "initial vote",
+    "threshold check",
+    "clarification",
+    "summaries and clusters",
+    "opposition",
+    "cross-pollination",
+    "adversarial dialogue",
+    "final votes",
+    "save",
+];
+
+/// After so many of a kind, a line says how far the phase has got.
+const EVERY: u32 = 100;
+
+/// The whole text.
+pub(super) fn text(pilot_id: &str, record: &RunRecord<'_>) -> Result<String, OutputError> {
+    let mut diary = Diary::new(pilot_id);
+    let started = &record.started;
+    let head = (started.program.as_str(), started.seed, started.model["kind"].as_str());
+    diary.begin(record.first, record.run, head, started.is_simulated());
+    for (number, (fact, place)) in record.facts.iter().zip(&record.places).enumerate() {
+        let fact = Fact::deserialize(fact)
+            .map_err(|e| OutputError::Fact { number, reason: e.to_string() })?;
+        diary.take(place.time, &fact);
+    }
+    match record.finished.as_ref().map(|finished| &finished.outcome) {
+        Some(outcome) if outcome.is_finished() => diary.say(record.last, "INFO", "finished"),
+        Some(other) => diary.say(record.last, "WARNING", other.as_str()),
+        None => diary.say(record.last, "WARNING", "unfinished: this is as far as the log goes"),
+    }
+    Ok(diary.text)
+}
+
+/// The lines so far.
+pub(in super::super) struct Diary {
+    pilot_id: String,
+    text: String,
+    /// How many facts of each kind the phase has had so far.
+    counts: BTreeMap<&'static str, u32>,
+    /// What the facts fold into, for the statistics.
+    state: Deliberated,
+}
+
+impl Journal for Diary {
+    fn lines(&mut self, told: Told<'_>) -> String {
+        match told {
+            Told::Began { run, started, time } => {
+                let head = (started.program.as_str(), started.seed, started.model["kind"].as_str());
+                self.begin(time, run, head, started.is_simulated());
+            }
+            // What is no fact of ours is told by whoever reads the log.
+            Told::Fact { time, fact } => match serde_json::from_str(fact) {
+                Ok(fact) => self.take(time, &fact),
+                Err(e) => tracing::warn!("experiment.log lacks a fact: {e}"),
+            },
+        }
+        std::mem::take(&mut self.text)
+    }
+}
+
+impl Diary {
+    pub(in super::super) fn new(pilot_id: &str) -> Self {
+        let (text, counts, state) = (String::new(), BTreeMap::new(), Deliberated::default());
+        Diary { pilot_id: pilot_id.to_owned(), text, counts, state }
+    }
+
+    /// The beginning of a run: by which program, with which seed and which kind of model.
+    fn begin(
+        &mut self,
+        time: Time,
+        run: RunId,
+        (program, seed, kind): (&str, u64, Option<&str>),
+        is_simulated: bool,
+    ) {
+        let (pilot_id, kind) = (&self.pilot_id, kind.unwrap_or("unknown"));
+        let begins = format!("pilot {pilot_id}: run {run} of {program}, seed {seed}, model {kind}");
+        self.say(time, "INFO", &begins);
+        if is_simulated {
+            let warning = "SIMULATED: a program made these answers up; they are no data";
+            self.say(time, "WARNING", warning);
+        }
+    }
+
+    fn say(&mut self, time: Time, level: &str, message: &str) {
+        self.text.push_str(&format!("{time} {level} {}\n", inert(message, SHOWN)));
+    }
+
+    /// The statistics that phase 8 collects: of each condition the votes, and how many changed their position.
+    fn statistics(&mut self, time: Time) {
+        let reason = self.state.termination_reason.as_deref();
+        let summary = summary(&self.pilot_id, reason, self.state.participants.values());
+        let (mut all_voted, mut all_changed) = (0, 0);
+        for (condition, row) in &summary.by_condition {
+            let ConditionSummary { completed, initial_vote_distribution, second, .. } = row;
+            let initial = distribution(initial_vote_distribution);
+            let rest = match second {
+                SecondVote::None { .. } => "no final votes".to_owned(),
+                SecondVote::Cast {
+                    final_vote_distribution,
+                    position_changed,
+                    position_changed_rate,
+                } => {
+                    let voted: u32 = final_vote_distribution.iter().map(|(_, n)| n).sum();
+                    (all_voted, all_changed) = (all_voted + voted, all_changed + position_changed);
+                    let share = position_changed_rate
+                        .map(|rate| format!(" ({:.1} %)", rate * 100.0))
+                        .unwrap_or_default();
+                    let votes = distribution(final_vote_distribution);
+                    format!(
+                        "final votes: {votes}; {position_changed} of {voted} changed position{share}"
+                    )
+                }
+            };
+            let condition = condition.as_str();
+            let message =
+                format!("{condition}: {completed} completed; initial votes: {initial}; {rest}");
+            self.say(time, "INFO", &message);
+        }
+        let message = format!("{all_voted} voted twice, {all_changed} changed position");
+        self.say(time, "INFO", &message);
+    }
+
+    fn take(&mut self, time: Time, fact: &Fact) {
+        self.state.apply(fact);
+        let counted = match fact {
+            Fact::Enrolled { .. } => "enrolled",
+            Fact::PersonaEnriched { .. } => "personas enriched",
+            Fact::PersonaDrawn { .. } => "personas drawn from the pool",
+            Fact::SparePersonaMade { .. } => "personas made for the pool",
+            Fact::InitialVoteCast { .. } | Fact::FinalVoteCast { .. } => "votes",
+            Fact::InitialVoteExplained { .. } => "explanations taken over",
+            Fact::Clarified { .. } | Fact::Challenged { .. } => "dialogues",
+            Fact::Summarised { .. } => "summaries",
+            Fact::SummaryEmbedded { .. } => "vectors",
+            Fact::ClusterFormed { .. } => "clusters",
+            Fact::ClusterDescribed { .. } => "descriptions",
+            Fact::OppositionChosen { .. } => "opposing views",
+            Fact::SummaryPrepared { .. } => return,
+            Fact::SummaryShown { .. } => "shown",
+            Fact::ThresholdChecked { votes, termination_reason } => {
+                let votes: Vec<String> =
+                    votes.iter().map(|(option, n)| format!("{option}: {n}")).collect();
+                self.say(time, "INFO", &format!("votes: {}", votes.join(", ")));
+                if let Some(reason) = termination_reason {
+                    self.say(time, "WARNING", &format!("terminated early: {reason}"));
+                }
+                return;
+            }
+            Fact::ParticipantFailed { participant_id, call, sample, reason } => {
+                let message =
+                    format!("{participant_id} failed at {call} sample {sample}: {reason}");
+                self.say(time, "ERROR", &message);
+                "failed"
+            }
+            Fact::ClusterFailed { cluster_id, reason } => {
+                self.say(time, "ERROR", &format!("cluster {cluster_id} failed: {reason}"));
+                "clusters failed"
+            }
+            Fact::TakenOver { phases } => {
+                let message = format!("taken over from an original run: phases {phases:?}");
+                self.say(time, "INFO", &message);
+                return;
+            }
+            Fact::PhaseBegan { phase } => {
+                let name = name(*phase);
+                // What was done before is of no phase that completes: it is about the personas.
+                let counts = self.counted();
+                if !counts.is_empty() {
+                    self.say(time, "INFO", &format!("prepared{counts}"));
+                }
+                self.say(time, "INFO", &format!("phase {phase} ({name}) began"));
+                return;
+            }
+            Fact::PhaseCompleted { phase } => {
+                if *phase == 8 {
+                    self.statistics(time);
+                }
+                let name = name(*phase);
+                let counts = self.counted();
+                self.say(time, "INFO", &format!("phase {phase} ({name}) completed{counts}"));
+                return;
+            }
+        };
+        let count = self.counts.entry(counted).or_default();
+        *count += 1;
+        if count.is_multiple_of(EVERY) {
+            let message = format!("{count} {counted} so far");
+            self.say(time, "INFO", &message);
+        }
+    }
+
+    /// What was counted, for the end of a line; counting begins again.
+    fn counted(&mut self) -> String {
+        let counts = std::mem::take(&mut self.counts);
+        let counts: Vec<String> = counts.iter().map(|(of, n)| format!("{n} {of}")).collect();
+        match counts.is_empty() {
+            true => String::new(),
+            false => format!(": {}", counts.join(", ")),
+        }
+    }
+}
+
+/// What a phase does.
+fn name(phase: u8) -> &'static str {
+    PHASES.get(usize::from(phase).wrapping_sub(1)).unwrap_or(&"unknown")
+}
+
+/// Votes by option, in words.
+fn distribution(votes: &[(String, u32)]) -> String {
+    let votes: Vec<String> = votes.iter().map(|(option, n)| format!("{option}: {n}")).collect();
+    if votes.is_empty() { "none".to_owned() } else { votes.join(", ") }
+}

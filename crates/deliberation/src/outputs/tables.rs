@@ -1,0 +1,175 @@
+//! The same as tables: texts are what they are, with all their line breaks; nothing is an empty cell.
+
+use crate::calls;
+use crate::state::{Deliberated, Participant, Speaker, Status};
+use retold_study::table::Table;
+
+/// `participants.csv`: one row each.
+pub(super) fn participants(state: &Deliberated) -> Table {
+    let columns = [
+        "participant_id",
+        "condition",
+        "status",
+        "age",
+        "sex",
+        "education",
+        "income",
+        "location_type",
+        "political_leaning",
+        "occupation",
+        "initial_choice",
+        "final_choice",
+        "position_changed",
+        "cluster_id",
+        "opposition_view",
+        "individual_summary",
+        "base_persona",
+        "enriched_persona",
+        "error_message",
+    ];
+    let mut table = Table::new("participants", &columns);
+    for p in state.participants.values() {
+        let who = p.demographics.clone();
+        let of = |value: Option<String>| value.unwrap_or_default();
+        let (age, [sex, education, income, location_type, political_leaning, occupation]) =
+            match who {
+                Some(d) => (
+                    d.age.to_string(),
+                    [
+                        d.sex,
+                        d.education,
+                        d.income,
+                        d.location_type,
+                        d.political_leaning,
+                        of(d.occupation),
+                    ],
+                ),
+                None => Default::default(),
+            };
+        table.row([
+            p.participant_id.clone(),
+            p.condition.as_str().to_owned(),
+            status(p.status).to_owned(),
+            age,
+            sex,
+            education,
+            income,
+            location_type,
+            political_leaning,
+            occupation,
+            of(p.initial_choice.clone()),
+            of(p.final_choice.clone()),
+            of(p.position_changed.map(|changed| changed.to_string())),
+            of(p.cluster_id.clone()),
+            of(p.opposition_view.clone()),
+            of(p.individual_summary.clone()),
+            p.base_persona.clone(),
+            of(p.enriched_persona.clone()),
+            of(p.error_message.clone()),
+        ]);
+    }
+    table
+}
+
+/// `turns.csv`: one row a turn of a dialogue, with the call it was the answer of.
+pub(super) fn turns(state: &Deliberated) -> Table {
+    let columns = [
+        "participant_id",
+        "condition",
+        "status",
+        "dialogue",
+        "exchange",
+        "role",
+        "content",
+        "call",
+    ];
+    let mut table = Table::new("turns", &columns);
+    for p in state.participants.values() {
+        let id = &p.participant_id;
+        let dialogues = [
+            ("clarification", calls::clarification(id), &p.clarification_transcript),
+            ("adversarial", calls::adversarial(id), &p.adversarial_transcript),
+        ];
+        for (dialogue, call, transcript) in dialogues {
+            for (index, turn) in transcript.iter().flatten().enumerate() {
+                let exchange = index / 2 + 1;
+                table.row([
+                    id.clone(),
+                    p.condition.as_str().to_owned(),
+                    status(p.status).to_owned(),
+                    dialogue.to_owned(),
+                    exchange.to_string(),
+                    role(turn.role).to_owned(),
+                    turn.content.clone(),
+                    calls::turn(&call, exchange, turn.role),
+                ]);
+            }
+        }
+    }
+    table
+}
+
+/// `votes.csv`: one row a vote, with the call it was the answer of. Failed participants are marked, not
+/// left out.
+pub(super) fn votes(state: &Deliberated) -> Table {
+    let columns = ["participant_id", "condition", "status", "vote", "choice", "call"];
+    let mut table = Table::new("votes", &columns);
+    for p in state.participants.values() {
+        let id = &p.participant_id;
+        let votes = [
+            ("initial", &p.initial_choice, calls::initial_vote(id)),
+            ("final", &p.final_choice, calls::final_vote(id)),
+        ];
+        for (vote, choice, call) in votes {
+            if let Some(choice) = choice {
+                table.row(vote_row(p, vote, choice, call));
+            }
+        }
+    }
+    table
+}
+
+/// `clusters.csv`: one row a cluster. `members` counts those who have not failed; `formed_with`, as
+/// `member_count` in the JSON files, all whom phase 4 put in it, whose summaries its description rests on.
+pub(super) fn clusters(state: &Deliberated) -> Table {
+    let columns = ["cluster_id", "option", "members", "formed_with", "failed_later", "description"];
+    let mut table = Table::new("clusters", &columns);
+    let has_failed =
+        |id: &&String| state.participants.get(*id).is_some_and(|p| p.status == Status::Failed);
+    for cluster in &state.clusters {
+        let ids = &cluster.member_ids;
+        let failed: Vec<&str> = ids.iter().filter(has_failed).map(String::as_str).collect();
+        table.row([
+            cluster.cluster_id.clone(),
+            cluster.option.clone(),
+            (ids.len() - failed.len()).to_string(),
+            ids.len().to_string(),
+            failed.join(" "),
+            cluster.description.clone().unwrap_or_default(),
+        ]);
+    }
+    table
+}
+
+fn vote_row(p: &Participant, vote: &str, choice: &str, call: String) -> [String; 6] {
+    let owned = str::to_owned;
+    let (condition, status) = (owned(p.condition.as_str()), owned(status(p.status)));
+    [p.participant_id.clone(), condition, status, owned(vote), owned(choice), call]
+}
+
+/// As the JSON files spell it.
+fn status(status: Status) -> &'static str {
+    match status {
+        Status::Pending => "pending",
+        Status::Complete => "complete",
+        Status::Failed => "failed",
+        Status::Skipped => "skipped",
+    }
+}
+
+fn role(role: Speaker) -> &'static str {
+    match role {
+        Speaker::Moderator => "moderator",
+        Speaker::Participant => "participant",
+    }
+}

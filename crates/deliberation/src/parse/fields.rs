@@ -1,0 +1,67 @@
+//! The ranges of the source document, and what counts as another spelling of a listed value.
+
+use std::ops::RangeInclusive;
+
+use serde_json::Value;
+
+use retold::inert::inert;
+use retold::parse::vote::comparable;
+
+pub(super) const AGES: RangeInclusive<u32> = 18..=65;
+pub(super) const EDUCATION: &[&str] =
+    &["High school", "Some college", "Bachelor's degree", "Master's degree", "Doctorate"];
+pub(super) const INCOME: &[&str] =
+    &["Low income", "Lower-middle income", "Middle income", "Upper-middle income", "High income"];
+pub(super) const LOCATION: &[&str] = &["urban", "suburban", "rural"];
+pub(super) const LEANING: &[&str] =
+    &["very liberal", "liberal", "moderate", "conservative", "very conservative"];
+
+/// How much of a wrong value is shown.
+const SHOWN: usize = 60;
+
+pub(super) fn age(value: Option<&Value>, warnings: &mut Vec<String>) -> Result<u32, String> {
+    let value = value.ok_or("\"age\" is missing")?;
+    let age = match value {
+        Value::String(text) => {
+            warnings.push(format!("\"age\" is the text {:?}", inert(text, SHOWN)));
+            text.trim().parse().ok()
+        }
+        // 42.0 is a whole number written otherwise.
+        value => value.as_f64().filter(|age| age.fract() == 0.0 && (0.0..=1000.0).contains(age)),
+    };
+    // The range above makes the conversion exact.
+    let age = age.map(|age: f64| age as u32).filter(|age| AGES.contains(age));
+    age.ok_or_else(|| {
+        format!("\"age\" must be from 18 to 65, not {}", inert(&value.to_string(), SHOWN))
+    })
+}
+
+pub(super) fn listed(
+    key: &str,
+    value: Option<&Value>,
+    list: &[&str],
+    warnings: &mut Vec<String>,
+) -> Result<String, String> {
+    let value = value.ok_or_else(|| format!("{key:?} is missing"))?;
+    let text = value.as_str().unwrap_or_default();
+    if let Some(same) = list.iter().find(|item| **item == text) {
+        return Ok((*same).to_owned());
+    }
+    let spelled = comparable(text);
+    let other_name = |item: &str| {
+        matches!(
+            (spelled.join(" ").as_str(), item),
+            ("male" | "man", "M") | ("female" | "woman", "F")
+        )
+    };
+    match list.iter().find(|item| comparable(item) == spelled || other_name(item)) {
+        Some(meant) => {
+            warnings.push(format!("{key:?} is spelled {:?}", inert(text, SHOWN)));
+            Ok((*meant).to_owned())
+        }
+        None => {
+            let found = inert(&value.to_string(), SHOWN);
+            Err(format!("{key:?} must be one of {list:?}, not {found}"))
+        }
+    }
+}

@@ -1,0 +1,119 @@
+//! The demographics of a persona, as the source document asks for them: a JSON object with listed
+//! values.
+//!
+//! `demographics@1` reads the whole answer as JSON (`json`), or else the first JSON object in it
+//! (`recovered_json`: fences, words around it, a missing end). Spellings are repaired with a
+//! warning: `"42"` for 42, `female` for `F`, other case or apostrophes. A value that is missing or
+//! outside its range gives no demographics (`failed`), with the reason: to put a listed value in its
+//! place would be to invent it, and asking again is cheap.
+
+mod fields;
+mod recover;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use self::fields::{AGES, EDUCATION, INCOME, LEANING, LOCATION};
+use retold::parse::text::free_text::Params;
+use retold::parse::thinking;
+use retold::parse::{AnyParser, ChainParser, Found, ParserFamily, Strategy};
+use retold::prompt::CanonicalError;
+
+/// Who a persona is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Demographics {
+    /// From 18 to 65.
+    pub age: u32,
+    /// `M` or `F`.
+    pub sex: String,
+    /// The highest degree.
+    pub education: String,
+    /// From `Low income` to `High income`.
+    pub income: String,
+    /// `urban`, `suburban` or `rural`.
+    pub location_type: String,
+    /// From `very liberal` to `very conservative`.
+    pub political_leaning: String,
+    /// Not asked for; kept where a model gives it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub occupation: Option<String>,
+}
+
+/// The demographics parser.
+pub type DemographicsParser = ChainParser<Params, Option<Demographics>>;
+
+const STRATEGIES: &[Strategy<Params, Option<Demographics>>] = &[
+    Strategy { method: "json", find: whole },
+    Strategy { method: "recovered_json", find: recovered },
+];
+
+/// `demographics`, in all its versions.
+pub static DEMOGRAPHICS: ParserFamily =
+    ParserFamily { name: "demographics", versions: &[1], make: |spec| from_params(&spec.params) };
+
+/// `demographics@1`.
+///
+/// # Errors
+/// [`CanonicalError`] never in practice: there are no settings.
+pub fn parser() -> Result<DemographicsParser, CanonicalError> {
+    ChainParser::new("demographics", 1, Params {}, STRATEGIES, ("failed", failed), None)
+}
+
+fn from_params(params: &Value) -> Result<Box<dyn AnyParser>, String> {
+    if !params.is_null() {
+        Params::deserialize(params).map_err(|e| e.to_string())?;
+    }
+    Ok(Box::new(parser().map_err(|e| e.to_string())?))
+}
+
+fn whole(text: &str, _: &Params) -> Option<Found<Option<Demographics>>> {
+    let object = serde_json::from_str(thinking::split(text).1).ok()?;
+    let (value, warnings) = read(&object).ok()?;
+    Some(Found { value: Some(value), reasoning: reasoning(text), warnings })
+}
+
+fn recovered(text: &str, _: &Params) -> Option<Found<Option<Demographics>>> {
+    let object = recover::first_object(thinking::split(text).1)?;
+    let (value, warnings) = read(&object).ok()?;
+    Some(Found { value: Some(value), reasoning: reasoning(text), warnings })
+}
+
+fn failed(text: &str, _: &Params) -> Found<Option<Demographics>> {
+    let warning = match recover::first_object(thinking::split(text).1).map(|object| read(&object)) {
+        Some(Err(reason)) => reason,
+        _ => "there is no JSON object in it".to_owned(),
+    };
+    Found { value: None, reasoning: reasoning(text), warnings: vec![warning] }
+}
+
+fn reasoning(text: &str) -> Option<String> {
+    thinking::split(text).0.map(str::to_owned)
+}
+
+/// Reads and checks every field; what was respelled is told.
+fn read(object: &Map<String, Value>) -> Result<(Demographics, Vec<String>), String> {
+    let mut warnings = Vec::new();
+    let age = fields::age(object.get("age"), &mut warnings)?;
+    let mut listed =
+        |key: &str, list: &[&str]| fields::listed(key, object.get(key), list, &mut warnings);
+    let demographics = Demographics {
+        age,
+        sex: listed("sex", &["M", "F"])?,
+        education: listed("education", EDUCATION)?,
+        income: listed("income", INCOME)?,
+        location_type: listed("location_type", LOCATION)?,
+        political_leaning: listed("political_leaning", LEANING)?,
+        occupation: object.get("occupation").and_then(Value::as_str).map(str::to_owned),
+    };
+    debug_assert!(AGES.contains(&demographics.age));
+    Ok((demographics, warnings))
+}
+
+/// The demographics of a JSON object from elsewhere, such as a pool of personas, under the same
+/// rules.
+///
+/// # Errors
+/// What is missing or outside its range.
+pub fn from_object(object: &Map<String, Value>) -> Result<Demographics, String> {
+    read(object).map(|(demographics, _)| demographics)
+}

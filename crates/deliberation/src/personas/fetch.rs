@@ -1,0 +1,115 @@
+//! Fetching a collection of personas from a URL.
+
+use std::time::Duration;
+
+use reqwest::{Client, Url, redirect};
+
+use retold::inert::inert;
+
+/// How much is fetched, and for how long.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FetchLimits {
+    /// The longest file, in bytes.
+    pub longest: usize,
+    /// The time for all of it.
+    pub timeout: Duration,
+}
+
+impl Default for FetchLimits {
+    /// Persona-hub's file of 200,000 personas has some 40 MB.
+    fn default() -> Self {
+        FetchLimits { longest: 256 << 20, timeout: Duration::from_secs(300) }
+    }
+}
+
+/// Why nothing was fetched.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum FetchError {
+    /// No URL of a kind that is fetched. It is not shown: it may hold a key.
+    #[error("{0}")]
+    BadUrl(&'static str),
+    /// The server did not give the file.
+    #[error("cannot fetch {url}: {reason}")]
+    Failed {
+        /// The URL.
+        url: String,
+        /// What happened.
+        reason: String,
+    },
+}
+
+/// Checks a URL of a config. What may hold a key is refused, because configs are recorded.
+///
+/// # Errors
+/// [`FetchError::BadUrl`].
+pub fn checked(url: &str) -> Result<Url, FetchError> {
+    let bad = |reason| Err(FetchError::BadUrl(reason));
+    let Ok(parsed) = Url::parse(url) else { return bad("it is no URL: write https://HOST/PATH") };
+    if !matches!(parsed.scheme(), "http" | "https") {
+        return bad("only http and https can be fetched");
+    }
+    let secret = !parsed.username().is_empty() || parsed.password().is_some();
+    if secret || parsed.query().is_some() {
+        return bad("a user name, password or query may hold a key, and configs are recorded: \
+             fetch the file by other means and name it as personas_file");
+    }
+    Ok(parsed)
+}
+
+/// Fetches a text. Waits for it; may be called from anywhere.
+///
+/// # Errors
+/// [`FetchError`].
+pub fn fetch(url: &str, limits: FetchLimits) -> Result<String, FetchError> {
+    let url = checked(url)?;
+    let failed = |reason: String| FetchError::Failed { url: url.to_string(), reason };
+    let work = || -> Result<Vec<u8>, String> {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        runtime.map_err(|e| e.to_string())?.block_on(async {
+            let body = tokio::time::timeout(limits.timeout, body(&url, limits.longest));
+            let late = format!("it took longer than {} s", limits.timeout.as_secs_f64());
+            body.await.unwrap_or(Err(late))
+        })
+    };
+    // A thread of its own: whoever calls may be inside a runtime already.
+    let fetched = std::thread::scope(|scope| scope.spawn(work).join());
+    let bytes = fetched.unwrap_or_else(|_| Err("the client broke down".to_owned()));
+    String::from_utf8(bytes.map_err(failed)?).map_err(|_| failed("it is not UTF-8".to_owned()))
+}
+
+async fn body(url: &Url, longest: usize) -> Result<Vec<u8>, String> {
+    // The first one stays; whoever installed another provider before wanted that one.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let mut builder = Client::builder()
+        .user_agent(concat!("retold/", env!("CARGO_PKG_VERSION")))
+        .redirect(redirect::Policy::limited(5))
+        .referer(false);
+    let host = url.host_str().unwrap_or_default().trim_matches(['[', ']']);
+    if host == "localhost" || host.parse::<std::net::IpAddr>().is_ok_and(|a| a.is_loopback()) {
+        builder = builder.no_proxy();
+    }
+    let client = builder.build().map_err(told)?;
+    let mut response = client.get(url.clone()).send().await.map_err(told)?;
+    let status = response.status();
+    if !status.is_success() {
+        return Err(format!("the server answered {}", status.as_u16()));
+    }
+    let mut bytes = Vec::new();
+    while let Some(chunk) = response.chunk().await.map_err(told)? {
+        bytes.extend_from_slice(&chunk);
+        if bytes.len() > longest {
+            return Err(format!("it is longer than {longest} bytes"));
+        }
+    }
+    Ok(bytes)
+}
+
+/// What went wrong, without the URL: after a redirect, it may be one that holds a key.
+fn told(error: reqwest::Error) -> String {
+    let error = error.without_url();
+    let mut innermost: &dyn std::error::Error = &error;
+    while let Some(source) = innermost.source() {
+        innermost = source;
+    }
+    inert(&innermost.to_string(), 200)
+}

@@ -1,0 +1,201 @@
+//! What a run takes from the pool and what it leaves in it, by the source document's rule: the pool is
+//! filled up to half as many again as are needed, and those needed are drawn from all of it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::fetch::FetchLimits;
+use super::pool::{self, Enriched, Pool};
+use super::source::{Collection, PersonaError};
+use crate::{Config, Fact, Settings};
+use retold::run::{RunRecord, rng_for};
+use retold_study::config::{ConfigError, ModelKind, beside};
+use retold_study::random::shuffle;
+use retold_study::study::{SettingsOf, Stored, Study};
+
+/// What the pool gives to a run and gets from it.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FromPool {
+    /// Of each participant, in their order: the persona drawn from the pool, or none if the run
+    /// enriches one.
+    pub drawn: Vec<Option<Enriched>>,
+    /// Base personas that the run enriches for the pool alone.
+    pub spare: Vec<String>,
+}
+
+/// How many personas the pool must hold for so many participants.
+pub fn wanted(participants: usize) -> usize {
+    participants + participants.div_ceil(2)
+}
+
+/// The base personas that a config names.
+pub(in super::super) fn collection(
+    path: &Path,
+    config: &Config,
+) -> Result<Collection, PersonaError> {
+    match (&config.personas_url, &config.personas_file) {
+        (Some(url), _) => Collection::url(url, FetchLimits::default()).map(Collection::warned),
+        (None, Some(file)) => Collection::file(&beside(path, file)),
+        (None, None) => Ok(Collection::built_in()),
+    }
+}
+
+/// The key of a config that says where base personas come from, or how many are needed.
+pub(in super::super) fn source_key(config: &Config) -> &'static str {
+    match (&config.personas_url, &config.personas_file) {
+        (Some(_), _) => "personas_url",
+        (None, Some(_)) => "personas_file",
+        (None, None) => "participants_per_condition",
+    }
+}
+
+/// Puts what comes from the pool or a URL into a study's settings. After this, nothing outside them
+/// is needed to execute it.
+///
+/// # Errors
+/// [`ConfigError`]: the pool is no pool, or there are too few base personas.
+pub(crate) fn draw(path: &Path, study: &mut Study) -> Result<(), ConfigError> {
+    let value = |key: &str, message: String| ConfigError::Value {
+        path: path.display().to_string(),
+        key: key.to_owned(),
+        message,
+    };
+    let unfit = |e: serde_json::Error| value("settings", e.to_string());
+    let mut settings = Settings::deserialize(&study.settings.experiment).map_err(unfit)?;
+    let config = &settings.config;
+    let (needed, seed) = (config.participants(), study.seed);
+    if config.use_persona_storage {
+        let pool = Pool::read(&config.pool());
+        let pool = pool.map_err(|e| value("persona_storage", e.to_string()))?;
+        let simulated = study.settings.runtime.model.kind == ModelKind::Simulated;
+        let candidates = candidates(pool.personas, simulated);
+        let lacking = wanted(needed).saturating_sub(candidates.len());
+        let new = match lacking {
+            0 => Vec::new(),
+            _ => {
+                let known = candidates.iter().map(|p| p.base_persona.clone()).collect();
+                let drawn = collection(path, config)
+                    .and_then(|collection| collection.draw_besides(lacking, seed, &known));
+                drawn.map_err(|e| {
+                    let have = candidates.len();
+                    let message = format!(
+                        "{e}; the pool has {have} and gets half as many again as the {needed} \
+                         who take part: use_persona_storage: false does without it"
+                    );
+                    value(source_key(config), message)
+                })?
+            }
+        };
+        let (personas, pool) = select(candidates, new, needed, seed);
+        (settings.personas, settings.pool) = (personas, Some(pool));
+    } else if config.personas_url.is_some() {
+        let drawn = collection(path, config).and_then(|collection| collection.draw(needed, seed));
+        settings.personas = drawn.map_err(|e| value("personas_url", e.to_string()))?;
+    } else {
+        return Ok(());
+    }
+    study.settings.experiment = serde_json::to_value(&settings).map_err(unfit)?;
+    Ok(())
+}
+
+/// Puts the personas that a run drew from the pool or from a URL into the settings of the same config.
+pub(crate) fn take_over(settings: &mut Value, recorded: &Value) {
+    if recorded["pool"].is_null() && recorded["config"]["personas_url"].is_null() {
+        return;
+    }
+    for key in ["personas", "pool"] {
+        if let (Some(settings), Some(drawn)) = (settings.as_object_mut(), recorded.get(key)) {
+            settings.insert(key.to_owned(), drawn.clone());
+        }
+    }
+}
+
+/// Those of a pool that a run may draw, each base persona once: real ones, and made-up ones for made-up
+/// runs alone.
+fn candidates(pool: Vec<Enriched>, simulated: bool) -> Vec<Enriched> {
+    let (made_up, mut candidates): (Vec<_>, Vec<_>) = pool.into_iter().partition(|p| p.simulated);
+    if simulated {
+        let real: BTreeSet<String> = candidates.iter().map(|p| p.base_persona.clone()).collect();
+        candidates.extend(made_up.into_iter().filter(|p| !real.contains(&p.base_persona)));
+    }
+    candidates
+}
+
+/// Draws the participants from those in the pool and those new to it alike.
+fn select(
+    candidates: Vec<Enriched>,
+    new: Vec<String>,
+    needed: usize,
+    seed: u64,
+) -> (Vec<String>, FromPool) {
+    let mut all: Vec<Result<Enriched, String>> =
+        candidates.into_iter().map(Ok).chain(new.into_iter().map(Err)).collect();
+    shuffle(&mut all, &mut rng_for(seed, "persona_pool"));
+    let rest = all.split_off(needed.min(all.len()));
+    let (mut personas, mut pool) = (Vec::with_capacity(all.len()), FromPool::default());
+    for one in all {
+        match one {
+            Ok(enriched) => {
+                personas.push(enriched.base_persona.clone());
+                pool.drawn.push(Some(enriched));
+            }
+            Err(base) => {
+                personas.push(base);
+                pool.drawn.push(None);
+            }
+        }
+    }
+    pool.spare = rest.into_iter().filter_map(Result::err).collect();
+    (personas, pool)
+}
+
+/// Puts the personas that a run has enriched into its pool; none if it does not use one, or nothing
+/// is new. A pool that only the recorded settings of a run name is left alone: it could be any file.
+///
+/// # Errors
+/// What cannot be read or written, in words.
+pub(crate) fn store(record: &RunRecord<'_>, settings_of: SettingsOf) -> Result<Stored, String> {
+    let settings = Settings::deserialize(&record.started.settings["experiment"]);
+    let config = settings.map_err(|e| e.to_string())?.config;
+    let simulated = record.started.is_simulated();
+    let made = made(record, simulated)?;
+    if made.is_empty() {
+        return Ok(Stored::Nothing);
+    }
+    let path = config.pool();
+    if settings_of == SettingsOf::Run && path != Path::new(pool::DEFAULT) {
+        return Ok(Stored::NotNamed { what: "personas", path });
+    }
+    let added = pool::add(&path, &made).map_err(|e| e.to_string())?.added;
+    let what = if added == 1 { "persona" } else { "personas" };
+    match added {
+        0 => Ok(Stored::Nothing),
+        added => Ok(Stored::Added { added, what, path }),
+    }
+}
+
+/// The personas that a run has enriched.
+fn made(record: &RunRecord<'_>, simulated: bool) -> Result<Vec<Enriched>, String> {
+    let (mut bases, mut made) = (BTreeMap::new(), Vec::new());
+    for fact in &record.facts {
+        match Fact::deserialize(fact).map_err(|e| e.to_string())? {
+            Fact::Enrolled { participant_id, base_persona, .. } => {
+                bases.insert(participant_id, base_persona);
+            }
+            Fact::PersonaEnriched { participant_id, demographics, enriched_persona } => {
+                if let Some(base_persona) = bases.remove(&participant_id) {
+                    made.push(Enriched { base_persona, demographics, enriched_persona, simulated });
+                }
+            }
+            Fact::SparePersonaMade { base_persona, demographics, enriched_persona } => {
+                made.push(Enriched { base_persona, demographics, enriched_persona, simulated });
+            }
+            _ => {}
+        }
+    }
+    Ok(made)
+}

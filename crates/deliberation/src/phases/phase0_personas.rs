@@ -1,0 +1,118 @@
+//! Before phase 1: demographics for each persona, then a fuller description. Who was drawn from the
+//! pool has both.
+
+use serde_json::{Value, json};
+
+use crate::ask::{Failed, filled};
+use crate::calls;
+use crate::experiment::Deliberation;
+use crate::facts::Fact;
+use crate::origins::{Known, Origins};
+use crate::parse::Demographics;
+use retold::run::{Run, Stop, Talk};
+
+/// A persona to be enriched.
+struct Base {
+    /// `p_0001`, or `spare_0001` for one that is made for the pool alone.
+    id: String,
+    base_persona: String,
+    takes_part: bool,
+}
+
+impl Base {
+    /// What both answers come to.
+    fn enriched(self, demographics: Demographics, enriched_persona: String) -> Fact {
+        let Base { id: participant_id, base_persona, takes_part } = self;
+        match takes_part {
+            true => Fact::PersonaEnriched { participant_id, demographics, enriched_persona },
+            false => Fact::SparePersonaMade { base_persona, demographics, enriched_persona },
+        }
+    }
+
+    /// What no answer comes to: nobody misses a spare persona.
+    fn failed(self, failed: Failed) -> Option<Fact> {
+        self.takes_part.then(|| failed.of(&self.id))
+    }
+}
+
+impl Deliberation {
+    /// Both questions for every participant who was not drawn from the pool, and for those personas
+    /// that the pool lacks.
+    pub(in super::super) async fn enrich_personas(
+        &self,
+        run: &mut Run<Self>,
+        origins: &Origins,
+    ) -> Result<(), Stop> {
+        let plain = run.state().active().filter(|p| p.enriched_persona.is_none());
+        let participants = plain.map(|p| Base {
+            id: p.participant_id.clone(),
+            base_persona: p.base_persona.clone(),
+            takes_part: true,
+        });
+        let spare = (1..).zip(&self.pool.spare).map(|(number, base_persona)| Base {
+            id: format!("spare_{number:04}"),
+            base_persona: base_persona.clone(),
+            takes_part: false,
+        });
+        let bases: Vec<Base> = participants.chain(spare).collect();
+        let enrich =
+            async |talk: &mut Talk<Self>, base: Base| self.enrich(talk, origins, base).await;
+        run.converse_all(bases, enrich).await.map(drop)
+    }
+
+    async fn enrich(
+        &self,
+        talk: &mut Talk<Self>,
+        origins: &Origins,
+        base: Base,
+    ) -> Result<(), Stop> {
+        // A spare persona is in the settings alone.
+        let mut because = origins.of([Known::BasePersona(base.id.clone())]);
+        let prompt = self.prompt("demographics", json!({"base_persona": base.base_persona}))?;
+        let (request, call) = (self.single(prompt)?, calls::demographics(&base.id));
+        let prompt = (request, because.as_slice());
+        let asked = self.until(talk, call, prompt, &self.parsers.demographics, |d| d).await?;
+        let (demographics, first) = match asked {
+            Ok(found) => found,
+            Err(failed) => {
+                base.failed(failed).into_iter().for_each(|fact| talk.record(fact, &[]));
+                return Ok(());
+            }
+        };
+        let prompt = self.prompt("enrich_persona", values(&base.base_persona, &demographics))?;
+        let (request, call) = (self.single(prompt)?, calls::description(&base.id));
+        because.push((&first).into());
+        match self.until(talk, call, (request, &because), &self.parsers.text, filled).await? {
+            Ok((text, second)) => {
+                origins.tell(talk, base.enriched(demographics, text), &[first, second]);
+            }
+            Err(failed) => {
+                let fact = base.failed(failed);
+                fact.into_iter().for_each(|fact| talk.record(fact, std::slice::from_ref(&first)));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn values(base_persona: &str, demographics: &Demographics) -> Value {
+    let Demographics {
+        age,
+        sex,
+        education,
+        income,
+        location_type,
+        political_leaning,
+        // The document's prompt does not name it.
+        occupation: _,
+    } = demographics;
+    json!({
+        "base_persona": base_persona,
+        "age": age,
+        "sex": sex,
+        "education": education,
+        "income": income,
+        "location_type": location_type,
+        "political_leaning": political_leaning,
+    })
+}

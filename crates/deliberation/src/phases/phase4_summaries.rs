@@ -1,0 +1,202 @@
+//! Phase 4: summaries of the clarifications, their vectors, clusters of them, and descriptions of
+//! the clusters with vectors of their own.
+
+use std::sync::Arc;
+
+use serde_json::json;
+
+use crate::ask::{Failed, filled};
+use crate::calls;
+use crate::experiment::Deliberation;
+use crate::facts::Fact;
+use crate::grouping::{Formed, group};
+use crate::origins::{Known, Origins};
+use crate::state::Participant;
+use crate::values::said;
+use retold::content::Content;
+use retold::id::{CallPath, ContentHash};
+use retold::run::{Answer, CallFailed, DecisionRef, Question, Reuse, Run, Source, Stop, Talk};
+use retold_stats::Point;
+use retold_study::carried::{Carried, Floats};
+
+/// A vector and the decision on the answer that it is.
+type Embedded = Result<(Arc<[f32]>, DecisionRef), Failed>;
+
+impl Deliberation {
+    /// All five steps.
+    pub(in super::super) async fn summarise(
+        &self,
+        run: &mut Run<Self>,
+        origins: &Origins,
+    ) -> Result<(), Stop> {
+        self.extract_summaries(run, origins).await?;
+        self.embed_summaries(run, origins).await?;
+        let formed = self.form_clusters(run, origins)?;
+        self.describe_clusters(run, origins, &formed).await?;
+        run.record(Fact::PhaseCompleted { phase: 4 }, &[])
+    }
+
+    async fn extract_summaries(&self, run: &mut Run<Self>, origins: &Origins) -> Result<(), Stop> {
+        let clarified = run.state().active().filter(|p| p.clarification_transcript.is_some());
+        let participants: Vec<Participant> = clarified.cloned().collect();
+        let extract = async |talk: &mut Talk<Self>, who: Participant| {
+            let mut values = self.about(&who);
+            let turns = who.clarification_transcript.as_deref().unwrap_or_default();
+            values["dialogue"] = json!(said(turns, "Participant"));
+            let request = self.single(self.prompt("individual_summary", values)?)?;
+            let participant_id = who.participant_id;
+            let call = calls::summary(&participant_id);
+            let mut from = self.made_from(origins, &participant_id, &["individual_summary"]);
+            from.extend(origins.of([Known::Clarification(participant_id.clone())]));
+            match self.until(talk, call, (request, &from), &self.parsers.text, filled).await? {
+                Ok((summary, cause)) => {
+                    let summarised = Fact::Summarised { participant_id, summary };
+                    origins.tell(talk, summarised, &[cause]);
+                }
+                Err(failed) => talk.record(failed.of(&participant_id), &[]),
+            }
+            Ok(())
+        };
+        run.converse_all(participants, extract).await.map(drop)
+    }
+
+    async fn embed_summaries(&self, run: &mut Run<Self>, origins: &Origins) -> Result<(), Stop> {
+        let summarised = run
+            .state()
+            .active()
+            .filter_map(|p| Some((p.participant_id.clone(), p.individual_summary.clone()?)));
+        let summaries: Vec<(String, String)> = summarised.collect();
+        let calls = summaries.iter().map(|(id, text)| {
+            (calls::embedding(id), text.as_str(), origins.of([Known::Summary(id.clone())]))
+        });
+        let vectors = self.embed(run, calls).await?;
+        for ((participant_id, _), vector) in summaries.into_iter().zip(vectors) {
+            match vector {
+                Ok((floats, cause)) => {
+                    let (dimensions, vector, floats) = self.carried(floats);
+                    let fact = Fact::SummaryEmbedded { participant_id, dimensions, vector, floats };
+                    origins.record(run, fact, &[cause])?;
+                }
+                Err(failed) => run.record(failed.of(&participant_id), &[])?,
+            }
+        }
+        Ok(())
+    }
+
+    /// A vector as a fact has it: its length, its hash, itself.
+    fn carried(&self, floats: Arc<[f32]>) -> (usize, ContentHash, Carried<Floats>) {
+        let (dimensions, hash) = (floats.len(), Content::Vector(floats.clone()).hash());
+        (dimensions, hash, Carried::of(Floats(floats), self.edition))
+    }
+
+    /// Asks for the vectors of texts, each at its own address and with what it was made from; the same text is asked
+    /// for once.
+    async fn embed<'a>(
+        &self,
+        run: &mut Run<Self>,
+        texts: impl Iterator<Item = (String, &'a str, Vec<Source>)>,
+    ) -> Result<Vec<Embedded>, Stop> {
+        let (mut questions, mut calls) = (Vec::new(), Vec::new());
+        for (call, text, from) in texts {
+            let (call, request) = (CallPath::new(call)?, self.config.embedding(text)?);
+            let question = Question::new(call.clone(), request, self.parsers.vector.clone());
+            questions.push(question.because(from).reuse(Reuse::Shared));
+            calls.push(call);
+        }
+        let answers = run.ask_all(questions).await?;
+        Ok(answers.into_iter().zip(calls).map(|(answer, call)| vector(answer, &call)).collect())
+    }
+
+    fn form_clusters(&self, run: &mut Run<Self>, origins: &Origins) -> Result<Vec<Formed>, Stop> {
+        let seed = self.cluster_seed();
+        let formed: Vec<Formed> = self
+            .config
+            .topic
+            .options
+            .iter()
+            .enumerate()
+            .flat_map(|(number, option)| {
+                let voters =
+                    run.state().active().filter(|p| p.initial_choice.as_ref() == Some(option));
+                let members: Vec<(String, Point)> = voters
+                    .filter_map(|p| {
+                        let id = &p.participant_id;
+                        Some((id.clone(), run.state().summary_point(id)?))
+                    })
+                    .collect();
+                group(number, option, &members, &self.config, seed)
+            })
+            .collect();
+        for Formed { cluster_id, option, member_ids, .. } in formed.iter().cloned() {
+            let causes = origins.decisions(member_ids.iter().cloned().map(Known::Place));
+            let formed = Fact::ClusterFormed { cluster_id, option, member_ids };
+            origins.record(run, formed, &causes)?;
+        }
+        Ok(formed)
+    }
+
+    async fn describe_clusters(
+        &self,
+        run: &mut Run<Self>,
+        origins: &Origins,
+        formed: &[Formed],
+    ) -> Result<(), Stop> {
+        let participants = run.state().participants.clone();
+        let describe = async |talk: &mut Talk<Self>, cluster: &Formed| {
+            let members = cluster.member_ids.iter().filter_map(|id| participants.get(id));
+            let summaries: Vec<&str> =
+                members.filter_map(|p| p.individual_summary.as_deref()).collect();
+            let values = json!({"option": cluster.option, "individual_summaries": summaries});
+            let request = self.single(self.prompt("cluster_description", values)?)?;
+            let call = calls::cluster_description(&cluster.call);
+            let known = cluster.member_ids.iter().cloned().map(Known::Summary);
+            let from = origins.of(known.chain([Known::Cluster(cluster.cluster_id.clone())]));
+            self.until(talk, call, (request, &from), &self.parsers.text, filled).await
+        };
+        let described = run.converse_all(formed, describe).await?;
+        let calls = formed.iter().zip(&described).filter_map(|(cluster, described)| {
+            let (text, cause) = described.as_ref().ok()?;
+            Some((calls::cluster_embedding(&cluster.call), text.as_str(), vec![cause.into()]))
+        });
+        let mut vectors = self.embed(run, calls).await?.into_iter();
+        for (cluster, described) in formed.iter().zip(described) {
+            let cluster_id = cluster.cluster_id.clone();
+            let both = described.and_then(|(description, cause)| match vectors.next() {
+                Some(Ok((vector, second))) => Ok((description, vector, [cause, second])),
+                Some(Err(failed)) => Err(failed),
+                None => {
+                    Err(Failed { call: cluster.call.clone(), sample: 0, reason: String::new() })
+                }
+            });
+            match both {
+                Ok((description, floats, causes)) => {
+                    let (dimensions, vector, floats) = self.carried(floats);
+                    let fact = Fact::ClusterDescribed {
+                        cluster_id,
+                        description,
+                        dimensions,
+                        vector,
+                        floats,
+                    };
+                    origins.record(run, fact, &causes)?;
+                }
+                Err(Failed { call, sample, reason }) => {
+                    let reason = format!("{call} sample {sample}: {reason}");
+                    run.record(Fact::ClusterFailed { cluster_id, reason }, &[])?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+fn vector(answer: Result<Answer<bool>, CallFailed>, call: &CallPath) -> Embedded {
+    let answer = answer.map_err(Failed::from)?;
+    match answer.content {
+        Content::Vector(vector) if !vector.is_empty() => Ok((vector, answer.decision)),
+        Content::Vector(_) | Content::Text(_) => {
+            let reason = "the answer is no vector".to_owned();
+            Err(Failed { call: call.to_string(), sample: 0, reason })
+        }
+    }
+}

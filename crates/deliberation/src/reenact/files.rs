@@ -1,0 +1,248 @@
+//! The folder of an original run, read and typed.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+use serde::de::{DeserializeOwned, IgnoredAny};
+use serde_json::Value;
+
+use crate::check::check as check_config;
+use crate::conditions::Condition;
+use crate::config::Config;
+use crate::parse::Demographics;
+use crate::state::{Status, Transcript};
+use retold::encoding::{TextError, read_text};
+use retold::explain::explain;
+use retold::run::SIMULATED_MARK;
+use retold_study::config::{ConfigError, Wrong, load as load_yaml};
+use retold_study::reenact::ReenactError;
+
+/// The files of an original run.
+pub(super) struct Files {
+    folder: PathBuf,
+    /// `config.yaml`, as the original resolved it.
+    pub(super) config: Config,
+    /// Whether it has `min_responses_for_threshold`, which the first version did not know.
+    pub(super) knows_minimum: bool,
+    /// `participants.json`.
+    pub(super) participants: Vec<Row>,
+    /// `cluster_embeddings.json`; none where nothing was summarised.
+    pub(super) clusters: Vec<ClusterRow>,
+    /// `individual_embeddings.json`; none where nothing was summarised.
+    pub(super) vectors: Vec<VectorRow>,
+    /// `summary.json`.
+    pub(super) summary: Value,
+    /// The keys that each participant has in `participants.json`: a version that did not know a key has no value for
+    /// it, not even null.
+    pub(super) keys: Vec<BTreeSet<String>>,
+}
+
+/// A participant in `participants.json`.
+#[derive(Debug, Clone, Deserialize)]
+pub(super) struct Row {
+    pub(super) participant_id: String,
+    pub(super) condition: Condition,
+    pub(super) base_persona: String,
+    pub(super) demographics: Demographics,
+    pub(super) enriched_persona: String,
+    pub(super) initial_choice: Option<String>,
+    pub(super) initial_explanation: Option<String>,
+    pub(super) final_choice: Option<String>,
+    pub(super) position_changed: Option<bool>,
+    pub(super) clarification_transcript: Option<Transcript>,
+    pub(super) adversarial_transcript: Option<Transcript>,
+    pub(super) individual_summary: Option<String>,
+    pub(super) individual_summary_embedding: Option<Vec<f32>>,
+    pub(super) cluster_id: Option<String>,
+    pub(super) opposition_view: Option<String>,
+    pub(super) cross_pollination_content: Option<String>,
+    pub(super) status: Status,
+    pub(super) error_message: Option<String>,
+    /// Keys that no version we know has.
+    #[serde(flatten)]
+    pub(super) unknown: BTreeMap<String, Value>,
+}
+
+impl Row {
+    /// What a failed participant failed of, as far as it was kept.
+    pub(super) fn failure(&self) -> String {
+        let message = self.error_message.as_deref().unwrap_or("no reason was kept");
+        format!("failed in the original run: {message}")
+    }
+}
+
+/// A cluster in `cluster_embeddings.json`.
+#[derive(Debug, Clone, Deserialize)]
+pub(super) struct ClusterRow {
+    pub(super) cluster_id: String,
+    pub(super) option: String,
+    pub(super) description: String,
+    pub(super) embedding: Vec<f32>,
+    pub(super) member_count: usize,
+    pub(super) member_ids: Vec<String>,
+}
+
+/// A participant in `individual_embeddings.json`.
+#[derive(Debug, Clone, Deserialize)]
+pub(super) struct VectorRow {
+    pub(super) participant_id: String,
+    pub(super) embedding: Vec<f32>,
+}
+
+/// The key that the first version of the original did not know.
+#[derive(Deserialize)]
+struct Known {
+    min_responses_for_threshold: Option<u32>,
+}
+
+#[derive(Deserialize)]
+struct ParticipantsFile {
+    pilot_id: String,
+    participants: Vec<Row>,
+}
+
+/// The same file, of which only the keys matter.
+#[derive(Deserialize)]
+struct KeysFile {
+    participants: Vec<BTreeMap<String, IgnoredAny>>,
+}
+
+#[derive(Deserialize)]
+struct ClustersFile {
+    pilot_id: String,
+    clusters: Vec<ClusterRow>,
+}
+
+#[derive(Deserialize)]
+struct VectorsFile {
+    pilot_id: String,
+    embeddings: Vec<VectorRow>,
+}
+
+impl Files {
+    /// Reads a folder.
+    pub(super) fn read(folder: &Path) -> Result<Files, ReenactError> {
+        if !folder.is_dir() {
+            let reason = "no such folder: name the original run's, as outputs/pilot_001".to_owned();
+            return Err(ReenactError::Unreadable { path: folder.display().to_string(), reason });
+        }
+        // Else made-up answers would come back as an original's.
+        let mark = folder.join(SIMULATED_MARK);
+        if mark.exists() {
+            let reason =
+                "the answers of this folder were made up by a program: it is no original run";
+            return Err(ReenactError::Inconsistent {
+                path: mark.display().to_string(),
+                reason: reason.to_owned(),
+            });
+        }
+        let path = folder.join("config.yaml");
+        let text = text(&path)?;
+        let mut config: Config = load_yaml(&path, &text).map_err(of_config)?;
+        let known: Known = load_yaml(&path, &text).map_err(of_config)?;
+        let knows_minimum = known.min_responses_for_threshold.is_some();
+        if !knows_minimum {
+            config.min_responses_for_threshold = 0;
+        }
+        // An answer that could not be used was not kept, so that there is no further one.
+        config.max_parse_retries = 0;
+        let participants: ParticipantsFile = json(folder, "participants.json")?;
+        let keys: KeysFile = json(folder, "participants.json")?;
+        let keys = keys.participants.into_iter().map(|row| row.into_keys().collect()).collect();
+        let mut files = Files {
+            folder: folder.to_owned(),
+            config,
+            knows_minimum,
+            participants: participants.participants,
+            clusters: Vec::new(),
+            vectors: Vec::new(),
+            summary: json(folder, "summary.json")?,
+            keys,
+        };
+        check_config(&files.config).map_err(|Wrong { key, message }| {
+            files.inconsistent("config.yaml", format!("{key}: {message}"))
+        })?;
+        files.same_pilot("participants.json", &participants.pilot_id)?;
+        files.same_pilot("summary.json", files.summary["pilot_id"].as_str().unwrap_or("none"))?;
+        if files.has_summaries() {
+            let clusters: ClustersFile = json(folder, "cluster_embeddings.json")?;
+            files.same_pilot("cluster_embeddings.json", &clusters.pilot_id)?;
+            let vectors: VectorsFile = json(folder, "individual_embeddings.json")?;
+            files.same_pilot("individual_embeddings.json", &vectors.pilot_id)?;
+            (files.clusters, files.vectors) = (clusters.clusters, vectors.embeddings);
+        }
+        Ok(files)
+    }
+
+    /// The folder, for people.
+    pub(super) fn source(&self) -> String {
+        self.folder.display().to_string()
+    }
+
+    /// Whether the original summarised what was said in phase 3.
+    pub(super) fn has_summaries(&self) -> bool {
+        self.participants.iter().any(|p| p.individual_summary.is_some())
+    }
+
+    /// Whether the original ended after phase 2.
+    pub(super) fn ended_early(&self) -> bool {
+        self.summary["terminated_early"] == true
+    }
+
+    /// The error that something in a file does not fit the rest.
+    pub(super) fn inconsistent(&self, file: &str, reason: impl Into<String>) -> ReenactError {
+        let path = self.folder.join(file).display().to_string();
+        ReenactError::Inconsistent { path, reason: reason.into() }
+    }
+
+    fn same_pilot(&self, file: &str, pilot_id: &str) -> Result<(), ReenactError> {
+        let own = &self.config.pilot_id;
+        match pilot_id == own {
+            true => Ok(()),
+            false => {
+                let reason = format!("is of pilot {pilot_id:?}, and config.yaml is of {own:?}");
+                Err(self.inconsistent(file, reason))
+            }
+        }
+    }
+}
+
+fn text(path: &Path) -> Result<String, ReenactError> {
+    let shown = path.display().to_string();
+    read_text(path).map_err(|e| match e {
+        TextError::NotUtf8(problem) => ReenactError::not_utf8(shown, problem),
+        e if e.is_missing() => {
+            let reason = "missing: an original run cannot be executed again without it".to_owned();
+            ReenactError::Unreadable { path: shown, reason }
+        }
+        e => ReenactError::Unreadable { path: shown, reason: format!("cannot be read: {e}") },
+    })
+}
+
+fn json<T: DeserializeOwned>(folder: &Path, file: &str) -> Result<T, ReenactError> {
+    let path = folder.join(file);
+    serde_json::from_str(&text(&path)?).map_err(|e| {
+        let (line, column) = (e.line() as u64, e.column());
+        let whole = e.to_string();
+        let message = whole.strip_suffix(&format!(" at line {line} column {column}"));
+        let reason = format!("column {column}: {}", explain(message.unwrap_or(&whole)));
+        ReenactError::Line { path: path.display().to_string(), line, reason }
+    })
+}
+
+fn of_config(error: ConfigError) -> ReenactError {
+    match error {
+        ConfigError::Invalid { path, line, column, message, snippet: _ } => {
+            ReenactError::Line { path, line, reason: format!("column {column}: {message}") }
+        }
+        ConfigError::NotUtf8 { path, problem } => ReenactError::not_utf8(path, problem),
+        ConfigError::Unreadable { path, reason } => ReenactError::Unreadable { path, reason },
+        ConfigError::Value { path, key, message } => {
+            ReenactError::Inconsistent { path, reason: format!("{key}: {message}") }
+        }
+        ConfigError::Override { setting, message } => {
+            ReenactError::Inconsistent { path: setting, reason: message }
+        }
+    }
+}

@@ -1,0 +1,54 @@
+//! What is recorded when a run starts: everything that a re-execution needs.
+
+use serde::{Deserialize, Serialize};
+
+use super::config::Config;
+use super::original::Original;
+use super::personas::FromPool;
+use retold::prompt::{ChatRequest, EmbeddingRequest, Message, Request, RequestError};
+use retold_study::config::ModelConfig;
+use retold_study::edition::Edition;
+use retold_study::template::TemplateText;
+
+/// Everything that a re-execution needs.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Settings {
+    /// Which rules of ours it follows.
+    #[serde(default, skip_serializing_if = "Edition::is_first")]
+    pub edition: Edition,
+    /// The config, without what does not change the outcome.
+    pub config: Config,
+    /// All templates, whole.
+    pub prompts: Vec<TemplateText>,
+    /// The base persona of each participant, as drawn. A replay needs neither the file or URL they
+    /// came from nor the grammar.
+    pub personas: Vec<String>,
+    /// The files of an original run, where this one re-enacts it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub original: Option<Original>,
+    /// What the pool gives and gets, if it is used. A replay does not need the pool.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pool: Option<FromPool>,
+}
+
+impl Config {
+    /// The config without who answers and how fast, which is recorded beside it.
+    pub(super) fn without_runtime(self) -> Config {
+        Config { provider: ModelConfig::default(), limits: None, ..self }
+    }
+
+    /// A chat request with the config's parameters.
+    pub(super) fn chat(&self, messages: Vec<Message>) -> Result<Request, RequestError> {
+        let model = self.model.clone();
+        let (temperature, max_tokens) = (self.temperature, self.max_tokens);
+        ChatRequest { model, messages, temperature, max_tokens, ..ChatRequest::default() }
+            .into_request()
+    }
+
+    /// An embedding request for one text.
+    pub(super) fn embedding(&self, text: &str) -> Result<Request, RequestError> {
+        let (model, input) = (self.embedding_model.clone(), text.to_owned());
+        EmbeddingRequest { model, input, dimensions: None }.into_request()
+    }
+}

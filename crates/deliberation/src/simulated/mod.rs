@@ -1,0 +1,78 @@
+//! Plays a deliberation for the simulated model.
+//!
+//! What it says is not data, only something to try the program with. Its people behave like this:
+//!
+//! - A persona leans towards one option and cares for two of eight reasons, both fixed by its text.
+//!   One in five votes for something else than it leans to.
+//! - A moderator asks one to five questions, by the dialogue's instructions, before `SATISFIED`.
+//! - Opinions shift: after a summary one in ten goes over to another option of it, after an
+//!   adversarial dialogue one in four, mostly to the view the moderator presented. (The two passive
+//!   conditions are asked with the same words, so they shift alike.)
+//! - Vectors are sums of the directions of a text's words: texts about the same reasons lie close.
+//! - A malformed answer is of one of the kinds in [`broken::KINDS`].
+
+mod broken;
+mod people;
+mod read;
+
+use self::people::Persona;
+use self::read::{Kind, kind};
+use retold::model::simulated::{Dice, Player};
+use retold::prompt::Request;
+
+/// See the module.
+#[derive(Debug, Clone, Copy)]
+pub struct SimulatedDeliberation;
+
+impl Player for SimulatedDeliberation {
+    fn reply(&self, request: &Request, dice: &mut Dice) -> String {
+        match kind(&request.messages()) {
+            Kind::Demographics { persona } => people::demographics(persona, dice),
+            Kind::Enrich { persona, facts } => people::description(persona, facts, dice),
+            Kind::Vote { persona, options } => {
+                spell(Persona::of(persona, &options).vote(dice), &options, dice)
+            }
+            Kind::Revote { persona, options, before, challenged, text } => {
+                let persona = Persona::of(persona, &options);
+                spell(&persona.vote_again(before, challenged, text, dice), &options, dice)
+            }
+            Kind::Moderator { system, asked, opposing, choice } => {
+                people::question(system, asked, opposing, choice, dice)
+            }
+            Kind::Participant { persona, options, choice } => {
+                Persona::of(persona, &options).explain(choice, dice)
+            }
+            Kind::Summary { choice, dialogue } => people::summary(choice, dialogue),
+            Kind::Cluster { option, positions } => people::common(option, positions),
+            Kind::Judge { options, choice } => {
+                let others: Vec<&str> = options.into_iter().filter(|o| *o != choice).collect();
+                dice.pick(&others).to_owned()
+            }
+            Kind::Unknown => "I am not sure what this is about.".to_owned(),
+        }
+    }
+
+    fn malformed(&self, request: &Request, _: &mut Dice) -> Vec<(&'static str, String)> {
+        broken::ways(&kind(&request.messages()))
+    }
+
+    fn kinds(&self) -> &'static [&'static str] {
+        &broken::KINDS
+    }
+
+    fn vector(&self, text: &str) -> Option<Vec<f32>> {
+        Some(retold_study::word_vector::vector(text))
+    }
+}
+
+/// The option, mostly to the letter.
+fn spell(option: &str, options: &[&str], dice: &mut Dice) -> String {
+    let number = options.iter().position(|o| *o == option).map_or(0, |at| at + 1);
+    match dice.below(20) {
+        0 => format!("\"{option}\"."),
+        1 => format!("{number}."),
+        2 => format!("{number}. {option}"),
+        3 => format!("I would go for {}.", option.to_lowercase()),
+        _ => option.to_owned(),
+    }
+}

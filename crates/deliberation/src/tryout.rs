@@ -1,0 +1,75 @@
+//! Templates tried out before anything is recorded, with values like those that the phases give them: a
+//! template of one's own that names what is not there must not stop a run in its last phase.
+
+use serde_json::json;
+
+use super::conditions::Condition;
+use super::experiment::{Deliberation, participant_id};
+use super::facts::Fact;
+use super::settings::Settings;
+use super::state::{Deliberated, Speaker, Turn};
+use super::values::said;
+use retold::run::Stop;
+
+/// Fills in every template of some settings.
+///
+/// # Errors
+/// What cannot be filled in.
+pub(super) fn try_out(settings: &Settings) -> Result<(), String> {
+    // Personas may come later, from a URL.
+    let personas = vec![String::new(); settings.config.participants()];
+    let deliberation = Deliberation::new(Settings { personas, ..settings.clone() })?;
+    deliberation.fill_all().map_err(|stop| match stop {
+        Stop::Invalid { reason, .. } => reason,
+        other => other.to_string(),
+    })
+}
+
+impl Deliberation {
+    fn fill_all(&self) -> Result<(), Stop> {
+        let mut state = Deliberated::default();
+        let (participant_id, base_persona) = (participant_id(1), "someone".to_owned());
+        state.apply(&Fact::Enrolled { participant_id, condition: Condition::Acp, base_persona });
+        let Some(who) = state.participants.values().next() else { return Ok(()) };
+        for addition in [
+            "clarification_participant",
+            "vote_after_summary_system",
+            "adversarial_participant",
+            "vote_after_dialogue_system",
+        ] {
+            self.instructions(who, Some(addition))?;
+        }
+        let turn = |role| Turn { role, content: "?".to_owned() };
+        let turns = [turn(Speaker::Moderator), turn(Speaker::Participant)];
+        let with = |more: serde_json::Value| {
+            let mut values = self.about(who);
+            more.as_object().into_iter().flatten().for_each(|(k, v)| values[k] = v.clone());
+            values
+        };
+        let shown = json!({"cross_pollination_content": "?"});
+        let opposed = json!({"cross_pollination_content": "?", "opposition_view": "?"});
+        let other = json!({"choice": "?", "reasoning": "?"});
+        let group = json!({"option": "?", "descriptions": ["?"]});
+        let base = json!({"base_persona": "?"});
+        let who_it_is = json!({
+            "base_persona": "?", "age": 18, "sex": "?", "education": "?", "income": "?",
+            "location_type": "?", "political_leaning": "?",
+        });
+        for (name, values) in [
+            ("demographics", base),
+            ("enrich_persona", who_it_is),
+            ("initial_vote", with(json!({}))),
+            ("clarification_moderator", with(json!({}))),
+            ("individual_summary", with(json!({"dialogue": said(&turns, "Participant")}))),
+            ("cluster_description", json!({"option": "?", "individual_summaries": ["?"]})),
+            ("llm_judge", with(json!({"others": [other]}))),
+            ("cross_pollination", json!({"groups": [group]})),
+            ("vote_after_summary", with(shown)),
+            ("adversarial_moderator", with(opposed)),
+            ("vote_after_dialogue", with(json!({"dialogue": said(&turns, "You")}))),
+        ] {
+            self.prompt(name, values)?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,56 @@
+//! The values that prompts are filled in with.
+
+use serde_json::{Value, json};
+
+use super::experiment::Deliberation;
+use super::prompts::{Said, Who};
+use super::state::{Participant, Speaker, Turn};
+use retold::run::Stop;
+
+impl Participant {
+    /// What prompts say of a participant.
+    pub(super) fn who(&self) -> Who<'_> {
+        Who {
+            enriched_persona: self.enriched_persona.as_deref().unwrap_or_default(),
+            initial_choice: self.initial_choice.as_deref().unwrap_or_default(),
+            initial_explanation: self.individual_summary.as_deref().unwrap_or_default(),
+        }
+    }
+}
+
+/// A dialogue as a prompt shows it; `participant` is what the participant is called in it.
+pub(super) fn said<'a>(turns: &'a [Turn], participant: &'static str) -> Vec<Said<'a>> {
+    let speaker = |role| match role {
+        Speaker::Moderator => "Moderator",
+        Speaker::Participant => participant,
+    };
+    turns.iter().map(|t| Said { speaker: speaker(t.role), content: &t.content }).collect()
+}
+
+impl Deliberation {
+    /// What every prompt about a participant may name.
+    pub(super) fn about(&self, participant: &Participant) -> Value {
+        json!({
+            "topic": self.config.topic,
+            "options_comma_separated": self.config.topic.options.join(", "),
+            "participant": participant.who(),
+        })
+    }
+
+    /// A participant's instructions: the base, and what a template adds to it.
+    pub(super) fn instructions(
+        &self,
+        participant: &Participant,
+        addition: Option<&str>,
+    ) -> Result<String, Stop> {
+        let mut values = self.about(participant);
+        let base = self.prompt("base_system", values.clone())?;
+        match addition {
+            None => Ok(base),
+            Some(name) => {
+                values["base_system_prompt"] = base.into();
+                self.prompt(name, values)
+            }
+        }
+    }
+}

@@ -1,0 +1,63 @@
+//! `samples: recorded`: as many answers of each puzzle as the file of answers has.
+
+use std::path::Path;
+
+use serde::Deserialize;
+
+use super::config::Settings;
+use super::experiment::Game24;
+use super::samples::Samples;
+use retold::jsonl::JsonlReader;
+use retold::model::scripted::Scripted;
+use retold_study::config::{AnswersFile, ConfigError, ModelKind};
+use retold_study::study::Study;
+
+/// Puts the numbers into a study's settings, and leaves out the puzzles that the file has no answer to.
+///
+/// # Errors
+/// [`ConfigError`]: there is no such file, or it has an answer to none of the puzzles.
+pub(crate) fn draw(path: &Path, study: &mut Study) -> Result<(), ConfigError> {
+    let wrong = |message: String| ConfigError::Value {
+        path: path.display().to_string(),
+        key: "samples".to_owned(),
+        message,
+    };
+    let mut settings =
+        Settings::deserialize(&study.settings.experiment).map_err(|e| wrong(e.to_string()))?;
+    let Samples::Recorded = settings.samples else { return Ok(()) };
+    let model = &study.settings.runtime.model;
+    let (ModelKind::Scripted, Some(AnswersFile::Named(file))) = (model.kind, &model.answers) else {
+        return Err(wrong(
+            "recorded is for recorded answers: name them with --answers FILE".to_owned(),
+        ));
+    };
+    if file == Path::new("-") || !file.is_file() {
+        return Err(wrong(
+            "recorded needs a file of answers, which is read twice, and no pipe".to_owned(),
+        ));
+    }
+    let shown = file.display().to_string();
+    let lines = JsonlReader::open(file).map_err(|e| wrong(e.to_string()))?;
+    let answers = Scripted::from_lines(shown.clone(), lines);
+    let answers = answers.map_err(|e| wrong(format!("{shown}: {e}")))?;
+    let game = Game24::tried(settings.clone()).map_err(|(_, message)| wrong(message))?;
+    let (mut puzzles, mut numbers) = (Vec::new(), Vec::new());
+    for puzzle in settings.puzzles {
+        let (call, request) = game.question(&puzzle).map_err(|e| wrong(e.to_string()))?;
+        let number = answers.samples_of(&call, request.hash());
+        if number > 0 {
+            puzzles.push(puzzle);
+            numbers.push(number);
+        }
+    }
+    if puzzles.is_empty() {
+        return Err(wrong(format!(
+            "{shown} has no answer to any of the prompts: compare the template, the puzzles and the parameters"
+        )));
+    }
+    settings.puzzles = puzzles;
+    settings.samples = Samples::ByPuzzle(numbers);
+    let settings = serde_json::to_value(&settings);
+    study.settings.experiment = settings.map_err(|e| wrong(e.to_string()))?;
+    Ok(())
+}

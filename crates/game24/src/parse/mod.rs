@@ -1,0 +1,83 @@
+//! The Game of 24: what the model said, the candidate in it, and whether it is right.
+//!
+//! The rules come from the source document "Model Output Parsing Spec (Reasoning-Friendly)":
+//! raw output to candidate (the parser), candidate to verdict (the validator). The validator never
+//! sees the raw output, and no parser looks at the value of an expression: choosing the right one
+//! among several would make the solve rate a property of the parser.
+//!
+//! - `game24@1` (`v1`): the document's rule, to the letter.
+//! - `game24@2` (`v2`): finds the final answer in what models really write.
+//! - `game24@3` (`v3`): labels in any words and dress, and the last complete claim.
+//! - [`Expression`]: reads and evaluates arithmetic, exactly.
+//! - [`validate()`], [`Verdict`]: the validator.
+//! - [`normalise()`]: LaTeX, Unicode and Markdown to plain arithmetic.
+
+mod claims;
+mod expression;
+mod label;
+mod lines;
+mod normalise;
+mod refusal;
+mod run;
+mod tags;
+mod v1;
+mod v2;
+mod v3;
+mod validate;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use retold::parse::{AnyParser, ChainParser, Found, ParserFamily};
+use retold::prompt::CanonicalError;
+
+pub use expression::{Expression, Rational};
+pub use normalise::normalise;
+pub use validate::{Verdict, problem_numbers, puzzle_numbers, validate};
+
+/// What the parser is told: the puzzle's numbers.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Params {
+    /// The numbers to use, each exactly once. Empty if they are not known: then any expression is
+    /// a candidate, and none gets a verdict.
+    #[serde(default)]
+    pub numbers: Vec<i64>,
+}
+
+/// A Game of 24 parser; its value is the candidate expression, empty if none was found.
+pub type Game24Parser = ChainParser<Params, String>;
+
+/// `game24`, in all its versions.
+pub static GAME24: ParserFamily = ParserFamily {
+    name: "game24",
+    versions: &[1, 2, 3],
+    make: |spec| from_params(spec.version, &spec.params),
+};
+
+/// The parser of a version: 1, 2, or 3 for any other number ([`retold::parse::registry`] refuses those).
+///
+/// # Errors
+/// [`CanonicalError`] never in practice: the settings are a list of numbers.
+pub fn parser(version: u32, params: Params) -> Result<Game24Parser, CanonicalError> {
+    // A closure, because the chain hands over its value as it is: `&String`.
+    let judge: fn(&String, &Params) -> &'static str =
+        |candidate, params| validate(candidate, &params.numbers).as_str();
+    let judge = (!params.numbers.is_empty()).then_some(judge);
+    let empty = |_: &str, _: &Params| Found::plain(String::new());
+    let strategies = match version {
+        1 => v1::STRATEGIES,
+        2 => v2::STRATEGIES,
+        _ => return ChainParser::whole("game24", 3, params, (v3::METHODS, v3::decide), judge),
+    };
+    ChainParser::new("game24", version, params, strategies, ("empty", empty), judge)
+}
+
+/// The parser of a version, from recorded settings. No settings at all means unknown numbers.
+fn from_params(version: u32, params: &Value) -> Result<Box<dyn AnyParser>, String> {
+    let params = match params {
+        Value::Null => Params::default(),
+        params => Params::deserialize(params).map_err(|e| e.to_string())?,
+    };
+    Ok(Box::new(parser(version, params).map_err(|e| e.to_string())?))
+}

@@ -1,0 +1,166 @@
+//! `game24@2`: the model's final answer, in whatever form models write it.
+//!
+//! The strategies go from the most explicit marker to the least. What decides in doubt:
+//!
+//! - **The final answer, not the best one.** Among markers of one kind the last counts: a model
+//!   that corrects itself writes the correction below. Version 1 takes the first `<answer>` block
+//!   because a regular expression did. No choice ever looks at the value of an expression, or the
+//!   solve rate would grow with the eagerness of the parser.
+//! - **A complete block beats an unclosed one**, wherever it stands: an answer that was cut may
+//!   have been cut inside the expression. An unclosed block beats a labelled line, being the more
+//!   explicit marker, but only if its expression can be read.
+//! - **A refusal is an answer.** `Answer: not possible` and `<answer>NO_SOLUTION</answer>` yield no
+//!   candidate under the method `declined`, which keeps the bottom scan from making a solution out
+//!   of the working above.
+//! - **Reasoning is not the answer.** What stands before `</think>` is reported as the reasoning
+//!   and is not searched, unless nothing follows it.
+//! - **An answer that cannot be read is an answer.** `Answer: (12 - 4) * 2.4 = 24` is a candidate
+//!   with a format error, and no line of the working takes its place.
+//! - **The bottom scan needs a line that is the equation and nothing else**, over exactly the
+//!   puzzle's numbers. It may still pick a line of the working; its method says so.
+
+use memchr::memchr;
+
+use super::Params;
+use super::label::{Label, gives_up, is_refusal, last_label};
+use super::lines::lines;
+use super::run::{equation, expression_in, plausible_equation};
+use super::tags::{boxed, last_block, unclosed_blocks};
+use retold::parse::{Found, Strategy};
+
+pub(super) const STRATEGIES: &[Strategy<Params, String>] = &[
+    Strategy { method: "declined", find: declined_in_block },
+    Strategy { method: "answer_block", find: answer_block },
+    Strategy { method: "unclosed_answer_block", find: unclosed_answer_block },
+    Strategy { method: "boxed", find: boxed_answer },
+    Strategy { method: "answer_line", find: answer_line },
+    Strategy { method: "got_output_format", find: output_line },
+    Strategy { method: "whole_text", find: whole_text },
+    Strategy { method: "declined", find: declined },
+    Strategy { method: "fallback_bottom_scan", find: bottom_scan },
+];
+
+/// The last complete block that is not blank says that there is no solution (`NO_SOLUTION`).
+fn declined_in_block(text: &str, params: &Params) -> Option<Found<String>> {
+    let answer = Answer::of(text);
+    let content = last_block(answer.body)?.content;
+    let declines = is_refusal(content) && expression_in(content, params).is_none();
+    declines.then(|| answer.found(String::new()))
+}
+
+/// The last complete block that is not blank. Without an expression in it, its first line is the
+/// candidate all the same: the model chose to put that there.
+fn answer_block(text: &str, params: &Params) -> Option<Found<String>> {
+    let answer = Answer::of(text);
+    let block = last_block(answer.body)?;
+    let candidate = expression_in(block.content, params)
+        .or_else(|| lines(block.content).next().map(str::to_owned));
+    let mut found = answer.found(candidate?);
+    if block.is_repeated {
+        found.warnings.push("several answer blocks: the last one counts".to_owned());
+    }
+    Some(found)
+}
+
+/// The last opening tag after which an expression stands, up to the next tag. Covers answers cut
+/// short and tags closed with another opening tag. What ends in the middle of an expression,
+/// `(9 + 9 - 6) * (`, is no answer: its readable part would be another expression.
+fn unclosed_answer_block(text: &str, params: &Params) -> Option<Found<String>> {
+    let answer = Answer::of(text);
+    let candidate = unclosed_blocks(answer.body).find_map(|content| {
+        let line = lines(content).next()?;
+        if line.ends_with(['(', '+', '-', '*', '/']) {
+            return None;
+        }
+        expression_in(line, params)
+    })?;
+    let mut found = answer.found(candidate);
+    found.warnings.push("the answer tag is not closed: the answer may have been cut".to_owned());
+    Some(found)
+}
+
+/// The last `\boxed{..}`, if there is an expression in it: a box around a bare `24` is not the
+/// answer to this puzzle, and the line it stands in is left to the other strategies.
+fn boxed_answer(text: &str, params: &Params) -> Option<Found<String>> {
+    let answer = Answer::of(text);
+    let candidate = expression_in(boxed(answer.body)?, params)?;
+    Some(answer.found(candidate))
+}
+
+fn answer_line(text: &str, params: &Params) -> Option<Found<String>> {
+    labelled(text, params, Label::Answer)
+}
+
+fn output_line(text: &str, params: &Params) -> Option<Found<String>> {
+    labelled(text, params, Label::Output)
+}
+
+/// The last decisive labelled line, if it has that label and gives an answer.
+fn labelled(text: &str, params: &Params, label: Label) -> Option<Found<String>> {
+    let answer = Answer::of(text);
+    let line = last_label(answer.body, params)?;
+    let candidate = line.candidate.filter(|_| line.label == label)?;
+    Some(answer.found(candidate))
+}
+
+/// One line that is an equation and nothing else: whatever numbers it is made of, it is the answer.
+/// Where there are more lines, only the puzzle's numbers tell an answer from a step.
+fn whole_text(text: &str, _: &Params) -> Option<Found<String>> {
+    let answer = Answer::of(text);
+    let mut lines = lines(answer.body);
+    let line = lines.next()?;
+    if lines.next().is_some() {
+        return None;
+    }
+    let (candidate, _) = equation(line)?;
+    Some(answer.found(candidate))
+}
+
+/// The last decisive labelled line is a refusal, or, without one, the last line is.
+fn declined(text: &str, params: &Params) -> Option<Found<String>> {
+    let answer = Answer::of(text);
+    let declines = last_label(answer.body, params).is_some() || {
+        lines(answer.body)
+            .next_back()
+            .is_some_and(|line| gives_up(line) && plausible_equation(line, params).is_none())
+    };
+    declines.then(|| answer.found(String::new()))
+}
+
+fn bottom_scan(text: &str, params: &Params) -> Option<Found<String>> {
+    let answer = Answer::of(text);
+    let mut lines = lines(answer.body).rev();
+    let candidate = lines.find_map(|line| plausible_equation(line, params))?;
+    Some(answer.found(candidate))
+}
+
+/// A text taken apart: what the model thought, and what it answered.
+pub(super) struct Answer<'t> {
+    reasoning: Option<&'t str>,
+    pub(super) body: &'t str,
+}
+
+impl<'t> Answer<'t> {
+    /// Splits at the last `</think>`; the opening tag is often part of the prompt's template.
+    /// Nothing after it means there was no answer apart from the reasoning: all of it is searched.
+    pub(super) fn of(text: &'t str) -> Answer<'t> {
+        let whole = Answer { reasoning: None, body: text };
+        if memchr(b'<', text.as_bytes()).is_none() {
+            return whole;
+        }
+        let Some((reasoning, body)) = text.rsplit_once("</think>") else {
+            return whole;
+        };
+        if body.trim().is_empty() {
+            return whole;
+        }
+        let reasoning = reasoning.trim();
+        let reasoning = reasoning.strip_prefix("<think>").unwrap_or(reasoning).trim();
+        Answer { reasoning: Some(reasoning), body }
+    }
+
+    pub(super) fn found(&self, candidate: String) -> Found<String> {
+        let reasoning = self.reasoning.map(str::to_owned);
+        Found { value: candidate, reasoning, warnings: Vec::new() }
+    }
+}

@@ -1,0 +1,144 @@
+//! Asking many players at once, each until an answer can be used.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::config::Unusable;
+use super::experiment::PublicGoods;
+use super::facts::{By, Fact, Turn};
+use retold::content::Content;
+use retold::id::CallPath;
+use retold::parse::Parser;
+use retold::prompt::Request;
+use retold::run::{Answer, CallFailed, DecisionRef, Question, Run, Source, Stop, Tried};
+
+/// The stages in which players are asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Stage {
+    /// A message to the others.
+    Chat,
+    /// How much to contribute.
+    Contribution,
+    /// The amount alone, where it is asked for after the reasoning.
+    Decision,
+    /// Whom to punish or reward.
+    Redistribution,
+    /// The vector of the reasons for a contribution.
+    Embedding,
+}
+
+impl Stage {
+    /// The call of a turn: `game1/r01/agent_0/contribution`.
+    pub fn call(self, turn: Turn) -> String {
+        let Turn { game, round, agent } = turn;
+        let name = match self {
+            Stage::Chat => "chat",
+            Stage::Contribution => "contribution",
+            Stage::Decision => "contribution/decision",
+            Stage::Redistribution => "redistribution",
+            Stage::Embedding => "contribution/embedding",
+        };
+        format!("game{game}/r{round:02}/agent_{agent}/{name}")
+    }
+}
+
+/// One question to one player.
+pub(super) struct Ask<P> {
+    pub(super) turn: Turn,
+    pub(super) stage: Stage,
+    pub(super) request: Request,
+    pub(super) parser: Arc<P>,
+    /// What the prompt was made from.
+    pub(super) because: Vec<Source>,
+}
+
+/// An answer that is taken.
+#[derive(Debug, Clone)]
+pub(super) struct Got<V> {
+    pub(super) value: V,
+    pub(super) by: By,
+    pub(super) content: Content,
+    pub(super) reasoning: Option<String>,
+    pub(super) decision: DecisionRef,
+}
+
+/// A player who could not be had.
+#[derive(Debug, Clone)]
+pub(super) struct Failed {
+    turn: Turn,
+    call: String,
+    sample: u32,
+    reason: String,
+}
+
+impl Failed {
+    /// The fact that ends a player's game.
+    pub(super) fn fact(self) -> Fact {
+        let Failed { turn, call, sample, reason } = self;
+        Fact::PlayerFailed { turn, call, sample, reason }
+    }
+
+    fn of(turn: Turn, failed: CallFailed) -> Self {
+        let CallFailed { call, sample, failure } = failed;
+        Failed { turn, call: call.to_string(), sample, reason: failure.to_string() }
+    }
+}
+
+/// What came of a question.
+pub(super) type Outcome<V> = Result<Got<V>, Failed>;
+
+/// Whether a method found what the player decided. The others are the parsers' last resorts, and
+/// tags that hold something else.
+pub(super) fn is_usable(method: &str) -> bool {
+    !matches!(method, "default" | "wrong_length" | "unreadable_tag" | "no_message")
+}
+
+impl PublicGoods {
+    /// Asks all questions at once; those whose answer cannot be used again, as the next sample, up to
+    /// `max_parse_retries` times. Then the parser's default counts, or the player has failed, as the
+    /// config says.
+    pub(super) async fn ask<P: Parser>(
+        &self,
+        run: &mut Run<Self>,
+        asks: Vec<Ask<P>>,
+        usable: fn(&str) -> bool,
+    ) -> Result<Vec<(Turn, Outcome<P::Value>)>, Stop> {
+        let questions: Result<Vec<_>, Stop> = asks.iter().map(Ask::question).collect();
+        let most = self.config.max_parse_retries.saturating_add(1);
+        let tried = run.ask_all_until(questions?, most, |answer| usable(answer.method)).await?;
+        let outcomes = asks.iter().zip(tried).map(|(ask, tried)| {
+            let Tried { answer, accepted, sample, .. } = tried;
+            let outcome = match answer {
+                Err(failed) => Err(Failed::of(ask.turn, failed)),
+                Ok(answer) if accepted || self.config.unusable_answer == Unusable::Default => {
+                    Ok(got(answer, sample))
+                }
+                Ok(answer) => Err(ask.unusable(&answer.warnings, sample)),
+            };
+            (ask.turn, outcome)
+        });
+        Ok(outcomes.collect())
+    }
+}
+
+impl<P> Ask<P> {
+    fn question(&self) -> Result<Question<P>, Stop> {
+        let call = CallPath::new(self.stage.call(self.turn))?;
+        let question = Question::new(call, self.request.clone(), self.parser.clone());
+        Ok(question.because(&self.because))
+    }
+
+    fn unusable(&self, warnings: &[String], sample: u32) -> Failed {
+        let tries = sample + 1;
+        let last = warnings.join("; ");
+        let reason = format!("none of {tries} answers could be used; the last one: {last}");
+        Failed { turn: self.turn, call: self.stage.call(self.turn), sample, reason }
+    }
+}
+
+fn got<V>(answer: Answer<V>, sample: u32) -> Got<V> {
+    let Answer { value, method, reasoning, content, decision, .. } = answer;
+    Got { value, by: By { method: method.to_owned(), sample }, content, reasoning, decision }
+}

@@ -1,0 +1,182 @@
+//! The experiment itself: games of rounds of stages.
+
+use std::sync::Arc;
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::avatars;
+use super::check::check_counts;
+use super::config::Config;
+use super::facts::{Fact, Turn};
+use super::origins::Origins;
+use super::prompts::Prompts;
+use super::rules::Rules;
+use super::settings::Settings;
+use super::state::{Game, Played};
+use super::story::story;
+use super::{outputs, report};
+use crate::parse::{
+    ChatParams, ChatParser, ContributionParams, ContributionParser, RedistributionParams,
+    RedistributionParser, chat_parser, contribution_parser, redistribution_parser,
+};
+use retold::parse::text::vector;
+use retold::prompt::CanonicalError;
+use retold::run::{Experiment, OutputError, OutputFile, Report, Run, RunRecord, Stop};
+use retold_study::edition::Edition;
+
+/// Public goods games.
+pub struct PublicGoods {
+    pub(super) edition: Edition,
+    pub(super) config: Config,
+    pub(super) rules: Rules,
+    pub(super) prompts: Prompts,
+    pub(super) parsers: Parsers,
+}
+
+/// Every parser of the experiment.
+pub(super) struct Parsers {
+    pub(super) chat: Arc<ChatParser>,
+    pub(super) contribution: Arc<ContributionParser>,
+    /// By the number of targets.
+    pub(super) redistribution: Vec<Arc<RedistributionParser>>,
+    pub(super) vector: Arc<vector::VectorParser>,
+}
+
+impl Parsers {
+    fn new(config: &Config) -> Result<Self, CanonicalError> {
+        let version = config.parser_version;
+        let contribution = ContributionParams {
+            endowment: config.endowment,
+            contribution_type: config.contribution_type,
+        };
+        let chat = ChatParams { max_chars: config.max_message_chars };
+        let redistribution = (0..config.group_size as usize).map(|targets| {
+            redistribution_parser(version, RedistributionParams { targets }).map(Arc::new)
+        });
+        Ok(Parsers {
+            chat: Arc::new(chat_parser(version.min(2), chat)?),
+            contribution: Arc::new(contribution_parser(version, contribution)?),
+            redistribution: redistribution.collect::<Result<_, _>>()?,
+            vector: Arc::new(vector::parser()?),
+        })
+    }
+}
+
+impl PublicGoods {
+    /// The experiment of some settings.
+    ///
+    /// # Errors
+    /// What in the settings cannot be executed.
+    pub fn new(settings: Settings) -> Result<Self, String> {
+        let Settings { edition, config, prompts } = settings;
+        check_counts(&config).map_err(|wrong| wrong.to_string())?;
+        Ok(PublicGoods {
+            edition,
+            rules: Rules::of(&config),
+            prompts: Prompts::new(&prompts).map_err(|e| e.to_string())?,
+            parsers: Parsers::new(&config).map_err(|e| e.to_string())?,
+            config,
+        })
+    }
+
+    /// The experiment of recorded settings.
+    ///
+    /// # Errors
+    /// What in them does not fit.
+    pub fn from_settings(settings: &Value) -> Result<Self, String> {
+        PublicGoods::new(Settings::deserialize(settings).map_err(|e| e.to_string())?)
+    }
+
+    /// Who plays in which game, under which avatar.
+    fn seat(&self, run: &mut Run<Self>, origins: &mut Origins) -> Result<(), Stop> {
+        let mut rng = run.rng("avatars");
+        for game in 1..=self.config.games {
+            let avatars = match self.config.avatars_of(game) {
+                Some(avatars) => avatars.to_vec(),
+                None => avatars::draw(self.config.group_size, &mut rng),
+            };
+            for (agent, avatar) in (0..).zip(avatars) {
+                let llm_model = self.config.player(agent).llm_model.unwrap_or_default();
+                let seated = Fact::Seated { game, agent, avatar, llm_model };
+                origins.record(run, seated, &[])?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The turns of all players who are still in a game. A game with one player left is over.
+    pub(super) fn turns(&self, state: &Played, round: u32) -> Vec<Turn> {
+        let going = state.games.iter().filter(|game| game.active().count() > 1);
+        let turns = going.flat_map(|game: &Game| {
+            game.active().map(move |seat| Turn { game: game.number, round, agent: seat.agent })
+        });
+        turns.collect()
+    }
+
+    /// How many questions there are if nobody fails.
+    fn expected(&self) -> u64 {
+        let Config { games, group_size, game_length, .. } = self.config;
+        let stages = [
+            true,
+            self.config.communication_enabled,
+            self.config.decision_apart,
+            !self.rules.incentives.is_empty(),
+            self.config.reasoning.embedding_model.is_some(),
+        ];
+        let stages = stages.into_iter().map(u64::from).sum::<u64>();
+        u64::from(games) * u64::from(group_size) * u64::from(game_length) * stages
+    }
+}
+
+impl Experiment for PublicGoods {
+    type Event = Fact;
+    type State = Played;
+
+    fn apply(state: &mut Played, fact: &Fact) {
+        state.apply(fact);
+    }
+
+    async fn run(&self, run: &mut Run<Self>) -> Result<(), Stop> {
+        run.expect(self.expected());
+        let mut origins = Origins::default();
+        self.seat(run, &mut origins)?;
+        for round in 1..=self.config.game_length {
+            if self.config.communication_enabled {
+                self.chat(run, &mut origins, round).await?;
+            }
+            self.contribute(run, &mut origins, round).await?;
+            if !self.rules.incentives.is_empty() {
+                self.redistribute(run, &mut origins, round).await?;
+            }
+            self.settle(run, &mut origins, round)?;
+            run.mark_step("round", round, self.config.game_length)?;
+        }
+        self.group_by_reasoning(run, &origins).await
+    }
+
+    fn report(&self, state: &Played) -> Report {
+        report::report(&self.config, state)
+    }
+
+    fn outputs(
+        &self,
+        state: &Played,
+        record: &mut RunRecord<'_>,
+    ) -> Result<Vec<OutputFile>, OutputError> {
+        outputs::files(&self.config, &self.rules, state, record)
+    }
+
+    fn output_name(&self) -> Option<String> {
+        Some(self.config.experiment_id.clone())
+    }
+
+    fn story(
+        &self,
+        state: &Played,
+        part: &str,
+        record: &mut RunRecord<'_>,
+    ) -> Result<Option<Report>, OutputError> {
+        story(state, part, &|game, agent, round| self.shown(game, agent, round), record)
+    }
+}

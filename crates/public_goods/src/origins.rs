@@ -1,0 +1,80 @@
+//! What the prompts of each player are made from.
+
+use std::collections::BTreeMap;
+
+use super::experiment::PublicGoods;
+use super::facts::{Fact, Turn};
+use retold::run::{DecisionRef, FactRef, Run, SoFar, Source, Stop};
+
+/// What the prompts of each player are made from, by game and player: everything that happened at the table. What of
+/// it a player is shown is up to the settings, but totals and payoffs follow from all of it.
+#[derive(Debug, Default)]
+pub(super) struct Origins {
+    players: BTreeMap<(u32, u32), SoFar>,
+    /// Where the reasons for a contribution stand.
+    reasoned: BTreeMap<Turn, Source>,
+}
+
+/// The game at whose table a fact happened; none if no prompt shows it.
+fn game_of(fact: &Fact) -> Option<u32> {
+    match fact {
+        Fact::Seated { game, .. } | Fact::RoundSettled { game, .. } => Some(*game),
+        Fact::Spoke { turn, .. }
+        | Fact::Contributed { turn, .. }
+        | Fact::Redistributed { turn, .. } => Some(turn.game),
+        Fact::ReasoningEmbedded { .. }
+        | Fact::PlayersGrouped { .. }
+        | Fact::PlayerFailed { .. } => None,
+    }
+}
+
+impl Origins {
+    /// Records a fact, which prompts are made from afterwards.
+    pub(super) fn record(
+        &mut self,
+        run: &mut Run<PublicGoods>,
+        fact: Fact,
+        causes: &[DecisionRef],
+    ) -> Result<FactRef, Stop> {
+        let game = game_of(&fact);
+        let seated = match &fact {
+            Fact::Seated { game, agent, .. } => Some((*game, *agent)),
+            _ => None,
+        };
+        let fact = run.record_ref(fact, causes)?;
+        if let Some(player) = seated {
+            // Who sits down later sees who is there.
+            let there =
+                self.players.range((player.0, 0)..=player).next().map(|(_, there)| there.clone());
+            self.players.insert(player, there.unwrap_or_default());
+        }
+        if let Some(game) = game {
+            self.players
+                .range_mut((game, 0)..=(game, u32::MAX))
+                .for_each(|(_, player)| player.add(&fact));
+        }
+        Ok(fact)
+    }
+
+    /// A player was shown everything so far.
+    pub(super) fn asked(&mut self, game: u32, agent: u32, decision: &DecisionRef) {
+        if let Some(player) = self.players.get_mut(&(game, agent)) {
+            player.asked(decision);
+        }
+    }
+
+    /// A player gave reasons for a contribution, which stand there.
+    pub(super) fn reasoned(&mut self, turn: Turn, source: Source) {
+        self.reasoned.insert(turn, source);
+    }
+
+    /// Where the reasons for a contribution stand.
+    pub(super) fn of_reasons(&self, turn: Turn) -> Option<&Source> {
+        self.reasoned.get(&turn)
+    }
+
+    /// What a player's next prompt is made from.
+    pub(super) fn of(&self, game: u32, agent: u32) -> Vec<Source> {
+        self.players.get(&(game, agent)).map_or_else(Vec::new, |player| player.sources().to_vec())
+    }
+}

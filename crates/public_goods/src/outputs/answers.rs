@@ -1,0 +1,141 @@
+//! The answers that counted, with the reasoning that the decision on each keeps apart.
+
+use super::Head;
+use crate::ask::Stage;
+use crate::config::Config;
+use crate::facts::{By, Turn};
+use crate::state::{Game, Played, Round};
+use retold::content::Content;
+use retold::id::{CallPath, Time};
+use retold::run::{OutputError, RunRecord};
+use retold_study::table::Table;
+
+/// An answer that counted.
+pub(super) struct Told {
+    pub(super) turn: Turn,
+    pub(super) stage: Stage,
+    pub(super) by: By,
+    /// When the model said it.
+    time: Time,
+    /// What the model said.
+    pub(super) text: String,
+    /// Its reasoning, if the parser keeps one apart.
+    pub(super) reasoning: Option<String>,
+    /// What it came to in the game: coins contributed, the message, units for each other player.
+    pub(super) result: String,
+}
+
+/// Reads the answers in the order of games, rounds, stages and players.
+pub(super) fn read(
+    config: &Config,
+    state: &Played,
+    record: &mut RunRecord<'_>,
+) -> Result<Vec<Told>, OutputError> {
+    let mut answers = Vec::new();
+    for game in &state.games {
+        for round in &game.rounds {
+            for (turn, stage, by, result) in decided(game, round) {
+                // Where the amount is asked for by itself, the reasoning is in the answer before.
+                if stage == Stage::Contribution && config.decision_apart {
+                    let reasoned = By { method: by.method.clone(), sample: 0 };
+                    answers.push(told(record, turn, stage, reasoned, String::new())?);
+                    answers.push(told(record, turn, Stage::Decision, by, result)?);
+                } else {
+                    answers.push(told(record, turn, stage, by, result)?);
+                }
+            }
+        }
+    }
+    Ok(answers)
+}
+
+fn told(
+    record: &mut RunRecord<'_>,
+    turn: Turn,
+    stage: Stage,
+    by: By,
+    result: String,
+) -> Result<Told, OutputError> {
+    let (call, sample) = (stage.call(turn), by.sample);
+    let missing = || OutputError::Missing { what: format!("the answer of {call} sample {sample}") };
+    let path = CallPath::new(call.clone()).map_err(|_| missing())?;
+    let Some((time, Content::Text(text))) = record.answered(&path, sample)? else {
+        return Err(missing());
+    };
+    let decision = record.decision(&path, sample)?;
+    let reasoning = decision.and_then(|decision| decision.details.reasoning);
+    Ok(Told { turn, stage, by, time, text: text.to_string(), reasoning, result })
+}
+
+/// What was decided in a round, and by which answers.
+fn decided(game: &Game, round: &Round) -> Vec<(Turn, Stage, By, String)> {
+    let turn = |agent| Turn { game: game.number, round: round.number, agent };
+    let mut all = Vec::new();
+    for message in &round.messages {
+        all.push((turn(message.agent), Stage::Chat, message.by.clone(), message.text.clone()));
+    }
+    for c in &round.contributions {
+        all.push((turn(c.agent), Stage::Contribution, c.by.clone(), c.coins.to_string()));
+    }
+    for r in &round.redistributions {
+        let units: Vec<String> = r.units.iter().map(|units| units.decided.to_string()).collect();
+        let result = format!("[{}]", units.join(", "));
+        all.push((turn(r.agent), Stage::Redistribution, r.by.clone(), result));
+    }
+    all
+}
+
+/// `raw_responses.csv`: a row for each answer that counted.
+pub(super) fn raw_responses(head: &Head, state: &Played, answers: &[Told]) -> Table {
+    let mut table = Table::new(
+        "raw_responses",
+        &[
+            "experiment_id",
+            "config_hash",
+            "game_id",
+            "round",
+            "agent_id",
+            "avatar_name",
+            "prompt_type",
+            "raw_response",
+            "parsed_result",
+            "timestamp",
+        ],
+    );
+    for told in answers {
+        let mut row = told.begin(head, state);
+        row.extend([
+            told.prompt_type().to_owned(),
+            told.text.clone(),
+            told.result.clone(),
+            told.time.to_string(),
+        ]);
+        table.row(row);
+    }
+    table
+}
+
+impl Told {
+    /// As the original program spells the stage.
+    pub(super) fn prompt_type(&self) -> &'static str {
+        match self.stage {
+            Stage::Chat => "chat",
+            Stage::Contribution => "contribution",
+            Stage::Decision => "contribution_decision",
+            Stage::Redistribution => "redistribution",
+            Stage::Embedding => "embedding",
+        }
+    }
+
+    /// The cells that say who answered when.
+    pub(super) fn begin(&self, head: &Head, state: &Played) -> Vec<String> {
+        let Turn { game, round, agent } = self.turn;
+        let mut row = match state.game(game) {
+            Some(game) => head.row(game),
+            None => vec![String::new(); 3],
+        };
+        let avatar = state.game(game).map_or("", |game| game.avatar(agent));
+        row.extend([round.to_string(), format!("agent_{agent}"), avatar.to_owned()]);
+        row
+    }
+}

@@ -1,0 +1,94 @@
+//! The files of a run for other programs.
+//!
+//! `config.json`, `game_log.csv`, `chat_messages.csv`, `redistribution_details.csv` and
+//! `raw_responses.csv` have the names and columns of the original program's files, so that its
+//! analyses read ours. `timestamp` is, as there, when the answer came, the message was sent, the units were
+//! given or the round was settled; it stands in the log, so that a replay changes none. One difference:
+//! `raw_responses.csv` has the answers that counted, not those asked for again.
+//!
+//! Ours: `reasoning.csv` (the reasoning apart from the action), `reasoning_measures.csv`,
+//! `reasoning_by_model.csv`, `situations.csv` (models side by side), `reasoning_groups.csv` (to plot).
+
+mod answers;
+mod games;
+mod groups;
+mod reasoning;
+mod times;
+
+use serde_json::json;
+
+use self::times::Times;
+use super::config::Config;
+use super::rules::Rules;
+use super::state::{Game, Played};
+use retold::prompt::canonical;
+use retold::run::{OutputError, OutputFile, RunRecord};
+
+/// What stands in front of every row: the columns, and what they hold.
+pub(super) struct Head {
+    experiment_id: String,
+    config_hash: String,
+    timestamp: String,
+}
+
+impl Head {
+    /// The cells that begin a row of a game.
+    fn row(&self, game: &Game) -> Vec<String> {
+        vec![self.experiment_id.clone(), self.config_hash.clone(), self.game_id(game)]
+    }
+
+    fn game_id(&self, game: &Game) -> String {
+        format!("{}_game{}", self.experiment_id, game.number)
+    }
+}
+
+/// Every file.
+pub(crate) fn files(
+    config: &Config,
+    rules: &Rules,
+    state: &Played,
+    record: &mut RunRecord<'_>,
+) -> Result<Vec<OutputFile>, OutputError> {
+    let no_json = |reason: String| OutputError::Json { name: "config.json".to_owned(), reason };
+    let config_json = serde_json::to_value(config).map_err(|e| no_json(e.to_string()))?;
+    let text = canonical(&config_json).map_err(|e| no_json(e.to_string()))?;
+    let mut config_hash = blake3::hash(text.as_bytes()).to_hex().to_string();
+    config_hash.truncate(8);
+    let head = Head {
+        experiment_id: config.experiment_id.clone(),
+        config_hash,
+        timestamp: record.first.to_string(),
+    };
+    let answers = answers::read(config, state, record)?;
+    let times = Times::of(record);
+    let tables = [
+        games::game_log(&head, rules, state, &times),
+        games::chat_messages(&head, state, &times),
+        games::redistribution_details(&head, rules, state, &times),
+        answers::raw_responses(&head, state, &answers),
+        reasoning::reasoning(&head, state, &answers),
+        reasoning::measures(&head, rules, state, &answers),
+        reasoning::by_model(rules, state, &answers),
+        reasoning::situations(&head, rules, state, &answers),
+    ];
+    let mut files = vec![OutputFile::json(
+        "config.json",
+        &json!({
+            "experiment_id": head.experiment_id,
+            "config_hash": head.config_hash,
+            "timestamp": head.timestamp,
+            "config": config_json,
+        }),
+    )?];
+    files.extend(tables.into_iter().map(OutputFile::from));
+    if !state.groups.is_empty() {
+        let table = groups::reasoning_groups(&head, rules, state, &answers, record)?;
+        files.push(OutputFile::from(table));
+    }
+    Ok(files)
+}
+
+/// Coins as the original program writes them: with a decimal point, every digit that counts.
+fn float(value: f64) -> String {
+    format!("{value:?}")
+}

@@ -1,0 +1,316 @@
+//! `contribution_json@1`, `actions_json@1`: the answers of local models, which were asked for JSON.
+//!
+//! Their prompts ask for `{"stage": "contribution", "reasoning": .., "contribution": 10}`, and for
+//! `{"stage": "actions", "reasoning": .., "actions": {"DOG": 2}}`. Most answers stand in a code
+//! fence, and many go on with further rounds that the model invents, with JSON of their own: the
+//! FIRST object counts. It is read strictly, and with repairs only if that fails.
+//!
+//! Version 2 reads what a person can read there: the amount under its other names (`tokens_contributed`), as text
+//! (`"10 coins"`), behind its key where no object can be read, or among invisible characters. The first object that
+//! is an answer counts. What is not legible is **no value**: version 1 made half the endowment of it.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::ContributionParams;
+use super::clean::visible;
+use super::number::{numbers, only_number};
+use super::sentence::{amount, word};
+use retold::inert::inert;
+use retold::parse::json_repair;
+use retold::parse::json_repair::Edition;
+use retold::parse::keys::lookup;
+use retold::parse::{ChainParser, Found, Strategy};
+use retold::prompt::CanonicalError;
+
+/// What the parser of actions is told: nothing.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NoParams {}
+
+/// A parser of punishments or rewards; its value is the units by player's name.
+pub type ActionsParser = ChainParser<NoParams, BTreeMap<String, i64>>;
+
+const CONTRIBUTION: &[Strategy<ContributionParams, Option<i64>>] = &[
+    Strategy { method: "first_json_object", find: contribution },
+    Strategy { method: "repaired_json_object", find: repaired_contribution },
+];
+
+const CONTRIBUTION_2: &[Strategy<ContributionParams, Option<i64>>] = &[
+    Strategy { method: "first_json_object", find: contribution_2 },
+    Strategy { method: "repaired_json_object", find: repaired_contribution_2 },
+    Strategy { method: "labelled_number", find: labelled },
+];
+
+const ACTIONS_2: &[Strategy<NoParams, BTreeMap<String, i64>>] = &[
+    Strategy { method: "first_json_object", find: actions_2 },
+    Strategy { method: "repaired_json_object", find: repaired_actions_2 },
+];
+
+/// The keys of the amount, the one that is asked for first.
+const KEYS: [&str; 10] = [
+    "contribution",
+    "contribute",
+    "contributed",
+    "tokens_contributed",
+    "coins_contributed",
+    "amount_contributed",
+    "contribution_amount",
+    "tokens",
+    "coins",
+    "amount",
+];
+
+const ACTIONS: &[Strategy<NoParams, BTreeMap<String, i64>>] = &[
+    Strategy { method: "first_json_object", find: actions },
+    Strategy { method: "repaired_json_object", find: repaired_actions },
+];
+
+/// A parser of contributions in JSON; its value is the number of coins, none where nothing is legible.
+pub type JsonContributionParser = ChainParser<ContributionParams, Option<i64>>;
+
+/// The parser of contributions in JSON: version 1, or 2 for any other number.
+///
+/// # Errors
+/// [`CanonicalError`] never in practice.
+pub fn json_contribution_parser(
+    version: u32,
+    params: ContributionParams,
+) -> Result<JsonContributionParser, CanonicalError> {
+    const NAME: &str = "contribution_json";
+    if version == 1 {
+        let half = |_: &str, params: &ContributionParams| Found {
+            warnings: vec!["no contribution found: half the endowment".to_owned()],
+            ..Found::plain(Some(params.endowment() / 2))
+        };
+        return ChainParser::new(NAME, 1, params, CONTRIBUTION, ("default", half), None);
+    }
+    let none = |text: &str, _: &ContributionParams| Found {
+        value: None,
+        reasoning: objects(&visible(text)).iter().find_map(|(object, _)| reasoning(object)),
+        warnings: vec!["no contribution is legible: no value".to_owned()],
+    };
+    ChainParser::new(NAME, 2, params, CONTRIBUTION_2, ("not_legible", none), None)
+}
+
+/// The parser of punishments and rewards in JSON: version 1, or 2 for any other number.
+///
+/// # Errors
+/// [`CanonicalError`] never in practice.
+pub fn actions_parser(version: u32) -> Result<ActionsParser, CanonicalError> {
+    let none = |_: &str, _: &NoParams| Found {
+        warnings: vec!["no actions found: no units for anyone".to_owned()],
+        ..Found::plain(BTreeMap::new())
+    };
+    let (version, strategies) = if version == 1 { (1, ACTIONS) } else { (2, ACTIONS_2) };
+    ChainParser::new("actions_json", version, NoParams {}, strategies, ("default", none), None)
+}
+
+/// The first object that is JSON as it stands.
+fn strict(text: &str) -> Option<Map<String, Value>> {
+    let rest = text.get(text.find('{')?..)?;
+    match serde_json::Deserializer::from_str(rest).into_iter::<Value>().next()?.ok()? {
+        Value::Object(object) => Some(object),
+        _ => None,
+    }
+}
+
+/// The first object, read with repairs, and what they were.
+fn repaired(text: &str) -> Option<(Map<String, Value>, Vec<String>)> {
+    let rest = text.get(text.find('{')?..)?;
+    let first = Edition::First.first(rest)?;
+    let Value::Object(object) = first.value else {
+        return None;
+    };
+    Some((object, first.repairs.iter().map(|r| format!("JSON: {}", r.as_str())).collect()))
+}
+
+fn contribution(text: &str, params: &ContributionParams) -> Option<Found<Option<i64>>> {
+    coins(&strict(text)?, params, Vec::new())
+}
+
+fn repaired_contribution(text: &str, params: &ContributionParams) -> Option<Found<Option<i64>>> {
+    let (object, warnings) = repaired(text)?;
+    coins(&object, params, warnings)
+}
+
+fn coins(
+    object: &Map<String, Value>,
+    params: &ContributionParams,
+    warnings: Vec<String>,
+) -> Option<Found<Option<i64>>> {
+    let amount = whole(object.get("contribution")?)?;
+    Some(allowed(amount, params, warnings, reasoning(object)))
+}
+
+/// The amount as the game allows it.
+fn allowed(
+    amount: i64,
+    params: &ContributionParams,
+    mut warnings: Vec<String>,
+    reasoning: Option<String>,
+) -> Found<Option<i64>> {
+    let value = params.contribution_type.allowed(amount, params.endowment());
+    if value != amount {
+        warnings.push(format!("{amount} is not an allowed amount: {value} counts"));
+    }
+    Found { value: Some(value), reasoning, warnings }
+}
+
+/// The objects of a text that may hold the answer, with what was repaired.
+fn objects(text: &str) -> Vec<(Map<String, Value>, Vec<String>)> {
+    let values = json_repair::values(text).into_iter().take(MOST_OBJECTS);
+    let objects = values.filter_map(|embedded| {
+        let repairs = embedded.repairs.iter().map(|r| format!("JSON: {}", r.as_str())).collect();
+        match embedded.value {
+            Value::Object(object) => Some((object, repairs)),
+            Value::Array(items) => match items.into_iter().next()? {
+                Value::Object(object) => Some((object, repairs)),
+                _ => None,
+            },
+            _ => None,
+        }
+    });
+    objects.collect()
+}
+
+/// What follows the first objects is what the model invents.
+const MOST_OBJECTS: usize = 8;
+
+fn contribution_2(text: &str, params: &ContributionParams) -> Option<Found<Option<i64>>> {
+    amount_in(text, params).filter(|(_, is_repaired)| !is_repaired).map(|(found, _)| found)
+}
+
+fn repaired_contribution_2(text: &str, params: &ContributionParams) -> Option<Found<Option<i64>>> {
+    amount_in(text, params).map(|(found, _)| found)
+}
+
+/// The amount in the first object that has one, and whether that was repaired.
+fn amount_in(text: &str, params: &ContributionParams) -> Option<(Found<Option<i64>>, bool)> {
+    let seen = visible(text);
+    let endowment = params.endowment();
+    let (object, mut warnings) = objects(&seen).into_iter().find(|(object, _)| answers(object))?;
+    let (amount, key) = KEYS.iter().find_map(|key| {
+        let (value, written) = lookup(&object, key)?;
+        Some((legible(value, endowment)?, written.unwrap_or(key).to_owned()))
+    })?;
+    let is_repaired = !warnings.is_empty();
+    if key != KEYS[0] {
+        warnings.push(format!("the amount stands under {:?}", inert(&key, 40)));
+    }
+    Some((allowed(amount, params, warnings, reasoning(&object)), is_repaired))
+}
+
+/// Whether an object is an answer, legible or not: those behind it are rounds that the model invents.
+fn answers(object: &Map<String, Value>) -> bool {
+    let mut keys = KEYS.iter().chain(&["stage", "actions"]);
+    keys.any(|key| lookup(object, key).is_some())
+}
+
+/// The amount a value states: a number, or a text that a person reads as one.
+fn legible(value: &Value, endowment: i64) -> Option<i64> {
+    whole(value).or_else(|| {
+        let text = value.as_str()?.trim();
+        let number = only_number(text).or_else(|| Some(amount(text, endowment)?.0));
+        number.or_else(|| word(text)).map(|number| number.value)
+    })
+}
+
+/// The number right behind the key, where no object can be read: `contribution: 10`.
+fn labelled(text: &str, params: &ContributionParams) -> Option<Found<Option<i64>>> {
+    let seen = visible(text);
+    if objects(&seen).iter().any(|(object, _)| answers(object)) {
+        return None;
+    }
+    let number = KEYS.iter().take(NAMED).find_map(|key| {
+        let (_, rest) = split_at_key(&seen, key)?;
+        let rest = rest.trim_start_matches(|c: char| "\"'’”`*\\ ".contains(c));
+        let rest = rest
+            .strip_prefix([':', '='])?
+            .trim_start_matches(|c: char| c.is_whitespace() || "\"'“`*\\".contains(c));
+        let digits = rest.bytes().take_while(|b| b.is_ascii_digit() || *b == b'-').count();
+        only_number(rest.get(..digits)?)
+    })?;
+    let warnings = vec!["no JSON object holds the amount: it stands behind its key".to_owned()];
+    Some(allowed(number.value, params, warnings, None))
+}
+
+/// How many of the keys name an amount by themselves.
+const NAMED: usize = 7;
+
+/// A text before and behind the first word that is a key.
+fn split_at_key<'t>(text: &'t str, key: &str) -> Option<(&'t str, &'t str)> {
+    let is_word = |c: char| c.is_alphanumeric() || c == '_';
+    let first = key.chars().next()?;
+    let starts = text.match_indices([first, first.to_ascii_uppercase()]);
+    starts.map(|(at, _)| text.split_at(at)).find_map(|(before, rest)| {
+        let behind = rest.get(key.len()..)?;
+        let is_key = rest.get(..key.len())?.eq_ignore_ascii_case(key);
+        let is_whole = !before.ends_with(is_word) && !behind.starts_with(is_word);
+        (is_key && is_whole).then_some((before, behind))
+    })
+}
+
+fn actions_2(text: &str, _: &NoParams) -> Option<Found<BTreeMap<String, i64>>> {
+    units_in(text).filter(|(_, is_repaired)| !is_repaired).map(|(found, _)| found)
+}
+
+fn repaired_actions_2(text: &str, _: &NoParams) -> Option<Found<BTreeMap<String, i64>>> {
+    units_in(text).map(|(found, _)| found)
+}
+
+/// The units in the first object that has some, and whether that was repaired.
+fn units_in(text: &str) -> Option<(Found<BTreeMap<String, i64>>, bool)> {
+    let seen = visible(text);
+    let (mut object, repairs) = objects(&seen).into_iter().find(|(object, _)| answers(object))?;
+    let is_repaired = !repairs.is_empty();
+    if !object.contains_key("actions") {
+        let actions = lookup(&object, "actions").map(|(value, _)| value.clone())?;
+        object.insert("actions".to_owned(), actions);
+    }
+    Some((units(&object, repairs)?, is_repaired))
+}
+
+fn actions(text: &str, _: &NoParams) -> Option<Found<BTreeMap<String, i64>>> {
+    units(&strict(text)?, Vec::new())
+}
+
+fn repaired_actions(text: &str, _: &NoParams) -> Option<Found<BTreeMap<String, i64>>> {
+    let (object, warnings) = repaired(text)?;
+    units(&object, warnings)
+}
+
+fn units(
+    object: &Map<String, Value>,
+    mut warnings: Vec<String>,
+) -> Option<Found<BTreeMap<String, i64>>> {
+    let mut value = BTreeMap::new();
+    for (name, units) in object.get("actions")?.as_object()? {
+        match whole(units) {
+            // No units, or less than one: no one is punished, and the logs leave it out.
+            Some(0) => {}
+            Some(units) if units > 0 => {
+                value.insert(name.clone(), units);
+            }
+            _ => warnings.push(format!("the units for {name:?} are no number: left out")),
+        }
+    }
+    Some(Found { value, reasoning: reasoning(object), warnings })
+}
+
+/// A whole number, also in quotes.
+fn whole(value: &Value) -> Option<i64> {
+    let text = match value {
+        Value::Number(number) => number.to_string(),
+        Value::String(text) => text.trim().to_owned(),
+        _ => return None,
+    };
+    let is_number = text.bytes().all(|b| b.is_ascii_digit() || b == b'-' || b == b'.');
+    numbers(&text).next().filter(|_| is_number).map(|number| number.value)
+}
+
+fn reasoning(object: &Map<String, Value>) -> Option<String> {
+    object.get("reasoning")?.as_str().map(str::to_owned)
+}

@@ -1,0 +1,273 @@
+//! The public goods game: what a player contributes, says, and deducts from or grants to others.
+//!
+//! The rules come from the source document "Structured Output Format for LLM Responses": the
+//! answer stands in a tag (`<CONTRIBUTE>`, `<MESSAGE>`, `<REDISTRIBUTE>`), the reasoning in
+//! another, and fall-backs read answers without tags.
+//!
+//! - `contribution@1`, `chat@1`, `redistribution@1` (`v1`): the document's priority lists, with the
+//!   original program's behaviour where the document leaves room.
+//! - `contribution@2`, `chat@2`, `redistribution@2`: what the player decided, and nothing that the
+//!   player only thought about.
+//! - `contribution@3`, `redistribution@3`: what a person can read: numbers with invisible characters, in words and
+//!   in plain sentences, and lists in slightly broken JSON.
+//! - `contribution_json@1`, `@2`, `actions_json@1`, `@2` (`json`): the JSON answers of local models.
+//!
+//! Of the 984 real answers at hand, version 2 decides 14 otherwise, in six classes:
+//!
+//! | version 1 -> version 2 | answers | why |
+//! |---|---|---|
+//! | `first_number` -> `default` | 1 | cut behind the opening tag: version 1 took the number of players for coins |
+//! | `all_numbers` -> `unclosed_redistribute_tag` | 5 | the array was cut: version 1 punished with numbers of the reasoning, version 2 keeps the units that were written |
+//! | `all_numbers` -> `unreadable_tag` | 1 | cut before the array's first number: no units are there |
+//! | `all_numbers` -> `default` | 3 | cut within the reasoning: nothing was decided |
+//! | `whole_text` -> `unclosed_message_tag` | 3 | only the closing tag is missing: version 1 sent the reasoning to the other players |
+//! | `message_tag` -> `silent` | 1 | `nothing` is what the prompt offers for silence: version 1 says the word |
+//!
+//! The tests count them on the bare answers, and `check` lists them on the imported runs.
+//!
+//! A contribution is the number in the tag. Under [`Framing::OptOut`] that is what the player
+//! WITHDRAWS: [`contributed`] turns it into what stays in the pot.
+
+mod chat;
+mod clean;
+mod contribution;
+mod contribution_v3;
+mod json;
+mod number;
+mod redistribution;
+mod sentence;
+mod turn;
+mod v1;
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use retold::parse::{ChainParser, Decide, Found, LastResort, ParserFamily, Strategy};
+use retold::prompt::CanonicalError;
+
+pub use json::{ActionsParser, JsonContributionParser, actions_parser, json_contribution_parser};
+
+/// What amounts the game allows.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ContributionType {
+    /// Any whole number from nothing to the endowment.
+    #[default]
+    Variable,
+    /// Nothing or the whole endowment.
+    AllOrNothing,
+}
+
+impl ContributionType {
+    /// The allowed amount for a stated one: within the range, and under
+    /// [`ContributionType::AllOrNothing`] the nearer end of it, half counting as all.
+    #[must_use]
+    pub fn allowed(self, amount: i64, endowment: i64) -> i64 {
+        match self {
+            ContributionType::Variable => amount.clamp(0, endowment.max(0)),
+            // `amount < endowment / 2` without halves or overflow.
+            ContributionType::AllOrNothing if amount < endowment.saturating_sub(amount) => 0,
+            ContributionType::AllOrNothing => endowment,
+        }
+    }
+}
+
+/// What the number in the tag means.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Framing {
+    /// Coins put into the pot.
+    #[default]
+    OptIn,
+    /// Coins taken out of the pot.
+    OptOut,
+}
+
+/// What a player contributes who stated `amount` under a framing.
+#[must_use]
+pub fn contributed(amount: i64, framing: Framing, endowment: i64) -> i64 {
+    match framing {
+        Framing::OptIn => amount,
+        Framing::OptOut => endowment.saturating_sub(amount),
+    }
+}
+
+/// What a contribution parser is told.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ContributionParams {
+    /// What a player has, and the most that can be moved.
+    #[serde(default = "twenty")]
+    pub endowment: u32,
+    /// What amounts are allowed. Version 1 knows the range only; see [`ContributionType::allowed`].
+    #[serde(default)]
+    pub contribution_type: ContributionType,
+}
+
+/// The document's endowment.
+fn twenty() -> u32 {
+    20
+}
+
+impl Default for ContributionParams {
+    fn default() -> Self {
+        ContributionParams { endowment: twenty(), contribution_type: ContributionType::default() }
+    }
+}
+
+impl ContributionParams {
+    fn endowment(&self) -> i64 {
+        self.endowment.into()
+    }
+}
+
+/// What a chat parser is told.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ChatParams {
+    /// A longer message is cut and `...` put behind it.
+    #[serde(default = "two_thousand")]
+    pub max_chars: usize,
+}
+
+fn two_thousand() -> usize {
+    2_000
+}
+
+impl Default for ChatParams {
+    fn default() -> Self {
+        ChatParams { max_chars: two_thousand() }
+    }
+}
+
+/// What a redistribution parser is told.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RedistributionParams {
+    /// How many other players there are, and so how many numbers are asked for.
+    pub targets: usize,
+}
+
+/// A contribution parser; its value is the number of coins stated, within the range.
+pub type ContributionParser = ChainParser<ContributionParams, i64>;
+/// A chat parser; its value is the message, empty for silence.
+pub type ChatParser = ChainParser<ChatParams, String>;
+/// A redistribution parser; its value is the units for each other player, in the prompt's order.
+pub type RedistributionParser = ChainParser<RedistributionParams, Vec<i64>>;
+
+/// The contribution parser of a version: 1, 2, or 3 for any other number ([`retold::parse::registry`] refuses
+/// those; so for the others below).
+///
+/// # Errors
+/// [`CanonicalError`] never in practice: the settings are plain numbers and names.
+pub fn contribution_parser(
+    version: u32,
+    params: ContributionParams,
+) -> Result<ContributionParser, CanonicalError> {
+    if version > 2 {
+        let whole = (contribution_v3::METHODS, contribution_v3::decide as Decide<_, _>);
+        return ChainParser::whole("contribution", 3, params, whole, None);
+    }
+    let half: fn(&str, &ContributionParams) -> Found<i64> = match version {
+        1 => |_, params| Found::plain(params.endowment() / 2),
+        _ => contribution::default,
+    };
+    let (version, strategies) = pick(version, v1::CONTRIBUTION, contribution::STRATEGIES);
+    ChainParser::new("contribution", version, params, strategies, ("default", half), None)
+}
+
+/// The chat parser of a version: 1, or 2 for any other number.
+///
+/// # Errors
+/// [`CanonicalError`] never in practice.
+pub fn chat_parser(version: u32, params: ChatParams) -> Result<ChatParser, CanonicalError> {
+    let last: LastResort<ChatParams, String> = match version {
+        1 => ("whole_text", v1::whole_text),
+        _ => ("no_message", chat::no_message),
+    };
+    let (version, strategies) = pick(version, v1::CHAT, chat::STRATEGIES);
+    ChainParser::new("chat", version, params, strategies, last, None)
+}
+
+/// The redistribution parser of a version: 1, 2, or 3 for any other number.
+///
+/// # Errors
+/// [`CanonicalError`] never in practice.
+pub fn redistribution_parser(
+    version: u32,
+    params: RedistributionParams,
+) -> Result<RedistributionParser, CanonicalError> {
+    let zeros: fn(&str, &RedistributionParams) -> Found<Vec<i64>> = match version {
+        1 => |_, params| Found::plain(vec![0; params.targets]),
+        3 => redistribution::default_3,
+        _ => redistribution::default,
+    };
+    let (version, strategies) = match version {
+        1 => (1, v1::REDISTRIBUTION),
+        2 => (2, redistribution::STRATEGIES),
+        _ => (3, redistribution::STRATEGIES_3),
+    };
+    ChainParser::new("redistribution", version, params, strategies, ("default", zeros), None)
+}
+
+fn pick<P, V>(
+    version: u32,
+    first: &'static [Strategy<P, V>],
+    second: &'static [Strategy<P, V>],
+) -> (u32, &'static [Strategy<P, V>]) {
+    if version == 1 { (1, first) } else { (2, second) }
+}
+
+/// `contribution`, in all its versions.
+pub static CONTRIBUTION: ParserFamily = ParserFamily {
+    name: "contribution",
+    versions: &[1, 2, 3],
+    make: |spec| {
+        Ok(Box::new(contribution_parser(spec.version, read(&spec.params)?).map_err(text)?))
+    },
+};
+
+/// `contribution_json`, in all its versions.
+pub static CONTRIBUTION_JSON: ParserFamily = ParserFamily {
+    name: "contribution_json",
+    versions: &[1, 2],
+    make: |spec| {
+        Ok(Box::new(json_contribution_parser(spec.version, read(&spec.params)?).map_err(text)?))
+    },
+};
+
+/// `chat`, in all its versions.
+pub static CHAT: ParserFamily = ParserFamily {
+    name: "chat",
+    versions: &[1, 2],
+    make: |spec| Ok(Box::new(chat_parser(spec.version, read(&spec.params)?).map_err(text)?)),
+};
+
+/// `redistribution`, in all its versions.
+pub static REDISTRIBUTION: ParserFamily = ParserFamily {
+    name: "redistribution",
+    versions: &[1, 2, 3],
+    make: |spec| {
+        Ok(Box::new(redistribution_parser(spec.version, read(&spec.params)?).map_err(text)?))
+    },
+};
+
+/// `actions_json`, in all its versions.
+pub static ACTIONS_JSON: ParserFamily = ParserFamily {
+    name: "actions_json",
+    versions: &[1, 2],
+    make: |spec| Ok(Box::new(actions_parser(spec.version).map_err(text)?)),
+};
+
+/// Recorded settings; none at all means the document's.
+fn read<P: DeserializeOwned + Default>(params: &Value) -> Result<P, String> {
+    match params {
+        Value::Null => Ok(P::default()),
+        params => P::deserialize(params).map_err(text),
+    }
+}
+
+fn text(error: impl std::fmt::Display) -> String {
+    error.to_string()
+}

@@ -1,0 +1,181 @@
+//! An answer taken apart: the player's turn, its reasoning, and what stands in the action's tag.
+//!
+//! Tags are recognised in any case, with spaces in them (`</ Contribute >`) and escaped
+//! (`&lt;CONTRIBUTE&gt;`). Code fences around them do not matter.
+//!
+//! - The turn ends where the model, having acted, begins to reason again or opens a `<ROUND`: it
+//!   is inventing the rounds to come, and what it does there is no decision.
+//! - The reasoning runs from its opening tag to its last closing tag in the turn; without a closing
+//!   tag, to the action's tag or to the end.
+//! - `<think>`, which some models write unasked, is reasoning, too. What stands before its closing tag is
+//!   thought aloud, whatever tags are in it.
+
+use retold::parse::thinking;
+
+/// One tag.
+#[derive(Debug, Clone, Copy)]
+struct Tag {
+    kind: Kind,
+    closing: bool,
+    start: usize,
+    end: usize,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Reasoning,
+    Action,
+    Round,
+}
+
+/// An answer, taken apart.
+#[derive(Debug)]
+pub(super) struct Turn<'t> {
+    /// What the model thought.
+    pub(super) reasoning: Option<&'t str>,
+    /// The contents of the complete action tags outside the reasoning, in order.
+    pub(super) blocks: Vec<&'t str>,
+    /// The same inside the reasoning.
+    pub(super) blocks_in_reasoning: Vec<&'t str>,
+    /// What follows an action tag that is never closed.
+    pub(super) unclosed: Option<&'t str>,
+    /// The turn without its reasoning.
+    pub(super) rest: [&'t str; 2],
+    /// Something follows the turn.
+    pub(super) goes_on: bool,
+}
+
+impl<'t> Turn<'t> {
+    /// Takes an answer apart whose action stands in the tag `action`.
+    pub(super) fn of(text: &'t str, action: &str) -> Turn<'t> {
+        let (thought, answer) = thinking::split(text);
+        let mut turn = Turn::of_answer(if thought.is_some() { answer } else { text }, action);
+        if let Some(thought) = thought {
+            let tags = tags(thought, action);
+            let inside = pairs(&tags).filter_map(|(from, to)| thought.get(from..to));
+            turn.blocks_in_reasoning.splice(..0, inside);
+            turn.reasoning = turn.reasoning.or(Some(thought)).filter(|r| !r.is_empty());
+        }
+        turn
+    }
+
+    fn of_answer(text: &'t str, action: &str) -> Turn<'t> {
+        let mut tags = tags(text, action);
+        let end = turn_end(text, &tags);
+        tags.retain(|tag| tag.start < end);
+        let part = |from: usize, to: usize| text.get(from..to).unwrap_or_default();
+        let (start, inner, stop) = reasoning(&tags, end);
+        let inside = |tag: &Tag| tag.start >= start && tag.start < stop;
+        let (within, outside): (Vec<Tag>, Vec<Tag>) = tags.iter().partition(|tag| inside(tag));
+        let blocks = |tags: &[Tag]| -> Vec<&'t str> {
+            pairs(tags).map(|(from, to)| part(from, to)).collect()
+        };
+        let last = outside.iter().rev().find(|tag| tag.kind == Kind::Action);
+        let unclosed = last.filter(|tag| !tag.closing).map(|tag| part(tag.end, end));
+        Turn {
+            reasoning: inner.map(|(from, to)| part(from, to).trim()).filter(|r| !r.is_empty()),
+            blocks: blocks(&outside),
+            blocks_in_reasoning: blocks(&within),
+            unclosed,
+            rest: [part(0, start), part(stop, end)],
+            goes_on: !part(end, text.len()).trim().is_empty(),
+        }
+    }
+
+    /// The text outside the reasoning, if only one piece of it has something in it.
+    pub(super) fn body(&self) -> Option<&'t str> {
+        let [before, after] = self.rest.map(str::trim);
+        match (before.is_empty(), after.is_empty()) {
+            (false, true) => Some(before),
+            (true, false) => Some(after),
+            _ => None,
+        }
+    }
+
+    /// The pieces of the text outside the reasoning.
+    pub(super) fn pieces(&self) -> impl Iterator<Item = &'t str> {
+        self.rest.into_iter().map(str::trim).filter(|piece| !piece.is_empty())
+    }
+}
+
+/// Where the turn ends: at the first tag behind a complete action that begins another one.
+fn turn_end(text: &str, tags: &[Tag]) -> usize {
+    let Some((_, acted)) = pairs(tags).next() else {
+        return text.len();
+    };
+    // A reasoning that is still open goes on: the action was only quoted in it.
+    let mut open = false;
+    for tag in tags {
+        match tag.kind {
+            Kind::Reasoning if tag.closing => open = false,
+            Kind::Reasoning | Kind::Round if tag.start > acted && !open && !tag.closing => {
+                return tag.start;
+            }
+            Kind::Reasoning => open = true,
+            _ => {}
+        }
+    }
+    text.len()
+}
+
+/// Where the reasoning's block begins, its content, and where the block ends.
+fn reasoning(tags: &[Tag], end: usize) -> (usize, Option<(usize, usize)>, usize) {
+    let is =
+        |closing: bool| move |tag: &&Tag| tag.kind == Kind::Reasoning && tag.closing == closing;
+    let close = tags.iter().rev().find(is(true));
+    let Some(open) = tags.iter().find(is(false)) else {
+        // Only the closing tag: the opening one was part of the prompt.
+        return close.map_or((0, None, 0), |close| (0, Some((0, close.start)), close.end));
+    };
+    if let Some(close) = close.filter(|close| close.start >= open.end) {
+        return (open.start, Some((open.end, close.start)), close.end);
+    }
+    let action = tags.iter().find(|tag| tag.kind == Kind::Action && tag.start > open.start);
+    let stop = action.map_or(end, |tag| tag.start);
+    (open.start, Some((open.end, stop)), stop)
+}
+
+/// The contents of complete pairs of action tags: from an opening tag to the next closing one,
+/// with no other opening tag between.
+fn pairs(tags: &[Tag]) -> impl Iterator<Item = (usize, usize)> {
+    let mut open = None;
+    tags.iter().filter(|tag| tag.kind == Kind::Action).filter_map(move |tag| {
+        if tag.closing {
+            open.take().map(|from| (from, tag.start))
+        } else {
+            open = Some(tag.end);
+            None
+        }
+    })
+}
+
+/// Every tag that matters, in order.
+fn tags(text: &str, action: &str) -> Vec<Tag> {
+    let starts = text.match_indices(['<', '&']).map(|(at, _)| at);
+    starts.filter_map(|start| tag(text, start, action)).collect()
+}
+
+fn tag(text: &str, start: usize, action: &str) -> Option<Tag> {
+    let rest = text.get(start..)?;
+    let rest = rest.strip_prefix('<').or_else(|| rest.strip_prefix("&lt;"))?;
+    let rest = rest.trim_start_matches(' ');
+    let (closing, rest) = match rest.strip_prefix('/') {
+        Some(rest) => (true, rest.trim_start_matches(' ')),
+        None => (false, rest),
+    };
+    if starts_with(rest, "ROUND") && !closing {
+        return Some(Tag { kind: Kind::Round, closing, start, end: start + 1 });
+    }
+    let kinds =
+        [("REASONING", Kind::Reasoning), ("think", Kind::Reasoning), (action, Kind::Action)];
+    kinds.into_iter().find_map(|(name, kind)| {
+        let rest = rest.get(name.len()..).filter(|_| starts_with(rest, name))?;
+        let rest = rest.trim_start_matches(' ');
+        let rest = rest.strip_prefix('>').or_else(|| rest.strip_prefix("&gt;"))?;
+        Some(Tag { kind, closing, start, end: text.len() - rest.len() })
+    })
+}
+
+fn starts_with(text: &str, name: &str) -> bool {
+    text.get(..name.len()).is_some_and(|head| head.eq_ignore_ascii_case(name))
+}

@@ -1,0 +1,62 @@
+//! Public goods games that another program has played with local models: its prompts and answers as they
+//! were, read by our parsers, folded and settled by our rules.
+//!
+//! Such a folder has `config.json`, `participant_debug.jsonl` (every prompt and raw answer, plain or packed)
+//! and `participant_sim.csv` (what its program made of each answer). The answers are JSON, many of them
+//! followed by rounds that the model invents: `contribution_json@2` and `actions_json@2` take the first object
+//! that is an answer. A contribution that is not legible is none, and never half the endowment.
+//!
+//! Unlike the runs with tags ([`crate`]), these have their prompts recorded. So ours does
+//! not write any: each question is the original prompt, word for word, as one message of a user, and its
+//! hash is that of what was asked. Facts, state and tables are those of [`crate`].
+//!
+//! Where each rule comes from:
+//!
+//! | rule | source |
+//! |---|---|
+//! | payoff: endowment minus contribution, plus an equal share of the multiplied pot, minus what one's own units cost and what units of others take | the words of its prompts; all 1,737 payoffs that the prompts of a next round show come out of it |
+//! | prompts show payoffs without their fraction | the same payoffs |
+//! | units are never scaled down, a round can earn less than nothing | the same payoffs |
+//! | `contribution` is what stays in the pot, also where coins are withdrawn | the words of its prompts |
+//!
+//! Calls are named as in [`crate`]: `game1/r01/agent_0/contribution`, `.../redistribution`.
+//!
+//! - [`PublicGoodsLog`]: the experiment.
+//! - [`reenact`]: reads any folder of original games, for `retold import public-goods FOLDER`.
+
+mod check;
+mod compare;
+mod experiment;
+mod files;
+mod original;
+mod reenact;
+mod settings;
+mod table;
+
+use std::path::Path;
+
+pub use check::check_settings;
+pub use experiment::PublicGoodsLog;
+pub use reenact::reenact;
+pub use settings::{Asked, Game, Settings, Who};
+
+use retold_study::config::ConfigError;
+use retold_study::study::Study;
+
+/// The experiment's name.
+pub const NAME: &str = "public_goods_log";
+
+/// There are no configs of it: its settings come from a folder.
+///
+/// # Errors
+/// [`ConfigError`] that says so, always.
+pub fn load(path: &Path, _: &str, _: &[String]) -> Result<Study, ConfigError> {
+    Err(ConfigError::Value {
+        path: path.display().to_string(),
+        key: "experiment".to_owned(),
+        message: format!(
+            "{NAME} has no configs: `retold import public-goods FOLDER` makes its runs from a folder; a \
+             game of your own is experiment public_goods"
+        ),
+    })
+}

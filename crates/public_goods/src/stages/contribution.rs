@@ -1,0 +1,140 @@
+//! Contributions, all at once.
+
+use crate::ask::{Ask, Got, Outcome, Stage, is_usable};
+use crate::experiment::PublicGoods;
+use crate::facts::{Fact, Turn};
+use crate::origins::Origins;
+use crate::parse::contributed;
+use retold::content::Content;
+use retold::run::{DecisionRef, Run, Stop};
+use retold_study::at_once::at_once;
+use retold_study::carried::Carried;
+use retold_study::edition::Edition;
+
+impl PublicGoods {
+    /// Everybody contributes.
+    pub(in super::super) async fn contribute(
+        &self,
+        run: &mut Run<Self>,
+        origins: &mut Origins,
+        round: u32,
+    ) -> Result<(), Stop> {
+        let asks = self.turns(run.state(), round).into_iter().map(|turn| {
+            let request = self.contribution_request(run.state(), turn)?;
+            let parser = self.parsers.contribution.clone();
+            let because = origins.of(turn.game, turn.agent);
+            Ok(Ask { turn, stage: Stage::Contribution, request, parser, because })
+        });
+        let asks = at_once(asks, |ask| &ask.request)?;
+        let answers = match self.config.decision_apart {
+            false => {
+                let answers = self.ask(run, asks, is_usable).await?;
+                answers
+                    .into_iter()
+                    .map(|(turn, outcome)| (turn, outcome.map(Decided::at_once)))
+                    .collect()
+            }
+            true => {
+                // The number comes with the second answer, so that the first is good as it is.
+                let reasoned = self.ask(run, asks, |_| true).await?;
+                self.ask_for_amounts(run, reasoned).await?
+            }
+        };
+        for (turn, outcome) in &answers {
+            // The first question shows all that there is; the amount alone is asked for behind it.
+            if let Some(first) = outcome.as_ref().ok().and_then(|decided| decided.causes.first()) {
+                origins.asked(turn.game, turn.agent, first);
+            }
+        }
+        for (turn, outcome) in answers {
+            match outcome {
+                Ok(decided) => {
+                    let Decided { got, reasoning, causes } = decided;
+                    let contribution = self.contribution(got.value);
+                    let (stated, by) = (got.value, got.by);
+                    let reasoning = self.carried(reasoning);
+                    let contributed =
+                        Fact::Contributed { turn, stated, contribution, by, reasoning };
+                    let fact = origins.record(run, contributed, &causes)?;
+                    // Facts of the first edition do not hold the reasons.
+                    match (self.edition, causes.first()) {
+                        (Edition::First, Some(first)) => origins.reasoned(turn, first.into()),
+                        (Edition::First, None) => {}
+                        (Edition::Second, _) => origins.reasoned(turn, (&fact).into()),
+                    }
+                }
+                Err(failed) => run.record(failed.fact(), &[])?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Reasons as a fact has them: only those that are made vectors.
+    fn carried(&self, reasoning: Option<String>) -> Carried<String> {
+        let wanted = self.config.reasoning.embedding_model.is_some();
+        let text = reasoning.filter(|text| wanted && !text.is_empty());
+        text.map_or_else(Carried::default, |text| Carried::of(text, self.edition))
+    }
+
+    /// What stays in the public fund when a player states an amount: allowed by the contribution type,
+    /// and turned round where the amount is what was withdrawn.
+    pub(in super::super) fn contribution(&self, stated: i64) -> i64 {
+        let (config, endowment) = (&self.config, self.rules.endowment);
+        let coins = contributed(stated, config.contribution_framing, endowment);
+        config.contribution_type.allowed(coins, endowment)
+    }
+
+    async fn ask_for_amounts(
+        &self,
+        run: &mut Run<Self>,
+        reasoned: Vec<(Turn, Outcome<i64>)>,
+    ) -> Result<Vec<(Turn, Result<Decided, super::super::ask::Failed>)>, Stop> {
+        let asks = reasoned.iter().filter_map(|(turn, outcome)| {
+            let Got { content, decision, .. } = outcome.as_ref().ok()?;
+            let text = match content {
+                Content::Text(text) => text.clone(),
+                Content::Vector(_) => return None,
+            };
+            let ask = self.decision_request(run.state(), *turn, &text).map(|request| Ask {
+                turn: *turn,
+                stage: Stage::Decision,
+                request,
+                parser: self.parsers.contribution.clone(),
+                because: vec![decision.question().into(), decision.into()],
+            });
+            Some(ask)
+        });
+        let asks = at_once(asks, |ask| &ask.request)?;
+        let mut amounts = self.ask(run, asks, is_usable).await?.into_iter().peekable();
+        let mut decided = Vec::new();
+        for (turn, first) in reasoned {
+            let outcome = match first {
+                Err(failed) => Err(failed),
+                Ok(first) => match amounts.next_if(|(of, _)| *of == turn) {
+                    Some((_, Ok(got))) => {
+                        let causes = vec![first.decision, got.decision.clone()];
+                        Ok(Decided { got, reasoning: first.reasoning, causes })
+                    }
+                    Some((_, Err(failed))) => Err(failed),
+                    None => continue,
+                },
+            };
+            decided.push((turn, outcome));
+        }
+        Ok(decided)
+    }
+}
+
+/// A contribution that a player decided on.
+struct Decided {
+    got: Got<i64>,
+    reasoning: Option<String>,
+    causes: Vec<DecisionRef>,
+}
+
+impl Decided {
+    fn at_once(mut got: Got<i64>) -> Self {
+        let (reasoning, causes) = (got.reasoning.take(), vec![got.decision.clone()]);
+        Decided { got, reasoning, causes }
+    }
+}

@@ -1,0 +1,250 @@
+//! The state: games, their players and rounds.
+
+use serde::Serialize;
+
+use super::facts::{By, Fact, Turn};
+use super::rules::Units;
+use retold_study::carried::{Carried, Hashed};
+
+/// The state.
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
+pub struct Played {
+    /// Game 1 first.
+    pub games: Vec<Game>,
+    /// Why players contributed what they did, if reasons are made vectors. In a run of the first edition they are in no
+    /// digest.
+    #[serde(skip_serializing_if = "Carried::is_left_out")]
+    pub reasons: Carried<Vec<(Turn, String)>>,
+    /// The vectors of reasons. In a run of the first edition they are in no digest.
+    #[serde(skip_serializing_if = "Carried::is_left_out")]
+    pub vectors: Carried<Vec<(Turn, Hashed)>>,
+    /// Whose reasons for which contribution have a vector.
+    pub embedded: Vec<Turn>,
+    /// Game, player and group of those who were grouped by their reasoning.
+    pub groups: Vec<(u32, u32, usize)>,
+    /// How well separated the groups are.
+    pub silhouette: Option<f64>,
+}
+
+/// A game.
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
+pub struct Game {
+    /// From 1.
+    pub number: u32,
+    /// `agent_0` first.
+    pub players: Vec<Seat>,
+    /// Round 1 first; the last one may be unsettled.
+    pub rounds: Vec<Round>,
+}
+
+/// A player.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Seat {
+    /// From 0.
+    pub agent: u32,
+    /// The name the others know.
+    pub avatar: String,
+    /// The model that plays.
+    pub llm_model: String,
+    /// What all settled rounds earned.
+    pub wallet: f64,
+    /// Why the player left the game, and in which round.
+    pub failed: Option<(u32, String)>,
+}
+
+/// A round.
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
+pub struct Round {
+    /// From 1.
+    pub number: u32,
+    /// In the order in which they were sent, silence included.
+    pub messages: Vec<Message>,
+    /// In the order of the players.
+    pub contributions: Vec<Contribution>,
+    /// In the order of the players.
+    pub redistributions: Vec<Redistribution>,
+    /// How it ended.
+    pub settled: Option<Settled>,
+}
+
+/// A message, or silence.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Message {
+    /// Who.
+    pub agent: u32,
+    /// Empty for silence.
+    pub text: String,
+    /// Which answer.
+    pub by: By,
+}
+
+/// A contribution.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Contribution {
+    /// Who.
+    pub agent: u32,
+    /// The coins in the answer.
+    pub stated: i64,
+    /// The coins in the public fund.
+    pub coins: i64,
+    /// Which answer.
+    pub by: By,
+}
+
+/// What a player did to others.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Redistribution {
+    /// Who.
+    pub agent: u32,
+    /// For each other player of the round, in order.
+    pub units: Vec<Units>,
+    /// Whether the player could not pay for all.
+    pub was_scaled: bool,
+    /// Which answer.
+    pub by: By,
+}
+
+/// How a round ended.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Settled {
+    /// All contributions, multiplied.
+    pub public_fund: f64,
+    /// In the order of the players.
+    pub payoffs: Vec<Payoff>,
+}
+
+/// What a round earned a player.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Payoff {
+    /// Who.
+    pub agent: u32,
+    /// In coins.
+    pub coins: f64,
+    /// What all rounds up to this one earned.
+    pub wallet: f64,
+}
+
+impl Played {
+    /// A game by its number.
+    pub fn game(&self, number: u32) -> Option<&Game> {
+        self.games.iter().find(|game| game.number == number)
+    }
+
+    pub(crate) fn apply(&mut self, fact: &Fact) {
+        match fact.clone() {
+            Fact::Seated { game, agent, avatar, llm_model } => {
+                let seat = Seat { agent, avatar, llm_model, wallet: 0.0, failed: None };
+                self.at(game).players.push(seat);
+            }
+            Fact::Spoke { turn, message, by } => {
+                let message = Message { agent: turn.agent, text: message, by };
+                self.round(turn.game, turn.round).messages.push(message);
+            }
+            Fact::Contributed { turn, stated, contribution, by, reasoning } => {
+                self.reasons.fold(reasoning, |reasons, text| reasons.push((turn, text)));
+                let contribution =
+                    Contribution { agent: turn.agent, stated, coins: contribution, by };
+                self.round(turn.game, turn.round).contributions.push(contribution);
+            }
+            Fact::Redistributed { turn, units, was_scaled, by } => {
+                let redistribution = Redistribution { agent: turn.agent, units, was_scaled, by };
+                self.round(turn.game, turn.round).redistributions.push(redistribution);
+            }
+            Fact::RoundSettled { game, round, public_fund, payoffs } => {
+                let payoffs =
+                    payoffs.into_iter().map(|(agent, coins)| self.pay(game, agent, coins));
+                let payoffs = payoffs.collect();
+                self.round(game, round).settled = Some(Settled { public_fund, payoffs });
+            }
+            Fact::ReasoningEmbedded { turn, floats, .. } => {
+                self.vectors.fold(floats, |all, floats| all.push((turn, Hashed(floats))));
+                self.embedded.push(turn);
+            }
+            Fact::PlayersGrouped { groups, silhouette } => {
+                self.groups = groups;
+                self.silhouette = silhouette;
+            }
+            Fact::PlayerFailed { turn, call, sample, reason } => {
+                let failed = Some((turn.round, format!("{call} sample {sample}: {reason}")));
+                if let Some(seat) = self.at(turn.game).seat_mut(turn.agent) {
+                    seat.failed = failed;
+                }
+            }
+        }
+    }
+
+    fn at(&mut self, number: u32) -> &mut Game {
+        let at = match self.games.iter().position(|game| game.number == number) {
+            Some(at) => at,
+            None => {
+                self.games.push(Game { number, ..Game::default() });
+                self.games.len() - 1
+            }
+        };
+        &mut self.games[at]
+    }
+
+    fn round(&mut self, game: u32, number: u32) -> &mut Round {
+        let rounds = &mut self.at(game).rounds;
+        let at = match rounds.iter().position(|round| round.number == number) {
+            Some(at) => at,
+            None => {
+                rounds.push(Round { number, ..Round::default() });
+                rounds.len() - 1
+            }
+        };
+        &mut rounds[at]
+    }
+
+    fn pay(&mut self, game: u32, agent: u32, coins: f64) -> Payoff {
+        let seat = self.at(game).seat_mut(agent);
+        let wallet = seat.map_or(coins, |seat| {
+            seat.wallet += coins;
+            seat.wallet
+        });
+        Payoff { agent, coins, wallet }
+    }
+}
+
+impl Game {
+    /// Those who have not failed, in order.
+    pub fn active(&self) -> impl Iterator<Item = &Seat> {
+        self.players.iter().filter(|seat| seat.failed.is_none())
+    }
+
+    /// A player by number.
+    pub fn seat(&self, agent: u32) -> Option<&Seat> {
+        self.players.iter().find(|seat| seat.agent == agent)
+    }
+
+    /// The avatar of a player, empty if there is none of that number.
+    pub fn avatar(&self, agent: u32) -> &str {
+        self.seat(agent).map_or("", |seat| &seat.avatar)
+    }
+
+    /// A round by its number.
+    pub fn round(&self, number: u32) -> Option<&Round> {
+        self.rounds.iter().find(|round| round.number == number)
+    }
+
+    fn seat_mut(&mut self, agent: u32) -> Option<&mut Seat> {
+        self.players.iter_mut().find(|seat| seat.agent == agent)
+    }
+}
+
+impl Round {
+    /// Pairs of player and coins, in the order of the players.
+    pub fn coins(&self) -> Vec<(u32, i64)> {
+        self.contributions.iter().map(|c| (c.agent, c.coins)).collect()
+    }
+
+    /// What a player contributed.
+    pub fn contribution(&self, agent: u32) -> Option<&Contribution> {
+        self.contributions.iter().find(|c| c.agent == agent)
+    }
+
+    /// All units of the round, in the order of actors and targets.
+    pub fn units(&self) -> Vec<Units> {
+        self.redistributions.iter().flat_map(|r| r.units.iter().copied()).collect()
+    }
+}

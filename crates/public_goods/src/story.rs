@@ -1,0 +1,206 @@
+//! A player's whole story: every round with what was heard, thought, given and seen.
+
+use serde::Deserialize;
+use serde_json::json;
+
+use super::ask::Stage;
+use super::facts::{By, Fact, Turn};
+use super::rules::Units;
+use super::state::{Game, Played, Seat};
+use super::words::{coins, units};
+use retold::id::{CallPath, Seq};
+use retold::run::{OutputError, Report, RunRecord};
+use retold_study::story::{Chapter, Line, indented, is_numbered, no_part, tell, text};
+
+/// What a player is shown of a settled round: game, player, round. None where prompts are not ours.
+pub(crate) type Shown<'a> = &'a dyn Fn(&Game, u32, u32) -> Option<String>;
+
+/// The story of a player: `game1/agent_0`, or `game1/SNAKE`; without the game where there is one only.
+/// `None` if it is no name of a player.
+///
+/// # Errors
+/// [`OutputError`]: no such player, or the record lacks what the story is made of.
+pub(crate) fn story(
+    state: &Played,
+    part: &str,
+    shown: Shown<'_>,
+    record: &mut RunRecord<'_>,
+) -> Result<Option<Report>, OutputError> {
+    let Some((game, seat)) = find(state, part) else {
+        if !is_name(part) {
+            return Ok(None);
+        }
+        let of_game = |game: &Game| -> Vec<String> {
+            let name = |seat: &Seat| format!("game{}/agent_{}", game.number, seat.agent);
+            game.players.iter().map(name).collect()
+        };
+        let players = state.games.iter().flat_map(of_game);
+        return Err(no_part(record, format!("player {part}"), players));
+    };
+    let mut chapters = Vec::new();
+    for (seq, fact) in facts(record)? {
+        if let Some(chapter) = chapter(game, seat, fact, shown, record)? {
+            chapters.push((seq, chapter));
+        }
+    }
+    let (first, own) = (format!("game{}", game.number), format!("agent_{}", seat.agent));
+    let about = |call: &CallPath| {
+        let mut parts = call.as_str().split('/');
+        parts.next() == Some(&first) && parts.nth(1) == Some(&own)
+    };
+    let told = tell(record, chapters, &about)?;
+    let status = if seat.failed.is_some() { "failed" } else { "played" };
+    let mut said = format!("player {first}/{own}  {}  {status}\n", seat.avatar);
+    if let Some((round, reason)) = &seat.failed {
+        said.push_str(&format!("  in round {round}\n{}\n", indented(reason)));
+    }
+    said.push_str(&text(&told));
+    let json = json!({
+        "game": game.number,
+        "agent_id": own,
+        "avatar_name": seat.avatar,
+        "llm_model": seat.llm_model,
+        "wallet": seat.wallet,
+        "failed": seat.failed,
+        "story": told,
+    });
+    Ok(Some(Report { json, text: said, ..Report::default() }))
+}
+
+fn facts(record: &RunRecord<'_>) -> Result<Vec<(Seq, Fact)>, OutputError> {
+    let facts = record.facts.iter().zip(&record.places).enumerate();
+    let typed = facts.map(|(number, (fact, place))| match Fact::deserialize(fact) {
+        Ok(fact) => Ok((place.seq, fact)),
+        Err(e) => Err(OutputError::Fact { number, reason: e.to_string() }),
+    });
+    typed.collect()
+}
+
+fn find<'a>(state: &'a Played, part: &str) -> Option<(&'a Game, &'a Seat)> {
+    let (game, name) = match part.split_once('/') {
+        Some((game, name)) => (state.game(game.strip_prefix("game")?.parse().ok()?)?, name),
+        None => (state.games.first().filter(|_| state.games.len() == 1)?, part),
+    };
+    let is = |seat: &&Seat| seat.avatar == name || format!("agent_{}", seat.agent) == name;
+    game.players.iter().find(is).map(|seat| (game, seat))
+}
+
+/// Whether something can only be the name of a player: calls have more parts.
+fn is_name(part: &str) -> bool {
+    match part.split_once('/') {
+        Some((game, name)) => is_numbered(game, "game") && !name.contains('/'),
+        None => is_numbered(part, "agent_"),
+    }
+}
+
+/// What a fact says of the player; `None` if it is about others.
+fn chapter(
+    game: &Game,
+    seat: &Seat,
+    fact: Fact,
+    shown: Shown<'_>,
+    record: &mut RunRecord<'_>,
+) -> Result<Option<Chapter>, OutputError> {
+    let (this, agent) = (game.number, seat.agent);
+    let is_own = |turn: &Turn| (turn.game, turn.agent) == (this, agent);
+    let (what, lines) = match fact {
+        Fact::Seated { game, agent: who, avatar, llm_model } if (game, who) == (this, agent) => {
+            let lines = vec![Line::plain("avatar", avatar), Line::plain("model", llm_model)];
+            ("seated".to_owned(), lines)
+        }
+        Fact::Spoke { turn, message, by } if is_own(&turn) => {
+            let mut lines = heard(game, turn, true);
+            lines.extend(reasoning(record, Stage::Chat, turn, &by)?);
+            let said = if message.is_empty() { "(nothing)".to_owned() } else { message };
+            lines.push(Line::of("said", said, Stage::Chat.call(turn)));
+            lines.push(Line::plain("method", by.method));
+            (format!("round {}: message", turn.round), lines)
+        }
+        Fact::Contributed { turn, stated, contribution, by, reasoning: _ } if is_own(&turn) => {
+            let mut lines = heard(game, turn, false);
+            let first = By { sample: 0, ..by.clone() };
+            let decided = asked(record, Stage::Decision, turn)?;
+            let by_reason = if decided { &first } else { &by };
+            lines.extend(reasoning(record, Stage::Contribution, turn, by_reason)?);
+            let call = Stage::Contribution.call(turn);
+            lines.push(Line::of("stated", stated.to_string(), call));
+            let amount = Line::of("amount", stated.to_string(), Stage::Decision.call(turn));
+            lines.push(amount.if_asked());
+            lines.push(Line::plain("contributed", coins(contribution as f64)));
+            lines.push(Line::plain("method", by.method));
+            (format!("round {}: contribution", turn.round), lines)
+        }
+        Fact::Redistributed { turn, units, was_scaled, by } if is_own(&turn) => {
+            let mut lines: Vec<Line> =
+                reasoning(record, Stage::Redistribution, turn, &by)?.into_iter().collect();
+            let gave = gave(game, &units);
+            lines.push(Line::of("gave", gave, Stage::Redistribution.call(turn)));
+            if was_scaled {
+                lines.push(Line::plain("scaled down", "the player could not pay for all"));
+            }
+            lines.push(Line::plain("method", by.method));
+            (format!("round {}: redistribution", turn.round), lines)
+        }
+        Fact::RoundSettled { game: number, round, payoffs, .. } if number == this => {
+            let own = payoffs.iter().find(|(who, _)| *who == agent);
+            let Some((_, earned)) = own else { return Ok(None) };
+            let mut lines = vec![Line::plain("got", coins(*earned))];
+            lines.extend(shown(game, agent, round).map(|text| Line::plain("was shown", text)));
+            (format!("round {round}: outcome"), lines)
+        }
+        Fact::ReasoningEmbedded { turn, dimensions, vector, floats: _ } if is_own(&turn) => {
+            let vector = format!("{dimensions} numbers, {}", vector.short(12));
+            let line = Line::of("vector", vector, Stage::Embedding.call(turn));
+            (format!("round {}: reasons as a vector", turn.round), vec![line])
+        }
+        Fact::PlayersGrouped { groups, .. } => {
+            let own = groups.iter().find(|(game, who, _)| (*game, *who) == (this, agent));
+            let Some((.., group)) = own else { return Ok(None) };
+            ("grouped by reasoning".to_owned(), vec![Line::plain("group", group.to_string())])
+        }
+        Fact::PlayerFailed { turn, call, reason, .. } if is_own(&turn) => {
+            let lines = vec![Line::unused("reason", reason, call)];
+            (format!("round {}: failed", turn.round), lines)
+        }
+        _ => return Ok(None),
+    };
+    Ok(Some(Chapter { what, lines }))
+}
+
+/// What others said in the round: all of it, or what came before the player's own message.
+fn heard(game: &Game, turn: Turn, before_own: bool) -> Vec<Line> {
+    let messages = game.round(turn.round).into_iter().flat_map(|round| &round.messages);
+    let heard = messages.take_while(|m| !before_own || m.agent != turn.agent);
+    let heard = heard.filter(|m| m.agent != turn.agent && !m.text.is_empty());
+    heard.map(|m| Line::plain(&format!("heard from {}", game.avatar(m.agent)), &*m.text)).collect()
+}
+
+fn gave(game: &Game, all: &[Units]) -> String {
+    let given = all.iter().filter(|u| u.decided > 0).map(|u| {
+        let paid = match u.actual == u.decided {
+            true => String::new(),
+            false => format!(", {} paid for", u.actual),
+        };
+        format!("{} to {}{paid}", units(u.decided), game.avatar(u.target))
+    });
+    let given: Vec<String> = given.collect();
+    if given.is_empty() { "nothing to anyone".to_owned() } else { given.join("; ") }
+}
+
+fn asked(record: &mut RunRecord<'_>, stage: Stage, turn: Turn) -> Result<bool, OutputError> {
+    let Ok(call) = CallPath::new(stage.call(turn)) else { return Ok(false) };
+    Ok(record.samples(&call)?.contains_key(&0))
+}
+
+/// What was thought, as the decision keeps it apart.
+fn reasoning(
+    record: &mut RunRecord<'_>,
+    stage: Stage,
+    turn: Turn,
+    by: &By,
+) -> Result<Option<Line>, OutputError> {
+    let Ok(call) = CallPath::new(stage.call(turn)) else { return Ok(None) };
+    let decision = record.decision(&call, by.sample)?;
+    let reasoning = decision.and_then(|decision| decision.details.reasoning);
+    Ok(reasoning.map(|text| Line::plain("thought", text)))
+}

@@ -1,0 +1,97 @@
+//! What of the society each agent has seen: what its next prompt is made from.
+
+use std::collections::BTreeMap;
+
+use super::experiment::Society;
+use super::facts::Fact;
+use retold::run::{DecisionRef, Run, SoFar, Source, Stop};
+
+/// What each agent has seen.
+#[derive(Debug, Default)]
+pub(super) struct Seen {
+    by: BTreeMap<u32, SoFar>,
+    /// How the world began, for those who are yet to join.
+    beginning: SoFar,
+}
+
+/// Who sees a fact in the next prompt.
+enum Seers {
+    /// Everyone: it is in the forum, or changes what all can see of the world.
+    All,
+    /// These alone.
+    Only([u32; 2]),
+    /// Nobody.
+    Nobody,
+}
+
+impl Seers {
+    fn of(fact: &Fact) -> Self {
+        match fact {
+            Fact::MessageSent { recipient_agent_id, .. } => Seers::Only([*recipient_agent_id; 2]),
+            // What is given away changes what two have, and no total.
+            Fact::Traded { agent_id, recipient_agent_id, .. } => {
+                Seers::Only([*agent_id, *recipient_agent_id])
+            }
+            Fact::InvalidAction { agent_id, .. } => Seers::Only([*agent_id; 2]),
+            Fact::Idled { .. } | Fact::NotAnswered { .. } | Fact::DayEnded { .. } => Seers::Nobody,
+            Fact::WorldMade { .. }
+            | Fact::AgentJoined { .. }
+            | Fact::DayBegan { .. }
+            | Fact::ForumPosted { .. }
+            | Fact::ForumReplied { .. }
+            | Fact::ProposalCreated { .. }
+            | Fact::VoteCast { .. }
+            | Fact::Worked { .. }
+            | Fact::Woke { .. }
+            | Fact::NameTaken { .. }
+            | Fact::ProposalClosed { .. }
+            | Fact::PoolShared { .. }
+            | Fact::Built { .. }
+            | Fact::Consumed { .. }
+            | Fact::WentDormant { .. } => Seers::All,
+        }
+    }
+}
+
+impl Seen {
+    /// Records a fact, which is seen from now on.
+    pub(super) fn record(
+        &mut self,
+        run: &mut Run<Society>,
+        fact: Fact,
+        causes: &[DecisionRef],
+    ) -> Result<(), Stop> {
+        let seers = Seers::of(&fact);
+        let begins = matches!(fact, Fact::WorldMade { .. } | Fact::AgentJoined { .. });
+        if let Fact::AgentJoined { agent_id, .. } = fact {
+            self.by.insert(agent_id, self.beginning.clone());
+        }
+        let fact = run.record_ref(fact, causes)?;
+        match seers {
+            Seers::All => {
+                self.by.values_mut().for_each(|agent| agent.add(&fact));
+                if begins {
+                    self.beginning.add(&fact);
+                }
+            }
+            Seers::Only(agents) => {
+                let seers = self.by.iter_mut().filter(|(agent, _)| agents.contains(agent));
+                seers.for_each(|(_, agent)| agent.add(&fact));
+            }
+            Seers::Nobody => {}
+        }
+        Ok(())
+    }
+
+    /// An agent was shown all it had seen.
+    pub(super) fn asked(&mut self, agent: u32, decision: &DecisionRef) {
+        if let Some(agent) = self.by.get_mut(&agent) {
+            agent.asked(decision);
+        }
+    }
+
+    /// What an agent's next prompt is made from.
+    pub(super) fn by(&self, agent: u32) -> &[Source] {
+        self.by.get(&agent).map_or(&[], SoFar::sources)
+    }
+}

@@ -1,0 +1,244 @@
+//! Who has what: double entry, so that nothing appears or vanishes.
+//!
+//! Every movement takes from one account what it puts on another. The beginning, work and use are accounts,
+//! too: what was there at the start and what was produced, less what was used up, is what agents and pool hold.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use super::amount::Amount;
+use super::breach::Breach;
+use crate::parse::Resource;
+
+/// An amount of each resource.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Stock {
+    /// Food.
+    pub food: Amount,
+    /// Energy.
+    pub energy: Amount,
+    /// Materials.
+    pub materials: Amount,
+}
+
+/// All resources.
+pub const RESOURCES: [Resource; 3] = [Resource::Food, Resource::Energy, Resource::Materials];
+
+impl Stock {
+    /// How much of a resource.
+    pub fn of(&self, resource: Resource) -> Amount {
+        match resource {
+            Resource::Food => self.food,
+            Resource::Energy => self.energy,
+            Resource::Materials => self.materials,
+        }
+    }
+
+    fn of_mut(&mut self, resource: Resource) -> &mut Amount {
+        match resource {
+            Resource::Food => &mut self.food,
+            Resource::Energy => &mut self.energy,
+            Resource::Materials => &mut self.materials,
+        }
+    }
+
+    /// The sum, resource by resource.
+    #[must_use]
+    pub fn plus(mut self, other: &Stock) -> Stock {
+        RESOURCES.iter().for_each(|r| self.add(*r, other.of(*r)));
+        self
+    }
+
+    /// With more of one resource.
+    #[must_use]
+    pub fn with(mut self, resource: Resource, more: Amount) -> Stock {
+        self.add(resource, more);
+        self
+    }
+
+    /// Whether there is at least as much of everything.
+    pub fn covers(&self, other: &Stock) -> bool {
+        RESOURCES.iter().all(|r| self.of(*r) >= other.of(*r))
+    }
+
+    fn add(&mut self, resource: Resource, amount: Amount) {
+        let place = self.of_mut(resource);
+        *place = place.plus(amount);
+    }
+
+    fn take(&mut self, who: &str, resource: Resource, amount: Amount) -> Result<(), Breach> {
+        let place = self.of_mut(resource);
+        let left = place.minus(amount).ok_or_else(|| Breach::Lacking {
+            who: who.to_owned(),
+            has: *place,
+            resource: name_of(resource),
+            amount,
+        })?;
+        *place = left;
+        Ok(())
+    }
+}
+
+/// Where resources come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Source {
+    /// What is given at the beginning: it never runs dry.
+    Start,
+    /// What work brings: nor does it.
+    Work,
+    /// An agent.
+    Agent(u32),
+    /// The common pool.
+    Pool,
+}
+
+impl fmt::Display for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Source::Start => f.write_str("the beginning"),
+            Source::Work => f.write_str("work"),
+            Source::Agent(agent) => write!(f, "agent {agent}"),
+            Source::Pool => f.write_str("the pool"),
+        }
+    }
+}
+
+/// Where resources go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Target {
+    /// An agent.
+    Agent(u32),
+    /// The common pool.
+    Pool,
+    /// What is eaten, burnt or built is used up.
+    Use,
+}
+
+/// All accounts.
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
+pub struct Books {
+    agents: BTreeMap<u32, Stock>,
+    pool: Stock,
+    start: Stock,
+    produced: Stock,
+    used: Stock,
+}
+
+impl Books {
+    /// Opens an agent's account with nothing on it.
+    pub(super) fn open(&mut self, agent: u32) {
+        self.agents.entry(agent).or_default();
+    }
+
+    /// What an agent has.
+    pub fn agent(&self, agent: u32) -> Stock {
+        self.agents.get(&agent).copied().unwrap_or_default()
+    }
+
+    /// What the common pool has.
+    pub fn pool(&self) -> Stock {
+        self.pool
+    }
+
+    /// What agents and pool were given at the beginning.
+    pub fn start(&self) -> Stock {
+        self.start
+    }
+
+    /// What work has ever brought.
+    pub fn produced(&self) -> Stock {
+        self.produced
+    }
+
+    /// What was ever used up.
+    pub fn used(&self) -> Stock {
+        self.used
+    }
+
+    /// What all agents have, without the pool.
+    pub fn held(&self) -> Stock {
+        self.agents.values().fold(Stock::default(), Stock::plus)
+    }
+
+    /// What there is, the pool included.
+    pub fn total(&self) -> Stock {
+        self.held().plus(&self.pool)
+    }
+
+    /// Moves an amount, or says why it cannot be moved; then nothing has changed.
+    pub(super) fn transfer(
+        &mut self,
+        from: Source,
+        to: Target,
+        resource: Resource,
+        amount: Amount,
+    ) -> Result<(), Breach> {
+        if let Target::Agent(agent) = to
+            && !self.agents.contains_key(&agent)
+        {
+            return Err(Breach::UnknownAgent { agent });
+        }
+        match from {
+            Source::Start => self.start.add(resource, amount),
+            Source::Work => self.produced.add(resource, amount),
+            Source::Agent(agent) => {
+                let stock = self.agents.get_mut(&agent).ok_or(Breach::UnknownAgent { agent })?;
+                stock.take(&from.to_string(), resource, amount)?;
+            }
+            Source::Pool => self.pool.take(&from.to_string(), resource, amount)?,
+        }
+        match to {
+            Target::Agent(agent) => self.agents.entry(agent).or_default(),
+            Target::Pool => &mut self.pool,
+            Target::Use => &mut self.used,
+        }
+        .add(resource, amount);
+        Ok(())
+    }
+
+    /// Moves several resources at once, all or none.
+    pub(super) fn transfer_stock(
+        &mut self,
+        from: Source,
+        to: Target,
+        stock: &Stock,
+    ) -> Result<(), Breach> {
+        // Tried on a copy of the giver's first, so that a lack of the last resource changes nothing.
+        let trial = match from {
+            Source::Start | Source::Work => None,
+            Source::Agent(agent) => Some(self.agent(agent)),
+            Source::Pool => Some(self.pool),
+        };
+        if let Some(mut trial) = trial {
+            let who = from.to_string();
+            RESOURCES.iter().try_for_each(|r| trial.take(&who, *r, stock.of(*r)))?;
+        }
+        RESOURCES.iter().try_for_each(|r| self.transfer(from, to, *r, stock.of(*r)))
+    }
+
+    /// Whether what is there is what was given and produced, and not used up.
+    pub fn check(&self) -> Result<(), Breach> {
+        let total = self.total();
+        for resource in RESOURCES {
+            let (is, produced) = (total.of(resource), self.produced.of(resource));
+            let (start, used) = (self.start.of(resource), self.used.of(resource));
+            if start.plus(produced).minus(used) != Some(is) {
+                let resource = name_of(resource);
+                return Err(Breach::Unbalanced { resource, is, start, produced, used });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A resource's name, as actions and tables spell it.
+pub fn name_of(resource: Resource) -> &'static str {
+    match resource {
+        Resource::Food => "food",
+        Resource::Energy => "energy",
+        Resource::Materials => "materials",
+    }
+}

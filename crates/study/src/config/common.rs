@@ -1,0 +1,267 @@
+//! The parts of a config that all experiments share.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::named::{AnswersFile, BaseUrl, KeyVariable};
+use super::wrong::figure;
+use super::yaml::{ConfigError, beside};
+use retold::model::{Limits, NamedUrl, RetryPolicy};
+use retold::prompt::{ChatRequest, Message};
+
+/// Which kind of model answers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Default)]
+#[serde(rename_all = "snake_case")]
+pub enum ModelKind {
+    /// A program that makes answers up, for trying things out.
+    #[default]
+    Simulated,
+    /// Any OpenAI-compatible server.
+    Openai,
+    /// Answers from an exchanges file.
+    Scripted,
+}
+
+/// How often the simulated model misbehaves: shares from 0 to 1.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Rates {
+    /// Answers that break the format asked for, in any way, one as often as another.
+    pub malformed: f64,
+    /// Of the other answers, those that break it in the way of one kind, by its name; the kinds are the
+    /// experiment's. See [`Misbehaviour`](retold::model::simulated::Misbehaviour).
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub malformed_kinds: BTreeMap<String, f64>,
+    /// Answers that are cut off before their end: what they opened stays open.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub truncated: f64,
+    /// Attempts answered with 429.
+    pub rate_limited: f64,
+    /// Attempts answered with 500.
+    pub server_error: f64,
+    /// Calls that fail for good.
+    pub failure: f64,
+}
+
+impl Default for Rates {
+    fn default() -> Self {
+        Rates {
+            malformed: 0.05,
+            malformed_kinds: BTreeMap::new(),
+            truncated: 0.0,
+            rate_limited: 0.0,
+            server_error: 0.0,
+            failure: 0.0,
+        }
+    }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for a reference")]
+fn is_zero(rate: &f64) -> bool {
+    *rate == 0.0
+}
+
+/// A server that answers the requests of one model.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct EndpointConfig {
+    /// Where the API is.
+    pub base_url: BaseUrl,
+    /// The environment variable that holds its key; a server on one's own machine needs none. It is not recorded.
+    #[serde(default, skip_serializing)]
+    pub key: KeyVariable,
+}
+
+/// Who answers.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct ModelConfig {
+    /// Which kind.
+    pub kind: ModelKind,
+    /// For `openai`: where the API is.
+    pub base_url: BaseUrl,
+    /// For `openai`: other servers, by the name of the model that requests have.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub endpoints: BTreeMap<String, EndpointConfig>,
+    /// For `scripted`: the exchanges file, relative to the config if there is such a file, else to the
+    /// working directory.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub answers: Option<AnswersFile>,
+    /// For `simulated`: how often it misbehaves.
+    pub rates: Rates,
+    /// For `simulated`: how long an answer takes, in milliseconds, on average.
+    pub latency_ms: f64,
+}
+
+impl Default for ModelConfig {
+    fn default() -> Self {
+        ModelConfig {
+            kind: ModelKind::Simulated,
+            base_url: BaseUrl::BuiltIn,
+            endpoints: BTreeMap::new(),
+            answers: None,
+            rates: Rates::default(),
+            latency_ms: 0.0,
+        }
+    }
+}
+
+impl ModelConfig {
+    /// Makes what the settings choose the user's choice: they were read from the config at this path, which
+    /// the user gave to this invocation. `given` is this group as the config has it.
+    ///
+    /// # Errors
+    /// The key within the group, and what is wrong with it.
+    pub fn named_by_config(&mut self, path: &Path, given: &Value) -> Result<(), (String, String)> {
+        let named = |given: &Value| given["base_url"].as_str().map(NamedUrl::given);
+        self.base_url = named(given).map_or(BaseUrl::BuiltIn, BaseUrl::Named);
+        for (name, endpoint) in &mut self.endpoints {
+            let given = &given["endpoints"][name.as_str()];
+            if let Some(url) = named(given) {
+                endpoint.base_url = BaseUrl::Named(url);
+            }
+            if let Some(key) = given["key"].as_str() {
+                endpoint.key = KeyVariable::given(key)
+                    .map_err(|wrong| (format!("endpoints.{name}.key"), wrong.to_owned()))?;
+            }
+        }
+        let answers = self.answers.take();
+        self.answers = answers.map(|file| AnswersFile::Named(beside(path, file.path())));
+        Ok(())
+    }
+
+    /// Checks the settings; `group` is where the config has them. Gives the key and what is wrong.
+    ///
+    /// # Errors
+    /// The first setting that makes no sense.
+    pub fn check(&self, group: &str) -> Result<(), (String, String)> {
+        let wrong = |key: &str, message: &str| Err((format!("{group}.{key}"), message.to_owned()));
+        let ModelConfig { kind, base_url: _, endpoints, answers, rates, latency_ms } = self;
+        if endpoints.keys().any(|name| name.trim().is_empty()) {
+            return wrong("endpoints", "an endpoint is named with the model that it answers for");
+        }
+        let Rates { malformed, malformed_kinds, truncated, rate_limited, server_error, failure } =
+            rates;
+        let named = [
+            ("malformed", malformed),
+            ("truncated", truncated),
+            ("rate_limited", rate_limited),
+            ("server_error", server_error),
+            ("failure", failure),
+        ];
+        let named = named.map(|(name, rate)| (name.to_owned(), rate));
+        let kinds = malformed_kinds.iter();
+        let kinds = kinds.map(|(kind, rate)| (format!("malformed_kinds.{kind}"), rate));
+        for (name, rate) in named.into_iter().chain(kinds) {
+            if !(0.0..=1.0).contains(rate) {
+                let message = format!("a rate is from 0 to 1, not {}", figure(*rate));
+                return wrong(&format!("rates.{name}"), &message);
+            }
+        }
+        if !(0.0..=86_400_000.0).contains(latency_ms) {
+            let message = format!("a latency is from 0 to 86400000, not {latency_ms}");
+            return wrong("latency_ms", &message);
+        }
+        if *kind == ModelKind::Scripted && answers.is_none() {
+            return wrong("answers", "a scripted model needs a file to answer from");
+        }
+        Ok(())
+    }
+}
+
+/// The parameters of every request of an experiment.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RequestConfig {
+    /// The model's name, as the provider spells it.
+    pub model: String,
+    /// 0 to 2; left to the provider if not given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub temperature: Option<f64>,
+    /// 0 to 1; left to the provider if not given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub top_p: Option<f64>,
+    /// The longest answer, in tokens.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_tokens: Option<u32>,
+    /// Any other parameter the provider knows.
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub extra: Map<String, Value>,
+}
+
+impl RequestConfig {
+    /// Checks the parameters; gives the key and what is wrong.
+    ///
+    /// # Errors
+    /// The first parameter that makes no sense.
+    pub fn check(&self) -> Result<(), (String, String)> {
+        let RequestConfig { model, temperature, top_p, max_tokens, extra } = self;
+        let wrong = |key: &str, message: String| Err((format!("request.{key}"), message));
+        if model.trim().is_empty() {
+            return wrong("model", "the name of the model is empty".to_owned());
+        }
+        if let Some(t) = temperature.filter(|t| !(0.0..=2.0).contains(t)) {
+            return wrong(
+                "temperature",
+                format!("a temperature is from 0 to 2, not {}", figure(t)),
+            );
+        }
+        if let Some(p) = top_p.filter(|p| !(0.0..=1.0).contains(p)) {
+            return wrong("top_p", format!("a share is from 0 to 1, not {}", figure(p)));
+        }
+        if *max_tokens == Some(0) {
+            return wrong("max_tokens", "at least 1".to_owned());
+        }
+        const OWN: [&str; 5] = ["model", "messages", "temperature", "top_p", "max_tokens"];
+        match OWN.iter().find(|own| extra.contains_key(**own)) {
+            Some(own) => wrong(&format!("extra.{own}"), format!("{own} is no extra parameter")),
+            None => Ok(()),
+        }
+    }
+
+    /// The request with these parameters and some messages.
+    pub fn chat(&self, messages: Vec<Message>) -> ChatRequest {
+        let RequestConfig { model, temperature, top_p, max_tokens, extra } = self.clone();
+        ChatRequest {
+            model,
+            messages,
+            temperature,
+            top_p,
+            max_tokens,
+            extra,
+            ..ChatRequest::default()
+        }
+    }
+}
+
+/// Everything about a run that does not change its outcome: who answers, and how fast.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct Runtime {
+    /// Who answers.
+    pub model: ModelConfig,
+    /// How fast to ask.
+    pub limits: Limits,
+    /// When to try again.
+    pub retry: RetryPolicy,
+}
+
+impl Runtime {
+    /// Checks the settings; `path` is the config's, for messages.
+    ///
+    /// # Errors
+    /// [`ConfigError::Value`] with the first setting that makes no sense.
+    pub fn check(&self, path: &str) -> Result<(), ConfigError> {
+        let wrong = |key: String, message: String| ConfigError::Value {
+            path: path.to_owned(),
+            key,
+            message,
+        };
+        let Runtime { model, limits, retry } = self;
+        limits.check().map_err(|e| wrong(format!("limits.{}", e.field), e.to_string()))?;
+        retry.check().map_err(|e| wrong(format!("retry.{}", e.field), e.to_string()))?;
+        model.check("model").map_err(|(key, message)| wrong(key, message))
+    }
+}

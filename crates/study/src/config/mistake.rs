@@ -1,0 +1,96 @@
+//! What does not fit in a config, where it is, and what would fit.
+
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use super::place::{Found, Outline};
+use retold::explain::{explain, mismatch};
+
+/// A mistake and its place.
+pub(super) struct Mistake {
+    /// From 1.
+    pub(super) line: u64,
+    /// From 1.
+    pub(super) column: u64,
+    /// In plain words.
+    pub(super) message: String,
+}
+
+/// The mistake that the YAML reader tells at a place, as whoever writes a config needs it: a key that is missing
+/// is told where the group begins that lacks it, a value of the wrong kind with what it is and what it should be.
+pub(super) fn mistake<T: DeserializeOwned>(text: &str, place: (u64, u64), said: &str) -> Mistake {
+    let told = |(line, column), message| Mistake { line, column, message };
+    let plain = || told(place, explain(said));
+    let Some(outline) = Outline::of(text) else { return plain() };
+    if let Some(missing) = said.strip_prefix("missing field ") {
+        let missing = missing.trim_matches('`');
+        return match outline.group_at(place) {
+            None => plain(),
+            Some(Found { key, place, .. }) => {
+                let group = match key.as_str() {
+                    "" => "the config".to_owned(),
+                    key => format!("the group {key}"),
+                };
+                told(place, format!("{group} lacks the key {missing:?}, which has no default"))
+            }
+        };
+    }
+    let is_about = |found: &Found| is_about_kind(said) || is_about_nothing(said, found, &outline);
+    match outline.value_at(place).filter(is_about) {
+        None => plain(),
+        Some(Found { pointer, .. }) => {
+            let whole = outline.value();
+            let found = whole.pointer(&pointer).map(found).unwrap_or_default();
+            let expected = expected::<T>(&whole, &pointer);
+            let expected = expected.as_deref().unwrap_or_else(|| said_to_be_expected(said));
+            told(place, explain(&format!("invalid type: {found}, expected {expected}")))
+        }
+    }
+}
+
+/// Whether a message says that a value is of another kind than expected.
+fn is_about_kind(said: &str) -> bool {
+    said.starts_with("invalid ") || said.contains("expected ") && !said.starts_with("unknown ")
+}
+
+/// Whether a message is about a key without a value: the reader asks for other Rust types then, or takes the
+/// nothing for a value of that name.
+fn is_about_nothing(said: &str, found: &Found, outline: &Outline) -> bool {
+    let is_odd =
+        said.starts_with("cannot deserialize null") || said.starts_with("unknown variant ");
+    is_odd && outline.value().pointer(&found.pointer) == Some(&Value::Null)
+}
+
+/// What the YAML reader says was expected; of single values it does not tell one from another.
+fn said_to_be_expected(said: &str) -> &str {
+    let last = said.rsplit_once("expected ").map(|(_, expected)| expected);
+    last.or_else(|| said.strip_prefix("invalid ")).unwrap_or(said)
+}
+
+/// What is expected at a place, as a text says that is put there. None if another mistake comes first.
+fn expected<T: DeserializeOwned>(whole: &Value, pointer: &str) -> Option<String> {
+    const MARK: &str = "what is expected here?";
+    let mut whole = whole.clone();
+    *whole.pointer_mut(pointer)? = Value::from(MARK);
+    let Err(e) = T::deserialize(whole) else { return Some("a string".to_owned()) };
+    let said = e.to_string();
+    match mismatch(&said) {
+        Some((found, expected)) => found.contains(MARK).then(|| expected.to_owned()),
+        None => {
+            let known = said.strip_prefix(&format!("unknown variant `{MARK}`, expected "))?;
+            Some(known.replace('`', ""))
+        }
+    }
+}
+
+/// A value, as deserialisers name what they find.
+fn found(value: &Value) -> String {
+    match value {
+        Value::Null => "null".to_owned(),
+        Value::Bool(it) => format!("boolean `{it}`"),
+        Value::Number(it) => format!("integer `{it}`"),
+        Value::String(it) => format!("string {it:?}"),
+        Value::Array(_) => "sequence".to_owned(),
+        Value::Object(_) => "map".to_owned(),
+    }
+}

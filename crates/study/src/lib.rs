@@ -1,0 +1,31 @@
+//! What studies on [`retold`] share, and what a program needs to know of them.
+//!
+//! - [`studies`]: a study as a program offers it ([`Registration`]), and all that it offers ([`Studies`]).
+//! - [`study`]: a run about to be recorded, with its settings.
+//! - [`config`]: YAML to settings; a mistake is shown with its line.
+//! - [`template`]: prompts with places for values; [`templates`]: those in recorded settings, replaced.
+//! - [`table`]: CSV for other programs.
+//! - [`story`]: the whole story of a part of a run.
+//! - [`reenact`]: original runs of other programs, executed again.
+//! - [`edition`]: which rules of ours a run follows; [`carried`]: what facts carry for the fold alone.
+//! - [`at_once`], [`random`], [`word_vector`]: questions in bounds, draws that never change, vectors of made-up
+//!   texts.
+
+pub mod at_once;
+pub mod carried;
+pub mod config;
+pub mod edition;
+pub mod random;
+pub mod reenact;
+pub mod story;
+pub mod studies;
+pub mod study;
+pub mod table;
+pub mod template;
+pub mod templates;
+pub mod word_vector;
+
+pub use studies::{Registration, Studies};
+
+/// Where what someone who wrote a config should know is traced: a program shows it unasked.
+pub const REMARKS: &str = "retold::study";

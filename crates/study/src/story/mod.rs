@@ -1,0 +1,198 @@
+//! The whole story of a part of a run, such as a participant: what the facts say of it, in order, each with
+//! the exchanges it came of: call path, prompt hash, and the places of question, answer and decision in the log.
+//!
+//! An experiment makes [`Chapter`]s of its facts; [`tell`] finds their exchanges, [`text`] writes them down.
+
+mod show;
+
+use std::collections::BTreeSet;
+
+use serde::Serialize;
+
+use retold::id::{CallPath, PromptHash, Sample, Seq};
+use retold::run::{OutputError, RunRecord};
+
+pub use show::indented;
+pub use show::text;
+
+/// What a fact says.
+#[derive(Debug)]
+pub struct Chapter {
+    /// In a few words.
+    pub what: String,
+    /// In many.
+    pub lines: Vec<Line>,
+}
+
+/// Something said, and the call it came of.
+#[derive(Debug)]
+pub struct Line {
+    label: String,
+    text: String,
+    call: Option<String>,
+    used: bool,
+    optional: bool,
+}
+
+impl Line {
+    /// Something that no call says.
+    pub fn plain(label: &str, text: impl Into<String>) -> Line {
+        let (label, text) = (label.to_owned(), text.into());
+        Line { label, text, call: None, used: true, optional: false }
+    }
+
+    /// What the last answer of a call says.
+    pub fn of(label: &str, text: impl Into<String>, call: String) -> Line {
+        Line { call: Some(call), ..Line::plain(label, text) }
+    }
+
+    /// A call none of whose answers is told otherwise.
+    pub fn unused(label: &str, text: String, call: String) -> Line {
+        Line { used: false, ..Line::of(label, text, call) }
+    }
+
+    /// The same, left out if the call was never asked.
+    #[must_use]
+    pub fn if_asked(self) -> Line {
+        Line { optional: true, ..self }
+    }
+}
+
+/// A part of the story.
+#[derive(Debug, Serialize)]
+pub struct Told {
+    what: String,
+    /// The place of the fact that says so; none for questions that no fact tells of.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    fact: Option<Seq>,
+    lines: Vec<ToldLine>,
+}
+
+/// Something said, and the exchanges it came of.
+#[derive(Debug, Serialize)]
+struct ToldLine {
+    label: String,
+    text: String,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    exchanges: Vec<Asked>,
+}
+
+/// A question and what is recorded of it.
+#[derive(Debug, Serialize)]
+struct Asked {
+    call: CallPath,
+    sample: Sample,
+    prompt_hash: PromptHash,
+    question: Seq,
+    /// None if the call finally failed, or the run stopped before the answer came.
+    answer: Option<Seq>,
+    decision: Option<Seq>,
+    /// The answer, where it is not told otherwise: it could not be used, or nothing came of it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    text: Option<String>,
+    /// Why the call finally failed, where that is not told otherwise.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    failure: Option<String>,
+}
+
+/// The error that a run has no part `what`, such as `participant p_0099`, with the names of those it has.
+pub fn no_part(
+    record: &RunRecord<'_>,
+    what: String,
+    parts: impl IntoIterator<Item = String>,
+) -> OutputError {
+    let parts: Vec<String> = parts.into_iter().collect();
+    let there = match parts.as_slice() {
+        [] => "nobody takes part in it yet".to_owned(),
+        [only] => format!("it has {only} alone"),
+        [first, .., last] => format!("it has {}, {first} to {last}", parts.len()),
+    };
+    OutputError::NoPart { run: record.run, what, there }
+}
+
+/// Whether a name is a prefix and a number.
+pub fn is_numbered(name: &str, prefix: &str) -> bool {
+    let number = name.strip_prefix(prefix);
+    number.is_some_and(|n| !n.is_empty() && n.chars().all(|c| c.is_ascii_digit()))
+}
+
+/// Tells the chapters, each with the place of its fact, and then the questions `about` the part that no
+/// fact tells of.
+///
+/// # Errors
+/// [`OutputError`] if the record cannot be read.
+pub fn tell(
+    record: &mut RunRecord<'_>,
+    chapters: Vec<(Seq, Chapter)>,
+    about: &dyn Fn(&CallPath) -> bool,
+) -> Result<Vec<Told>, OutputError> {
+    let mut told = Vec::new();
+    let mut mentioned = BTreeSet::new();
+    for (seq, chapter) in chapters {
+        let mut lines = Vec::new();
+        for line in chapter.lines {
+            let asked = asked(record, &line)?;
+            mentioned.extend(asked.iter().map(|asked| asked.call.clone()));
+            // A turn that may have been asked for, and was not.
+            if line.optional && asked.is_empty() {
+                continue;
+            }
+            lines.push(ToldLine { label: line.label, text: line.text, exchanges: asked });
+        }
+        told.push(Told { what: chapter.what, fact: Some(seq), lines });
+    }
+    told.extend(untold(record, about, &mentioned)?);
+    Ok(told)
+}
+
+/// The exchanges that a line came of: all samples of its call.
+fn asked(record: &mut RunRecord<'_>, line: &Line) -> Result<Vec<Asked>, OutputError> {
+    // A call that is none has no exchanges.
+    let Some(call) = line.call.as_ref().and_then(|call| CallPath::new(call).ok()) else {
+        return Ok(Vec::new());
+    };
+    let found = record.samples(&call)?;
+    let last = found.last_key_value().map(|(sample, _)| *sample);
+    let mut asked = Vec::new();
+    for (sample, exchange) in found {
+        // Only the last sample can have been used: no more are asked for after it.
+        let used = line.used && Some(sample) == last;
+        let text = match used {
+            true => None,
+            false => record.answer(&call, sample)?.map(|answer| answer.text().to_owned()),
+        };
+        let failure = record.failure(&call, sample)?.filter(|reason| *reason != line.text);
+        asked.push(Asked {
+            call: call.clone(),
+            sample,
+            prompt_hash: exchange.prompt,
+            question: exchange.request,
+            answer: exchange.answer,
+            decision: exchange.decision,
+            text,
+            failure,
+        });
+    }
+    Ok(asked)
+}
+
+/// The calls about a part that no fact tells of: turns of a dialogue that broke off, or of a run
+/// that is not at its end.
+fn untold(
+    record: &mut RunRecord<'_>,
+    about: &dyn Fn(&CallPath) -> bool,
+    mentioned: &BTreeSet<CallPath>,
+) -> Result<Option<Told>, OutputError> {
+    let calls = record.calls(&|call| about(call) && !mentioned.contains(call))?;
+    let mut lines = Vec::new();
+    for call in calls {
+        let line = Line::unused("asked", String::new(), call.to_string());
+        lines.push(ToldLine {
+            label: line.label.clone(),
+            text: call.to_string(),
+            exchanges: asked(record, &line)?,
+        });
+    }
+    let what = "questions that no fact tells of".to_owned();
+    Ok((!lines.is_empty()).then_some(Told { what, fact: None, lines }))
+}

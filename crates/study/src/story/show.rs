@@ -1,0 +1,59 @@
+//! The story for people.
+
+use std::fmt::Write;
+
+use super::{Asked, Told};
+
+/// The chapters as text. What models said is set off further than anything else, so that no answer can
+/// pass for a line of this program.
+pub fn text(told: &[Told]) -> String {
+    let mut text = String::new();
+    for Told { what, fact, lines } in told {
+        let fact = fact.map(|seq| format!("  seq {seq}")).unwrap_or_default();
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "\n{what}{fact}");
+        for line in lines {
+            let _ = writeln!(text, "  {}\n{}", line.label, indented(&line.text));
+            let otherwise = if fact.is_empty() { "answered" } else { "could not be used" };
+            line.exchanges.iter().for_each(|asked| asked_line(&mut text, asked, otherwise));
+        }
+    }
+    text
+}
+
+/// An exchange; `otherwise` is what is said of an answer that is shown here only.
+fn asked_line(out: &mut String, asked: &Asked, otherwise: &str) {
+    let Asked { call, sample, prompt_hash, question, answer, decision, text, failure } = asked;
+    let place = |what: &str, seq: &Option<retold::id::Seq>| match seq {
+        Some(seq) => format!("{what} {seq}"),
+        None => format!("no {what}"),
+    };
+    let _ = writeln!(
+        out,
+        "    {call}#{sample}  prompt {}  question {question}  {}  {}",
+        prompt_hash.short(12),
+        place("answer", answer),
+        place("decision", decision)
+    );
+    if let Some(reason) = failure {
+        let _ = writeln!(out, "    failed:\n{}", indented(reason));
+    }
+    match text.as_deref() {
+        None => {}
+        Some("") => {
+            let _ = writeln!(out, "    {otherwise}: an empty answer");
+        }
+        Some(text) => {
+            let _ = writeln!(out, "    {otherwise}:\n{}", indented(text));
+        }
+    }
+}
+
+/// A text set off from the lines of this program.
+pub fn indented(text: &str) -> String {
+    let line = |line| match line {
+        "" => String::new(),
+        line => format!("        {line}"),
+    };
+    text.lines().map(line).collect::<Vec<_>>().join("\n")
+}

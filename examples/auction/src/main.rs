@@ -1,0 +1,149 @@
+//! An auction: a study in a crate of its own, with every command of retold in a program of its own.
+//!
+//! `cargo run -p auction -- run examples/auction/auction.yaml`
+
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use retold::id::CallPath;
+use retold::model::simulated::{Dice, Player};
+use retold::parse::{ChainParser, Found, LastResort, ParserFamily, Strategy};
+use retold::prompt::{ChatRequest, Request};
+use retold::run::{AnyExperiment, Experiment, Question, Report, Run, Stop};
+use retold_cli::Catalogue;
+use retold_study::Registration;
+use retold_study::config::{ConfigError, ModelConfig, Runtime, Wrong, load, with_overrides};
+use retold_study::studies::Clash;
+use retold_study::study::{Study, StudySettings};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+const NAME: &str = "auction";
+
+/// What a config says, and what is recorded of it.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Settings {
+    #[serde(default, skip_serializing, rename = "experiment")]
+    _experiment: Option<String>,
+    #[serde(default, skip_serializing)]
+    seed: u64,
+    #[serde(default, skip_serializing)]
+    model: ModelConfig,
+    rounds: u32,
+    bidders: Vec<String>,
+}
+
+/// The parser: a bid is a whole number, alone or anywhere in the answer.
+const WAYS: &[Strategy<(), u32>] = &[
+    Strategy { method: "number", find: |text, ()| text.trim().parse().ok().map(Found::plain) },
+    Strategy { method: "first_number", find: |text, ()| first(text).map(Found::plain) },
+];
+const NO_BID: LastResort<(), u32> = ("no_bid", |_, ()| Found::plain(0));
+
+fn first(text: &str) -> Option<u32> {
+    let mut numbers = text.split(|c: char| !c.is_ascii_digit()).filter(|part| !part.is_empty());
+    numbers.next()?.parse().ok()
+}
+
+fn parser() -> Result<ChainParser<(), u32>, String> {
+    ChainParser::new("bid", 1, (), WAYS, NO_BID, None).map_err(|e| e.to_string())
+}
+
+static BID: ParserFamily =
+    ParserFamily { name: "bid", versions: &[1], make: |_| Ok(Box::new(parser()?)) };
+
+/// A fact: who bid how much. The state is the highest bid.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+struct Bid {
+    by: String,
+    coins: u32,
+}
+
+struct Auction {
+    settings: Settings,
+    parser: Arc<ChainParser<(), u32>>,
+}
+
+impl Experiment for Auction {
+    type Event = Bid;
+    type State = Bid;
+
+    fn apply(highest: &mut Bid, bid: &Bid) {
+        if bid.coins > highest.coins {
+            highest.clone_from(bid);
+        }
+    }
+
+    async fn run(&self, run: &mut Run<Self>) -> Result<(), Stop> {
+        for round in 1..=self.settings.rounds {
+            for by in &self.settings.bidders {
+                let highest = run.state().coins;
+                let prompt =
+                    format!("You are {by}. The highest bid is {highest}. What do you bid?");
+                let request = ChatRequest::of("gpt-4o", prompt).into_request()?;
+                let call = CallPath::new(format!("round/{round}/{by}"))?;
+                let question = Question::new(call, request, self.parser.clone());
+                let Ok(answer) = run.ask(question).await? else { continue };
+                run.record(Bid { by: by.clone(), coins: answer.value }, &[answer.decision])?;
+            }
+        }
+        Ok(())
+    }
+
+    fn report(&self, highest: &Bid) -> Report {
+        let text = format!("{} wins with {}\n", highest.by, highest.coins);
+        Report { text, json: serde_json::json!(highest), ..Report::default() }
+    }
+}
+
+/// Stands in for a model: bids up to 10 more than the highest bid.
+struct Bidder;
+
+impl Player for Bidder {
+    fn reply(&self, request: &Request, dice: &mut Dice) -> String {
+        let (_, prompt) = request.messages().pop().unwrap_or_default();
+        format!("I bid {} coins.", first(&prompt).unwrap_or(0) + dice.below(11) as u32)
+    }
+}
+
+/// What the program needs to know of the study.
+struct Registered;
+
+impl Registration for Registered {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn load(&self, path: &Path, text: &str, overrides: &[String]) -> Result<Study, ConfigError> {
+        let settings: Settings = with_overrides(load(path, text)?, overrides)?;
+        let wrong = |key: &str, message: &str| Wrong::new(key, message).at(path);
+        if settings.bidders.is_empty() {
+            return Err(wrong("bidders", "nobody bids"));
+        }
+        let experiment = serde_json::to_value(&settings);
+        let experiment = experiment.map_err(|e| wrong("settings", &e.to_string()))?;
+        let runtime = Runtime { model: settings.model, ..Runtime::default() };
+        let (seed, settings) = (settings.seed, StudySettings { experiment, runtime });
+        Ok(Study { experiment: NAME.to_owned(), seed, settings })
+    }
+
+    fn build(&self, settings: &Value) -> Result<Box<dyn AnyExperiment>, String> {
+        let settings = Settings::deserialize(settings).map_err(|e| e.to_string())?;
+        Ok(Box::new(Auction { settings, parser: Arc::new(parser()?) }))
+    }
+
+    fn player(&self) -> Box<dyn Player> {
+        Box::new(Bidder)
+    }
+
+    fn parsers(&self) -> &'static [&'static ParserFamily] {
+        const PARSERS: &[&ParserFamily] = &[&BID];
+        PARSERS
+    }
+}
+
+fn main() -> Result<ExitCode, Clash> {
+    Ok(retold_cli::main(&Catalogue::new([&Registered as &dyn Registration])?))
+}

@@ -1,0 +1,61 @@
+//! Every command, for a study that retold does not know.
+#![cfg(test)] // so that clippy knows the helper for test code, too
+
+use std::process::Command;
+
+const CONFIG: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/auction.yaml");
+
+/// Runs the program in a folder; what it printed.
+fn auction(folder: &tempfile::TempDir, args: &str, code: i32) -> String {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_auction"));
+    command.args(args.split_whitespace()).current_dir(folder.path()).env_clear();
+    let output = command.output().unwrap();
+    let out = String::from_utf8(output.stdout).unwrap();
+    let err = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(code), "auction {args}\n{out}{err}");
+    format!("{out}{err}")
+}
+
+#[test]
+fn a_study_of_ones_own_has_every_command() {
+    let folder = tempfile::tempdir().unwrap();
+    let recorded = auction(&folder, &format!("run {CONFIG} --quiet"), 0);
+    assert!(recorded.contains("wins with"), "{recorded}");
+    assert!(auction(&folder, "replay latest", 0).contains("identical"));
+    assert!(auction(&folder, "resume latest --quiet", 0).contains("wins with"));
+    assert!(auction(&folder, "show latest", 0).contains("experiment auction, seed 7"));
+    assert!(auction(&folder, "audit latest round/2/Bob", 0).contains("first_number"));
+    assert!(auction(&folder, "check latest", 0).contains("bid@1"));
+    auction(&folder, "check latest --parser bid", 0);
+    auction(&folder, "snapshot latest snapshots", 0);
+    auction(&folder, "fork latest --set rounds=5 --quiet", 0);
+    auction(&folder, "verify", 0);
+    auction(&folder, "head", 0);
+    auction(&folder, "log", 0);
+    auction(&folder, "export latest run.jsonl", 0);
+    auction(&folder, "export latest answers.jsonl --as exchanges", 0);
+    auction(&folder, "import run.jsonl --log other.db", 0);
+    auction(&folder, "replay latest --log other.db", 0);
+    auction(&folder, "backup copy.db", 0);
+    assert!(auction(&folder, "parse --parser bid", 0).contains("no_bid"));
+    // It has no output files, no templates and no original runs, and its run has ended: each is said.
+    auction(&folder, "outputs latest --to tables", 2);
+    auction(&folder, "replay latest --prompts .", 2);
+    auction(&folder, "import auction somewhere", 2);
+    auction(&folder, "abandon latest", 2);
+}
+
+#[test]
+fn other_studies_and_their_parsers_are_not_known() {
+    let folder = tempfile::tempdir().unwrap();
+    let said = auction(&folder, &format!("run {CONFIG} --experiment game24"), 2);
+    assert!(said.contains("the experiments are auction"), "{said}");
+    let said = auction(&folder, "parse --parser game24", 2);
+    assert!(said.contains("the parsers are bid"), "{said}");
+}
+
+#[test]
+fn it_is_short() {
+    let text = include_str!("../src/main.rs");
+    assert!(text.lines().count() < 150, "{} lines", text.lines().count());
+}

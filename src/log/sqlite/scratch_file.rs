@@ -1,0 +1,44 @@
+//! A log file for a while.
+
+use tempfile::TempDir;
+
+use super::SqliteBackend;
+use crate::id::RunId;
+use crate::log::LogError;
+use crate::log::backend::{Backend, Committer, Lease, Reader};
+
+/// A log file in its own folder, which is removed with it.
+pub(in crate::log) struct ScratchFile {
+    pub(in crate::log) log: SqliteBackend,
+    _folder: TempDir,
+}
+
+impl ScratchFile {
+    pub(in crate::log) fn make() -> Result<Self, LogError> {
+        let failed = |e: std::io::Error| LogError::Failed {
+            path: "a temporary folder".to_owned(),
+            reason: format!("{e}; set TMPDIR to use another folder"),
+        };
+        let folder = tempfile::Builder::new().prefix("retold-").tempdir().map_err(failed)?;
+        let log = SqliteBackend::scratch(&folder.path().join("scratch.db"))?;
+        Ok(ScratchFile { log, _folder: folder })
+    }
+}
+
+impl Backend for ScratchFile {
+    fn name(&self) -> String {
+        self.log.name()
+    }
+
+    fn lease(&self, run: RunId) -> Result<Lease, LogError> {
+        self.log.lease(run)
+    }
+
+    fn committer(&self) -> Result<Box<dyn Committer>, LogError> {
+        self.log.committer()
+    }
+
+    fn reader(&self) -> Result<Box<dyn Reader>, LogError> {
+        self.log.reader()
+    }
+}

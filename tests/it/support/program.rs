@@ -1,0 +1,65 @@
+//! What the program `retold` knows: its studies.
+
+use std::path::Path;
+use std::sync::LazyLock;
+
+use retold::model::simulated::Player;
+use retold::run::AnyExperiment;
+use retold_cli::Catalogue;
+use retold_study::Studies;
+use retold_study::config::ConfigError;
+use retold_study::reenact::{ReenactError, Reenactment};
+use retold_study::studies::RegistryError;
+use retold_study::study::Study;
+use serde_json::Value;
+
+static CATALOGUE: LazyLock<Catalogue> =
+    LazyLock::new(|| retold_cli::program::catalogue().expect("each study has a name of its own"));
+
+/// The studies of the program.
+pub(crate) fn studies() -> &'static Studies {
+    CATALOGUE.studies()
+}
+
+pub(crate) fn study(
+    path: &Path,
+    experiment: Option<&str>,
+    overrides: &[String],
+) -> Result<Study, ConfigError> {
+    studies().study(path, experiment, overrides)
+}
+
+pub(crate) fn supply(
+    path: &Path,
+    study: &mut Study,
+    overrides: &[String],
+) -> Result<(), ConfigError> {
+    studies().supply(path, study, overrides)
+}
+
+pub(crate) fn take_over(experiment: &str, settings: &mut Value, recorded: &Value) {
+    studies().take_over(experiment, settings, recorded);
+}
+
+pub(crate) fn build(name: &str, settings: &Value) -> Result<Box<dyn AnyExperiment>, RegistryError> {
+    studies().build(name, settings)
+}
+
+pub(crate) fn check_fork(
+    name: &str,
+    settings: &Value,
+    parent: &Value,
+) -> Result<(), RegistryError> {
+    studies().check_fork(name, settings, parent)
+}
+
+pub(crate) fn player(name: &str) -> Result<Box<dyn Player>, RegistryError> {
+    studies().player(name)
+}
+
+pub(crate) fn reenact(
+    name: &str,
+    path: &Path,
+) -> Result<Option<Result<Reenactment, ReenactError>>, RegistryError> {
+    studies().reenact(name, path)
+}
