@@ -15,7 +15,7 @@ use super::question::Asked;
 use crate::content::Content;
 use crate::event::{AnswerReused, AttemptDetails, Event, EventError, StoredEvent};
 use crate::id::{CallPath, PromptHash, RunId, Sample, Seq, Time};
-use crate::log::{LogError, Reader};
+use crate::log::{CheckedReader, LogError, Reader};
 use crate::lookup::LookupMap;
 use crate::model::{Failure, FailureKind};
 
@@ -83,13 +83,11 @@ pub(super) struct History {
 
 impl History {
     /// Starts reading a run after its first event, up to `last`: what is written from now on is no
-    /// record of what went before.
-    pub(super) fn read(
-        mut reader: Box<dyn Reader>,
-        run: RunId,
-        last: Seq,
-    ) -> Result<Self, LogError> {
+    /// record of what went before. Each event is checked against its hash: what is made of a changed one
+    /// would look as sound as the original.
+    pub(super) fn read(reader: Box<dyn Reader>, run: RunId, last: Seq) -> Result<Self, LogError> {
         let (sender, items) = sync_channel(4);
+        let mut reader = CheckedReader::new(reader);
         let work = move || {
             let mut questions = Questions::default();
             let mut after = Seq(0);

@@ -16,7 +16,7 @@ use retold::event::{DecidedBy, DecisionDetails};
 use retold::exchange::{Accepted, AcceptedDecision};
 use retold::id::{CallPath, RunId};
 use retold::inert::inert;
-use retold::log::{LogError, Reader, SqliteBackend, verify_run};
+use retold::log::{LogError, Reader, SqliteBackend};
 use retold::parse::Parsers;
 use retold::run::clock;
 
@@ -117,11 +117,7 @@ fn accepting(source: &Source) -> Result<Accepted, CliError> {
         .hint("`retold import FILE` makes a run of it"));
     }
     let mut reader = source.log.reader()?;
-    let verified = verify_run(reader.as_mut(), source.run, None)?;
-    if let Some(problem) = verified.problem {
-        return Err(CliError::new(Status::Difference, problem.to_string())
-            .hint("nothing was accepted: `retold verify` names everything that is damaged"));
-    }
+    let verified = select::sound(reader.as_mut(), source.run, "nothing was accepted")?;
     let started = select::started(reader.as_mut(), source.run)?;
     let of = (source.run, verified.head, &started);
     Ok(Accepted::begin(new_run_id()?, of, clock::now())?)
@@ -133,8 +129,8 @@ fn one(
     choice: Choice<'_>,
     mut accepted: Option<Accepted>,
 ) -> Result<(Checked, Option<Accepted>), CliError> {
-    let mut reader = source.log.reader()?;
-    let checked = check(reader.as_mut(), source.run, choice, |reader, made| match &mut accepted {
+    let mut reader = source.checked()?;
+    let checked = check(&mut reader, source.run, choice, |reader, made| match &mut accepted {
         Some(accepted) => accept(accepted, reader, source.run, made),
         None => Ok(()),
     })?;

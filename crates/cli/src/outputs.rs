@@ -9,7 +9,6 @@ use super::error::{CliError, Status};
 use super::output::{Output, counted};
 use super::show::experiment_of;
 use super::{folder, select};
-use retold::log::verify_run;
 use retold::run::RunRecord;
 
 /// Write what a run gives other programs: tables (CSV) and JSON files, in a new folder.
@@ -29,10 +28,7 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     let selected = select::run_or_file(global, &args.run)?;
     let mut reader = selected.log.reader()?;
     // What is written goes elsewhere, without its hashes: it is made of a sound run or not at all.
-    if let Some(problem) = verify_run(reader.as_mut(), selected.run, None)?.problem {
-        return Err(CliError::new(Status::Difference, problem.to_string())
-            .hint("nothing was written: `retold verify` names everything that is damaged"));
-    }
+    select::sound(reader.as_mut(), selected.run, "nothing was written")?;
     let mut record = RunRecord::read(reader.as_mut(), selected.run)?;
     let experiment = experiment_of(global.studies, &record)?;
     let name = || experiment.output_name_any().unwrap_or_else(|| selected.run.to_string());

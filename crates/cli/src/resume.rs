@@ -207,6 +207,10 @@ fn go_on(
     };
     let prices = model.prices()?;
     let max_failed = settings.runtime.limits.max_failed;
+    // One that has ended is only read, and checked while it is.
+    if ended.is_none() {
+        select::sound(selected.log.reader()?.as_mut(), selected.run, "nothing was asked")?;
+    }
     let session = Session {
         log: selected.log.clone(),
         run: selected.run,

@@ -11,7 +11,10 @@ use retold::exchange::{ImportError, is_recording, read_exchanges, read_recording
 use retold::id::RunId;
 use retold::jsonl::JsonlReader;
 use retold::log::ledger::{Entry, Ledger};
-use retold::log::{CheckedReader, Log, MemoryBackend, Problem, Reader, RunHead, SqliteBackend};
+use retold::log::{
+    CheckedReader, Log, MemoryBackend, Problem, Reader, RunHead, SqliteBackend, Verification,
+    verify_run,
+};
 use retold::run::clock;
 
 /// Opens the log that must exist; what it has lost is said on stderr.
@@ -48,6 +51,24 @@ impl Selected {
     /// A reader that checks every event it gives, for what is shown to people.
     pub(crate) fn checked(&self) -> Result<CheckedReader, CliError> {
         Ok(CheckedReader::new(self.log.reader()?))
+    }
+}
+
+/// Verifies a run on which something new will rest, which cannot be taken back later. `nothing` says what was
+/// therefore not done.
+///
+/// # Errors
+/// What is damaged, with exit code 1; or the log cannot be read.
+pub(crate) fn sound(
+    reader: &mut dyn Reader,
+    run: RunId,
+    nothing: &str,
+) -> Result<Verification, CliError> {
+    let verified = verify_run(reader, run, None)?;
+    match &verified.problem {
+        None => Ok(verified),
+        Some(problem) => Err(CliError::new(Status::Difference, problem.to_string())
+            .hint(format!("{nothing}: `retold verify` names everything that is damaged"))),
     }
 }
 
@@ -91,6 +112,11 @@ pub(crate) struct Source {
 }
 
 impl Source {
+    /// A reader that checks every event it gives: what is decided about a changed answer is worth nothing.
+    pub(crate) fn checked(&self) -> Result<CheckedReader, CliError> {
+        Ok(CheckedReader::new(self.log.reader()?))
+    }
+
     /// What it is called.
     pub(crate) fn name(&self) -> String {
         match &self.file {

@@ -48,8 +48,8 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     };
     let parsers = global.studies.parsers();
     let choice = Choice { by, params: &params, only: args.call.as_ref(), parsers };
-    let mut reader = source.log.reader()?;
-    let seen = of_run(reader.as_mut(), source.run, choice, &args.folder).map_err(|e| match e {
+    let mut reader = source.checked()?;
+    let seen = of_run(&mut reader, source.run, choice, &args.folder).map_err(|e| match e {
         SnapshotError::Nothing(left) => {
             super::check::nothing(&source, &left, args.call.as_ref(), parsers)
         }
