@@ -13,12 +13,21 @@ pub(super) struct Members {
     pub(super) loose: Vec<Value>,
     /// The key that was read last.
     pub(super) last: Option<String>,
+    /// How many items at the beginning of its list are known to be objects: no item is looked at twice, or a list
+    /// that grows item by item would take quadratic time.
+    objects: usize,
 }
 
 impl Members {
+    /// Those of an object that goes on.
+    pub(super) fn of(map: Map<String, Value>) -> Self {
+        Members { map, ..Members::default() }
+    }
+
     /// Takes a member in.
     pub(super) fn insert(&mut self, key: String, value: Value) {
         self.last = Some(key.clone());
+        self.objects = 0;
         self.map.insert(key, value);
     }
 
@@ -27,19 +36,26 @@ impl Members {
     /// other members belong to this object.
     pub(super) fn keep(&mut self, value: Option<Value>) {
         let last = self.last.as_ref().and_then(|key| self.map.get_mut(key));
+        if let (Some(Value::Array(last)), Some(Value::Object(_))) = (&last, &value) {
+            let unknown = last.iter().skip(self.objects);
+            self.objects += unknown.take_while(|item| item.is_object()).count();
+        }
         match (last, value) {
             (_, None) => {}
             (Some(Value::Array(last)), Some(Value::Array(mut more))) => last.append(&mut more),
-            (Some(Value::Array(last)), Some(Value::Object(more)))
-                if last.iter().all(Value::is_object) =>
-            {
+            (Some(Value::Array(last)), Some(Value::Object(more))) if last.len() == self.objects => {
                 last.push(Value::Object(more));
             }
             (Some(last @ Value::Object(_)), Some(Value::Object(more))) => {
                 let first = last.take();
                 *last = Value::Array(vec![first, Value::Object(more)]);
             }
-            (Some(_), Some(Value::Object(more))) => self.map.extend(more),
+            (Some(_), Some(Value::Object(more))) => {
+                if self.last.as_ref().is_some_and(|last| more.contains_key(last)) {
+                    self.objects = 0;
+                }
+                self.map.extend(more);
+            }
             (Some(_), Some(Value::Array(items))) => {
                 let keys = items.into_iter().filter_map(|item| item.as_str().map(str::to_owned));
                 keys.for_each(|key| {

@@ -48,7 +48,9 @@ fn a_full_log_keeps_what_it_has() {
     let place = Place::new();
     let said = place.run(&format!("{LONGER} --log-limit 450000"));
     assert_eq!(said.code, 3, "{}{}", said.out, said.err);
-    assert_said!("interrupted_full", format!("{}[exit {}]\n", said.err, said.code));
+    // How many answers there was room for, and so how many of them are empty, is up to the disk.
+    let (_, error) = said.err.split_once("error: ").unwrap();
+    assert_said!("interrupted_full", format!("error: {error}[exit {}]\n", said.code));
     place.ok("verify");
     let (resumed, code) = place.json("resume latest");
     assert_eq!((code, &resumed["outcome"]), (0, &"finished".into()), "{resumed}");

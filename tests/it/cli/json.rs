@@ -4,6 +4,7 @@ use rusqlite::Connection;
 use serde_json::Value;
 
 use crate::support::cli::Place;
+use crate::support::forged::with_settings;
 
 const RUN: &[&str] = &[
     "run",
@@ -105,27 +106,27 @@ fn of_a_damaged_log() {
 
 #[test]
 fn of_a_replay_that_diverges() {
-    // A log whose settings were changed behind its back: the same answers, another prompt template.
+    // A recording with the same answers and another prompt template, of which every hash fits.
     let place = Place::with_run();
-    let db = Connection::open(place.path("retold.db")).unwrap();
-    db.execute_batch("DROP TRIGGER contents_no_update; DROP TRIGGER events_no_update;").unwrap();
-    let changed = db
-        .execute(
-            "UPDATE contents SET body = replace(body, 'Input: {input}', 'Numbers: {input}')
-             WHERE body LIKE '%{input}%'",
-            [],
-        )
-        .unwrap();
-    assert_eq!(changed, 1, "the settings are one text");
-    drop(db);
-    let (replayed, code) = place.json("replay latest");
+    place.ok("export latest run.jsonl");
+    let recording = std::fs::read_to_string(place.path("run.jsonl")).unwrap();
+    let changed = with_settings(&recording, |settings| {
+        let text = settings.to_string();
+        assert!(text.contains("Input: {input}"), "{text}");
+        *settings = text.replace("Input: {input}", "Numbers: {input}").parse().unwrap();
+    });
+    place.write("changed.jsonl", changed);
+    let (replayed, code) = place.json("replay changed.jsonl");
     keys(&replayed, REPLAY);
     assert_eq!((code, &replayed["identical"]), (1, &false.into()), "{replayed}");
     assert!(replayed["divergence"]["what"].as_str().unwrap().contains("solve/0"), "{replayed}");
     assert_eq!(replayed["model_calls"], 0);
-    let said = place.run("replay latest");
+    let said = place.run("replay changed.jsonl");
     assert_eq!(said.code, 1);
-    crate::support::cli::assert_said!("json_divergence", place.shown("replay latest", &said));
+    crate::support::cli::assert_said!(
+        "json_divergence",
+        place.shown("replay changed.jsonl", &said)
+    );
 }
 
 #[test]
