@@ -25,10 +25,14 @@ type Rule = Box<dyn Fn(&str) -> usize>;
 const OPTIONS: [&str; 4] = ["Night buses", "Bike lanes downtown", "Bike lanes", "Street trees"];
 
 fn main() {
+    let wanted: Vec<String> = std::env::args().skip(1).filter(|a| !a.starts_with('-')).collect();
+    let is_wanted = |name: &str| wanted.is_empty() || wanted.iter().any(|w| name.starts_with(w));
     println!("{:<20} {:>9} {:>9} {:>7}", "parser", "MB/s", "regex", "ratio");
     let catalogue = retold_cli::program::catalogue().expect("each study has a name of its own");
     let parsers = catalogue.studies().parsers();
-    for (name, version) in parsers.all() {
+    for (name, version) in
+        parsers.all().filter(|(name, version)| is_wanted(&format!("{name}@{version}")))
+    {
         let params = match name {
             "game24" => json!({ "numbers": [4, 6, 7, 8] }),
             "redistribution" => json!({ "targets": 4 }),
@@ -42,6 +46,9 @@ fn main() {
         let rule = rule(name);
         let regex = measure(&answers, rule);
         println!("{:<20} {ours:>9.1} {regex:>9.1} {:>7.2}", spec.to_string(), ours / regex);
+    }
+    if !is_wanted("json_repair") {
+        return;
     }
     let answers = answers("action");
     let ours = measure(&answers, |text| json_repair::repair(text).repairs.len());

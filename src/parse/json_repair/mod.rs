@@ -41,7 +41,7 @@ mod unclosed;
 use serde_json::Value;
 
 pub use edition::Edition;
-pub use top::{first, repair, values};
+pub use top::{each_value, first, repair, values};
 
 /// Containers deeper than this are left out.
 pub const MAX_DEPTH: usize = 120;

@@ -1,5 +1,6 @@
 //! From a whole text to its JSON.
 
+use memchr::memchr2;
 use serde_json::Value;
 
 use super::cursor::Cursor;
@@ -49,20 +50,28 @@ pub(super) fn repaired(text: &str, edition: Edition) -> Repaired {
 /// ```
 #[must_use]
 pub fn values(text: &str) -> Vec<Embedded> {
-    all(text, Edition::default())
+    each_value(text).collect()
+}
+
+/// As [`values`], read one by one: what follows the last that is taken is not looked at.
+pub fn each_value(text: &str) -> impl Iterator<Item = Embedded> {
+    each(text, Edition::default())
 }
 
 pub(super) fn all(text: &str, edition: Edition) -> Vec<Embedded> {
-    let mut found = Vec::new();
+    each(text, edition).collect()
+}
+
+fn each(text: &str, edition: Edition) -> impl Iterator<Item = Embedded> {
     let mut unclosed = Unclosed::default();
     let mut at = 0;
-    while let Some(start) = text.get(at..).and_then(|rest| rest.find(['{', '['])) {
-        let embedded = read(text, at + start, &mut unclosed, edition);
+    std::iter::from_fn(move || {
+        let start = at + memchr2(b'{', b'[', text.as_bytes().get(at..)?)?;
+        let embedded = read(text, start, &mut unclosed, edition);
         // Every container is at least its opening bracket.
-        at = embedded.end.max(at + start + 1);
-        found.push(embedded);
-    }
-    found
+        at = embedded.end.max(start + 1);
+        Some(embedded)
+    })
 }
 
 /// The first object or array in a text; nothing behind it is read.
@@ -72,7 +81,8 @@ pub fn first(text: &str) -> Option<Embedded> {
 }
 
 pub(super) fn first_of(text: &str, edition: Edition) -> Option<Embedded> {
-    text.find(['{', '[']).map(|start| read(text, start, &mut Unclosed::default(), edition))
+    memchr2(b'{', b'[', text.as_bytes())
+        .map(|start| read(text, start, &mut Unclosed::default(), edition))
 }
 
 /// Reads the container at `start`: strictly if possible, with repairs if not.

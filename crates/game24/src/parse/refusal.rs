@@ -1,5 +1,7 @@
 //! Words of refusal: that there is no solution, and not merely that something is not so.
 
+use std::borrow::Cow;
+
 /// Words that refuse by themselves.
 const REFUSALS: [&str; 7] =
     ["impossible", "unsolvable", "insoluble", "none", "unachievable", "infeasible", "unattainable"];
@@ -82,13 +84,13 @@ pub(super) fn is_refusal(content: &str) -> bool {
 
 /// Whether a line says that there is no solution.
 pub(super) fn gives_up(line: &str) -> bool {
-    let (mut refuses, mut negates, mut topic) = (false, false, line.contains("24"));
+    let (mut refuses, mut negates, mut topic) = (false, false, false);
     for word in line.split(|c: char| !c.is_ascii_alphabetic() && c != '\'' && c != '’') {
-        // No listed word is longer.
-        if !(2..=13).contains(&word.len()) {
+        let word = with_plain_apostrophes(word);
+        if !may_be_listed(&word) {
             continue;
         }
-        let is_in = |list: &[&str]| list.iter().any(|listed| is_word(word, listed));
+        let is_in = |list: &[&str]| list.iter().any(|listed| word.eq_ignore_ascii_case(listed));
         if is_in(&REMARKS) {
             return false;
         }
@@ -96,11 +98,31 @@ pub(super) fn gives_up(line: &str) -> bool {
         negates |= is_in(&NEGATIONS);
         topic |= is_in(&TOPICS);
     }
-    refuses || negates && topic
+    refuses || negates && (topic || line.contains("24"))
 }
 
-/// Whether it is that word, in any case, with either apostrophe.
-fn is_word(word: &str, listed: &str) -> bool {
-    word.eq_ignore_ascii_case(listed)
-        || word.contains('’') && word.replace('’', "'").eq_ignore_ascii_case(listed)
+fn with_plain_apostrophes(word: &str) -> Cow<'_, str> {
+    if word.is_ascii() { Cow::Borrowed(word) } else { Cow::Owned(word.replace('’', "'")) }
+}
+
+/// For each first letter, the lengths of the listed words that begin with it, as bits. Most words of an answer are
+/// on no list, and this rules nearly all of them out without a comparison.
+const LENGTHS: [u16; 26] = {
+    const fn with(mut lengths: [u16; 26], list: &[&str]) -> [u16; 26] {
+        let mut at = 0;
+        while at < list.len() {
+            let word = list[at].as_bytes();
+            lengths[(word[0] - b'a') as usize] |= 1 << word.len();
+            at += 1;
+        }
+        lengths
+    }
+    with(with(with(with([0; 26], &REFUSALS), &NEGATIONS), &TOPICS), &REMARKS)
+};
+
+/// Whether a listed word begins with the same letter and is as long.
+fn may_be_listed(word: &str) -> bool {
+    let first = word.bytes().next().map(|first| first.to_ascii_lowercase().wrapping_sub(b'a'));
+    let lengths = first.and_then(|first| LENGTHS.get(usize::from(first)));
+    lengths.is_some_and(|lengths| word.len() < 16 && lengths >> word.len() & 1 == 1)
 }

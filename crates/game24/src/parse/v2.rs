@@ -19,7 +19,7 @@
 //! - **The bottom scan needs a line that is the equation and nothing else**, over exactly the
 //!   puzzle's numbers. It may still pick a line of the working; its method says so.
 
-use memchr::memchr;
+use memchr::{memchr, memmem};
 
 use super::Params;
 use super::label::{Label, gives_up, is_refusal, last_label};
@@ -144,13 +144,15 @@ impl<'t> Answer<'t> {
     /// Splits at the last `</think>`; the opening tag is often part of the prompt's template.
     /// Nothing after it means there was no answer apart from the reasoning: all of it is searched.
     pub(super) fn of(text: &'t str) -> Answer<'t> {
+        const CLOSE: &str = "</think>";
         let whole = Answer { reasoning: None, body: text };
         if memchr(b'<', text.as_bytes()).is_none() {
             return whole;
         }
-        let Some((reasoning, body)) = text.rsplit_once("</think>") else {
+        let Some(at) = memmem::rfind(text.as_bytes(), CLOSE.as_bytes()) else {
             return whole;
         };
+        let (reasoning, body) = (&text[..at], &text[at + CLOSE.len()..]);
         if body.trim().is_empty() {
             return whole;
         }

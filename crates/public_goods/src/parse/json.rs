@@ -89,7 +89,7 @@ pub fn json_contribution_parser(
     }
     let none = |text: &str, _: &ContributionParams| Found {
         value: None,
-        reasoning: objects(&visible(text)).iter().find_map(|(object, _)| reasoning(object)),
+        reasoning: objects(&visible(text)).find_map(|(object, _)| reasoning(&object)),
         warnings: vec!["no contribution is legible: no value".to_owned()],
     };
     ChainParser::new(NAME, 2, params, CONTRIBUTION_2, ("not_legible", none), None)
@@ -159,10 +159,10 @@ fn allowed(
     Found { value: Some(value), reasoning, warnings }
 }
 
-/// The objects of a text that may hold the answer, with what was repaired.
-fn objects(text: &str) -> Vec<(Map<String, Value>, Vec<String>)> {
-    let values = json_repair::values(text).into_iter().take(MOST_OBJECTS);
-    let objects = values.filter_map(|embedded| {
+/// The objects of a text that may hold the answer, with what was repaired. They are read one by one: behind the
+/// answer much may follow.
+fn objects(text: &str) -> impl Iterator<Item = (Map<String, Value>, Vec<String>)> {
+    json_repair::each_value(text).take(MOST_OBJECTS).filter_map(|embedded| {
         let repairs = embedded.repairs.iter().map(|r| format!("JSON: {}", r.as_str())).collect();
         match embedded.value {
             Value::Object(object) => Some((object, repairs)),
@@ -172,8 +172,7 @@ fn objects(text: &str) -> Vec<(Map<String, Value>, Vec<String>)> {
             },
             _ => None,
         }
-    });
-    objects.collect()
+    })
 }
 
 /// What follows the first objects is what the model invents.
@@ -191,7 +190,7 @@ fn repaired_contribution_2(text: &str, params: &ContributionParams) -> Option<Fo
 fn amount_in(text: &str, params: &ContributionParams) -> Option<(Found<Option<i64>>, bool)> {
     let seen = visible(text);
     let endowment = params.endowment();
-    let (object, mut warnings) = objects(&seen).into_iter().find(|(object, _)| answers(object))?;
+    let (object, mut warnings) = objects(&seen).find(|(object, _)| answers(object))?;
     let (amount, key) = KEYS.iter().find_map(|key| {
         let (value, written) = lookup(&object, key)?;
         Some((legible(value, endowment)?, written.unwrap_or(key).to_owned()))
@@ -205,8 +204,9 @@ fn amount_in(text: &str, params: &ContributionParams) -> Option<(Found<Option<i6
 
 /// Whether an object is an answer, legible or not: those behind it are rounds that the model invents.
 fn answers(object: &Map<String, Value>) -> bool {
-    let mut keys = KEYS.iter().chain(&["stage", "actions"]);
-    keys.any(|key| lookup(object, key).is_some())
+    let keys = || KEYS.iter().chain(&["stage", "actions"]);
+    // Nearly all answers have one of them as it is written there, which is found in no time.
+    keys().any(|key| object.contains_key(*key)) || keys().any(|key| lookup(object, key).is_some())
 }
 
 /// The amount a value states: a number, or a text that a person reads as one.
@@ -221,7 +221,8 @@ fn legible(value: &Value, endowment: i64) -> Option<i64> {
 /// The number right behind the key, where no object can be read: `contribution: 10`.
 fn labelled(text: &str, params: &ContributionParams) -> Option<Found<Option<i64>>> {
     let seen = visible(text);
-    if objects(&seen).iter().any(|(object, _)| answers(object)) {
+    // All of these keys have that in them, and few texts without an object do.
+    if !mentions(&seen, "contribut") || objects(&seen).any(|(object, _)| answers(&object)) {
         return None;
     }
     let number = KEYS.iter().take(NAMED).find_map(|key| {
@@ -235,6 +236,11 @@ fn labelled(text: &str, params: &ContributionParams) -> Option<Found<Option<i64>
     })?;
     let warnings = vec!["no JSON object holds the amount: it stands behind its key".to_owned()];
     Some(allowed(number.value, params, warnings, None))
+}
+
+/// Whether a piece of ASCII stands in a text, in any case.
+fn mentions(text: &str, piece: &str) -> bool {
+    text.as_bytes().windows(piece.len()).any(|there| there.eq_ignore_ascii_case(piece.as_bytes()))
 }
 
 /// How many of the keys name an amount by themselves.
@@ -264,7 +270,7 @@ fn repaired_actions_2(text: &str, _: &NoParams) -> Option<Found<BTreeMap<String,
 /// The units in the first object that has some, and whether that was repaired.
 fn units_in(text: &str) -> Option<(Found<BTreeMap<String, i64>>, bool)> {
     let seen = visible(text);
-    let (mut object, repairs) = objects(&seen).into_iter().find(|(object, _)| answers(object))?;
+    let (mut object, repairs) = objects(&seen).find(|(object, _)| answers(object))?;
     let is_repaired = !repairs.is_empty();
     if !object.contains_key("actions") {
         let actions = lookup(&object, "actions").map(|(value, _)| value.clone())?;
