@@ -110,6 +110,28 @@ fn the_command_line_knows_no_study() {
     }
 }
 
+/// What two commands share is in a module that neither of them is, so that a command can be changed, or read, alone.
+#[test]
+fn no_command_uses_another() {
+    let root = Path::new(env!("RETOLD_ROOT")).join("crates/cli/src");
+    let (mut files, commands) = (Vec::new(), root.join("commands"));
+    sources(&root, &mut files);
+    let is_command = |file: &PathBuf| file.starts_with(&commands);
+    assert!(files.iter().filter(|file| is_command(file)).count() > 15, "the sources were not read");
+    // These two call them all.
+    let calls_them = [root.join("lib.rs"), commands.join("mod.rs")];
+    for file in files.iter().filter(|file| !calls_them.contains(file)) {
+        let text = std::fs::read_to_string(file).unwrap();
+        let code = text.split("#[cfg(test)]\nmod tests").next().unwrap();
+        let shown = file.strip_prefix(&root).unwrap().display();
+        assert!(!code.contains("crate::commands"), "{shown} uses a command");
+        // A command of several files is a folder, whose files may use each other.
+        let from_above =
+            if file.parent() == Some(&commands) { "super::" } else { "super::super::" };
+        assert!(!is_command(file) || !code.contains(from_above), "{shown} uses another command");
+    }
+}
+
 /// Where in the sources each of these may stand, tests apart. A key is sent to what a [`NamedUrl`] names and
 /// nowhere else: so it matters who makes one, who reads the key, and who opens connections.
 ///

@@ -5,12 +5,12 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use super::output::inert_text;
 use retold::audit::AuditError;
 use retold::check::CheckError;
 use retold::decide::{AgainError, DecideError, FilterError, ParamsError};
 use retold::exchange::ImportError;
 use retold::explain::explain;
+use retold::inert::inert_lines;
 use retold::jsonl::{JsonlError, Problem};
 use retold::log::LogError;
 use retold::parse::registry::RegistryError;
@@ -93,7 +93,7 @@ impl CliError {
 
 /// Writes to stderr, made inert. Nobody is left to tell if it is closed.
 pub(crate) fn write_err(text: &str) {
-    let _ = std::io::stderr().write_all(inert_text(text).as_bytes());
+    let _ = std::io::stderr().write_all(inert_lines(text).as_bytes());
 }
 
 impl From<LogError> for CliError {

@@ -1,57 +1,39 @@
 //! The command line of a program with studies: the only place that prints, reads the environment, or exits.
 //!
-//! One file a command: its arguments and its function. Exit codes are in [`Status`]. What studies there are is up to
-//! the program, which hands them to [`main`] as a [`Catalogue`]; the program `retold` has those of `program`.
+//! `commands` has a file per command, `runs` executes, and `views` has what several commands print. Exit codes are in
+//! [`Status`]. What studies there are is up to the program, which hands them to [`main`] as a [`Catalogue`]; the program
+//! `retold` has those of `program`.
 
-mod abandon;
 mod again;
-mod audit;
-mod backup;
-mod check;
+mod catalogue;
+mod commands;
 mod error;
-mod export;
-mod folder;
-mod fork;
-mod head;
-mod import;
+mod global;
 mod limits;
-mod list;
-mod live;
 mod model;
 mod output;
-mod outputs;
-mod parse;
 mod parser;
-mod play;
 #[cfg(feature = "program")]
 pub mod program;
 mod progress;
-mod reenact;
-mod rehearse;
-mod replay;
-mod resume;
-mod run;
+mod run_id;
+mod runs;
 mod select;
-mod session;
-mod show;
 mod signal;
-mod snapshot;
-mod unfinished;
-mod verify;
+mod views;
 
 use std::io::IsTerminal;
-use std::path::PathBuf;
 use std::process::ExitCode;
-use std::time::Duration;
 
-use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
+use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser};
 
-use error::CliError;
-pub use error::Status;
-use output::Output;
+pub use crate::catalogue::Catalogue;
+pub use crate::error::Status;
 
-use retold::log::SqliteOptions;
-use retold_study::studies::{Clash, Registration, Studies};
+use crate::catalogue::OwnCommand;
+use crate::commands::Command;
+use crate::global::{Global, GlobalArgs};
+use crate::output::Output;
 
 /// Record, replay and re-parse LLM experiments.
 ///
@@ -71,107 +53,6 @@ struct Cli {
     global: GlobalArgs,
     #[command(subcommand)]
     command: Command,
-}
-
-/// Options of every command.
-#[derive(Debug, Clone, clap::Args)]
-struct GlobalArgs {
-    /// The log file; `run` and `import` make it if there is none.
-    #[arg(
-        long,
-        global = true,
-        env = "RETOLD_LOG",
-        default_value = "retold.db",
-        value_name = "PATH"
-    )]
-    log: PathBuf,
-    /// How long to wait when another program keeps the log locked.
-    #[arg(long, global = true, value_name = "SECONDS", default_value_t = 30)]
-    wait: u64,
-    /// Print one JSON object instead of text; an error is one, too: {"error":{"message","hints","exit_code"}}.
-    #[arg(long, global = true)]
-    json: bool,
-    /// Show no progress.
-    #[arg(long, short, global = true)]
-    quiet: bool,
-    /// Say more on stderr: -v warnings of retries, -vv every attempt, -vvv everything.
-    #[arg(long, short, global = true, action = clap::ArgAction::Count)]
-    verbose: u8,
-}
-
-/// What every command is given: the options, and what the program knows.
-struct Global<'a> {
-    log: PathBuf,
-    wait: u64,
-    json: bool,
-    quiet: bool,
-    studies: &'a Studies,
-}
-
-impl<'a> Global<'a> {
-    fn new(args: GlobalArgs, studies: &'a Studies) -> Self {
-        let GlobalArgs { log, wait, json, quiet, verbose: _ } = args;
-        Global { log, wait, json, quiet, studies }
-    }
-}
-
-impl Global<'_> {
-    /// How the log is opened.
-    fn sqlite(&self) -> SqliteOptions {
-        let busy = Some(Duration::from_secs(self.wait.min(86_400)));
-        SqliteOptions { busy, ..SqliteOptions::default() }
-    }
-}
-
-#[derive(Debug, Subcommand)]
-enum Command {
-    Run(run::Args),
-    Resume(resume::Args),
-    Abandon(abandon::Args),
-    Fork(fork::Args),
-    Play(play::Args),
-    Replay(replay::Args),
-    Check(check::Args),
-    Parse(parse::Args),
-    Snapshot(snapshot::Args),
-    Audit(audit::Args),
-    Log(list::Args),
-    Show(show::Args),
-    Outputs(outputs::Args),
-    Verify(verify::Args),
-    Head(head::Args),
-    Backup(backup::Args),
-    Export(export::Args),
-    Import(import::Args),
-}
-
-/// What a program knows: its studies.
-pub struct Catalogue {
-    studies: Studies,
-    commands: Vec<OwnCommand>,
-}
-
-impl Catalogue {
-    /// The studies of a program; their parsers are listed in this order.
-    ///
-    /// # Errors
-    /// [`Clash`] if two studies, or two of their parsers, have one name.
-    pub fn new(
-        studies: impl IntoIterator<Item = &'static dyn Registration>,
-    ) -> Result<Self, Clash> {
-        Ok(Catalogue { studies: Studies::new(studies)?, commands: Vec::new() })
-    }
-
-    /// The studies.
-    pub fn studies(&self) -> &Studies {
-        &self.studies
-    }
-}
-
-/// A command that only this program has.
-struct OwnCommand {
-    command: clap::Command,
-    run: fn(&ArgMatches, &Global<'_>, &Output) -> Result<Status, CliError>,
 }
 
 /// What the arguments ask for.
@@ -228,7 +109,7 @@ pub fn main(catalogue: &Catalogue) -> ExitCode {
     let output = Output::new(global);
     let result = match asked {
         Asked::Own(own, given) => (own.run)(&given, global, &output),
-        Asked::Common(command) => run_common(*command, global, &output),
+        Asked::Common(command) => commands::run(*command, global, &output),
     };
     let status = result.unwrap_or_else(|error| {
         output.error(&error);
@@ -236,29 +117,6 @@ pub fn main(catalogue: &Catalogue) -> ExitCode {
         error.status
     });
     ExitCode::from(status as u8)
-}
-
-fn run_common(command: Command, global: &Global<'_>, output: &Output) -> Result<Status, CliError> {
-    match command {
-        Command::Run(args) => run::run(args, global, output),
-        Command::Resume(args) => resume::run(args, global, output),
-        Command::Abandon(args) => abandon::run(args, global, output),
-        Command::Fork(args) => fork::run(args, global, output),
-        Command::Play(args) => play::run(args, global, output),
-        Command::Replay(args) => replay::run(args, global, output),
-        Command::Check(args) => check::run(args, global, output),
-        Command::Snapshot(args) => snapshot::run(args, global, output),
-        Command::Parse(args) => parse::run(args, global, output),
-        Command::Audit(args) => audit::run(args, global, output),
-        Command::Log(args) => list::run(args, global, output),
-        Command::Outputs(args) => outputs::run(args, global, output),
-        Command::Show(args) => show::run(args, global, output),
-        Command::Verify(args) => verify::run(args, global, output),
-        Command::Head(args) => head::run(args, global, output),
-        Command::Backup(args) => backup::run(args, global, output),
-        Command::Export(args) => export::run(args, global, output),
-        Command::Import(args) => import::run(args, global, output),
-    }
 }
 
 /// Sends what the library traces to stderr, its own messages only.

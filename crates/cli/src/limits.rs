@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::error::CliError;
+use crate::error::CliError;
 use retold::model::{Limits, Prices};
 use retold_study::config::{ConfigError, load, read_text};
 

@@ -8,9 +8,9 @@ use std::time::Duration;
 use clap::ValueEnum;
 use secrecy::SecretString;
 
-use super::again;
-use super::error::{CliError, Status};
-use super::limits::LimitArgs;
+use crate::again;
+use crate::error::{CliError, Status};
+use crate::limits::LimitArgs;
 use retold::encoding::read_by_hand;
 use retold::inert::inert;
 use retold::jsonl::JsonlReader;

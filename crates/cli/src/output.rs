@@ -6,8 +6,8 @@ use std::io::Write as _;
 
 use serde::Serialize;
 
-use super::Global;
-use super::error::{CliError, Status};
+use crate::error::{CliError, Status};
+use crate::global::Global;
 use retold::inert::inert_lines;
 
 /// Where results go.
@@ -38,7 +38,7 @@ impl Output {
 
     /// Prints text. Models and files have no say in what a terminal does.
     pub(crate) fn text(&self, text: &str) -> Result<(), CliError> {
-        self.write(inert_text(text).as_bytes())
+        self.write(inert_lines(text).as_bytes())
     }
 
     /// Prints bytes as they are, for output that is meant for programs.

@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::error::CliError;
-use super::signal;
+use crate::error::CliError;
+use crate::signal;
 use retold::decide::{
     Asked, DecideError, Decided, Decider, Filter, FilterLimits, FilterSetup, Params, Registered,
 };

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-use super::output::grouped;
+use crate::output::grouped;
 use retold::run::Progress;
 use retold::run::clock::Stopwatch;
 

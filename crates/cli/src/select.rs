@@ -3,9 +3,9 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use super::Global;
-use super::error::{CliError, LOST, Status, write_err};
-use super::output::counted;
+use crate::error::{CliError, LOST, Status, write_err};
+use crate::global::Global;
+use crate::output::counted;
 use retold::event::RunStarted;
 use retold::exchange::{ImportError, is_recording, read_exchanges, read_recording};
 use retold::id::RunId;
@@ -149,7 +149,7 @@ pub(crate) fn source(global: &Global, name: &str) -> Result<Source, CliError> {
 /// A file that is only looked at is not imported, and need not be said not to be.
 fn unusable(error: ImportError) -> CliError {
     let mut error = CliError::from(error);
-    error.hints.retain(|hint| hint != super::error::NOTHING_IMPORTED);
+    error.hints.retain(|hint| hint != crate::error::NOTHING_IMPORTED);
     error
 }
 

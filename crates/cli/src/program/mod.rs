@@ -4,7 +4,7 @@ mod personas;
 
 use retold_study::studies::Clash;
 
-use crate::Catalogue;
+use crate::catalogue::Catalogue;
 
 /// The five studies.
 ///

@@ -8,10 +8,11 @@ use serde_json::{Value, json};
 
 use clap::{ArgMatches, Args as _, FromArgMatches};
 
+use crate::catalogue::OwnCommand;
 use crate::error::{CliError, NOTHING_IMPORTED, Status};
+use crate::global::Global;
 use crate::output::{Output, counted, grouped};
 use crate::select::SIMULATED;
-use crate::{Global, OwnCommand};
 use retold::inert::inert;
 use retold_deliberation::personas::pool;
 use retold_deliberation::personas::pool::{Added, Enriched, Pool, PoolError};

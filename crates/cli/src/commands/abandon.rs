@@ -1,0 +1,33 @@
+//! `retold abandon`.
+
+use serde_json::json;
+
+use crate::error::{CliError, Status};
+use crate::global::Global;
+use crate::output::Output;
+use crate::select::{self, Selected};
+use retold::run::abandon;
+
+/// End an unfinished run for good: it is never resumed.
+///
+/// What it holds stays: it is shown, replayed, exported and forked like any run. That it was abandoned is
+/// an event of its own, and nothing takes it back.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// The run: first digits of its id, or `latest`.
+    run: String,
+}
+
+pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status, CliError> {
+    let Selected { log, run } = select::run(global, &args.run)?;
+    let tokio = tokio::runtime::Builder::new_current_thread().build();
+    let tokio = tokio.map_err(|e| CliError::new(Status::Io, format!("no runtime: {e}")))?;
+    let outcome_digest = tokio.block_on(abandon(&log, run))?;
+    match output.is_json() {
+        true => output.object(&json!({
+            "run": run, "outcome": "abandoned", "outcome_digest": outcome_digest,
+        }))?,
+        false => output.text(&format!("run {run} abandoned\noutcome digest {outcome_digest}\n"))?,
+    }
+    Ok(Status::Fine)
+}

@@ -1,0 +1,359 @@
+//! `retold check`.
+
+use std::fmt::Write;
+
+use serde_json::{Value, json};
+
+use crate::error::{CliError, Status};
+use crate::global::Global;
+use crate::output::{Output, counted, grouped};
+use crate::parser::{ParamsFrom, ParserArgs};
+use crate::run_id::new_run_id;
+use crate::select::{self, Source};
+use crate::views::left::{left_alone, left_as_json, nothing};
+use retold::check::{Change, Checked, New, Part, Side, check};
+use retold::decide::{Again, Choice, Decided, Left, Redecided};
+use retold::event::{DecidedBy, DecisionDetails};
+use retold::exchange::{Accepted, AcceptedDecision};
+use retold::id::{CallPath, RunId};
+use retold::inert::inert;
+use retold::log::{LogError, Reader, SqliteBackend};
+use retold::parse::Parsers;
+use retold::run::clock;
+
+/// Parse recorded answers again: which decisions change, and in what: value, method, reasoning or warnings.
+///
+/// A decision whose value changes is a flip. With a parser given, answers that have no decision yet are decided, too,
+/// such as those of imported exchanges, and answers that another program's parser decided about. Exit code 1 if
+/// anything changes.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// Runs (first digits of the id, or `latest`), or files: recordings, or exchanges.
+    #[arg(required = true)]
+    runs: Vec<String>,
+    #[command(flatten)]
+    parser: ParserArgs,
+    #[command(flatten)]
+    params_from: ParamsFrom,
+    /// Only the answers to this call, or to the calls under it.
+    #[arg(long, value_name = "CALL")]
+    call: Option<CallPath>,
+    /// Record the decisions as a new run, which names the run that was read and its answers. That run stays as it is.
+    /// Exit code 0 if anything changes.
+    #[arg(long)]
+    accept: bool,
+    /// How many changed decisions, and how many new ones, to list as text; --json lists all.
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    most: usize,
+}
+
+/// What was found in a run.
+struct Found {
+    source: Source,
+    checked: Checked,
+    accepted: Option<RunId>,
+}
+
+pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status, CliError> {
+    let parsers = global.studies.parsers();
+    let mut decider = args.parser.decider(parsers)?;
+    let params = args.parser.params(Some(&args.params_from))?;
+    let mut all = Vec::new();
+    for name in &args.runs {
+        let source = select::source(global, name)?;
+        let accepted = args.accept.then(|| accepting(&source)).transpose()?;
+        let by = match &mut decider {
+            Some(decider) => Again::By(decider.as_mut()),
+            None => Again::Latest,
+        };
+        let choice = Choice { by, params: &params, only: args.call.as_ref(), parsers };
+        let (checked, accepted) = one(&source, choice, accepted)?;
+        all.push((source, checked, accepted));
+    }
+    if all.iter().all(|(_, checked, _)| checked.decisions == 0 && checked.new.is_empty()) {
+        return Err(nothing(&all[0].0, &all[0].1.left, args.call.as_ref(), parsers));
+    }
+    // Written only when everything has been decided.
+    let found = all.into_iter().map(|(source, checked, accepted)| {
+        let accepted = accepted.filter(|accepted| !accepted.is_empty());
+        let backend = || SqliteBackend::open_or_create(&global.log, global.sqlite());
+        let accepted = accepted.map(|accepted| accepted.store(&backend()?)).transpose()?;
+        Ok(Found { source, checked, accepted })
+    });
+    let found = found.collect::<Result<Vec<_>, CliError>>()?;
+    let unused = params.unused();
+    if output.is_json() {
+        let mut objects: Vec<Value> = found.iter().map(object).collect();
+        for object in &mut objects {
+            object["unused_params"] = json!(unused);
+        }
+        match objects.as_slice() {
+            [one] => output.object(one)?,
+            several => output.object(&json!({"checks": several}))?,
+        }
+    } else {
+        let texts = found.iter().map(|found| {
+            let simulated = if found.source.simulated { select::SIMULATED } else { "" };
+            format!("{simulated}{}", text(found, args.most))
+        });
+        let mut text = texts.collect::<Vec<_>>().join("\n");
+        if let Some(first) = unused.first() {
+            let lines = counted(unused.len() as u64, "line");
+            let _ = writeln!(text, "settings that no answer needed: {lines}, first line {first}");
+        }
+        output.text(&text)?;
+    }
+    let differs =
+        found.iter().any(|f| !f.checked.changed.is_empty() || !f.checked.unfaithful.is_empty());
+    Ok(if differs && !args.accept { Status::Difference } else { Status::Fine })
+}
+
+/// A run for the decisions about another, which must be sound: what is built on it cannot be taken back.
+fn accepting(source: &Source) -> Result<Accepted, CliError> {
+    if source.file.is_some() {
+        return Err(CliError::usage(format!(
+            "{}: decisions are accepted about the answers of a run, and this is a file of exchanges",
+            source.name()
+        ))
+        .hint("`retold import FILE` makes a run of it"));
+    }
+    let mut reader = source.log.reader()?;
+    let verified = select::sound(reader.as_mut(), source.run, "nothing was accepted")?;
+    let started = select::started(reader.as_mut(), source.run)?;
+    let of = (source.run, verified.head, &started);
+    Ok(Accepted::begin(new_run_id()?, of, clock::now())?)
+}
+
+/// Checks one run.
+fn one(
+    source: &Source,
+    choice: Choice<'_>,
+    mut accepted: Option<Accepted>,
+) -> Result<(Checked, Option<Accepted>), CliError> {
+    let mut reader = source.checked()?;
+    let checked = check(&mut reader, source.run, choice, |reader, made| match &mut accepted {
+        Some(accepted) => accept(accepted, reader, source.run, made),
+        None => Ok(()),
+    })?;
+    Ok((checked, accepted))
+}
+
+/// Adds a decision to those that are accepted.
+fn accept(
+    accepted: &mut Accepted,
+    reader: &mut dyn Reader,
+    run: RunId,
+    made: &Redecided,
+) -> Result<(), CliError> {
+    let Redecided { answer, by, now, .. } = made;
+    let missing = || LogError::Corrupt {
+        run,
+        seq: answer.seq,
+        what: format!("its request {} is missing", answer.prompt),
+    };
+    let request = reader.request(answer.prompt)?.ok_or_else(missing)?;
+    let Decided { method, value, reasoning, warnings, verdict: _ } = now.clone();
+    let parser = serde_json::to_value(by)
+        .map_err(|e| CliError::usage(format!("the parser has no JSON form: {e}")))?;
+    let decision = AcceptedDecision {
+        call: answer.call.clone(),
+        sample: answer.sample,
+        content: answer.content.clone(),
+        seq: answer.seq,
+        beside: answer.beside.clone(),
+        by: DecidedBy { method, parser },
+        details: DecisionDetails { reasoning, value, warnings },
+    };
+    Ok(accepted.decision(decision, request)?)
+}
+
+fn object(Found { source, checked, accepted }: &Found) -> Value {
+    let Checked {
+        run,
+        new,
+        left,
+        parser_from,
+        parser_to,
+        decisions,
+        flipped,
+        altered,
+        changed,
+        by_method,
+        verdicts,
+        unfaithful,
+    } = checked;
+    let table = |pick: fn(&(u64, u64)) -> u64| -> Value {
+        verdicts.iter().map(|(k, v)| ((*k).to_owned(), json!(pick(v)))).collect()
+    };
+    let count = |part: &Part| changed.get(part).copied().unwrap_or_default();
+    let parts = Part::ALL.iter().map(|part| (part.as_str().to_owned(), json!(count(part))));
+    json!({
+        "run": source.file.is_none().then_some(run),
+        "file": source.file,
+        "new": new.len(),
+        "new_decisions": new,
+        "left": left_as_json(left),
+        "accepted": accepted,
+        "parser_from": parser_from.join(", "),
+        "parser_to": parser_to.join(", "),
+        "decisions": decisions,
+        "flips": flipped.len(),
+        "changed": parts.collect::<serde_json::Map<_, _>>(),
+        "by_method": by_method,
+        "verdicts_from": table(|v| v.0),
+        "verdicts_to": table(|v| v.1),
+        "unfaithful": unfaithful,
+        "flipped": flipped,
+        "altered": altered,
+        "simulated": source.simulated,
+    })
+}
+
+fn text(Found { source, checked, accepted }: &Found, most: usize) -> String {
+    let Checked {
+        run: _,
+        new,
+        left,
+        parser_from,
+        parser_to,
+        decisions,
+        flipped,
+        altered,
+        changed,
+        by_method,
+        verdicts,
+        unfaithful,
+    } = checked;
+    let name = source.name();
+    let mut out = String::new();
+    // Writing to a string cannot fail, here and below.
+    if *decisions == 0 && new.is_empty() {
+        let _ = writeln!(out, "{name} has no decisions to check");
+        left_alone(&mut out, left);
+        return out;
+    }
+    if !new.is_empty() {
+        let answers = counted(new.len() as u64, "answer");
+        let _ = writeln!(
+            out,
+            "{name}: {answers} without a decision, decided by {}",
+            parser_to.join(", ")
+        );
+    }
+    if *decisions > 0 {
+        let _ = writeln!(
+            out,
+            "{name}: {} from {} to {}: {}",
+            counted(*decisions, "decision"),
+            parser_from.join(", "),
+            parser_to.join(", "),
+            counted(flipped.len() as u64, "flip")
+        );
+    }
+    let parts = Part::ALL.iter().filter_map(|part| Some((part, changed.get(part)?)));
+    let parts: Vec<String> =
+        parts.map(|(p, n)| format!("{} {}", p.as_str(), grouped(*n))).collect();
+    let _ = match parts.is_empty() {
+        true if *decisions == 0 => Ok(()),
+        true => writeln!(out, "value, method, reasoning and warnings: the same in every decision"),
+        false => writeln!(out, "decisions that change: {}", parts.join(", ")),
+    };
+    if !unfaithful.is_empty() {
+        let _ = writeln!(
+            out,
+            "{} not what the recorded parser version makes of the answer today, first at seq {}",
+            counted(unfaithful.len() as u64, "decision"),
+            unfaithful[0]
+        );
+    }
+    left_alone(&mut out, left);
+    let _ = writeln!(out, "\nmethod recorded -> method now");
+    for (from, now) in by_method {
+        for (to, n) in now {
+            let _ = writeln!(out, "  {from:<22} -> {to:<22}{:>9}", grouped(*n));
+        }
+    }
+    if !verdicts.is_empty() {
+        let share = |n: u64, of: u64| 100.0 * n as f64 / of.max(1) as f64;
+        let all = decisions + new.len() as u64;
+        let _ = writeln!(out, "\nverdict{:>30}{:>20}", "recorded", "now");
+        for (verdict, (from, to)) in verdicts {
+            let _ = writeln!(
+                out,
+                "  {verdict:<16}{:>9} {:>6.2} %  {:>9} {:>6.2} %",
+                grouped(*from),
+                share(*from, *decisions),
+                grouped(*to),
+                share(*to, all)
+            );
+        }
+        if let Some((from, to)) = verdicts.get("valid") {
+            let (from, to) = (share(*from, *decisions), share(*to, all));
+            let _ = match *decisions {
+                0 => writeln!(out, "solve rate {to:.2} %"),
+                _ => writeln!(
+                    out,
+                    "solve rate {from:.2} % -> {to:.2} % ({:+.2} percentage points)",
+                    to - from
+                ),
+            };
+        }
+    }
+    if !new.is_empty() && most > 0 {
+        let _ = writeln!(out, "\nnew decisions");
+    }
+    for New { seq, call, sample, decided } in new.iter().take(most) {
+        let decided = side(&Side::from(decided.clone()));
+        let _ = writeln!(out, "  seq {seq} {call}#{sample}: {decided}");
+    }
+    if most > 0 && new.len() > most {
+        let more = grouped((new.len() - most) as u64);
+        let _ = writeln!(out, "  and {more} more: --most N, or --json for all");
+    }
+    list(&mut out, "flips", flipped, most);
+    list(&mut out, "the same value, changed otherwise", altered, most);
+    if let Some(run) = accepted {
+        let made = counted(decisions + new.len() as u64, "decision");
+        let _ = writeln!(out, "\nrun {run}: {made} accepted; {name} is as it was");
+    }
+    out
+}
+
+/// Adds the first of some changes.
+fn list(out: &mut String, heading: &str, changes: &[Change], most: usize) {
+    if !changes.is_empty() && most > 0 {
+        // Writing to a string cannot fail, here and below.
+        let _ = writeln!(out, "\n{heading}");
+    }
+    for Change { seq, call, sample, parts, from, to } in changes.iter().take(most) {
+        let _ = write!(out, "  seq {seq} {call}#{sample}:");
+        if parts.contains(&Part::Value) || parts.contains(&Part::Method) {
+            let _ = write!(out, " {} -> {}", side(from), side(to));
+        }
+        if parts.contains(&Part::Reasoning) {
+            let text = |side: &Side| match &side.reasoning {
+                Some(text) => format!("\"{}\"", inert(text, 60)),
+                None => "none".to_owned(),
+            };
+            let _ = write!(out, " reasoning {} -> {}", text(from), text(to));
+        }
+        if parts.contains(&Part::Warnings) {
+            let texts = |side: &Side| match side.warnings.is_empty() {
+                true => "none".to_owned(),
+                false => inert(&side.warnings.join("; "), 120),
+            };
+            let _ = write!(out, " warnings {} -> {}", texts(from), texts(to));
+        }
+        out.push('\n');
+    }
+    if changes.len() > most {
+        let more = grouped((changes.len() - most) as u64);
+        let _ = writeln!(out, "  and {more} more; --most N or --json lists them");
+    }
+}
+
+fn side(side: &Side) -> String {
+    let Side { method, value, verdict, .. } = side;
+    let verdict = verdict.map(|v| format!(", {v}")).unwrap_or_default();
+    format!("{} ({method}{verdict})", inert(&value.to_string(), 60))
+}

@@ -1,0 +1,112 @@
+//! `retold export`.
+
+use std::path::{Path, PathBuf};
+
+use clap::ValueEnum;
+use serde_json::json;
+
+use crate::error::CliError;
+use crate::error::Status;
+use crate::global::Global;
+use crate::output::{Output, counted};
+use crate::select;
+use retold::exchange::{export_exchanges, export_recording};
+use retold::id::RunId;
+use retold::jsonl::{IfExists, JsonlWriter};
+use retold::log::{LogError, Reader};
+
+/// Write a run to a file: a recording that can be replayed, or its exchanges alone.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// The run: first digits of its id, or `latest`.
+    run: String,
+    /// The file; .gz and .zst are compressed. Standard output if not given, or `-`.
+    file: Option<PathBuf>,
+    /// What to write.
+    #[arg(long = "as", value_enum, default_value = "recording")]
+    format: Format,
+    /// Replace the file if it exists.
+    #[arg(long)]
+    force: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// Everything, chain and all.
+    Recording,
+    /// Questions and answers, one a line.
+    Exchanges,
+}
+
+impl Format {
+    fn write<E: From<LogError>>(
+        self,
+        reader: &mut dyn Reader,
+        run: RunId,
+        line: &mut dyn FnMut(&str) -> Result<(), E>,
+    ) -> Result<u64, E> {
+        match self {
+            Format::Recording => export_recording(reader, run, line),
+            Format::Exchanges => export_exchanges(reader, run, line),
+        }
+    }
+
+    fn noun(self) -> &'static str {
+        match self {
+            Format::Recording => "event",
+            Format::Exchanges => "exchange",
+        }
+    }
+}
+
+pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status, CliError> {
+    let Args { run, file, format, force } = args;
+    let file = file.filter(|path| path != Path::new("-"));
+    file.as_deref().map_or(Ok(()), named_as_written)?;
+    let selected = select::run(global, &run)?;
+    let mut reader = selected.log.reader()?;
+    let Some(path) = file else {
+        format.write::<CliError>(reader.as_mut(), selected.run, &mut |line| {
+            output.raw(format!("{line}\n").as_bytes())
+        })?;
+        return Ok(Status::Fine);
+    };
+    let if_exists = if force { IfExists::Replace } else { IfExists::Refuse };
+    let mut writer = JsonlWriter::create(&path, if_exists)?;
+    let count = format.write::<CliError>(reader.as_mut(), selected.run, &mut |line| {
+        Ok(writer.write_line(line)?)
+    })?;
+    let lines = writer.finish()?;
+    let path = path.display();
+    match output.is_json() {
+        true => output.object(&json!({"run": selected.run, "file": path.to_string(),
+            "lines": lines, format!("{}s", format.noun()): count}))?,
+        false => output.text(&format!("{} written to {path}\n", counted(count, format.noun())))?,
+    }
+    Ok(Status::Fine)
+}
+
+/// Endings of files that are something else than JSON Lines, and what else writes such a file.
+const OTHERS: &[(&[&str], &str)] = &[
+    (
+        &["csv", "tsv", "xls", "xlsx", "ods"],
+        "`retold outputs RUN --to FOLDER` writes tables as CSV",
+    ),
+    (&["parquet", "arrow", "feather"], "DuckDB makes one of JSON Lines, and of the log itself"),
+    (&["db", "sqlite", "sqlite3"], "`retold backup FILE` writes a log"),
+    (&["xz", "bz2", "zip", "7z", "tar", "tgz"], "a name that ends in .gz or .zst packs the file"),
+    (&["yaml", "yml", "html", "md", "txt", "pdf"], "any tool for JSON converts what is exported"),
+];
+
+/// Refuses a name that says the file is of another kind.
+fn named_as_written(path: &Path) -> Result<(), CliError> {
+    let ending = path.extension().and_then(|end| end.to_str()).unwrap_or_default();
+    let ending = ending.to_ascii_lowercase();
+    let Some((_, hint)) = OTHERS.iter().find(|(endings, _)| endings.contains(&&*ending)) else {
+        return Ok(());
+    };
+    let shown = path.display();
+    Err(CliError::usage(format!("{shown}: what is exported is JSON Lines, and .{ending} is not"))
+        .hint(*hint)
+        .hint("for JSON Lines, let the name end in .jsonl, .jsonl.gz or .jsonl.zst"))
+}

@@ -1,0 +1,117 @@
+//! `retold import`.
+
+mod original;
+
+use std::path::PathBuf;
+
+use serde_json::json;
+
+use crate::error::{CliError, NOTHING_IMPORTED, Status};
+use crate::global::Global;
+use crate::output::{Output, counted};
+use crate::run_id::new_run_id;
+use crate::select;
+use retold::exchange::{
+    ImportError, Imported, Recording, import_recording, is_recording, read_exchanges,
+    read_recording,
+};
+use retold::id::Seq;
+use retold::jsonl::JsonlReader;
+use retold::log::{SqliteBackend, verify_run};
+use retold::run::clock;
+
+/// Take a recording or an exchanges file into the log: all of it, checked, or nothing. Or execute an
+/// original run of another program again.
+///
+/// `retold import EXPERIMENT FOLDER` executes the experiment with the settings found in the folder; each of its
+/// questions is answered by the original answer. What the original never recorded is told, and our outputs are
+/// compared with its own: exit code 1 if they differ.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// The file (JSON Lines, plain or .gz or .zst; `-` for standard input), or the experiment of an
+    /// original run.
+    file: PathBuf,
+    /// The original run's folder or file.
+    original: Option<PathBuf>,
+    /// Go on with this run, in which an original run was being executed: first digits of its id, or `latest`.
+    #[arg(long, value_name = "RUN", requires = "original")]
+    resume: Option<String>,
+}
+
+pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status, CliError> {
+    if let Some(original) = &args.original {
+        return original::run(
+            &args.file.to_string_lossy(),
+            original,
+            args.resume.as_deref(),
+            global,
+            output,
+        );
+    }
+    let path = &args.file;
+    let shown = path.display();
+    if !path.exists() && global.studies.knows_originals(&path.to_string_lossy()) {
+        let message = format!("import {shown}: of which original run?");
+        return Err(CliError::usage(message)
+            .hint(format!("give its folder or file: `retold import {shown} PATH`")));
+    }
+    // Opened once: what comes through a pipe comes but once.
+    let mut lines = JsonlReader::open(path).map_err(ImportError::from)?;
+    let shown = lines.path().display().to_string();
+    if is_recording(&mut lines) {
+        // Read whole and checked before the log is touched.
+        let recording = read_recording(lines)?;
+        sound(&recording, &shown)?;
+        let backend = SqliteBackend::open_or_create(&global.log, global.sqlite())?;
+        let Imported { added, known } = import_recording(&backend, &recording)?;
+        let run = recording.run;
+        match output.is_json() {
+            true => output.object(&json!({"run": run, "events": added, "known": known}))?,
+            false if added == 0 => {
+                output.text(&format!("run {run} is in the log already, all of it\n"))?;
+            }
+            false => output.text(&format!(
+                "run {run}: {} imported from {shown}\n\nnext:\n  retold replay {}\n",
+                counted(added, "event"),
+                run.short(8)
+            ))?,
+        }
+        return Ok(Status::Fine);
+    }
+    let exchanges = read_exchanges(lines, clock::now())?;
+    let (run, count, simulated) = (new_run_id()?, exchanges.count, exchanges.simulated);
+    let dropped = exchanges.labels_dropped;
+    exchanges.store(&SqliteBackend::open_or_create(&global.log, global.sqlite())?, run)?;
+    match output.is_json() {
+        true => output.object(&json!({
+            "run": run, "exchanges": count, "simulated": simulated, "labels_dropped": dropped,
+        }))?,
+        false => {
+            let said = if simulated { select::SIMULATED } else { "" };
+            let count = counted(count, "exchange");
+            let dropped = match dropped {
+                0 => String::new(),
+                n => format!(
+                    "{} dropped: a call that failed has no answer to be labelled\n",
+                    counted(n, "label")
+                ),
+            };
+            output.text(&format!("run {run}: {count} imported from {shown}\n{said}{dropped}"))?;
+        }
+    }
+    Ok(Status::Fine)
+}
+
+/// A chain may be whole and its events make no sense: what `verify` would refuse ever after does not
+/// get in, for nothing can be taken out again.
+fn sound(recording: &Recording, path: &str) -> Result<(), CliError> {
+    let mut reader = recording.log.reader()?;
+    let first = reader.events(recording.run, Seq(0), 1)?.pop();
+    let begins = first.is_some_and(|first| first.kind == "RunStarted");
+    let what = match verify_run(reader.as_mut(), recording.run, None)?.problem {
+        Some(problem) => problem.to_string(),
+        None if !begins => "its first event is not the start of a run".to_owned(),
+        None => return select::started(reader.as_mut(), recording.run).map(drop),
+    };
+    Err(CliError::new(Status::Difference, format!("{path}: {what}")).hint(NOTHING_IMPORTED))
+}

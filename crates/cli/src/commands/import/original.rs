@@ -1,0 +1,166 @@
+//! `retold import EXPERIMENT FOLDER`: an original run of another program, executed again by our code.
+
+use std::fmt::Write;
+use std::path::Path;
+use std::sync::Arc;
+
+use serde_json::json;
+
+use crate::error::{CliError, Status};
+use crate::global::Global;
+use crate::output::{Output, counted};
+use crate::run_id::new_run_id;
+use crate::runs::conclusion::stopped;
+use crate::runs::original::{how_to_go_on, is_one};
+use crate::runs::record::started;
+use crate::runs::session::{self, Session};
+use crate::runs::settings::{is_of, settings_of};
+use crate::select::{self, Selected};
+use retold::event::RunStarted;
+use retold::log::{Log, SqliteBackend};
+use retold::model::Prices;
+use retold::run::{Finish, Mode, RunRecord, Stop};
+use retold_study::reenact::{Comparison, Reenactment};
+use retold_study::studies::RegistryError;
+use retold_study::study::Study;
+
+/// Differences that are listed; the rest is counted.
+const LISTED: usize = 20;
+
+pub(crate) fn run(
+    experiment: &str,
+    original: &Path,
+    resumed: Option<&str>,
+    global: &Global,
+    output: &Output,
+) -> Result<Status, CliError> {
+    let unknown = |e: RegistryError| CliError::usage(e.to_string());
+    let Some(reenactment) = global.studies.reenact(experiment, original).map_err(unknown)? else {
+        return Err(CliError::usage(format!(
+            "experiment {experiment} knows no original runs that it could execute again"
+        ))
+        .hint("`retold import FILE` takes a recording or an exchanges file"));
+    };
+    let reenactment = reenactment?;
+    let shown = original.display().to_string();
+    let execution = match resumed {
+        Some(name) => {
+            let (selected, started) = unfinished(name, &reenactment.study, &shown, global)?;
+            Execution { selected, started, mode: Mode::Resume, reenactment }
+        }
+        None => {
+            let started = started(&reenactment.study, reenactment.model.as_ref())?;
+            let backend = SqliteBackend::open_or_create(&global.log, global.sqlite())?;
+            let selected = Selected { log: Log::new(Arc::new(backend)), run: new_run_id()? };
+            Execution { selected, started, mode: Mode::Record, reenactment }
+        }
+    };
+    execute(execution, &shown, global, output)
+}
+
+/// The run of this log that executes an original run, to go on with it.
+fn unfinished(
+    name: &str,
+    study: &Study,
+    original: &str,
+    global: &Global,
+) -> Result<(Selected, RunStarted), CliError> {
+    let selected = select::run(global, name)?;
+    let started = select::started(selected.log.reader()?.as_mut(), selected.run)?;
+    if !is_one(&settings_of(global.studies, &started)?) || !is_of(global.studies, study, &started) {
+        let message = format!("run {} does not execute {original}, as it is now", selected.run);
+        return Err(
+            CliError::usage(message).hint("without --resume it is executed anew, as another run")
+        );
+    }
+    Ok((selected, started))
+}
+
+/// An original run about to be executed.
+struct Execution {
+    selected: Selected,
+    started: RunStarted,
+    mode: Mode,
+    reenactment: Reenactment,
+}
+
+/// Executes an original run, or the rest of it, and compares.
+fn execute(
+    execution: Execution,
+    original: &str,
+    global: &Global,
+    output: &Output,
+) -> Result<Status, CliError> {
+    let Execution { selected: Selected { log, run }, started, mode, reenactment } = execution;
+    let Reenactment { study, model, notes, compare } = reenactment;
+    let session = Session {
+        log: log.clone(),
+        run,
+        mode,
+        started,
+        settings: study.settings.clone(),
+        prices: Prices::default(),
+        model: Some(model),
+        live: None,
+    };
+    let ended = session::go(session, global)?;
+    let mut reader = log.reader()?;
+    let name = select::short_name(reader.as_mut(), run)?;
+    if let Finish::Stopped(Stop::Interrupted) = ended.finish {
+        let message = format!("run {run} is not at its end");
+        let hint = how_to_go_on(global.studies, &study.experiment, original, &name);
+        return Err(CliError::new(Status::Interrupted, message).hint(hint));
+    }
+    if !matches!(ended.finish, Finish::Finished) {
+        let import = global.studies.import_name(&study.experiment);
+        let go_on = format!("import {import} {original} --resume {name}");
+        return stopped(ended, &go_on).map_or(Ok(Status::Interrupted), Err);
+    }
+    let mut record = RunRecord::read(reader.as_mut(), run)?;
+    let built = global.studies.build(&study.experiment, &study.settings.experiment);
+    let built = built.map_err(|e| CliError::usage(e.to_string()))?;
+    let Comparison { compared, differences, not_compared } =
+        compare(&built.outputs_any(&mut record)?);
+    if output.is_json() {
+        output.object(&json!({
+            "run": run,
+            "experiment": study.experiment,
+            "exchanges": ended.progress.exchanges,
+            "decisions": ended.progress.decisions,
+            "outcome_digest": ended.outcome_digest,
+            "notes": notes,
+            "compared": compared,
+            "differences": differences,
+            "not_compared": not_compared,
+            "report": ended.report.json,
+        }))?;
+    } else {
+        let mut text = format!(
+            "run {run}: {} of {} executed again\n",
+            counted(ended.progress.exchanges, "answer"),
+            original
+        );
+        // Writing to a string cannot fail.
+        for note in &notes {
+            let _ = writeln!(text, "not in the original: {note}");
+        }
+        let _ = writeln!(
+            text,
+            "{} compared with the original's, {} different",
+            counted(compared, "value"),
+            differences.len()
+        );
+        for left in &not_compared {
+            let _ = writeln!(text, "not compared: {left}");
+        }
+        for difference in differences.iter().take(LISTED) {
+            let _ = writeln!(text, "  {difference}");
+        }
+        if differences.len() > LISTED {
+            let _ = writeln!(text, "  and {} more: --json lists all", differences.len() - LISTED);
+        }
+        let _ = write!(text, "\n{}\nnext:\n  retold replay {name}\n", ended.report.text);
+        output.text(&text)?;
+    }
+    Ok(if differences.is_empty() { Status::Fine } else { Status::Difference })
+}

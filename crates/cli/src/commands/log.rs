@@ -1,0 +1,137 @@
+//! `retold log`.
+
+use std::fmt::Write;
+
+use serde_json::{Value, json};
+
+use crate::error::{CliError, Status};
+use crate::global::Global;
+use crate::output::{Output, counted};
+use crate::select;
+use crate::views::event::as_json;
+use retold::event::{Event, StoredEvent};
+use retold::id::{RunId, Seq};
+use retold::inert::inert;
+use retold::log::{Log, Reader, RunHead};
+
+/// List the runs of the log, or the events of one run.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// A run (first digits of its id, or `latest`), or a recording's file: list its events.
+    run: Option<String>,
+    /// Begin after this seq.
+    #[arg(long, value_name = "SEQ", default_value_t = 0)]
+    after: u64,
+    /// At most so many events; if there are more, the output says so and from where on (with --json: more, next).
+    #[arg(long, value_name = "N", default_value_t = 1000)]
+    most: usize,
+}
+
+pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status, CliError> {
+    match &args.run {
+        None => runs(&select::open(global)?, output),
+        Some(name) => {
+            let selected = select::run_or_file(global, name)?;
+            events(selected.log.reader()?.as_mut(), selected.run, &args, output)
+        }
+    }
+}
+
+fn runs(log: &Log, output: &Output) -> Result<Status, CliError> {
+    let mut reader = log.reader()?;
+    let mut rows = Vec::new();
+    for RunHead { run, started, head } in reader.runs()? {
+        // One damaged run does not hide the others.
+        let Ok(first) = select::started(reader.as_mut(), run) else {
+            rows.push((run, started, "?".to_owned(), "damaged".to_owned(), "?".to_owned(), head));
+            continue;
+        };
+        let last = reader.events(run, Seq(head.seq.0.saturating_sub(1)), 1)?;
+        let outcome = match last.first().map(StoredEvent::event) {
+            Some(Ok(Event::RunFinished(finished))) => inert(finished.outcome.as_str(), 20),
+            _ => "unfinished".to_owned(),
+        };
+        let model = first.model["kind"].as_str().unwrap_or("?").to_owned();
+        rows.push((run, started, first.experiment, outcome, model, head));
+    }
+    if output.is_json() {
+        let runs = rows.iter().map(|(run, started, experiment, outcome, model, head)| {
+            json!({"run": run, "experiment": experiment, "started": started.to_string(),
+                "outcome": outcome, "model": model, "events": head.seq, "head": head.hash})
+        });
+        output.object(&json!({"runs": runs.collect::<Vec<Value>>()}))?;
+        return Ok(Status::Fine);
+    }
+    let mut text = format!("{}\n", counted(rows.len() as u64, "run"));
+    for (run, started, experiment, outcome, model, head) in rows {
+        // Writing to a string cannot fail.
+        let _ = writeln!(
+            text,
+            "{run}  {started}  {experiment:<12} {outcome:<10} {model:<10} {}",
+            counted(head.seq.0, "event")
+        );
+    }
+    output.text(&text)?;
+    Ok(Status::Fine)
+}
+
+fn events(
+    reader: &mut dyn Reader,
+    run: RunId,
+    args: &Args,
+    output: &Output,
+) -> Result<Status, CliError> {
+    let (mut after, mut left) = (Seq(args.after), args.most);
+    let mut list: Vec<Value> = Vec::new();
+    let mut text = String::new();
+    while left > 0 {
+        let batch = reader.events(run, after, left.min(1024))?;
+        let Some(last) = batch.last() else { break };
+        after = last.seq;
+        left -= batch.len();
+        match output.is_json() {
+            true => list.extend(batch.iter().map(as_json)),
+            false => text.extend(batch.iter().map(as_line)),
+        }
+    }
+    let more = left == 0 && !reader.events(run, after, 1)?.is_empty();
+    match output.is_json() {
+        true => {
+            let next = more.then_some(after);
+            output.object(&json!({"run": run, "events": list, "more": more, "next": next}))?;
+        }
+        false => {
+            if more {
+                let _ = writeln!(text, "more events follow: --after {after}");
+            }
+            output.text(&text)?;
+        }
+    }
+    Ok(Status::Fine)
+}
+
+fn as_line(event: &StoredEvent) -> String {
+    let mut line = format!("{:>7}  {}  {:<17}", event.seq, event.time, event.kind);
+    if let (Some(call), Some(sample)) = (&event.call, event.sample) {
+        let _ = write!(line, " {call}#{sample}");
+    }
+    if let Some(cause) = event.cause {
+        let _ = write!(line, " <- {cause}");
+    }
+    if let Some(prompt) = event.prompt {
+        let _ = write!(line, " prompt {}", prompt.short(12));
+    }
+    let text = || event.content.as_ref().map_or("", |c| c.text()).to_owned();
+    let shown = match (&*event.kind, event.event()) {
+        ("ResponseReceived" | "AnswerReused", _) => text(),
+        (_, Ok(Event::DecisionMade(made))) => {
+            format!("{} {}", made.by.method, made.details.value)
+        }
+        _ => event.body.to_string(),
+    };
+    if shown != "{}" {
+        let _ = write!(line, " {}", inert(&shown, 90));
+    }
+    line.push('\n');
+    line
+}

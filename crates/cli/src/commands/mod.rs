@@ -1,0 +1,78 @@
+//! The commands that every program has, one file or folder each: its arguments and its function.
+//!
+//! No command uses another. What two of them need is beside this folder: `runs` executes, `views` prints.
+
+mod abandon;
+mod audit;
+mod backup;
+mod check;
+mod export;
+mod fork;
+mod head;
+mod import;
+mod log;
+mod outputs;
+mod parse;
+mod play;
+mod replay;
+mod resume;
+mod run;
+mod show;
+mod snapshot;
+mod verify;
+
+use clap::Subcommand;
+
+use crate::error::{CliError, Status};
+use crate::global::Global;
+use crate::output::Output;
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    Run(run::Args),
+    Resume(resume::Args),
+    Abandon(abandon::Args),
+    Fork(fork::Args),
+    Play(play::Args),
+    Replay(replay::Args),
+    Check(check::Args),
+    Parse(parse::Args),
+    Snapshot(snapshot::Args),
+    Audit(audit::Args),
+    Log(log::Args),
+    Show(show::Args),
+    Outputs(outputs::Args),
+    Verify(verify::Args),
+    Head(head::Args),
+    Backup(backup::Args),
+    Export(export::Args),
+    Import(import::Args),
+}
+
+/// Does what a command says.
+pub(crate) fn run(
+    command: Command,
+    global: &Global<'_>,
+    output: &Output,
+) -> Result<Status, CliError> {
+    match command {
+        Command::Run(args) => run::run(args, global, output),
+        Command::Resume(args) => resume::run(args, global, output),
+        Command::Abandon(args) => abandon::run(args, global, output),
+        Command::Fork(args) => fork::run(args, global, output),
+        Command::Play(args) => play::run(args, global, output),
+        Command::Replay(args) => replay::run(args, global, output),
+        Command::Check(args) => check::run(args, global, output),
+        Command::Snapshot(args) => snapshot::run(args, global, output),
+        Command::Parse(args) => parse::run(args, global, output),
+        Command::Audit(args) => audit::run(args, global, output),
+        Command::Log(args) => log::run(args, global, output),
+        Command::Outputs(args) => outputs::run(args, global, output),
+        Command::Show(args) => show::run(args, global, output),
+        Command::Verify(args) => verify::run(args, global, output),
+        Command::Head(args) => head::run(args, global, output),
+        Command::Backup(args) => backup::run(args, global, output),
+        Command::Export(args) => export::run(args, global, output),
+        Command::Import(args) => import::run(args, global, output),
+    }
+}

@@ -1,0 +1,63 @@
+//! `retold outputs`.
+
+use std::path::PathBuf;
+
+use serde_json::json;
+
+use crate::error::{CliError, Status};
+use crate::global::Global;
+use crate::output::{Output, counted};
+use crate::runs::folder;
+use crate::runs::settings::experiment_of;
+use crate::select;
+use retold::run::RunRecord;
+
+/// Write what a run gives other programs: tables (CSV) and JSON files, in a new folder.
+///
+/// They are folded from the log, which is verified before; no model is asked. A folder that exists is never written to. Of an unfinished
+/// run they tell as far as it got.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// The run (first digits of its id, or `latest`), or a recording's file.
+    run: String,
+    /// The folder to make [default: outputs/NAME, the name from the run's config, or else the run's id].
+    #[arg(long, value_name = "FOLDER")]
+    to: Option<PathBuf>,
+}
+
+pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status, CliError> {
+    let selected = select::run_or_file(global, &args.run)?;
+    let mut reader = selected.log.reader()?;
+    // What is written goes elsewhere, without its hashes: it is made of a sound run or not at all.
+    select::sound(reader.as_mut(), selected.run, "nothing was written")?;
+    let mut record = RunRecord::read(reader.as_mut(), selected.run)?;
+    let experiment = experiment_of(global.studies, &record)?;
+    let name = || experiment.output_name_any().unwrap_or_else(|| selected.run.to_string());
+    let folder = match args.to {
+        Some(folder) => folder,
+        None => folder::named(&name()).map_err(|e| e.hint("name a folder with --to"))?,
+    };
+    folder::refuse_existing(&folder).map_err(|e| e.hint("give another folder with --to"))?;
+    let files = folder::files(experiment.as_ref(), &mut record)?;
+    folder::write_folder(&folder, &files)?;
+    let names: Vec<&str> = files.iter().map(|file| file.name.as_str()).collect();
+    let shown = folder.display().to_string();
+    match output.is_json() {
+        true => {
+            let simulated = record.started.is_simulated();
+            output.object(&json!({
+                "run": selected.run, "folder": shown, "files": names, "simulated": simulated,
+            }))?;
+        }
+        false => {
+            let count = counted(files.len() as u64, "file");
+            let mut text = format!("{count} of run {} in {shown}\n", selected.run);
+            if record.started.is_simulated() {
+                text.push_str(select::SIMULATED);
+            }
+            names.iter().for_each(|name| text.push_str(&format!("  {name}\n")));
+            output.text(&text)?;
+        }
+    }
+    Ok(Status::Fine)
+}

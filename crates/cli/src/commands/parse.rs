@@ -1,0 +1,228 @@
+//! `retold parse`.
+
+use std::io::Read;
+
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+use crate::error::{CliError, Status};
+use crate::global::Global;
+use crate::output::Output;
+use crate::parser::ParserArgs;
+use retold::decide::{Asked, Decided, Params};
+use retold::encoding::decode;
+use retold::explain::explain;
+use retold::id::{CallPath, Sample};
+use retold::inert::{inert, inert_lines};
+use retold::jsonl::JsonlReader;
+use retold::model::{ExchangeResponse, Response, UNREADABLE};
+use retold::parse::WholeAnswer;
+
+/// The longest answer that is read, in bytes.
+const LONGEST: u64 = 64 << 20;
+
+/// Parse an answer from the standard input: the value, the method that found it, the reasoning, the warnings.
+///
+/// Nothing is recorded, and no log is needed.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    parser: ParserArgs,
+    /// Parse an answer per line: a JSON text, or an object with "text", "content" or "response" (with "content", as
+    /// in an exchanges file). "params" in it are the settings for that line, before --params; "call", "sample",
+    /// "request", "label", "simulated" and "error" may be there, too, and no other key.
+    #[arg(long)]
+    jsonl: bool,
+}
+
+pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status, CliError> {
+    let parsers = global.studies.parsers();
+    let decider = args.parser.decider(parsers)?;
+    let mut decider = decider.ok_or_else(|| {
+        CliError::usage("which parser? Give --parser NAME@VERSION, or --parser-cmd COMMAND")
+            .hint(crate::parser::known(parsers))
+    })?;
+    let same = match args.parser.params(None)? {
+        Params::Same(params) => params,
+        _ => Value::Null,
+    };
+    let lines = match args.jsonl {
+        true => lines(JsonlReader::open("-")?)?,
+        false => {
+            let answer = Some(Response::text(whole(std::io::stdin().lock())?));
+            vec![Line { answer, ..Line::default() }]
+        }
+    };
+    let answered = lines.iter().filter_map(|line| Some((line, line.whole()?)));
+    let asked: Vec<Asked<'_>> = answered
+        .clone()
+        .map(|(line, answer)| Asked {
+            call: line.call.as_ref(),
+            sample: line.sample,
+            answer,
+            params: line.params.as_ref().unwrap_or(&same),
+        })
+        .collect();
+    if asked.is_empty() {
+        return Err(CliError::usage("standard input has no answers: there is nothing to parse"));
+    }
+    let decided = decider.decide(&asked)?;
+    let decisions = answered.zip(&asked).zip(&decided).map(|(((line, _), asked), decided)| {
+        let spec = decider.spec(asked.params);
+        let mut object = json!({"parser": spec.to_string(), "params": spec.params});
+        if let (Value::Object(object), Ok(Value::Object(decided))) =
+            (&mut object, serde_json::to_value(decided))
+        {
+            let place = [("call", json!(line.call)), ("sample", json!(line.sample))];
+            let place = place.into_iter().filter(|(_, value)| !value.is_null());
+            object.extend(place.map(|(key, value)| (key.to_owned(), value)));
+            if args.jsonl {
+                object.insert("line".to_owned(), json!(line.number));
+            }
+            object.extend(decided);
+        }
+        object
+    });
+    match (output.is_json(), args.jsonl) {
+        (true, false) => output.object(&decisions.last())?,
+        (true, true) => {
+            let without = lines.len() - asked.len();
+            let decisions = decisions.collect::<Vec<_>>();
+            output.object(&json!({"decisions": decisions, "without_answer": without}))?;
+        }
+        (false, jsonl) => {
+            let texts = asked.iter().zip(&decided).zip(lines.iter().filter(|l| l.answer.is_some()));
+            let texts = texts.map(|((asked, decided), line)| {
+                let place = if jsonl { format!("line {}\n", line.number) } else { String::new() };
+                format!("{place}{}", text(&decider.spec(asked.params).to_string(), decided))
+            });
+            let mut text = texts.collect::<Vec<_>>().join("\n");
+            match lines.len() - asked.len() {
+                0 => {}
+                1 => text.push_str("\n1 line has an error and no answer\n"),
+                n => text.push_str(&format!("\n{n} lines have an error and no answer\n")),
+            }
+            output.text(&text)?;
+        }
+    }
+    Ok(Status::Fine)
+}
+
+/// A decision for people.
+fn text(parser: &str, decided: &Decided) -> String {
+    let Decided { method, value, reasoning, warnings, verdict } = decided;
+    let mut text = format!("parser     {parser}\nvalue      {value}\nmethod     {method}\n");
+    if let Some(verdict) = verdict {
+        text.push_str(&format!("verdict    {verdict}\n"));
+    }
+    if let Some(reasoning) = reasoning {
+        let lines: Vec<&str> = reasoning.lines().collect();
+        text.push_str(&format!("reasoning  {}\n", inert_lines(&lines.join("\n           "))));
+    }
+    for warning in warnings {
+        text.push_str(&format!("warning    {}\n", inert(warning, 1000)));
+    }
+    text
+}
+
+/// The whole input as one answer.
+fn whole(input: impl Read) -> Result<String, CliError> {
+    let mut bytes = Vec::new();
+    let read = input.take(LONGEST + 1).read_to_end(&mut bytes);
+    read.map_err(|e| CliError::new(Status::Io, format!("cannot read standard input: {e}")))?;
+    if bytes.len() as u64 > LONGEST {
+        let most = LONGEST >> 20;
+        return Err(CliError::usage(format!("standard input is longer than {most} MB"))
+            .hint("with --jsonl it is read as an answer per line"));
+    }
+    decode(bytes).map_err(|e| CliError::usage(e.of("standard input")))
+}
+
+/// An answer on a line.
+#[derive(Debug, Default)]
+struct Line {
+    number: usize,
+    call: Option<CallPath>,
+    sample: Option<Sample>,
+    params: Option<Value>,
+    /// None for a call that failed.
+    answer: Option<Response>,
+}
+
+impl Line {
+    /// What a parser sees of the answer.
+    fn whole(&self) -> Option<WholeAnswer<'_>> {
+        let Response { content, finish_reason, extra, .. } = self.answer.as_ref()?;
+        let (text, finish_reason) = (content.text(), finish_reason.as_deref());
+        Some(WholeAnswer { text, finish_reason, extra: Some(extra) })
+    }
+}
+
+/// What an object on a line may have.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Object {
+    text: Option<String>,
+    content: Option<String>,
+    response: Option<ExchangeResponse>,
+    params: Option<Map<String, Value>>,
+    call: Option<CallPath>,
+    sample: Option<Sample>,
+    error: Option<Value>,
+    #[serde(rename = "request")]
+    _request: Option<Value>,
+    #[serde(rename = "label")]
+    _label: Option<Value>,
+    #[serde(rename = "simulated")]
+    _simulated: Option<bool>,
+}
+
+fn lines(lines: JsonlReader) -> Result<Vec<Line>, CliError> {
+    let read = lines.map(|line| {
+        let (number, text) = line?;
+        let line = self::line(&text);
+        let line = line.map_err(|e| CliError::usage(format!("standard input, line {number}: {e}")));
+        Ok(Line { number, ..line? })
+    });
+    read.collect()
+}
+
+fn line(text: &str) -> Result<Line, String> {
+    let wrong = |e: serde_json::Error| {
+        let text = e.to_string();
+        let reason = text.rsplit_once(" at line ").map_or(text.as_str(), |(reason, _)| reason);
+        inert(&explain(reason), 400)
+    };
+    match text.trim_start().chars().next() {
+        Some('"') => {
+            let text: String = serde_json::from_str(text).map_err(wrong)?;
+            Ok(Line { answer: Some(Response::text(text)), ..Line::default() })
+        }
+        Some('{') => object(serde_json::from_str(text).map_err(wrong)?),
+        _ => Err("write a JSON text, or an object with \"text\"".to_owned()),
+    }
+}
+
+fn object(object: Object) -> Result<Line, String> {
+    let Object { text, content, response, params, call, sample, error, .. } = object;
+    let response = response.map(Response::try_from).transpose().map_err(|e| e.to_string())?;
+    let answer = match (text, content, response, error) {
+        (Some(text), None, None, None) | (None, Some(text), None, None) => {
+            Some(Response::text(text))
+        }
+        (None, None, Some(mut response), None) => {
+            response.extra.remove(UNREADABLE);
+            Some(response)
+        }
+        (None, None, None, Some(_)) => None,
+        (None, None, None, None) => {
+            return Err("it has neither \"text\" nor \"content\" nor \"response\"".to_owned());
+        }
+        _ => {
+            let one = "it has more than one of \"text\", \"content\", \"response\" and \"error\"";
+            return Err(one.to_owned());
+        }
+    };
+    let params = params.map(Value::Object);
+    Ok(Line { number: 0, call, sample, params, answer })
+}

@@ -1,0 +1,109 @@
+//! A person at the terminal, as a model.
+
+use std::io::{BufRead, Read, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use tokio::sync::Mutex;
+use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
+
+use crate::signal::interrupted;
+use retold::inert::inert_lines;
+use retold::model::{Ask, Failure, FailureKind, Model, ModelInfo, Response};
+
+/// The longest line that is read, in bytes; what follows is the next line.
+const LONGEST: u64 = 10_000;
+
+/// Shows questions and reads answers, a line each. An empty line is no answer; `q`, the end of the
+/// input and Ctrl-C leave.
+pub(super) struct Terminal {
+    /// Standard output is for one JSON object: questions go to standard error.
+    json: bool,
+    lines: Mutex<Option<UnboundedReceiver<String>>>,
+    interrupted: AtomicBool,
+}
+
+impl Terminal {
+    pub(super) fn new(json: bool) -> Self {
+        Terminal { json, lines: Mutex::new(None), interrupted: AtomicBool::new(false) }
+    }
+
+    /// Whether the person left by Ctrl-C.
+    pub(super) fn was_interrupted(&self) -> bool {
+        self.interrupted.load(Ordering::SeqCst)
+    }
+
+    /// Shows text that a model wrote.
+    fn show(&self, text: &str) {
+        let text = inert_lines(text);
+        // Nobody is left to tell if it is closed; the next line read says so, too.
+        let _ = match self.json {
+            true => std::io::stderr().write_all(text.as_bytes()),
+            false => {
+                let mut out = std::io::stdout().lock();
+                out.write_all(text.as_bytes()).and_then(|()| out.flush())
+            }
+        };
+    }
+
+    async fn ask(&self, ask: Ask<'_>) -> Result<Response, Failure> {
+        let mut lines = self.lines.lock().await;
+        let lines = lines.get_or_insert_with(read_lines);
+        if ask.sample > 0 {
+            self.show("That is none of the options.\n");
+        } else {
+            for (_, text) in ask.request.messages() {
+                self.show(&format!("\n{text}\n"));
+            }
+        }
+        loop {
+            self.show("(number, or q to leave) > ");
+            let line = tokio::select! {
+                line = lines.recv() => line,
+                true = interrupted() => {
+                    self.interrupted.store(true, Ordering::SeqCst);
+                    None
+                }
+            };
+            match line.as_deref().map(str::trim) {
+                None | Some("q" | "Q" | "quit") => {
+                    self.show("\n");
+                    return Err(Failure::new(FailureKind::Left, "the player has left"));
+                }
+                Some("") => {}
+                Some(answer) => return Ok(Response::text(answer)),
+            }
+        }
+    }
+}
+
+impl Model for Terminal {
+    fn info(&self) -> ModelInfo {
+        ModelInfo { kind: "human".to_owned(), source: None, simulated: false }
+    }
+
+    fn answer<'a>(&'a self, ask: Ask<'a>) -> BoxFuture<'a, Result<Response, Failure>> {
+        self.ask(ask).boxed()
+    }
+}
+
+/// Reads standard input on a thread of its own, which ends with the program: a line that nobody
+/// waits for any more must not keep it.
+fn read_lines() -> UnboundedReceiver<String> {
+    let (sender, lines) = unbounded_channel();
+    std::thread::spawn(move || {
+        let mut input = std::io::stdin().lock();
+        loop {
+            let mut line = Vec::new();
+            match input.by_ref().take(LONGEST).read_until(b'\n', &mut line) {
+                Ok(0) | Err(_) => return,
+                Ok(_) => {}
+            }
+            if sender.send(String::from_utf8_lossy(&line).into_owned()).is_err() {
+                return;
+            }
+        }
+    });
+    lines
+}

@@ -1,0 +1,194 @@
+//! `retold replay`.
+
+mod prompts;
+
+use std::path::PathBuf;
+
+use serde_json::{Value, json};
+
+use crate::error::{CliError, Status};
+use crate::global::Global;
+use crate::output::{Output, counted};
+use crate::runs::continuation;
+use crate::runs::session::{self, Session};
+use crate::runs::settings::{experiment_of, settings_of};
+use crate::select;
+use retold::id::RunId;
+use retold::log::Log;
+use retold::model::Prices;
+use retold::run::{Ended, Finish, Mode, OutputDifference, RunRecord, Stop, compare_outputs};
+use retold_study::studies::Studies;
+
+/// Execute a recorded run again, offline, and prove its outcome identical.
+///
+/// No model is asked and nothing is written. Exit code 1 and a report if anything differs: a prompt, a decision,
+/// a fact, or the state that the facts fold into, whose digests are recorded at its marks and its end. Runs of
+/// logs of format 1 have no such digests, and the replay says so.
+///
+/// With --prompts, the run is executed with other templates: which recorded calls still match, which
+/// would be new, and the first change of each lane (a participant, a dialogue). A changed call is
+/// answered with its recorded answer, so that the rest of its lane is compared, too.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// The run (first digits of its id, or `latest`), or a recording's file.
+    run: String,
+    /// Take templates from this folder, named as in config/prompts/EXPERIMENT; a file that is
+    /// missing means the recorded one.
+    #[arg(long, value_name = "DIR")]
+    prompts: Option<PathBuf>,
+    /// Make the report and the output files again, too, and compare them with their recorded digests.
+    #[arg(long, conflicts_with = "prompts")]
+    outputs: bool,
+}
+
+pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status, CliError> {
+    let selected = select::run_or_file(global, &args.run)?;
+    if let Some(folder) = &args.prompts {
+        return prompts::run(selected, folder, global, output);
+    }
+    let started = select::started(selected.log.reader()?.as_mut(), selected.run)?;
+    let settings = settings_of(global.studies, &started)?;
+    let simulated = started.is_simulated();
+    let command = continuation::command(global.studies, &started);
+    let log = selected.log.clone();
+    let session = Session {
+        log: selected.log,
+        run: selected.run,
+        mode: Mode::Replay,
+        started,
+        settings,
+        prices: Prices::default(),
+        model: None,
+        live: None,
+    };
+    let ended = session::go(session, global)?;
+    let Ended { finish, progress, outcome_digest, report, state_compared, took, .. } = ended;
+    let mut closed = None;
+    let (identical, complete, divergence) = match finish {
+        Finish::Finished => (true, true, None),
+        Finish::Closed(outcome) => {
+            closed = Some(outcome);
+            (true, false, None)
+        }
+        Finish::EndOfRecord | Finish::Rehearsed(_) => (true, false, None),
+        Finish::Stopped(Stop::Diverged(divergence)) => (false, true, Some(divergence)),
+        Finish::Stopped(stop) => return Err(stop.into()),
+    };
+    let state_differs = divergence.iter().flat_map(|d| d.state_differences()).collect::<Vec<_>>();
+    let outputs = match args.outputs {
+        true => Some(outputs(global.studies, &log, selected.run)?),
+        false => None,
+    };
+    if output.is_json() {
+        let divergence = divergence
+            .as_ref()
+            .map(|d| json!({"what": d.headline(), "seq": d.seq(), "report": d.to_string()}));
+        output.object(&json!({
+            "run": selected.run,
+            "identical": identical,
+            "complete": complete,
+            "outcome": match (&closed, complete) {
+                (Some(outcome), _) => outcome.as_str(),
+                (None, true) => "finished",
+                (None, false) => "unfinished",
+            },
+            "exchanges": progress.exchanges,
+            "model_calls": progress.model_calls,
+            "decisions": progress.decisions,
+            "outcome_digest": outcome_digest,
+            "divergence": divergence,
+            "state": match (state_differs.is_empty(), state_compared) {
+                (false, _) => "differs",
+                (true, true) => "identical",
+                (true, false) if identical => "not recorded",
+                // What comes after a divergence is not compared.
+                (true, false) => "not compared",
+            },
+            "state_differences": state_differs,
+            "outputs": outputs.as_ref().map(Outputs::object),
+            "seconds": took.as_secs_f64(),
+            "simulated": simulated,
+            "report": report.json,
+        }))?;
+    } else {
+        let mut text = match (&divergence, complete) {
+            (Some(divergence), _) => format!("run {} diverges: {divergence}", selected.run),
+            (None, true)
+                if outputs.as_ref().is_some_and(|outputs| !outputs.different.is_empty()) =>
+            {
+                format!("run {} replays as recorded, but its outputs do not", selected.run)
+            }
+            (None, true) if state_compared => format!("run {} replays identically", selected.run),
+            (None, true) => format!(
+                "run {} replays with identical decisions and facts; state not recorded",
+                selected.run
+            ),
+            (None, false) if let Some(outcome) = &closed => format!(
+                "run {} replays with identical decisions and facts as far as it goes, and was {}; state not recorded",
+                selected.run,
+                outcome.as_str()
+            ),
+            (None, false) => format!(
+                "run {} replays with identical decisions and facts as far as it goes; state not recorded, for it \
+                 never finished: `retold {command} {}` goes on",
+                selected.run,
+                selected.run.short(8)
+            ),
+        };
+        let rate = progress.exchanges as f64 / took.as_secs_f64().max(1e-9);
+        text.push_str(&format!(
+            "\n{}, {} asked of a model, in {:.2} s ({rate:.0}/s)\noutcome digest {outcome_digest}\n",
+            counted(progress.exchanges, "answer"),
+            progress.model_calls,
+            took.as_secs_f64()
+        ));
+        if let Some(outputs) = &outputs {
+            text.push_str(&outputs.text());
+        }
+        if simulated {
+            text.push_str(select::SIMULATED);
+        }
+        if divergence.is_none() {
+            text.push_str(&format!("\n{}", report.text));
+        }
+        output.text(&text)?;
+    }
+    let outputs_differ = outputs.is_some_and(|outputs| !outputs.different.is_empty());
+    Ok(if identical && !outputs_differ { Status::Fine } else { Status::Difference })
+}
+
+/// What a comparison of output files found.
+struct Outputs {
+    /// How many there are; `None` if their digests were not recorded.
+    files: Option<usize>,
+    different: Vec<OutputDifference>,
+}
+
+/// Makes the output files of a run again and compares them with the recorded digests.
+fn outputs(studies: &Studies, log: &Log, run: RunId) -> Result<Outputs, CliError> {
+    let mut reader = log.reader()?;
+    let mut record = RunRecord::read(reader.as_mut(), run)?;
+    let experiment = experiment_of(studies, &record)?;
+    Ok(match compare_outputs(experiment.as_ref(), &mut record)? {
+        Some((files, different)) => Outputs { files: Some(files), different },
+        None => Outputs { files: None, different: Vec::new() },
+    })
+}
+
+impl Outputs {
+    fn object(&self) -> Value {
+        let Outputs { files, different } = self;
+        json!({"recorded": files.is_some(), "files": files, "different": different})
+    }
+
+    fn text(&self) -> String {
+        let Outputs { files, different } = self;
+        match files {
+            None => "outputs not recorded\n".to_owned(),
+            Some(files) if different.is_empty() => {
+                format!("outputs identical: the report and {}\n", counted(*files as u64, "file"))
+            }
+            Some(_) => different.iter().map(|difference| format!("{difference}\n")).collect(),
+        }
+    }
+}

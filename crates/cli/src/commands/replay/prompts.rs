@@ -1,0 +1,211 @@
+//! `retold replay RUN --prompts DIR`.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+
+use crate::error::{CliError, Status};
+use crate::global::Global;
+use crate::output::{Output, counted, grouped};
+use crate::runs::session::{self, Session};
+use crate::runs::settings::settings_of;
+use crate::select;
+use crate::select::{SIMULATED, Selected};
+use retold::id::RunId;
+use retold::model::Prices;
+use retold::run::{Departure, Finish, Mode, Rehearsal, Stop};
+use retold_study::studies::RegistryError;
+use retold_study::templates::{ReplaceError, Replaced, replace};
+
+/// How many calls of lanes that depart alike are named; `--json` names all.
+const NAMED: usize = 20;
+
+/// Executes a run with other templates, and tells what is no longer as recorded.
+pub(crate) fn run(
+    selected: Selected,
+    folder: &Path,
+    global: &Global,
+    output: &Output,
+) -> Result<Status, CliError> {
+    let Selected { log, run } = selected;
+    let started = select::started(log.reader()?.as_mut(), run)?;
+    let simulated = started.is_simulated();
+    let mut settings = settings_of(global.studies, &started)?;
+    let replaced = replace(&mut settings.experiment, folder)?;
+    // What is wrong now is wrong with the templates.
+    let built = global.studies.build(&started.experiment, &settings.experiment);
+    if let Err(RegistryError::BadSettings { reason, .. }) = built {
+        return Err(wrong(&reason, folder, &replaced));
+    }
+    let (mode, prices, model) = (Mode::Rehearse, Prices::default(), None);
+    let session = Session { log, run, mode, started, settings, prices, model, live: None };
+    let rehearsal = match session::go(session, global)?.finish {
+        Finish::Rehearsed(rehearsal) => rehearsal,
+        // A prompt that cannot be made is wrong in its template.
+        Finish::Stopped(Stop::Invalid { what: "prompt", reason }) => {
+            return Err(wrong(&reason, folder, &replaced));
+        }
+        Finish::Stopped(stop) => return Err(stop.into()),
+        Finish::Finished | Finish::EndOfRecord | Finish::Closed(_) => Rehearsal::default(),
+    };
+    let told = Told { run, folder, replaced: &replaced, rehearsal: &rehearsal, simulated };
+    match output.is_json() {
+        true => output.object(&told.json())?,
+        false => output.text(&told.text())?,
+    }
+    Ok(if rehearsal.is_identical() { Status::Fine } else { Status::Difference })
+}
+
+/// What is wrong with a template, with the file that it was read from.
+fn wrong(reason: &str, folder: &Path, replaced: &Replaced) -> CliError {
+    let name = reason.strip_prefix("template ").and_then(|rest| rest.split_once(": "));
+    let file = name.and_then(|(name, _)| replaced.files.get(name));
+    let place = file.map_or(folder, PathBuf::as_path);
+    CliError::usage(format!("{}: {reason}", place.display()))
+}
+
+impl From<ReplaceError> for CliError {
+    fn from(error: ReplaceError) -> Self {
+        let status = match &error {
+            ReplaceError::Unreadable { .. } => Status::Io,
+            ReplaceError::NoTemplates | ReplaceError::NothingKnown { .. } => Status::Usage,
+        };
+        CliError::new(status, error.to_string())
+    }
+}
+
+/// All that is told of a rehearsal.
+struct Told<'a> {
+    run: RunId,
+    folder: &'a Path,
+    replaced: &'a Replaced,
+    rehearsal: &'a Rehearsal,
+    simulated: bool,
+}
+
+impl Told<'_> {
+    fn json(&self) -> Value {
+        let Replaced { templates, changed: changed_templates, unknown, files: _ } = self.replaced;
+        let Rehearsal { matching, behind, changed, unrecorded, left, complete, departures } =
+            self.rehearsal;
+        let lanes = departures.iter().map(|departure| {
+            let Departure { lane, call, sample, request, recorded, difference } = departure;
+            let diff = difference.as_ref().map(|difference| difference.diff());
+            json!({"lane": lane, "call": call, "sample": sample, "prompt_hash": request.hash(),
+                "recorded_hash": recorded, "diff": diff})
+        });
+        json!({
+            "run": self.run,
+            "templates": templates,
+            "changed_templates": changed_templates,
+            "unknown_files": unknown,
+            "identical": self.rehearsal.is_identical(),
+            "complete": complete,
+            "matching": matching,
+            "behind_a_change": behind,
+            "new": changed + unrecorded,
+            "changed": changed,
+            "unrecorded": unrecorded,
+            "left": left,
+            "lanes": lanes.collect::<Vec<Value>>(),
+            "simulated": self.simulated,
+        })
+    }
+
+    fn text(&self) -> String {
+        let Rehearsal { matching, behind, changed, unrecorded, left, complete, departures } =
+            self.rehearsal;
+        let mut text = self.templates();
+        text.push_str(&format!("{} still match", counted(*matching, "recorded call")));
+        if *behind > 0 {
+            text.push_str(&format!(
+                "; {} of them come after a change in their lane, and match as long as new answers \
+                 leave their prompts as they are",
+                grouped(*behind)
+            ));
+        }
+        text.push_str(&format!("\n{} would be new: ", counted(changed + unrecorded, "call")));
+        text.push_str(&format!(
+            "{} recorded with another prompt, {} never recorded\n",
+            grouped(*changed),
+            grouped(*unrecorded)
+        ));
+        if *left > 0 {
+            let left = counted(*left, "recorded call");
+            text.push_str(&format!("{left} would not be asked any more\n"));
+        }
+        if !complete {
+            text.push_str("the run never finished: calls that it never got to are no difference\n");
+        }
+        if self.simulated {
+            text.push_str(SIMULATED);
+        }
+        if !departures.is_empty() {
+            let lanes = counted(departures.len() as u64, "lane");
+            text.push_str(&format!("\n{lanes} with a change, the first call of each:\n"));
+        }
+        for alike in alike(departures) {
+            text.push_str(&told_once(&alike));
+        }
+        text
+    }
+
+    fn templates(&self) -> String {
+        let Replaced { templates, changed, unknown, files: _ } = self.replaced;
+        let folder = self.folder.display();
+        let differ = match changed.as_slice() {
+            [] => "no template is changed".to_owned(),
+            names => format!("changed: {} ({} of {templates})", names.join(", "), names.len()),
+        };
+        let mut text = format!("run {} with the templates of {folder}: {differ}\n", self.run);
+        if !unknown.is_empty() {
+            let unknown = unknown.join(", ");
+            text.push_str(&format!("not a template of this run, and left alone: {unknown}\n"));
+        }
+        text
+    }
+}
+
+/// Departures in groups of those in which the same lines differ, in the order of their first.
+fn alike(departures: &[Departure]) -> Vec<Vec<&Departure>> {
+    let mut groups: Vec<(String, Vec<&Departure>)> = Vec::new();
+    for departure in departures {
+        let diff = departure.difference.as_ref().map(|d| d.diff()).unwrap_or_default();
+        let differing = |line: &&str| line.starts_with(['+', '-']);
+        let key: Vec<&str> = diff.lines().filter(differing).collect();
+        let key = key.join("\n");
+        match groups.iter_mut().find(|(known, _)| *known == key) {
+            Some((_, group)) => group.push(departure),
+            None => groups.push((key, vec![departure])),
+        }
+    }
+    groups.into_iter().map(|(_, group)| group).collect()
+}
+
+fn told_once(alike: &[&Departure]) -> String {
+    let Some((first, others)) = alike.split_first() else { return String::new() };
+    let Departure { lane, call, sample, request, recorded, difference } = first;
+    let now = request.hash().short(12);
+    let mut text = match recorded {
+        Some(recorded) => {
+            let was = recorded.short(12);
+            format!(
+                "\nlane {lane}: {call}#{sample} asks another prompt ({now}) than was recorded ({was})\n"
+            )
+        }
+        None => format!("\nlane {lane}: {call}#{sample} (prompt {now}) was never recorded\n"),
+    };
+    if let Some(difference) = difference {
+        text.push_str(&difference.diff());
+    }
+    if !others.is_empty() {
+        let named = others.iter().take(NAMED).map(|d| format!("{}#{}", d.call, d.sample));
+        let named = named.collect::<Vec<_>>().join(", ");
+        let more = match others.len().saturating_sub(NAMED) {
+            0 => String::new(),
+            more => format!(" and {} more (--json names all)", grouped(more as u64)),
+        };
+        text.push_str(&format!("and alike: {named}{more}\n"));
+    }
+    text
+}

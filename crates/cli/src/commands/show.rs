@@ -1,0 +1,284 @@
+//! `retold show`.
+
+use std::fmt::Write;
+use std::path::Path;
+
+use serde_json::json;
+
+use crate::error::{CliError, Status};
+use crate::global::Global;
+use crate::output::{Output, counted};
+use crate::runs::continuation;
+use crate::runs::settings::experiment_of;
+use crate::select;
+use crate::views::audit;
+use crate::views::event::as_json;
+use retold::audit::Target;
+use retold::id::{RunId, Seq};
+use retold::inert::inert;
+use retold::log::{CheckedReader, Reader};
+use retold::prompt::Request;
+use retold::run::{Parent, Report, RunRecord};
+use retold_study::studies::Studies;
+
+/// Show a run, one of its participants, calls or events, or a prompt by its hash.
+///
+/// `retold show latest p_0007` tells a participant's whole story, with the exchanges it came of; so do
+/// `game1/agent_0` of a public goods run, `agent/12` of a society, and `game/1` of an adventure.
+///
+/// `retold show HASH --canonical | b3sum` prints the hash again.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// A run (first digits of its id, or `latest`), a recording's file, or the first 6 or more digits of a
+    /// prompt hash.
+    what: String,
+    /// Of a run: a participant (or another part that the experiment tells of), a call, CALL#SAMPLE, or a seq.
+    part: Option<Target>,
+    /// Of a prompt: print the canonical request, the very bytes that were hashed.
+    #[arg(long)]
+    canonical: bool,
+}
+
+pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status, CliError> {
+    let Args { what, part, canonical } = args;
+    if canonical {
+        let log = select::open(global)?;
+        let request = prompt(log.reader()?.as_mut(), &what, &global.log)?;
+        output.raw(request.canonical().as_bytes())?;
+        return Ok(Status::Fine);
+    }
+    let selected = match select::run_or_file(global, &what) {
+        Ok(selected) => selected,
+        // No run begins like this: perhaps a prompt does.
+        Err(e) if e.status == Status::Usage && part.is_none() && is_hash(&what) => {
+            let log = select::open(global)?;
+            return match prompt(log.reader()?.as_mut(), &what, &global.log) {
+                Ok(request) => show_prompt(&request, output),
+                Err(_) => Err(e),
+            };
+        }
+        Err(e) => return Err(e),
+    };
+    let mut reader = selected.checked()?;
+    match part {
+        None => show_run(global.studies, &mut reader, selected.run, output),
+        Some(Target::Seq(seq)) => show_event(&mut reader, selected.run, seq, output),
+        Some(target) => {
+            // A part of the experiment's state goes before a call of the same name.
+            if let Target::Call(name, None) = &target
+                && may_have_part(global.studies, &mut reader, selected.run, name.as_str())?
+                && let Some((story, simulated)) =
+                    story(global.studies, &mut reader, selected.run, name.as_str())?
+            {
+                return show_story(&reader, selected.run, story, simulated, output);
+            }
+            drop(reader);
+            audit::show(&selected, &target, global, output)
+        }
+    }
+}
+
+fn is_hash(text: &str) -> bool {
+    (6..=64).contains(&text.len()) && text.chars().all(|c| c.is_ascii_hexdigit())
+}
+
+/// The one stored prompt whose hash begins so.
+fn prompt(reader: &mut dyn Reader, prefix: &str, log: &Path) -> Result<Request, CliError> {
+    if !is_hash(prefix) {
+        return Err(CliError::usage(format!(
+            "{prefix:?} is no prompt hash: give 6 or more digits"
+        )));
+    }
+    let found = reader.prompts(&prefix.to_ascii_lowercase(), 2)?;
+    let hash = match found.as_slice() {
+        [hash] => *hash,
+        [] => {
+            let message = format!("there is no prompt {prefix} in {}", log.display());
+            return Err(CliError::usage(message));
+        }
+        _ => {
+            let message = format!("several prompts begin with {prefix}");
+            return Err(CliError::usage(message).hint("give more digits"));
+        }
+    };
+    let missing = || CliError::usage(format!("there is no prompt {hash}"));
+    reader.request(hash)?.ok_or_else(missing)
+}
+
+fn show_prompt(request: &Request, output: &Output) -> Result<Status, CliError> {
+    if output.is_json() {
+        output.object(&json!({"prompt_hash": request.hash(), "request": request.body()}))?;
+        return Ok(Status::Fine);
+    }
+    let mut text = format!("prompt {}\n", request.hash());
+    let body = request.body().as_object();
+    for (key, value) in body.into_iter().flatten().filter(|(key, _)| *key != "messages") {
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "{key}: {value}");
+    }
+    for (role, message) in request.messages() {
+        let _ = writeln!(text, "\n{role}:\n{message}");
+    }
+    output.text(&text)?;
+    Ok(Status::Fine)
+}
+
+fn show_event(
+    reader: &mut CheckedReader,
+    run: RunId,
+    seq: Seq,
+    output: &Output,
+) -> Result<Status, CliError> {
+    let events = reader.events(run, Seq(seq.0.saturating_sub(1)), 1)?;
+    let Some(event) = events.first().filter(|e| e.seq == seq) else {
+        return Err(CliError::usage(format!("run {run} has no seq {seq}")));
+    };
+    let mut object = as_json(event);
+    match output.is_json() {
+        true => {
+            object["checked_events"] = reader.checked().into();
+            output.object(&object)?;
+        }
+        false => {
+            let mut text = String::new();
+            for (key, value) in object.as_object().into_iter().flatten() {
+                let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+                let _ = writeln!(text, "{key}: {value}");
+            }
+            text.push_str(&select::checked(reader, run));
+            output.text(&text)?;
+        }
+    }
+    Ok(Status::Fine)
+}
+
+fn show_run(
+    studies: &Studies,
+    reader: &mut CheckedReader,
+    run: RunId,
+    output: &Output,
+) -> Result<Status, CliError> {
+    let record = RunRecord::read(reader, run)?;
+    let folded = match record.started.experiment == retold::exchange::EXCHANGES {
+        true => Ok(Report::default()),
+        false => experiment_of(studies, &record).and_then(|made| Ok(made.fold(&record.facts)?)),
+    };
+    // What is in the log is shown, whatever this release can make of it.
+    let (report, unusable) = match folded {
+        Ok(report) => (report, None),
+        Err(e) => (Report::default(), Some(e.message)),
+    };
+    let RunRecord { started, finished, answers, decisions, failed_attempts, events, .. } = record;
+    let checked_events = reader.checked();
+    let parent = Parent::of(&started).ok().flatten();
+    if output.is_json() {
+        output.object(&json!({
+            "run": run,
+            "forked_from": parent,
+            "experiment": started.experiment,
+            "seed": started.seed,
+            "model": started.model,
+            "simulated": started.is_simulated(),
+            "program": started.program,
+            "outcome": finished.as_ref().map(|f| &f.outcome),
+            "outcome_digest": finished.as_ref().map(|f| f.outcome_digest),
+            "exchanges": answers,
+            "decisions": decisions,
+            "failed_attempts": failed_attempts,
+            "events": events,
+            "report": report.json,
+            "unusable": unusable,
+            "checked_events": checked_events,
+        }))?;
+        return Ok(Status::Fine);
+    }
+    let model = started.model["kind"].as_str().unwrap_or("?");
+    let source = started.model["source"].as_str().map(|s| format!(" ({s})")).unwrap_or_default();
+    let mut text = format!(
+        "run {run}\nexperiment {}, seed {}, recorded by {}\nmodel {model}{source}\n",
+        started.experiment, started.seed, started.program
+    );
+    if let Some(Parent { run: parent, before, retry_failed }) = parent {
+        let before = before.map(|seq| format!(", before seq {seq}")).unwrap_or_default();
+        let again = if retry_failed { ", asking again what failed there" } else { "" };
+        let _ = writeln!(text, "forked from run {parent}{before}{again}");
+    }
+    if started.is_simulated() {
+        text.push_str(select::SIMULATED);
+    }
+    let _ = writeln!(
+        text,
+        "{}, {}, {}, {}",
+        counted(events, "event"),
+        counted(answers, "answer"),
+        counted(decisions, "decision"),
+        counted(failed_attempts, "failed attempt")
+    );
+    match finished {
+        Some(finished) => {
+            let outcome = finished.outcome.as_str();
+            let _ = writeln!(text, "{outcome}, outcome digest {}", finished.outcome_digest);
+        }
+        None => {
+            let (command, name) = (continuation::command(studies, &started), run.short(8));
+            let _ = writeln!(text, "unfinished: `retold {command} {name}` goes on with it");
+        }
+    }
+    if let Some(reason) = unusable {
+        let _ = writeln!(text, "\nwhat it came to cannot be shown: {}", inert(&reason, 500));
+    }
+    if !report.text.is_empty() {
+        let _ = write!(text, "\n{}", report.text);
+    }
+    text.push_str(&select::checked(reader, run));
+    output.text(&text)?;
+    Ok(Status::Fine)
+}
+
+/// Whether it is worth reading the whole run to see if there is such a part.
+fn may_have_part(
+    studies: &Studies,
+    reader: &mut dyn Reader,
+    run: RunId,
+    name: &str,
+) -> Result<bool, CliError> {
+    let study = studies.find(&select::started(reader, run)?.experiment);
+    Ok(study.is_some_and(|study| study.may_have_part(name)))
+}
+
+/// The story of a part of a run's state, and whether it is made up; `None` if there is no such part.
+fn story(
+    studies: &Studies,
+    reader: &mut dyn Reader,
+    run: RunId,
+    part: &str,
+) -> Result<Option<(Report, bool)>, CliError> {
+    let mut record = RunRecord::read(reader, run)?;
+    // Calls can be shown without the experiment: one of another release has no story, and no error.
+    let Ok(experiment) = experiment_of(studies, &record) else { return Ok(None) };
+    let story = experiment.story_any(part, &mut record)?;
+    Ok(story.map(|story| (story, record.started.is_simulated())))
+}
+
+fn show_story(
+    reader: &CheckedReader,
+    run: RunId,
+    story: Report,
+    simulated: bool,
+    output: &Output,
+) -> Result<Status, CliError> {
+    match output.is_json() {
+        true => {
+            output.object(&json!({
+                "run": run, "simulated": simulated, "story": story.json,
+                "checked_events": reader.checked(),
+            }))?;
+        }
+        false => {
+            let said = if simulated { select::SIMULATED } else { "" };
+            let checked = select::checked(reader, run);
+            output.text(&format!("run {run}\n{said}{}{checked}", story.text))?;
+        }
+    }
+    Ok(Status::Fine)
+}

@@ -1,0 +1,57 @@
+//! What every command is given: the options that all share, and the studies of the program.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use retold::log::SqliteOptions;
+use retold_study::studies::Studies;
+
+/// Options of every command.
+#[derive(Debug, Clone, clap::Args)]
+pub(crate) struct GlobalArgs {
+    /// The log file; `run` and `import` make it if there is none.
+    #[arg(
+        long,
+        global = true,
+        env = "RETOLD_LOG",
+        default_value = "retold.db",
+        value_name = "PATH"
+    )]
+    pub(crate) log: PathBuf,
+    /// How long to wait when another program keeps the log locked.
+    #[arg(long, global = true, value_name = "SECONDS", default_value_t = 30)]
+    pub(crate) wait: u64,
+    /// Print one JSON object instead of text; an error is one, too: {"error":{"message","hints","exit_code"}}.
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+    /// Show no progress.
+    #[arg(long, short, global = true)]
+    pub(crate) quiet: bool,
+    /// Say more on stderr: -v warnings of retries, -vv every attempt, -vvv everything.
+    #[arg(long, short, global = true, action = clap::ArgAction::Count)]
+    pub(crate) verbose: u8,
+}
+
+/// What every command is given: the options, and what the program knows.
+pub(crate) struct Global<'a> {
+    pub(crate) log: PathBuf,
+    pub(crate) wait: u64,
+    pub(crate) json: bool,
+    pub(crate) quiet: bool,
+    pub(crate) studies: &'a Studies,
+}
+
+impl<'a> Global<'a> {
+    pub(crate) fn new(args: GlobalArgs, studies: &'a Studies) -> Self {
+        let GlobalArgs { log, wait, json, quiet, verbose: _ } = args;
+        Global { log, wait, json, quiet, studies }
+    }
+}
+
+impl Global<'_> {
+    /// How the log is opened.
+    pub(crate) fn sqlite(&self) -> SqliteOptions {
+        let busy = Some(Duration::from_secs(self.wait.min(86_400)));
+        SqliteOptions { busy, ..SqliteOptions::default() }
+    }
+}

@@ -1,0 +1,346 @@
+//! What is done and said at the end of an execution.
+
+use serde_json::json;
+
+use crate::error::{CliError, Status, write_err};
+use crate::global::Global;
+use crate::output::{Output, counted, grouped};
+use crate::runs::continuation;
+use crate::runs::folder::{Folder, Written};
+use crate::runs::live;
+use crate::select::{self, SIMULATED};
+use retold::id::RunId;
+use retold::inert::inert;
+use retold::log::{Log, LogError};
+use retold::model::FailureKind;
+use retold::run::{Ended, Finish, OverBudget, Progress, RunRecord, Stop};
+use retold_study::study::{SettingsOf, Stored};
+
+/// An execution that has come to its end, and what is to be done about it.
+pub(crate) struct Conclusion<'a> {
+    pub(crate) ended: Ended,
+    pub(crate) log: &'a Log,
+    pub(crate) run: RunId,
+    pub(crate) experiment: &'a str,
+    pub(crate) simulated: bool,
+    pub(crate) folder: Option<Folder>,
+    /// With how many failed calls it is still a success.
+    pub(crate) max_failed: Option<f64>,
+    /// Whose settings it was executed with.
+    pub(crate) settings_of: SettingsOf,
+}
+
+/// Writes the outputs of a finished run or resume, stores what it leaves for others, says how it ended, and what to do next. Outputs
+/// that cannot be written take nothing away from the run.
+pub(crate) fn conclude(
+    conclusion: Conclusion<'_>,
+    global: &Global,
+    output: &Output,
+) -> Result<Status, CliError> {
+    let Conclusion { mut ended, log, run, experiment, simulated, folder, max_failed, settings_of } =
+        conclusion;
+    let name = select::short_name(log.reader()?.as_mut(), run)?;
+    let folder = folder.filter(|_| matches!(ended.finish, Finish::Finished));
+    let made = ended.outputs.take();
+    let ends = folder.as_ref().map(Folder::place);
+    let (written, failed) =
+        match folder.map(|folder| folder.write(global.studies, log, run, made)).transpose() {
+            Ok(written) => (written, None),
+            Err(e) => (None, Some(e)),
+        };
+    if let Some(folder) = ends {
+        // Its lines are in the folder, or can be made from the log at any time.
+        live::remove(&folder);
+    }
+    let nothing = nothing(&ended, &name).or(too_many_failed(&ended, &name, max_failed));
+    let some_failed = some_failed(&ended, &name).filter(|_| nothing.is_none());
+    let command =
+        continuation::command(global.studies, &select::started(log.reader()?.as_mut(), run)?);
+    let go_on = format!("{command} {name}");
+    let status = match &ended.finish {
+        Finish::Stopped(Stop::Interrupted) => Status::Interrupted,
+        _ => Status::Fine,
+    };
+    let (written, error) = (written.as_ref(), nothing.as_ref());
+    let told = Told { run, name: &name, go_on: &go_on, experiment, simulated, written, error };
+    say(&ended, told, output)?;
+    let others = [some_unreadable(&ended, &name), some_unfinished(&ended, &name)];
+    for warning in some_failed.into_iter().chain(others.into_iter().flatten()) {
+        write_err(&warning);
+    }
+    store(log, run, settings_of, global)?;
+    stopped(ended, &go_on).or(failed).or(nothing).map_or(Ok(status), Err)
+}
+
+/// The error of a run that finished and came to nothing, which must not look like success to a script.
+fn nothing(ended: &Ended, name: &str) -> Option<CliError> {
+    let Ended { finish: Finish::Finished, progress, report, .. } = ended else { return None };
+    let all_failed = progress.exchanges == 0 && progress.failed > 0;
+    let reason = match all_failed {
+        true => Some(format!("every one of {} failed", counted(progress.failed, "call"))),
+        false => report.nothing.clone(),
+    };
+    let error = CliError::new(Status::Model, reason?);
+    Some(match all_failed {
+        true => error.hint(ask_again(name)).hint(failed_attempts(name)),
+        false => error.hint(format!("`retold outputs {name} --to FOLDER` tells why, one by one")),
+    })
+}
+
+/// The error of a finished run of which more calls have failed than the user allows.
+fn too_many_failed(ended: &Ended, name: &str, max_failed: Option<f64>) -> Option<CliError> {
+    let failed = failed_of(ended)?;
+    let (max, all) = (max_failed?, ended.progress.failed + ended.progress.exchanges);
+    let share = ended.progress.failed as f64 / all as f64;
+    let message = format!("{failed}, more than the {max} that --max-failed allows");
+    let error = CliError::new(Status::Model, message);
+    (share > max).then(|| error.hint(ask_again(name)).hint(failed_attempts(name)))
+}
+
+/// What is said of a finished run in which some calls have failed.
+fn some_failed(ended: &Ended, name: &str) -> Option<String> {
+    let (ask_again, attempts) = (ask_again(name), failed_attempts(name));
+    Some(format!("warning: {}\n  hint: {ask_again}\n  hint: {attempts}\n", failed_of(ended)?))
+}
+
+/// What is said of a run with answers that could not be read.
+fn some_unreadable(ended: &Ended, name: &str) -> Option<String> {
+    let all = counted(ended.progress.exchanges, "answer");
+    let unreadable = grouped(ended.progress.unreadable);
+    (ended.progress.unreadable > 0).then(|| {
+        format!(
+            "warning: {unreadable} of {all} could not be read and were parsed as empty text; their bytes are kept\n  \
+             hint: `retold log {name}` shows them, each with the reason\n"
+        )
+    })
+}
+
+/// What is said of a run with answers that say nothing, or end before their end.
+fn some_unfinished(ended: &Ended, name: &str) -> Option<String> {
+    let Progress { empty, cut_off, exchanges, .. } = ended.progress;
+    let all = counted(exchanges, "answer");
+    let (is, was) =
+        (|n| if n == 1 { "is" } else { "are" }, |n| if n == 1 { "was" } else { "were" });
+    let empty = (empty > 0).then(|| format!("{} {} empty", grouped(empty), is(empty)));
+    let cut_off = (cut_off > 0)
+        .then(|| format!("{} {} cut off at the limit of tokens", grouped(cut_off), was(cut_off)));
+    let more = match &cut_off {
+        Some(_) => "; a higher \"max_tokens\" leaves room for more",
+        None => "",
+    };
+    let said = [empty, cut_off].into_iter().flatten().collect::<Vec<_>>().join(", ");
+    (!said.is_empty()).then(|| {
+        format!(
+            "warning: of {all}, {said}\n  hint: `retold show {name} CALL#SAMPLE` shows each as such{more}\n"
+        )
+    })
+}
+
+/// How many of a finished run's calls have failed, if any.
+fn failed_of(ended: &Ended) -> Option<String> {
+    let Ended { finish: Finish::Finished, progress, .. } = ended else { return None };
+    let all = counted(progress.failed + progress.exchanges, "call");
+    (progress.failed > 0).then(|| format!("{} of {all} failed", grouped(progress.failed)))
+}
+
+fn ask_again(name: &str) -> String {
+    format!(
+        "`retold fork {name} --retry-failed` asks them again, in a new run with all other answers"
+    )
+}
+
+fn failed_attempts(name: &str) -> String {
+    format!("`retold log {name}` shows the failed attempts")
+}
+
+/// What is said of an execution beside how it ended.
+struct Told<'a> {
+    run: RunId,
+    name: &'a str,
+    /// The command that goes on with it, after `retold`.
+    go_on: &'a str,
+    experiment: &'a str,
+    simulated: bool,
+    written: Option<&'a Written>,
+    /// Why a finished run has come to nothing.
+    error: Option<&'a CliError>,
+}
+
+fn say(ended: &Ended, told: Told<'_>, output: &Output) -> Result<(), CliError> {
+    let Told { run, name, go_on, experiment, simulated, written, error } = told;
+    let Ended { finish, progress, outcome_digest, report, took, .. } = ended;
+    let (outcome, stop) = match finish {
+        Finish::Finished => ("finished", None),
+        Finish::EndOfRecord | Finish::Rehearsed(_) => ("unfinished", None),
+        Finish::Closed(outcome) => (outcome.as_str(), None),
+        Finish::Stopped(Stop::Interrupted) => ("interrupted", None),
+        Finish::Stopped(stop) if is_left(stop) => ("left", None),
+        Finish::Stopped(stop) => ("stopped", Some(stop)),
+    };
+    if output.is_json() {
+        let mut object = json!({
+            "run": run,
+            "experiment": experiment,
+            "outcome": outcome,
+            "exchanges": progress.exchanges,
+            "model_calls": progress.model_calls,
+            "failed_calls": progress.failed,
+            "unreadable_answers": progress.unreadable,
+            "empty_answers": progress.empty,
+            "cut_off_answers": progress.cut_off,
+            "decisions": progress.decisions,
+            "outcome_digest": outcome_digest,
+            "seconds": took.as_secs_f64(),
+            "simulated": simulated,
+            "report": report.json,
+            "error": stop.map(ToString::to_string).or(error.map(|e| e.message.clone())),
+        });
+        if let Some(Written { folder, .. }) = written {
+            object["outputs"] = folder.as_str().into();
+        }
+        output.object(&object)?;
+    } else {
+        let mut text = format!(
+            "run {run} {outcome}: {}, {} of them new, in {:.2} s\n",
+            counted(progress.exchanges, "answer"),
+            counted(progress.live, "answer").split(' ').next().unwrap_or("0"),
+            took.as_secs_f64()
+        );
+        if simulated {
+            text.push_str(SIMULATED);
+        }
+        text.push_str(&format!("outcome digest {outcome_digest}\n\n{}", report.text));
+        if let Some(Written { folder, files }) = written {
+            let files = counted(*files as u64, "file");
+            text.push_str(&format!("\noutputs: {files} in {folder}\n"));
+        }
+        // What to do about calls that failed is said by the error.
+        if error.is_none() {
+            text.push_str(&next_steps(outcome, name, go_on));
+        }
+        output.text(&text)?;
+    }
+    Ok(())
+}
+
+/// Stores what a run has left for later ones, and says so on stderr.
+fn store(log: &Log, run: RunId, settings_of: SettingsOf, global: &Global) -> Result<(), CliError> {
+    let mut reader = log.reader()?;
+    let started = select::started(reader.as_mut(), run)?;
+    let Some(study) = global.studies.find(&started.experiment) else { return Ok(()) };
+    if !study.stores(&started.settings["experiment"]) {
+        return Ok(());
+    }
+    let failed = |e: String| {
+        let again = format!("the run itself is safe; `retold resume {}` tries again", run.short(8));
+        CliError::new(Status::Io, e).hint(again)
+    };
+    let record = RunRecord::read(reader.as_mut(), run)?;
+    match study.store(&record, settings_of).map_err(failed)? {
+        Stored::Added { added, what, path } if !global.quiet => {
+            let count = grouped(added as u64);
+            write_err(&format!("{count} {what} added to {}\n", path.display()));
+        }
+        Stored::Nothing | Stored::Added { .. } => {}
+        Stored::NotNamed { what, path } => {
+            let path = inert(&path.display().to_string(), 200);
+            write_err(&format!(
+                "its {what} were not added to {path}, a file that only its recorded settings name\n  \
+                 hint: `retold run CONFIG --resume`, with the config that names the file, adds them\n"
+            ));
+        }
+    }
+    Ok(())
+}
+
+fn next_steps(outcome: &str, name: &str, go_on: &str) -> String {
+    let command = format!("retold {go_on}");
+    match outcome {
+        "finished" => format!(
+            "\nnext:\n  \
+             retold replay {name}          prove the outcome identical, offline\n  \
+             retold check {name}           re-parse with the latest parsers\n  \
+             retold show {name}            what the run holds\n  \
+             retold export {name} FILE     write it to a file (.jsonl, .jsonl.gz, .jsonl.zst)\n"
+        ),
+        "left" => format!("\nnext:\n  {command:<25}   go on where you left\n"),
+        _ => format!("\nnext:\n  {command:<25}   go on where it stopped\n"),
+    }
+}
+
+/// Whether the person who takes part has left, which is no error.
+fn is_left(stop: &Stop) -> bool {
+    matches!(stop, Stop::Model { failure, .. } if failure.kind == FailureKind::Left)
+}
+
+/// The error of an execution that stopped, with what to do next: the command that goes on, after `retold`.
+pub(crate) fn stopped(ended: Ended, go_on: &str) -> Option<CliError> {
+    let Finish::Stopped(stop) = ended.finish else { return None };
+    match stop {
+        Stop::Interrupted => None,
+        stop if is_left(&stop) => None,
+        stop => {
+            // What the experiment itself does wrong, it does again when it is resumed.
+            let resumable =
+                !matches!(stop, Stop::Diverged(_) | Stop::Invalid { .. } | Stop::AskedTwice { .. });
+            if let Stop::Log(LogError::Full { reason, .. }) = &stop {
+                let hint = make_room(reason, go_on);
+                return Some(CliError::new(Status::Io, stop.to_string()).hint(hint));
+            }
+            if let Stop::OverBudget(over) = &stop
+                && let Some(flag) = flag_of(over)
+            {
+                let hint = format!(
+                    "what was recorded is kept and counts: `retold {go_on} {flag}` goes on with a \
+                     higher limit"
+                );
+                return Some(CliError::from(stop).hint(hint));
+            }
+            let of_log = matches!(stop, Stop::Log(_));
+            let error = CliError::from(stop);
+            Some(match resumable && (of_log || error.hints.is_empty()) {
+                true => error.hint(format!(
+                    "what was recorded is kept: when this is mended, `retold {go_on}` goes on"
+                )),
+                false => error,
+            })
+        }
+    }
+}
+
+/// The flag that raises a limit which is used up.
+fn flag_of(over: &OverBudget) -> Option<&'static str> {
+    match over {
+        OverBudget::Tokens { .. } => Some("--max-tokens N"),
+        OverBudget::Cost { .. } => Some("--max-cost DOLLARS"),
+        OverBudget::Uncounted | OverBudget::NoPrice { .. } => None,
+    }
+}
+
+/// What to do where there is no room to write; `reason` is the log's.
+fn make_room(reason: &str, go_on: &str) -> String {
+    let limit = if reason.contains("limit") { " (or raise --log-limit)" } else { "" };
+    format!(
+        "nothing that was recorded is lost: make room{limit}, then `retold {go_on}`, or the same \
+         again if the run is not in `retold log`"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::make_room;
+
+    #[test]
+    fn whoever_has_no_room_is_told_the_command_that_goes_on() {
+        assert_eq!(
+            make_room("the disk is full", "import public-goods run --resume 0a1b"),
+            "nothing that was recorded is lost: make room, then `retold import public-goods run \
+             --resume 0a1b`, or the same again if the run is not in `retold log`"
+        );
+        assert_eq!(
+            make_room("the disk is full, or the limit of 9 bytes is reached", "resume 0a1b"),
+            "nothing that was recorded is lost: make room (or raise --log-limit), then `retold \
+             resume 0a1b`, or the same again if the run is not in `retold log`"
+        );
+    }
+}

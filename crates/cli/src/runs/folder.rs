@@ -1,0 +1,256 @@
+//! The folder of a run's outputs: refused if it exists, written whole or not at all.
+
+use std::fs;
+use std::io::{BufRead, BufReader, Read};
+use std::path::{Component, Path, PathBuf};
+
+use crate::error::{CliError, Status};
+use crate::runs::live::LiveFile;
+use crate::runs::settings::experiment_of;
+use crate::select;
+use retold::draft::Draft;
+use retold::id::RunId;
+use retold::inert::inert;
+use retold::log::Log;
+use retold::run::{AnyExperiment, OutputFile, RunRecord, SIMULATED_MARK};
+use retold_study::studies::Studies;
+
+/// Where folders of outputs are made.
+const PARENT: &str = "outputs";
+
+/// The folder that a run writes when it has finished, if its settings give it a name.
+pub(crate) struct Folder(PathBuf);
+
+/// Whether a run writes its folder.
+#[derive(Debug, Clone, Copy, Default, clap::Args)]
+pub(crate) struct FolderArgs {
+    /// Write no output folder: `retold outputs RUN` makes it later. A run that began with it is resumed
+    /// without one, too, unless `retold resume` is given --outputs; given to resume, it holds for that time
+    /// only.
+    #[arg(long)]
+    no_outputs: bool,
+    /// Whether the folder is asked for, whatever the run began with.
+    #[arg(skip)]
+    outputs: bool,
+}
+
+/// Under which of a run's settings it stands that it writes no folder.
+const NO_OUTPUTS: &str = "no_outputs";
+
+impl FolderArgs {
+    /// Puts the flag beside the settings of a run, for whoever goes on with it.
+    pub(crate) fn remember(self, settings: &mut serde_json::Value) {
+        if let Some(settings) = settings.as_object_mut().filter(|_| self.no_outputs) {
+            settings.insert(NO_OUTPUTS.to_owned(), true.into());
+        }
+    }
+
+    /// With the folder asked for, if it is.
+    pub(crate) fn with_outputs(self, outputs: bool) -> Self {
+        FolderArgs { outputs, ..self }
+    }
+
+    /// What was given now, or when the run began.
+    pub(crate) fn or_remembered(self, settings: &serde_json::Value) -> Self {
+        let remembered = !self.outputs && settings[NO_OUTPUTS] == true;
+        FolderArgs { no_outputs: self.no_outputs || remembered, ..self }
+    }
+}
+
+/// A folder that was written.
+pub(crate) struct Written {
+    pub(crate) folder: String,
+    pub(crate) files: usize,
+}
+
+impl Folder {
+    /// The folder of a run with some settings.
+    pub(crate) fn of(
+        studies: &Studies,
+        experiment: &str,
+        settings: &serde_json::Value,
+        args: FolderArgs,
+    ) -> Result<Option<Folder>, CliError> {
+        if args.no_outputs {
+            return Ok(None);
+        }
+        // The experiment itself cannot be built yet if its personas are still to be fetched.
+        let name = studies.output_name(experiment, settings);
+        let name = name.map_err(|e| CliError::usage(e.to_string()))?;
+        let folder = name.map(|name| named(&name)).transpose();
+        Ok(folder.map_err(|e| e.hint("--no-outputs goes without the folder"))?.map(Folder))
+    }
+
+    /// Makes sure, before anything is paid for, that the folder can be made at the end.
+    pub(crate) fn can_be_made(&self) -> Result<(), CliError> {
+        let Folder(folder) = self;
+        refuse_existing(folder).map_err(|e| {
+            e.hint("`--resume` goes on with its run, if that is unfinished")
+                .hint("`--no-outputs` records a run without a folder")
+        })?;
+        Draft::folder(folder).map(drop).map_err(|e| {
+            CliError::new(Status::Io, format!("cannot make {}: {e}", folder.display()))
+                .hint("nothing was recorded: mend it, or give --no-outputs")
+        })
+    }
+
+    /// The file that says what happens while the run goes on, if its experiment says so; emptied.
+    pub(crate) fn live(
+        &self,
+        studies: &Studies,
+        experiment: &str,
+    ) -> Result<Option<LiveFile>, CliError> {
+        let Folder(folder) = self;
+        let name = folder.file_name().unwrap_or_default().to_string_lossy();
+        let journal = studies.journal(experiment, &name);
+        let journal = journal.map_err(|e| CliError::usage(e.to_string()))?;
+        journal.map(|journal| LiveFile::open(folder, journal)).transpose()
+    }
+
+    /// Where it is.
+    pub(crate) fn place(&self) -> PathBuf {
+        self.0.clone()
+    }
+
+    /// Writes the folder of a finished run. One that is there already stays as it is: it is as good as
+    /// written if it holds the same.
+    /// `made` are its files, if they have been made already.
+    pub(crate) fn write(
+        &self,
+        studies: &Studies,
+        log: &Log,
+        run: RunId,
+        made: Option<Vec<OutputFile>>,
+    ) -> Result<Written, CliError> {
+        let Folder(folder) = self;
+        let mut reader = log.reader()?;
+        let files = match made {
+            Some(made) => marked(made, select::started(reader.as_mut(), run)?.is_simulated()),
+            None => {
+                let mut record = RunRecord::read(reader.as_mut(), run)?;
+                files(experiment_of(studies, &record)?.as_ref(), &mut record)?
+            }
+        };
+        if !holds(folder, &files) {
+            let again = format!("the run is kept: `retold outputs {} --to FOLDER`", run.short(8));
+            refuse_existing(folder).map_err(|e| e.hint(again))?;
+            write_folder(folder, &files)?;
+        }
+        Ok(Written { folder: folder.display().to_string(), files: files.len() })
+    }
+}
+
+/// The folder of a name. The name may come from a recording, whose settings no config loader has checked:
+/// it must not lead anywhere else.
+pub(crate) fn named(name: &str) -> Result<PathBuf, CliError> {
+    match is_plain(name) && !name.starts_with('.') {
+        true => Ok(Path::new(PARENT).join(name)),
+        false => Err(CliError::usage(format!(
+            "the run's settings name its output folder {:?}, which is not a plain name",
+            inert(name, 100)
+        ))),
+    }
+}
+
+/// Whether something is the name of a file, and not a path or a text that looks like another name.
+fn is_plain(name: &str) -> bool {
+    let mut parts = Path::new(name).components();
+    let one = matches!((parts.next(), parts.next()), (Some(Component::Normal(part)), None) if part == name);
+    // 255 bytes is what file systems allow; a draft's name is longer.
+    one && name.len() <= 200 && !name.contains(['/', '\\', ':']) && inert(name, 200) == name
+}
+
+/// The files of a run's folder.
+pub(crate) fn files(
+    experiment: &dyn AnyExperiment,
+    record: &mut RunRecord<'_>,
+) -> Result<Vec<OutputFile>, CliError> {
+    let files = experiment.outputs_any(record)?;
+    if files.is_empty() {
+        let name = &record.started.experiment;
+        return Err(CliError::usage(format!("experiment {name} has no outputs")));
+    }
+    Ok(marked(files, record.started.is_simulated()))
+}
+
+/// The files of a folder, with the one that says that its answers are made up.
+fn marked(mut files: Vec<OutputFile>, simulated: bool) -> Vec<OutputFile> {
+    if simulated {
+        files.push(OutputFile::text(SIMULATED_MARK, select::SIMULATED));
+    }
+    files
+}
+
+/// An output folder is written once.
+pub(crate) fn refuse_existing(folder: &Path) -> Result<(), CliError> {
+    match folder.symlink_metadata() {
+        Err(_) => Ok(()),
+        Ok(_) => Err(CliError::usage(format!("{} is there already", folder.display()))
+            .hint("it was left as it is: move it away, or choose another name")),
+    }
+}
+
+/// Writes a folder whole or not at all: under another name first, then renamed.
+pub(crate) fn write_folder(folder: &Path, files: &[OutputFile]) -> Result<(), CliError> {
+    let written = Draft::folder(folder).and_then(|draft| {
+        fill(draft.path(), files)?;
+        fs::rename(draft.path(), folder)
+    });
+    written.map_err(|e| {
+        CliError::new(Status::Io, format!("cannot write {}: {e}", folder.display()))
+            .hint("the run itself is safe in the log: `retold outputs RUN --to FOLDER`")
+    })
+}
+
+fn fill(folder: &Path, files: &[OutputFile]) -> std::io::Result<()> {
+    for OutputFile { name, content } in files {
+        if !is_plain(name) {
+            let message = format!("{:?} is not a plain file name", inert(name, 100));
+            return Err(std::io::Error::new(std::io::ErrorKind::InvalidInput, message));
+        }
+        let mut file = fs::File::create_new(folder.join(name))?;
+        std::io::copy(&mut content.reader()?, &mut file)?;
+        file.sync_all()?;
+    }
+    Ok(())
+}
+
+/// Whether a folder has these files, byte for byte.
+fn holds(folder: &Path, files: &[OutputFile]) -> bool {
+    let same = |file: &OutputFile| {
+        let there = fs::File::open(folder.join(&file.name));
+        there.and_then(|there| same_bytes(there, file.content.reader()?)).unwrap_or(false)
+    };
+    files.iter().all(same)
+}
+
+fn same_bytes(a: impl Read, b: impl Read) -> std::io::Result<bool> {
+    let (mut a, mut b) = (BufReader::new(a), BufReader::new(b));
+    loop {
+        let (left, right) = (a.fill_buf()?, b.fill_buf()?);
+        let both = left.len().min(right.len());
+        if left[..both] != right[..both] || both == 0 {
+            return Ok(left.is_empty() && right.is_empty());
+        }
+        a.consume(both);
+        b.consume(both);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_that_cannot_be_filled_is_not_there_at_all() {
+        let place = tempfile::tempdir().expect("a folder");
+        let folder = place.path().join("outputs");
+        let files = |second: &str| [OutputFile::text("one", "1"), OutputFile::text(second, "2")];
+        let error = write_folder(&folder, &files("no_such_folder/two")).expect_err("it must fail");
+        assert_eq!(error.status, Status::Io);
+        assert_eq!(fs::read_dir(place.path()).expect("readable").count(), 0, "nothing is left");
+        write_folder(&folder, &files("two")).expect("it works now");
+        assert!(holds(&folder, &files("two")));
+        assert!(!holds(&folder, &files("three")));
+    }
+}

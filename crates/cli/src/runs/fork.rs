@@ -1,0 +1,103 @@
+//! A run recorded with the beginning of another.
+
+use serde_json::Value;
+
+use crate::error::{CliError, Status};
+use crate::global::Global;
+use crate::model::ModelArgs;
+use crate::output::Output;
+use crate::run_id::new_run_id;
+use crate::runs::conclusion::{Conclusion, conclude};
+use crate::runs::person::with_person;
+use crate::runs::session::{self, Session};
+use crate::runs::settings::{one_kind, settings_of};
+use crate::select::{self, Selected};
+use retold::event::RunStarted;
+use retold::id::Seq;
+use retold::model::Answerer;
+use retold::run::{Mode, Parent};
+use retold_study::study::SettingsOf;
+
+/// A run to be recorded with the beginning of another.
+pub(crate) struct Forking {
+    pub(crate) selected: Selected,
+    /// Share only what was answered before this seq.
+    pub(crate) before: Option<Seq>,
+    /// The experiment's settings.
+    pub(crate) settings: Value,
+    /// Whether calls that failed are asked again.
+    pub(crate) retry_failed: bool,
+    pub(crate) model: ModelArgs,
+    /// The person who takes part, if one does.
+    pub(crate) seat: Option<Answerer>,
+}
+
+/// Records a fork and says how it ended.
+pub(crate) fn fork(forking: Forking, global: &Global, output: &Output) -> Result<Status, CliError> {
+    let Forking { selected, before, settings, retry_failed, model, seat } = forking;
+    let Selected { log, run: parent } = selected;
+    let started = select::started(log.reader()?.as_mut(), parent)?;
+    let mut study = settings_of(global.studies, &started)?;
+    let of_parent = std::mem::replace(&mut study.experiment, settings);
+    // Everything that can be wrong is found before anything is recorded.
+    global
+        .studies
+        .check_fork(&started.experiment, &study.experiment, &of_parent)
+        .map_err(|e| CliError::usage(e.to_string()))?;
+    model.apply(&mut study.runtime)?;
+    global
+        .studies
+        .build(&started.experiment, &study.experiment)
+        .map_err(|e| CliError::usage(e.to_string()))?;
+    let answerer = model.make(
+        global.studies,
+        &started.experiment,
+        started.seed,
+        &study.runtime,
+        Mode::Record,
+    )?;
+    let answerer =
+        with_person(global.studies, answerer, seat, &started.experiment, &study.experiment)?;
+    let info = answerer.info();
+    one_kind(&started, info.simulated, parent)
+        .map_err(|e| e.hint("fork it with the kind of model it was recorded with"))?;
+    let as_json = |value: serde_json::Result<Value>| {
+        value.map_err(|e| CliError::usage(format!("settings: {e}")))
+    };
+    let mut started = RunStarted {
+        settings: as_json(serde_json::to_value(&study))?,
+        model: as_json(serde_json::to_value(&info))?,
+        program: retold::PROGRAM.to_owned(),
+        declares: false,
+        ..started
+    };
+    Parent { run: parent, before, retry_failed }.name_in(&mut started, log.format());
+    let (run, experiment) = (new_run_id()?, started.experiment.clone());
+    let prices = model.prices()?;
+    let max_failed = study.runtime.limits.max_failed;
+    select::sound(log.reader()?.as_mut(), parent, "nothing was begun")?;
+    let session = Session {
+        log: log.clone(),
+        run,
+        mode: Mode::Record,
+        started,
+        settings: study,
+        prices,
+        model: Some(answerer),
+        live: None,
+    };
+    let ended = session::go(session, global)?;
+    // The folder that the settings name is the parent's: `retold outputs RUN --to FOLDER` makes another.
+    let (simulated, folder, settings_of) = (info.simulated, None, SettingsOf::Run);
+    let conclusion = Conclusion {
+        ended,
+        log: &log,
+        run,
+        experiment: &experiment,
+        simulated,
+        folder,
+        max_failed,
+        settings_of,
+    };
+    conclude(conclusion, global, output)
+}

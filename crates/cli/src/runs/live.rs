@@ -1,0 +1,99 @@
+//! The log file of a run that is to write an output folder: `outputs/NAME.log`, line by line while the run goes on.
+//!
+//! The folder itself is written whole at the end, with the same lines in it, and then this file goes. It is for people
+//! who watch: nothing is read from it, so it is no output and has no digest.
+
+use std::fs::{File, TryLockError};
+use std::io::{BufRead, BufReader, Read, Seek, Write};
+use std::path::{Path, PathBuf};
+
+use crate::error::{CliError, Status, write_err};
+use retold::beside;
+use retold::run::{Journal, Told};
+
+/// The first line of every such file, so that no other file is ever written over.
+const MARK: &str = "# written by retold while the run goes on\n";
+
+/// What to do about a file that cannot be written.
+const MEND: &str = "nothing was recorded: mend it, or give --no-outputs";
+
+/// A file that is being written.
+pub(crate) struct LiveFile {
+    path: PathBuf,
+    /// Nothing once it could not be written.
+    file: Option<File>,
+    journal: Box<dyn Journal>,
+}
+
+impl LiveFile {
+    /// Opens the file beside a run's folder, and empties it if it is of an earlier execution.
+    pub(crate) fn open(folder: &Path, journal: Box<dyn Journal>) -> Result<LiveFile, CliError> {
+        let io = |path: &Path, e: &dyn std::fmt::Display| {
+            CliError::new(Status::Io, format!("cannot write {}: {e}", path.display())).hint(MEND)
+        };
+        let (parent, suffix) = place(folder);
+        std::fs::create_dir_all(&parent).map_err(|e| io(&parent, &e))?;
+        let path = beside::path(&parent, &suffix);
+        // Such an error names the file itself.
+        let mut file = beside::open(&parent, &suffix)
+            .map_err(|e| CliError::new(Status::Io, e.to_string()).hint(MEND))?;
+        let shown = path.display();
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => {
+                let message = format!("{shown} is being written by another process");
+                return Err(CliError::usage(message).hint("its run is going on: wait for it"));
+            }
+            Err(TryLockError::Error(e)) => return Err(io(&path, &e)),
+        }
+        if !is_ours(&file).map_err(|e| io(&path, &e))? {
+            let message = format!("{shown} is there already, and is not the log of a run");
+            return Err(CliError::usage(message).hint("move it away, or give --no-outputs"));
+        }
+        let begun = file.set_len(0).and_then(|()| file.rewind());
+        begun.and_then(|()| file.write_all(MARK.as_bytes())).map_err(|e| io(&path, &e))?;
+        Ok(LiveFile { path, file: Some(file), journal })
+    }
+
+    /// Writes what is to be said of something that happened. What cannot be written is no reason to stop a run.
+    pub(crate) fn take(&mut self, told: Told<'_>) {
+        let lines = self.journal.lines(told);
+        let Some(file) = self.file.as_mut().filter(|_| !lines.is_empty()) else { return };
+        if let Err(e) = file.write_all(lines.as_bytes()).and_then(|()| file.flush()) {
+            let path = self.path.display();
+            write_err(&format!("warning: {path} ends here: it cannot be written: {e}\n"));
+            self.file = None;
+        }
+    }
+}
+
+/// Removes the file of a run that has finished: its lines are in the folder, or can be made from the log.
+pub(crate) fn remove(folder: &Path) {
+    let (parent, suffix) = place(folder);
+    let file = beside::read(&parent, &suffix);
+    if let Ok(Some(file)) = file
+        && matches!(is_ours(&file), Ok(true))
+    {
+        // What cannot be removed does no harm.
+        let _ = std::fs::remove_file(beside::path(&parent, &suffix));
+    }
+}
+
+/// Where the file of a folder is: the folder's parent, and what is appended to that.
+fn place(folder: &Path) -> (PathBuf, String) {
+    let parent = folder.parent().unwrap_or(Path::new("")).to_owned();
+    let name = folder.file_name().unwrap_or_default().to_string_lossy();
+    (parent, format!("{}{name}.log", std::path::MAIN_SEPARATOR))
+}
+
+/// Whether a file is empty or begins as all of them do. One that was cut off in its first line counts.
+fn is_ours(file: &File) -> std::io::Result<bool> {
+    let (mut file, mut first) = (file, String::new());
+    file.rewind()?;
+    let longest = MARK.len() as u64;
+    match BufReader::new(file.take(longest)).read_line(&mut first) {
+        Ok(_) => Ok(MARK.starts_with(&first)),
+        Err(e) if e.kind() == std::io::ErrorKind::InvalidData => Ok(false),
+        Err(e) => Err(e),
+    }
+}

@@ -1,0 +1,14 @@
+//! Executing runs: recording, continuing, forking, and the pieces that these share.
+
+pub(crate) mod conclusion;
+pub(crate) mod continuation;
+pub(crate) mod folder;
+pub(crate) mod fork;
+pub(crate) mod live;
+pub(crate) mod original;
+pub(crate) mod person;
+pub(crate) mod record;
+pub(crate) mod resume;
+pub(crate) mod session;
+pub(crate) mod settings;
+pub(crate) mod unfinished;

@@ -1,0 +1,118 @@
+//! A run recorded from a config.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use crate::error::{CliError, Status};
+use crate::global::Global;
+use crate::model::ModelArgs;
+use crate::output::Output;
+use crate::run_id::new_run_id;
+use crate::runs::conclusion::{Conclusion, conclude};
+use crate::runs::folder::{Folder, FolderArgs};
+use crate::runs::person::with_person;
+use crate::runs::session::{self, Session};
+use crate::runs::unfinished;
+use retold::event::RunStarted;
+use retold::log::{Log, SqliteBackend, SqliteOptions};
+use retold::model::{Answerer, Model};
+use retold::run::{Ended, Finish, Mode};
+use retold_study::study::{SettingsOf, Study};
+
+/// A run to be recorded.
+pub(crate) struct Recording {
+    /// The config it comes from.
+    pub(crate) config: PathBuf,
+    /// What the flags changed in it.
+    pub(crate) settings: Vec<String>,
+    pub(crate) study: Study,
+    pub(crate) model: ModelArgs,
+    pub(crate) log_limit: Option<u64>,
+    /// Whether it is begun even if another one of its name is unfinished.
+    pub(crate) new: bool,
+    pub(crate) folder: FolderArgs,
+    /// The person who takes part, if one does.
+    pub(crate) seat: Option<Answerer>,
+}
+
+/// Records a run and says how it ended.
+pub(crate) fn record(
+    recording: Recording,
+    global: &Global,
+    output: &Output,
+) -> Result<Status, CliError> {
+    let Recording { config, settings, mut study, model, log_limit, new, folder, seat } = recording;
+    model.apply(&mut study.settings.runtime)?;
+    let runtime = study.settings.runtime.clone();
+    // Everything that can be wrong is found before the log is touched.
+    let answerer =
+        model.make(global.studies, &study.experiment, study.seed, &runtime, Mode::Record)?;
+    let answerer =
+        with_person(global.studies, answerer, seat, &study.experiment, &study.settings.experiment)?;
+    let flags = folder;
+    let folder = Folder::of(global.studies, &study.experiment, &study.settings.experiment, folder)?;
+    folder.as_ref().map_or(Ok(()), Folder::can_be_made)?;
+    let simulated = answerer.info().simulated;
+    global.studies.supply(&config, &mut study, &settings)?;
+    let options = SqliteOptions { max_bytes: log_limit, ..global.sqlite() };
+    let log = Log::new(Arc::new(SqliteBackend::open_or_create(&global.log, options)?));
+    // Held until the run has ended.
+    let _claim = if new { None } else { unfinished::none_of(global.studies, &study, &log)? };
+    let run = new_run_id()?;
+    let mut started = started(&study, answerer.as_ref())?;
+    flags.remember(&mut started.settings);
+    let prices = model.prices()?;
+    let live = folder
+        .as_ref()
+        .map(|folder| folder.live(global.studies, &study.experiment))
+        .transpose()?
+        .flatten();
+    let max_failed = study.settings.runtime.limits.max_failed;
+    let session = Session {
+        log: log.clone(),
+        run,
+        mode: Mode::Record,
+        started,
+        settings: study.settings,
+        prices,
+        model: Some(answerer),
+        live,
+    };
+    let ended = session::go(session, global)?;
+    let ended = match ended {
+        // The very first event could not be written: there is no run to tell of or to resume.
+        Ended { finish: Finish::Stopped(stop), .. }
+            if !log.reader()?.runs()?.iter().any(|head| head.run == run) =>
+        {
+            return Err(stop.into());
+        }
+        ended => ended,
+    };
+    let conclusion = Conclusion {
+        ended,
+        log: &log,
+        run,
+        experiment: &study.experiment,
+        simulated,
+        folder,
+        max_failed,
+        settings_of: SettingsOf::Config,
+    };
+    conclude(conclusion, global, output)
+}
+
+/// What begins the run of a study.
+pub(crate) fn started(study: &Study, model: &dyn Model) -> Result<RunStarted, CliError> {
+    let as_json = |value: serde_json::Result<serde_json::Value>| {
+        value.map_err(|e| CliError::new(Status::Usage, format!("settings: {e}")))
+    };
+    Ok(RunStarted {
+        experiment: study.experiment.clone(),
+        seed: study.seed,
+        settings: as_json(serde_json::to_value(&study.settings))?,
+        model: as_json(serde_json::to_value(model.info()))?,
+        program: retold::PROGRAM.to_owned(),
+        declares: false,
+        forked_from: None,
+    })
+}

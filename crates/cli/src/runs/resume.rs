@@ -1,0 +1,158 @@
+//! A run that is continued.
+
+use serde_json::Value;
+
+use crate::error::{CliError, Status};
+use crate::global::Global;
+use crate::model::ModelArgs;
+use crate::output::Output;
+use crate::runs::conclusion::{Conclusion, conclude};
+use crate::runs::folder::{Folder, FolderArgs};
+use crate::runs::person::with_person;
+use crate::runs::session::{self, Session};
+use crate::runs::settings::{as_recorded, differing, is_of, one_kind, settings_of};
+use crate::select::{self, Selected};
+use retold::event::{RunOutcome, RunStarted};
+use retold::model::Answerer;
+use retold::run::{Mode, how_it_ended};
+use retold_study::studies::Studies;
+use retold_study::study::{SettingsOf, Study, StudySettings};
+
+/// A run to go on with.
+pub(crate) struct Resuming {
+    pub(crate) selected: Selected,
+    pub(crate) folder: FolderArgs,
+    pub(crate) model: ModelArgs,
+    /// The person who takes part, if one does.
+    pub(crate) seat: Option<Answerer>,
+}
+
+/// Goes on with a run, with the settings it was recorded with.
+pub(crate) fn resume(
+    resuming: Resuming,
+    global: &Global,
+    output: &Output,
+) -> Result<Status, CliError> {
+    let Selected { log, run } = &resuming.selected;
+    let started = select::started(log.reader()?.as_mut(), *run)?;
+    let mut settings = settings_of(global.studies, &started)?;
+    resuming.model.apply(&mut settings.runtime)?;
+    go_on(resuming, started, (settings, SettingsOf::Run), global, output)
+}
+
+/// Goes on with the last run of a study, which must have been recorded with the same settings.
+pub(crate) fn same_study(
+    mut study: Study,
+    model: ModelArgs,
+    folder: FolderArgs,
+    global: &Global,
+    output: &Output,
+) -> Result<Status, CliError> {
+    let name = output_name(global.studies, &study.experiment, &study.settings.experiment);
+    let log = select::open(global)?;
+    let mut reader = log.reader()?;
+    let mut found = None;
+    for head in reader.runs()?.into_iter().rev() {
+        // A damaged run is not this one; `retold verify` tells of it.
+        let Ok(started) = select::started(reader.as_mut(), head.run) else { continue };
+        if how_it_ended(reader.as_mut(), head.run)?.is_some_and(|end| end != RunOutcome::Finished) {
+            continue;
+        }
+        let settings = &started.settings["experiment"];
+        let same = match &name {
+            Some(_) => output_name(global.studies, &started.experiment, settings) == name,
+            None => is_of(global.studies, &study, &started),
+        };
+        if started.experiment == study.experiment && same {
+            found = Some((head.run, started));
+            break;
+        }
+    }
+    drop(reader);
+    let Some((run, started)) = found else {
+        let what = name.map_or_else(|| "this config".to_owned(), |name| name.to_string());
+        let message =
+            format!("there is no run of {what} in {} to go on with", global.log.display());
+        return Err(CliError::usage(message).hint("leave out --resume to begin one"));
+    };
+    let recorded = settings_of(global.studies, &started)?.experiment;
+    // What it drew when it began is not drawn again.
+    global.studies.take_over(&study.experiment, &mut study.settings.experiment, &recorded);
+    let now = as_recorded(&study.settings.experiment);
+    if recorded != now || started.seed != study.seed {
+        return Err(CliError::usage(format!(
+            "run {run} was recorded with other settings: {}",
+            differing(&recorded, &now)
+        ))
+        .hint(format!("`retold resume {}` goes on with the settings it began with", run.short(8)))
+        .hint("for another study, give another name (deliberation: pilot_id)"));
+    }
+    let resuming = Resuming { selected: Selected { log, run }, folder, model, seat: None };
+    go_on(resuming, started, (study.settings, SettingsOf::Config), global, output)
+}
+
+fn output_name(studies: &Studies, experiment: &str, settings: &Value) -> Option<String> {
+    studies.output_name(experiment, settings).ok()?
+}
+
+/// Executes a run again from its start: answered from the log, and from there on by the model.
+fn go_on(
+    resuming: Resuming,
+    started: RunStarted,
+    (settings, settings_of): (StudySettings, SettingsOf),
+    global: &Global,
+    output: &Output,
+) -> Result<Status, CliError> {
+    let Resuming { selected, folder, model, seat } = resuming;
+    let ended = how_it_ended(selected.log.reader()?.as_mut(), selected.run)?;
+    // A run that has ended asks nobody, so nobody need be named.
+    let answerer = match ended.is_some() && model.is_unnamed(&settings.runtime) {
+        true => None,
+        false => {
+            let (name, runtime) = (&started.experiment, &settings.runtime);
+            let answerer = model.make(global.studies, name, started.seed, runtime, Mode::Resume)?;
+            Some(with_person(global.studies, answerer, seat, name, &settings.experiment)?)
+        }
+    };
+    let simulated = answerer.as_ref().map_or(started.is_simulated(), |a| a.info().simulated);
+    one_kind(&started, simulated, selected.run).map_err(|e| {
+        e.hint("resume it with the kind of model it was recorded with, or record a new run")
+    })?;
+    let folder = folder.or_remembered(&started.settings);
+    let folder = Folder::of(global.studies, &started.experiment, &settings.experiment, folder)?;
+    let experiment = started.experiment.clone();
+    // A run that has ended says nothing new.
+    let live = match (&folder, &ended) {
+        (Some(folder), None) => folder.live(global.studies, &experiment)?,
+        (Some(_), Some(_)) | (None, _) => None,
+    };
+    let prices = model.prices()?;
+    let max_failed = settings.runtime.limits.max_failed;
+    // One that has ended is only read, and checked while it is.
+    if ended.is_none() {
+        select::sound(selected.log.reader()?.as_mut(), selected.run, "nothing was asked")?;
+    }
+    let session = Session {
+        log: selected.log.clone(),
+        run: selected.run,
+        mode: Mode::Resume,
+        started,
+        settings,
+        prices,
+        model: answerer,
+        live,
+    };
+    let ended = session::go(session, global)?;
+    let Selected { log, run } = selected;
+    let conclusion = Conclusion {
+        ended,
+        log: &log,
+        run,
+        experiment: &experiment,
+        simulated,
+        folder,
+        max_failed,
+        settings_of,
+    };
+    conclude(conclusion, global, output)
+}

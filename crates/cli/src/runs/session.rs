@@ -1,0 +1,105 @@
+//! One execution of a run, from the command line: runtime, Ctrl-C, progress.
+
+use crate::error::{CliError, Status};
+use crate::global::Global;
+use crate::progress;
+use crate::runs::live::LiveFile;
+use crate::runs::person::is_played;
+use crate::signal::{insisted, interrupted};
+use retold::event::{RunOutcome, RunStarted};
+use retold::id::RunId;
+use retold::log::{Log, LogError};
+use retold::model::{Answerer, Prices, Throttle};
+use retold::run::{Ended, Finish, Mode, Setup, Signal, Stop, execute, how_it_ended};
+use retold_study::study::StudySettings;
+
+/// An execution to be done.
+pub(crate) struct Session {
+    pub(crate) log: Log,
+    pub(crate) run: RunId,
+    pub(crate) mode: Mode,
+    pub(crate) started: RunStarted,
+    pub(crate) settings: StudySettings,
+    pub(crate) prices: Prices,
+    pub(crate) model: Option<Answerer>,
+    /// Where what happens is said while the run goes on.
+    pub(crate) live: Option<LiveFile>,
+}
+
+/// What was ended for good stays so.
+fn refuse_closed(log: &Log, run: RunId) -> Result<(), CliError> {
+    let ended = how_it_ended(log.reader()?.as_mut(), run)?;
+    let Some(outcome) = ended.filter(|outcome| *outcome != RunOutcome::Finished) else {
+        return Ok(());
+    };
+    let name = run.short(8);
+    let message = format!("run {run} was {}: it is not resumed", outcome.as_str());
+    Err(CliError::usage(message)
+        .hint(format!("`retold replay {name}` executes again what it holds"))
+        .hint(format!("`retold fork {name} --at PLACE` shares its answers with a new run")))
+}
+
+/// Executes a run.
+pub(crate) fn go(session: Session, global: &Global) -> Result<Ended, CliError> {
+    let Session { log, run, mode, started, settings, prices, model, live } = session;
+    if mode == Mode::Resume {
+        refuse_closed(&log, run)?;
+    }
+    let experiment = global
+        .studies
+        .build(&started.experiment, &settings.experiment)
+        .map_err(|e| CliError::usage(e.to_string()))?;
+    let runtime = &settings.runtime;
+    let mut limits = runtime.limits;
+    if is_played(global.studies, &started.experiment, &settings.experiment) {
+        // A person may take all day. Models keep to the limit that they were made with.
+        limits.timeout_seconds = 86_400.0;
+    }
+    let throttle = Throttle::new(&limits);
+    let throttle = throttle.map_err(|e| CliError::usage(format!("limits: {e}")))?;
+    let signal = Signal::default();
+    let setup = Setup {
+        log,
+        run,
+        mode,
+        started,
+        model,
+        retry: runtime.retry,
+        throttle,
+        prices,
+        signal: signal.clone(),
+        on_progress: progress::shown(global.quiet),
+        follow: match live {
+            Some(mut live) => Box::new(move |told| live.take(told)),
+            None => Box::new(|_| {}),
+        },
+    };
+    let tokio = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let tokio = tokio.map_err(|e| CliError::new(Status::Io, format!("no runtime: {e}")))?;
+    let ended = tokio.block_on(async {
+        let watch = tokio::spawn(watch_interrupts(signal));
+        let ended = execute(experiment.as_ref(), setup).await;
+        watch.abort();
+        ended
+    })?;
+    // Nothing can be looked up in a log that is gone.
+    match ended.finish {
+        Finish::Stopped(stop @ Stop::Log(LogError::Gone { .. })) => Err(CliError::from(stop)),
+        _ => Ok(ended),
+    }
+}
+
+/// The first Ctrl-C, SIGTERM or SIGHUP stops in good order, the second of the first two at once.
+async fn watch_interrupts(signal: Signal) {
+    if !interrupted().await {
+        return;
+    }
+    signal.stop();
+    CliError::new(Status::Interrupted, "interrupted: finishing what is in flight")
+        .hint("Ctrl-C again stops at once; nothing recorded is lost either way")
+        .print();
+    if insisted().await {
+        #[expect(clippy::disallowed_methods, reason = "the user asked twice")]
+        std::process::exit(Status::Interrupted as i32);
+    }
+}

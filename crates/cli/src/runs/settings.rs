@@ -1,0 +1,107 @@
+//! The settings that runs were recorded with, and what may be done with them.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Map, Value};
+
+use crate::error::CliError;
+use retold::event::RunStarted;
+use retold::id::RunId;
+use retold::inert::inert;
+use retold::prompt::canonical;
+use retold::run::{AnyExperiment, RunRecord};
+use retold_study::studies::Studies;
+use retold_study::study::{Study, StudySettings};
+
+/// Made-up and real answers are never in one run.
+pub(crate) fn one_kind(started: &RunStarted, simulated: bool, run: RunId) -> Result<(), CliError> {
+    if simulated == started.is_simulated() {
+        return Ok(());
+    }
+    let (was, now) = if simulated { ("real", "made-up") } else { ("made-up", "real") };
+    Err(CliError::usage(format!(
+        "run {run} holds {was} answers, and this model would add {now} ones to it"
+    )))
+}
+
+/// The settings a run was recorded with.
+pub(crate) fn settings_of(
+    studies: &Studies,
+    started: &RunStarted,
+) -> Result<StudySettings, CliError> {
+    if started.experiment == retold::exchange::EXCHANGES {
+        return Err(CliError::usage(
+            "this run was imported as bare exchanges: there is no experiment to execute",
+        )
+        .hint("`retold run CONFIG --answers FILE` runs an experiment on an exchanges file"));
+    }
+    if started.experiment == retold::exchange::DECISIONS {
+        let of = started.settings["of"]["run"].as_str().unwrap_or("another run");
+        return Err(CliError::usage(format!(
+            "this run has decisions about the answers of {}: there is no experiment to execute",
+            inert(of, 40)
+        ))
+        .hint("`retold check RUN` makes the decisions again"));
+    }
+    if studies.find(&started.experiment).is_none() {
+        return Err(CliError::usage(format!(
+            "this run was recorded by another program, as {:?}: only that program can execute it",
+            inert(&started.experiment, 100)
+        ))
+        .hint("`retold check RUN --parser NAME@VERSION` decides about its answers, and `retold audit` and `retold export` work on it"));
+    }
+    serde_json::from_value(started.settings.clone()).map_err(|e| {
+        CliError::usage(format!("the recorded settings do not fit this release: {e}"))
+            .hint(format!("it was recorded by {}", started.program))
+    })
+}
+
+/// The experiment that a run was recorded with.
+pub(crate) fn experiment_of(
+    studies: &Studies,
+    record: &RunRecord<'_>,
+) -> Result<Box<dyn AnyExperiment>, CliError> {
+    let settings = settings_of(studies, &record.started)?;
+    studies
+        .build(&record.started.experiment, &settings.experiment)
+        .map_err(|e| CliError::usage(e.to_string()))
+}
+
+/// Settings as a log gives them back: a number has one spelling there.
+pub(crate) fn as_recorded(settings: &Value) -> Value {
+    let text = canonical(settings).unwrap_or_default();
+    serde_json::from_str(&text).unwrap_or_default()
+}
+
+/// Whether a run was begun by a study.
+pub(crate) fn is_of(studies: &Studies, study: &Study, started: &RunStarted) -> bool {
+    let recorded = &started.settings["experiment"];
+    let mut now = study.settings.experiment.clone();
+    studies.take_over(&study.experiment, &mut now, recorded);
+    *recorded == as_recorded(&now) && started.seed == study.seed
+}
+
+/// The keys in which two settings differ.
+pub(crate) fn differing(one: &Value, other: &Value) -> String {
+    let mut keys = Vec::new();
+    differences("", one, other, &mut keys);
+    match keys.is_empty() {
+        true => "the seed".to_owned(),
+        false => keys.join(", "),
+    }
+}
+
+fn differences(path: &str, one: &Value, other: &Value, found: &mut Vec<String>) {
+    match (one, other) {
+        (one, other) if one == other => {}
+        (Value::Object(one), Value::Object(other)) => {
+            let keys: BTreeSet<&String> = one.keys().chain(other.keys()).collect();
+            for key in keys {
+                let path = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
+                let of = |map: &Map<String, Value>| map.get(key).cloned().unwrap_or_default();
+                differences(&path, &of(one), &of(other), found);
+            }
+        }
+        _ => found.push(path.to_owned()),
+    }
+}

@@ -1,0 +1,351 @@
+//! The chain from a decision to its prompt.
+
+use std::fmt::Write;
+
+use serde_json::{Value, json};
+
+use crate::error::{CliError, Status};
+use crate::global::Global;
+use crate::output::Output;
+use crate::select::{self, Selected};
+use retold::audit::{Audit, Declared, Link, MadeFrom, Match, Origin, Part, Target, audit};
+use retold::content::Content;
+use retold::event::{Event, ResponseDetails};
+use retold::inert::inert;
+use retold::run::Beside;
+
+/// The longest text shown of a fact or a match.
+const SHOWN: usize = 70;
+
+/// How many prompts behind the audited one are shown to people.
+const SHOWN_BEHIND: usize = 20;
+
+/// Prints the chain from a decision of a run to its prompt.
+pub(crate) fn show(
+    selected: &Selected,
+    decision: &Target,
+    global: &Global,
+    output: &Output,
+) -> Result<Status, CliError> {
+    let mut reader = selected.checked()?;
+    let simulated = select::started(&mut reader, selected.run)?.is_simulated();
+    let audit = audit(&mut reader, selected.run, decision, global.studies.parsers())?;
+    if output.is_json() {
+        let mut object = object(&audit);
+        object["simulated"] = simulated.into();
+        object["checked_events"] = reader.checked().into();
+        output.object(&object)?;
+    } else {
+        let said = if simulated { select::SIMULATED } else { "" };
+        let checked = select::checked(&reader, selected.run);
+        output.text(&format!("{said}{}{checked}", text(&audit)))?;
+    }
+    Ok(Status::Fine)
+}
+
+/// The answer's text and what else is known of it.
+fn answer_of(event: &Event) -> (&str, String) {
+    match event {
+        Event::ResponseReceived(r) => {
+            let details = serde_json::to_string(&r.details).unwrap_or_default();
+            (r.content.text(), details)
+        }
+        Event::AnswerReused(r) => {
+            let from = format!("reused from run {} seq {}", r.from_run, r.from_seq);
+            let details = serde_json::to_string(&r.details).unwrap_or_default();
+            (r.content.text(), if details == "{}" { from } else { format!("{from}  {details}") })
+        }
+        _ => ("", String::new()),
+    }
+}
+
+/// What is kept beside an answer.
+fn details_of(event: &Event) -> Option<(&Content, &ResponseDetails)> {
+    match event {
+        Event::ResponseReceived(r) => Some((&r.content, &r.details)),
+        Event::AnswerReused(r) => Some((&r.content, &r.details)),
+        _ => None,
+    }
+}
+
+/// Whether an answer says nothing, and whether it ends before its end.
+fn shortcomings(event: &Event) -> (bool, bool) {
+    let Some((content, details)) = details_of(event) else { return (false, false) };
+    let beside = Beside::of(content, details.clone());
+    let whole = beside.whole(content);
+    (matches!(content, Content::Text(_)) && whole.is_empty(), whole.is_cut_off())
+}
+
+fn object(audit: &Audit) -> Value {
+    let decision = audit.decision.as_ref().map(|Link { seq, hash, event }| {
+        json!({"seq": seq, "hash": hash, "parser": event.by.parser, "method": event.by.method,
+            "value": event.details.value, "reasoning": event.details.reasoning,
+            "warnings": event.details.warnings, "verdict": audit.verdict})
+    });
+    let answer = audit.answer.as_ref().map(|Link { seq, hash, event }| {
+        let (empty, cut_off) = shortcomings(event);
+        let details = details_of(event).map(|(_, details)| details);
+        json!({"seq": seq, "hash": hash, "text": answer_of(event).0, "details": details,
+            "empty": empty, "cut_off": cut_off})
+    });
+    json!({
+        "run": audit.run,
+        "call": audit.call,
+        "sample": audit.sample,
+        "decision": decision,
+        "answer": answer,
+        "failed_attempts": audit.attempts.iter().map(place).collect::<Vec<_>>(),
+        "question": place(&audit.question),
+        "prompt_hash": audit.request.hash(),
+        "request": audit.request.body(),
+        "declared": declared_object(&audit.declared),
+        "same_text": audit.same_text.iter().map(match_object).collect::<Vec<_>>(),
+        "facts": audit.facts.iter().map(place).collect::<Vec<_>>(),
+    })
+}
+
+fn text(audit: &Audit) -> String {
+    let mut out = String::new();
+    // Writing to a string cannot fail.
+    let _ = writeln!(out, "run {}  call {}  sample {}", audit.run, audit.call, audit.sample);
+    match &audit.decision {
+        Some(Link { seq, hash, event }) => {
+            let _ = writeln!(out, "\ndecision  seq {seq}  hash {hash}");
+            let _ = writeln!(out, "  value    {}", event.details.value);
+            let _ = writeln!(out, "  method   {}", event.by.method);
+            if let Some(verdict) = audit.verdict {
+                let _ = writeln!(out, "  verdict  {verdict}");
+            }
+            let _ = writeln!(out, "  parser   {}", event.by.parser);
+            for warning in &event.details.warnings {
+                let _ = writeln!(out, "  warning  {warning}");
+            }
+            if let Some(reasoning) = &event.details.reasoning {
+                let _ = writeln!(out, "  reasoning\n{}", indented(reasoning));
+            }
+        }
+        None => out.push_str("\nno decision was made on this call\n"),
+    }
+    match &audit.answer {
+        Some(Link { seq, hash, event }) => {
+            let (text, details) = answer_of(event);
+            let _ = writeln!(out, "\nanswer  seq {seq}  hash {hash}  {details}");
+            let (empty, cut_off) = shortcomings(event);
+            if empty {
+                let _ = writeln!(out, "  empty: neither a text nor a tool call nor a refusal");
+            }
+            if cut_off {
+                let _ = writeln!(out, "  cut off: it had reached the limit of tokens");
+            }
+            let _ = writeln!(out, "{}", indented(text));
+        }
+        None => out.push_str("\nno answer was received\n"),
+    }
+    for Link { seq, hash, event } in &audit.attempts {
+        if let Event::AttemptFailed(failed) = event {
+            let details = &failed.details;
+            let last = if details.gave_up { ", the last" } else { "" };
+            let _ = writeln!(
+                out,
+                "\nfailed attempt {}{last}  seq {seq}  hash {hash}\n  {}: {}",
+                details.attempt, details.failure, details.error
+            );
+        }
+    }
+    let _ = writeln!(out, "\nquestion  seq {}  hash {}", audit.question.seq, audit.question.hash);
+    let _ = writeln!(out, "prompt {}", audit.request.hash());
+    let body = audit.request.body().as_object();
+    for (key, value) in body.into_iter().flatten().filter(|(key, _)| *key != "messages") {
+        let _ = writeln!(out, "  {key}: {value}");
+    }
+    for (role, text) in audit.request.messages() {
+        let _ = writeln!(out, "  {role}:\n{}", indented(&text));
+    }
+    declared_text(&audit.declared, &mut out);
+    matches_text(audit, &mut out);
+    for Link { seq, hash, event } in &audit.facts {
+        let _ = writeln!(out, "\nfact that follows  seq {seq}  hash {hash}");
+        let _ = writeln!(out, "{}", indented(&event.fact.to_string()));
+    }
+    out
+}
+
+/// What the prompt was made from, as it was declared, and what is behind that.
+fn declared_text(declared: &Declared, out: &mut String) {
+    let Declared::Kept { prompts, complete } = declared else {
+        out.push_str(
+            "\nnothing was declared: this run does not keep what its prompts were made from\n",
+        );
+        return;
+    };
+    let mut behind = 0;
+    for MadeFrom { call, sample, part, from, .. } in prompts {
+        behind += usize::from(*part == Part::Behind);
+        if behind > SHOWN_BEHIND {
+            continue;
+        }
+        // Writing to a string cannot fail.
+        let _ = match (part, from.is_empty()) {
+            (Part::Itself, true) => {
+                writeln!(
+                    out,
+                    "\ndeclared: the prompt was made from nothing that happened in the run"
+                )
+            }
+            (_, true) => continue,
+            (Part::Itself, false) => writeln!(out, "\ndeclared: the prompt was made from"),
+            (Part::Within, false) => {
+                writeln!(out, "\nand from all that the prompt of {call}#{sample} was made from")
+            }
+            (Part::Behind, false) => {
+                writeln!(out, "\nbehind that: the prompt of {call}#{sample} was made from")
+            }
+        };
+        from.iter().for_each(|origin| origin_text(origin, out));
+    }
+    // Writing to a string cannot fail.
+    let _ = match (behind.saturating_sub(SHOWN_BEHIND), complete) {
+        (0, _) => Ok(()),
+        (more, true) => writeln!(out, "\nand {more} more prompts behind that: --json has them all"),
+        (more, false) => writeln!(
+            out,
+            "\nand {more} more prompts behind that, which --json has, and others behind these: audit one of them"
+        ),
+    };
+}
+
+fn origin_text(origin: &Origin, out: &mut String) {
+    // Writing to a string cannot fail.
+    let _ = match origin {
+        Origin::Decision { call, sample, answer, content, decision } => {
+            let decision =
+                decision.as_ref().map(|d| format!("decision seq {}  hash {}", d.seq, d.hash));
+            let decision = decision.unwrap_or_else(|| "no decision".to_owned());
+            let Link { seq, hash, .. } = answer;
+            writeln!(
+                out,
+                "  {call}#{sample}  {decision}\n    answer seq {seq}  hash {hash}  content {content}"
+            )
+        }
+        Origin::Fact { fact: Link { seq, hash, event }, causes: _ } => {
+            let fact = inert(&event.to_string(), SHOWN);
+            writeln!(out, "  fact seq {seq}  hash {hash}\n    {fact}")
+        }
+        Origin::Question { call, sample, question: Link { seq, hash, .. } } => {
+            writeln!(out, "  all that {call}#{sample} was made from  seq {seq}  hash {hash}")
+        }
+        Origin::Other { event: Some(Link { seq, hash, event }), .. } => {
+            writeln!(out, "  {event}, from which no prompt is made  seq {seq}  hash {hash}")
+        }
+        Origin::Other { event: None, seq } => writeln!(out, "  seq {seq}, which is not there"),
+    };
+}
+
+/// Texts that stand in the prompt, and how rare they are.
+fn matches_text(audit: &Audit, out: &mut String) {
+    if audit.same_text.is_empty() {
+        return;
+    }
+    out.push_str(
+        "\nthe same text stands in the prompt, which alone does not prove where it came from\n",
+    );
+    for found in &audit.same_text {
+        let Match { message, role, text, origins, declared, of, prompts, looked_at } = found;
+        let having = origins.len();
+        let declared = if *declared { "; declared above" } else { "" };
+        // Writing to a string cannot fail.
+        let _ = writeln!(out, "  message {message} {role}: \"{}\"", inert(text, SHOWN));
+        let _ = writeln!(
+            out,
+            "    in {having} of {of} answers and facts, and in {prompts} of {looked_at} other prompts{declared}"
+        );
+        let mut shown = String::new();
+        origins.iter().for_each(|origin| origin_text(origin, &mut shown));
+        for line in shown.lines() {
+            let _ = writeln!(out, "  {line}");
+        }
+    }
+}
+
+fn declared_object(declared: &Declared) -> Value {
+    let Declared::Kept { prompts, complete } = declared else { return Value::Null };
+    let prompts = prompts.iter().map(|MadeFrom { call, sample, question, part, from }| {
+        let part = match part {
+            Part::Itself => "itself",
+            Part::Within => "within",
+            Part::Behind => "behind",
+        };
+        json!({
+            "call": call,
+            "sample": sample,
+            "question": place(question),
+            "part": part,
+            "made_from": from.iter().map(origin_object).collect::<Vec<_>>(),
+        })
+    });
+    json!({"prompts": prompts.collect::<Vec<_>>(), "complete": complete})
+}
+
+fn origin_object(origin: &Origin) -> Value {
+    match origin {
+        Origin::Decision { call, sample, answer, content, decision } => json!({
+            "call": call,
+            "sample": sample,
+            "answer": place(answer),
+            "content": content,
+            "decision": decision.as_ref().map(place),
+        }),
+        Origin::Fact { fact: Link { seq, hash, event }, causes } => {
+            json!({"fact": {"seq": seq, "hash": hash, "body": event, "causes": causes}})
+        }
+        Origin::Question { call, sample, question: Link { seq, hash, .. } } => {
+            json!({"question": {"call": call, "sample": sample, "seq": seq, "hash": hash}})
+        }
+        Origin::Other { event, seq } => {
+            json!({"other": {"seq": seq, "kind": event.as_ref().map(|link| &link.event)}})
+        }
+    }
+}
+
+fn match_object(found: &Match) -> Value {
+    let Match { message, role, text, origins, declared, of, prompts, looked_at } = found;
+    json!({
+        "message": message,
+        "role": role,
+        "text": text,
+        "declared": declared,
+        "origins": origins.iter().map(origin_object).collect::<Vec<_>>(),
+        "rarity": {
+            "sources": origins.len(), "of": of, "prompts": prompts, "looked_at": looked_at,
+        },
+    })
+}
+
+fn place<T>(link: &Link<T>) -> Value {
+    json!({"seq": link.seq, "hash": link.hash})
+}
+
+fn indented(text: &str) -> String {
+    text.lines().map(|line| format!("    {line}")).collect::<Vec<_>>().join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use retold::id::{EventHash, Seq};
+
+    #[test]
+    fn what_no_prompt_is_made_from_is_named() {
+        let mut text = String::new();
+        let event = Link { seq: Seq(1), hash: EventHash([0; 32]), event: "RunStarted".to_owned() };
+        origin_text(&Origin::Other { event: Some(event), seq: Seq(1) }, &mut text);
+        origin_text(&Origin::Other { event: None, seq: Seq(9) }, &mut text);
+        let hash = "0".repeat(64);
+        assert_eq!(
+            text,
+            format!(
+                "  RunStarted, from which no prompt is made  seq 1  hash {hash}\n  seq 9, which is not there\n"
+            )
+        );
+    }
+}

@@ -1,0 +1,70 @@
+//! Answers about which no decision was made again, and why.
+
+use std::fmt::Write;
+
+use serde_json::{Value, json};
+
+use crate::error::CliError;
+use crate::output::counted;
+use crate::parser::known;
+use crate::select::Source;
+use retold::decide::Left;
+use retold::id::CallPath;
+use retold::parse::Parsers;
+
+/// Why there was nothing to check.
+pub(crate) fn nothing(
+    source: &Source,
+    left: &Left,
+    only: Option<&CallPath>,
+    parsers: &Parsers,
+) -> CliError {
+    let name = source.name();
+    let Left { others, undecided, without_params, .. } = left;
+    if !others.is_empty() {
+        let others: Vec<&str> = others.iter().map(String::as_str).collect();
+        return CliError::usage(format!(
+            "{name}: its decisions are of {}, and none is of the parser that is named",
+            others.join(", ")
+        ));
+    }
+    if *undecided > 0 {
+        let answers = counted(*undecided, "answer");
+        return CliError::usage(format!("{name} has no decisions to check"))
+            .hint(format!("--parser NAME@VERSION decides about its {answers}"))
+            .hint(known(parsers));
+    }
+    if *without_params > 0 {
+        return CliError::usage(format!(
+            "{name} has no answer to a call that --params-from has settings for"
+        ));
+    }
+    match only {
+        Some(call) => CliError::usage(format!("{name} has no answer to {call} or a call under it")),
+        None => CliError::usage(format!("{name} has no answers: there is nothing to check")),
+    }
+}
+
+/// The answers that were left alone, as JSON.
+pub(crate) fn left_as_json(left: &Left) -> Value {
+    let Left { others, by_others, undecided, without_params } = left;
+    json!({"decided_by_others": by_others, "others": others, "undecided": undecided,
+        "without_params": without_params})
+}
+
+/// Adds which answers were left alone.
+pub(crate) fn left_alone(out: &mut String, left: &Left) {
+    let Left { others, by_others, undecided, without_params } = left;
+    let answers = |n: u64| counted(n, "answer");
+    if *by_others > 0 {
+        let others: Vec<&str> = others.iter().map(String::as_str).collect();
+        let _ =
+            writeln!(out, "left alone: {} decided by {}", answers(*by_others), others.join(", "));
+    }
+    if *undecided > 0 {
+        let _ = writeln!(out, "left alone: {} without a decision", answers(*undecided));
+    }
+    if *without_params > 0 {
+        let _ = writeln!(out, "left alone: {} without settings", answers(*without_params));
+    }
+}

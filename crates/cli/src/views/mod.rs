@@ -1,0 +1,5 @@
+//! What more than one command prints.
+
+pub(crate) mod audit;
+pub(crate) mod event;
+pub(crate) mod left;
