@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -20,6 +21,19 @@ pub struct ParserSpec {
     pub params: Value,
     /// Raised whenever any decision on the fixtures changes.
     pub version: u32,
+}
+
+impl ParserSpec {
+    /// Its settings, typed; none at all are the default ones.
+    ///
+    /// # Errors
+    /// The settings have another form.
+    pub fn settings<P: DeserializeOwned + Default>(&self) -> Result<P, serde_json::Error> {
+        match &self.params {
+            Value::Null => Ok(P::default()),
+            params => P::deserialize(params),
+        }
+    }
 }
 
 impl fmt::Display for ParserSpec {

@@ -28,5 +28,5 @@ mod whole;
 pub use chain::{
     AnyParser, ChainParser, Decide, Found, LastResort, Parsed, Parser, ParserSpec, Strategy,
 };
-pub use registry::{ParserFamily, Parsers};
+pub use registry::{MakeError, ParserFamily, Parsers};
 pub use whole::WholeAnswer;

@@ -4,9 +4,26 @@
 //! handed to whatever reads recorded runs: which parsers there are is up to the program, not to this crate.
 
 use super::chain::{AnyParser, ParserSpec};
+use crate::prompt::CanonicalError;
 
-/// Why a parser cannot be had.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+/// Why a parser cannot be made.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum MakeError {
+    /// There is no parser of this version.
+    #[error("there is no version {0}")]
+    NoVersion(u32),
+    /// The settings have another form than this parser's.
+    #[error(transparent)]
+    Settings(#[from] serde_json::Error),
+    /// The settings have no canonical form, such as a number beyond 2^53.
+    #[error(transparent)]
+    Canonical(#[from] CanonicalError),
+}
+
+/// Why a parser is not available.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum RegistryError {
     /// No parser of that name.
     #[error("there is no parser {name:?}; the parsers are {known}")]
@@ -29,13 +46,23 @@ pub enum RegistryError {
     /// Not `name` or `name@version`.
     #[error("{0:?} is not a parser: write a name, or name@version")]
     BadName(String),
-    /// The settings do not fit the parser.
-    #[error("the settings of parser {parser} do not fit: {reason}")]
+    /// The parser cannot be made with these settings.
+    #[error("the settings of parser {parser} do not fit: {source}")]
     BadParams {
         /// `name@version`.
         parser: String,
+        /// Whether there were settings at all.
+        given: bool,
         /// What is wrong.
-        reason: String,
+        source: MakeError,
+    },
+    /// The family has the version, and makes another parser for it.
+    #[error("parser {asked} is registered, but what is made for it is {made}")]
+    WrongParser {
+        /// `name@version` as it was asked for.
+        asked: String,
+        /// `name@version` of what was made.
+        made: String,
     },
 }
 
@@ -48,22 +75,34 @@ pub struct ParserFamily {
     pub name: &'static str,
     /// Its versions, ascending.
     pub versions: &'static [u32],
-    /// Makes a parser of one of these versions from its settings, or says what is wrong with them.
-    pub make: fn(&ParserSpec) -> Result<Box<dyn AnyParser>, String>,
+    /// Makes a parser of one of these versions from its settings.
+    pub make: fn(&ParserSpec) -> Result<Box<dyn AnyParser>, MakeError>,
 }
 
 impl ParserFamily {
     /// Makes the parser that a spec names.
     ///
     /// # Errors
-    /// [`RegistryError`]: another parser, a version that there is not, or settings that do not fit.
+    /// [`RegistryError`]: another parser, a version that does not exist, or settings that do not fit; or the family
+    /// lists a version for which it makes another one.
     pub fn parser(&self, spec: &ParserSpec) -> Result<Box<dyn AnyParser>, RegistryError> {
         if spec.name != self.name {
             return Err(unknown(&spec.name, [self.name]));
         }
         self.version(spec.version)?;
-        (self.make)(spec)
-            .map_err(|reason| RegistryError::BadParams { parser: spec.to_string(), reason })
+        let made = (self.make)(spec).map_err(|source| RegistryError::BadParams {
+            parser: spec.to_string(),
+            given: !spec.params.is_null(),
+            source,
+        })?;
+        // A decision names the version that made it: a new version must not be an old one by another name.
+        match made.spec().name == spec.name && made.spec().version == spec.version {
+            true => Ok(made),
+            false => Err(RegistryError::WrongParser {
+                asked: spec.to_string(),
+                made: made.spec().to_string(),
+            }),
+        }
     }
 
     /// Reads `name@version`, or `name` for its latest version; gives the version.
@@ -183,8 +222,18 @@ mod tests {
     use super::*;
     use crate::parse::text::{FREE_TEXT, MODERATOR};
 
-    static ANOTHER: ParserFamily =
-        ParserFamily { name: "free_text", versions: &[7], make: |_| Err("never".to_owned()) };
+    static ANOTHER: ParserFamily = ParserFamily {
+        name: "free_text",
+        versions: &[7],
+        make: |spec| Err(MakeError::NoVersion(spec.version)),
+    };
+
+    /// Lists a version 2 and makes version 1 for it.
+    static UNFINISHED: ParserFamily = ParserFamily {
+        name: "free_text",
+        versions: &[1, 2],
+        make: |_| Ok(Box::new(crate::parse::text::free_text::parser()?)),
+    };
 
     #[test]
     fn a_family_is_there_once_and_none_takes_the_name_of_another() {
@@ -205,7 +254,13 @@ mod tests {
         assert!(FREE_TEXT.parser(&spec(1)).is_ok());
         let missing = FREE_TEXT.parser(&spec(2)).err().unwrap();
         assert_eq!(missing.to_string(), "parser \"free_text\" has no version 2; it has 1");
-        assert_eq!(FREE_TEXT.resolve("free_text"), Ok(1));
+        assert_eq!(FREE_TEXT.resolve("free_text").unwrap(), 1);
+        assert!(UNFINISHED.parser(&spec(1)).is_ok());
+        let other = UNFINISHED.parser(&spec(2)).err().unwrap();
+        assert_eq!(
+            other.to_string(),
+            "parser free_text@2 is registered, but what is made for it is free_text@1"
+        );
         assert!(matches!(FREE_TEXT.resolve("moderator@1"), Err(RegistryError::UnknownName { .. })));
     }
 }

@@ -6,6 +6,7 @@ use crate::event::RunOutcome;
 use crate::id::{CallPath, IdError, Sample};
 use crate::log::LogError;
 use crate::model::Failure;
+use crate::parse::MakeError;
 use crate::prompt::{CanonicalError, RequestError};
 
 /// Why a run ended before its experiment did. What was recorded stays, and the run can be resumed.
@@ -66,7 +67,7 @@ pub enum Stop {
     /// The experiment made something that has no place in the log.
     #[error("the experiment made an invalid {what}: {reason}")]
     Invalid {
-        /// A request, call path, fact or state.
+        /// A request, call path, fact, parser or state.
         what: &'static str,
         /// Why it is invalid.
         reason: String,
@@ -100,5 +101,11 @@ impl From<IdError> for Stop {
 impl From<CanonicalError> for Stop {
     fn from(error: CanonicalError) -> Self {
         Stop::Invalid { what: "fact", reason: error.to_string() }
+    }
+}
+
+impl From<MakeError> for Stop {
+    fn from(error: MakeError) -> Self {
+        Stop::Invalid { what: "parser", reason: error.to_string() }
     }
 }

@@ -268,13 +268,13 @@ impl From<ImportError> for CliError {
 
 impl From<RegistryError> for CliError {
     fn from(error: RegistryError) -> Self {
-        let RegistryError::BadParams { parser, reason } = error else {
+        let RegistryError::BadParams { parser, given, source } = &error else {
             return CliError::usage(error.to_string());
         };
-        let reason = explain(&reason);
-        let is_none = reason.ends_with("there is nothing");
-        let wrong = CliError::usage(RegistryError::BadParams { parser, reason }.to_string());
-        if is_none { wrong.hint("give them with --params JSON") } else { wrong }
+        let reason = explain(&source.to_string());
+        let wrong =
+            CliError::usage(format!("the settings of parser {parser} do not fit: {reason}"));
+        if *given { wrong } else { wrong.hint("give them with --params JSON") }
     }
 }
 

@@ -66,7 +66,7 @@ enum Asked<'a> {
 /// Reads the arguments of the process.
 fn arguments(catalogue: &Catalogue) -> Result<(GlobalArgs, Asked<'_>), clap::Error> {
     let mut command = Cli::command();
-    if !catalogue.studies.iter().any(|study| study.play().is_some()) {
+    if !catalogue.studies().iter().any(|study| study.play().is_some()) {
         command = command.mut_subcommand("play", |play| play.hide(true));
     }
     for own in &catalogue.commands {
@@ -105,7 +105,7 @@ pub fn main(catalogue: &Catalogue) -> ExitCode {
         }
     };
     start_tracing(global.verbose);
-    let global = &Global::new(global, &catalogue.studies);
+    let global = &Global::new(global, catalogue.studies());
     let output = Output::new(global);
     let result = match asked {
         Asked::Own(own, given) => (own.run)(&given, global, &output),

@@ -75,11 +75,6 @@ fn write_out(bytes: &[u8]) -> Result<(), CliError> {
     }
 }
 
-/// Text as it may reach a terminal.
-pub(crate) fn inert_text(text: &str) -> String {
-    inert_lines(text)
-}
-
 /// JSON as it may reach a terminal: the same characters, as JSON escapes.
 fn inert_json(text: &str) -> String {
     let mut out = String::with_capacity(text.len());

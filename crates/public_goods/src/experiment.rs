@@ -20,8 +20,8 @@ use crate::parse::{
     ChatParams, ChatParser, ContributionParams, ContributionParser, RedistributionParams,
     RedistributionParser, chat_parser, contribution_parser, redistribution_parser,
 };
+use retold::parse::MakeError;
 use retold::parse::text::vector;
-use retold::prompt::CanonicalError;
 use retold::run::{Experiment, OutputError, OutputFile, Report, Run, RunRecord, Stop};
 use retold_study::edition::Edition;
 
@@ -44,7 +44,7 @@ pub(super) struct Parsers {
 }
 
 impl Parsers {
-    fn new(config: &Config) -> Result<Self, CanonicalError> {
+    fn new(config: &Config) -> Result<Self, MakeError> {
         let version = config.parser_version;
         let contribution = ContributionParams {
             endowment: config.endowment,

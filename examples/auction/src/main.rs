@@ -9,7 +9,7 @@ use std::sync::Arc;
 use retold::id::CallPath;
 use retold::model::simulated::{Dice, Player};
 use retold::parse::{ChainParser, Found, LastResort, ParserFamily, Strategy};
-use retold::prompt::{ChatRequest, Request};
+use retold::prompt::{CanonicalError, ChatRequest, Request};
 use retold::run::{AnyExperiment, Experiment, Question, Report, Run, Stop};
 use retold_cli::Catalogue;
 use retold_study::Registration;
@@ -47,8 +47,8 @@ fn first(text: &str) -> Option<u32> {
     numbers.next()?.parse().ok()
 }
 
-fn parser() -> Result<ChainParser<(), u32>, String> {
-    ChainParser::new("bid", 1, (), WAYS, NO_BID, None).map_err(|e| e.to_string())
+fn parser() -> Result<ChainParser<(), u32>, CanonicalError> {
+    ChainParser::new("bid", 1, (), WAYS, NO_BID, None)
 }
 
 static BID: ParserFamily =
@@ -131,7 +131,7 @@ impl Registration for Registered {
 
     fn build(&self, settings: &Value) -> Result<Box<dyn AnyExperiment>, String> {
         let settings = Settings::deserialize(settings).map_err(|e| e.to_string())?;
-        Ok(Box::new(Auction { settings, parser: Arc::new(parser()?) }))
+        Ok(Box::new(Auction { settings, parser: Arc::new(parser().map_err(|e| e.to_string())?) }))
     }
 
     fn player(&self) -> Box<dyn Player> {

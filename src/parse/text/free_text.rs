@@ -2,9 +2,8 @@
 //! and descriptions.
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
-use crate::parse::chain::{AnyParser, ChainParser, Found, Strategy};
+use crate::parse::chain::{ChainParser, Found, Strategy};
 use crate::parse::thinking;
 use crate::prompt::CanonicalError;
 
@@ -25,19 +24,6 @@ const STRATEGIES: &[Strategy<Params, String>] =
 /// [`CanonicalError`] never in practice: there are no settings.
 pub fn parser() -> Result<FreeTextParser, CanonicalError> {
     ChainParser::new("free_text", 1, Params {}, STRATEGIES, ("empty", empty), None)
-}
-
-pub(crate) fn from_params(params: &Value) -> Result<Box<dyn AnyParser>, String> {
-    check(params)?;
-    Ok(Box::new(parser().map_err(|e| e.to_string())?))
-}
-
-/// Settings of a parser that has none: nothing, or an empty object.
-pub(super) fn check(params: &Value) -> Result<(), String> {
-    match params {
-        Value::Null => Ok(()),
-        params => Params::deserialize(params).map(drop).map_err(|e| e.to_string()),
-    }
 }
 
 fn trimmed(text: &str, _: &Params) -> Option<Found<String>> {

@@ -4,22 +4,35 @@ pub mod free_text;
 pub mod moderator;
 pub mod vector;
 
+use self::free_text::Params;
 use super::ParserFamily;
 
 /// A text as it is.
 pub static FREE_TEXT: ParserFamily = ParserFamily {
     name: "free_text",
     versions: &[1],
-    make: |spec| free_text::from_params(&spec.params),
+    make: |spec| {
+        let Params {} = spec.settings()?;
+        Ok(Box::new(free_text::parser()?))
+    },
 };
 
 /// A turn of a moderator.
 pub static MODERATOR: ParserFamily = ParserFamily {
     name: "moderator",
     versions: &[1],
-    make: |spec| moderator::from_params(&spec.params),
+    make: |spec| {
+        let Params {} = spec.settings()?;
+        Ok(Box::new(moderator::parser()?))
+    },
 };
 
 /// Whether a vector came.
-pub static VECTOR: ParserFamily =
-    ParserFamily { name: "vector", versions: &[1], make: |spec| vector::from_params(&spec.params) };
+pub static VECTOR: ParserFamily = ParserFamily {
+    name: "vector",
+    versions: &[1],
+    make: |spec| {
+        let Params {} = spec.settings()?;
+        Ok(Box::new(vector::parser()?))
+    },
+};

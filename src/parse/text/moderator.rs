@@ -4,10 +4,9 @@
 //! moderators close a longer turn with the word and are answered all the same.
 
 use serde::Serialize;
-use serde_json::Value;
 
-use super::free_text::{Params, check};
-use crate::parse::chain::{AnyParser, ChainParser, Found, Strategy};
+use super::free_text::Params;
+use crate::parse::chain::{ChainParser, Found, Strategy};
 use crate::parse::thinking;
 use crate::prompt::CanonicalError;
 
@@ -40,11 +39,6 @@ const STRATEGIES: &[Strategy<Params, Turn>] = &[
 /// [`CanonicalError`] never in practice: there are no settings.
 pub fn parser() -> Result<ModeratorParser, CanonicalError> {
     ChainParser::new("moderator", 1, Params {}, STRATEGIES, ("empty", nothing), None)
-}
-
-pub(crate) fn from_params(params: &Value) -> Result<Box<dyn AnyParser>, String> {
-    check(params)?;
-    Ok(Box::new(parser().map_err(|e| e.to_string())?))
 }
 
 fn satisfied(text: &str, _: &Params) -> Option<Found<Turn>> {

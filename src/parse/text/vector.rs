@@ -1,10 +1,8 @@
 //! `vector@1`: the answer to an embedding request. The vector itself is the answer's content, kept
 //! exactly; the parser only sees that no text came instead.
 
-use serde_json::Value;
-
-use super::free_text::{Params, check};
-use crate::parse::chain::{AnyParser, ChainParser, Found, Strategy};
+use super::free_text::Params;
+use crate::parse::chain::{ChainParser, Found, Strategy};
 use crate::prompt::CanonicalError;
 
 /// The vector parser; its value says whether the answer can be a vector.
@@ -19,11 +17,6 @@ const STRATEGIES: &[Strategy<Params, bool>] =
 /// [`CanonicalError`] never in practice: there are no settings.
 pub fn parser() -> Result<VectorParser, CanonicalError> {
     ChainParser::new("vector", 1, Params {}, STRATEGIES, ("failed", failed), None)
-}
-
-pub(crate) fn from_params(params: &Value) -> Result<Box<dyn AnyParser>, String> {
-    check(params)?;
-    Ok(Box::new(parser().map_err(|e| e.to_string())?))
 }
 
 fn failed(_: &str, _: &Params) -> Found<bool> {

@@ -19,11 +19,10 @@ mod mentions;
 mod words;
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 use self::mentions::mentioned;
 use self::words::{number, words};
-use super::chain::{AnyParser, ChainParser, Found, Strategy};
+use super::chain::{ChainParser, Found, Strategy};
 use super::registry::ParserFamily;
 use super::thinking;
 use crate::prompt::CanonicalError;
@@ -50,8 +49,11 @@ const STRATEGIES: &[Strategy<Params, Option<String>>] = &[
 ];
 
 /// `vote`, in all its versions.
-pub static VOTE: ParserFamily =
-    ParserFamily { name: "vote", versions: &[1], make: |spec| from_params(&spec.params) };
+pub static VOTE: ParserFamily = ParserFamily {
+    name: "vote",
+    versions: &[1],
+    make: |spec| Ok(Box::new(parser(Params::deserialize(&spec.params)?)?)),
+};
 
 /// `vote@1` for some options.
 ///
@@ -59,11 +61,6 @@ pub static VOTE: ParserFamily =
 /// [`CanonicalError`] never in practice: the settings are a list of texts.
 pub fn parser(params: Params) -> Result<VoteParser, CanonicalError> {
     ChainParser::new("vote", 1, params, STRATEGIES, ("failed", failed), None)
-}
-
-fn from_params(params: &Value) -> Result<Box<dyn AnyParser>, String> {
-    let params = Params::deserialize(params).map_err(|e| e.to_string())?;
-    Ok(Box::new(parser(params).map_err(|e| e.to_string())?))
 }
 
 fn found(text: &str, option: &str) -> Found<Option<String>> {

@@ -29,12 +29,10 @@ mod values;
 mod words;
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 use retold::parse::json_repair::Edition;
 use retold::parse::thinking;
-use retold::parse::{ChainParser, ParserFamily};
-use retold::prompt::CanonicalError;
+use retold::parse::{ChainParser, MakeError, ParserFamily};
 
 pub use character::{Attributes, Character};
 pub use clean::clean_text;
@@ -73,28 +71,30 @@ impl Rules {
     }
 }
 
-/// The parser of narratives: version 1, or 2 for any other number.
+/// The parser of narratives.
 ///
 /// # Errors
-/// [`CanonicalError`] never in practice: there are no settings.
-pub fn narrative_parser(version: u32) -> Result<NarrativeParser, CanonicalError> {
-    let (version, strategies, last) = match version {
-        1 => (1, narrative::STRATEGIES, narrative::LAST),
-        _ => (2, narrative::STRATEGIES_2, narrative::LAST_2),
+/// [`MakeError::NoVersion`] if there is no such version.
+pub fn narrative_parser(version: u32) -> Result<NarrativeParser, MakeError> {
+    let (strategies, last) = match version {
+        1 => (narrative::STRATEGIES, narrative::LAST),
+        2 => (narrative::STRATEGIES_2, narrative::LAST_2),
+        _ => return Err(MakeError::NoVersion(version)),
     };
-    ChainParser::new("narrative", version, Params {}, strategies, last, None)
+    Ok(ChainParser::new("narrative", version, Params {}, strategies, last, None)?)
 }
 
-/// The parser of characters: version 1, or 2 for any other number.
+/// The parser of characters.
 ///
 /// # Errors
-/// [`CanonicalError`] never in practice.
-pub fn character_parser(version: u32) -> Result<CharacterParser, CanonicalError> {
-    let (version, strategies) = match version {
-        1 => (1, character::STRATEGIES),
-        _ => (2, character::STRATEGIES_2),
+/// [`MakeError::NoVersion`] if there is no such version.
+pub fn character_parser(version: u32) -> Result<CharacterParser, MakeError> {
+    let strategies = match version {
+        1 => character::STRATEGIES,
+        2 => character::STRATEGIES_2,
+        _ => return Err(MakeError::NoVersion(version)),
     };
-    ChainParser::new("character", version, Params {}, strategies, character::LAST, None)
+    Ok(ChainParser::new("character", version, Params {}, strategies, character::LAST, None)?)
 }
 
 /// What the model thought aloud, apart from what it answered. Where the thinking is not closed, or nothing is
@@ -118,8 +118,8 @@ pub static NARRATIVE: ParserFamily = ParserFamily {
     name: "narrative",
     versions: &[1, 2],
     make: |spec| {
-        check(&spec.params)?;
-        Ok(Box::new(narrative_parser(spec.version).map_err(|e| e.to_string())?))
+        let Params {} = spec.settings()?;
+        Ok(Box::new(narrative_parser(spec.version)?))
     },
 };
 
@@ -128,15 +128,7 @@ pub static CHARACTER: ParserFamily = ParserFamily {
     name: "character",
     versions: &[1, 2],
     make: |spec| {
-        check(&spec.params)?;
-        Ok(Box::new(character_parser(spec.version).map_err(|e| e.to_string())?))
+        let Params {} = spec.settings()?;
+        Ok(Box::new(character_parser(spec.version)?))
     },
 };
-
-/// Recorded settings are none.
-fn check(params: &Value) -> Result<(), String> {
-    match params {
-        Value::Null => Ok(()),
-        params => Params::deserialize(params).map(drop).map_err(|e| e.to_string()),
-    }
-}

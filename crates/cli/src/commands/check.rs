@@ -12,13 +12,12 @@ use crate::run_id::new_run_id;
 use crate::select::{self, Source};
 use crate::views::left::{left_alone, left_as_json, nothing};
 use retold::check::{Change, Checked, New, Part, Side, check};
-use retold::decide::{Again, Choice, Decided, Left, Redecided};
+use retold::decide::{Again, Choice, Decided, Redecided};
 use retold::event::{DecidedBy, DecisionDetails};
 use retold::exchange::{Accepted, AcceptedDecision};
 use retold::id::{CallPath, RunId};
 use retold::inert::inert;
 use retold::log::{LogError, Reader, SqliteBackend};
-use retold::parse::Parsers;
 use retold::run::clock;
 
 /// Parse recorded answers again: which decisions change, and in what: value, method, reasoning or warnings.

@@ -16,7 +16,7 @@ use serde_json::{Map, Value};
 use self::fields::{AGES, EDUCATION, INCOME, LEANING, LOCATION};
 use retold::parse::text::free_text::Params;
 use retold::parse::thinking;
-use retold::parse::{AnyParser, ChainParser, Found, ParserFamily, Strategy};
+use retold::parse::{ChainParser, Found, ParserFamily, Strategy};
 use retold::prompt::CanonicalError;
 
 /// Who a persona is.
@@ -48,8 +48,14 @@ const STRATEGIES: &[Strategy<Params, Option<Demographics>>] = &[
 ];
 
 /// `demographics`, in all its versions.
-pub static DEMOGRAPHICS: ParserFamily =
-    ParserFamily { name: "demographics", versions: &[1], make: |spec| from_params(&spec.params) };
+pub static DEMOGRAPHICS: ParserFamily = ParserFamily {
+    name: "demographics",
+    versions: &[1],
+    make: |spec| {
+        let Params {} = spec.settings()?;
+        Ok(Box::new(parser()?))
+    },
+};
 
 /// `demographics@1`.
 ///
@@ -57,13 +63,6 @@ pub static DEMOGRAPHICS: ParserFamily =
 /// [`CanonicalError`] never in practice: there are no settings.
 pub fn parser() -> Result<DemographicsParser, CanonicalError> {
     ChainParser::new("demographics", 1, Params {}, STRATEGIES, ("failed", failed), None)
-}
-
-fn from_params(params: &Value) -> Result<Box<dyn AnyParser>, String> {
-    if !params.is_null() {
-        Params::deserialize(params).map_err(|e| e.to_string())?;
-    }
-    Ok(Box::new(parser().map_err(|e| e.to_string())?))
 }
 
 fn whole(text: &str, _: &Params) -> Option<Found<Option<Demographics>>> {

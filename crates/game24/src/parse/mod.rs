@@ -26,10 +26,8 @@ mod v3;
 mod validate;
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
-use retold::parse::{AnyParser, ChainParser, Found, ParserFamily};
-use retold::prompt::CanonicalError;
+use retold::parse::{ChainParser, Decide, Found, MakeError, ParserFamily};
 
 pub use expression::{Expression, Rational};
 pub use normalise::normalise;
@@ -52,14 +50,14 @@ pub type Game24Parser = ChainParser<Params, String>;
 pub static GAME24: ParserFamily = ParserFamily {
     name: "game24",
     versions: &[1, 2, 3],
-    make: |spec| from_params(spec.version, &spec.params),
+    make: |spec| Ok(Box::new(parser(spec.version, spec.settings()?)?)),
 };
 
-/// The parser of a version: 1, 2, or 3 for any other number ([`retold::parse::registry`] refuses those).
+/// The parser of a version. No settings at all mean unknown numbers.
 ///
 /// # Errors
-/// [`CanonicalError`] never in practice: the settings are a list of numbers.
-pub fn parser(version: u32, params: Params) -> Result<Game24Parser, CanonicalError> {
+/// [`MakeError::NoVersion`] if there is no such version.
+pub fn parser(version: u32, params: Params) -> Result<Game24Parser, MakeError> {
     // A closure, because the chain hands over its value as it is: `&String`.
     let judge: fn(&String, &Params) -> &'static str =
         |candidate, params| validate(candidate, &params.numbers).as_str();
@@ -68,16 +66,11 @@ pub fn parser(version: u32, params: Params) -> Result<Game24Parser, CanonicalErr
     let strategies = match version {
         1 => v1::STRATEGIES,
         2 => v2::STRATEGIES,
-        _ => return ChainParser::whole("game24", 3, params, (v3::METHODS, v3::decide), judge),
+        3 => {
+            let whole = (v3::METHODS, v3::decide as Decide<_, _>);
+            return Ok(ChainParser::whole("game24", version, params, whole, judge)?);
+        }
+        _ => return Err(MakeError::NoVersion(version)),
     };
-    ChainParser::new("game24", version, params, strategies, ("empty", empty), judge)
-}
-
-/// The parser of a version, from recorded settings. No settings at all means unknown numbers.
-fn from_params(version: u32, params: &Value) -> Result<Box<dyn AnyParser>, String> {
-    let params = match params {
-        Value::Null => Params::default(),
-        params => Params::deserialize(params).map_err(|e| e.to_string())?,
-    };
-    Ok(Box::new(parser(version, params).map_err(|e| e.to_string())?))
+    Ok(ChainParser::new("game24", version, params, strategies, ("empty", empty), judge)?)
 }

@@ -22,8 +22,7 @@ use retold::inert::inert;
 use retold::parse::json_repair;
 use retold::parse::json_repair::Edition;
 use retold::parse::keys::lookup;
-use retold::parse::{ChainParser, Found, Strategy};
-use retold::prompt::CanonicalError;
+use retold::parse::{ChainParser, Found, LastResort, MakeError, Strategy};
 
 /// What the parser of actions is told: nothing.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -71,41 +70,46 @@ const ACTIONS: &[Strategy<NoParams, BTreeMap<String, i64>>] = &[
 /// A parser of contributions in JSON; its value is the number of coins, none where nothing is legible.
 pub type JsonContributionParser = ChainParser<ContributionParams, Option<i64>>;
 
-/// The parser of contributions in JSON: version 1, or 2 for any other number.
+/// The parser of contributions in JSON.
 ///
 /// # Errors
-/// [`CanonicalError`] never in practice.
+/// [`MakeError::NoVersion`] if there is no such version.
 pub fn json_contribution_parser(
     version: u32,
     params: ContributionParams,
-) -> Result<JsonContributionParser, CanonicalError> {
-    const NAME: &str = "contribution_json";
-    if version == 1 {
-        let half = |_: &str, params: &ContributionParams| Found {
-            warnings: vec!["no contribution found: half the endowment".to_owned()],
-            ..Found::plain(Some(params.endowment() / 2))
-        };
-        return ChainParser::new(NAME, 1, params, CONTRIBUTION, ("default", half), None);
-    }
+) -> Result<JsonContributionParser, MakeError> {
+    let half = |_: &str, params: &ContributionParams| Found {
+        warnings: vec!["no contribution found: half the endowment".to_owned()],
+        ..Found::plain(Some(params.endowment() / 2))
+    };
     let none = |text: &str, _: &ContributionParams| Found {
         value: None,
         reasoning: objects(&visible(text)).find_map(|(object, _)| reasoning(&object)),
         warnings: vec!["no contribution is legible: no value".to_owned()],
     };
-    ChainParser::new(NAME, 2, params, CONTRIBUTION_2, ("not_legible", none), None)
+    let (strategies, last): (_, LastResort<ContributionParams, Option<i64>>) = match version {
+        1 => (CONTRIBUTION, ("default", half)),
+        2 => (CONTRIBUTION_2, ("not_legible", none)),
+        _ => return Err(MakeError::NoVersion(version)),
+    };
+    Ok(ChainParser::new("contribution_json", version, params, strategies, last, None)?)
 }
 
-/// The parser of punishments and rewards in JSON: version 1, or 2 for any other number.
+/// The parser of punishments and rewards in JSON.
 ///
 /// # Errors
-/// [`CanonicalError`] never in practice.
-pub fn actions_parser(version: u32) -> Result<ActionsParser, CanonicalError> {
+/// [`MakeError::NoVersion`] if there is no such version.
+pub fn actions_parser(version: u32) -> Result<ActionsParser, MakeError> {
     let none = |_: &str, _: &NoParams| Found {
         warnings: vec!["no actions found: no units for anyone".to_owned()],
         ..Found::plain(BTreeMap::new())
     };
-    let (version, strategies) = if version == 1 { (1, ACTIONS) } else { (2, ACTIONS_2) };
-    ChainParser::new("actions_json", version, NoParams {}, strategies, ("default", none), None)
+    let strategies = match version {
+        1 => ACTIONS,
+        2 => ACTIONS_2,
+        _ => return Err(MakeError::NoVersion(version)),
+    };
+    Ok(ChainParser::new("actions_json", version, NoParams {}, strategies, ("default", none), None)?)
 }
 
 /// The first object that is JSON as it stands.

@@ -39,12 +39,9 @@ mod sentence;
 mod turn;
 mod v1;
 
-use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
-use retold::parse::{ChainParser, Decide, Found, LastResort, ParserFamily, Strategy};
-use retold::prompt::CanonicalError;
+use retold::parse::{ChainParser, Decide, Found, LastResort, MakeError, ParserFamily};
 
 pub use json::{ActionsParser, JsonContributionParser, actions_parser, json_contribution_parser};
 
@@ -156,118 +153,92 @@ pub type ChatParser = ChainParser<ChatParams, String>;
 /// A redistribution parser; its value is the units for each other player, in the prompt's order.
 pub type RedistributionParser = ChainParser<RedistributionParams, Vec<i64>>;
 
-/// The contribution parser of a version: 1, 2, or 3 for any other number ([`retold::parse::registry`] refuses
-/// those; so for the others below).
+/// The contribution parser of a version.
 ///
 /// # Errors
-/// [`CanonicalError`] never in practice: the settings are plain numbers and names.
+/// [`MakeError::NoVersion`] if there is no such version; so for the others below.
 pub fn contribution_parser(
     version: u32,
     params: ContributionParams,
-) -> Result<ContributionParser, CanonicalError> {
-    if version > 2 {
-        let whole = (contribution_v3::METHODS, contribution_v3::decide as Decide<_, _>);
-        return ChainParser::whole("contribution", 3, params, whole, None);
-    }
-    let half: fn(&str, &ContributionParams) -> Found<i64> = match version {
-        1 => |_, params| Found::plain(params.endowment() / 2),
-        _ => contribution::default,
+) -> Result<ContributionParser, MakeError> {
+    const NAME: &str = "contribution";
+    let half: fn(&str, &ContributionParams) -> Found<i64> =
+        |_, params| Found::plain(params.endowment() / 2);
+    let (strategies, last) = match version {
+        1 => (v1::CONTRIBUTION, ("default", half)),
+        2 => (contribution::STRATEGIES, ("default", contribution::default as _)),
+        3 => {
+            let whole = (contribution_v3::METHODS, contribution_v3::decide as Decide<_, _>);
+            return Ok(ChainParser::whole(NAME, version, params, whole, None)?);
+        }
+        _ => return Err(MakeError::NoVersion(version)),
     };
-    let (version, strategies) = pick(version, v1::CONTRIBUTION, contribution::STRATEGIES);
-    ChainParser::new("contribution", version, params, strategies, ("default", half), None)
+    Ok(ChainParser::new(NAME, version, params, strategies, last, None)?)
 }
 
-/// The chat parser of a version: 1, or 2 for any other number.
+/// The chat parser of a version.
 ///
 /// # Errors
-/// [`CanonicalError`] never in practice.
-pub fn chat_parser(version: u32, params: ChatParams) -> Result<ChatParser, CanonicalError> {
-    let last: LastResort<ChatParams, String> = match version {
-        1 => ("whole_text", v1::whole_text),
-        _ => ("no_message", chat::no_message),
+/// [`MakeError::NoVersion`].
+pub fn chat_parser(version: u32, params: ChatParams) -> Result<ChatParser, MakeError> {
+    let (strategies, last): (_, LastResort<ChatParams, String>) = match version {
+        1 => (v1::CHAT, ("whole_text", v1::whole_text)),
+        2 => (chat::STRATEGIES, ("no_message", chat::no_message)),
+        _ => return Err(MakeError::NoVersion(version)),
     };
-    let (version, strategies) = pick(version, v1::CHAT, chat::STRATEGIES);
-    ChainParser::new("chat", version, params, strategies, last, None)
+    Ok(ChainParser::new("chat", version, params, strategies, last, None)?)
 }
 
-/// The redistribution parser of a version: 1, 2, or 3 for any other number.
+/// The redistribution parser of a version.
 ///
 /// # Errors
-/// [`CanonicalError`] never in practice.
+/// [`MakeError::NoVersion`].
 pub fn redistribution_parser(
     version: u32,
     params: RedistributionParams,
-) -> Result<RedistributionParser, CanonicalError> {
-    let zeros: fn(&str, &RedistributionParams) -> Found<Vec<i64>> = match version {
-        1 => |_, params| Found::plain(vec![0; params.targets]),
-        3 => redistribution::default_3,
-        _ => redistribution::default,
+) -> Result<RedistributionParser, MakeError> {
+    let zeros: fn(&str, &RedistributionParams) -> Found<Vec<i64>> =
+        |_, params| Found::plain(vec![0; params.targets]);
+    let (strategies, last) = match version {
+        1 => (v1::REDISTRIBUTION, zeros),
+        2 => (redistribution::STRATEGIES, redistribution::default as _),
+        3 => (redistribution::STRATEGIES_3, redistribution::default_3 as _),
+        _ => return Err(MakeError::NoVersion(version)),
     };
-    let (version, strategies) = match version {
-        1 => (1, v1::REDISTRIBUTION),
-        2 => (2, redistribution::STRATEGIES),
-        _ => (3, redistribution::STRATEGIES_3),
-    };
-    ChainParser::new("redistribution", version, params, strategies, ("default", zeros), None)
-}
-
-fn pick<P, V>(
-    version: u32,
-    first: &'static [Strategy<P, V>],
-    second: &'static [Strategy<P, V>],
-) -> (u32, &'static [Strategy<P, V>]) {
-    if version == 1 { (1, first) } else { (2, second) }
+    Ok(ChainParser::new("redistribution", version, params, strategies, ("default", last), None)?)
 }
 
 /// `contribution`, in all its versions.
 pub static CONTRIBUTION: ParserFamily = ParserFamily {
     name: "contribution",
     versions: &[1, 2, 3],
-    make: |spec| {
-        Ok(Box::new(contribution_parser(spec.version, read(&spec.params)?).map_err(text)?))
-    },
+    make: |spec| Ok(Box::new(contribution_parser(spec.version, spec.settings()?)?)),
 };
 
 /// `contribution_json`, in all its versions.
 pub static CONTRIBUTION_JSON: ParserFamily = ParserFamily {
     name: "contribution_json",
     versions: &[1, 2],
-    make: |spec| {
-        Ok(Box::new(json_contribution_parser(spec.version, read(&spec.params)?).map_err(text)?))
-    },
+    make: |spec| Ok(Box::new(json_contribution_parser(spec.version, spec.settings()?)?)),
 };
 
 /// `chat`, in all its versions.
 pub static CHAT: ParserFamily = ParserFamily {
     name: "chat",
     versions: &[1, 2],
-    make: |spec| Ok(Box::new(chat_parser(spec.version, read(&spec.params)?).map_err(text)?)),
+    make: |spec| Ok(Box::new(chat_parser(spec.version, spec.settings()?)?)),
 };
 
 /// `redistribution`, in all its versions.
 pub static REDISTRIBUTION: ParserFamily = ParserFamily {
     name: "redistribution",
     versions: &[1, 2, 3],
-    make: |spec| {
-        Ok(Box::new(redistribution_parser(spec.version, read(&spec.params)?).map_err(text)?))
-    },
+    make: |spec| Ok(Box::new(redistribution_parser(spec.version, spec.settings()?)?)),
 };
 
 /// `actions_json`, in all its versions.
 pub static ACTIONS_JSON: ParserFamily = ParserFamily {
     name: "actions_json",
     versions: &[1, 2],
-    make: |spec| Ok(Box::new(actions_parser(spec.version).map_err(text)?)),
+    make: |spec| Ok(Box::new(actions_parser(spec.version)?)),
 };
-
-/// Recorded settings; none at all means the document's.
-fn read<P: DeserializeOwned + Default>(params: &Value) -> Result<P, String> {
-    match params {
-        Value::Null => Ok(P::default()),
-        params => P::deserialize(params).map_err(text),
-    }
-}
-
-fn text(error: impl std::fmt::Display) -> String {
-    error.to_string()
-}

@@ -18,10 +18,8 @@ mod v1;
 mod v2;
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
-use retold::parse::{AnyParser, ChainParser, ParserFamily};
-use retold::prompt::CanonicalError;
+use retold::parse::{ChainParser, MakeError, ParserFamily};
 
 pub use action::{Action, Ballot, ProposalType, Resource, WorkType};
 
@@ -52,27 +50,19 @@ pub type ActionParser = ChainParser<Params, Action>;
 pub static ACTION: ParserFamily = ParserFamily {
     name: "action",
     versions: &[1, 2, 3],
-    make: |spec| from_params(spec.version, &spec.params),
+    make: |spec| Ok(Box::new(parser(spec.version, spec.settings()?)?)),
 };
 
-/// The parser of a version: 1, 2, or 3 for any other number ([`retold::parse::registry`] refuses those).
+/// The parser of a version. No settings at all mean the document's.
 ///
 /// # Errors
-/// [`CanonicalError`] never in practice: the settings are a number.
-pub fn parser(version: u32, params: Params) -> Result<ActionParser, CanonicalError> {
-    let (version, strategies, last) = match version {
-        1 => (1, v1::STRATEGIES, v1::LAST),
-        2 => (2, v2::STRATEGIES, v2::LAST),
-        _ => (3, v2::STRATEGIES_3, v2::LAST_3),
+/// [`MakeError::NoVersion`] if there is no such version.
+pub fn parser(version: u32, params: Params) -> Result<ActionParser, MakeError> {
+    let (strategies, last) = match version {
+        1 => (v1::STRATEGIES, v1::LAST),
+        2 => (v2::STRATEGIES, v2::LAST),
+        3 => (v2::STRATEGIES_3, v2::LAST_3),
+        _ => return Err(MakeError::NoVersion(version)),
     };
-    ChainParser::new("action", version, params, strategies, last, None)
-}
-
-/// The parser of a version, from recorded settings. No settings at all means the document's.
-fn from_params(version: u32, params: &Value) -> Result<Box<dyn AnyParser>, String> {
-    let params = match params {
-        Value::Null => Params::default(),
-        params => Params::deserialize(params).map_err(|e| e.to_string())?,
-    };
-    Ok(Box::new(parser(version, params).map_err(|e| e.to_string())?))
+    Ok(ChainParser::new("action", version, params, strategies, last, None)?)
 }

@@ -30,7 +30,7 @@ use retold_study::studies::{Choice, Play, Registration, Studies};
 /// those of the game that was played.
 #[derive(Debug, clap::Args)]
 #[command(group = clap::ArgGroup::new("played").required(true).args(["config", "resume", "fork"]))]
-pub(super) struct Args {
+pub(crate) struct Args {
     /// A new game: the config file (YAML) of an adventure. A human plays, whatever it says.
     config: Option<PathBuf>,
     /// Go on with a game that was left: first digits of its run's id, or `latest`.
@@ -56,7 +56,7 @@ pub(super) struct Args {
     model: ModelArgs,
 }
 
-pub(super) fn run(args: Args, global: &Global, output: &Output) -> Result<Status, CliError> {
+pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status, CliError> {
     let Args { config, resume, fork, turn, choose, game, settings, model } = args;
     let terminal = Arc::new(Terminal::new(output.is_json()));
     let status = match (config, resume, fork) {
