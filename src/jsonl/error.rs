@@ -64,7 +64,7 @@ pub enum Problem {
         limit: usize,
     },
     /// A line has a zero byte, as devices and sparse files do.
-    #[error("byte {column} of the line is zero: is this a JSON Lines file?")]
+    #[error("byte {column} of the line is zero (NUL): is this a JSON Lines file?")]
     Zero {
         /// The position of the first one in the line, from 1.
         column: usize,

@@ -48,6 +48,11 @@ pub trait Backend: Send + Sync {
         Vec::new()
     }
 
+    /// What is damaged about the file itself, although it can be read; `verify` looks at everything else.
+    fn damaged(&self) -> Option<Problem> {
+        None
+    }
+
     /// A connection that can append. One per process is enough.
     ///
     /// # Errors

@@ -18,6 +18,12 @@ pub trait Model: Send + Sync {
 
     /// One attempt to get an answer. Never retries by itself.
     fn answer<'a>(&'a self, ask: Ask<'a>) -> BoxFuture<'a, Result<Response, Failure>>;
+
+    /// The names of the parts of it to which no request has gone so far, if it has such parts: perhaps a name is
+    /// misspelt.
+    fn never_asked(&self) -> Vec<String> {
+        Vec::new()
+    }
 }
 
 /// A shared model.

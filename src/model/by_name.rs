@@ -1,6 +1,7 @@
 //! Several servers in one run, by the name of the model.
 
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use futures::future::BoxFuture;
 
@@ -10,19 +11,32 @@ use crate::inert::inert;
 
 /// Several who answer: a request goes to the one that its model is named with, or else to the one for all others.
 pub struct ByName {
-    named: BTreeMap<String, Answerer>,
+    named: BTreeMap<String, Named>,
     others: Option<Answerer>,
+}
+
+/// Who answers for one model.
+struct Named {
+    answerer: Answerer,
+    /// Whether any request has gone to it.
+    asked: AtomicBool,
 }
 
 impl ByName {
     /// Those who answer, by the names of their models, and who answers everything else, if anybody does.
     pub fn new(named: BTreeMap<String, Answerer>, others: Option<Answerer>) -> Self {
-        ByName { named, others }
+        let named = named
+            .into_iter()
+            .map(|(name, answerer)| (name, Named { answerer, asked: AtomicBool::new(false) }));
+        ByName { named: named.collect(), others }
     }
 
     fn of(&self, model: &str) -> Result<&Answerer, Failure> {
-        let found = self.named.get(model).or(self.others.as_ref());
-        found.ok_or_else(|| {
+        if let Some(Named { answerer, asked }) = self.named.get(model) {
+            asked.store(true, Ordering::Relaxed);
+            return Ok(answerer);
+        }
+        self.others.as_ref().ok_or_else(|| {
             let named: Vec<&str> = self.named.keys().map(String::as_str).collect();
             let message = format!(
                 "there is no server for the model {:?}: it is not among the endpoints ({}), and there is no API key \
@@ -37,13 +51,14 @@ impl ByName {
 
 impl Model for ByName {
     fn info(&self) -> ModelInfo {
-        let of = |name: &str, answerer: &Answerer| {
-            let source = answerer.info().source.unwrap_or_default();
+        let of = |name: &str, named: &Named| {
+            let source = named.answerer.info().source.unwrap_or_default();
             format!("{name}: {source}")
         };
         let others = self.others.iter().filter_map(|others| others.info().source);
-        let named = self.named.iter().map(|(name, answerer)| of(name, answerer));
-        let all = || self.named.values().chain(&self.others).map(|answerer| answerer.info());
+        let named = self.named.iter().map(|(name, named)| of(name, named));
+        let answerers = || self.named.values().map(|named| &named.answerer).chain(&self.others);
+        let all = || answerers().map(|answerer| answerer.info());
         ModelInfo {
             kind: all().next().map_or_else(String::new, |info| info.kind),
             source: Some(others.chain(named).collect::<Vec<_>>().join("; ")),
@@ -56,5 +71,10 @@ impl Model for ByName {
             Ok(answerer) => answerer.answer(ask),
             Err(failure) => Box::pin(async { Err(failure) }),
         }
+    }
+
+    fn never_asked(&self) -> Vec<String> {
+        let never = self.named.iter().filter(|(_, named)| !named.asked.load(Ordering::Relaxed));
+        never.map(|(name, _)| name.clone()).collect()
     }
 }

@@ -4,6 +4,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
 use super::answer::{Content, Response};
+use super::dialects;
 use super::exact::keep_exact;
 use super::failure::{Failure, FailureKind};
 use super::openai::{NotACompletion, chat, embeddings};
@@ -64,7 +65,8 @@ impl From<ExchangeError> for Failure {
 }
 
 /// An answer as a line says it: `content` or `embedding`, and everything else that was answered, each part by its
-/// name or within `extra`. A provider's whole reply (`{"choices":[..],..}`) can be pasted in as it came.
+/// name or within `extra`. A whole reply of chat completions (`{"choices":[..],..}`), of embeddings (`{"data":[..],..}`)
+/// or of Anthropic's Messages API can be pasted in as it came.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct ExchangeResponse {
     /// The text, null for none (a refusal, a tool call), or a list of parts.
@@ -133,8 +135,14 @@ pub enum ExchangeResponseError {
     )]
     ProvidersError,
     /// A content of no known shape.
-    #[error("\"content\" of \"response\" is neither a text nor a list of parts nor null")]
+    #[error("\"content\" is neither a text nor a list of parts nor null")]
     Content,
+    /// A reply in the format of an API that is not read.
+    #[error(
+        "\"response\" is a reply of {0}, which is not read: write its text as \"content\". Whole replies are taken of \
+         chat completions (\"choices\"), embeddings (\"data\") and Anthropic's Messages API"
+    )]
+    Dialect(&'static str),
     /// Parts that are not an object.
     #[error("\"extra\" of \"response\" is not an object")]
     Extra,
@@ -180,6 +188,7 @@ impl TryFrom<ExchangeResponse> for Response {
         if let Some(reply) = line.as_a_reply()? {
             return reply;
         }
+        let line = dialects::of_anthropic(line);
         let ExchangeResponse {
             content,
             embedding,
@@ -191,6 +200,12 @@ impl TryFrom<ExchangeResponse> for Response {
             service_tier,
             extra: mut given,
         } = line;
+        if content.is_none()
+            && embedding.is_none()
+            && let Some(dialect) = dialects::other(&given)
+        {
+            return Err(ExchangeResponseError::Dialect(dialect));
+        }
         let inner = given.remove("extra");
         let mut extra = rest(&given, &[]);
         leave_out(&mut extra, "role", &"assistant".into());

@@ -5,6 +5,7 @@
 
 mod answer;
 mod by_name;
+mod dialects;
 mod exact;
 mod exchange_line;
 mod failure;

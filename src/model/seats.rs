@@ -28,4 +28,8 @@ impl Model for Seats {
             false => self.model.answer(ask),
         }
     }
+
+    fn never_asked(&self) -> Vec<String> {
+        self.model.never_asked()
+    }
 }

@@ -37,6 +37,10 @@ impl Registration for Registered {
         Box::new(SimulatedMaster)
     }
 
+    fn model_names(&self) -> &'static [&'static str] {
+        &["model"]
+    }
+
     fn parsers(&self) -> &'static [&'static ParserFamily] {
         PARSERS
     }

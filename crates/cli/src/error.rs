@@ -297,6 +297,7 @@ impl From<FilterError> for CliError {
         let message = error.to_string();
         let hint = match error {
             FilterError::TimedOut { .. } => "give it longer with --parser-cmd-seconds N",
+            FilterError::Held { .. } => "let it wait for the programs that it starts",
             FilterError::Disagrees { .. } => {
                 "the second time the answers come in the opposite order: a decision may depend on its own answer alone"
             }

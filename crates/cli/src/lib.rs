@@ -37,8 +37,8 @@ use crate::output::Output;
 
 /// Record, replay and re-parse LLM experiments.
 ///
-/// Every request to a model and every answer is an event in an append-only log. A run survives a crash
-/// without paying twice, replays offline, and can be re-parsed with a better parser years later.
+/// Every request to a model and every answer is an event in an append-only log. A run survives a crash without
+/// paying again for any answer that had arrived, replays offline, and can be re-parsed with a better parser years later.
 ///
 /// Exit codes: 0 fine; 1 a difference was found (divergence, flips, a damaged log); 2 wrong usage or
 /// input; 3 the log or a file could not be read or written; 4 the model failed, a limit of the run was

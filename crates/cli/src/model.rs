@@ -1,6 +1,6 @@
 //! Who answers: from the config, the flags and the environment.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,6 +12,7 @@ use crate::again;
 use crate::error::{CliError, Status};
 use crate::limits::LimitArgs;
 use retold::encoding::read_by_hand;
+use retold::event::RunStarted;
 use retold::inert::inert;
 use retold::jsonl::JsonlReader;
 use retold::model::openai::{OpenAi, OpenAiSettings};
@@ -24,6 +25,7 @@ use retold_study::config::{
     Runtime,
 };
 use retold_study::studies::Studies;
+use retold_study::study::StudySettings;
 
 /// Which model answers. Each flag overrides the config.
 #[derive(Debug, Clone, Default, clap::Args)]
@@ -42,7 +44,7 @@ pub(crate) struct ModelArgs {
     #[arg(long, value_name = "URL")]
     base_url: Option<String>,
     /// Another server for the requests of one model: MODEL=URL. Repeatable; means --model openai. A config has the same
-    /// under model.endpoints. The key of OPENAI_API_KEY or --key-file is not sent there.
+    /// under model.endpoints. An endpoint for a model that the settings do not name is refused. The key of OPENAI_API_KEY or --key-file is not sent there.
     #[arg(long = "endpoint", value_name = "MODEL=URL")]
     endpoints: Vec<String>,
     /// The environment variable that holds the API key of a model's endpoint: MODEL=VARIABLE. Repeatable. It is never
@@ -79,6 +81,8 @@ impl ModelArgs {
         if let Some(base_url) = base_url {
             (*kind, *url) = (ModelKind::Openai, BaseUrl::Named(NamedUrl::given(base_url)));
         }
+        once_each(endpoints, "--endpoint", "MODEL=URL")?;
+        once_each(endpoint_keys, "--endpoint-key", "MODEL=VARIABLE")?;
         for given in endpoints {
             let (name, url) = pair(given, "--endpoint", "MODEL=URL")?;
             // A key variable that was named for another server is not for this one.
@@ -179,6 +183,12 @@ impl ModelArgs {
                     LoadError::Read(e) => e.into(),
                     line => CliError::usage(format!("{name}, {line}")),
                 })?;
+                // A run on nothing would stop at its first question, and be left unfinished.
+                if scripted.is_empty() {
+                    return Err(CliError::usage(format!("{name} has no answers")).hint(
+                        "give an exchanges file: JSON Lines of {\"request\":..,\"response\":..}",
+                    ));
+                }
                 // Which of them an interrupted run has used cannot be told, and none may serve twice.
                 if mode == Mode::Resume && scripted.unaddressed() > 0 {
                     return Err(CliError::usage(format!(
@@ -234,6 +244,39 @@ impl ModelArgs {
         Ok(Arc::new(ByName::new(all, others)))
     }
 
+    /// Makes sure that each endpoint that this command names is for a model that the settings name: what is meant for
+    /// a server of the user's own must not go to another for a misspelt name. `recorded` is how the run began that is
+    /// gone on with or forked: what it has endpoints for may be named again.
+    pub(crate) fn endpoints_are_used(
+        &self,
+        studies: &Studies,
+        experiment: &str,
+        settings: &StudySettings,
+        recorded: Option<&RunStarted>,
+    ) -> Result<(), CliError> {
+        let ModelConfig { kind, endpoints, .. } = &settings.runtime.model;
+        let Some(models) = studies.models(experiment, &settings.experiment) else { return Ok(()) };
+        let was_recorded = |name: &str| {
+            recorded
+                .is_some_and(|run| !run.settings["runtime"]["model"]["endpoints"][name].is_null())
+        };
+        let unused = |name: &&String| !models.contains(*name) && !was_recorded(name);
+        match endpoints.keys().find(unused) {
+            Some(name) if *kind == ModelKind::Openai => Err(CliError::usage(format!(
+                "there is an endpoint for the model {:?}, and the settings name no such model",
+                inert(name, 100)
+            ))
+            .hint(match models.is_empty() {
+                true => "the settings name no model at all".to_owned(),
+                false => {
+                    let models = models.iter().map(String::as_str).collect::<Vec<_>>().join(", ");
+                    format!("the models that they name: {}", inert(&models, 300))
+                }
+            })),
+            _ => Ok(()),
+        }
+    }
+
     /// Whether these settings would ask a server, or read a file, that only a recording names.
     pub(crate) fn is_unnamed(&self, runtime: &Runtime) -> bool {
         let ModelConfig { kind, base_url, endpoints, answers, .. } = &runtime.model;
@@ -271,6 +314,20 @@ fn server(
     let model = OpenAi::new(settings).map_err(|e| e.to_string())?;
     let local = model.info().source.is_some_and(|s| is_local(&s));
     Ok((local || !keyless).then(|| Arc::new(model) as Answerer))
+}
+
+/// Makes sure that a flag names each model once: which of two was meant, nobody can tell.
+fn once_each(given: &[String], flag: &str, form: &str) -> Result<(), CliError> {
+    let mut names = BTreeSet::new();
+    for given in given {
+        let (name, _) = pair(given, flag, form)?;
+        if !names.insert(name) {
+            let name = inert(name, 100);
+            return Err(CliError::usage(format!("{flag}: the model {name:?} is named twice"))
+                .hint(format!("give {flag} {form} once for each model")));
+        }
+    }
+    Ok(())
 }
 
 /// The two sides of `MODEL=VALUE`. What is wrong is not shown: it may be a key.

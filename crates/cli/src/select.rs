@@ -17,7 +17,7 @@ use retold::log::{
 };
 use retold::run::clock;
 
-/// Opens the log that must exist; what it has lost is said on stderr.
+/// Opens the log that must exist; what it has lost, and what is damaged about the file, is reported on stderr.
 pub(crate) fn open(global: &Global) -> Result<Log, CliError> {
     let log = open_silently(global)?;
     let lost = log.backend().lost();
@@ -26,6 +26,12 @@ pub(crate) fn open(global: &Global) -> Result<Log, CliError> {
             write_err(&format!("warning: {}: {problem}\n", log.backend().name()));
         }
         write_err(&format!("  hint: {LOST}\n"));
+    }
+    if let Some(problem) = log.backend().damaged() {
+        let log = log.backend().name();
+        write_err(&format!(
+            "warning: {log}: {problem}\n  hint: `retold verify` names everything that is damaged\n"
+        ));
     }
     Ok(log)
 }

@@ -45,6 +45,10 @@ impl Registration for Registered {
         Box::new(SimulatedDeliberation)
     }
 
+    fn model_names(&self) -> &'static [&'static str] {
+        &["model", "embedding_model"]
+    }
+
     fn parsers(&self) -> &'static [&'static ParserFamily] {
         PARSERS
     }

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use serde::Deserialize;
+use serde_json::Value;
 
 use super::config::Settings;
 use super::experiment::Game24;
@@ -11,6 +12,23 @@ use retold::jsonl::JsonlReader;
 use retold::model::scripted::Scripted;
 use retold_study::config::{AnswersFile, ConfigError, ModelKind};
 use retold_study::study::Study;
+
+/// Puts what was counted when a run began into the settings of the same config. What the file has by now does not
+/// matter: the run is gone on with, with the numbers that it began with.
+pub(crate) fn take_over(settings: &mut Value, recorded: &Value) {
+    let (Ok(now), Ok(then)) = (Settings::deserialize(&*settings), Settings::deserialize(recorded))
+    else {
+        return;
+    };
+    let mut chosen = now.puzzles.iter();
+    // Of a run on other puzzles, nothing fits.
+    let are_among = then.puzzles.iter().all(|puzzle| chosen.any(|one| one == puzzle));
+    let was_counted = matches!(then.samples, Samples::ByPuzzle(_));
+    if now.samples == Samples::Recorded && was_counted && are_among {
+        settings["puzzles"] = recorded["puzzles"].clone();
+        settings["samples"] = recorded["samples"].clone();
+    }
+}
 
 /// Puts the numbers into a study's settings, and leaves out the puzzles that the file has no answer to.
 ///

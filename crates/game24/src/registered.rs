@@ -10,7 +10,7 @@ use retold_study::studies::Registration;
 use retold_study::study::Study;
 use serde_json::Value;
 
-use crate::counted::draw;
+use crate::counted::{draw, take_over};
 use crate::parse::GAME24;
 use crate::{Game24, NAME, SimulatedSolver, check_settings, load};
 
@@ -41,12 +41,21 @@ impl Registration for Registered {
         Box::new(SimulatedSolver)
     }
 
+    fn model_names(&self) -> &'static [&'static str] {
+        &["model"]
+    }
+
     fn parsers(&self) -> &'static [&'static ParserFamily] {
         PARSERS
     }
 
     fn draw(&self, path: &Path, study: &mut Study) -> Result<(), ConfigError> {
         draw(path, study)
+    }
+
+    /// `samples: recorded` stands for the puzzles and numbers that were counted when the run began.
+    fn take_over(&self, settings: &mut Value, recorded: &Value) {
+        take_over(settings, recorded);
     }
 
     fn may_have_part(&self, _: &str) -> bool {

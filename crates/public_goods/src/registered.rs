@@ -47,6 +47,10 @@ impl Registration for Registered {
         Box::new(SimulatedPlayers)
     }
 
+    fn model_names(&self) -> &'static [&'static str] {
+        &["llm_model", "embedding_model"]
+    }
+
     fn parsers(&self) -> &'static [&'static ParserFamily] {
         PARSERS
     }

@@ -44,6 +44,10 @@ impl Registration for Registered {
         Box::new(SimulatedSociety)
     }
 
+    fn model_names(&self) -> &'static [&'static str] {
+        &["model"]
+    }
+
     fn parsers(&self) -> &'static [&'static ParserFamily] {
         PARSERS
     }

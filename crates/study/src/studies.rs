@@ -1,6 +1,6 @@
 //! The studies of a program: from a config to an experiment, and from a recorded run back to one.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use retold::inert::inert;
@@ -46,6 +46,12 @@ pub trait Registration: Sync {
     /// Where its config says who answers.
     fn model_key(&self) -> &'static str {
         "model"
+    }
+
+    /// The keys under which its settings name the models that are asked, wherever in them. If there are any, an
+    /// endpoint for another model is refused; without any, a run says at its end which endpoints were never asked.
+    fn model_names(&self) -> &'static [&'static str] {
+        &[]
     }
 
     /// Keys by which a config is recognised that does not name its experiment: those of a document's own format.
@@ -400,6 +406,14 @@ impl Studies {
         }
     }
 
+    /// The models that an experiment with these settings may ask; `None` if it does not say where they are named.
+    pub fn models(&self, experiment: &str, settings: &Value) -> Option<BTreeSet<String>> {
+        let keys = self.find(experiment)?.model_names();
+        let mut models = BTreeSet::new();
+        named_under(keys, settings, &mut models);
+        (!keys.is_empty()).then_some(models)
+    }
+
     /// Who plays an experiment for the simulated model.
     ///
     /// # Errors
@@ -432,6 +446,24 @@ impl Studies {
         // `public-goods` is easier to type than `public_goods`.
         let originals = self.get(&name.replace('-', "_"))?.originals();
         Ok(originals.map(|originals| (originals.reenact)(path)))
+    }
+}
+
+/// Collects the texts that stand under some keys, at any depth.
+fn named_under(keys: &[&str], settings: &Value, found: &mut BTreeSet<String>) {
+    match settings {
+        Value::Object(fields) => {
+            for (key, value) in fields {
+                match value {
+                    Value::String(name) if keys.contains(&key.as_str()) => {
+                        found.insert(name.clone());
+                    }
+                    value => named_under(keys, value, found),
+                }
+            }
+        }
+        Value::Array(items) => items.iter().for_each(|item| named_under(keys, item, found)),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
     }
 }
 

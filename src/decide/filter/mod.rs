@@ -9,7 +9,8 @@
 //! twice, the second time with the answers in reverse order, and must make the same decisions; a
 //! filter that uses random numbers, reads the clock or remembers earlier lines is refused. Its
 //! environment is what the caller lists, its time and its output are limited, and the digests of
-//! the program and of the files among its arguments are stored with its decisions.
+//! the program and of the files among its arguments are stored with its decisions. Whatever it has
+//! started is ended when it ends.
 
 mod command;
 mod line;
@@ -76,11 +77,11 @@ pub enum FilterError {
         reason: String,
     },
     /// The program failed.
-    #[error("the filter {name} ended with {status}{said}")]
+    #[error("the filter {name} {status}{said}")]
     Failed {
         /// The program.
         name: String,
-        /// Its exit status, or the signal.
+        /// How it ended: `ended with exit code 3`, or `was ended by signal 9 (SIGKILL)`.
         status: String,
         /// The end of what it wrote to its standard error.
         said: String,
@@ -104,6 +105,14 @@ pub enum FilterError {
         bytes: u64,
         /// How many answers it was given.
         answers: usize,
+    },
+    /// It has ended, but something that it started has not.
+    #[error(
+        "the filter {name} has ended, but a program that it started in a session of its own keeps its output open"
+    )]
+    Held {
+        /// The program.
+        name: String,
     },
     /// A line of its output is not a decision.
     #[error("the filter {name}: {what}")]

@@ -1,11 +1,11 @@
 //! One process of a filter, within its limits.
 
-use std::io::{Read, Write};
+use std::io::{self, Read, Write};
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use super::{FilterError, FilterSetup, line};
@@ -15,6 +15,10 @@ use crate::jsonl::JsonlReader;
 
 /// How often we check whether the filter has ended.
 const STEP: Duration = Duration::from_millis(10);
+
+/// How long its output may stay open after it has ended: the rest of a full pipe is read in that time
+/// on a busy machine, too.
+const GRACE: Duration = Duration::from_secs(2);
 
 /// How much of its standard error is kept, in bytes.
 const SAID: u64 = 4096;
@@ -30,11 +34,11 @@ pub(super) struct Run<'a> {
 
 /// What became of its output.
 enum Output {
-    /// It could be read to its end: the decisions, of which no more are kept than expected, and how
-    /// many there were; or the first line that is not a decision.
+    /// It was read to its end: the decisions, of which no more are kept than expected, and how many
+    /// there were; or the first line that is not a decision.
     Whole(Result<(Vec<Decided>, usize), String>),
-    /// It cannot be read as lines.
-    Unreadable(String),
+    /// The filter has ended, and somebody else keeps it open.
+    Held,
     TooMuch,
 }
 
@@ -42,9 +46,10 @@ impl Run<'_> {
     /// Sends it some lines and reads its decisions.
     pub(super) fn over(&self, input: String) -> Result<Vec<Decided>, FilterError> {
         let most = self.setup.limits.bytes.saturating_add(4 * input.len() as u64);
-        let mut process = Process(self.start()?);
-        let (stdin, stdout) = (process.0.stdin.take(), process.0.stdout.take());
-        let said = process.0.stderr.take().map(|stderr| beside(move || beginning(stderr)));
+        let mut process = Process { child: self.start()?, is_reaped: false };
+        let child = &mut process.child;
+        let (stdin, stdout) = (child.stdin.take(), child.stdout.take());
+        let said = child.stderr.take().map(|stderr| beside(move || beginning(stderr)));
         if let Some(mut stdin) = stdin {
             // A filter may close its input early; the number of lines that it writes shows whether
             // it was right to.
@@ -52,38 +57,46 @@ impl Run<'_> {
         }
         let due = self.answers;
         let output = beside(move || stdout.map(|stdout| decisions(stdout, due, most)));
-        let mut left = self.setup.limits.time;
+        let (mut left, mut grace) = (self.setup.limits.time, GRACE);
         let output = self.wait(&mut left, |step| match output.recv_timeout(step) {
+            Err(RecvTimeoutError::Timeout) if process.has_ended() => {
+                // What it has started ends with it, and no longer keeps its output open.
+                process.end_group();
+                grace = grace.saturating_sub(step);
+                grace.is_zero().then_some(Output::Held)
+            }
             Err(RecvTimeoutError::Timeout) => None,
             Ok(Some(output)) => Some(output),
             Ok(None) | Err(RecvTimeoutError::Disconnected) => {
-                Some(Output::Whole(Ok(Default::default())))
+                Some(Output::Whole(Ok((Vec::new(), 0))))
             }
         });
         let said = |wait: Duration| {
             let said = said.as_ref().and_then(|said| said.recv_timeout(wait).ok());
             said.filter(|said| !said.is_empty()).map(|said| format!("; it said: {said}"))
         };
-        let output = match output {
+        let name = self.name.clone();
+        let decided = match output {
             Err(stopped) => {
                 drop(process);
                 return Err(self.stopped(stopped, said(10 * STEP).unwrap_or_default()));
             }
             Ok(Output::TooMuch) => {
-                let (name, answers) = (self.name.clone(), self.answers);
-                return Err(FilterError::TooMuch { name, bytes: most, answers });
+                return Err(FilterError::TooMuch { name, bytes: most, answers: self.answers });
             }
-            Ok(Output::Unreadable(what)) => {
-                return Err(FilterError::Output { name: self.name.clone(), what });
+            Ok(Output::Held) => Err(FilterError::Held { name }),
+            Ok(Output::Whole(Ok((decided, lines)))) if lines == self.answers => Ok(decided),
+            Ok(Output::Whole(Ok((_, lines)))) => {
+                Err(FilterError::Count { name, lines, answers: self.answers })
             }
-            Ok(Output::Whole(decided)) => decided,
+            Ok(Output::Whole(Err(what))) => Err(FilterError::Output { name, what }),
         };
-        let status = self.wait(&mut left, |step| {
-            let ended = process.0.try_wait();
-            if matches!(ended, Ok(None)) {
+        let status = self.wait(&mut left, |step| match process.has_ended() {
+            true => Some(process.end()),
+            false => {
                 std::thread::sleep(step);
+                None
             }
-            ended.transpose()
         });
         let status = match status {
             Err(stopped) => {
@@ -92,20 +105,13 @@ impl Run<'_> {
             }
             Ok(status) => status,
         };
-        // Its exit status explains what is wrong with its output, so it comes first.
-        if !status.as_ref().is_ok_and(ExitStatus::success) {
-            let status = match status {
-                Ok(status) => status.to_string(),
-                Err(e) => e.to_string(),
-            };
-            let said = said(100 * STEP).unwrap_or_default();
-            return Err(FilterError::Failed { name: self.name.clone(), status, said });
-        }
-        let name = self.name.clone();
-        match output {
-            Ok((decided, lines)) if lines == self.answers => Ok(decided),
-            Ok((_, lines)) => Err(FilterError::Count { name, lines, answers: self.answers }),
-            Err(what) => Err(FilterError::Output { name, what }),
+        // How it ended explains what is wrong with its output, so it comes first.
+        match failure(status) {
+            None => decided,
+            Some(status) => {
+                let said = said(100 * STEP).unwrap_or_default();
+                Err(FilterError::Failed { name: self.name.clone(), status, said })
+            }
         }
     }
 
@@ -160,22 +166,69 @@ enum Stopped {
     Asked,
 }
 
+/// How it ended, if that is a failure: its exit code, or the signal that ended it.
+fn failure(status: io::Result<ExitStatus>) -> Option<String> {
+    let status = match status {
+        Ok(status) if status.success() => return None,
+        Ok(status) => status,
+        Err(e) => return Some(format!("ended, and the system does not say how: {e}")),
+    };
+    // The system's words: `signal: 9 (SIGKILL)`.
+    let words = status.to_string();
+    Some(match (status.code(), words.strip_prefix("signal: ")) {
+        (Some(code), _) => format!("ended with exit code {code}"),
+        (None, Some(signal)) => format!("was ended by signal {signal}"),
+        (None, None) => format!("ended with {words}"),
+    })
+}
+
 /// A process that is ended when we stop waiting for it, together with everything that it started.
-struct Process(Child);
+struct Process {
+    child: Child,
+    /// Whether the system has forgotten it: from then on its number may be another's.
+    is_reaped: bool,
+}
+
+impl Process {
+    /// Whether it has ended by itself. It is not reaped, so nobody else gets its number, which is its
+    /// group's as well.
+    fn has_ended(&mut self) -> bool {
+        #[cfg(unix)]
+        if let Some(pid) = self.pid() {
+            use rustix::process::{WaitId, WaitIdOptions, waitid};
+            let look = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+            return !matches!(waitid(WaitId::Pid(pid), look), Ok(None));
+        }
+        !matches!(self.child.try_wait(), Ok(None))
+    }
+
+    /// Ends everything in its group. What has begun a session of its own has left the group.
+    fn end_group(&self) {
+        #[cfg(unix)]
+        if let Some(group) = self.pid().filter(|_| !self.is_reaped) {
+            let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
+        }
+    }
+
+    /// Ends it and its group, and says how it ended.
+    fn end(&mut self) -> io::Result<ExitStatus> {
+        if !self.is_reaped {
+            self.end_group();
+            let _ = self.child.kill();
+            self.is_reaped = true;
+        }
+        self.child.wait()
+    }
+
+    #[cfg(unix)]
+    fn pid(&self) -> Option<rustix::process::Pid> {
+        i32::try_from(self.child.id()).ok().and_then(rustix::process::Pid::from_raw)
+    }
+}
 
 impl Drop for Process {
     fn drop(&mut self) {
-        if matches!(self.0.try_wait(), Ok(Some(_))) {
-            return;
-        }
-        #[cfg(unix)]
-        if let Some(group) =
-            i32::try_from(self.0.id()).ok().and_then(rustix::process::Pid::from_raw)
-        {
-            let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
-        }
-        let _ = self.0.kill();
-        let _ = self.0.wait();
+        let _ = self.end();
     }
 }
 
@@ -203,13 +256,17 @@ fn beginning(mut stderr: impl Read) -> String {
 fn decisions(stdout: impl Read + Send + 'static, due: usize, most: u64) -> Output {
     let read = Arc::new(AtomicU64::new(0));
     let counted = Counted { inner: stdout, read: read.clone() };
+    let mut stdout = Shared(Arc::new(Mutex::new(counted.take(most.saturating_add(1)))));
     let is_too_much = || read.load(Ordering::SeqCst) > most;
     let mut decided = Ok((Vec::new(), 0));
-    for line in JsonlReader::from_reader("its output", counted.take(most.saturating_add(1))) {
+    for line in JsonlReader::from_reader("its output", stdout.clone()) {
         match (line, &mut decided) {
             _ if is_too_much() => return Output::TooMuch,
-            (Err(e), _) => return Output::Unreadable(e.to_string()),
             // Keep reading, since the program would take a closed pipe as an error.
+            (Err(e), _) => {
+                let _ = io::copy(&mut stdout, &mut io::sink());
+                decided = decided.and(Err(e.to_string()));
+            }
             (Ok(_), Err(_)) => {}
             (Ok(_), Ok((_, lines))) if *lines >= due => *lines += 1,
             (Ok((number, text)), Ok((list, lines))) => match line::read(&text) {
@@ -224,6 +281,21 @@ fn decisions(stdout: impl Read + Send + 'static, due: usize, most: u64) -> Outpu
     if is_too_much() { Output::TooMuch } else { Output::Whole(decided) }
 }
 
+/// Something that is read to its end, whatever becomes of who reads it first.
+struct Shared<R>(Arc<Mutex<R>>);
+
+impl<R> Clone for Shared<R> {
+    fn clone(&self) -> Self {
+        Shared(self.0.clone())
+    }
+}
+
+impl<R: Read> Read for Shared<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).read(buffer)
+    }
+}
+
 /// Counts what is read.
 struct Counted<R> {
     inner: R,
@@ -231,7 +303,7 @@ struct Counted<R> {
 }
 
 impl<R: Read> Read for Counted<R> {
-    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let n = self.inner.read(buffer)?;
         self.read.fetch_add(n as u64, Ordering::SeqCst);
         Ok(n)

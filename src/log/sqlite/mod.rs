@@ -424,6 +424,10 @@ impl Backend for SqliteBackend {
         self.lost.to_vec()
     }
 
+    fn damaged(&self) -> Option<Problem> {
+        header::damage(&self.path).map(|what| Problem { run: None, seq: None, what })
+    }
+
     fn committer(&self) -> Result<Box<dyn Committer>, LogError> {
         self.refuse_after_a_loss()?;
         let mut db = self.ready(self.to_write(OpenFlags::SQLITE_OPEN_READ_WRITE)?)?;

@@ -92,3 +92,23 @@ fn the_simulated_model_counts_its_tokens() {
     assert_eq!((code, &stopped["outcome"]), (4, &"stopped".into()), "{stopped}");
     assert_eq!(stopped["exchanges"], 1);
 }
+
+#[test]
+fn a_stopped_run_says_how_many_calls_failed_and_has_no_digest() {
+    let place = Place::new();
+    let mut n = 0;
+    let server = Server::handler(move |_| {
+        n += 1;
+        match n {
+            1 | 3 => Reply::error(400, "bad_request", "no"),
+            _ => Reply::chat("Answer: 4 * 6"),
+        }
+    });
+    let run = format!("run small.yaml --quiet --max-tokens 14 --base-url {}", server.base_url());
+    let said = place.run(&run);
+    assert_eq!(said.code, 4, "{}", said.err);
+    assert_said!("budgets_failed", place.shown("run small.yaml", &said));
+    let (object, _) = place.json(&format!("resume latest --base-url {}", server.base_url()));
+    assert_eq!((&object["failed_calls"], &object["outcome"]), (&2.into(), &"stopped".into()));
+    assert_eq!(object["outcome_digest"], Value::Null, "{object}");
+}

@@ -223,3 +223,28 @@ fn what_is_missing_is_told_before_damage_that_comes_later() {
         said.out
     );
 }
+
+/// SQLite reads over it: a reader would not know.
+#[test]
+fn a_damaged_header_is_reported_by_every_command_that_reads_the_log() {
+    use std::os::unix::fs::FileExt;
+    let place = Place::with_run();
+    let log = std::fs::File::options().write(true).open(place.path("retold.db")).unwrap();
+    // A byte that is reserved for later.
+    log.write_all_at(&[1], 80).unwrap();
+    drop(log);
+    for (args, due) in
+        [("log", 0), ("log latest", 0), ("show latest", 0), ("replay latest", 0), ("verify", 1)]
+    {
+        let said = place.run(args);
+        assert_eq!(said.code, due, "{args}: {}{}", said.out, said.err);
+        let header = "the header of the file: its reserved bytes are used";
+        let warning = format!(
+            "warning: retold.db: {header}\n  hint: `retold verify` names everything that is damaged\n"
+        );
+        match due {
+            0 => assert_eq!(said.err, warning, "{args}"),
+            _ => assert!(said.out.contains(header), "{}", said.out),
+        }
+    }
+}

@@ -214,3 +214,56 @@ fn a_model_without_a_server_stops_the_run() {
                API key for another";
     assert!(said.err.contains(why), "{}", said.err);
 }
+
+/// A prompt that was meant for a server of the user's own does not go to another for a misspelt name.
+#[test]
+fn an_endpoint_for_a_model_that_no_setting_names_is_refused() {
+    let (place, others) = (Place::new(), server());
+    let (far, at_others) = ("http://127.0.0.1:1/v1", others.base_url());
+    game(&place, "");
+    let mut shown = String::new();
+    let mut refused = |args: String| {
+        let said = with_keys(&place, &args);
+        assert_eq!(said.code, 2, "{args}: {}{}", said.out, said.err);
+        shown.push_str(&place.shown(&args, &said));
+    };
+    refused(format!("run game.yaml --base-url {at_others} --endpoint gpt-4o-mni={far}"));
+    refused(format!("run game.yaml --endpoint gpt-4o={far} --endpoint gpt-4o={at_others}"));
+    refused(format!(
+        "run game.yaml --endpoint gpt-4o={far} --endpoint-key gpt-4o=A --endpoint-key gpt-4o=MINI_KEY"
+    ));
+    let model = format!(
+        "model:\n  kind: openai\n  base_url: {at_others}\n  endpoints:\n    gpt-5: {{base_url: \"{far}\"}}\n"
+    );
+    game(&place, &model);
+    refused("run game.yaml".to_owned());
+    assert!(!place.path("retold.db").exists(), "nothing was recorded");
+    // Nor when a run is resumed or forked.
+    game(&place, "");
+    let stopped =
+        with_keys(&place, &format!("run game.yaml --quiet --base-url {at_others} --max-tokens 40"));
+    assert_eq!(stopped.code, 4, "{}", stopped.err);
+    let before = others.received().len();
+    let typo = format!("--base-url {at_others} --endpoint gpt-4o-mni={far} --max-tokens 100000");
+    refused(format!("resume latest {typo}"));
+    refused(format!("fork latest --set config.seed=6 {typo}"));
+    assert_eq!(others.received().len(), before, "nothing was sent");
+    assert_said!("endpoints_unused", shown);
+}
+
+/// The settings name it, and no request does: every agent has another model.
+#[test]
+fn an_endpoint_that_was_never_asked_is_reported_at_the_end() {
+    let (place, server) = (Place::new(), server());
+    let config = concat!(env!("RETOLD_ROOT"), "/config/society_small.yaml");
+    let at = server.base_url();
+    let args = format!(
+        "run {config} --quiet --set agents=2 --set days=1 --set models=[{{\"model\":\"b\",\"share\":1.0}}] \
+         --endpoint gpt-4o={at} --base-url {at}"
+    );
+    let said = with_keys(&place, &args);
+    assert_eq!(said.code, 0, "{}{}", said.out, said.err);
+    assert_eq!(asked(&server).0, ["b"]);
+    let due = "warning: the endpoint for the model \"gpt-4o\" was never asked: no request named that model\n";
+    assert!(said.err.contains(due), "{}", said.err);
+}

@@ -140,6 +140,57 @@ fn what_it_does_wrong_is_named() {
     assert_said!("filters_wrong", shown);
 }
 
+/// Whether the process that a filter started, and named in the file `sleeper`, ends soon.
+fn assert_ended(place: &Place) {
+    let sleeper = place.read("sleeper");
+    let is_running = || {
+        let stat = std::fs::read_to_string(format!("/proc/{}/stat", sleeper.trim()));
+        stat.is_ok_and(|stat| !stat.contains(") Z "))
+    };
+    // The system takes a moment to end a process.
+    let ended = (0..500).any(|_| {
+        std::thread::sleep(std::time::Duration::from_millis(10));
+        !is_running()
+    });
+    assert!(ended, "the process {sleeper} goes on");
+}
+
+#[test]
+fn what_it_has_started_ends_with_it() {
+    let place = Place::new();
+    for (name, start) in [
+        ("silent.sh", "sleep 1000 > /dev/null 2>&1 < /dev/null &"),
+        // Its output stays open.
+        ("open.sh", "sleep 1000 &"),
+    ] {
+        script(&place, name, &format!("{start} echo $! > sleeper; {CONSTANT}"));
+        let said = decide(&place, &format!("./{name}"));
+        assert_eq!(said.code, 0, "{name}: {}", said.err);
+        assert_ended(&place);
+    }
+}
+
+/// Whatever else is wrong, an exit code is an exit code, a signal a signal, and only what has not ended is out of time.
+#[test]
+fn how_it_ended_is_reported() {
+    let place = Place::new();
+    for (name, text) in [
+        ("leaves.sh", "sleep 1000 & cat > /dev/null; echo 'no model' >&2; exit 3"),
+        ("cut.sh", "cat > /dev/null; printf '{\"value\":\"\\303'; exit 4"),
+        ("cut_and_killed.sh", "cat > /dev/null; printf '{\"value\":\"\\303'; kill -s TERM $$"),
+        ("held.sh", &format!("setsid sleep 20 & {CONSTANT}")),
+        ("held_and_fails.sh", "setsid sleep 20 2> /dev/null & cat > /dev/null; exit 5"),
+    ] {
+        script(&place, name, text);
+    }
+    let mut shown = String::new();
+    for name in ["leaves", "cut", "cut_and_killed", "held", "held_and_fails"] {
+        let said = decide(&place, &format!("./{name}.sh"));
+        shown.push_str(&format!("{name}\n{}[exit {}]\n", said.err, said.code));
+    }
+    assert_said!("filters_endings", shown);
+}
+
 #[test]
 fn its_time_and_its_output_are_bounded() {
     let place = Place::new();
@@ -153,17 +204,7 @@ fn its_time_and_its_output_are_bounded() {
         "error: the filter ./sleeps.sh had not ended after 1 s and was stopped\n  hint: give it longer with \
          --parser-cmd-seconds N\n"
     );
-    let sleeper = place.read("sleeper");
-    let is_running = || {
-        let stat = std::fs::read_to_string(format!("/proc/{}/stat", sleeper.trim()));
-        stat.is_ok_and(|stat| !stat.contains(") Z "))
-    };
-    // The system takes a moment to end a process.
-    let ended = (0..500).any(|_| {
-        std::thread::sleep(std::time::Duration::from_millis(10));
-        !is_running()
-    });
-    assert!(ended, "the process {sleeper} goes on");
+    assert_ended(&place);
     script(&place, "endless.sh", r#"yes '{"value":1}'"#);
     let said = place.fed(&["parse", "--parser-cmd", "./endless.sh"], b"x");
     assert_eq!(said.code, 2);

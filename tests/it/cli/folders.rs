@@ -228,3 +228,49 @@ fn made_up_answers_never_come_back_as_an_originals() {
     assert_eq!(pool["personas"], 40);
     assert_eq!(pool["simulated"], 40, "all of them are marked");
 }
+
+/// The folder that a fork's settings name is its parent's.
+#[test]
+fn a_fork_writes_no_folder_when_it_is_resumed_either() {
+    let place = place();
+    place.ok("run pilot.yaml --quiet --no-outputs");
+    place.ok("fork latest --quiet --set config.random_seed=3");
+    let (resumed, code) = place.json("resume latest");
+    assert_eq!((code, &resumed["outputs"]), (0, &serde_json::Value::Null), "{resumed}");
+    assert!(!place.path("outputs").exists());
+    place.ok("run pilot.yaml --quiet");
+    let (log, _) = place.json("log");
+    let fork = log["runs"][1]["run"].as_str().unwrap();
+    assert_eq!(place.json(&format!("resume {fork}")).1, 0, "the parent's folder is not its own");
+    let said = place.run(&format!("resume {fork} --outputs"));
+    assert_eq!(said.code, 2, "{}", said.out);
+    assert!(said.err.contains("outputs/budgeting_small is there already"), "{}", said.err);
+}
+
+/// A config without a name is known by its settings.
+#[test]
+fn an_unfinished_run_of_the_same_config_is_offered_instead_of_a_second_one() {
+    let place = Place::new();
+    let run = "run small.yaml --quiet";
+    let more = "--set puzzles.rows=0..30 --set samples=10";
+    assert_eq!(place.run(&format!("{run} {more} --log-limit 450000")).code, 3);
+    let (begun, _) = place.json("show latest");
+    let shown = place.session(&[&format!("{run} {more}")]);
+    let short = &begun["run"].as_str().unwrap()[..4];
+    let answers = format!("{} answers", begun["exchanges"]);
+    let shown = shown.replace(short, "[run]").replace(&answers, "[n] answers");
+    assert_said!("folders_unfinished_config", shown);
+    // Other settings are another study, other answers as well, and another run is begun if it is asked for.
+    place.ok(run);
+    place.ok("export latest answers.jsonl --as exchanges");
+    place.write("answers.jsonl", place.read("answers.jsonl").replace(r#","simulated":true"#, ""));
+    place.ok(&format!("{run} --answers answers.jsonl"));
+    place.ok(&format!("{run} --new {more}"));
+    // The unfinished one is gone on with, though another has finished since.
+    let (resumed, code) = place.json(&format!("{run} --resume {more}"));
+    assert_eq!(
+        (code, &resumed["run"], &resumed["outcome"]),
+        (0, &begun["run"], &"finished".into())
+    );
+    place.ok(&format!("{run} {more}"));
+}

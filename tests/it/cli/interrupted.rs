@@ -189,7 +189,26 @@ fn ctrl_c_is_one_object() {
     assert_eq!(said.code, 130, "{}{}", said.out, said.err);
     let object: Value = serde_json::from_str(&said.out).unwrap();
     assert_eq!(object["outcome"], "interrupted");
-    for key in ["run", "experiment", "exchanges", "model_calls", "decisions", "outcome_digest"] {
+    for key in ["run", "experiment", "exchanges", "model_calls", "decisions"] {
         assert!(!object[key].is_null(), "{key}: {object}");
     }
+    assert!(object["outcome_digest"].is_null(), "only what is finished has one: {object}");
+}
+
+/// A call may take minutes. Who cannot wait says so twice.
+#[test]
+fn a_second_sigterm_ends_at_once() {
+    let place = Place::new();
+    let mut child = start(&place, "run small.yaml --set model.latency_ms=60000");
+    wait_for_events(&place, 2);
+    signal(&child, "TERM");
+    // It has said what it waits for, and goes on waiting.
+    std::thread::sleep(Duration::from_millis(500));
+    assert!(child.try_wait().unwrap().is_none());
+    signal(&child, "TERM");
+    let said = Said::of(child.wait_with_output().unwrap());
+    assert_eq!((said.code, said.out.as_str()), (130, ""), "{}", said.err);
+    assert_said!("interrupted_twice", said.err);
+    place.ok("verify");
+    assert!(place.ok("show latest").contains("unfinished: `retold resume "));
 }

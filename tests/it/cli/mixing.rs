@@ -142,3 +142,17 @@ fn absurd_counts_of_a_server_are_not_kept() {
     let row = NewEvent::from_event(&event, Time(0), None).unwrap();
     assert_eq!(row.body, r#"{"completion_tokens":7,"latency_ms":9007199254740992}"#);
 }
+
+/// A run on nothing would be left unfinished after its first question.
+#[test]
+fn a_file_without_answers_is_refused() {
+    let place = Place::new();
+    place.write("blank.jsonl", "\n\n");
+    let shown = place.session(&[
+        "run small.yaml --answers /dev/null",
+        "run small.yaml --answers blank.jsonl",
+        "run small.yaml --answers -",
+    ]);
+    assert_said!("mixing_no_answers", shown);
+    assert!(!place.path("retold.db").exists(), "nothing was recorded");
+}

@@ -132,3 +132,46 @@ fn what_cannot_be_parsed_is_named() {
     }
     assert_said!("parsing_wrong", shown);
 }
+
+/// The reader of `content` is that of an import: no text, and a list of parts, are answers.
+#[test]
+fn a_content_is_read_as_in_an_exchanges_file() {
+    let place = Place::new();
+    let lines = r#"
+{"content":null}
+{"content":[{"type":"text","text":"Answer: "},{"type":"text","text":"4 * 6"}]}
+{"content":[{"type":"thinking","thinking":"hm"},{"type":"text","text":"Answer: 5 * 6"}]}
+{"response":{"content":null}}
+"#;
+    let args = ["parse", "--parser", "game24@2", "--params", NUMBERS, "--jsonl", "--json"];
+    let made = json(&place.fed(&args, lines.as_bytes()));
+    let values: Vec<&Value> =
+        made["decisions"].as_array().unwrap().iter().map(|d| &d["value"]).collect();
+    assert_eq!(values, ["", "4 * 6", "5 * 6", ""]);
+    let mut shown = String::new();
+    for line in ["{\"content\":7}\n", "{\"text\":\"a\",\"content\":null}\n"] {
+        let said = place.fed(&args[..6], line.as_bytes());
+        assert_eq!(said.code, 2, "{}{}", said.out, said.err);
+        shown.push_str(&said.err);
+    }
+    assert_said!("parsing_contents", shown);
+}
+
+#[test]
+fn a_nul_is_not_taken_for_utf_16() {
+    let place = Place::new();
+    place.write("nul.yaml", place.read("small.yaml").replace("seed: 7", "seed: \0 7"));
+    let mut shown = place.session(&["run nul.yaml"]);
+    for (args, input) in [
+        ("parse --parser game24", &b"a\0b"[..]),
+        ("parse --parser game24", b"Answer:\n4 * 6\0\n"),
+        ("parse --parser game24 --jsonl", b"{\0}\n"),
+        ("parse --parser game24 --jsonl", b"\"a\"\n\"b\0\"\n"),
+        ("parse --parser game24", b"a\0b\0"),
+    ] {
+        let said = place.fed(&args.split_whitespace().collect::<Vec<_>>(), input);
+        assert_eq!(said.code, 2, "{args}: {}{}", said.out, said.err);
+        shown.push_str(&place.shown(args, &said));
+    }
+    assert_said!("parsing_nul", shown);
+}

@@ -136,7 +136,7 @@ fn a_program_of_the_users_can_be_kept_too() {
     let said = place.run("snapshot latest snaps --parser-cmd ./none.sh");
     assert_eq!(
         (said.code, said.err.as_str()),
-        (2, "error: the filter ./none.sh ended with exit status: 7\n")
+        (2, "error: the filter ./none.sh ended with exit code 7\n")
     );
 }
 

@@ -86,19 +86,51 @@ fn puzzles_have_as_many_answers_as_there_are() {
         "other.jsonl",
         "{\"request\":{\"model\":\"m\",\"messages\":[]},\"response\":{\"content\":\"x\"}}\n",
     );
-    assert_said!(
-        "spelling_samples",
-        place.session(&[
-            "run small.yaml --set samples=[3]",
-            "run small.yaml --set samples=[3,0]",
-            "run small.yaml --set samples=[3,-1]",
-            "run small.yaml --set samples=[3,2000000]",
-            "run small.yaml --set samples=some",
-            "run small.yaml --set samples=recorded",
-            "run small.yaml --set samples=recorded --answers -",
-            "run small.yaml --set samples=recorded --answers none.jsonl",
-            "run small.yaml --set samples=recorded --answers other.jsonl",
-            "fork latest --set samples=recorded",
-        ])
+    let piped = "run small.yaml --set samples=recorded --answers -";
+    let input = place.read("other.jsonl");
+    let said = place.fed(&piped.split(' ').collect::<Vec<_>>(), input.as_bytes());
+    let shown = place.session(&[
+        "run small.yaml --set samples=[3]",
+        "run small.yaml --set samples=[3,0]",
+        "run small.yaml --set samples=[3,-1]",
+        "run small.yaml --set samples=[3,2000000]",
+        "run small.yaml --set samples=some",
+        "run small.yaml --set samples=recorded",
+        "run small.yaml --set samples=recorded --answers none.jsonl",
+        "run small.yaml --set samples=recorded --answers other.jsonl",
+        "fork latest --set samples=recorded",
+    ]);
+    assert_said!("spelling_samples", shown + &place.shown(piped, &said));
+}
+
+/// What `recorded` stood for when the run began is taken over; the file may have more by now.
+#[test]
+fn recorded_samples_are_resumed_by_their_config() {
+    let place = Place::with_run();
+    place.ok("export latest answers.jsonl --as exchanges");
+    let all = place.read("answers.jsonl");
+    let fewer: String = all.lines().take(4).map(|line| format!("{line}\n")).collect();
+    place.write("answers.jsonl", &fewer);
+    let run = "run small.yaml --quiet --set samples=recorded --answers answers.jsonl --log new.db";
+    let (whole, _) = place.json(&run.replace("new.db", "whole.db"));
+    assert_eq!(
+        (&whole["exchanges"], &whole["outcome"]),
+        (&4.into(), &"finished".into()),
+        "{whole}"
+    );
+    let (stopped, code) = place.json(&format!("{run} --max-tokens 1"));
+    assert_eq!((code, &stopped["outcome"]), (4, &"stopped".into()), "{stopped}");
+    place.write("answers.jsonl", all);
+    let go_on = format!("{run} --max-tokens 100000");
+    let (resumed, code) = place.json(&format!("{go_on} --resume"));
+    assert_eq!((code, &resumed["run"]), (0, &stopped["run"]), "{resumed}");
+    assert_eq!(resumed["outcome_digest"], whole["outcome_digest"]);
+    // On other puzzles it is another study.
+    let said = place.run(&format!("{go_on} --resume --set puzzles.rows=1..2"));
+    assert_eq!(said.code, 2, "{}{}", said.out, said.err);
+    assert!(
+        said.err.starts_with("error: there is no run of this config in new.db"),
+        "{}",
+        said.err
     );
 }

@@ -392,3 +392,73 @@ fn a_body_of_the_responses_api_is_refused_by_name() {
     place.write("fine.jsonl", format!("{line}\n"));
     place.ok("import fine.jsonl");
 }
+
+#[test]
+fn replies_of_other_apis_are_taken_or_refused_by_name() {
+    let place = Place::new();
+    let import = |response: &Value| {
+        let line = json!({"request": {"model": "m", "messages": []}, "response": response});
+        place.write("pasted.jsonl", format!("{line}\n"));
+        place.run("import pasted.jsonl")
+    };
+    let refused = [
+        json!({"id": "resp_1", "object": "response", "status": "completed", "reasoning": {"effort": null},
+            "output": [{"type": "message", "content": [{"type": "output_text", "text": "x"}]}]}),
+        json!({"candidates": [{"content": {"parts": [{"text": "x"}]}}], "usageMetadata": {}}),
+        json!({"model": "m", "message": {"role": "assistant", "content": "x"}, "done": true}),
+        json!({"model": "m", "response": "x", "thinking": "t", "done": true, "done_reason": "stop"}),
+    ];
+    let said = refused.iter().map(|reply| {
+        let said = import(reply);
+        assert_eq!(said.code, 2, "{reply}: {}", said.out);
+        said.err
+    });
+    insta::assert_snapshot!(said.collect::<String>());
+    let anthropic = json!({
+        "id": "msg_1", "type": "message", "role": "assistant", "model": "claude",
+        "content": [{"type": "text", "text": GOOD}], "stop_reason": "max_tokens", "stop_sequence": null,
+        "usage": {"input_tokens": 9, "output_tokens": 4},
+    });
+    assert_eq!(import(&anthropic).code, 0);
+    let due = json!({"id": "msg_1", "model": "claude", "finish_reason": "max_tokens",
+        "prompt_tokens": 9, "completion_tokens": 4});
+    assert_eq!(answers(&place, ""), [(GOOD.to_owned(), due)]);
+    // And so it stays.
+    place.ok("export latest again.jsonl --as exchanges");
+    place.ok("--log again.db import again.jsonl");
+    assert_eq!(answers(&place, "--log again.db"), answers(&place, ""));
+}
+
+/// What a model answers without a text is shown, and nothing of it does anything to a terminal.
+#[test]
+fn an_answer_without_a_text_shows_what_it_has() {
+    let place = Place::new();
+    let calls = json!([
+        {"id": "call_1", "type": "function", "function": {"name": "calc", "arguments": "{\"a\": 4,\n\"b\": 6}"}},
+        {"id": "call_2", "type": "function", "function": {"name": "clear\u{1b}[2J", "arguments": "\u{7}"}},
+        {"odd": true},
+    ]);
+    let bodies = [
+        json!({"role": "assistant", "content": null, "tool_calls": calls}),
+        json!({"role": "assistant", "content": null, "refusal": "I cannot help with that."}),
+        json!({"role": "assistant", "content": [{"type": "text", "text": "I look it up."},
+            {"type": "tool_use", "id": "t", "name": "search", "input": {"q": "24"}}]}),
+        json!({"role": "assistant", "content": null, "function_call": {"name": "old", "arguments": "{}"}}),
+    ];
+    let lines = bodies.iter().enumerate().map(|(n, message)| {
+        let reply = json!({"choices": [{"index": 0, "message": message}]});
+        let line = json!({"call": format!("a/{n}"), "request": {"model": "m", "messages": []}, "response": reply});
+        format!("{line}\n")
+    });
+    place.write("calls.jsonl", lines.collect::<String>());
+    place.ok("import calls.jsonl");
+    let mut shown = String::new();
+    for n in 0..bodies.len() {
+        let said = place.ok(&format!("show latest a/{n}"));
+        assert!(!said.contains(['\u{1b}', '\u{7}']), "{said}");
+        let (_, answer) = said.split_once("\nanswer  ").unwrap();
+        let (answer, _) = answer.split_once("\nquestion  ").unwrap();
+        shown.push_str(&format!("answer  {answer}\n"));
+    }
+    crate::support::cli::assert_said!("whole_shown", shown);
+}

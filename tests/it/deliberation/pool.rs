@@ -432,3 +432,14 @@ fn what_this_program_does_not_know_in_a_pool_is_kept() {
     assert_eq!((&now["version"], &now["personas"][0]), (&json!(2), &entry));
     assert_eq!(now["personas"].as_array().unwrap().len(), 2);
 }
+
+/// No config begins a fork, so none can name the file for it.
+#[test]
+fn a_fork_with_a_pool_says_how_its_personas_are_kept() {
+    let place = place("use_persona_storage: true\n");
+    let rates = "--set provider.rates.malformed=0";
+    place.ok(&format!("run d.yaml --no-outputs {rates}"));
+    let said = place.run("fork latest --quiet --set config.persona_storage=data/other.json");
+    assert_eq!(said.code, 0, "{}{}", said.out, said.err);
+    assert_said!("pool_of_a_fork", said.err);
+}

@@ -2,7 +2,7 @@
 
 use std::io::Read;
 
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value, json};
 
 use crate::error::{CliError, Status};
@@ -163,7 +163,9 @@ impl Line {
 #[serde(deny_unknown_fields)]
 struct Object {
     text: Option<String>,
-    content: Option<String>,
+    /// A text, null or a list of parts, as in the `response` of an exchanges file.
+    #[serde(default, deserialize_with = "present")]
+    content: Option<Value>,
     response: Option<ExchangeResponse>,
     params: Option<Map<String, Value>>,
     call: Option<CallPath>,
@@ -175,6 +177,11 @@ struct Object {
     _label: Option<Value>,
     #[serde(rename = "simulated")]
     _simulated: Option<bool>,
+}
+
+/// A field that is there, be it null.
+fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
+    Value::deserialize(deserializer).map(Some)
 }
 
 fn lines(lines: JsonlReader) -> Result<Vec<Line>, CliError> {
@@ -205,10 +212,12 @@ fn line(text: &str) -> Result<Line, String> {
 
 fn object(object: Object) -> Result<Line, String> {
     let Object { text, content, response, params, call, sample, error, .. } = object;
-    let response = response.map(Response::try_from).transpose().map_err(|e| e.to_string())?;
+    let read = |response: ExchangeResponse| Response::try_from(response).map_err(|e| e.to_string());
+    let response = response.map(read).transpose()?;
     let answer = match (text, content, response, error) {
-        (Some(text), None, None, None) | (None, Some(text), None, None) => {
-            Some(Response::text(text))
+        (Some(text), None, None, None) => Some(Response::text(text)),
+        (None, content @ Some(_), None, None) => {
+            Some(read(ExchangeResponse { content, ..ExchangeResponse::default() })?)
         }
         (None, None, Some(mut response), None) => {
             response.extra.remove(UNREADABLE);

@@ -15,8 +15,9 @@ use crate::runs::resume::same_study;
 /// The model is simulated unless the config or a flag says otherwise.
 ///
 /// A config that names its outputs (deliberation: pilot_id) writes the folder outputs/NAME when the run has
-/// finished, and is refused if that folder exists or the log has an unfinished run of that name. While a
-/// deliberation goes on, outputs/NAME.log says what it does. Nothing is lost if it cannot be written: `retold outputs RUN`
+/// finished, and is refused if that folder exists or the log has an unfinished run of that name; one that names none is
+/// refused if the log has an unfinished run of the same settings. While a deliberation goes on, outputs/NAME.log
+/// says what it does. Nothing is lost if it cannot be written: `retold outputs RUN`
 /// makes it from the log at any time.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
@@ -34,7 +35,8 @@ pub(crate) struct Args {
     /// Go on with the unfinished run of this config that is in the log, instead of beginning one.
     #[arg(long, conflicts_with = "log_limit")]
     resume: bool,
-    /// Begin a run even if the log has an unfinished one of the same name.
+    /// Begin a run even if the log has an unfinished one of the same name, or of the same settings if the config names
+    /// no outputs.
     #[arg(long, conflicts_with = "resume")]
     new: bool,
     #[command(flatten)]

@@ -13,7 +13,7 @@ use retold::id::RunId;
 use retold::inert::inert;
 use retold::log::{Log, LogError};
 use retold::model::FailureKind;
-use retold::run::{Ended, Finish, OverBudget, Progress, RunRecord, Stop};
+use retold::run::{Ended, Finish, OverBudget, Parent, Progress, RunRecord, Stop};
 use retold_study::study::{SettingsOf, Stored};
 
 /// An execution that has come to its end, and what is to be done about it.
@@ -189,7 +189,7 @@ fn say(ended: &Ended, told: Told<'_>, output: &Output) -> Result<(), CliError> {
             "empty_answers": progress.empty,
             "cut_off_answers": progress.cut_off,
             "decisions": progress.decisions,
-            "outcome_digest": outcome_digest,
+            "outcome_digest": matches!(finish, Finish::Finished).then_some(outcome_digest),
             "seconds": took.as_secs_f64(),
             "simulated": simulated,
             "report": report.json,
@@ -200,16 +200,26 @@ fn say(ended: &Ended, told: Told<'_>, output: &Output) -> Result<(), CliError> {
         }
         output.object(&object)?;
     } else {
+        // What to do about those of a finished run is said apart.
+        let failed = match finish {
+            Finish::Finished => String::new(),
+            _ if progress.failed == 0 => String::new(),
+            _ => format!(", {} failed", counted(progress.failed, "call")),
+        };
         let mut text = format!(
-            "run {run} {outcome}: {}, {} of them new, in {:.2} s\n",
+            "run {run} {outcome}: {}, {} of them new{failed}, in {:.2} s\n",
             counted(progress.exchanges, "answer"),
-            counted(progress.live, "answer").split(' ').next().unwrap_or("0"),
+            grouped(progress.live),
             took.as_secs_f64()
         );
         if simulated {
             text.push_str(SIMULATED);
         }
-        text.push_str(&format!("outcome digest {outcome_digest}\n\n{}", report.text));
+        // The digest of what is not finished is nothing to compare with.
+        if let Finish::Finished = finish {
+            text.push_str(&format!("outcome digest {outcome_digest}\n"));
+        }
+        text.push_str(&format!("\n{}", report.text));
         if let Some(Written { folder, files }) = written {
             let files = counted(*files as u64, "file");
             text.push_str(&format!("\noutputs: {files} in {folder}\n"));
@@ -244,9 +254,19 @@ fn store(log: &Log, run: RunId, settings_of: SettingsOf, global: &Global) -> Res
         Stored::Nothing | Stored::Added { .. } => {}
         Stored::NotNamed { what, path } => {
             let path = inert(&path.display().to_string(), 200);
+            let hint = match Parent::of(&started) {
+                Ok(None) => {
+                    "`retold run CONFIG --resume`, with the config that names the file, adds them"
+                        .to_owned()
+                }
+                // No config begins a fork.
+                _ => {
+                    let name = run.short(8);
+                    format!("`retold outputs {name} --to FOLDER` writes them to a folder of yours")
+                }
+            };
             write_err(&format!(
-                "its {what} were not added to {path}, a file that only its recorded settings name\n  \
-                 hint: `retold run CONFIG --resume`, with the config that names the file, adds them\n"
+                "its {what} were not added to {path}, a file that only its recorded settings name\n  hint: {hint}\n"
             ));
         }
     }

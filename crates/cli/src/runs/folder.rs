@@ -9,10 +9,11 @@ use crate::runs::live::LiveFile;
 use crate::runs::settings::experiment_of;
 use crate::select;
 use retold::draft::Draft;
+use retold::event::RunStarted;
 use retold::id::RunId;
 use retold::inert::inert;
 use retold::log::Log;
-use retold::run::{AnyExperiment, OutputFile, RunRecord, SIMULATED_MARK};
+use retold::run::{AnyExperiment, OutputFile, Parent, RunRecord, SIMULATED_MARK};
 use retold_study::studies::Studies;
 
 /// Where folders of outputs are made.
@@ -24,8 +25,8 @@ pub(crate) struct Folder(PathBuf);
 /// Whether a run writes its folder.
 #[derive(Debug, Clone, Copy, Default, clap::Args)]
 pub(crate) struct FolderArgs {
-    /// Write no output folder: `retold outputs RUN` makes it later. A run that began with it is resumed
-    /// without one, too, unless `retold resume` is given --outputs; given to resume, it holds for that time
+    /// Write no output folder: `retold outputs RUN` makes it later. A run that began with it, or as a fork, is
+    /// resumed without one, too, unless `retold resume` is given --outputs; given to resume, it holds for that time
     /// only.
     #[arg(long)]
     no_outputs: bool,
@@ -50,9 +51,12 @@ impl FolderArgs {
         FolderArgs { outputs, ..self }
     }
 
-    /// What was given now, or when the run began.
-    pub(crate) fn or_remembered(self, settings: &serde_json::Value) -> Self {
-        let remembered = !self.outputs && settings[NO_OUTPUTS] == true;
+    /// What was given now, or when the run began. A fork writes no folder: the one that its settings name is its
+    /// parent's.
+    pub(crate) fn or_remembered(self, started: &RunStarted) -> Self {
+        let began_without =
+            started.settings[NO_OUTPUTS] == true || !matches!(Parent::of(started), Ok(None));
+        let remembered = !self.outputs && began_without;
         FolderArgs { no_outputs: self.no_outputs || remembered, ..self }
     }
 }

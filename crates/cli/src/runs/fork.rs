@@ -56,6 +56,7 @@ pub(crate) fn fork(forking: Forking, global: &Global, output: &Output) -> Result
         &study.runtime,
         Mode::Record,
     )?;
+    model.endpoints_are_used(global.studies, &started.experiment, &study, Some(&started))?;
     let answerer =
         with_person(global.studies, answerer, seat, &started.experiment, &study.experiment)?;
     let info = answerer.info();

@@ -47,6 +47,7 @@ pub(crate) fn record(
     // Everything that can be wrong is found before the log is touched.
     let answerer =
         model.make(global.studies, &study.experiment, study.seed, &runtime, Mode::Record)?;
+    model.endpoints_are_used(global.studies, &study.experiment, &study.settings, None)?;
     let answerer =
         with_person(global.studies, answerer, seat, &study.experiment, &study.settings.experiment)?;
     let flags = folder;
@@ -56,10 +57,13 @@ pub(crate) fn record(
     global.studies.supply(&config, &mut study, &settings)?;
     let options = SqliteOptions { max_bytes: log_limit, ..global.sqlite() };
     let log = Log::new(Arc::new(SqliteBackend::open_or_create(&global.log, options)?));
-    // Held until the run has ended.
-    let _claim = if new { None } else { unfinished::none_of(global.studies, &study, &log)? };
-    let run = new_run_id()?;
     let mut started = started(&study, answerer.as_ref())?;
+    // Held until the run has ended.
+    let _claim = match new {
+        true => None,
+        false => unfinished::none_of(global.studies, &study, &started.model, &log)?,
+    };
+    let run = new_run_id()?;
     flags.remember(&mut started.settings);
     let prices = model.prices()?;
     let live = folder

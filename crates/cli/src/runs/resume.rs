@@ -40,7 +40,8 @@ pub(crate) fn resume(
     go_on(resuming, started, (settings, SettingsOf::Run), global, output)
 }
 
-/// Goes on with the last run of a study, which must have been recorded with the same settings.
+/// Goes on with the last unfinished run of a study, or else with the last one, which must have been recorded with the
+/// same settings.
 pub(crate) fn same_study(
     mut study: Study,
     model: ModelArgs,
@@ -51,11 +52,12 @@ pub(crate) fn same_study(
     let name = output_name(global.studies, &study.experiment, &study.settings.experiment);
     let log = select::open(global)?;
     let mut reader = log.reader()?;
-    let mut found = None;
+    let (mut found, mut finished) = (None, None);
     for head in reader.runs()?.into_iter().rev() {
         // A damaged run is not this one; `retold verify` tells of it.
         let Ok(started) = select::started(reader.as_mut(), head.run) else { continue };
-        if how_it_ended(reader.as_mut(), head.run)?.is_some_and(|end| end != RunOutcome::Finished) {
+        let ended = how_it_ended(reader.as_mut(), head.run)?;
+        if ended.as_ref().is_some_and(|end| *end != RunOutcome::Finished) {
             continue;
         }
         let settings = &started.settings["experiment"];
@@ -63,13 +65,17 @@ pub(crate) fn same_study(
             Some(_) => output_name(global.studies, &started.experiment, settings) == name,
             None => is_of(global.studies, &study, &started),
         };
-        if started.experiment == study.experiment && same {
+        if started.experiment != study.experiment || !same {
+            continue;
+        }
+        if ended.is_none() {
             found = Some((head.run, started));
             break;
         }
+        finished = finished.or(Some((head.run, started)));
     }
     drop(reader);
-    let Some((run, started)) = found else {
+    let Some((run, started)) = found.or(finished) else {
         let what = name.map_or_else(|| "this config".to_owned(), |name| name.to_string());
         let message =
             format!("there is no run of {what} in {} to go on with", global.log.display());
@@ -111,6 +117,7 @@ fn go_on(
         false => {
             let (name, runtime) = (&started.experiment, &settings.runtime);
             let answerer = model.make(global.studies, name, started.seed, runtime, Mode::Resume)?;
+            model.endpoints_are_used(global.studies, name, &settings, Some(&started))?;
             Some(with_person(global.studies, answerer, seat, name, &settings.experiment)?)
         }
     };
@@ -118,7 +125,7 @@ fn go_on(
     one_kind(&started, simulated, selected.run).map_err(|e| {
         e.hint("resume it with the kind of model it was recorded with, or record a new run")
     })?;
-    let folder = folder.or_remembered(&started.settings);
+    let folder = folder.or_remembered(&started);
     let folder = Folder::of(global.studies, &started.experiment, &settings.experiment, folder)?;
     let experiment = started.experiment.clone();
     // A run that has ended says nothing new.

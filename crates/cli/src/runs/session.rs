@@ -1,6 +1,8 @@
 //! One execution of a run, from the command line: runtime, Ctrl-C, progress.
 
-use crate::error::{CliError, Status};
+use std::time::Duration;
+
+use crate::error::{CliError, Status, write_err};
 use crate::global::Global;
 use crate::progress;
 use crate::runs::live::LiveFile;
@@ -8,6 +10,7 @@ use crate::runs::person::is_played;
 use crate::signal::{insisted, interrupted};
 use retold::event::{RunOutcome, RunStarted};
 use retold::id::RunId;
+use retold::inert::inert;
 use retold::log::{Log, LogError};
 use retold::model::{Answerer, Prices, Throttle};
 use retold::run::{Ended, Finish, Mode, Setup, Signal, Stop, execute, how_it_ended};
@@ -58,6 +61,7 @@ pub(crate) fn go(session: Session, global: &Global) -> Result<Ended, CliError> {
     let throttle = Throttle::new(&limits);
     let throttle = throttle.map_err(|e| CliError::usage(format!("limits: {e}")))?;
     let signal = Signal::default();
+    let asked = model.clone();
     let setup = Setup {
         log,
         run,
@@ -77,11 +81,12 @@ pub(crate) fn go(session: Session, global: &Global) -> Result<Ended, CliError> {
     let tokio = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let tokio = tokio.map_err(|e| CliError::new(Status::Io, format!("no runtime: {e}")))?;
     let ended = tokio.block_on(async {
-        let watch = tokio::spawn(watch_interrupts(signal));
+        let watch = tokio::spawn(watch_interrupts(signal, limits.timeout()));
         let ended = execute(experiment.as_ref(), setup).await;
         watch.abort();
         ended
     })?;
+    warn_of_idle_endpoints(asked.as_ref(), &ended);
     // Nothing can be looked up in a log that is gone.
     match ended.finish {
         Finish::Stopped(stop @ Stop::Log(LogError::Gone { .. })) => Err(CliError::from(stop)),
@@ -89,14 +94,32 @@ pub(crate) fn go(session: Session, global: &Global) -> Result<Ended, CliError> {
     }
 }
 
-/// The first Ctrl-C, SIGTERM or SIGHUP stops in good order, the second of the first two at once.
-async fn watch_interrupts(signal: Signal) {
+/// Says which endpoints a run that asked anything, to its end, has never asked: their names may be misspelt.
+fn warn_of_idle_endpoints(model: Option<&Answerer>, ended: &Ended) {
+    if !matches!(ended.finish, Finish::Finished) || ended.progress.model_calls == 0 {
+        return;
+    }
+    for name in model.into_iter().flat_map(|model| model.never_asked()) {
+        write_err(&format!(
+            "warning: the endpoint for the model {:?} was never asked: no request named that model\n",
+            inert(&name, 100)
+        ));
+    }
+}
+
+/// The first Ctrl-C, SIGTERM or SIGHUP stops in good order, the second of the first two at once. `longest` is how long a
+/// call may take.
+async fn watch_interrupts(signal: Signal, longest: Duration) {
     if !interrupted().await {
         return;
     }
     signal.stop();
-    CliError::new(Status::Interrupted, "interrupted: finishing what is in flight")
-        .hint("Ctrl-C again stops at once; nothing recorded is lost either way")
+    let message = format!(
+        "interrupted: waiting for the answers to the calls in flight, at most {} s",
+        longest.as_secs_f64()
+    );
+    CliError::new(Status::Interrupted, message)
+        .hint("Ctrl-C or SIGTERM again stops at once: nothing recorded is lost, and calls in flight are asked again")
         .print();
     if insisted().await {
         #[expect(clippy::disallowed_methods, reason = "the user asked twice")]

@@ -1,14 +1,18 @@
-//! Two runs of one name: what an unfinished one holds is paid for, so a second is begun only if it is asked for.
+//! Two runs of one study: what an unfinished one holds is paid for, so a second is begun only if it is asked for.
 
 use std::path::Path;
+
+use serde_json::Value;
 
 use crate::error::CliError;
 use crate::output::counted;
 use crate::runs::original;
 use crate::runs::settings::{is_of, settings_of};
 use crate::select;
-use retold::log::{Lease, Log, LogError};
-use retold::run::{RunRecord, how_it_ended};
+use retold::event::{Event, StoredEvent};
+use retold::id::{RunId, Seq};
+use retold::log::{Lease, Log, LogError, Reader, RunHead};
+use retold::run::{Parent, RunRecord};
 use retold_study::studies::Studies;
 use retold_study::study::Study;
 
@@ -16,58 +20,99 @@ use retold_study::study::Study;
 #[derive(Debug)]
 pub(crate) struct Claim(#[expect(dead_code, reason = "held for its drop")] Lease);
 
-/// Claims the name of a study and makes sure that no run of it is unfinished; `None` if the study has no name, and so
-/// nothing says which runs are the same.
+/// Makes sure that no run of a study is unfinished: none of its name, which is claimed for this process, or, if it has
+/// no name, none with the same settings and the same model that holds an answer. Studies without a name may be run several
+/// times at once.
 ///
 /// # Errors
-/// There is such a run, or another process has just begun one.
+/// There is such a run, or another process has just begun one of the name.
 pub(crate) fn none_of(
     studies: &Studies,
     study: &Study,
+    model: &Value,
     log: &Log,
 ) -> Result<Option<Claim>, CliError> {
     let name = studies.output_name(&study.experiment, &study.settings.experiment);
-    let Some(name) = name.map_err(|e| CliError::usage(e.to_string()))? else { return Ok(None) };
+    let name = name.map_err(|e| CliError::usage(e.to_string()))?;
     // First: a run that is begun between a look at the log and the claim would not be seen.
-    let claim = match log.claim(&format!("{}/{name}", study.experiment)) {
-        Ok(lease) => Claim(lease),
-        Err(LogError::InUse { holder, .. }) => {
-            let log = log.backend().name();
-            let log = Path::new(&log).display();
-            return Err(CliError::usage(format!("{name} is being run{holder} in {log}"))
-                .hint("wait for it, or give --new to begin another run beside it"));
-        }
-        Err(e) => return Err(e.into()),
-    };
+    let claim = name.as_ref().map(|name| claim(study, name, log)).transpose()?;
+    // Nothing is written to a log that has lost something: that is said instead.
+    if !log.backend().lost().is_empty() {
+        return Ok(claim);
+    }
     let mut reader = log.reader()?;
     for head in reader.runs()?.into_iter().rev() {
-        // A damaged run is not this one; `retold verify` tells of it.
+        if has_ended(reader.as_mut(), &head)? {
+            continue;
+        }
+        // A damaged run is not this one; `retold verify` reports it.
         let Ok(started) = select::started(reader.as_mut(), head.run) else { continue };
         let settings = &started.settings["experiment"];
         // A fork goes on by its own id, an original run by `import`.
         let is_other = started.experiment != study.experiment
-            || started.forked_from.is_some()
-            || studies.output_name(&started.experiment, settings).ok().flatten().as_ref()
-                != Some(&name)
+            || !matches!(Parent::of(&started), Ok(None))
             || settings_of(studies, &started).is_ok_and(|settings| original::is_one(&settings));
-        if is_other || how_it_ended(reader.as_mut(), head.run)?.is_some() {
+        if is_other {
+            continue;
+        }
+        let has_same_settings = is_of(studies, study, &started);
+        let is_same = match &name {
+            Some(_) => studies.output_name(&started.experiment, settings).ok().flatten() == name,
+            None => has_same_settings && started.model == *model && !is_being_run(log, head.run)?,
+        };
+        if !is_same {
+            continue;
+        }
+        let answers = RunRecord::read(reader.as_mut(), head.run)?.answers;
+        // What has no name and cost nothing may be begun again.
+        if name.is_none() && answers == 0 {
             continue;
         }
         let run = select::short_name(reader.as_mut(), head.run)?;
-        let answers = counted(RunRecord::read(reader.as_mut(), head.run)?.answers, "answer");
-        let go_on = match is_of(studies, study, &started) {
+        let answers = counted(answers, "answer");
+        let go_on = match has_same_settings {
             true => "the same command with --resume goes on with it".to_owned(),
             false => {
                 format!("`retold resume {run}` goes on with it, with the settings it began with")
             }
         };
+        let what = name.as_deref().unwrap_or("this config");
         return Err(CliError::usage(format!(
-            "run {run} of {name} is unfinished, and holds {answers}"
+            "run {run} of {what} is unfinished, and holds {answers}"
         ))
         .hint(go_on)
         .hint(format!(
             "`retold abandon {run}` ends it for good; --new begins another run beside it"
         )));
     }
-    Ok(Some(claim))
+    Ok(claim)
+}
+
+/// Claims the name of a study.
+fn claim(study: &Study, name: &str, log: &Log) -> Result<Claim, CliError> {
+    match log.claim(&format!("{}/{name}", study.experiment)) {
+        Ok(lease) => Ok(Claim(lease)),
+        Err(LogError::InUse { holder, .. }) => {
+            let log = log.backend().name();
+            let log = Path::new(&log).display();
+            Err(CliError::usage(format!("{name} is being run{holder} in {log}"))
+                .hint("wait for it, or give --new to begin another run beside it"))
+        }
+        Err(e) => Err(e.into()),
+    }
+}
+
+/// Whether a run has ended: finished or abandoned.
+fn has_ended(reader: &mut dyn Reader, head: &RunHead) -> Result<bool, CliError> {
+    let last = reader.events(head.run, Seq(head.head.seq.0.saturating_sub(1)), 1)?;
+    Ok(matches!(last.first().map(StoredEvent::event), Some(Ok(Event::RunFinished(_)))))
+}
+
+/// Whether a process is at work on a run.
+fn is_being_run(log: &Log, run: RunId) -> Result<bool, CliError> {
+    match log.backend().lease(run) {
+        Ok(_) => Ok(false),
+        Err(LogError::InUse { .. }) => Ok(true),
+        Err(e) => Err(e.into()),
+    }
 }

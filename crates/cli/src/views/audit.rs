@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::error::{CliError, Status};
 use crate::global::Global;
@@ -12,6 +12,7 @@ use retold::audit::{Audit, Declared, Link, MadeFrom, Match, Origin, Part, Target
 use retold::content::Content;
 use retold::event::{Event, ResponseDetails};
 use retold::inert::inert;
+use retold::parse::WholeAnswer;
 use retold::run::Beside;
 
 /// The longest text shown of a fact or a match.
@@ -66,6 +67,35 @@ fn details_of(event: &Event) -> Option<(&Content, &ResponseDetails)> {
         Event::AnswerReused(r) => Some((&r.content, &r.details)),
         _ => None,
     }
+}
+
+/// What an answer says beside its text: the tools that it asks to be called, and a refusal.
+fn parts_text(extra: &Map<String, Value>) -> String {
+    let whole = WholeAnswer { extra: Some(extra), ..WholeAnswer::text("") };
+    let mut out = String::new();
+    // Anthropic has them among the parts of the content.
+    let parts = whole.part("content_parts").and_then(Value::as_array).into_iter().flatten();
+    let used = parts.filter(|part| part["type"] == "tool_use");
+    for call in whole.tool_calls().iter().chain(whole.part("function_call")).chain(used) {
+        // A function has its name and its arguments one level deeper.
+        let called = call.get("function").unwrap_or(call);
+        let line = match called["name"].as_str() {
+            Some(name) => {
+                let arguments = called.get("arguments").unwrap_or(&called["input"]);
+                let arguments =
+                    arguments.as_str().map_or_else(|| arguments.to_string(), str::to_owned);
+                let id = call["id"].as_str().map(|id| format!("  ({})", inert(id, 100)));
+                format!("{}({arguments}){}", inert(name, 100), id.unwrap_or_default())
+            }
+            None => call.to_string(),
+        };
+        // Writing to a string cannot fail.
+        let _ = writeln!(out, "  tool call\n{}", indented(&line));
+    }
+    if let Some(refusal) = whole.refusal() {
+        let _ = writeln!(out, "  refusal\n{}", indented(refusal));
+    }
+    out
 }
 
 /// Whether an answer says nothing, and whether it ends before its end.
@@ -137,7 +167,12 @@ fn text(audit: &Audit) -> String {
             if cut_off {
                 let _ = writeln!(out, "  cut off: it had reached the limit of tokens");
             }
-            let _ = writeln!(out, "{}", indented(text));
+            let parts = details_of(event).map(|(_, details)| parts_text(&details.extra));
+            let parts = parts.unwrap_or_default();
+            if !text.is_empty() || parts.is_empty() {
+                let _ = writeln!(out, "{}", indented(text));
+            }
+            out.push_str(&parts);
         }
         None => out.push_str("\nno answer was received\n"),
     }

@@ -76,7 +76,8 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
             let study = global.studies.study(&config, Some(registered.name()), &settings)?;
             let seat = seat_at(&terminal, play, &study.settings.experiment);
             let folder = FolderArgs::default();
-            let (log_limit, new) = (None, false);
+            // A game that was left does not keep anybody from beginning another.
+            let (log_limit, new) = (None, true);
             let recording =
                 Recording { config, settings, study, model, log_limit, new, folder, seat };
             record::record(recording, global, output)

@@ -1,0 +1,119 @@
+//! Replies of other APIs than OpenAI's, where somebody pastes one into an exchanges file.
+
+use serde_json::{Map, Value, json};
+
+use super::exchange_line::ExchangeResponse;
+use super::parts::{leave_out, take_text};
+
+/// The API whose reply this is, if it is one that is not read. `fields` are those of a response without `content`,
+/// `embedding` and `choices`.
+pub(super) fn other(fields: &Map<String, Value>) -> Option<&'static str> {
+    let is = |name: &str, of: fn(&Value) -> bool| fields.get(name).is_some_and(of);
+    if is("object", |object| object == "response") || is("output", Value::is_array) {
+        return Some("OpenAI's Responses API");
+    }
+    if is("candidates", Value::is_array) {
+        return Some("the Gemini API");
+    }
+    let answers = is("message", Value::is_object) || is("response", Value::is_string);
+    (answers && is("done", Value::is_boolean)).then_some("Ollama's own API")
+}
+
+/// A reply of Anthropic's Messages API with its fields by the names that all others have; any other response as it is.
+///
+/// Anthropic counts the tokens that it read from its cache, or wrote to it, apart from `input_tokens`; a
+/// [`Usage`](super::Usage) has all tokens of the request in one count.
+pub(super) fn of_anthropic(mut line: ExchangeResponse) -> ExchangeResponse {
+    let fields = &mut line.extra;
+    let is_one = fields.get("type").is_some_and(|kind| kind == "message")
+        && line.content.as_ref().is_some_and(Value::is_array);
+    if !is_one {
+        return line;
+    }
+    leave_out(fields, "type", &"message".into());
+    if line.finish_reason.is_none() {
+        line.finish_reason = take_text(fields, "stop_reason");
+    }
+    if let Some(Value::Object(usage)) = &mut line.usage {
+        let count = |name: &str| usage.get(name).and_then(Value::as_u64);
+        let (input, output) = (count("input_tokens"), count("output_tokens"));
+        let (read, written) =
+            (count("cache_read_input_tokens"), count("cache_creation_input_tokens"));
+        let all =
+            input.and_then(|n| n.checked_add(read.unwrap_or(0))?.checked_add(written.unwrap_or(0)));
+        let named = [
+            ("input_tokens", "prompt_tokens", all),
+            ("output_tokens", "completion_tokens", output),
+            ("cache_read_input_tokens", "cached_tokens", read),
+        ];
+        for (theirs, ours, count) in named {
+            if let Some(count) = count
+                && !usage.contains_key(ours)
+            {
+                usage.remove(theirs);
+                usage.insert(ours.to_owned(), json!(count));
+            }
+        }
+    }
+    line
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{Content, Response, Usage};
+
+    fn read(reply: Value) -> Result<Response, String> {
+        let line: ExchangeResponse = serde_json::from_value(reply).unwrap();
+        Response::try_from(line).map_err(|e| e.to_string())
+    }
+
+    #[test]
+    fn a_reply_of_anthropic_is_read() {
+        let reply = json!({
+            "id": "msg_1", "type": "message", "role": "assistant", "model": "claude",
+            "content": [{"type": "text", "text": "4 * 6"}, {"type": "tool_use", "id": "t", "name": "f", "input": {}}],
+            "stop_reason": "max_tokens", "stop_sequence": null,
+            "usage": {"input_tokens": 10, "cache_creation_input_tokens": 3, "cache_read_input_tokens": 20,
+                "output_tokens": 7, "service_tier": "standard"},
+        });
+        let Response { content, finish_reason, usage, model, id, extra, .. } = read(reply).unwrap();
+        assert_eq!(content, Content::from("4 * 6"));
+        assert_eq!(finish_reason.as_deref(), Some("max_tokens"));
+        assert_eq!((model.as_deref(), id.as_deref()), (Some("claude"), Some("msg_1")));
+        let due = Usage {
+            prompt_tokens: Some(33),
+            completion_tokens: Some(7),
+            cached_tokens: Some(20),
+            ..Usage::default()
+        };
+        assert_eq!(usage, Some(due));
+        let due = json!({
+            "content_parts": [{"type": "text", "text_at": [0, 5]}, {"type": "tool_use", "id": "t", "name": "f", "input": {}}],
+            "usage": {"cache_creation_input_tokens": 3, "service_tier": "standard"},
+        });
+        assert_eq!(Value::Object(extra), due);
+    }
+
+    #[test]
+    fn other_apis_are_named() {
+        let replies = [
+            json!({"id": "resp_1", "object": "response", "output": [{"type": "message"}],
+                "reasoning": {"effort": null}}),
+            json!({"output": [{"type": "message"}]}),
+            json!({"candidates": [{"content": {"parts": [{"text": "x"}]}}]}),
+            json!({"model": "m", "message": {"role": "assistant", "content": "x"}, "done": true}),
+            json!({"model": "m", "response": "x", "thinking": "t", "done": true}),
+        ];
+        let named = replies.map(|reply| read(reply).unwrap_err());
+        insta::assert_snapshot!(named.join("\n"));
+        // What only looks like one is an answer.
+        for answer in [
+            json!({"content": "x", "output": [1], "done": true}),
+            json!({"tool_calls": [{"id": "c"}], "message": {"id": 7}}),
+            json!({"content": "x", "type": "message", "stop_reason": "end_turn"}),
+        ] {
+            read(answer.clone()).unwrap_or_else(|e| panic!("{answer}: {e}"));
+        }
+    }
+}
