@@ -14,7 +14,7 @@ use retold::log::{Backend, SqliteBackend, SqliteOptions};
 use retold::model::simulated::{Misbehaviour, Simulated};
 use retold::run::{AnyExperiment, Experiment, Mode};
 use retold_deliberation::{
-    Config, Deliberated, Deliberation, Fact, SimulatedDeliberation, USUAL_SEED, group,
+    Deliberated, Deliberation, Fact, Settings, SimulatedDeliberation, USUAL_SEED, group,
 };
 use retold_stats::{Point, point};
 use retold_study::study::Study;
@@ -74,8 +74,8 @@ fn events(log: &Path) -> Vec<StoredEvent> {
 
 /// How long the clusters of the run take.
 fn cluster_again(study: &Study, events: &[StoredEvent]) -> Duration {
-    let config: Config =
-        serde_json::from_value(study.settings.experiment["config"].clone()).unwrap();
+    let settings = study.settings.experiment.typed::<Settings>().unwrap();
+    let config = &settings.config;
     let mut state = Deliberated::default();
     let mut vectors: BTreeMap<String, Point> = BTreeMap::new();
     for event in events {
@@ -99,7 +99,7 @@ fn cluster_again(study: &Study, events: &[StoredEvent]) -> Duration {
     let members: Vec<Vec<(String, Point)>> = options.iter().map(members).collect();
     let (formed, took) = timed(|| {
         let all = options.iter().zip(&members).enumerate();
-        all.map(|(n, (option, members))| group(n, option, members, &config, USUAL_SEED).len())
+        all.map(|(n, (option, members))| group(n, option, members, config, USUAL_SEED).len())
             .sum::<usize>()
     });
     assert!(formed > 0);

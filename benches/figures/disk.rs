@@ -11,7 +11,7 @@ use retold::log::{Log, LogError, SqliteBackend, SqliteOptions};
 use retold::model::scripted::Scripted;
 use retold::model::{Limits, Model, RetryPolicy, Throttle};
 use retold::run::{Finish, Mode, Setup, Signal, execute};
-use retold_game24::Game24;
+use retold_game24::{Game24, Settings};
 use serde_json::json;
 
 use crate::row;
@@ -59,7 +59,8 @@ fn real(style: &str) {
     }
     let overrides = [format!("template={style}")];
     let study = registry::study(&root.join("config/game24.yaml"), None, &overrides).unwrap();
-    let game = Game24::from_settings(&study.settings.experiment).unwrap();
+    let settings = study.settings.experiment.typed::<Settings>().unwrap();
+    let game = Game24::new(settings.into_owned()).unwrap();
     let model = Scripted::from_lines("answers", JsonlReader::open(&answers).unwrap()).unwrap();
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("log.db");

@@ -7,9 +7,9 @@ use retold::model::simulated::Player;
 use retold::run::AnyExperiment;
 use retold_cli::Catalogue;
 use retold_study::config::ConfigError;
-use retold_study::studies::RegistryError;
+use retold_study::error::ExperimentError;
+use retold_study::settings::ExperimentSettings;
 use retold_study::study::Study;
-use serde_json::Value;
 
 #[expect(clippy::expect_used, reason = "a bench")]
 static CATALOGUE: LazyLock<Catalogue> =
@@ -23,10 +23,13 @@ pub(crate) fn study(
     CATALOGUE.studies().study(path, experiment, overrides)
 }
 
-pub(crate) fn build(name: &str, settings: &Value) -> Result<Box<dyn AnyExperiment>, RegistryError> {
+pub(crate) fn build(
+    name: &str,
+    settings: &ExperimentSettings,
+) -> Result<Box<dyn AnyExperiment>, ExperimentError> {
     CATALOGUE.studies().build(name, settings)
 }
 
-pub(crate) fn player(name: &str) -> Result<Box<dyn Player>, RegistryError> {
+pub(crate) fn player(name: &str) -> Result<Box<dyn Player>, ExperimentError> {
     CATALOGUE.studies().player(name)
 }

@@ -57,7 +57,7 @@ fn game() -> Game24 {
         "puzzles": puzzles, "samples": 20, "template": template, "parser": "game24@2",
         "request": {"model": "m", "temperature": 0.7},
     });
-    Game24::from_settings(&settings).unwrap()
+    Game24::new(serde_json::from_value(settings).unwrap()).unwrap()
 }
 
 #[tokio::test(start_paused = true)]

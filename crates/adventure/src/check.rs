@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::config::{Config, Forced};
 use super::policy::{HUMAN, Policy};
 use retold::parse::vote::comparable;
-use retold_study::config::Wrong;
+use retold_study::config::{Wrong, within};
 
 fn wrong(key: &str, message: impl Into<String>) -> Wrong {
     Wrong::new(key, message)
@@ -13,18 +13,13 @@ fn wrong(key: &str, message: impl Into<String>) -> Wrong {
 
 /// Checks every value.
 pub(super) fn check(config: &Config) -> Result<(), Wrong> {
-    let ranges = [
-        ("games", config.games, 1, 1_000),
-        ("turns", config.turns, 1, 200),
-        ("memory", config.memory, 0, 200),
-        ("max_parse_retries", config.max_parse_retries, 0, 100),
-        ("parser_version", config.parser_version.unwrap_or(1), 1, 2),
-    ];
-    for (key, value, least, most) in ranges {
-        if !(least..=most).contains(&value) {
-            return Err(wrong(key, format!("from {least} to {most}, not {value}")));
-        }
-    }
+    within(&[
+        ("games", Some(config.games.into()), 1.0, 1_000.0),
+        ("turns", Some(config.turns.into()), 1.0, 200.0),
+        ("memory", Some(config.memory.into()), 0.0, 200.0),
+        ("max_parse_retries", Some(config.max_parse_retries.into()), 0.0, 100.0),
+        ("parser_version", config.parser_version.map(f64::from), 1.0, 2.0),
+    ])?;
     let texts = [
         ("opening", &config.opening, "the game master must be told how the story begins"),
         ("hero", &config.hero, "say who the player is"),
@@ -42,10 +37,9 @@ pub(super) fn check(config: &Config) -> Result<(), Wrong> {
     }
     actions(&config.default_actions)?;
     choices(config)?;
-    config.request.check().map_err(|(key, message)| wrong(&key, message))?;
+    config.request.check()?;
     let Some(player) = &config.player_request else { return Ok(()) };
-    let inside = |key: String| key.replacen("request.", "player_request.", 1);
-    player.check().map_err(|(key, message)| wrong(&inside(key), message))?;
+    player.check().map_err(|Wrong { key, message }| wrong(&format!("player_{key}"), message))?;
     match player.model == HUMAN {
         true => Err(wrong("player_request.model", "for a person who plays say \"player: human\"")),
         false => Ok(()),

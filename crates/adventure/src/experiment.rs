@@ -2,9 +2,6 @@
 
 use std::sync::Arc;
 
-use serde::Deserialize;
-use serde_json::Value;
-
 use super::ask::{Query, Tried, until};
 use super::config::{Config, Settings};
 use super::facts::{Ending, Fact};
@@ -23,6 +20,7 @@ use retold::run::{
     DecisionRef, Experiment, OutputError, OutputFile, Report, Run, RunRecord, Source, Stop,
 };
 use retold_study::at_once::at_once;
+use retold_study::error::StudyError;
 
 /// A game master tells a story, a player chooses how it goes on.
 pub struct Adventure {
@@ -37,30 +35,20 @@ impl Adventure {
     ///
     /// # Errors
     /// What in the settings cannot be executed.
-    pub fn new(settings: Settings) -> Result<Self, String> {
+    pub fn new(settings: Settings) -> Result<Self, StudyError> {
         let Settings { config, prompts } = settings;
-        check::check(&config).map_err(|wrong| wrong.to_string())?;
+        check::check(&config)?;
         let version = config.parser_version.unwrap_or(1);
+        let unmade = |e| StudyError::part("parser_version", e);
         let adventure = Adventure {
-            prompts: Prompts::new(&prompts).map_err(|e| e.to_string())?,
-            narrative: Arc::new(narrative_parser(version).map_err(|e| e.to_string())?),
-            character: Arc::new(character_parser(version).map_err(|e| e.to_string())?),
+            prompts: Prompts::new(&prompts)?,
+            narrative: Arc::new(narrative_parser(version).map_err(unmade)?),
+            character: Arc::new(character_parser(version).map_err(unmade)?),
             config,
         };
         // A template that asks for what there is not is refused before anything is recorded.
-        adventure.try_out().map_err(|stop| match stop {
-            Stop::Invalid { reason, .. } => reason,
-            other => other.to_string(),
-        })?;
+        adventure.try_out()?;
         Ok(adventure)
-    }
-
-    /// The experiment of recorded settings.
-    ///
-    /// # Errors
-    /// What in them does not fit.
-    pub fn from_settings(settings: &Value) -> Result<Self, String> {
-        Adventure::new(Settings::deserialize(settings).map_err(|e| e.to_string())?)
     }
 
     pub(super) fn query<P: Parser>(

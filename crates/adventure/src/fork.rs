@@ -1,6 +1,7 @@
 //! A game that goes another way from some turn on.
 
-use retold_study::studies::Choice;
+use retold_study::registration::Choice;
+use retold_study::settings::ExperimentSettings;
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -9,11 +10,11 @@ use super::facts::Fact;
 use super::state::Games;
 
 /// Why a game cannot go that way.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, thiserror::Error)]
 pub enum ForkError {
     /// The settings or facts are of another experiment or release.
     #[error("this is no adventure of this release: {0}")]
-    NotAnAdventure(String),
+    NotAnAdventure(#[from] serde_json::Error),
     /// There is no such game.
     #[error("there is no game {game}: the games are 1 to {games}")]
     NoSuchGame {
@@ -67,10 +68,13 @@ pub enum ForkError {
 ///
 /// # Errors
 /// [`ForkError`]: no such game, turn or option, or the one that was taken.
-pub fn fork(settings: &Value, facts: &[Value], choice: Choice) -> Result<Value, ForkError> {
-    let not = |e: serde_json::Error| ForkError::NotAnAdventure(e.to_string());
-    let mut settings = Settings::deserialize(settings).map_err(not)?;
-    let facts = facts.iter().map(Fact::deserialize).collect::<Result<Vec<_>, _>>().map_err(not)?;
+pub fn fork(
+    settings: &ExperimentSettings,
+    facts: &[Value],
+    choice: Choice,
+) -> Result<Settings, ForkError> {
+    let mut settings = settings.typed::<Settings>()?.into_owned();
+    let facts = facts.iter().map(Fact::deserialize).collect::<Result<Vec<_>, _>>()?;
     let mut state = Games::default();
     facts.iter().for_each(|fact| state.apply(fact));
     let Choice { game, turn, choose } = choice;
@@ -96,5 +100,5 @@ pub fn fork(settings: &Value, facts: &[Value], choice: Choice) -> Result<Value, 
     // What was forced later belongs to the way that is left.
     choices.retain(|forced| forced.game != game || forced.turn < turn);
     choices.push(Forced { game, turn, choose });
-    serde_json::to_value(&settings).map_err(not)
+    Ok(settings)
 }

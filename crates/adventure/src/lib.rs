@@ -56,7 +56,7 @@ pub use facts::{By, Ending, Fact, Told};
 pub use fork::{ForkError, fork};
 pub use load::load;
 pub use offer::{Asked, Choice, Offer};
-pub use policy::{HUMAN, Policy, is_human};
+pub use policy::{HUMAN, Policy};
 pub use registered::Registered;
 pub use simulated::SimulatedMaster;
 pub use state::{Entry, Game, Games};

@@ -1,18 +1,19 @@
 //! The study as a program offers it.
 
-use std::path::Path;
-
 use retold::model::simulated::Player;
 use retold::parse::ParserFamily;
 use retold::parse::vote::VOTE;
 use retold::run::AnyExperiment;
-use retold_study::config::ConfigError;
-use retold_study::studies::{Choice, Play, Registration};
+use retold_study::Registration;
+use retold_study::config::{ConfigError, ConfigFile};
+use retold_study::error::{BoxError, StudyError};
+use retold_study::registration::{Choice, Play};
+use retold_study::settings::ExperimentSettings;
 use retold_study::study::Study;
 use serde_json::Value;
 
 use crate::parse::{CHARACTER, NARRATIVE};
-use crate::{Adventure, HUMAN, NAME, SimulatedMaster, fork, is_human, load};
+use crate::{Adventure, HUMAN, NAME, Policy, Settings, SimulatedMaster, fork, load};
 
 const PARSERS: &[&ParserFamily] = &[&NARRATIVE, &CHARACTER, &VOTE];
 
@@ -25,12 +26,12 @@ impl Registration for Registered {
         NAME
     }
 
-    fn load(&self, path: &Path, text: &str, overrides: &[String]) -> Result<Study, ConfigError> {
-        load(path, text, overrides)
+    fn load(&self, file: &ConfigFile<'_>) -> Result<Study, ConfigError> {
+        load(file)
     }
 
-    fn build(&self, settings: &Value) -> Result<Box<dyn AnyExperiment>, String> {
-        Ok(Box::new(Adventure::from_settings(settings)?))
+    fn build(&self, settings: &ExperimentSettings) -> Result<Box<dyn AnyExperiment>, StudyError> {
+        Ok(Box::new(Adventure::new(settings.typed::<Settings>()?.into_owned())?))
     }
 
     fn player(&self) -> Box<dyn Player> {
@@ -59,15 +60,20 @@ impl Play for Registered {
         &["player=human", "games=1"]
     }
 
-    fn is_played(&self, settings: &Value) -> bool {
-        is_human(settings)
+    fn is_played(&self, settings: &ExperimentSettings) -> bool {
+        settings.typed::<Settings>().is_ok_and(|s| s.config.player == Policy::Human)
     }
 
     fn person(&self) -> &'static str {
         HUMAN
     }
 
-    fn fork(&self, settings: &Value, facts: &[Value], choice: Choice) -> Result<Value, String> {
-        fork(settings, facts, choice).map_err(|e| e.to_string())
+    fn fork(
+        &self,
+        settings: &ExperimentSettings,
+        facts: &[Value],
+        choice: Choice,
+    ) -> Result<ExperimentSettings, BoxError> {
+        Ok(ExperimentSettings::of(fork(settings, facts, choice)?))
     }
 }

@@ -63,8 +63,7 @@ impl Adventure {
     }
 
     fn fill(&self, name: &str, values: Value) -> Result<String, Stop> {
-        let invalid = |reason| Stop::Invalid { what: "prompt", reason };
-        self.prompts.fill(name, values).map_err(|e| invalid(e.to_string()))
+        Ok(self.prompts.fill(name, values)?)
     }
 
     pub(super) fn character_request(&self, who: &str) -> Result<Request, Stop> {

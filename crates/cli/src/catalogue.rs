@@ -5,7 +5,8 @@ use clap::ArgMatches;
 use crate::error::{CliError, Status};
 use crate::global::Global;
 use crate::output::Output;
-use retold_study::studies::{Clash, Registration, Studies};
+use retold_study::error::Clash;
+use retold_study::{Registration, Studies};
 
 /// What a program knows: its studies.
 pub struct Catalogue {

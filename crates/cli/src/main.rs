@@ -4,6 +4,6 @@
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-fn main() -> Result<std::process::ExitCode, retold_study::studies::Clash> {
+fn main() -> Result<std::process::ExitCode, retold_study::error::Clash> {
     Ok(retold_cli::main(&retold_cli::program::catalogue()?))
 }

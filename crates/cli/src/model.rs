@@ -21,8 +21,7 @@ use retold::model::simulated::{Misbehaviour, Simulated};
 use retold::model::{Answerer, ByName, Model, NamedUrl, Prices, without_secrets};
 use retold::run::Mode;
 use retold_study::config::{
-    AnswersFile, BaseUrl, ConfigError, EndpointConfig, KeyVariable, ModelConfig, ModelKind, Rates,
-    Runtime,
+    AnswersFile, BaseUrl, EndpointConfig, KeyVariable, ModelConfig, ModelKind, Rates, Runtime,
 };
 use retold_study::studies::Studies;
 use retold_study::study::StudySettings;
@@ -126,10 +125,7 @@ impl ModelArgs {
             *url = BaseUrl::Named(named);
         }
         limits.apply(&mut runtime.limits);
-        runtime.check("the command line").map_err(|e| match e {
-            ConfigError::Value { key, message, .. } => CliError::usage(format!("{key}: {message}")),
-            other => other.into(),
-        })
+        runtime.check("model").map_err(|wrong| CliError::usage(wrong.to_string()))
     }
 
     /// What tokens cost: from the file that is named, or as this release knows it.
@@ -255,6 +251,9 @@ impl ModelArgs {
         recorded: Option<&RunStarted>,
     ) -> Result<(), CliError> {
         let ModelConfig { kind, endpoints, .. } = &settings.runtime.model;
+        if endpoints.is_empty() {
+            return Ok(());
+        }
         let Some(models) = studies.models(experiment, &settings.experiment) else { return Ok(()) };
         let was_recorded = |name: &str| {
             recorded

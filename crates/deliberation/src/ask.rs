@@ -68,8 +68,7 @@ impl Deliberation {
 
     /// A template, filled in.
     pub(super) fn prompt(&self, name: &str, values: serde_json::Value) -> Result<String, Stop> {
-        let invalid = |reason| Stop::Invalid { what: "prompt", reason };
-        self.prompts.fill(name, values).map_err(|e| invalid(e.to_string()))
+        Ok(self.prompts.fill(name, values)?)
     }
 
     /// A request of one message.

@@ -6,7 +6,7 @@ use super::config::Config;
 use super::opposition;
 use super::personas::fetch;
 use retold::parse::vote::comparable;
-use retold_study::config::{Wrong, figure};
+use retold_study::config::{Wrong, figure, names_folder, within};
 
 fn wrong(key: &str, message: impl Into<String>) -> Wrong {
     Wrong::new(key, message)
@@ -14,15 +14,8 @@ fn wrong(key: &str, message: impl Into<String>) -> Wrong {
 
 /// Checks every value.
 pub(super) fn check(config: &Config) -> Result<(), Wrong> {
-    let id = &config.pilot_id;
-    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
-    if id.is_empty() || id.starts_with('.') || !id.chars().all(plain) {
-        let message =
-            format!("{id:?} cannot name a folder: letters, digits, '_', '-' and '.', not first");
-        return Err(wrong("pilot_id", message));
-    }
+    names_folder("pilot_id", &config.pilot_id)?;
     options(config)?;
-    config.provider.check("provider")?;
     if let Some(seed) = config.random_seed.filter(|seed| *seed > 1 << 53) {
         return Err(wrong("random_seed", format!("at most 2^53, not {seed}")));
     }
@@ -39,10 +32,10 @@ pub(super) fn check(config: &Config) -> Result<(), Wrong> {
     }
     check_counts(config)?;
     within(&[
-        ("min_responses_for_threshold", config.min_responses_for_threshold.into(), 0.0, 1e9),
-        ("max_api_retries", config.max_api_retries as f64, 0.0, 1000.0),
-        ("api_sleep_seconds", config.api_sleep_seconds, 0.0, 86_400.0),
-        ("api_retry_base_seconds", config.api_retry_base_seconds, 0.0, 86_400.0),
+        ("min_responses_for_threshold", Some(config.min_responses_for_threshold.into()), 0.0, 1e9),
+        ("max_api_retries", Some(config.max_api_retries as f64), 0.0, 1000.0),
+        ("api_sleep_seconds", Some(config.api_sleep_seconds), 0.0, 86_400.0),
+        ("api_retry_base_seconds", Some(config.api_retry_base_seconds), 0.0, 86_400.0),
     ])?;
     let threshold = config.disagreement_threshold;
     if !(threshold > 0.0 && threshold <= 1.0) {
@@ -63,21 +56,22 @@ pub(super) fn check(config: &Config) -> Result<(), Wrong> {
 /// Checks the numbers that say how often or how many: recorded settings are taken at their word nowhere else.
 pub(super) fn check_counts(config: &Config) -> Result<(), Wrong> {
     within(&[
-        ("participants_per_condition", config.participants_per_condition.into(), 1.0, 100_000.0),
-        ("max_clarification_exchanges", config.max_clarification_exchanges.into(), 1.0, 100.0),
-        ("max_socratic_exchanges", config.max_socratic_exchanges.into(), 1.0, 100.0),
-        ("max_clusters_per_option", config.max_clusters_per_option.into(), 1.0, 100.0),
-        ("max_parse_retries", config.max_parse_retries.into(), 0.0, 100.0),
+        (
+            "participants_per_condition",
+            Some(config.participants_per_condition.into()),
+            1.0,
+            100_000.0,
+        ),
+        (
+            "max_clarification_exchanges",
+            Some(config.max_clarification_exchanges.into()),
+            1.0,
+            100.0,
+        ),
+        ("max_socratic_exchanges", Some(config.max_socratic_exchanges.into()), 1.0, 100.0),
+        ("max_clusters_per_option", Some(config.max_clusters_per_option.into()), 1.0, 100.0),
+        ("max_parse_retries", Some(config.max_parse_retries.into()), 0.0, 100.0),
     ])
-}
-
-fn within(ranges: &[(&str, f64, f64, f64)]) -> Result<(), Wrong> {
-    for (key, value, least, most) in ranges {
-        if !(*least..=*most).contains(value) {
-            return Err(wrong(key, format!("from {least} to {most}, not {}", figure(*value))));
-        }
-    }
-    Ok(())
 }
 
 fn options(config: &Config) -> Result<(), Wrong> {

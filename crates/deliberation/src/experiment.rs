@@ -2,9 +2,6 @@
 
 use std::sync::Arc;
 
-use serde::Deserialize;
-use serde_json::Value;
-
 use super::check::check_counts;
 use super::conditions::assign;
 use super::config::Config;
@@ -24,6 +21,7 @@ use retold::parse::vote;
 use retold::prompt::CanonicalError;
 use retold::run::{Experiment, OutputError, OutputFile, Report, Run, RunRecord, Stop};
 use retold_study::edition::Edition;
+use retold_study::error::StudyError;
 
 /// `p_0001`: the id of a participant by number, from 1.
 pub(super) fn participant_id(number: usize) -> String {
@@ -68,37 +66,37 @@ impl Deliberation {
     ///
     /// # Errors
     /// What in the settings cannot be executed.
-    pub fn new(settings: Settings) -> Result<Self, String> {
+    pub fn new(settings: Settings) -> Result<Self, StudyError> {
         let Settings { edition, config, prompts, personas, pool, original } = settings;
-        check_counts(&config).map_err(|wrong| wrong.to_string())?;
+        check_counts(&config)?;
         let needed = config.participants();
         if personas.len() < needed {
-            return Err(format!("{needed} participants and {} personas", personas.len()));
+            let message = format!("{needed} participants and {} personas", personas.len());
+            return Err(StudyError::part("participants_per_condition", message));
         }
         if let Some(n) = original.as_ref().map(|o| o.participants.len()).filter(|n| *n != needed) {
-            return Err(format!("{needed} participants and {n} in the original run"));
+            let message = format!("{needed} participants and {n} in the original run");
+            return Err(StudyError::part("participants_per_condition", message));
         }
-        let prompts = Prompts::new(&prompts);
         let method = &config.opposition_method;
+        let opposition = opposition::method(method).ok_or_else(|| {
+            StudyError::part(
+                "opposition_method",
+                format!("there is no opposition method {method:?}"),
+            )
+        })?;
+        let parsers = Parsers::new(&config.topic.options);
         Ok(Deliberation {
             edition,
-            opposition: opposition::method(method)
-                .ok_or_else(|| format!("there is no opposition method {method:?}"))?,
-            parsers: Parsers::new(&config.topic.options).map_err(|e| e.to_string())?,
-            prompts: prompts.map_err(|e| e.to_string())?,
+            opposition,
+            parsers: parsers.map_err(|e| StudyError::part("topic.options", e))?,
+            prompts: Prompts::new(&prompts)?,
             personas,
             original,
+            // Runs without a pool draw nothing from it.
             pool: pool.unwrap_or_default(),
             config,
         })
-    }
-
-    /// The experiment of recorded settings.
-    ///
-    /// # Errors
-    /// What in them does not fit.
-    pub fn from_settings(settings: &Value) -> Result<Self, String> {
-        Deliberation::new(Settings::deserialize(settings).map_err(|e| e.to_string())?)
     }
 
     /// Who takes part, with which persona, in which condition.
@@ -245,7 +243,7 @@ mod tests {
         let seed = |overrides: &[&str], change: &dyn Fn(&mut Settings)| {
             let overrides: Vec<String> = overrides.iter().map(|o| (*o).to_owned()).collect();
             let study = studies.study(&config, None, &overrides).unwrap();
-            let mut settings = Settings::deserialize(study.settings.experiment).unwrap();
+            let mut settings = study.settings.experiment.typed::<Settings>().unwrap().into_owned();
             change(&mut settings);
             Deliberation::new(settings).unwrap().cluster_seed()
         };

@@ -54,7 +54,7 @@ pub use config::{Config, Topic};
 pub use experiment::Deliberation;
 pub use facts::Fact;
 pub use grouping::{Formed, USUAL_SEED, group};
-pub use load::{check_settings, load};
+pub use load::load;
 pub use original::{AfterPhase3, Original, OriginalParticipant};
 pub use reenact::reenact;
 pub use registered::Registered;

@@ -1,21 +1,22 @@
 //! The study as a program offers it.
 
-use std::path::Path;
-
 use retold::model::simulated::Player;
 use retold::parse::ParserFamily;
 use retold::parse::text::{FREE_TEXT, MODERATOR, VECTOR};
 use retold::parse::vote::VOTE;
 use retold::run::{AnyExperiment, Journal, RunRecord};
-use retold_study::config::ConfigError;
-use retold_study::studies::{Originals, Registration};
+use retold_study::Registration;
+use retold_study::config::{ConfigError, ConfigFile};
+use retold_study::error::{BoxError, StudyError};
+use retold_study::registration::Originals;
+use retold_study::settings::ExperimentSettings;
 use retold_study::study::{SettingsOf, Stored, Study};
 use serde_json::Value;
 
 use crate::parse::DEMOGRAPHICS;
+use crate::tryout::check_settings;
 use crate::{
-    Deliberation, KNOWN_BY, NAME, SimulatedDeliberation, check_settings, journal, load, personas,
-    reenact,
+    Deliberation, KNOWN_BY, NAME, Settings, SimulatedDeliberation, journal, load, personas, reenact,
 };
 
 const PARSERS: &[&ParserFamily] = &[&VOTE, &DEMOGRAPHICS, &FREE_TEXT, &MODERATOR, &VECTOR];
@@ -29,16 +30,16 @@ impl Registration for Registered {
         NAME
     }
 
-    fn load(&self, path: &Path, text: &str, overrides: &[String]) -> Result<Study, ConfigError> {
-        load(path, text, overrides)
+    fn load(&self, file: &ConfigFile<'_>) -> Result<Study, ConfigError> {
+        load(file)
     }
 
-    fn build(&self, settings: &Value) -> Result<Box<dyn AnyExperiment>, String> {
-        Ok(Box::new(Deliberation::from_settings(settings)?))
+    fn build(&self, settings: &ExperimentSettings) -> Result<Box<dyn AnyExperiment>, StudyError> {
+        Ok(Box::new(Deliberation::new(settings.typed::<Settings>()?.into_owned())?))
     }
 
-    fn check(&self, settings: &Value) -> Result<(), String> {
-        check_settings(settings)
+    fn check(&self, settings: &ExperimentSettings) -> Result<(), StudyError> {
+        check_settings(settings.typed::<Settings>()?.as_ref())
     }
 
     fn player(&self) -> Box<dyn Player> {
@@ -61,8 +62,8 @@ impl Registration for Registered {
         KNOWN_BY
     }
 
-    fn output_name(&self, settings: &Value) -> Option<String> {
-        settings.pointer("/config/pilot_id").and_then(Value::as_str).map(str::to_owned)
+    fn output_name(&self, settings: &ExperimentSettings) -> Option<String> {
+        settings.text(|own: &Settings| &own.config.pilot_id, "/config/pilot_id")
     }
 
     fn journal(&self, output_name: &str) -> Option<Box<dyn Journal>> {
@@ -73,8 +74,8 @@ impl Registration for Registered {
         Some(Originals { import: "deliberation", reenact })
     }
 
-    fn draw(&self, path: &Path, study: &mut Study) -> Result<(), ConfigError> {
-        personas::draw(path, study)
+    fn draw(&self, file: &ConfigFile<'_>, study: &mut Study) -> Result<(), ConfigError> {
+        personas::draw(file, study)
     }
 
     fn take_over(&self, settings: &mut Value, recorded: &Value) {
@@ -85,7 +86,7 @@ impl Registration for Registered {
         !settings["pool"].is_null()
     }
 
-    fn store(&self, record: &RunRecord<'_>, settings: SettingsOf) -> Result<Stored, String> {
+    fn store(&self, record: &RunRecord<'_>, settings: SettingsOf) -> Result<Stored, BoxError> {
         personas::store(record, settings)
     }
 }

@@ -3,6 +3,7 @@
 
 use serde_json::json;
 
+use super::check::check;
 use super::conditions::Condition;
 use super::experiment::{Deliberation, participant_id};
 use super::facts::Fact;
@@ -10,19 +11,18 @@ use super::settings::Settings;
 use super::state::{Deliberated, Speaker, Turn};
 use super::values::said;
 use retold::run::Stop;
+use retold_study::error::StudyError;
 
-/// Fills in every template of some settings.
+/// Checks settings for a new run: every value, and every template, which is filled in.
 ///
 /// # Errors
-/// What cannot be filled in.
-pub(super) fn try_out(settings: &Settings) -> Result<(), String> {
+/// The first thing that makes no sense.
+pub(super) fn check_settings(settings: &Settings) -> Result<(), StudyError> {
+    check(&settings.config)?;
     // Personas may come later, from a URL.
     let personas = vec![String::new(); settings.config.participants()];
     let deliberation = Deliberation::new(Settings { personas, ..settings.clone() })?;
-    deliberation.fill_all().map_err(|stop| match stop {
-        Stop::Invalid { reason, .. } => reason,
-        other => other.to_string(),
-    })
+    Ok(deliberation.fill_all()?)
 }
 
 impl Deliberation {

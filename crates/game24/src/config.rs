@@ -3,19 +3,15 @@
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 use super::NAME;
-use super::experiment::{Game24, NOT_COUNTED, version};
+use super::experiment::version;
 use super::puzzles::{BUILT_IN, Puzzle, parse_list, rows};
 use super::samples::Samples;
 use crate::parse::GAME24;
 use retold::model::{Limits, RetryPolicy};
-use retold_study::config::{
-    ConfigError, ModelConfig, RequestConfig, Runtime, Wrong, beside, load as load_yaml, read_text,
-    with_overrides,
-};
-use retold_study::study::{Study, StudySettings};
+use retold_study::config::{ConfigError, ConfigFile, ModelConfig, RequestConfig, Runtime};
+use retold_study::study::Study;
 use retold_study::template::TemplateText;
 
 /// The templates that come with the program: `config/prompts/game24/`.
@@ -96,55 +92,34 @@ pub struct Settings {
     pub request: RequestConfig,
 }
 
-/// Reads a config file and everything it names. Paths in it are relative to it, or else to the
-/// working directory.
+/// Reads a config file and everything it names.
 ///
 /// # Errors
 /// [`ConfigError`] with file, line or key.
-pub fn load(path: &Path, text: &str, overrides: &[String]) -> Result<Study, ConfigError> {
-    let config: Config = with_overrides(load_yaml(path, text)?, overrides)?;
-    let value = |key: &str, message: String| ConfigError::Value {
-        path: path.display().to_string(),
-        key: key.to_owned(),
-        message,
-    };
-    let Config {
-        experiment,
-        seed,
-        puzzles,
-        samples,
-        template,
-        parser,
-        request,
-        model,
-        limits,
-        retry,
-    } = config;
-    if let Some(other) = experiment.filter(|name| name != NAME) {
-        return Err(value("experiment", format!("this is read as {NAME}, and it says {other:?}")));
-    }
-    request.check().map_err(|wrong| Wrong::from(wrong).at(path))?;
+pub fn load(file: &ConfigFile<'_>) -> Result<Study, ConfigError> {
+    let config: Config = file.read(NAME)?;
+    let Config { seed, puzzles, samples, template, parser, request, model, limits, retry, .. } =
+        config;
     let list = match &puzzles.file {
-        Some(file) => read_text(&beside(path, file))?,
+        Some(named) => file.text_of(named)?,
         None => BUILT_IN.to_owned(),
     };
     let mut list = parse_list(&list).map_err(|e| match &puzzles.file {
-        Some(file) => value("puzzles.file", format!("{}: {e}", file.display())),
-        None => value("puzzles", e.to_string()),
+        Some(named) => file.wrong("puzzles.file", format!("{}: {e}", named.display())),
+        None => file.wrong("puzzles", e.to_string()),
     })?;
     if let Some(range) = &puzzles.rows {
-        list = rows(list, range).map_err(|e| value("puzzles.rows", e.to_string()))?;
+        list = rows(list, range).map_err(|e| file.wrong("puzzles.rows", e.to_string()))?;
     }
-    samples.check(list.len()).map_err(|wrong| wrong.at(path))?;
     let built_in = TEMPLATES.iter().find(|(name, _)| *name == template);
     let text = match built_in {
         Some((_, text)) => (*text).to_owned(),
-        None => read_text(&beside(path, Path::new(&template))).map_err(|e| {
+        None => file.text_of(Path::new(&template)).map_err(|e| {
             let known = TEMPLATES.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ");
-            value("template", format!("{e}; the built-in templates are {known}"))
+            file.wrong("template", format!("{e}; the built-in templates are {known}"))
         })?,
     };
-    let version = version(&parser).map_err(|e| value("parser", e))?;
+    let version = version(&parser).map_err(|e| e.at(file.path))?;
     let settings = Settings {
         puzzles: list,
         samples,
@@ -152,23 +127,5 @@ pub fn load(path: &Path, text: &str, overrides: &[String]) -> Result<Study, Conf
         parser: format!("{}@{version}", GAME24.name),
         request,
     };
-    // What cannot be executed is refused before anything is recorded.
-    Game24::tried(settings.clone()).map_err(|(key, message)| value(key, message))?;
-    let experiment = serde_json::to_value(&settings);
-    let experiment = experiment.map_err(|e| value("settings", e.to_string()))?;
-    let settings = StudySettings { experiment, runtime: Runtime { model, limits, retry } };
-    Ok(Study { experiment: NAME.to_owned(), seed, settings })
-}
-
-/// Checks the settings of a run that a config does not make, as a config is checked.
-///
-/// # Errors
-/// The first value that makes no sense, with its key.
-pub fn check_settings(settings: &Value) -> Result<(), String> {
-    let settings = Settings::deserialize(settings).map_err(|e| e.to_string())?;
-    settings.request.check().map_err(|wrong| Wrong::from(wrong).to_string())?;
-    if settings.samples == Samples::Recorded {
-        return Err(NOT_COUNTED.to_owned());
-    }
-    Game24::tried(settings).map(drop).map_err(|(_, message)| message)
+    Ok(Study::new(NAME, seed, settings, Runtime { model, limits, retry }))
 }

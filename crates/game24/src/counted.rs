@@ -10,7 +10,8 @@ use super::experiment::Game24;
 use super::samples::Samples;
 use retold::jsonl::JsonlReader;
 use retold::model::scripted::Scripted;
-use retold_study::config::{AnswersFile, ConfigError, ModelKind};
+use retold_study::config::{AnswersFile, ConfigError, ConfigFile, ModelKind};
+use retold_study::settings::ExperimentSettings;
 use retold_study::study::Study;
 
 /// Puts what was counted when a run began into the settings of the same config. What the file has by now does not
@@ -34,14 +35,10 @@ pub(crate) fn take_over(settings: &mut Value, recorded: &Value) {
 ///
 /// # Errors
 /// [`ConfigError`]: there is no such file, or it has an answer to none of the puzzles.
-pub(crate) fn draw(path: &Path, study: &mut Study) -> Result<(), ConfigError> {
-    let wrong = |message: String| ConfigError::Value {
-        path: path.display().to_string(),
-        key: "samples".to_owned(),
-        message,
-    };
-    let mut settings =
-        Settings::deserialize(&study.settings.experiment).map_err(|e| wrong(e.to_string()))?;
+pub(crate) fn draw(config: &ConfigFile<'_>, study: &mut Study) -> Result<(), ConfigError> {
+    let wrong = |message: String| config.wrong("samples", message);
+    let settings = study.settings.experiment.typed::<Settings>();
+    let mut settings = settings.map_err(|e| wrong(e.to_string()))?.into_owned();
     let Samples::Recorded = settings.samples else { return Ok(()) };
     let model = &study.settings.runtime.model;
     let (ModelKind::Scripted, Some(AnswersFile::Named(file))) = (model.kind, &model.answers) else {
@@ -58,7 +55,7 @@ pub(crate) fn draw(path: &Path, study: &mut Study) -> Result<(), ConfigError> {
     let lines = JsonlReader::open(file).map_err(|e| wrong(e.to_string()))?;
     let answers = Scripted::from_lines(shown.clone(), lines);
     let answers = answers.map_err(|e| wrong(format!("{shown}: {e}")))?;
-    let game = Game24::tried(settings.clone()).map_err(|(_, message)| wrong(message))?;
+    let game = Game24::tried(settings.clone()).map_err(|e| wrong(e.to_string()))?;
     let (mut puzzles, mut numbers) = (Vec::new(), Vec::new());
     for puzzle in settings.puzzles {
         let (call, request) = game.question(&puzzle).map_err(|e| wrong(e.to_string()))?;
@@ -75,7 +72,6 @@ pub(crate) fn draw(path: &Path, study: &mut Study) -> Result<(), ConfigError> {
     }
     settings.puzzles = puzzles;
     settings.samples = Samples::ByPuzzle(numbers);
-    let settings = serde_json::to_value(&settings);
-    study.settings.experiment = settings.map_err(|e| wrong(e.to_string()))?;
+    study.settings.experiment = ExperimentSettings::of(settings);
     Ok(())
 }

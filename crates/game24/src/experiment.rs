@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 
-use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::NAME;
 use super::config::Settings;
@@ -19,15 +18,16 @@ use retold::run::{
     Answer, CallFailed, DecisionRef, Experiment, OutputError, OutputFile, Question, Report, Run,
     RunRecord, Stop,
 };
-use retold_study::template::Templates;
+use retold_study::error::StudyError;
+use retold_study::template::{TemplateError, Templates};
 
 /// The version of the parser that a setting names.
-pub(super) fn version(parser: &str) -> Result<u32, String> {
+pub(super) fn version(parser: &str) -> Result<u32, StudyError> {
     GAME24.resolve(parser).map_err(|e| match e {
         RegistryError::UnknownName { name, .. } => {
-            format!("{name} does not parse answers of {NAME}")
+            StudyError::part("parser", format!("{name} does not parse answers of {NAME}"))
         }
-        e => e.to_string(),
+        e => StudyError::part("parser", e),
     })
 }
 
@@ -44,66 +44,62 @@ impl Game24 {
     ///
     /// # Errors
     /// What in the settings cannot be executed.
-    pub fn new(settings: Settings) -> Result<Self, String> {
-        Game24::checked(settings).map_err(|(_, message)| message)
+    pub fn new(settings: Settings) -> Result<Self, StudyError> {
+        if settings.samples == Samples::Recorded {
+            let uncounted = "recorded stands for numbers, and these are not counted";
+            return Err(StudyError::part("samples", uncounted));
+        }
+        Game24::checked(settings)
     }
 
-    /// As [`Game24::new`], for settings that nobody has asked with yet: every prompt is tried. The error names the
-    /// key of a config, too.
-    pub(super) fn tried(settings: Settings) -> Result<Self, (&'static str, String)> {
+    fn checked(settings: Settings) -> Result<Self, StudyError> {
+        settings.samples.check(settings.puzzles.len())?;
+        let version = version(&settings.parser)?;
+        let template = &settings.template;
+        let templates = Templates::new([(template.name.clone(), template.text.clone())]);
+        let templates = templates.map_err(in_template)?;
+        let game = Game24 { templates, version, settings };
+        let first = game.settings.puzzles.first();
+        let first = first.ok_or_else(|| StudyError::part("puzzles", "there are no puzzles"))?;
+        let prompt = game.prompt(first).map_err(in_template)?;
+        if !prompt.contains(&first.text()) && !shows(&prompt, &first.numbers) {
+            return Err(game.has_no_input());
+        }
+        Ok(game)
+    }
+
+    /// As [`Game24::new`], for settings that nobody has asked with yet: every prompt is tried, and the samples need not
+    /// be counted yet.
+    pub(super) fn tried(settings: Settings) -> Result<Self, StudyError> {
+        settings.request.check()?;
         let game = Game24::checked(settings)?;
-        // Examples in a template may have the numbers of a puzzle: these are numbers that it has not.
+        // Examples in a template may have the numbers of a puzzle: these are numbers that it does not have.
         let known = numbers_in(&game.settings.template.text);
         let numbers: Vec<i64> = (1..100).rev().filter(|n| !known.contains(n)).take(4).collect();
         let other = Puzzle { row: 0, numbers, spelt: None };
-        let prompt = game.prompt(&other).map_err(|e| ("template", e))?;
+        let prompt = game.prompt(&other).map_err(in_template)?;
         if !shows(&prompt, &other.numbers) {
-            return Err(("template", game.has_no_input()));
+            return Err(game.has_no_input());
         }
         for puzzle in &game.settings.puzzles {
-            game.prepare(puzzle).map_err(|stop| ("request", stop.to_string()))?;
+            game.prepare(puzzle).map_err(|stop| StudyError::part("request", stop))?;
         }
         Ok(game)
     }
 
-    fn checked(settings: Settings) -> Result<Self, (&'static str, String)> {
-        let samples = settings.samples.check(settings.puzzles.len());
-        samples.map_err(|wrong| ("samples", wrong.to_string()))?;
-        let version = version(&settings.parser).map_err(|e| ("parser", e))?;
-        let template = &settings.template;
-        let templates = Templates::new([(template.name.clone(), template.text.clone())]);
-        let templates = templates.map_err(|e| ("template", e.to_string()))?;
-        let game = Game24 { templates, version, settings };
-        let first = game.settings.puzzles.first();
-        let first = first.ok_or(("puzzles", "there are no puzzles".to_owned()))?;
-        let prompt = game.prompt(first).map_err(|e| ("template", e))?;
-        if !prompt.contains(&first.text()) && !shows(&prompt, &first.numbers) {
-            return Err(("template", game.has_no_input()));
-        }
-        Ok(game)
+    fn has_no_input(&self) -> StudyError {
+        let name = &self.settings.template.name;
+        StudyError::part("template", format!("template {name}: it has no {{input}}"))
     }
 
-    fn has_no_input(&self) -> String {
-        format!("template {}: it has no {{input}}", self.settings.template.name)
-    }
-
-    /// The experiment of recorded settings.
-    ///
-    /// # Errors
-    /// What in them does not fit.
-    pub fn from_settings(settings: &Value) -> Result<Self, String> {
-        Game24::new(Settings::deserialize(settings).map_err(|e| e.to_string())?)
-    }
-
-    fn prompt(&self, puzzle: &Puzzle) -> Result<String, String> {
+    fn prompt(&self, puzzle: &Puzzle) -> Result<String, TemplateError> {
         let name = &self.settings.template.name;
         let values = json!({"input": puzzle.text(), "numbers": puzzle.numbers});
-        self.templates.render(name, values).map_err(|e| e.to_string())
+        self.templates.render(name, values)
     }
 
     fn request(&self, puzzle: &Puzzle) -> Result<Request, Stop> {
-        let invalid = |reason| Stop::Invalid { what: "prompt", reason };
-        let message = Message::new(Role::User, self.prompt(puzzle).map_err(invalid)?);
+        let message = Message::new(Role::User, self.prompt(puzzle)?);
         Ok(self.settings.request.chat(vec![message]).into_request()?)
     }
 
@@ -118,9 +114,9 @@ impl Game24 {
     }
 }
 
-/// What is wrong with settings in which a config's word still stands.
-pub(super) const NOT_COUNTED: &str =
-    "samples: recorded stands for numbers, and these are not counted";
+fn in_template(error: TemplateError) -> StudyError {
+    StudyError::part("template", error)
+}
 
 /// All that the questions of one puzzle share.
 struct Prepared {
@@ -150,9 +146,6 @@ impl Experiment for Game24 {
 
     async fn run(&self, run: &mut Run<Self>) -> Result<(), Stop> {
         let Settings { puzzles, samples, .. } = &self.settings;
-        if *samples == Samples::Recorded {
-            return Err(Stop::Invalid { what: "settings", reason: NOT_COUNTED.to_owned() });
-        }
         run.expect((0..puzzles.len()).map(|place| u64::from(samples.of(place))).sum());
         // Templates were tried out when the experiment was made; a puzzle that cannot be prepared
         // stops the run before its first question.

@@ -19,7 +19,7 @@ mod samples;
 mod simulated;
 mod state;
 
-pub use config::{Config, PuzzlesConfig, Settings, check_settings, load};
+pub use config::{Config, PuzzlesConfig, Settings, load};
 pub use experiment::Game24;
 pub use puzzles::{BUILT_IN, Puzzle, PuzzleError};
 pub use registered::Registered;

@@ -1,18 +1,18 @@
 //! The study as a program offers it.
 
-use std::path::Path;
-
 use retold::model::simulated::Player;
 use retold::parse::ParserFamily;
 use retold::run::AnyExperiment;
-use retold_study::config::ConfigError;
-use retold_study::studies::Registration;
+use retold_study::Registration;
+use retold_study::config::{ConfigError, ConfigFile};
+use retold_study::error::StudyError;
+use retold_study::settings::ExperimentSettings;
 use retold_study::study::Study;
 use serde_json::Value;
 
 use crate::counted::{draw, take_over};
 use crate::parse::GAME24;
-use crate::{Game24, NAME, SimulatedSolver, check_settings, load};
+use crate::{Game24, NAME, Settings, SimulatedSolver, load};
 
 const PARSERS: &[&ParserFamily] = &[&GAME24];
 
@@ -25,16 +25,17 @@ impl Registration for Registered {
         NAME
     }
 
-    fn load(&self, path: &Path, text: &str, overrides: &[String]) -> Result<Study, ConfigError> {
-        load(path, text, overrides)
+    fn load(&self, file: &ConfigFile<'_>) -> Result<Study, ConfigError> {
+        load(file)
     }
 
-    fn build(&self, settings: &Value) -> Result<Box<dyn AnyExperiment>, String> {
-        Ok(Box::new(Game24::from_settings(settings)?))
+    fn build(&self, settings: &ExperimentSettings) -> Result<Box<dyn AnyExperiment>, StudyError> {
+        let settings = settings.typed::<Settings>()?.into_owned();
+        Ok(Box::new(Game24::new(settings)?))
     }
 
-    fn check(&self, settings: &Value) -> Result<(), String> {
-        check_settings(settings)
+    fn check(&self, settings: &ExperimentSettings) -> Result<(), StudyError> {
+        Game24::tried(settings.typed::<Settings>()?.into_owned()).map(drop)
     }
 
     fn player(&self) -> Box<dyn Player> {
@@ -49,8 +50,8 @@ impl Registration for Registered {
         PARSERS
     }
 
-    fn draw(&self, path: &Path, study: &mut Study) -> Result<(), ConfigError> {
-        draw(path, study)
+    fn draw(&self, file: &ConfigFile<'_>, study: &mut Study) -> Result<(), ConfigError> {
+        draw(file, study)
     }
 
     /// `samples: recorded` stands for the puzzles and numbers that were counted when the run began.

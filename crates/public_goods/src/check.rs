@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::avatars::AVATARS;
 use super::config::{Config, Player};
-use retold_study::config::{Wrong, figure};
+use retold_study::config::{Wrong, figure, names_folder, within};
 
 fn wrong(key: &str, message: impl Into<String>) -> Wrong {
     Wrong::new(key, message)
@@ -25,13 +25,7 @@ pub(super) fn check(config: &Config) -> Result<(), Wrong> {
 
 /// Checks every value by itself, as original runs have them, too.
 pub(crate) fn check_values(config: &Config) -> Result<(), Wrong> {
-    let id = &config.experiment_id;
-    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
-    if id.is_empty() || id.starts_with('.') || !id.chars().all(plain) {
-        let message =
-            format!("{id:?} cannot name a folder: letters, digits, '_', '-' and '.', not first");
-        return Err(wrong("experiment_id", message));
-    }
+    names_folder("experiment_id", &config.experiment_id)?;
     ranges(config)?;
     if let Some(multiplier) = config.multiplier {
         let product = config.multiplier();
@@ -94,15 +88,6 @@ fn ranges(config: &Config) -> Result<(), Wrong> {
         ("llm_temperature", config.llm_temperature, 0.0, 2.0),
         ("max_tokens", config.max_tokens.map(f64::from), 1.0, 1e6),
     ])
-}
-
-fn within(ranges: &[(&str, Option<f64>, f64, f64)]) -> Result<(), Wrong> {
-    for (key, value, least, most) in ranges {
-        if let Some(value) = value.filter(|value| !(*least..=*most).contains(value)) {
-            return Err(wrong(key, format!("from {least} to {most}, not {}", figure(value))));
-        }
-    }
-    Ok(())
 }
 
 fn players(config: &Config) -> Result<(), Wrong> {

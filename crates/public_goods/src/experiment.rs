@@ -2,11 +2,8 @@
 
 use std::sync::Arc;
 
-use serde::Deserialize;
-use serde_json::Value;
-
 use super::avatars;
-use super::check::check_counts;
+use super::check::{check, check_counts};
 use super::config::Config;
 use super::facts::{Fact, Turn};
 use super::origins::Origins;
@@ -24,6 +21,7 @@ use retold::parse::MakeError;
 use retold::parse::text::vector;
 use retold::run::{Experiment, OutputError, OutputFile, Report, Run, RunRecord, Stop};
 use retold_study::edition::Edition;
+use retold_study::error::StudyError;
 
 /// Public goods games.
 pub struct PublicGoods {
@@ -68,24 +66,26 @@ impl PublicGoods {
     ///
     /// # Errors
     /// What in the settings cannot be executed.
-    pub fn new(settings: Settings) -> Result<Self, String> {
+    pub fn new(settings: Settings) -> Result<Self, StudyError> {
         let Settings { edition, config, prompts } = settings;
-        check_counts(&config).map_err(|wrong| wrong.to_string())?;
+        check_counts(&config)?;
+        let parsers = Parsers::new(&config);
         Ok(PublicGoods {
             edition,
             rules: Rules::of(&config),
-            prompts: Prompts::new(&prompts).map_err(|e| e.to_string())?,
-            parsers: Parsers::new(&config).map_err(|e| e.to_string())?,
+            prompts: Prompts::new(&prompts)?,
+            parsers: parsers.map_err(|e| StudyError::part("parser_version", e))?,
             config,
         })
     }
 
-    /// The experiment of recorded settings.
+    /// Checks settings for a new run: every value, and every prompt, which is tried out.
     ///
     /// # Errors
-    /// What in them does not fit.
-    pub fn from_settings(settings: &Value) -> Result<Self, String> {
-        PublicGoods::new(Settings::deserialize(settings).map_err(|e| e.to_string())?)
+    /// The first thing that makes no sense.
+    pub(super) fn check(settings: Settings) -> Result<(), StudyError> {
+        check(&settings.config)?;
+        Ok(PublicGoods::new(settings)?.try_out()?)
     }
 
     /// Who plays in which game, under which avatar.

@@ -65,7 +65,7 @@ pub(crate) use check::{check_counts, check_values};
 pub use config::{Config, Horizon, Player, ReasoningConfig, Unusable};
 pub use experiment::PublicGoods;
 pub use facts::{By, Fact, Turn};
-pub use load::{check_settings, load};
+pub use load::load;
 pub(crate) use outputs::files as output_files;
 pub use reenact::reenact;
 pub use registered::{Registered, RegisteredLog};

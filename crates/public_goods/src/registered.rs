@@ -1,19 +1,19 @@
-//! The study as a program offers it.
-
-use std::path::Path;
+//! The studies as a program offers them.
 
 use retold::model::simulated::Player;
 use retold::parse::ParserFamily;
 use retold::parse::text::VECTOR;
 use retold::run::AnyExperiment;
-use retold_study::config::ConfigError;
-use retold_study::studies::{Originals, Registration};
+use retold_study::Registration;
+use retold_study::config::{ConfigError, ConfigFile};
+use retold_study::error::StudyError;
+use retold_study::registration::Originals;
+use retold_study::settings::ExperimentSettings;
 use retold_study::study::Study;
-use serde_json::Value;
 
 use crate::parse::{ACTIONS_JSON, CHAT, CONTRIBUTION, CONTRIBUTION_JSON, REDISTRIBUTION};
 use crate::public_goods_log::{self, PublicGoodsLog};
-use crate::{NAME, PublicGoods, SimulatedPlayers, check_settings, load};
+use crate::{NAME, PublicGoods, Settings, SimulatedPlayers, load};
 
 /// Both experiments tell the same original runs again: which of them does is seen in the files.
 const ORIGINALS: Originals =
@@ -31,16 +31,16 @@ impl Registration for Registered {
         NAME
     }
 
-    fn load(&self, path: &Path, text: &str, overrides: &[String]) -> Result<Study, ConfigError> {
-        load(path, text, overrides)
+    fn load(&self, file: &ConfigFile<'_>) -> Result<Study, ConfigError> {
+        load(file)
     }
 
-    fn build(&self, settings: &Value) -> Result<Box<dyn AnyExperiment>, String> {
-        Ok(Box::new(PublicGoods::from_settings(settings)?))
+    fn build(&self, settings: &ExperimentSettings) -> Result<Box<dyn AnyExperiment>, StudyError> {
+        Ok(Box::new(PublicGoods::new(settings.typed::<Settings>()?.into_owned())?))
     }
 
-    fn check(&self, settings: &Value) -> Result<(), String> {
-        check_settings(settings)
+    fn check(&self, settings: &ExperimentSettings) -> Result<(), StudyError> {
+        PublicGoods::check(settings.typed::<Settings>()?.into_owned())
     }
 
     fn player(&self) -> Box<dyn Player> {
@@ -55,8 +55,8 @@ impl Registration for Registered {
         PARSERS
     }
 
-    fn output_name(&self, settings: &Value) -> Option<String> {
-        settings.pointer("/config/experiment_id").and_then(Value::as_str).map(str::to_owned)
+    fn output_name(&self, settings: &ExperimentSettings) -> Option<String> {
+        settings.text(|own: &Settings| &own.config.experiment_id, "/config/experiment_id")
     }
 
     fn originals(&self) -> Option<Originals> {
@@ -73,16 +73,21 @@ impl Registration for RegisteredLog {
         public_goods_log::NAME
     }
 
-    fn load(&self, path: &Path, text: &str, overrides: &[String]) -> Result<Study, ConfigError> {
-        public_goods_log::load(path, text, overrides)
+    fn load(&self, file: &ConfigFile<'_>) -> Result<Study, ConfigError> {
+        Err(file.wrong(
+            "experiment",
+            "public_goods_log has no configs: `retold import public-goods FOLDER` makes its runs from a folder; a \
+             game of your own is experiment public_goods",
+        ))
     }
 
-    fn build(&self, settings: &Value) -> Result<Box<dyn AnyExperiment>, String> {
-        Ok(Box::new(PublicGoodsLog::from_settings(settings)?))
+    fn build(&self, settings: &ExperimentSettings) -> Result<Box<dyn AnyExperiment>, StudyError> {
+        let settings = settings.typed::<public_goods_log::Settings>()?.into_owned();
+        Ok(Box::new(PublicGoodsLog::new(settings)?))
     }
 
-    fn check(&self, settings: &Value) -> Result<(), String> {
-        public_goods_log::check_settings(settings)
+    fn check(&self, settings: &ExperimentSettings) -> Result<(), StudyError> {
+        Ok(public_goods_log::check(&*settings.typed::<public_goods_log::Settings>()?)?)
     }
 
     /// Never asked: its runs have answers of their own.

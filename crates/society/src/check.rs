@@ -1,36 +1,28 @@
-//! What in a config makes no sense.
+//! What in settings makes no sense.
 
-use super::config::Config;
-use super::experiment::version;
+use super::ModelShare;
+use super::settings::Settings;
 use super::world::Amount;
-use retold_study::config::figure;
+use retold_study::config::{Wrong, figure, within};
 
-/// The first thing that makes no sense: the key, and what is wrong.
-pub(super) fn check(config: &Config) -> Result<(), (String, String)> {
-    let wrong = |key: &str, message: String| Err((key.to_owned(), message));
-    if !(2..=10_000).contains(&config.agents) {
-        return wrong("agents", format!("a society has 2 to 10000 agents, not {}", config.agents));
+/// The first thing that makes no sense.
+pub(super) fn check(settings: &Settings) -> Result<(), Wrong> {
+    let Settings { agents, personalities, models, rules, context, .. } = settings;
+    let wrong = |key: &str, message: String| Err(Wrong::new(key, message));
+    if !(2..=10_000).contains(agents) {
+        return wrong("agents", format!("a society has 2 to 10000 agents, not {agents}"));
     }
-    if !(1..=10_000).contains(&config.days) {
-        return wrong("days", format!("from 1 to 10000, not {}", config.days));
-    }
-    let shares: Vec<(String, f64)> = config
-        .personalities
-        .iter()
-        .map(|(p, share)| (format!("personalities.{}", p.name()), *share))
-        .collect();
-    add_up("personalities", &shares)?;
-    if !config.models.is_empty() {
-        let share = |(at, m): (usize, &super::ModelShare)| (format!("models[{at}].share"), m.share);
-        add_up("models", &config.models.iter().enumerate().map(share).collect::<Vec<_>>())?;
-    }
-    if let Some(at) = config.models.iter().position(|m| m.model.trim().is_empty()) {
+    within(&[("days", Some(settings.days.into()), 1.0, 1e4)])?;
+    let shares =
+        personalities.iter().map(|(p, share)| (format!("personalities.{}", p.name()), *share));
+    add_up("personalities", &shares.collect::<Vec<_>>())?;
+    // Before the models, which are the request's where a config names no others.
+    settings.request.check()?;
+    let share = |(at, m): (usize, &ModelShare)| (format!("models[{at}].share"), m.share);
+    add_up("models", &models.iter().enumerate().map(share).collect::<Vec<_>>())?;
+    if let Some(at) = models.iter().position(|m| m.model.trim().is_empty()) {
         return wrong(&format!("models[{at}].model"), "the name of the model is empty".to_owned());
     }
-    if let Err(e) = version(&config.parser) {
-        return wrong("parser", e);
-    }
-    let rules = &config.rules;
     let shares = [
         ("rules.pool_share", rules.pool_share),
         ("rules.proposals.quorum", rules.proposals.quorum),
@@ -40,16 +32,11 @@ pub(super) fn check(config: &Config) -> Result<(), (String, String)> {
             return wrong(key, format!("a share is from 0 to 1, not {share}"));
         }
     }
-    let counts = [
-        ("rules.proposals.days", rules.proposals.days, 1),
-        ("rules.proposals.open_per_agent", rules.proposals.open_per_agent, 1),
-        ("rules.allocation_days", rules.allocation_days, 0),
-    ];
-    for (key, count, least) in counts {
-        if !(least..=10_000).contains(&count) {
-            return wrong(key, format!("from {least} to 10000, not {count}"));
-        }
-    }
+    within(&[
+        ("rules.proposals.days", Some(rules.proposals.days.into()), 1.0, 1e4),
+        ("rules.proposals.open_per_agent", Some(rules.proposals.open_per_agent.into()), 1.0, 1e4),
+        ("rules.allocation_days", Some(rules.allocation_days.into()), 0.0, 1e4),
+    ])?;
     let amounts = [
         ("rules.yields.farm", rules.yields.farm),
         ("rules.yields.generate", rules.yields.generate),
@@ -61,28 +48,26 @@ pub(super) fn check(config: &Config) -> Result<(), (String, String)> {
             return wrong(key, format!("at most 1000, not {amount}"));
         }
     }
-    for (key, count) in
-        [("context.posts", config.context.posts), ("context.events", config.context.events)]
-    {
+    for (key, count) in [("context.posts", context.posts), ("context.events", context.events)] {
         if count > 1000 {
             return wrong(key, format!("at most 1000, not {count}"));
         }
     }
-    config.request.check()
+    Ok(())
 }
 
 /// Shares are from 0 to 1 and make 1.
-fn add_up(key: &str, shares: &[(String, f64)]) -> Result<(), (String, String)> {
+fn add_up(key: &str, shares: &[(String, f64)]) -> Result<(), Wrong> {
     if let Some((key, share)) = shares.iter().find(|(_, share)| !(0.0..=1.0).contains(share)) {
-        return Err((key.clone(), format!("a share is from 0 to 1, not {}", figure(*share))));
+        return Err(Wrong::new(key, format!("a share is from 0 to 1, not {}", figure(*share))));
     }
     if shares.is_empty() {
         let message = "there are no shares in it: name some that add up to 1, or leave the key out";
-        return Err((key.to_owned(), message.to_owned()));
+        return Err(Wrong::new(key, message));
     }
     let sum: f64 = shares.iter().map(|(_, share)| share).sum();
     if (sum - 1.0).abs() > 1e-6 {
-        return Err((key.to_owned(), format!("the shares add up to {}, not 1", figure(sum))));
+        return Err(Wrong::new(key, format!("the shares add up to {}, not 1", figure(sum))));
     }
     Ok(())
 }

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use serde::Deserialize;
 use serde_json::Value;
 
 use super::check;
@@ -27,7 +26,9 @@ use retold::run::{
 };
 use retold_study::at_once::at_once;
 use retold_study::config::RequestConfig;
+use retold_study::error::StudyError;
 use retold_study::random::shuffle;
+use retold_study::template::TemplateError;
 
 /// Agents who live together for some days.
 pub struct Society {
@@ -37,12 +38,12 @@ pub struct Society {
 }
 
 /// The version of the parser that a setting names.
-pub(super) fn version(parser: &str) -> Result<u32, String> {
+pub(super) fn version(parser: &str) -> Result<u32, StudyError> {
     ACTION.resolve(parser).map_err(|e| match e {
         RegistryError::UnknownName { name, .. } => {
-            format!("{name} does not parse actions of agents")
+            StudyError::part("parser", format!("{name} does not parse actions of agents"))
         }
-        e => e.to_string(),
+        e => StudyError::part("parser", e),
     })
 }
 
@@ -51,44 +52,28 @@ impl Society {
     ///
     /// # Errors
     /// What in the settings cannot be executed.
-    pub fn new(settings: Settings) -> Result<Self, String> {
+    pub fn new(settings: Settings) -> Result<Self, StudyError> {
         let version = version(&settings.parser)?;
-        let config = settings.clone().into();
-        check::check(&config).map_err(|(key, message)| format!("{key}: {message}"))?;
-        if settings.models.is_empty() {
-            return Err("no model answers for any agent".to_owned());
-        }
+        check::check(&settings)?;
         let params = Params { agents: settings.agents };
-        let parser = Arc::new(parser(version, params).map_err(|e| e.to_string())?);
-        let prompts = Prompts::new(&settings.prompts).map_err(|e| e.to_string())?;
-        let society = Society { settings, prompts, parser };
+        let parser = parser(version, params).map_err(|e| StudyError::part("parser", e))?;
+        let prompts = Prompts::new(&settings.prompts)?;
+        let society = Society { settings, prompts, parser: Arc::new(parser) };
         society.try_out()?;
         Ok(society)
     }
 
-    /// The experiment of recorded settings.
-    ///
-    /// # Errors
-    /// What in them does not fit.
-    pub fn from_settings(settings: &Value) -> Result<Self, String> {
-        Society::new(Settings::deserialize(settings).map_err(|e| e.to_string())?)
-    }
-
     /// Fills every template in once, so that one that cannot be is found before the first question.
-    fn try_out(&self) -> Result<(), String> {
+    fn try_out(&self) -> Result<(), TemplateError> {
         let mut world = World::default();
         world.apply(&Fact::WorldMade { rules: self.settings.rules.clone() });
         let (personality, model) = (Personality::Neutral, String::new());
         world.apply(&Fact::AgentJoined { agent_id: 1, personality, model });
         for personality in Personality::ALL {
-            self.prompts
-                .system(1, 1, &self.settings.rules.needs, personality)
-                .map_err(|e| e.to_string())?;
+            self.prompts.system(1, 1, &self.settings.rules.needs, personality)?;
         }
-        let shared = Shared::of(&world, &self.prompts, &self.settings.context);
-        let shared = shared.map_err(|e| e.to_string())?;
-        let own = shared.for_agent(&world, 1, &self.prompts, &self.settings.context);
-        own.map(drop).map_err(|e| e.to_string())
+        let shared = Shared::of(&world, &self.prompts, &self.settings.context)?;
+        shared.for_agent(&world, 1, &self.prompts, &self.settings.context).map(drop)
     }
 
     /// Makes the world and its agents.
@@ -113,24 +98,18 @@ impl Society {
         world: &World,
         seen: &Seen,
     ) -> Result<Vec<(u32, Question<ActionParser>)>, Stop> {
-        let invalid = |e: retold_study::template::TemplateError| Stop::Invalid {
-            what: "prompt",
-            reason: e.to_string(),
-        };
         let context = &self.settings.context;
-        let shared = Shared::of(world, &self.prompts, context).map_err(invalid)?;
+        let shared = Shared::of(world, &self.prompts, context)?;
         let agents = world.active().filter_map(|id| Some((id, world.agents.get(&id)?)));
         let questions = agents.map(|(id, agent)| {
             let system =
                 self.prompts.system(id, world.agents.len(), &world.rules.needs, agent.personality);
-            let mut parts = shared.for_agent(world, id, &self.prompts, context).map_err(invalid)?;
+            let mut parts = shared.for_agent(world, id, &self.prompts, context)?;
             if context.one_text {
                 parts = vec![parts.concat()];
             }
-            let messages = vec![
-                Message::new(Role::System, system.map_err(invalid)?),
-                Message { role: Role::User, parts },
-            ];
+            let messages =
+                vec![Message::new(Role::System, system?), Message { role: Role::User, parts }];
             let model = agent.model.clone();
             let request = RequestConfig { model, ..self.settings.request.clone() };
             let call = CallPath::new(format!("day/{}/agent/{id}", world.day))?;

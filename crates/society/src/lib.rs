@@ -65,7 +65,7 @@ pub use agreement::{Agreement, agreement};
 pub use config::{Config, ContextConfig, ModelShare};
 pub use experiment::Society;
 pub use facts::{Fact, Rejecter};
-pub use load::{check_settings, load};
+pub use load::load;
 pub use personality::Personality;
 pub use registered::{Registered, RegisteredLog};
 pub use rules::Rules;

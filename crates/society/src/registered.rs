@@ -1,18 +1,18 @@
-//! The study as a program offers it.
-
-use std::path::Path;
+//! The studies as a program offers them.
 
 use retold::model::simulated::Player;
 use retold::parse::ParserFamily;
 use retold::run::AnyExperiment;
-use retold_study::config::ConfigError;
-use retold_study::studies::{Originals, Registration};
+use retold_study::Registration;
+use retold_study::config::{ConfigError, ConfigFile};
+use retold_study::error::StudyError;
+use retold_study::registration::Originals;
+use retold_study::settings::ExperimentSettings;
 use retold_study::study::Study;
-use serde_json::Value;
 
 use crate::parse::ACTION;
 use crate::society_log::{self, SocietyLog};
-use crate::{NAME, SimulatedSociety, Society, check_settings, load};
+use crate::{NAME, Settings, SimulatedSociety, Society, load};
 
 const PARSERS: &[&ParserFamily] = &[&ACTION];
 
@@ -28,16 +28,12 @@ impl Registration for Registered {
         NAME
     }
 
-    fn load(&self, path: &Path, text: &str, overrides: &[String]) -> Result<Study, ConfigError> {
-        load(path, text, overrides)
+    fn load(&self, file: &ConfigFile<'_>) -> Result<Study, ConfigError> {
+        load(file)
     }
 
-    fn build(&self, settings: &Value) -> Result<Box<dyn AnyExperiment>, String> {
-        Ok(Box::new(Society::from_settings(settings)?))
-    }
-
-    fn check(&self, settings: &Value) -> Result<(), String> {
-        check_settings(settings)
+    fn build(&self, settings: &ExperimentSettings) -> Result<Box<dyn AnyExperiment>, StudyError> {
+        Ok(Box::new(Society::new(settings.typed::<Settings>()?.into_owned())?))
     }
 
     fn player(&self) -> Box<dyn Player> {
@@ -66,16 +62,21 @@ impl Registration for RegisteredLog {
         society_log::NAME
     }
 
-    fn load(&self, path: &Path, text: &str, overrides: &[String]) -> Result<Study, ConfigError> {
-        society_log::load(path, text, overrides)
+    fn load(&self, file: &ConfigFile<'_>) -> Result<Study, ConfigError> {
+        Err(file.wrong(
+            "experiment",
+            "society_log has no configs: `retold import society FILE` makes its runs from a log; a society of \
+             your own is experiment society",
+        ))
     }
 
-    fn build(&self, settings: &Value) -> Result<Box<dyn AnyExperiment>, String> {
-        Ok(Box::new(SocietyLog::from_settings(settings)?))
+    fn build(&self, settings: &ExperimentSettings) -> Result<Box<dyn AnyExperiment>, StudyError> {
+        let settings = settings.typed::<society_log::Settings>()?.into_owned();
+        Ok(Box::new(SocietyLog::new(settings)?))
     }
 
-    fn check(&self, settings: &Value) -> Result<(), String> {
-        society_log::check_settings(settings)
+    fn check(&self, settings: &ExperimentSettings) -> Result<(), StudyError> {
+        Ok(society_log::check(&*settings.typed::<society_log::Settings>()?)?)
     }
 
     /// Never asked: its runs have answers of their own.

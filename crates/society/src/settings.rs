@@ -4,11 +4,10 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::config::{Config, ContextConfig, ModelShare};
+use super::config::{ContextConfig, ModelShare};
 use super::personality::Personality;
 use super::rules::Rules;
-use retold::model::{Limits, RetryPolicy};
-use retold_study::config::{ModelConfig, RequestConfig};
+use retold_study::config::RequestConfig;
 use retold_study::template::TemplateText;
 
 /// Everything that a re-execution needs.
@@ -35,39 +34,4 @@ pub struct Settings {
     pub prompts: Vec<TemplateText>,
     /// The parameters of every request; each agent's model takes the place of its model.
     pub request: RequestConfig,
-}
-
-impl From<Settings> for Config {
-    /// A config of the same values; what settings do not hold is as if it were not given.
-    fn from(settings: Settings) -> Config {
-        let Settings {
-            agents,
-            days,
-            personalities,
-            models,
-            parser,
-            shuffle_actions,
-            rules,
-            context,
-            prompts: _,
-            request,
-        } = settings;
-        Config {
-            experiment: None,
-            seed: 0,
-            agents,
-            days,
-            personalities,
-            models,
-            parser,
-            shuffle_actions,
-            rules,
-            context,
-            prompts: None,
-            request,
-            model: ModelConfig::default(),
-            limits: Limits::default(),
-            retry: RetryPolicy::default(),
-        }
-    }
 }

@@ -1,7 +1,8 @@
 //! What studies on [`retold`] share, and what a program needs to know of them.
 //!
-//! - [`studies`]: a study as a program offers it ([`Registration`]), and all that it offers ([`Studies`]).
-//! - [`study`]: a run about to be recorded, with its settings.
+//! - [`registration`]: a study as a program offers it ([`Registration`]); [`studies`]: all that it offers ([`Studies`]).
+//! - [`study`]: a run about to be recorded; [`settings`]: its settings, in the types of its study.
+//! - [`error`]: why a study cannot be executed.
 //! - [`config`]: YAML to settings; a mistake is shown with its line.
 //! - [`template`]: prompts with places for values; [`templates`]: those in recorded settings, replaced.
 //! - [`table`]: CSV for other programs.
@@ -15,8 +16,11 @@ pub mod at_once;
 pub mod carried;
 pub mod config;
 pub mod edition;
+pub mod error;
 pub mod random;
 pub mod reenact;
+pub mod registration;
+pub mod settings;
 pub mod story;
 pub mod studies;
 pub mod study;
@@ -25,7 +29,8 @@ pub mod template;
 pub mod templates;
 pub mod word_vector;
 
-pub use studies::{Registration, Studies};
+pub use registration::Registration;
+pub use studies::Studies;
 
 /// Where what someone who wrote a config should know is traced: a program shows it unasked.
 pub const REMARKS: &str = "retold::study";

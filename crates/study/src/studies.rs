@@ -5,197 +5,22 @@ use std::path::Path;
 
 use retold::inert::inert;
 use retold::model::simulated::Player;
-use retold::parse::registry::TwoParsers;
-use retold::parse::{ParserFamily, Parsers};
-use retold::run::{AnyExperiment, Journal, RunRecord};
+use retold::parse::Parsers;
+use retold::run::{AnyExperiment, Journal};
 use serde::de::IgnoredAny;
 use serde_json::Value;
 
-use crate::config::{ConfigError, Head, load, located, read_text, with_overrides};
-use crate::reenact::{Reenact, ReenactError, Reenactment};
-use crate::study::{SettingsOf, Stored, Study};
-
-/// A study as a program offers it: all that commands need to know of it.
-pub trait Registration: Sync {
-    /// The experiment's name, which its runs are recorded under.
-    fn name(&self) -> &'static str;
-
-    /// Reads a config file. `overrides` are `KEY=VALUE`.
-    ///
-    /// # Errors
-    /// [`ConfigError`] with file, line or key.
-    fn load(&self, path: &Path, text: &str, overrides: &[String]) -> Result<Study, ConfigError>;
-
-    /// The experiment of recorded settings.
-    ///
-    /// # Errors
-    /// What of the settings does not fit.
-    fn build(&self, settings: &Value) -> Result<Box<dyn AnyExperiment>, String>;
-
-    /// Checks settings as [`load`](Self::load) checks a config, where that is more than to build of them.
-    ///
-    /// # Errors
-    /// What of the settings makes no sense.
-    fn check(&self, settings: &Value) -> Result<(), String> {
-        self.build(settings).map(drop)
-    }
-
-    /// Who plays it for the simulated model.
-    fn player(&self) -> Box<dyn Player>;
-
-    /// Where its config says who answers.
-    fn model_key(&self) -> &'static str {
-        "model"
-    }
-
-    /// The keys under which its settings name the models that are asked, wherever in them. If there are any, an
-    /// endpoint for another model is refused; without any, a run says at its end which endpoints were never asked.
-    fn model_names(&self) -> &'static [&'static str] {
-        &[]
-    }
-
-    /// Keys by which a config is recognised that does not name its experiment: those of a document's own format.
-    /// Two of them are enough, so that a missing one is reported as such.
-    fn known_by(&self) -> &'static [&'static str] {
-        &[]
-    }
-
-    /// The name of its output folder, of settings that may lack what is drawn when a run begins.
-    fn output_name(&self, settings: &Value) -> Option<String> {
-        self.build(settings).ok()?.output_name_any()
-    }
-
-    /// What it says of a run while that goes on, if it does; `output_name` is the name of the run's folder.
-    fn journal(&self, output_name: &str) -> Option<Box<dyn Journal>> {
-        let _ = output_name;
-        None
-    }
-
-    /// The parsers that its runs were ever decided by.
-    fn parsers(&self) -> &'static [&'static ParserFamily];
-
-    /// Original runs of another program, told again by this study; none unless it knows such.
-    fn originals(&self) -> Option<Originals> {
-        None
-    }
-
-    /// Draws what it needs from outside its config (a pool, a URL) into the settings, once it is known who answers.
-    ///
-    /// # Errors
-    /// [`ConfigError`] with file and key.
-    fn draw(&self, path: &Path, study: &mut Study) -> Result<(), ConfigError> {
-        let _ = (path, study);
-        Ok(())
-    }
-
-    /// Puts into settings what a run of them drew when it began.
-    fn take_over(&self, settings: &mut Value, recorded: &Value) {
-        let _ = (settings, recorded);
-    }
-
-    /// Whether a run with these settings leaves anything for later ones.
-    fn stores(&self, settings: &Value) -> bool {
-        let _ = settings;
-        false
-    }
-
-    /// Stores what a run has left for later ones. To do it again changes nothing. `settings` says whose they are: a
-    /// file that only a recording names is not written.
-    ///
-    /// # Errors
-    /// What cannot be read or written, in words.
-    fn store(&self, record: &RunRecord<'_>, settings: SettingsOf) -> Result<Stored, String> {
-        let _ = (record, settings);
-        Ok(Stored::Nothing)
-    }
-
-    /// Whether there may be a part of this name to tell of: asked before a long run is folded to see. Parts are a name,
-    /// or a group and a name in it.
-    fn may_have_part(&self, name: &str) -> bool {
-        name.matches('/').count() < 2
-    }
-
-    /// How a person takes part; none if nobody can.
-    fn play(&self) -> Option<&dyn Play> {
-        None
-    }
-}
-
-/// How original runs of another program are taken in.
-#[derive(Debug, Clone, Copy)]
-pub struct Originals {
-    /// What `import` calls them. Which experiment tells one again is seen in its files only.
-    pub import: &'static str,
-    /// Reads one.
-    pub reenact: Reenact,
-}
-
-/// A study that a person can take part in, at the terminal.
-pub trait Play {
-    /// What is played: a noun, such as `adventure`.
-    fn noun(&self) -> &'static str;
-
-    /// What is set in a config so that a person plays, whatever it says.
-    fn settings(&self) -> &'static [&'static str];
-
-    /// Whether recorded settings need a person.
-    fn is_played(&self, settings: &Value) -> bool;
-
-    /// The name of the model in requests that the person answers.
-    fn person(&self) -> &'static str;
-
-    /// The settings of a game that goes another way from a turn on.
-    ///
-    /// # Errors
-    /// Why it cannot, in words.
-    fn fork(&self, settings: &Value, facts: &[Value], choice: Choice) -> Result<Value, String>;
-}
-
-/// A choice to be made otherwise, all from 1.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Choice {
-    /// The game.
-    pub game: u32,
-    /// The turn.
-    pub turn: u32,
-    /// The option to take there.
-    pub choose: u32,
-}
+use crate::config::{
+    ConfigError, ConfigFile, Head, Wrong, load, located, read_text, with_overrides,
+};
+use crate::error::{Clash, ExperimentError};
+use crate::reenact::{ReenactError, Reenactment};
+use crate::registration::Registration;
+use crate::settings::ExperimentSettings;
+use crate::study::Study;
 
 /// Where settings have their [edition](crate::edition::Edition).
 const EDITION: &str = "edition";
-
-/// Why a recorded run cannot be executed.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum RegistryError {
-    /// No experiment of that name.
-    #[error("there is no experiment {name:?}; the experiments are {known}")]
-    Unknown {
-        /// The name.
-        name: String,
-        /// The names there are.
-        known: String,
-    },
-    /// The recorded settings do not fit.
-    #[error("the recorded settings of experiment {name} do not fit: {reason}")]
-    BadSettings {
-        /// The experiment.
-        name: String,
-        /// What is wrong.
-        reason: String,
-    },
-}
-
-/// Why studies cannot be in one program.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Clash {
-    /// Two of them have one name.
-    #[error("two studies are named {0:?}")]
-    Name(&'static str),
-    /// Two of their parsers have one name.
-    #[error(transparent)]
-    Parser(#[from] TwoParsers),
-}
 
 /// The studies of a program, and their parsers.
 pub struct Studies {
@@ -240,12 +65,12 @@ impl Studies {
     /// The study of a name.
     ///
     /// # Errors
-    /// [`RegistryError::Unknown`].
-    pub fn get(&self, name: &str) -> Result<&'static dyn Registration, RegistryError> {
+    /// [`ExperimentError::Unknown`].
+    pub fn get(&self, name: &str) -> Result<&'static dyn Registration, ExperimentError> {
         self.find(name).ok_or_else(|| {
             let mut known: Vec<&str> = self.iter().map(|study| study.name()).collect();
             known.sort_unstable();
-            RegistryError::Unknown { name: name.to_owned(), known: known.join(", ") }
+            ExperimentError::Unknown { name: name.to_owned(), known: known.join(", ") }
         })
     }
 
@@ -261,11 +86,7 @@ impl Studies {
         overrides: &[String],
     ) -> Result<Study, ConfigError> {
         let text = read_text(path)?;
-        let value = |key: &str, message: String| ConfigError::Value {
-            path: path.display().to_string(),
-            key: key.to_owned(),
-            message,
-        };
+        let file = ConfigFile { path, text: &text, overrides };
         let named = match experiment {
             Some(name) => name.to_owned(),
             None => load::<Head>(path, &text)?
@@ -285,26 +106,18 @@ impl Studies {
                     }
                 })?,
         };
-        let entry = self.get(&named).map_err(|e| value("experiment", e.to_string()));
+        let entry = self.get(&named).map_err(|e| file.wrong("experiment", e.to_string()));
         if experiment.is_some() {
             // The name is not from the file.
             entry.clone()?;
         }
-        let checked = entry.and_then(|entry| {
-            let study = entry.load(path, &text, overrides)?;
-            study.settings.runtime.check(&path.display().to_string())?;
-            kinds_are_known(entry, &study).map_err(|(key, message)| value(&key, message))?;
-            if study.seed > 1 << 53 {
-                return Err(value("seed", format!("at most 2^53, not {}", study.seed)));
-            }
-            let given: Value = with_overrides(load(path, &text)?, overrides)?;
-            Ok((entry.model_key(), given, study))
-        });
-        let (group, given, mut study) =
-            checked.map_err(|error| located(error, path, &text, overrides))?;
+        let checked = entry.and_then(|entry| Ok((entry, checked(entry, &file)?)));
+        let (entry, mut study) = checked.map_err(|error| located(error, path, &text, overrides))?;
+        let given: Value = with_overrides(load(path, &text)?, overrides)?;
         // Without the line: what is wrong may be a key that stands there.
+        let group = entry.model_key();
         let named = study.settings.runtime.model.named_by_config(path, &given[group]);
-        named.map_err(|(key, message)| value(&format!("{group}.{key}"), message))?;
+        named.map_err(|Wrong { key, message }| file.wrong(&format!("{group}.{key}"), message))?;
         Ok(study)
     }
 
@@ -336,24 +149,24 @@ impl Studies {
     /// begins need not be in them yet.
     ///
     /// # Errors
-    /// [`RegistryError::Unknown`].
+    /// [`ExperimentError::Unknown`].
     pub fn output_name(
         &self,
         experiment: &str,
-        settings: &Value,
-    ) -> Result<Option<String>, RegistryError> {
+        settings: &ExperimentSettings,
+    ) -> Result<Option<String>, ExperimentError> {
         Ok(self.get(experiment)?.output_name(settings))
     }
 
     /// What an experiment says of a run while that goes on, if it does; `output_name` is the name of the run's folder.
     ///
     /// # Errors
-    /// [`RegistryError::Unknown`].
+    /// [`ExperimentError::Unknown`].
     pub fn journal(
         &self,
         experiment: &str,
         output_name: &str,
-    ) -> Result<Option<Box<dyn Journal>>, RegistryError> {
+    ) -> Result<Option<Box<dyn Journal>>, ExperimentError> {
         Ok(self.get(experiment)?.journal(output_name))
     }
 
@@ -369,56 +182,64 @@ impl Studies {
         overrides: &[String],
     ) -> Result<(), ConfigError> {
         let Some(entry) = self.find(&study.experiment) else { return Ok(()) };
-        let drawn = entry.draw(path, study);
-        drawn.or_else(|error| Err(located(error, path, &read_text(path)?, overrides)))
+        let text = read_text(path)?;
+        let drawn = entry.draw(&ConfigFile { path, text: &text, overrides }, study);
+        drawn.map_err(|error| located(error, path, &text, overrides))
     }
 
-    /// The experiment of recorded settings.
+    /// The experiment with these settings.
     ///
     /// # Errors
-    /// [`RegistryError`]: not known to this program, or settings of another release.
+    /// [`ExperimentError`]: not known to this program, or settings of another release.
     pub fn build(
         &self,
         name: &str,
-        settings: &Value,
-    ) -> Result<Box<dyn AnyExperiment>, RegistryError> {
+        settings: &ExperimentSettings,
+    ) -> Result<Box<dyn AnyExperiment>, ExperimentError> {
         self.get(name)?
             .build(settings)
-            .map_err(|reason| RegistryError::BadSettings { name: name.to_owned(), reason })
+            .map_err(|source| ExperimentError::BadSettings { name: name.to_owned(), source })
     }
 
     /// Checks the settings of a fork as a config is checked. What is wrong with its parent's, too, passes:
     /// original runs may have what a config may not.
     ///
     /// # Errors
-    /// [`RegistryError`]: not known to this program, or a value that makes no sense.
+    /// [`ExperimentError`]: not known to this program, or a value that makes no sense.
     pub fn check_fork(
         &self,
         name: &str,
-        settings: &Value,
-        parent: &Value,
-    ) -> Result<(), RegistryError> {
+        settings: &ExperimentSettings,
+        parent: &ExperimentSettings,
+    ) -> Result<(), ExperimentError> {
         let study = self.get(name)?;
-        let Err(reason) = study.check(settings) else { return Ok(()) };
+        let Err(source) = study.check(settings) else { return Ok(()) };
         match study.check(parent) {
-            Err(before) if before == reason => Ok(()),
-            _ => Err(RegistryError::BadSettings { name: name.to_owned(), reason }),
+            Err(before) if before.to_string() == source.to_string() => Ok(()),
+            _ => Err(ExperimentError::BadSettings { name: name.to_owned(), source }),
         }
     }
 
     /// The models that an experiment with these settings may ask; `None` if it does not say where they are named.
-    pub fn models(&self, experiment: &str, settings: &Value) -> Option<BTreeSet<String>> {
+    pub fn models(
+        &self,
+        experiment: &str,
+        settings: &ExperimentSettings,
+    ) -> Option<BTreeSet<String>> {
         let keys = self.find(experiment)?.model_names();
+        if keys.is_empty() {
+            return None;
+        }
         let mut models = BTreeSet::new();
-        named_under(keys, settings, &mut models);
-        (!keys.is_empty()).then_some(models)
+        named_under(keys, &settings.to_json().ok()?, &mut models);
+        Some(models)
     }
 
     /// Who plays an experiment for the simulated model.
     ///
     /// # Errors
-    /// [`RegistryError::Unknown`].
-    pub fn player(&self, name: &str) -> Result<Box<dyn Player>, RegistryError> {
+    /// [`ExperimentError::Unknown`].
+    pub fn player(&self, name: &str) -> Result<Box<dyn Player>, ExperimentError> {
         Ok(self.get(name)?.player())
     }
 
@@ -437,12 +258,12 @@ impl Studies {
     /// experiment knows no such runs.
     ///
     /// # Errors
-    /// [`RegistryError::Unknown`], or what is wrong with the files.
+    /// [`ExperimentError::Unknown`], or what is wrong with the files.
     pub fn reenact(
         &self,
         name: &str,
         path: &Path,
-    ) -> Result<Option<Result<Reenactment, ReenactError>>, RegistryError> {
+    ) -> Result<Option<Result<Reenactment, ReenactError>>, ExperimentError> {
         // `public-goods` is easier to type than `public_goods`.
         let originals = self.get(&name.replace('-', "_"))?.originals();
         Ok(originals.map(|originals| (originals.reenact)(path)))
@@ -467,14 +288,28 @@ fn named_under(keys: &[&str], settings: &Value, found: &mut BTreeSet<String>) {
     }
 }
 
+/// Loads a config and checks all that it says.
+fn checked(entry: &dyn Registration, file: &ConfigFile<'_>) -> Result<Study, ConfigError> {
+    let study = entry.load(file)?;
+    // What cannot be executed is refused before anything is recorded.
+    entry.check(&study.settings.experiment).map_err(|e| e.at(file.path))?;
+    let runtime = study.settings.runtime.check(entry.model_key());
+    runtime.map_err(|wrong| wrong.at(file.path))?;
+    kinds_are_known(entry, &study).map_err(|wrong| wrong.at(file.path))?;
+    if study.seed > 1 << 53 {
+        return Err(file.wrong("seed", format!("at most 2^53, not {}", study.seed)));
+    }
+    Ok(study)
+}
+
 /// The simulated model of each study knows its own kinds of malformed answers.
-fn kinds_are_known(entry: &dyn Registration, study: &Study) -> Result<(), (String, String)> {
+fn kinds_are_known(entry: &dyn Registration, study: &Study) -> Result<(), Wrong> {
     let kinds = entry.player().kinds();
     let named = &study.settings.runtime.model.rates.malformed_kinds;
     match named.keys().find(|kind| !kinds.contains(&kind.as_str())) {
         None => Ok(()),
-        Some(kind) => Err((
-            format!("{}.rates.malformed_kinds.{kind}", entry.model_key()),
+        Some(kind) => Err(Wrong::new(
+            &format!("{}.rates.malformed_kinds.{kind}", entry.model_key()),
             format!(
                 "there is no kind {kind:?} of malformed answers to {}; the kinds are {}",
                 entry.name(),

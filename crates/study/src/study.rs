@@ -3,12 +3,12 @@
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 use crate::config::Runtime;
+use crate::settings::{AnySettings, ExperimentSettings};
 
 /// A run about to be recorded, with all that its re-execution needs.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct Study {
     /// The experiment's name.
     pub experiment: String,
@@ -18,15 +18,22 @@ pub struct Study {
     pub settings: StudySettings,
 }
 
+impl Study {
+    /// A run of an experiment with these settings.
+    pub fn new(name: &str, seed: u64, settings: impl AnySettings, runtime: Runtime) -> Self {
+        let settings = StudySettings { experiment: ExperimentSettings::of(settings), runtime };
+        Study { experiment: name.to_owned(), seed, settings }
+    }
+}
+
 /// The settings of a run: what changes its outcome, and what does not.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct StudySettings {
     /// The experiment's own, whole: templates and data included.
-    pub experiment: Value,
+    pub experiment: ExperimentSettings,
     /// Who answers, and how fast.
     pub runtime: Runtime,
 }
-
 /// Whose settings an execution has, and so whether the files that they name may be written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SettingsOf {

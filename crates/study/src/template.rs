@@ -11,6 +11,7 @@ use std::collections::BTreeSet;
 
 use minijinja::syntax::SyntaxConfig;
 use minijinja::{AutoEscape, Environment, ErrorKind, UndefinedBehavior};
+use retold::run::Stop;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -34,6 +35,12 @@ pub struct TemplateError {
     pub name: String,
     /// What is wrong, with the line.
     pub reason: String,
+}
+
+impl From<TemplateError> for Stop {
+    fn from(error: TemplateError) -> Self {
+        Stop::Invalid { what: "prompt", reason: error.to_string() }
+    }
 }
 
 /// Named templates, checked when they are added.

@@ -2,7 +2,6 @@
 //!
 //! `cargo run -p auction -- run examples/auction/auction.yaml`
 
-use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -13,11 +12,11 @@ use retold::prompt::{CanonicalError, ChatRequest, Request};
 use retold::run::{AnyExperiment, Experiment, Question, Report, Run, Stop};
 use retold_cli::Catalogue;
 use retold_study::Registration;
-use retold_study::config::{ConfigError, ModelConfig, Runtime, Wrong, load, with_overrides};
-use retold_study::studies::Clash;
-use retold_study::study::{Study, StudySettings};
+use retold_study::config::{ConfigError, ConfigFile, ModelConfig, Runtime, Wrong};
+use retold_study::error::{Clash, StudyError};
+use retold_study::settings::ExperimentSettings;
+use retold_study::study::Study;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 const NAME: &str = "auction";
 
@@ -116,22 +115,19 @@ impl Registration for Registered {
         NAME
     }
 
-    fn load(&self, path: &Path, text: &str, overrides: &[String]) -> Result<Study, ConfigError> {
-        let settings: Settings = with_overrides(load(path, text)?, overrides)?;
-        let wrong = |key: &str, message: &str| Wrong::new(key, message).at(path);
-        if settings.bidders.is_empty() {
-            return Err(wrong("bidders", "nobody bids"));
-        }
-        let experiment = serde_json::to_value(&settings);
-        let experiment = experiment.map_err(|e| wrong("settings", &e.to_string()))?;
-        let runtime = Runtime { model: settings.model, ..Runtime::default() };
-        let (seed, settings) = (settings.seed, StudySettings { experiment, runtime });
-        Ok(Study { experiment: NAME.to_owned(), seed, settings })
+    fn load(&self, file: &ConfigFile<'_>) -> Result<Study, ConfigError> {
+        let settings: Settings = file.read(NAME)?;
+        let runtime = Runtime { model: settings.model.clone(), ..Runtime::default() };
+        Ok(Study::new(NAME, settings.seed, settings, runtime))
     }
 
-    fn build(&self, settings: &Value) -> Result<Box<dyn AnyExperiment>, String> {
-        let settings = Settings::deserialize(settings).map_err(|e| e.to_string())?;
-        Ok(Box::new(Auction { settings, parser: Arc::new(parser().map_err(|e| e.to_string())?) }))
+    fn build(&self, settings: &ExperimentSettings) -> Result<Box<dyn AnyExperiment>, StudyError> {
+        let settings = settings.typed::<Settings>()?.into_owned();
+        if settings.bidders.is_empty() {
+            return Err(Wrong::new("bidders", "nobody bids").into());
+        }
+        let parser = parser().map_err(|e| StudyError::part("parser", e))?;
+        Ok(Box::new(Auction { settings, parser: Arc::new(parser) }))
     }
 
     fn player(&self) -> Box<dyn Player> {

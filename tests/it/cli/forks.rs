@@ -131,7 +131,7 @@ fn values_out_of_range_are_refused() {
 #[test]
 fn what_was_wrong_with_the_parent_is_no_mistake_of_the_fork() {
     let config = Path::new(env!("RETOLD_ROOT")).join("config/public_goods_small.yaml");
-    let plain = study(&config, None, &[]).unwrap().settings.experiment;
+    let plain = study(&config, None, &[]).unwrap().settings.experiment.to_json().unwrap();
     let mut both = plain.clone();
     for key in ["punishment_enabled", "reward_enabled"] {
         both["config"][key] = true.into();
@@ -139,8 +139,10 @@ fn what_was_wrong_with_the_parent_is_no_mistake_of_the_fork() {
     }
     let mut more = both.clone();
     more["config"]["mpcr"] = 9.into();
-    let check = |settings, parent| check_fork("public_goods", settings, parent);
-    assert_eq!(check(&both, &both), Ok(()));
+    let check = |settings: &serde_json::Value, parent: &serde_json::Value| {
+        check_fork("public_goods", &settings.clone().into(), &parent.clone().into())
+    };
+    check(&both, &both).unwrap();
     for (settings, parent, what) in [(&both, &plain, "reward_enabled"), (&more, &both, "mpcr")] {
         let said = check(settings, parent).unwrap_err().to_string();
         assert!(said.contains(&format!(" do not fit: {what}: ")), "{said}");

@@ -23,7 +23,7 @@ fn the_original_configs_load_as_they_are() {
         let Study { settings, experiment, .. } =
             study.unwrap_or_else(|e| panic!("{}: {e}", file.display()));
         assert_eq!(experiment, "deliberation", "recognised by its keys");
-        assert!(settings.experiment["config"]["experiment"].is_null());
+        assert!(settings.experiment.to_json().unwrap()["config"]["experiment"].is_null());
         let experiment = crate::support::program::build("deliberation", &settings.experiment);
         assert!(experiment.is_ok(), "{}", file.display());
     }
@@ -47,7 +47,8 @@ fn the_yaml_of_the_document_runs_as_it_stands() {
         let place = Place::new();
         place.write("example.yaml", &example);
         let study = study(&place.path("example.yaml"), None, &[]).unwrap();
-        let people = study.settings.experiment["personas"].as_array().unwrap().len();
+        let people =
+            study.settings.experiment.to_json().unwrap()["personas"].as_array().unwrap().len();
         assert_eq!((study.experiment.as_str(), people), ("deliberation", 1200));
         // As it is but for the number of people.
         let (run, code) = place.json("run example.yaml --set participants_per_condition=2");
@@ -85,7 +86,10 @@ fn our_configs_load_and_name_their_experiment() {
     for (file, people) in [("deliberation.yaml", 1200), ("deliberation_small.yaml", 40)] {
         let path = Path::new(env!("RETOLD_ROOT")).join("config").join(file);
         let study = study(&path, None, &[]).unwrap();
-        assert_eq!(study.settings.experiment["personas"].as_array().unwrap().len(), people);
+        assert_eq!(
+            study.settings.experiment.to_json().unwrap()["personas"].as_array().unwrap().len(),
+            people
+        );
     }
 }
 

@@ -22,12 +22,13 @@ use crate::support::trial::Trial;
 fn small(is_new: bool, overrides: &[&str]) -> Box<dyn AnyExperiment> {
     let path = Path::new(env!("RETOLD_ROOT")).join("config/deliberation_small.yaml");
     let overrides: Vec<String> = overrides.iter().map(|o| (*o).to_owned()).collect();
-    let mut settings = study(&path, None, &overrides).unwrap().settings.experiment;
+    let mut settings =
+        study(&path, None, &overrides).unwrap().settings.experiment.to_json().unwrap();
     assert_eq!(settings["edition"], 2);
     if !is_new {
         settings.as_object_mut().unwrap().remove("edition");
     }
-    build("deliberation", &settings).unwrap()
+    build("deliberation", &settings.into()).unwrap()
 }
 
 /// A recorded run that replays, and its facts.
@@ -113,7 +114,7 @@ fn a_run_of_the_first_edition_is_as_it_was() {
     };
     assert_eq!(phases(&new), [1, 2, 3, 4, 5, 6, 7, 8, 9]);
     assert_eq!(phases(&old), Vec::<u64>::new());
-    let later = build("deliberation", &json!({"edition": 3}));
+    let later = build("deliberation", &json!({"edition": 3}).into());
     let said = later.err().unwrap().to_string();
     assert!(said.contains("edition 3 is of a later release: this one knows 1 and 2"), "{said}");
 }

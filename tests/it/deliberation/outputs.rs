@@ -8,7 +8,7 @@ use std::time::Duration;
 use crate::support::program::{build, study};
 use retold::model::simulated::{Misbehaviour, Simulated};
 use retold::run::{AnyExperiment, Finish, Mode, OutputFile, RunRecord};
-use retold_deliberation::{Config, SimulatedDeliberation};
+use retold_deliberation::{Config, Settings, SimulatedDeliberation};
 use retold_study::study::Study;
 use serde_json::Value;
 
@@ -23,7 +23,7 @@ fn small(overrides: &[&str]) -> (Config, Box<dyn AnyExperiment>) {
     let path = Path::new(env!("RETOLD_ROOT")).join("config/deliberation_small.yaml");
     let overrides: Vec<String> = overrides.iter().map(|o| (*o).to_owned()).collect();
     let Study { settings, .. } = study(&path, None, &overrides).unwrap();
-    let config = serde_json::from_value(settings.experiment["config"].clone()).unwrap();
+    let config = settings.experiment.typed::<Settings>().unwrap().config.clone();
     (config, build("deliberation", &settings.experiment).unwrap())
 }
 

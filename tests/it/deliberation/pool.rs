@@ -230,7 +230,7 @@ fn only_made_up_runs_draw_made_up_personas() {
         let mut study = study(&config, None, &overrides).unwrap();
         study.settings.runtime.model.kind = kind;
         supply(&config, &mut study, &overrides).unwrap();
-        let settings = Settings::deserialize(&study.settings.experiment).unwrap();
+        let settings = study.settings.experiment.typed::<Settings>().unwrap().into_owned();
         (settings.personas, settings.pool.unwrap())
     };
     let (personas, pool) = drawn(ModelKind::Simulated);

@@ -9,7 +9,7 @@ fn our_public_goods_configs_load() {
     for (file, games) in [("public_goods.yaml", 8), ("public_goods_small.yaml", 1)] {
         let path = Path::new(env!("RETOLD_ROOT")).join("config").join(file);
         let study = study(&path, None, &[]).unwrap();
-        assert_eq!(study.settings.experiment["config"]["games"], games);
+        assert_eq!(study.settings.experiment.to_json().unwrap()["config"]["games"], games);
     }
 }
 
@@ -119,7 +119,9 @@ fn a_template_of_ones_own_is_tried_out_before_anything_is_recorded() {
         loaded.map_err(|e| e.to_string().replace(&format!("{}/", dir.path().display()), ""))
     };
     let study = try_out("{heading} How much of {endowment}? <CONTRIBUTE>").unwrap();
-    assert!(study.settings.experiment["prompts"].to_string().contains("How much of"));
+    assert!(
+        study.settings.experiment.to_json().unwrap()["prompts"].to_string().contains("How much of")
+    );
     let wrong = ["{heading} {purse}", "{% if %}"].map(|template| try_out(template).unwrap_err());
     insta::assert_snapshot!(wrong.join("\n\n"));
 }

@@ -22,12 +22,13 @@ use crate::support::trial::Trial;
 fn played(is_new: bool, overrides: &[&str]) -> (Vec<Value>, BTreeMap<String, StateDigest>) {
     let path = Path::new(env!("RETOLD_ROOT")).join("config/public_goods_small.yaml");
     let overrides: Vec<String> = overrides.iter().map(|o| (*o).to_owned()).collect();
-    let mut settings = study(&path, None, &overrides).unwrap().settings.experiment;
+    let mut settings =
+        study(&path, None, &overrides).unwrap().settings.experiment.to_json().unwrap();
     assert_eq!(settings["edition"], 2);
     if !is_new {
         settings.as_object_mut().unwrap().remove("edition");
     }
-    let experiment = build("public_goods", &settings).unwrap();
+    let experiment = build("public_goods", &settings.into()).unwrap();
     let model = Simulated::new(7, Misbehaviour::default(), Box::new(SimulatedPlayers));
     let trial = Trial::in_memory(Arc::new(model));
     let ended = block_on(trial.go(Mode::Record, experiment.as_ref()));

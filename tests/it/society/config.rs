@@ -71,7 +71,7 @@ fn what_a_config_leaves_out_is_as_in_the_documents_program() {
         std::fs::write(&path, text).unwrap();
         let overrides: Vec<String> = overrides.iter().map(|o| (*o).to_owned()).collect();
         let settings = study(&path, None, &overrides).unwrap().settings;
-        let request = settings.experiment["request"].clone();
+        let request = settings.experiment.to_json().unwrap()["request"].clone();
         let retry = settings.runtime.retry;
         (request["temperature"].clone(), request["max_tokens"].clone(), retry)
     };

@@ -172,7 +172,7 @@ fn the_committed_recording_replays() {
 fn the_full_config_is_the_documents_society() {
     let path = std::path::Path::new(env!("RETOLD_ROOT")).join("config/society.yaml");
     let study = study(&path, None, &[]).unwrap();
-    let settings = &study.settings.experiment;
+    let settings = study.settings.experiment.to_json().unwrap();
     assert_eq!((&settings["agents"], &settings["days"]), (&100.into(), &30.into()));
     let defaults = serde_json::to_value(retold_society::Rules::default()).unwrap();
     assert_eq!(settings["rules"], defaults, "the file says what the defaults are");

@@ -8,8 +8,9 @@ use retold::run::AnyExperiment;
 use retold_cli::Catalogue;
 use retold_study::Studies;
 use retold_study::config::ConfigError;
+use retold_study::error::ExperimentError;
 use retold_study::reenact::{ReenactError, Reenactment};
-use retold_study::studies::RegistryError;
+use retold_study::settings::ExperimentSettings;
 use retold_study::study::Study;
 use serde_json::Value;
 
@@ -41,25 +42,28 @@ pub(crate) fn take_over(experiment: &str, settings: &mut Value, recorded: &Value
     studies().take_over(experiment, settings, recorded);
 }
 
-pub(crate) fn build(name: &str, settings: &Value) -> Result<Box<dyn AnyExperiment>, RegistryError> {
+pub(crate) fn build(
+    name: &str,
+    settings: &ExperimentSettings,
+) -> Result<Box<dyn AnyExperiment>, ExperimentError> {
     studies().build(name, settings)
 }
 
 pub(crate) fn check_fork(
     name: &str,
-    settings: &Value,
-    parent: &Value,
-) -> Result<(), RegistryError> {
+    settings: &ExperimentSettings,
+    parent: &ExperimentSettings,
+) -> Result<(), ExperimentError> {
     studies().check_fork(name, settings, parent)
 }
 
-pub(crate) fn player(name: &str) -> Result<Box<dyn Player>, RegistryError> {
+pub(crate) fn player(name: &str) -> Result<Box<dyn Player>, ExperimentError> {
     studies().player(name)
 }
 
 pub(crate) fn reenact(
     name: &str,
     path: &Path,
-) -> Result<Option<Result<Reenactment, ReenactError>>, RegistryError> {
+) -> Result<Option<Result<Reenactment, ReenactError>>, ExperimentError> {
     studies().reenact(name, path)
 }

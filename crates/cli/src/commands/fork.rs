@@ -1,13 +1,11 @@
 //! `retold fork`.
 
-use serde_json::Value;
-
 use crate::error::{CliError, Status};
 use crate::global::Global;
 use crate::model::ModelArgs;
 use crate::output::Output;
 use crate::runs::fork::{Forking, fork};
-use crate::runs::settings::settings_of;
+use crate::runs::settings::{as_json, settings_of};
 use crate::select;
 use retold::audit::{Target, audit};
 use retold::event::{Event, RunStarted, StoredEvent};
@@ -15,7 +13,8 @@ use retold::explain::explain;
 use retold::id::{RunId, Seq};
 use retold::log::Reader;
 use retold_study::config::{ConfigError, with_overrides};
-use retold_study::studies::RegistryError;
+use retold_study::error::ExperimentError;
+use retold_study::settings::ExperimentSettings;
 use retold_study::studies::Studies;
 
 /// Record a new run that shares the beginning of another.
@@ -80,22 +79,22 @@ fn changed(
     studies: &Studies,
     started: &RunStarted,
     overrides: &[String],
-) -> Result<Value, CliError> {
-    let recorded = settings_of(studies, started)?.experiment;
+) -> Result<ExperimentSettings, CliError> {
+    let recorded = as_json(&settings_of(studies, started)?.experiment)?;
     let (mut settings, mut wrong) = (recorded.clone(), None);
     for setting in overrides {
         settings = with_overrides(settings, std::slice::from_ref(setting))?;
         // A later one may mend what only both together make sense of.
-        wrong = match studies.build(&started.experiment, &settings) {
+        wrong = match studies.build(&started.experiment, &settings.clone().into()) {
             Ok(_) => None,
             Err(error) => wrong.or(Some((setting, error))),
         };
     }
-    let Some((setting, error)) = wrong else { return Ok(settings) };
-    let RegistryError::BadSettings { reason, .. } = error else {
+    let Some((setting, error)) = wrong else { return Ok(settings.into()) };
+    let ExperimentError::BadSettings { source, .. } = error else {
         return Err(CliError::usage(error.to_string()));
     };
-    let error = CliError::from(ConfigError::of_override(setting, explain(&reason)));
+    let error = CliError::from(ConfigError::of_override(setting, explain(&source.to_string())));
     let group = setting.split(['.', '=']).next().unwrap_or_default();
     Err(match recorded["config"].is_object() && recorded.get(group).is_none() {
         true => error.hint(format!("the keys of the config are in a group: --set config.{group}")),

@@ -2,7 +2,7 @@
 
 mod personas;
 
-use retold_study::studies::Clash;
+use retold_study::error::Clash;
 
 use crate::catalogue::Catalogue;
 

@@ -14,6 +14,7 @@ use retold::inert::inert;
 use retold::log::{Log, LogError};
 use retold::model::FailureKind;
 use retold::run::{Ended, Finish, OverBudget, Parent, Progress, RunRecord, Stop};
+use retold_study::error::BoxError;
 use retold_study::study::{SettingsOf, Stored};
 
 /// An execution that has come to its end, and what is to be done about it.
@@ -241,9 +242,9 @@ fn store(log: &Log, run: RunId, settings_of: SettingsOf, global: &Global) -> Res
     if !study.stores(&started.settings["experiment"]) {
         return Ok(());
     }
-    let failed = |e: String| {
+    let failed = |e: BoxError| {
         let again = format!("the run itself is safe; `retold resume {}` tries again", run.short(8));
-        CliError::new(Status::Io, e).hint(again)
+        CliError::new(Status::Io, e.to_string()).hint(again)
     };
     let record = RunRecord::read(reader.as_mut(), run)?;
     match study.store(&record, settings_of).map_err(failed)? {

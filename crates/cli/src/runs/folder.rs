@@ -14,6 +14,7 @@ use retold::id::RunId;
 use retold::inert::inert;
 use retold::log::Log;
 use retold::run::{AnyExperiment, OutputFile, Parent, RunRecord, SIMULATED_MARK};
+use retold_study::settings::ExperimentSettings;
 use retold_study::studies::Studies;
 
 /// Where folders of outputs are made.
@@ -72,7 +73,7 @@ impl Folder {
     pub(crate) fn of(
         studies: &Studies,
         experiment: &str,
-        settings: &serde_json::Value,
+        settings: &ExperimentSettings,
         args: FolderArgs,
     ) -> Result<Option<Folder>, CliError> {
         if args.no_outputs {

@@ -16,6 +16,7 @@ use retold::event::RunStarted;
 use retold::id::Seq;
 use retold::model::Answerer;
 use retold::run::{Mode, Parent};
+use retold_study::settings::ExperimentSettings;
 use retold_study::study::SettingsOf;
 
 /// A run to be recorded with the beginning of another.
@@ -24,7 +25,7 @@ pub(crate) struct Forking {
     /// Share only what was answered before this seq.
     pub(crate) before: Option<Seq>,
     /// The experiment's settings.
-    pub(crate) settings: Value,
+    pub(crate) settings: ExperimentSettings,
     /// Whether calls that failed are asked again.
     pub(crate) retry_failed: bool,
     pub(crate) model: ModelArgs,

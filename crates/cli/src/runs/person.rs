@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use crate::error::CliError;
 use retold::model::{Answerer, Seats};
-use retold_study::studies::{Play, Registration, Studies};
+use retold_study::registration::Play;
+use retold_study::settings::ExperimentSettings;
+use retold_study::{Registration, Studies};
 
 /// The study of a name, if a person can play it.
 pub(crate) fn played(
@@ -19,14 +21,18 @@ pub(crate) fn played(
 fn person_in(
     studies: &Studies,
     experiment: &str,
-    settings: &serde_json::Value,
+    settings: &ExperimentSettings,
 ) -> Option<&'static dyn Play> {
     let (_, play) = played(studies, experiment)?;
     play.is_played(settings).then_some(play)
 }
 
 /// Whether a person takes part in an experiment with these settings.
-pub(crate) fn is_played(studies: &Studies, experiment: &str, settings: &serde_json::Value) -> bool {
+pub(crate) fn is_played(
+    studies: &Studies,
+    experiment: &str,
+    settings: &ExperimentSettings,
+) -> bool {
     person_in(studies, experiment, settings).is_some()
 }
 
@@ -36,7 +42,7 @@ pub(crate) fn with_person(
     model: Answerer,
     seat: Option<Answerer>,
     experiment: &str,
-    settings: &serde_json::Value,
+    settings: &ExperimentSettings,
 ) -> Result<Answerer, CliError> {
     match (seat, person_in(studies, experiment, settings)) {
         (Some(person), Some(play)) => Ok(Arc::new(Seats { model, person, name: play.person() })),

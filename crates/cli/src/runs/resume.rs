@@ -1,7 +1,5 @@
 //! A run that is continued.
 
-use serde_json::Value;
-
 use crate::error::{CliError, Status};
 use crate::global::Global;
 use crate::model::ModelArgs;
@@ -10,11 +8,12 @@ use crate::runs::conclusion::{Conclusion, conclude};
 use crate::runs::folder::{Folder, FolderArgs};
 use crate::runs::person::with_person;
 use crate::runs::session::{self, Session};
-use crate::runs::settings::{as_recorded, differing, is_of, one_kind, settings_of};
+use crate::runs::settings::{as_json, as_recorded, differing, is_of, one_kind, settings_of};
 use crate::select::{self, Selected};
 use retold::event::{RunOutcome, RunStarted};
 use retold::model::Answerer;
 use retold::run::{Mode, how_it_ended};
+use retold_study::settings::ExperimentSettings;
 use retold_study::studies::Studies;
 use retold_study::study::{SettingsOf, Study, StudySettings};
 
@@ -62,8 +61,11 @@ pub(crate) fn same_study(
         }
         let settings = &started.settings["experiment"];
         let same = match &name {
-            Some(_) => output_name(global.studies, &started.experiment, settings) == name,
-            None => is_of(global.studies, &study, &started),
+            Some(_) => {
+                let settings = settings.clone().into();
+                output_name(global.studies, &started.experiment, &settings) == name
+            }
+            None => is_of(global.studies, &study, &started)?,
         };
         if started.experiment != study.experiment || !same {
             continue;
@@ -81,10 +83,11 @@ pub(crate) fn same_study(
             format!("there is no run of {what} in {} to go on with", global.log.display());
         return Err(CliError::usage(message).hint("leave out --resume to begin one"));
     };
-    let recorded = settings_of(global.studies, &started)?.experiment;
+    let recorded = as_json(&settings_of(global.studies, &started)?.experiment)?;
     // What it drew when it began is not drawn again.
-    global.studies.take_over(&study.experiment, &mut study.settings.experiment, &recorded);
-    let now = as_recorded(&study.settings.experiment);
+    let mut now = as_json(&study.settings.experiment)?;
+    global.studies.take_over(&study.experiment, &mut now, &recorded);
+    let now = as_recorded(&now);
     if recorded != now || started.seed != study.seed {
         return Err(CliError::usage(format!(
             "run {run} was recorded with other settings: {}",
@@ -93,11 +96,16 @@ pub(crate) fn same_study(
         .hint(format!("`retold resume {}` goes on with the settings it began with", run.short(8)))
         .hint("for another study, give another name (deliberation: pilot_id)"));
     }
+    study.settings.experiment = recorded.into();
     let resuming = Resuming { selected: Selected { log, run }, folder, model, seat: None };
     go_on(resuming, started, (study.settings, SettingsOf::Config), global, output)
 }
 
-fn output_name(studies: &Studies, experiment: &str, settings: &Value) -> Option<String> {
+fn output_name(
+    studies: &Studies,
+    experiment: &str,
+    settings: &ExperimentSettings,
+) -> Option<String> {
     studies.output_name(experiment, settings).ok()?
 }
 

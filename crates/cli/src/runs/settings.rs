@@ -10,6 +10,7 @@ use retold::id::RunId;
 use retold::inert::inert;
 use retold::prompt::canonical;
 use retold::run::{AnyExperiment, RunRecord};
+use retold_study::settings::ExperimentSettings;
 use retold_study::studies::Studies;
 use retold_study::study::{Study, StudySettings};
 
@@ -74,11 +75,20 @@ pub(crate) fn as_recorded(settings: &Value) -> Value {
 }
 
 /// Whether a run was begun by a study.
-pub(crate) fn is_of(studies: &Studies, study: &Study, started: &RunStarted) -> bool {
+pub(crate) fn is_of(
+    studies: &Studies,
+    study: &Study,
+    started: &RunStarted,
+) -> Result<bool, CliError> {
     let recorded = &started.settings["experiment"];
-    let mut now = study.settings.experiment.clone();
+    let mut now = as_json(&study.settings.experiment)?;
     studies.take_over(&study.experiment, &mut now, recorded);
-    *recorded == as_recorded(&now) && started.seed == study.seed
+    Ok(*recorded == as_recorded(&now) && started.seed == study.seed)
+}
+
+/// The settings of an experiment as they are recorded.
+pub(crate) fn as_json(settings: &ExperimentSettings) -> Result<Value, CliError> {
+    settings.to_json().map_err(|e| CliError::usage(format!("settings: {e}")))
 }
 
 /// The keys in which two settings differ.

@@ -47,7 +47,7 @@ pub(crate) fn none_of(
         }
         // A damaged run is not this one; `retold verify` reports it.
         let Ok(started) = select::started(reader.as_mut(), head.run) else { continue };
-        let settings = &started.settings["experiment"];
+        let settings = started.settings["experiment"].clone().into();
         // A fork goes on by its own id, an original run by `import`.
         let is_other = started.experiment != study.experiment
             || !matches!(Parent::of(&started), Ok(None))
@@ -55,9 +55,9 @@ pub(crate) fn none_of(
         if is_other {
             continue;
         }
-        let has_same_settings = is_of(studies, study, &started);
+        let has_same_settings = is_of(studies, study, &started)?;
         let is_same = match &name {
-            Some(_) => studies.output_name(&started.experiment, settings).ok().flatten() == name,
+            Some(_) => studies.output_name(&started.experiment, &settings).ok().flatten() == name,
             None => has_same_settings && started.model == *model && !is_being_run(log, head.run)?,
         };
         if !is_same {

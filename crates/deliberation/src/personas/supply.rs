@@ -12,8 +12,10 @@ use super::pool::{self, Enriched, Pool};
 use super::source::{Collection, PersonaError};
 use crate::{Config, Fact, Settings};
 use retold::run::{RunRecord, rng_for};
-use retold_study::config::{ConfigError, ModelKind, beside};
+use retold_study::config::{ConfigError, ConfigFile, ModelKind, beside};
+use retold_study::error::BoxError;
 use retold_study::random::shuffle;
+use retold_study::settings::ExperimentSettings;
 use retold_study::study::{SettingsOf, Stored, Study};
 
 /// What the pool gives to a run and gets from it.
@@ -57,20 +59,15 @@ pub(in super::super) fn source_key(config: &Config) -> &'static str {
 /// is needed to execute it.
 ///
 /// # Errors
-/// [`ConfigError`]: the pool is no pool, or there are too few base personas.
-pub(crate) fn draw(path: &Path, study: &mut Study) -> Result<(), ConfigError> {
-    let value = |key: &str, message: String| ConfigError::Value {
-        path: path.display().to_string(),
-        key: key.to_owned(),
-        message,
-    };
-    let unfit = |e: serde_json::Error| value("settings", e.to_string());
-    let mut settings = Settings::deserialize(&study.settings.experiment).map_err(unfit)?;
+/// [`ConfigError`]: the pool cannot be read, or there are too few base personas.
+pub(crate) fn draw(file: &ConfigFile<'_>, study: &mut Study) -> Result<(), ConfigError> {
+    let settings = study.settings.experiment.typed::<Settings>();
+    let settings = settings.map_err(|e| file.wrong("settings", e.to_string()))?;
     let config = &settings.config;
     let (needed, seed) = (config.participants(), study.seed);
-    if config.use_persona_storage {
+    let drawn = if config.use_persona_storage {
         let pool = Pool::read(&config.pool());
-        let pool = pool.map_err(|e| value("persona_storage", e.to_string()))?;
+        let pool = pool.map_err(|e| file.wrong("persona_storage", e.to_string()))?;
         let simulated = study.settings.runtime.model.kind == ModelKind::Simulated;
         let candidates = candidates(pool.personas, simulated);
         let lacking = wanted(needed).saturating_sub(candidates.len());
@@ -78,7 +75,7 @@ pub(crate) fn draw(path: &Path, study: &mut Study) -> Result<(), ConfigError> {
             0 => Vec::new(),
             _ => {
                 let known = candidates.iter().map(|p| p.base_persona.clone()).collect();
-                let drawn = collection(path, config)
+                let drawn = collection(file.path, config)
                     .and_then(|collection| collection.draw_besides(lacking, seed, &known));
                 drawn.map_err(|e| {
                     let have = candidates.len();
@@ -86,19 +83,21 @@ pub(crate) fn draw(path: &Path, study: &mut Study) -> Result<(), ConfigError> {
                         "{e}; the pool has {have} and gets half as many again as the {needed} \
                          who take part: use_persona_storage: false does without it"
                     );
-                    value(source_key(config), message)
+                    file.wrong(source_key(config), message)
                 })?
             }
         };
         let (personas, pool) = select(candidates, new, needed, seed);
-        (settings.personas, settings.pool) = (personas, Some(pool));
+        Settings { personas, pool: Some(pool), ..settings.into_owned() }
     } else if config.personas_url.is_some() {
-        let drawn = collection(path, config).and_then(|collection| collection.draw(needed, seed));
-        settings.personas = drawn.map_err(|e| value("personas_url", e.to_string()))?;
+        let drawn = collection(file.path, config);
+        let drawn = drawn.and_then(|collection| collection.draw(needed, seed));
+        let personas = drawn.map_err(|e| file.wrong("personas_url", e.to_string()))?;
+        Settings { personas, ..settings.into_owned() }
     } else {
         return Ok(());
-    }
-    study.settings.experiment = serde_json::to_value(&settings).map_err(unfit)?;
+    };
+    study.settings.experiment = ExperimentSettings::of(drawn);
     Ok(())
 }
 
@@ -157,10 +156,9 @@ fn select(
 /// is new. A pool that only the recorded settings of a run name is left alone: it could be any file.
 ///
 /// # Errors
-/// What cannot be read or written, in words.
-pub(crate) fn store(record: &RunRecord<'_>, settings_of: SettingsOf) -> Result<Stored, String> {
-    let settings = Settings::deserialize(&record.started.settings["experiment"]);
-    let config = settings.map_err(|e| e.to_string())?.config;
+/// What cannot be read or written.
+pub(crate) fn store(record: &RunRecord<'_>, settings_of: SettingsOf) -> Result<Stored, BoxError> {
+    let config = Settings::deserialize(&record.started.settings["experiment"])?.config;
     let simulated = record.started.is_simulated();
     let made = made(record, simulated)?;
     if made.is_empty() {
@@ -170,7 +168,7 @@ pub(crate) fn store(record: &RunRecord<'_>, settings_of: SettingsOf) -> Result<S
     if settings_of == SettingsOf::Run && path != Path::new(pool::DEFAULT) {
         return Ok(Stored::NotNamed { what: "personas", path });
     }
-    let added = pool::add(&path, &made).map_err(|e| e.to_string())?.added;
+    let added = pool::add(&path, &made)?.added;
     let what = if added == 1 { "persona" } else { "personas" };
     match added {
         0 => Ok(Stored::Nothing),
@@ -179,10 +177,10 @@ pub(crate) fn store(record: &RunRecord<'_>, settings_of: SettingsOf) -> Result<S
 }
 
 /// The personas that a run has enriched.
-fn made(record: &RunRecord<'_>, simulated: bool) -> Result<Vec<Enriched>, String> {
+fn made(record: &RunRecord<'_>, simulated: bool) -> Result<Vec<Enriched>, serde_json::Error> {
     let (mut bases, mut made) = (BTreeMap::new(), Vec::new());
     for fact in &record.facts {
-        match Fact::deserialize(fact).map_err(|e| e.to_string())? {
+        match Fact::deserialize(fact)? {
             Fact::Enrolled { participant_id, base_persona, .. } => {
                 bases.insert(participant_id, base_persona);
             }

@@ -26,7 +26,7 @@ use super::settings::Settings;
 use super::state::Status;
 use retold_study::edition::Edition;
 use retold_study::reenact::{ReenactError, Reenactment, runtime};
-use retold_study::study::{Study, StudySettings};
+use retold_study::study::Study;
 
 /// An original run, from its output folder.
 ///
@@ -45,13 +45,8 @@ pub fn reenact(folder: &Path) -> Result<Reenactment, ReenactError> {
         pool: None,
         original: Some(original(&files)),
     };
-    let experiment = serde_json::to_value(&settings)
-        .map_err(|e| files.inconsistent("config.yaml", e.to_string()))?;
-    let study = Study {
-        experiment: NAME.to_owned(),
-        seed: files.config.random_seed.unwrap_or_default(),
-        settings: StudySettings { experiment, runtime: runtime() },
-    };
+    let seed = files.config.random_seed.unwrap_or(0);
+    let study = Study::new(NAME, seed, settings, runtime());
     let compare = Box::new(move |ours: &[_]| compare::compare(&files, ours));
     Ok(Reenactment { study, model: Arc::new(answers), notes, compare })
 }

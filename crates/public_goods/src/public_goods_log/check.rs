@@ -1,36 +1,24 @@
 //! What in the settings of such a run makes no sense. There are no configs of it: a fork may change them.
 
-use serde::Deserialize;
-use serde_json::Value;
-
 use super::settings::Settings;
 use crate::{Config, check_values};
-use retold_study::config::{Wrong, figure};
+use retold_study::config::{Wrong, figure, within};
 
 /// Checks the settings of a fork.
 ///
 /// # Errors
 /// The first value that makes no sense, with its key.
-pub fn check_settings(settings: &Value) -> Result<(), String> {
-    let settings = Settings::deserialize(settings).map_err(|e| e.to_string())?;
-    check(&settings).map_err(|wrong| wrong.to_string())
-}
-
-fn check(settings: &Settings) -> Result<(), Wrong> {
+pub(crate) fn check(settings: &Settings) -> Result<(), Wrong> {
     let Settings { config, multiplier, top_p, actions_max_tokens, games, .. } = settings;
     // The other program has no range for it.
     let known = Config { mpcr: 0.5, multiplier: None, ..config.clone() };
     check_values(&known)
         .map_err(|Wrong { key, message }| Wrong::new(&format!("config.{key}"), message))?;
-    for (key, value, least, most) in [
+    within(&[
         ("multiplier", Some(*multiplier), 0.0, 1000.0),
         ("top_p", *top_p, 0.0, 1.0),
         ("actions_max_tokens", actions_max_tokens.map(f64::from), 1.0, 1e6),
-    ] {
-        if let Some(value) = value.filter(|value| !(least..=most).contains(value)) {
-            return Err(Wrong::new(key, format!("from {least} to {most}, not {}", figure(value))));
-        }
-    }
+    ])?;
     if !(1..=2).contains(&settings.parser_version) {
         let message = format!("the parsers have versions 1 and 2, not {}", settings.parser_version);
         return Err(Wrong::new("parser_version", message));

@@ -3,9 +3,6 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use serde::Deserialize;
-use serde_json::Value;
-
 use super::settings::{Asked, Settings};
 use super::table;
 use crate::parse::{
@@ -21,6 +18,7 @@ use retold::run::{
 };
 use retold_study::at_once::at_once;
 use retold_study::carried::Carried;
+use retold_study::error::StudyError;
 
 /// Public goods games of another program.
 pub struct PublicGoodsLog {
@@ -35,29 +33,21 @@ impl PublicGoodsLog {
     ///
     /// # Errors
     /// What in the settings cannot be executed.
-    pub fn new(settings: Settings) -> Result<Self, String> {
+    pub fn new(settings: Settings) -> Result<Self, StudyError> {
         let config = &settings.config;
-        check_counts(config).map_err(|wrong| wrong.to_string())?;
+        check_counts(config)?;
         let params = ContributionParams {
             endowment: config.endowment,
             contribution_type: config.contribution_type,
         };
         let version = settings.parser_version;
-        let contribution = json_contribution_parser(version, params);
+        let unmade = |e| StudyError::part("parser_version", e);
         Ok(PublicGoodsLog {
             rules: Rules { multiplier: settings.multiplier, ..Rules::of(config) },
-            contribution: Arc::new(contribution.map_err(|e| e.to_string())?),
-            actions: Arc::new(actions_parser(version).map_err(|e| e.to_string())?),
+            contribution: Arc::new(json_contribution_parser(version, params).map_err(unmade)?),
+            actions: Arc::new(actions_parser(version).map_err(unmade)?),
             settings,
         })
-    }
-
-    /// The experiment of recorded settings.
-    ///
-    /// # Errors
-    /// What in them does not fit.
-    pub fn from_settings(settings: &Value) -> Result<Self, String> {
-        PublicGoodsLog::new(Settings::deserialize(settings).map_err(|e| e.to_string())?)
     }
 
     /// Asks all prompts of a stage of a round.

@@ -33,30 +33,10 @@ mod reenact;
 mod settings;
 mod table;
 
-use std::path::Path;
-
-pub use check::check_settings;
+pub(crate) use check::check;
 pub use experiment::PublicGoodsLog;
 pub use reenact::reenact;
 pub use settings::{Asked, Game, Settings, Who};
 
-use retold_study::config::ConfigError;
-use retold_study::study::Study;
-
 /// The experiment's name.
 pub const NAME: &str = "public_goods_log";
-
-/// There are no configs of it: its settings come from a folder.
-///
-/// # Errors
-/// [`ConfigError`] that says so, always.
-pub fn load(path: &Path, _: &str, _: &[String]) -> Result<Study, ConfigError> {
-    Err(ConfigError::Value {
-        path: path.display().to_string(),
-        key: "experiment".to_owned(),
-        message: format!(
-            "{NAME} has no configs: `retold import public-goods FOLDER` makes its runs from a folder; a \
-             game of your own is experiment public_goods"
-        ),
-    })
-}

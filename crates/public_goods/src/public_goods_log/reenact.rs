@@ -8,7 +8,7 @@ use super::files::is_one;
 use super::original::Original;
 use crate as public_goods;
 use retold_study::reenact::{Answers, ReenactError, Reenactment, runtime};
-use retold_study::study::{Study, StudySettings};
+use retold_study::study::Study;
 
 /// Reads a folder of original games: one of a local model, or else one with answers in tags.
 ///
@@ -19,14 +19,9 @@ pub fn reenact(folder: &Path) -> Result<Reenactment, ReenactError> {
         return public_goods::reenact(folder);
     }
     let original = Original::read(folder)?;
-    let inconsistent =
-        |reason: String| ReenactError::Inconsistent { path: folder.display().to_string(), reason };
-    let experiment =
-        serde_json::to_value(&original.settings).map_err(|e| inconsistent(e.to_string()))?;
-    let settings = StudySettings { experiment, runtime: runtime() };
     let source = original.settings.config.experiment_id.clone();
     Ok(Reenactment {
-        study: Study { experiment: NAME.to_owned(), seed: 0, settings },
+        study: Study::new(NAME, 0, original.settings.clone(), runtime()),
         model: Arc::new(Answers { source, by_call: original.answers.clone() }),
         notes: notes(),
         compare: Box::new(move |files| original.compare(files)),

@@ -22,11 +22,12 @@ use std::sync::Arc;
 
 use self::answers::Original;
 use self::original::Run;
-use super::load::study;
+use super::NAME;
 use super::prompts::built_in;
 use super::settings::Settings;
 use retold_study::edition::Edition;
 use retold_study::reenact::{ReenactError, Reenactment, runtime};
+use retold_study::study::Study;
 
 /// Reads a folder of an original run.
 ///
@@ -37,9 +38,7 @@ pub fn reenact(folder: &Path) -> Result<Reenactment, ReenactError> {
     let prompts = built_in();
     let (edition, config) = (Edition::NEWEST, run.config.clone().without_runtime());
     let settings = Settings { edition, config, prompts };
-    let inconsistent =
-        |reason| ReenactError::Inconsistent { path: folder.display().to_string(), reason };
-    let study = study(0, &settings, runtime()).map_err(inconsistent)?;
+    let study = Study::new(NAME, 0, settings, runtime());
     let notes = run.notes();
     let model = Arc::new(Original::of(&run));
     Ok(Reenactment { study, model, notes, compare: Box::new(move |files| run.compare(files)) })

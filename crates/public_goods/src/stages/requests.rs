@@ -21,8 +21,7 @@ impl PublicGoods {
     }
 
     fn fill(&self, name: &str, values: Value) -> Result<String, Stop> {
-        let invalid = |reason| Stop::Invalid { what: "prompt", reason };
-        self.prompts.fill(name, values).map_err(|e| invalid(e.to_string()))
+        Ok(self.prompts.fill(name, values)?)
     }
 
     /// The rules as instructions, and the stage's template with everything before it.
@@ -109,7 +108,7 @@ impl PublicGoods {
     ///
     /// # Errors
     /// What in a template cannot be filled in.
-    pub(in super::super) fn rehearse(&self) -> Result<(), String> {
+    pub(in super::super) fn try_out(&self) -> Result<(), Stop> {
         let by = || By { method: String::new(), sample: 0 };
         let mut state = Played::default();
         for agent in 0..2 {
@@ -130,10 +129,10 @@ impl PublicGoods {
             self.decision_request(state, turn, "")?;
             self.redistribution_request(state, turn).map(drop)
         };
-        requests(&state, turn).map_err(|stop| stop.to_string())?;
+        requests(&state, turn)?;
         state.apply(&Fact::Redistributed { turn, units, was_scaled: false, by: by() });
         let payoffs = vec![(0, 1.0), (1, 1.0)];
         state.apply(&Fact::RoundSettled { game: 1, round: 1, public_fund: 2.0, payoffs });
-        requests(&state, Turn { round: 2, ..turn }).map_err(|stop| stop.to_string())
+        requests(&state, Turn { round: 2, ..turn })
     }
 }

@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 
-use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::facts::Fact;
 use super::report;
@@ -15,6 +14,7 @@ use retold::id::CallPath;
 use retold::prompt::{ChatRequest, Message, Role};
 use retold::run::{Experiment, OutputError, OutputFile, Question, Report, Run, RunRecord, Stop};
 use retold_study::at_once::at_once;
+use retold_study::error::StudyError;
 use retold_study::template::Templates;
 
 /// The template's name.
@@ -32,21 +32,12 @@ impl SocietyLog {
     ///
     /// # Errors
     /// What in the settings cannot be executed.
-    pub fn new(settings: Settings) -> Result<Self, String> {
+    pub fn new(settings: Settings) -> Result<Self, StudyError> {
         let version = version(&settings.parser)?;
         let params = Params { agents: settings.agents };
-        let parser = Arc::new(parser(version, params).map_err(|e| e.to_string())?);
-        let pairs = [(SITUATION.to_owned(), settings.template.clone())];
-        let templates = Templates::new(pairs).map_err(|e| e.to_string())?;
-        Ok(SocietyLog { settings, templates, parser })
-    }
-
-    /// The experiment of recorded settings.
-    ///
-    /// # Errors
-    /// What in them does not fit.
-    pub fn from_settings(settings: &Value) -> Result<Self, String> {
-        SocietyLog::new(Settings::deserialize(settings).map_err(|e| e.to_string())?)
+        let parser = parser(version, params).map_err(|e| StudyError::part("parser", e))?;
+        let templates = Templates::new([(SITUATION.to_owned(), settings.template.clone())])?;
+        Ok(SocietyLog { settings, templates, parser: Arc::new(parser) })
     }
 
     fn question(&self, entry: &Entry) -> Result<Question<ActionParser>, Stop> {
@@ -56,8 +47,7 @@ impl SocietyLog {
             "location": location, "energy": before.energy.to_string(),
             "influence": before.influence.to_string(),
         });
-        let text = self.templates.render(SITUATION, values);
-        let text = text.map_err(|e| Stop::Invalid { what: "prompt", reason: e.to_string() })?;
+        let text = self.templates.render(SITUATION, values)?;
         let model = entry.model.clone();
         let messages = vec![Message::new(Role::User, text)];
         let request = ChatRequest { model, messages, ..ChatRequest::default() }.into_request()?;

@@ -33,31 +33,12 @@ mod report;
 mod settings;
 mod state;
 
-use std::path::Path;
-
 pub use experiment::SocietyLog;
 pub use facts::{Fact, Holdings};
 pub use reenact::reenact;
-pub use settings::{Entry, Settings, There, check_settings};
+pub(crate) use settings::check;
+pub use settings::{Entry, Settings, There};
 pub use state::{Epoch, Observed};
-
-use retold_study::config::ConfigError;
-use retold_study::study::Study;
 
 /// The experiment's name.
 pub const NAME: &str = "society_log";
-
-/// There are no configs of it: its settings come from a log.
-///
-/// # Errors
-/// [`ConfigError`] that says so, always.
-pub fn load(path: &Path, _: &str, _: &[String]) -> Result<Study, ConfigError> {
-    Err(ConfigError::Value {
-        path: path.display().to_string(),
-        key: "experiment".to_owned(),
-        message: format!(
-            "{NAME} has no configs: `retold import society FILE` makes its runs from a log; a society of \
-             your own is experiment society"
-        ),
-    })
-}

@@ -17,7 +17,7 @@ use retold::run::OutputFile;
 use retold_study::reenact::{
     Answers, Comparison, ReenactError, Reenactment, Row as Cells, Rows, runtime,
 };
-use retold_study::study::{Study, StudySettings};
+use retold_study::study::Study;
 
 /// What stands in the place of the prompts.
 const SITUATION: &str = include_str!("../../../../config/prompts/society_log/situation.txt");
@@ -64,13 +64,8 @@ pub fn reenact(path: &Path) -> Result<Reenactment, ReenactError> {
         template: SITUATION.to_owned(),
         entries,
     };
-    let experiment = serde_json::to_value(settings).map_err(|e| ReenactError::Inconsistent {
-        path: path.display().to_string(),
-        reason: e.to_string(),
-    })?;
-    let settings = StudySettings { experiment, runtime: runtime() };
     Ok(Reenactment {
-        study: Study { experiment: NAME.to_owned(), seed: 0, settings },
+        study: Study::new(NAME, 0, settings, runtime()),
         notes: notes(&source, &rows, &agents, &misplaced, summary.is_some()),
         model: Arc::new(Answers { source, by_call }),
         compare: Box::new(move |files| compare(files, &refused, summary.as_deref())),

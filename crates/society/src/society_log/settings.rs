@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 use super::facts::Holdings;
+use retold_study::config::Wrong;
 
 /// Everything that a re-execution needs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -71,16 +71,13 @@ impl Entry {
 }
 
 /// Checks the settings of a fork: there are no configs of such a run.
-///
-/// # Errors
-/// The first value that makes no sense, with its key.
-pub fn check_settings(settings: &Value) -> Result<(), String> {
-    let settings = Settings::deserialize(settings).map_err(|e| e.to_string())?;
+pub(crate) fn check(settings: &Settings) -> Result<(), Wrong> {
     let named: BTreeSet<&str> =
         settings.entries.iter().map(|entry| entry.agent_id.as_str()).collect();
     if settings.agents as usize != named.len() {
-        let agents = settings.agents;
-        return Err(format!("agents: the recorded log names {}, not {agents}", named.len()));
+        let (agents, named) = (settings.agents, named.len());
+        let message = format!("the recorded log names {named}, not {agents}");
+        return Err(Wrong::new("agents", message));
     }
     Ok(())
 }

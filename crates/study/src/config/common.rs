@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::named::{AnswersFile, BaseUrl, KeyVariable};
-use super::wrong::figure;
-use super::yaml::{ConfigError, beside};
+use super::wrong::{Wrong, figure};
+use super::yaml::beside;
 use retold::model::{Limits, NamedUrl, RetryPolicy};
 use retold::prompt::{ChatRequest, Message};
 
@@ -115,7 +115,7 @@ impl ModelConfig {
     ///
     /// # Errors
     /// The key within the group, and what is wrong with it.
-    pub fn named_by_config(&mut self, path: &Path, given: &Value) -> Result<(), (String, String)> {
+    pub fn named_by_config(&mut self, path: &Path, given: &Value) -> Result<(), Wrong> {
         let named = |given: &Value| given["base_url"].as_str().map(NamedUrl::given);
         self.base_url = named(given).map_or(BaseUrl::BuiltIn, BaseUrl::Named);
         for (name, endpoint) in &mut self.endpoints {
@@ -125,7 +125,7 @@ impl ModelConfig {
             }
             if let Some(key) = given["key"].as_str() {
                 endpoint.key = KeyVariable::given(key)
-                    .map_err(|wrong| (format!("endpoints.{name}.key"), wrong.to_owned()))?;
+                    .map_err(|wrong| Wrong::new(&format!("endpoints.{name}.key"), wrong))?;
             }
         }
         let answers = self.answers.take();
@@ -133,12 +133,12 @@ impl ModelConfig {
         Ok(())
     }
 
-    /// Checks the settings; `group` is where the config has them. Gives the key and what is wrong.
+    /// Checks the settings; `group` is where the config has them.
     ///
     /// # Errors
     /// The first setting that makes no sense.
-    pub fn check(&self, group: &str) -> Result<(), (String, String)> {
-        let wrong = |key: &str, message: &str| Err((format!("{group}.{key}"), message.to_owned()));
+    pub fn check(&self, group: &str) -> Result<(), Wrong> {
+        let wrong = |key: &str, message: &str| Err(Wrong::new(&format!("{group}.{key}"), message));
         let ModelConfig { kind, base_url: _, endpoints, answers, rates, latency_ms } = self;
         if endpoints.keys().any(|name| name.trim().is_empty()) {
             return wrong("endpoints", "an endpoint is named with the model that it answers for");
@@ -193,13 +193,14 @@ pub struct RequestConfig {
 }
 
 impl RequestConfig {
-    /// Checks the parameters; gives the key and what is wrong.
+    /// Checks the parameters.
     ///
     /// # Errors
     /// The first parameter that makes no sense.
-    pub fn check(&self) -> Result<(), (String, String)> {
+    pub fn check(&self) -> Result<(), Wrong> {
         let RequestConfig { model, temperature, top_p, max_tokens, extra } = self;
-        let wrong = |key: &str, message: String| Err((format!("request.{key}"), message));
+        let wrong =
+            |key: &str, message: String| Err(Wrong::new(&format!("request.{key}"), message));
         if model.trim().is_empty() {
             return wrong("model", "the name of the model is empty".to_owned());
         }
@@ -249,19 +250,14 @@ pub struct Runtime {
 }
 
 impl Runtime {
-    /// Checks the settings; `path` is the config's, for messages.
+    /// Checks the settings; `group` is where the config has the model's.
     ///
     /// # Errors
-    /// [`ConfigError::Value`] with the first setting that makes no sense.
-    pub fn check(&self, path: &str) -> Result<(), ConfigError> {
-        let wrong = |key: String, message: String| ConfigError::Value {
-            path: path.to_owned(),
-            key,
-            message,
-        };
+    /// The first setting that makes no sense.
+    pub fn check(&self, group: &str) -> Result<(), Wrong> {
         let Runtime { model, limits, retry } = self;
-        limits.check().map_err(|e| wrong(format!("limits.{}", e.field), e.to_string()))?;
-        retry.check().map_err(|e| wrong(format!("retry.{}", e.field), e.to_string()))?;
-        model.check("model").map_err(|(key, message)| wrong(key, message))
+        limits.check().map_err(|e| Wrong::new(&format!("limits.{}", e.field), e.to_string()))?;
+        retry.check().map_err(|e| Wrong::new(&format!("retry.{}", e.field), e.to_string()))?;
+        model.check(group)
     }
 }

@@ -14,7 +14,7 @@ use crate::template::{TemplateError, TemplateText, Templates, listed};
 /// # Errors
 /// [`ConfigError`]: a file that cannot be read, a folder without any of the templates, a template
 /// that is none, or one that names a variable that no built-in template names.
-pub fn prompts(
+pub(super) fn prompts(
     path: &Path,
     folder: Option<&Path>,
     built_in: Vec<TemplateText>,

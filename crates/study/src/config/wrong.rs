@@ -37,9 +37,31 @@ impl Wrong {
     }
 }
 
-impl From<(String, String)> for Wrong {
-    fn from((key, message): (String, String)) -> Self {
-        Wrong { key, message }
+/// Checks that numbers are in range: key, value if it is given, least and most.
+///
+/// # Errors
+/// The first one that is out of range.
+pub fn within(ranges: &[(&str, Option<f64>, f64, f64)]) -> Result<(), Wrong> {
+    for (key, value, least, most) in ranges {
+        if let Some(value) = value.filter(|value| !(*least..=*most).contains(value)) {
+            return Err(Wrong::new(key, format!("from {least} to {most}, not {}", figure(value))));
+        }
+    }
+    Ok(())
+}
+
+/// Checks that a value can name the folder that a run writes.
+///
+/// # Errors
+/// It could lead elsewhere, or is not plain.
+pub fn names_folder(key: &str, name: &str) -> Result<(), Wrong> {
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
+    match name.is_empty() || name.starts_with('.') || !name.chars().all(plain) {
+        false => Ok(()),
+        true => Err(Wrong::new(
+            key,
+            format!("{name:?} cannot name a folder: letters, digits, '_', '-' and '.', not first"),
+        )),
     }
 }
 

@@ -74,7 +74,7 @@ impl ConfigError {
 }
 
 /// The part of a config that says which experiment it is for.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Head {
     /// The experiment's name.
     pub experiment: Option<String>,

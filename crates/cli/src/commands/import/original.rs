@@ -20,8 +20,8 @@ use retold::event::RunStarted;
 use retold::log::{Log, SqliteBackend};
 use retold::model::Prices;
 use retold::run::{Finish, Mode, RunRecord, Stop};
+use retold_study::error::ExperimentError;
 use retold_study::reenact::{Comparison, Reenactment};
-use retold_study::studies::RegistryError;
 use retold_study::study::Study;
 
 /// Differences that are listed; the rest is counted.
@@ -34,7 +34,7 @@ pub(crate) fn run(
     global: &Global,
     output: &Output,
 ) -> Result<Status, CliError> {
-    let unknown = |e: RegistryError| CliError::usage(e.to_string());
+    let unknown = |e: ExperimentError| CliError::usage(e.to_string());
     let Some(reenactment) = global.studies.reenact(experiment, original).map_err(unknown)? else {
         return Err(CliError::usage(format!(
             "experiment {experiment} knows no original runs that it could execute again"
@@ -67,7 +67,8 @@ fn unfinished(
 ) -> Result<(Selected, RunStarted), CliError> {
     let selected = select::run(global, name)?;
     let started = select::started(selected.log.reader()?.as_mut(), selected.run)?;
-    if !is_one(&settings_of(global.studies, &started)?) || !is_of(global.studies, study, &started) {
+    if !is_one(&settings_of(global.studies, &started)?) || !is_of(global.studies, study, &started)?
+    {
         let message = format!("run {} does not execute {original}, as it is now", selected.run);
         return Err(
             CliError::usage(message).hint("without --resume it is executed anew, as another run")

@@ -20,8 +20,11 @@ use crate::select;
 use retold::event::RunStarted;
 use retold::model::Answerer;
 use retold::run::RunRecord;
+use retold_study::Registration;
 use retold_study::config::{Head, load, read_text};
-use retold_study::studies::{Choice, Play, Registration, Studies};
+use retold_study::registration::{Choice, Play};
+use retold_study::settings::ExperimentSettings;
+use retold_study::studies::Studies;
 
 /// Play an adventure: choose yourself what happens next.
 ///
@@ -101,7 +104,7 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
                 choose: choose.unwrap_or_default(),
             };
             let settings = play.fork(&settings, &record.facts, choice);
-            let settings = settings.map_err(CliError::usage)?;
+            let settings = settings.map_err(|e| CliError::usage(e.to_string()))?;
             drop(record);
             drop(reader);
             let seat = seat_at(&terminal, play, &settings);
@@ -130,7 +133,7 @@ fn with_article(noun: &str) -> String {
 fn settings_of_game(
     studies: &Studies,
     started: &RunStarted,
-) -> Result<(&'static dyn Play, serde_json::Value), CliError> {
+) -> Result<(&'static dyn Play, ExperimentSettings), CliError> {
     let Some((_, play)) = played(studies, &started.experiment) else {
         let noun = playable(studies)?.1.noun();
         let message = format!("this is a run of {}, and no {noun}", started.experiment);
@@ -143,7 +146,7 @@ fn settings_of_game(
 fn seat_at(
     terminal: &Arc<Terminal>,
     play: &dyn Play,
-    settings: &serde_json::Value,
+    settings: &ExperimentSettings,
 ) -> Option<Answerer> {
     play.is_played(settings).then(|| terminal.clone() as Answerer)
 }

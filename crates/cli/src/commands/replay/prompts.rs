@@ -8,13 +8,13 @@ use crate::error::{CliError, Status};
 use crate::global::Global;
 use crate::output::{Output, counted, grouped};
 use crate::runs::session::{self, Session};
-use crate::runs::settings::settings_of;
+use crate::runs::settings::{as_json, settings_of};
 use crate::select;
 use crate::select::{SIMULATED, Selected};
 use retold::id::RunId;
 use retold::model::Prices;
 use retold::run::{Departure, Finish, Mode, Rehearsal, Stop};
-use retold_study::studies::RegistryError;
+use retold_study::error::ExperimentError;
 use retold_study::templates::{ReplaceError, Replaced, replace};
 
 /// How many calls of lanes that depart alike are named; `--json` names all.
@@ -31,11 +31,13 @@ pub(crate) fn run(
     let started = select::started(log.reader()?.as_mut(), run)?;
     let simulated = started.is_simulated();
     let mut settings = settings_of(global.studies, &started)?;
-    let replaced = replace(&mut settings.experiment, folder)?;
+    let mut recorded = as_json(&settings.experiment)?;
+    let replaced = replace(&mut recorded, folder)?;
+    settings.experiment = recorded.into();
     // What is wrong now is wrong with the templates.
     let built = global.studies.build(&started.experiment, &settings.experiment);
-    if let Err(RegistryError::BadSettings { reason, .. }) = built {
-        return Err(wrong(&reason, folder, &replaced));
+    if let Err(ExperimentError::BadSettings { source, .. }) = built {
+        return Err(wrong(&source.to_string(), folder, &replaced));
     }
     let (mode, prices, model) = (Mode::Rehearse, Prices::default(), None);
     let session = Session { log, run, mode, started, settings, prices, model, live: None };

@@ -1,0 +1,71 @@
+//! A config file, as a study loads it.
+
+use std::path::Path;
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use super::prompts::prompts;
+use super::wrong::Wrong;
+use super::yaml::{ConfigError, Head, beside, load, read_text, with_overrides};
+use crate::template::TemplateText;
+
+/// A config file that the user gave, and what `--set` changes in it. Paths in it are relative to it, or else to the
+/// working directory.
+#[derive(Debug, Clone, Copy)]
+pub struct ConfigFile<'a> {
+    /// Where it is.
+    pub path: &'a Path,
+    /// What is in it.
+    pub text: &'a str,
+    /// The changes: `KEY=VALUE`.
+    pub overrides: &'a [String],
+}
+
+impl ConfigFile<'_> {
+    /// The config of an experiment, in its type.
+    ///
+    /// # Errors
+    /// [`ConfigError`] with line or key; also if the file says that it is for another experiment.
+    pub fn read<T: Serialize + DeserializeOwned>(
+        &self,
+        experiment: &str,
+    ) -> Result<T, ConfigError> {
+        let ConfigFile { path, text, overrides } = self;
+        let config = with_overrides(load(path, text)?, overrides)?;
+        let head: Head = with_overrides(load(path, text)?, overrides)?;
+        match head.experiment.filter(|named| named != experiment) {
+            None => Ok(config),
+            Some(other) => {
+                let message = format!("this is read as {experiment}, and it says {other:?}");
+                Err(self.wrong("experiment", message))
+            }
+        }
+    }
+
+    /// The text of a file that the config names.
+    ///
+    /// # Errors
+    /// [`ConfigError::Unreadable`], [`ConfigError::NotUtf8`].
+    pub fn text_of(&self, file: &Path) -> Result<String, ConfigError> {
+        read_text(&beside(self.path, file))
+    }
+
+    /// The built-in templates, with those of the folder that the config names in their place, if it names one.
+    ///
+    /// # Errors
+    /// [`ConfigError`]: a file that cannot be read, a folder without any of the templates, a template that cannot be
+    /// compiled, or one that names a variable that no built-in template names.
+    pub fn prompts(
+        &self,
+        folder: Option<&Path>,
+        built_in: Vec<TemplateText>,
+    ) -> Result<Vec<TemplateText>, ConfigError> {
+        prompts(self.path, folder, built_in)
+    }
+
+    /// Something wrong at a key; its line is added where the config is loaded.
+    pub fn wrong(&self, key: &str, message: impl Into<String>) -> ConfigError {
+        Wrong::new(key, message).at(self.path)
+    }
+}

@@ -1,0 +1,105 @@
+//! Why a study cannot be executed, or not offered.
+
+use std::error::Error;
+use std::path::Path;
+
+use retold::parse::registry::TwoParsers;
+use retold::run::Stop;
+
+use crate::config::{ConfigError, Wrong};
+use crate::template::TemplateError;
+
+/// An error of a study, in its own words.
+pub type BoxError = Box<dyn Error + Send + Sync>;
+
+/// Why settings cannot be executed.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StudyError {
+    /// They were recorded by another study, or by another release of this one.
+    #[error(transparent)]
+    Unfit(#[from] serde_json::Error),
+    /// A value makes no sense.
+    #[error(transparent)]
+    Wrong(#[from] Wrong),
+    /// Something cannot be made of a value.
+    #[error("{source}")]
+    Part {
+        /// Where a config has the value. Settings may have it elsewhere, so the message does not name it.
+        key: &'static str,
+        /// What is wrong.
+        source: BoxError,
+    },
+    /// A prompt that was tried out stops the run.
+    #[error("{}", reason(.0))]
+    Prompt(#[source] Stop),
+}
+
+fn reason(stop: &Stop) -> String {
+    match stop {
+        Stop::Invalid { reason, .. } => reason.clone(),
+        other => other.to_string(),
+    }
+}
+
+impl StudyError {
+    /// That something cannot be made of the value at a key of a config.
+    pub fn part(key: &'static str, source: impl Into<BoxError>) -> Self {
+        StudyError::Part { key, source: source.into() }
+    }
+
+    /// The mistake in a config; [`located`](crate::config::located) adds its line.
+    pub fn at(self, path: &Path) -> ConfigError {
+        let key = match self {
+            StudyError::Wrong(wrong) => return wrong.at(path),
+            StudyError::Unfit(_) => "settings",
+            StudyError::Part { key, .. } => key,
+            StudyError::Prompt(_) => "prompts",
+        };
+        Wrong::new(key, self.to_string()).at(path)
+    }
+}
+
+impl From<TemplateError> for StudyError {
+    fn from(error: TemplateError) -> Self {
+        StudyError::part("prompts", error)
+    }
+}
+
+impl From<Stop> for StudyError {
+    fn from(stop: Stop) -> Self {
+        StudyError::Prompt(stop)
+    }
+}
+
+/// Why a recorded run cannot be executed.
+#[derive(Debug, thiserror::Error)]
+pub enum ExperimentError {
+    /// No experiment has that name.
+    #[error("there is no experiment {name:?}; the experiments are {known}")]
+    Unknown {
+        /// The name.
+        name: String,
+        /// The names that are known.
+        known: String,
+    },
+    /// The recorded settings do not fit.
+    #[error("the recorded settings of experiment {name} do not fit: {source}")]
+    BadSettings {
+        /// The experiment.
+        name: String,
+        /// What is wrong.
+        source: StudyError,
+    },
+}
+
+/// Why studies cannot be in one program.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Clash {
+    /// Two of them have one name.
+    #[error("two studies are named {0:?}")]
+    Name(&'static str),
+    /// Two of their parsers have one name.
+    #[error(transparent)]
+    Parser(#[from] TwoParsers),
+}

@@ -1,0 +1,148 @@
+//! The settings of an experiment, whichever study it belongs to.
+
+use std::any::Any;
+use std::borrow::Cow;
+use std::fmt;
+use std::sync::Arc;
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Deserializer, Serialize, Serializer, ser};
+use serde_json::Value;
+
+/// The settings of an experiment: in the types of its study where a config has been read, as JSON where they come
+/// from a log. [`typed`](Self::typed) reads both alike, so that JSON is made only where settings are recorded, changed
+/// by key or shown.
+#[derive(Clone)]
+pub enum ExperimentSettings {
+    /// Made by the study itself. Sharing them copies nothing.
+    Typed(Arc<dyn AnySettings>),
+    /// Recorded, and perhaps by anybody: nothing says yet that they fit the study.
+    Recorded(Value),
+}
+
+/// Settings of some study, in its own types. Every type that can be written as JSON has it.
+pub trait AnySettings: Any + Send + Sync {
+    /// As they are recorded.
+    ///
+    /// # Errors
+    /// A value that JSON does not have.
+    fn to_json(&self) -> Result<Value, serde_json::Error>;
+}
+
+impl<T: Serialize + Any + Send + Sync> AnySettings for T {
+    fn to_json(&self) -> Result<Value, serde_json::Error> {
+        serde_json::to_value(self)
+    }
+}
+
+impl ExperimentSettings {
+    /// Settings in the types of a study.
+    pub fn of(settings: impl AnySettings) -> Self {
+        ExperimentSettings::Typed(Arc::new(settings))
+    }
+
+    /// The settings in the types of their study.
+    ///
+    /// # Errors
+    /// They were recorded, and are not settings of this study in this release.
+    pub fn typed<T: DeserializeOwned + Clone + 'static>(
+        &self,
+    ) -> Result<Cow<'_, T>, serde_json::Error> {
+        match self {
+            ExperimentSettings::Recorded(recorded) => T::deserialize(recorded).map(Cow::Owned),
+            ExperimentSettings::Typed(typed) => {
+                let any: &dyn Any = typed.as_ref();
+                match any.downcast_ref::<T>() {
+                    Some(settings) => Ok(Cow::Borrowed(settings)),
+                    // Another study's: their JSON tells what does not fit.
+                    None => T::deserialize(typed.to_json()?).map(Cow::Owned),
+                }
+            }
+        }
+    }
+
+    /// As they are recorded.
+    ///
+    /// # Errors
+    /// A value that JSON does not have.
+    pub fn to_json(&self) -> Result<Value, serde_json::Error> {
+        match self {
+            ExperimentSettings::Typed(typed) => typed.to_json(),
+            ExperimentSettings::Recorded(recorded) => Ok(recorded.clone()),
+        }
+    }
+}
+
+impl ExperimentSettings {
+    /// A text of the settings, such as the name of a run's folder: as the study's own types have it, or at a JSON
+    /// pointer of recorded ones. Those of another release have it, too, even if this one could not execute them.
+    pub fn text<T: DeserializeOwned + Clone + 'static>(
+        &self,
+        of: impl Fn(&T) -> &str,
+        pointer: &str,
+    ) -> Option<String> {
+        match self {
+            ExperimentSettings::Recorded(recorded) => {
+                recorded.pointer(pointer)?.as_str().map(str::to_owned)
+            }
+            ExperimentSettings::Typed(_) => Some(of(self.typed::<T>().ok()?.as_ref()).to_owned()),
+        }
+    }
+}
+
+impl From<Value> for ExperimentSettings {
+    fn from(recorded: Value) -> Self {
+        ExperimentSettings::Recorded(recorded)
+    }
+}
+
+impl fmt::Debug for ExperimentSettings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.to_json() {
+            Ok(json) => json.fmt(f),
+            Err(error) => error.fmt(f),
+        }
+    }
+}
+
+impl Serialize for ExperimentSettings {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.to_json().map_err(ser::Error::custom)?.serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for ExperimentSettings {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Value::deserialize(deserializer).map(ExperimentSettings::Recorded)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+    struct Rounds {
+        rounds: u32,
+    }
+
+    #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+    struct Bidders {
+        bidders: u32,
+    }
+
+    #[test]
+    fn settings_are_the_same_typed_and_recorded() {
+        let typed = ExperimentSettings::of(Rounds { rounds: 3 });
+        assert!(matches!(typed.typed::<Rounds>().unwrap(), Cow::Borrowed(Rounds { rounds: 3 })));
+        let json = serde_json::to_value(&typed).unwrap();
+        assert_eq!(json, json!({"rounds": 3}));
+        let recorded: ExperimentSettings = serde_json::from_value(json).unwrap();
+        assert_eq!(recorded.typed::<Rounds>().unwrap(), typed.typed::<Rounds>().unwrap());
+        for settings in [typed, recorded] {
+            let error = settings.typed::<Bidders>().unwrap_err().to_string();
+            assert_eq!(error, "missing field `bidders`");
+        }
+    }
+}
