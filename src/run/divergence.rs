@@ -357,7 +357,7 @@ mod tests {
     }
 
     #[test]
-    fn the_same_prompt_is_told_by_what_else_differs() {
+    fn equal_prompts_are_distinguished_by_other_differences() {
         assert_eq!(said("vote/2", 0), "the prompts are alike; only the call differs");
         assert_eq!(said("vote/1", 1), "call and prompt are alike; only the sample differs");
         assert_eq!(said("vote/1", 0), "it was asked exactly so, and no answer to it was recorded");

@@ -263,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_json_form_is_no_state() {
+    fn a_state_without_a_json_form_is_refused() {
         let state = BTreeMap::from([((1, 2), 3)]);
         let Err(Stop::Invalid { what, .. }) = entries(&state) else { panic!("a pair is no key") };
         assert_eq!(what, "state");

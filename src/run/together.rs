@@ -86,7 +86,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn models_do_not_share_a_place_and_who_gives_up_leaves_it_to_the_others() {
+    async fn models_do_not_share_a_slot_and_one_that_gives_up_frees_it() {
         let limits = Limits { concurrency: 1, ..Limits::default() };
         let throttle = Throttle::new(&limits).unwrap();
         let together = Together::default();

@@ -75,7 +75,7 @@ fn child() {
 }
 
 #[test]
-fn killed_at_any_moment_nothing_handed_on_is_lost() {
+fn nothing_handed_on_is_lost_in_a_kill_at_any_moment() {
     let undisturbed = Folder::new();
     let said = undisturbed.path().with_extension("said");
     let mut process = child::start("crash::child", undisturbed.path().to_str().unwrap(), &said);

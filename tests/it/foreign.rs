@@ -96,7 +96,7 @@ fn run_all(place: &Place, what: &str) {
 }
 
 #[test]
-fn pages_that_go_round_in_circles_are_told() {
+fn pages_that_form_a_cycle_are_reported() {
     const PAGE: usize = 512;
     let place = Place::with_run();
     let whole = large(&place);
@@ -130,7 +130,7 @@ fn pages_that_go_round_in_circles_are_told() {
 /// Inner pages stacked up, each with all its children the same one: a file of some kilobytes that claims
 /// more rows than there are atoms.
 #[test]
-fn rows_without_number_are_told() {
+fn rows_without_a_number_are_reported() {
     const PAGE: usize = 512;
     let place = Place::with_run();
     let file = large(&place);
@@ -177,7 +177,7 @@ fn rows_without_number_are_told() {
 
 /// Lengths, types and pointers set to the largest there are, all over the file.
 #[test]
-fn huge_numbers_anywhere_are_told() {
+fn huge_numbers_anywhere_are_reported() {
     let place = Place::with_run();
     let whole = large(&place);
     let path = place.path("forged.db");

@@ -76,7 +76,7 @@ async fn a_fork_of_the_same_experiment_asks_nobody_and_shares_failures_too() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn from_the_place_on_everything_is_asked_anew() {
+async fn everything_after_the_place_is_asked_again() {
     let trial = Trial::in_memory(Oracle::failing(faults));
     trial.record(&Mixed { people: 12 }).await;
     let ended = fork(&trial, Some(Seq(20)), Oracle::failing(faults)).await;
@@ -104,7 +104,7 @@ impl Model for Stopping {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_fork_that_was_interrupted_goes_on_with_its_parent() {
+async fn an_interrupted_fork_continues_with_its_parent() {
     let mixed = Mixed { people: 12 };
     let trial = Trial::in_memory(Oracle::prompt());
     let expected = trial.record(&mixed).await;
@@ -130,7 +130,7 @@ fn setup_of(trial: &Trial) -> RunStarted {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_parent_is_no_part_of_the_settings_unless_the_log_is_older() {
+async fn the_parent_is_not_in_the_settings_except_in_older_logs() {
     let parent = Parent { run: RunId([9; 8]), before: Some(Seq(4)), retry_failed: true };
     let trial = Trial::in_memory(Oracle::prompt());
     for (format, settings) in [
@@ -149,7 +149,7 @@ async fn a_parent_is_no_part_of_the_settings_unless_the_log_is_older() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_parent_that_is_not_there_is_told() {
+async fn a_missing_parent_is_reported() {
     let trial = Trial::in_memory(Oracle::prompt());
     let begin = |forked_from: Option<Parent>, settings| {
         let setup = Setup::record(&trial.log, FORK, "test", Oracle::prompt());

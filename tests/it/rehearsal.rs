@@ -117,7 +117,7 @@ async fn a_call_that_was_never_recorded_fails_alone() {
 }
 
 #[tokio::test]
-async fn what_an_unfinished_run_never_got_to_is_no_difference() {
+async fn calls_that_an_unfinished_run_never_reached_are_not_differences() {
     let whole = Trial::in_memory(Oracle::prompt());
     whole.record(&AS_RECORDED).await;
     let length = whole.log.reader().unwrap().runs().unwrap()[0].head.seq.0;
@@ -180,7 +180,7 @@ fn of_the_game_of_24() {
 }
 
 #[test]
-fn of_a_deliberation_one_changed_template_is_told_for_each_participant() {
+fn a_changed_deliberation_template_is_reported_for_each_participant() {
     let place = Place::new();
     let config = Path::new(env!("RETOLD_ROOT")).join("config/deliberation_small.yaml");
     place.ok(&format!("run {} -q", config.display()));

@@ -54,7 +54,7 @@ async fn expected() -> (retold::id::OutcomeDigest, u64) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_stopped_run_records_what_is_in_flight_and_goes_on() {
+async fn a_stopped_run_records_what_is_in_flight_and_can_continue() {
     let (digest, calls) = expected().await;
     for at in [1, 2, 7, 15, 22, 30, 50] {
         let folder = Folder::new();
@@ -89,7 +89,7 @@ fn answered(trial: &Trial) -> u64 {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_wrong_key_stops_the_run_and_it_goes_on() {
+async fn a_wrong_key_stops_the_run_which_can_continue() {
     let (digest, calls) = expected().await;
     for at in [1, 5, 40] {
         let ends = Arc::new(Ends { at, calls: AtomicU64::new(0), signal: None });

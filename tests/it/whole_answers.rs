@@ -228,7 +228,7 @@ async fn a_replay_sees_of_an_answer_what_the_run_has_seen() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_run_that_is_stopped_anywhere_goes_on_with_the_same_moves() {
+async fn a_run_stopped_anywhere_continues_with_the_same_moves() {
     let (whole, report) = recorded(0).await;
     let digest = whole.replay(&Rounds).await;
     for (order, at) in

@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_vector_is_refused() {
+    fn a_value_that_is_not_a_vector_is_refused() {
         let said = |text: &str| {
             let fact = serde_json::json!({"floats": text});
             serde_json::from_value::<Fact>(fact).unwrap_err().to_string()

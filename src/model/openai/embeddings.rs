@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_vector_is_explained() {
+    fn a_value_that_is_not_a_vector_is_explained() {
         let said = |data: Value, n: usize| {
             responses(&json!({"data": data}), &vec![1; n]).unwrap_err().message
         };

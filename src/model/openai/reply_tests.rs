@@ -119,7 +119,7 @@ fn everything_that_an_answer_says_is_kept_once() {
 }
 
 #[test]
-fn parts_that_nobody_could_read_again_are_kept_as_texts() {
+fn parts_that_could_not_be_read_back_are_kept_as_text() {
     let nested = |levels: usize| (0..levels).fold(Value::from("x"), |inner, _| vec![inner].into());
     let body =
         |part: Value| serde_json::json!({"choices": [{"message": {"content": "a", "p": part}}]});

@@ -128,7 +128,7 @@ fn what_is_masked_keeps_its_mask() {
 }
 
 #[test]
-fn what_is_no_secret_stays() {
+fn text_that_is_not_secret_stays() {
     let secrets = secrets(KEY);
     for text in [
         "",

@@ -29,7 +29,7 @@ fn the_key_of_a_decision_is_known_in_any_spelling() {
 }
 
 #[test]
-fn types_may_stand_behind_the_quotes_of_an_array() {
+fn types_may_follow_the_quotes_in_an_array() {
     for text in [
         "Go.\nSUGGESTED_ACTIONS: [\"Walk, slowly\" (basic), \"Draw\" (combat), \"Talk\" (interaction)]",
         "Go.\nSUGGESTED_ACTIONS: [\n  \"Walk, slowly\",\n  \"Draw\" (combat),\n  \"Talk\" (interaction)\n]",

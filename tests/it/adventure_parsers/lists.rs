@@ -33,7 +33,7 @@ fn actions_in_a_list_have_types_in_parentheses() {
 }
 
 #[test]
-fn a_line_that_begins_with_a_number_is_no_entry() {
+fn a_line_that_begins_with_a_number_is_not_an_entry() {
     let found =
         parse("Go.\nSUGGESTED_ACTIONS:\n- Run\n- Hide (in 1 hour)\n\n1876 was hard.\n- So!");
     assert_eq!(kinds(&found.value), [("Run", Basic), ("Hide (in 1 hour)", Basic)]);
@@ -69,7 +69,7 @@ fn a_value_may_stand_on_the_line_below() {
 }
 
 #[test]
-fn nothing_is_told_in_many_words() {
+fn empty_lists_are_recognised_in_many_words() {
     let found = parse(
         "On.\nACQUIRED_ITEMS: (none)\nREMOVED_ITEMS: None.\nCOMBAT: No combat\nLOCATION: (None)",
     );

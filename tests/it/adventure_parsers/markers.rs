@@ -42,7 +42,7 @@ fn lists_in_prose_end_with_their_sentence() {
 }
 
 #[test]
-fn a_sentence_is_no_list() {
+fn a_sentence_is_not_a_list() {
     for text in [
         "you found nothing here and walk on.",
         "You found nothing here.",
@@ -113,7 +113,7 @@ fn parentheses_quotes_and_brackets_keep_items_together() {
 }
 
 #[test]
-fn names_in_prose_end_where_the_sentence_goes_on() {
+fn names_in_prose_end_where_the_sentence_continues() {
     for (text, place, story) in [
         (
             "Boot Hill and the sheriff greets you. He nods.",

@@ -85,7 +85,7 @@ fn decisions_in_every_dress() {
 }
 
 #[test]
-fn what_is_left_out_of_a_decision_is_told() {
+fn missing_parts_of_a_decision_are_reported() {
     let found = parse(&format!(
         "\"playerDecision\": {{\"prompt\": \"Well?\", {}, {{\"text\": \"Stay.\", \"impact\": \"c\"}}, {{\"text\": \
          \"Hide\"}}], \"importance\": \"minor|critical\"}}",
@@ -98,7 +98,7 @@ fn what_is_left_out_of_a_decision_is_told() {
 }
 
 #[test]
-fn no_decision_is_nothing_to_reject() {
+fn a_missing_decision_is_not_rejected() {
     for text in ["\"playerDecision\": null,\nOn.", "On.\n```\n{\"playerDecision\": null}\n```"] {
         let found = parse(text);
         assert_eq!(found.value, Narrative { narrative: "On.".to_owned(), ..Narrative::default() });
@@ -109,7 +109,7 @@ fn no_decision_is_nothing_to_reject() {
 }
 
 #[test]
-fn an_answer_that_ends_in_its_thinking_tells_nothing() {
+fn an_answer_that_ends_while_thinking_has_no_story() {
     for text in ["<think>Now LOCATION: Mine", "<think>\nNow LOCATION: Mine\n</think>\n"] {
         let found = parse(text);
         assert_eq!(found.value, Narrative::default());

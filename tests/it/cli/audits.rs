@@ -119,7 +119,7 @@ fn changed(change: impl Fn(&mut Value)) -> Place {
 }
 
 #[test]
-fn equal_answers_of_a_dialogue_are_told_apart() {
+fn equal_answers_in_a_dialogue_are_distinguished() {
     let words = |turns: [&str; 4]| {
         let role = |at: usize| ["moderator", "participant"][at % 2];
         let turn = |(at, word)| serde_json::json!({"role": role(at), "content": word});

@@ -11,7 +11,7 @@ fn server() -> Server {
 }
 
 #[test]
-fn a_run_stops_when_its_tokens_are_used_and_goes_on_with_more() {
+fn a_run_stops_at_its_token_limit_and_continues_with_a_higher_one() {
     let (place, server) = (Place::new(), server());
     let url = server.base_url();
     let said = place.run(&format!("run small.yaml --quiet --max-tokens 20 --base-url {url}"));
@@ -74,7 +74,7 @@ fn a_model_without_a_price_is_not_asked() {
 }
 
 #[test]
-fn tokens_that_nobody_counts_cannot_be_limited() {
+fn tokens_that_are_not_counted_cannot_be_limited() {
     let place = Place::new();
     let body = r#"{"choices":[{"message":{"content":"Answer: 24"}}]}"#;
     let server = Server::handler(move |_| Reply::new(200, body));

@@ -9,7 +9,7 @@ use crate::support::forged::chained;
 const CONFIG: &str = concat!(env!("RETOLD_ROOT"), "/config");
 
 #[test]
-fn what_the_recorded_parsers_decided_is_no_flip() {
+fn decisions_of_the_recorded_parsers_are_not_flips() {
     let place = Place::new();
     let rates = "--set model.rates.malformed=0.2 --set seed=3";
     place.ok(&format!("run {CONFIG}/society_small.yaml {rates} -q"));

@@ -41,7 +41,7 @@ fn processes_that_make_one_log_at_the_same_time_all_get_it() {
 
 /// Commit after commit, each begun as soon as the last has ended.
 #[test]
-fn whoever_writes_all_the_time_leaves_others_their_turn() {
+fn a_process_that_writes_constantly_lets_others_write() {
     let place = Place::with_run();
     let busy = Connection::open(place.path("retold.db")).unwrap();
     busy.busy_timeout(Duration::from_secs(60)).unwrap();
@@ -77,7 +77,7 @@ fn a_new_log_that_another_program_reads_is_waited_for() {
 }
 
 #[test]
-fn a_run_that_got_no_turn_says_how_it_goes_on() {
+fn a_run_that_never_got_the_lock_says_how_to_continue() {
     let place = Place::new();
     let child = start(&place, "run small.yaml --quiet --wait 1 --set model.latency_ms=200");
     super::interrupted::wait_for_events(&place, 4);

@@ -71,7 +71,7 @@ fn a_run_with_a_missing_or_changed_event_is_not_exported() {
 }
 
 #[test]
-fn every_command_tells_of_it() {
+fn every_command_reports_it() {
     let mut all = String::new();
     for change in CHANGES {
         let mut told: BTreeMap<String, Vec<&str>> = BTreeMap::new();
@@ -183,7 +183,7 @@ fn what_a_hostile_log_claims_is_not_believed() {
 /// The bytes of a row's number in the file, changed to those of an earlier one: SQLite reads the rows in
 /// the order in which they stand.
 #[test]
-fn events_out_of_order_are_told() {
+fn events_out_of_order_are_reported() {
     let place = Place::with_run();
     let path = place.path("retold.db");
     let db = Connection::open(&path).unwrap();
@@ -208,7 +208,7 @@ fn events_out_of_order_are_told() {
 }
 
 #[test]
-fn what_is_missing_is_told_before_damage_that_comes_later() {
+fn missing_events_are_reported_before_later_damage() {
     let place = damaged(
         "DROP TRIGGER events_no_delete; DROP TRIGGER events_no_update;
          DELETE FROM events WHERE id = (1 << 32) + 5; UPDATE events SET time = 'x' WHERE id = (1 << 32) + 9",

@@ -249,7 +249,7 @@ fn a_filter_is_run_for_the_command_line_and_never_for_a_recording() {
 }
 
 #[test]
-fn nothing_is_accepted_by_halves() {
+fn accepting_is_all_or_nothing() {
     let place = imported();
     let runs = |place: &Place| place.json("log").0["runs"].as_array().unwrap().len();
     script(&place, "fails.sh", r#"while read -r line; do echo '{"value":1}'; done; exit 1"#);

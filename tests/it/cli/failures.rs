@@ -15,7 +15,7 @@ const NO_VOTE: &str =
     "--set provider.rates.malformed=0 --set provider.rates.malformed_kinds.no_option=1";
 
 #[test]
-fn a_run_that_nobody_completes_is_no_success() {
+fn a_run_that_no_participant_completes_is_not_a_success() {
     let place = Place::new();
     let said = place.run(&run(NO_VOTE));
     assert_eq!(said.code, 4, "{}{}", said.out, said.err);
@@ -37,7 +37,7 @@ fn a_run_that_nobody_completes_is_one_object() {
 }
 
 #[test]
-fn a_run_whose_calls_all_fail_is_no_success() {
+fn a_run_whose_calls_all_fail_is_not_a_success() {
     let place = Place::new();
     let said = place.run(&run("--set provider.rates.failure=1"));
     assert_eq!(said.code, 4, "{}{}", said.out, said.err);

@@ -69,7 +69,7 @@ fn answers_that_lack_an_address() {
 }
 
 #[test]
-fn a_run_that_lacked_answers_goes_on_with_a_fuller_file() {
+fn a_run_that_lacked_answers_continues_with_a_fuller_file() {
     let place = Place::with_run();
     let (whole, _) = place.json("replay latest");
     place.ok("export latest all.jsonl --as exchanges");
@@ -99,7 +99,7 @@ fn imports_that_cannot_be_done() {
 }
 
 #[test]
-fn exports_replace_nothing_unasked() {
+fn exports_do_not_overwrite_files_unasked() {
     let place = Place::with_run();
     place.write("there.jsonl", "mine");
     let shown = place.session(&[
@@ -163,7 +163,7 @@ fn lines_with_neither_or_both_outcomes_are_refused() {
 }
 
 #[test]
-fn files_in_utf_16_and_experiments_without_a_folder_are_told() {
+fn files_in_utf_16_and_experiments_without_a_folder_are_reported() {
     let place = Place::new();
     let text = "{\"call\": \"a\"}\n";
     let units =

@@ -29,7 +29,7 @@ fn a_folder_that_exists_is_refused_before_anything_is_recorded() {
 }
 
 #[test]
-fn a_folder_that_cannot_be_made_is_told_before_anything_is_recorded() {
+fn a_folder_that_cannot_be_created_is_reported_before_recording() {
     let place = place();
     place.write("outputs", "a file in the way");
     let shown = place.session(&["run pilot.yaml --quiet"]);
@@ -72,7 +72,7 @@ fn a_run_writes_its_folder_once() {
 }
 
 #[test]
-fn an_unfinished_run_goes_on_by_its_config() {
+fn an_unfinished_run_continues_by_its_config() {
     let place = place();
     let stopped = place.run("run pilot.yaml --quiet --log-limit 450000");
     assert_eq!(stopped.code, 3, "{}{}", stopped.out, stopped.err);
@@ -189,7 +189,7 @@ fn no_outputs_of_a_resume_holds_once() {
 }
 
 #[test]
-fn a_folder_that_came_up_meanwhile_takes_nothing_from_the_run() {
+fn a_folder_created_meanwhile_does_not_harm_the_run() {
     let place = place();
     assert_eq!(place.run("run pilot.yaml --quiet --log-limit 450000").code, 3);
     std::fs::create_dir_all(place.path(FOLDER)).unwrap();

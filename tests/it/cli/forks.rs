@@ -37,7 +37,7 @@ fn another_parser_without_asking_again() {
 }
 
 #[test]
-fn from_a_call_on_everything_is_asked_anew() {
+fn everything_after_a_call_is_asked_again() {
     let place = Place::with_run();
     let (whole, _) = place.json("show latest");
     let (fork, code) = place.json("fork latest --at solve/1#0");
@@ -129,7 +129,7 @@ fn values_out_of_range_are_refused() {
 
 /// Original runs may have what a config may not: a fork of one keeps it, and brings nothing else in.
 #[test]
-fn what_was_wrong_with_the_parent_is_no_mistake_of_the_fork() {
+fn problems_of_the_parent_are_not_reported_as_the_forks() {
     let config = Path::new(env!("RETOLD_ROOT")).join("config/public_goods_small.yaml");
     let plain = study(&config, None, &[]).unwrap().settings.experiment.to_json().unwrap();
     let mut both = plain.clone();

@@ -121,7 +121,7 @@ impl Study {
 }
 
 #[test]
-fn every_loss_of_a_killed_study_is_named_and_it_goes_on_to_the_same_end() {
+fn every_loss_of_a_killed_study_is_named_and_it_reaches_the_same_end() {
     let mut studies = STUDIES.map(|(name, args)| Study::undisturbed(name, args));
     let mut rng = rng_for(1, "kills and flips");
     for n in 0..kills() {

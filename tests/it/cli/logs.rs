@@ -8,7 +8,7 @@ use rusqlite::Connection;
 use crate::support::cli::{Place, assert_said};
 
 #[test]
-fn what_is_no_log() {
+fn files_that_are_not_logs() {
     let place = Place::new();
     place.write(
         "text.db",
@@ -43,7 +43,7 @@ fn what_is_no_log() {
 
 /// SQLite would say of these that the disk fails, or not which file it does not open.
 #[test]
-fn what_is_no_regular_file() {
+fn files_that_are_not_regular() {
     let place = Place::with_run();
     std::fs::create_dir(place.path("linked")).unwrap();
     for name in ["retold.db", "retold.db-mark"] {
@@ -139,7 +139,7 @@ fn a_run_that_another_process_writes() {
 }
 
 #[test]
-fn nobody_reads_to_the_end() {
+fn output_that_is_not_read_to_the_end() {
     let place = Place::with_run();
     for args in
         [vec!["log", "latest"], vec!["export", "latest"], vec!["replay", "latest", "--json"]]

@@ -128,7 +128,7 @@ fn the_bytes_are_not_kept_if_they_hold_the_key() {
 }
 
 #[test]
-fn what_is_no_answer_is_asked_again() {
+fn a_reply_that_is_not_an_answer_is_asked_again() {
     let place = Place::new();
     let replies = [Reply::new(200, "{\"note\": nothing}"), Reply::new(200, "{\"choices\":[{}],}")];
     let good = std::iter::repeat_n(Reply::chat(GOOD), 6);

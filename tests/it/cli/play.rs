@@ -63,7 +63,7 @@ fn a_game_from_beginning_to_end() {
 }
 
 #[test]
-fn a_game_that_is_left_goes_on() {
+fn a_game_that_was_left_can_continue() {
     let (at_once, in_parts) = (place(), place());
     let whole = run_of(&typed(&at_once, "play game.yaml --json", "1\n2\n1\n3\n"));
     assert_eq!(whole["outcome"], "finished", "{whole}");
@@ -84,7 +84,7 @@ fn a_game_that_is_left_goes_on() {
 
 /// Ctrl-C at the prompt, the input still open: the game is left, and goes on to the same end.
 #[test]
-fn ctrl_c_at_the_prompt_leaves_a_game_that_goes_on() {
+fn ctrl_c_at_the_prompt_leaves_a_game_that_can_continue() {
     let (at_once, in_parts) = (place(), place());
     let whole = run_of(&typed(&at_once, "play game.yaml --json", "1\n2\n1\n3\n"));
     let mut args = "play game.yaml --quiet".to_owned();
@@ -165,7 +165,7 @@ fn the_other_option_from_any_turn_on() {
 }
 
 #[test]
-fn games_that_nobody_plays_are_forked_too() {
+fn games_without_a_person_are_forked_too() {
     let place = place();
     place.ok("run game.yaml --quiet --set games=3 --set player=first");
     let (fork, code) = place.json("play --fork latest --game 2 --turn 2 --choose 2");

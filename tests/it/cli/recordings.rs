@@ -11,7 +11,7 @@ fn place() -> (Place, String) {
 }
 
 #[test]
-fn what_is_wrong_is_named_and_nothing_is_stored() {
+fn errors_are_named_and_nothing_is_stored() {
     let (place, whole) = place();
     let lines: Vec<&str> = whole.lines().collect();
     let without = |n: usize| {

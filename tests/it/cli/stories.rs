@@ -98,7 +98,7 @@ fn is_in_the_log(place: &Place, asked: &Value) {
 }
 
 #[test]
-fn whoever_took_no_part_has_no_story() {
+fn a_person_who_took_no_part_has_no_story() {
     let place = place();
     assert_said!(
         "stories_nobody",

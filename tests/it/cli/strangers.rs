@@ -134,7 +134,7 @@ fn a_new_run_asks_the_server_that_the_environment_names() {
 }
 
 #[test]
-fn a_config_given_anew_names_its_server() {
+fn a_config_given_again_names_its_server() {
     let server = Server::handler(|_| Reply::error(401, "invalid_api_key", "No."));
     let place = Place::new();
     let config = format!(

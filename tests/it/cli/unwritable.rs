@@ -72,7 +72,7 @@ fn reads(place: &Place) {
 }
 
 #[test]
-fn a_log_in_a_folder_where_nothing_may_be_written_is_read() {
+fn a_log_in_a_read_only_folder_is_read() {
     for mode in [0o444, 0o666] {
         let place = place();
         let before = names(&place);
@@ -85,7 +85,7 @@ fn a_log_in_a_folder_where_nothing_may_be_written_is_read() {
 }
 
 #[test]
-fn who_only_reads_leaves_nothing_that_the_writer_cannot_open() {
+fn a_reader_leaves_no_file_that_the_writer_cannot_open() {
     let place = place();
     let before = names(&place);
     allow(&place, "retold.db", 0o444);
@@ -116,7 +116,7 @@ fn a_log_that_somebody_else_is_writing_is_read() {
 }
 
 #[test]
-fn writing_where_nothing_may_be_written() {
+fn writing_in_a_read_only_folder() {
     for (mode, name) in [(0o444, "unwritable"), (0o666, "unwritable_folder")] {
         let place = place();
         place.ok("export latest run.jsonl");

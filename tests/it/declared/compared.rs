@@ -83,7 +83,7 @@ async fn a_changed_declaration_is_a_difference_of_its_own_kind() {
 }
 
 #[tokio::test]
-async fn what_was_recorded_without_is_compared_without_and_goes_on_without() {
+async fn runs_without_declarations_are_compared_and_continued_without() {
     let folder = Folder::new();
     std::fs::copy(crate::support::cases::fixtures("logs/format-1.1.db"), folder.path()).unwrap();
     let trial = Trial::new(&folder.log(), 77, Oracle::prompt());

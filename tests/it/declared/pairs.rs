@@ -142,7 +142,7 @@ async fn pairs_that_share_words_have_exactly_the_sources_that_they_declare() {
 }
 
 #[tokio::test]
-async fn a_log_of_an_earlier_format_keeps_nothing_and_no_word_is_claimed() {
+async fn a_log_of_an_earlier_format_keeps_no_declarations_and_no_word_is_claimed() {
     let folder = Folder::new();
     std::fs::copy(fixtures("logs/format-1.1.db"), folder.path()).unwrap();
     let Trial { log, run, .. } = played(&folder.log()).await;

@@ -23,7 +23,7 @@ fn recorded(place: &Place, study: &crate::support::studies::Small) -> (Log, RunI
 /// Every long text of the run that stands in a prompt was declared, or follows from what was; and a study that shows
 /// earlier answers declares.
 #[test]
-fn what_stands_in_a_prompt_was_declared() {
+fn the_content_of_each_prompt_was_declared() {
     for study in &STUDIES {
         let place = Place::new();
         let (log, run) = recorded(&place, study);

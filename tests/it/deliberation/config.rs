@@ -40,7 +40,7 @@ fn of_the_document() -> Vec<String> {
 
 #[test]
 #[cfg_attr(not(shared_data), ignore = "needs ../shared, which is not part of the repository")]
-fn the_yaml_of_the_document_runs_as_it_stands() {
+fn the_yaml_of_the_document_runs_as_it_is() {
     let examples = of_the_document();
     assert_eq!(examples.len(), 1);
     for example in examples {
@@ -165,7 +165,7 @@ fn bad_values_are_named_with_file_and_line() {
 }
 
 #[test]
-fn what_has_no_effect_and_what_is_left_out_is_told() {
+fn settings_without_effect_and_missing_ones_are_reported() {
     let place = Place::new();
     let personas = (0..8).map(|n| format!("{{\"persona\": \"The owner of shop number {n}\"}}\n"));
     let personas: String = personas.collect();

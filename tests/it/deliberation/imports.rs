@@ -17,7 +17,7 @@ fn stopped_after(answers: usize) -> Place {
 }
 
 #[test]
-fn an_import_that_was_stopped_goes_on_to_the_same_end() {
+fn a_stopped_import_continues_to_the_same_end() {
     let whole = Place::new();
     let pilot = fixtures("originals/pilot_small");
     let (whole, code) = whole.json(&format!("import deliberation {}", pilot.display()));
@@ -43,7 +43,7 @@ fn an_import_that_was_stopped_goes_on_to_the_same_end() {
 }
 
 #[test]
-fn what_to_do_about_it_is_told() {
+fn errors_say_what_to_do() {
     let place = stopped_after(9);
     let mut said = place.session(&["show latest", "resume latest"]);
     let config = place.read("pilot/config.yaml");

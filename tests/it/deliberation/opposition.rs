@@ -70,7 +70,7 @@ fn highest_voted_is_the_most_popular_other_option() {
 }
 
 #[test]
-fn embedding_is_the_choice_of_the_farthest_who_chose_otherwise() {
+fn embedding_picks_the_farthest_participant_with_another_choice() {
     let scene = scene();
     // p_0002 is opposite to p_0001, with the same choice. Of the others B is at 1.0 and C at 0.4.
     assert_eq!(chosen("embedding", 0, &scene), option("B"));

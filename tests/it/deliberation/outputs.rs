@@ -172,7 +172,7 @@ fn the_order_of_answers_leaves_no_trace_in_the_files() {
 }
 
 #[test]
-fn failures_are_told_in_every_file_and_counted_in_none() {
+fn failures_are_in_every_file_and_counted_in_none() {
     let files = recorded(trouble(), &["participants_per_condition=10"]);
     let participants = json(&files, "participants.json");
     let participants = participants["participants"].as_array().unwrap();
@@ -246,7 +246,7 @@ fn members(clusters: &Value) -> BTreeSet<&str> {
 }
 
 #[test]
-fn who_failed_after_clusters_were_formed_stays_in_their_history_alone() {
+fn participants_who_failed_after_clustering_stay_only_in_its_history() {
     let files = recorded(trouble(), &["participants_per_condition=20"]);
     let everyone = json(&files, "participants.json");
     let everyone = &everyone["participants"];

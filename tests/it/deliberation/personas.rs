@@ -26,7 +26,7 @@ fn the_built_in_set_is_large_varied_english_and_always_the_same() {
 }
 
 #[test]
-fn language_detection_tells_english_from_others() {
+fn language_detection_distinguishes_english_from_others() {
     for english in [
         "A retired school teacher",
         "a chess fanatic who cannot resist making a chess-related pun",

@@ -199,7 +199,7 @@ fn a_url_and_an_output_folder_go_together() {
 
 /// The pool has changed since: what the run drew when it began is in its settings.
 #[test]
-fn an_unfinished_run_with_a_pool_goes_on_by_its_config() {
+fn an_unfinished_run_with_a_pool_continues_by_its_config() {
     let place = place("limits:\n  concurrency: 1\n");
     let stopped = place.run("run d.yaml -q --log-limit 450000");
     assert_eq!(stopped.code, 3, "{}{}", stopped.out, stopped.err);
@@ -316,7 +316,7 @@ fn personas_of_original_studies_are_imported_once() {
 }
 
 #[test]
-fn what_is_no_persona_is_counted_and_named() {
+fn entries_that_are_not_personas_are_counted_and_named() {
     let place = Place::new();
     let good = serde_json::to_string(&persona("A baker", false)).unwrap();
     place.write(

@@ -92,7 +92,7 @@ fn agreement_ends_it_after_phase_2() {
 }
 
 #[test]
-fn an_interrupted_run_goes_on_where_it_was_in_any_phase() {
+fn an_interrupted_run_continues_where_it_was_in_any_phase() {
     let experiment = small(&["participants_per_condition=6"]);
     let whole = recorded(&Trial::in_memory(model(trouble())), experiment.as_ref());
     for stop_after in [1, 20, 60, 100, 150, 200] {

@@ -139,7 +139,7 @@ fn every_failure_is_attributed_to_a_participant_and_the_call() {
 }
 
 #[test]
-fn nobody_who_failed_is_asked_told_of_or_counted_again() {
+fn participants_who_failed_are_not_asked_mentioned_or_counted_again() {
     let told = told();
     let failed = told.failed();
     for (seq, (call, _)) in told.requests() {

@@ -101,7 +101,7 @@ proptest! {
     }
 
     #[test]
-    fn what_the_oracle_cannot_read_is_no_expression(text in "[-+*/() 0-9]{0,12}") {
+    fn text_that_the_oracle_cannot_read_is_not_an_expression(text in "[-+*/() 0-9]{0,12}") {
         let reads = Expression::parse(&text);
         if oracle(&text).is_some() && !text.contains(' ') && !has_leading_zero(&text) {
             prop_assert!(reads.is_some());

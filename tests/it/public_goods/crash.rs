@@ -29,6 +29,6 @@ fn child() {
 }
 
 #[test]
-fn a_killed_public_goods_game_goes_on() {
+fn a_killed_public_goods_game_continues() {
     killed().goes_on();
 }

@@ -109,7 +109,7 @@ fn write(place: &Place, config: &Value, debug: &[Value], sim: &str) {
 /// An amount under another name, or in broken JSON, is read; what is not legible is no value, never half the
 /// endowment (10, which the table happens to say).
 #[test]
-fn what_is_not_legible_is_no_contribution() {
+fn an_illegible_answer_is_not_a_contribution() {
     let place = Place::new();
     let mut debug = debug();
     debug[0]["raw_output_full"] = json!(
@@ -149,7 +149,7 @@ fn a_small_folder_of_a_local_model_is_imported_and_audited() {
 
 /// The games are recorded under another name than the one under which they are imported.
 #[test]
-fn an_import_of_a_local_model_that_was_stopped_says_how_it_goes_on() {
+fn a_stopped_import_of_a_local_model_says_how_to_continue() {
     let place = Place::new();
     write(&place, &config(), &debug(), SIM);
     stopped_import(&place, "public-goods", "run", 2);
@@ -174,7 +174,7 @@ fn told(place: &Place) -> String {
 }
 
 #[test]
-fn damaged_folders_of_a_local_model_are_told_with_file_and_line() {
+fn damaged_folders_of_a_local_model_are_reported_with_file_and_line() {
     let said = |change: &dyn Fn(&mut Value, &mut Vec<Value>, &mut String)| {
         let place = Place::new();
         let (mut config, mut debug, mut sim) = (config(), debug(), SIM.to_owned());
@@ -217,7 +217,7 @@ fn damaged_folders_of_a_local_model_are_told_with_file_and_line() {
 
 /// What we write of such a run has no prompts in it, so that it cannot be asked again.
 #[test]
-fn our_own_outputs_of_a_local_models_games_are_told_as_such() {
+fn our_own_outputs_of_a_local_models_games_are_recognised() {
     let place = Place::new();
     write(&place, &config(), &debug(), SIM);
     place.ok("import public-goods run");

@@ -227,7 +227,7 @@ fn cell(line: &str, column: usize, text: &str) -> String {
 }
 
 #[test]
-fn rows_that_are_missing_or_doubled_are_told_first() {
+fn missing_and_duplicate_rows_are_reported_first() {
     let row = "own_game1,2,agent_1,";
     let log = |change: &dyn Fn(&str) -> String| {
         differences("game_log.csv", &|text| line(text, row, change))
@@ -245,7 +245,7 @@ fn rows_that_are_missing_or_doubled_are_told_first() {
 }
 
 #[test]
-fn a_log_that_ends_before_the_answers_is_told() {
+fn a_log_that_ends_before_the_answers_is_reported() {
     let place = own_outputs("");
     let log = place.read("own/game_log.csv");
     let shorter = line(&log, "own_game1,3,", &|_| String::new());
@@ -259,7 +259,7 @@ fn a_log_that_ends_before_the_answers_is_told() {
 }
 
 #[test]
-fn a_cell_that_cannot_be_read_is_told_and_the_comparison_goes_on() {
+fn an_unreadable_cell_is_reported_and_the_comparison_continues() {
     let log = |column: usize, text: &'static str| {
         differences("game_log.csv", &|whole| {
             line(whole, "own_game1,2,agent_1,", &|row| cell(row, column, text))
@@ -318,7 +318,7 @@ fn a_story_says_why_a_vector_is_not_there() {
 /// An import that an error stops, here of a file that may not grow, is gone on with as an import.
 #[cfg(unix)]
 #[test]
-fn an_import_that_an_error_stops_says_how_it_goes_on() {
+fn an_import_stopped_by_an_error_says_how_to_continue() {
     let place = own_outputs("");
     let within = |blocks: u32| {
         let import = "exec \"$0\" import public-goods own --log small.db -q";

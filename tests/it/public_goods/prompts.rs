@@ -155,7 +155,7 @@ fn settings_hide_what_they_say() {
 }
 
 #[test]
-fn nobody_sees_a_contribution_of_the_same_round_and_everybody_the_messages_before() {
+fn players_see_no_contribution_of_the_same_round_and_all_earlier_messages() {
     let asked = asked(&[]);
     let (_, last) = of(&asked, "game1/r01/agent_3/contribution");
     assert!(!last.contains("contributed"), "{last}");

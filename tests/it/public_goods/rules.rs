@@ -19,7 +19,7 @@ fn the_documents_example_of_payoffs() {
 }
 
 #[test]
-fn who_cannot_pay_gets_everything_scaled_down() {
+fn a_player_who_cannot_pay_has_everything_scaled_down() {
     let rules = rules(1.6, vec![PUNISHMENT]);
     assert_eq!(rules.affordable(&[3, 2, 0], 10.0), (vec![3, 2, 0], false));
     assert_eq!(rules.affordable(&[3, 2, 0], 9.9), (vec![2, 1, 0], true));
@@ -29,7 +29,7 @@ fn who_cannot_pay_gets_everything_scaled_down() {
 }
 
 #[test]
-fn units_for_somebody_who_is_not_there_change_nobody() {
+fn units_for_an_absent_player_change_no_one() {
     let units = [Units { actor: 0, target: 9, decided: 1, actual: 1 }];
     let settled = rules(2.0, vec![PUNISHMENT]).settle(&[(0, 0), (1, 0)], &units);
     assert_eq!(settled.payoffs, [18.0, 20.0], "the actor pays");

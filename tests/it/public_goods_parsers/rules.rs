@@ -138,7 +138,7 @@ fn redistribution_2_rejects_what_it_cannot_assign() {
 }
 
 #[test]
-fn redistribution_2_says_which_element_is_no_number() {
+fn redistribution_2_says_which_element_is_not_a_number() {
     for (list, reason) in [
         (
             "[0, \"2\", null]",

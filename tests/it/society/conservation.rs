@@ -222,7 +222,7 @@ proptest! {
 /// A log that someone has changed: facts no world of these rules can have brought about are told, and
 /// leave everything as it was.
 #[test]
-fn facts_that_cannot_have_happened_are_told() {
+fn impossible_facts_are_reported() {
     let mut world = World::default();
     world.apply(&Fact::WorldMade { rules: Rules::default() });
     for agent_id in 1..=2 {

@@ -27,6 +27,6 @@ fn child() {
 }
 
 #[test]
-fn a_killed_society_goes_on() {
+fn a_killed_society_continues() {
     killed().goes_on();
 }

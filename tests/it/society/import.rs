@@ -117,7 +117,7 @@ fn lines_out_of_order_are_put_in_order() {
 
 /// A line that is missing leaves a gap between turns, or between the epochs of its agent.
 #[test]
-fn lines_that_are_missing_are_told() {
+fn missing_lines_are_reported() {
     let place = Place::new();
     let mut rows = Vec::new();
     for epoch in 1..=3 {
@@ -152,7 +152,7 @@ fn lines_that_are_missing_are_told() {
 }
 
 #[test]
-fn differences_from_the_summary_are_told() {
+fn differences_from_the_summary_are_reported() {
     let place = Place::new();
     let mut rows = small();
     rows[2]["resources_after"]["energy"] = json!(99);
@@ -194,7 +194,7 @@ fn refused_turns_that_are_accepted_here_are_named() {
 }
 
 #[test]
-fn logs_that_cannot_be_read_are_told_with_file_and_line() {
+fn unreadable_logs_are_reported_with_file_and_line() {
     let place = Place::new();
     let good = lines(&small());
     let without = |key: &str| {

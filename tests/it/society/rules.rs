@@ -122,7 +122,7 @@ fn gifts_move_what_is_there() {
 }
 
 #[test]
-fn who_lacks_food_goes_dormant_and_wakes_when_someone_provides() {
+fn an_agent_without_food_goes_dormant_and_wakes_when_someone_provides() {
     let mut world = world(2);
     act(&mut world, 2, &give(1, Resource::Food, 4.5));
     let night = sleep(&mut world);

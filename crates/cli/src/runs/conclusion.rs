@@ -352,7 +352,7 @@ mod tests {
     use super::make_room;
 
     #[test]
-    fn whoever_has_no_room_is_told_the_command_that_goes_on() {
+    fn a_full_disk_names_the_command_that_continues() {
         assert_eq!(
             make_room("the disk is full", "import public-goods run --resume 0a1b"),
             "nothing that was recorded is lost: make room, then `retold import public-goods run \
