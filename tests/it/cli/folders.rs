@@ -20,12 +20,60 @@ fn place() -> Place {
 const FOLDER: &str = "outputs/budgeting_small";
 
 #[test]
-fn a_folder_that_exists_is_refused_before_anything_is_recorded() {
+fn a_folder_that_exists_is_left_alone_and_the_next_is_written() {
     let place = place();
     std::fs::create_dir_all(place.path(FOLDER)).unwrap();
-    let shown = place.session(&["run pilot.yaml --quiet"]);
-    assert_said!("folders_exists", shown);
-    assert!(!place.path("retold.db").exists(), "nothing is recorded");
+    place.write("outputs/budgeting_small-2", "a file is in the way as well");
+    let said = place.run("run pilot.yaml --quiet");
+    assert_eq!(said.code, 0, "{}{}", said.out, said.err);
+    assert_said!("folders_exists", said.err);
+    assert_eq!(std::fs::read_dir(place.path(FOLDER)).unwrap().count(), 0);
+    assert!(place.path("outputs/budgeting_small-3/participants.json").is_file());
+}
+
+/// The same command twice: two runs, two folders, the same answers.
+#[test]
+fn a_second_run_of_a_config_writes_the_next_folder() {
+    let place = place();
+    let (first, _) = place.json("run pilot.yaml");
+    let (second, code) = place.json("run pilot.yaml");
+    assert_eq!((code, &second["outputs"]), (0, &"outputs/budgeting_small-2".into()), "{second}");
+    assert_ne!(first["run"], second["run"]);
+    assert_eq!(first["outcome_digest"], second["outcome_digest"]);
+    let files = |folder: &str| {
+        let names = std::fs::read_dir(place.path(folder)).unwrap();
+        let mut names: Vec<_> =
+            names.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    };
+    assert_eq!(files(FOLDER), files("outputs/budgeting_small-2"));
+    // Whatever is made again is made where it belongs.
+    let (resumed, code) = place.json("run pilot.yaml --resume");
+    assert_eq!((code, &resumed["outputs"]), (0, &second["outputs"]), "{resumed}");
+    assert_eq!(place.json("replay latest --outputs").0["identical"], true);
+    std::fs::remove_dir_all(place.path("outputs/budgeting_small-2")).unwrap();
+    assert_eq!(place.json("outputs latest").0["folder"], second["outputs"]);
+    // A folder that was removed is free again.
+    std::fs::remove_dir_all(place.path(FOLDER)).unwrap();
+    assert_eq!(place.json("run pilot.yaml").0["outputs"], FOLDER);
+}
+
+#[test]
+fn a_run_that_was_interrupted_writes_the_folder_it_was_given() {
+    let place = place();
+    place.ok("run pilot.yaml --quiet");
+    // Other answers, for which there is not enough room.
+    let room = place.path("retold.db").metadata().unwrap().len() + 250_000;
+    let second = format!("run pilot.yaml --quiet --set random_seed=3 --log-limit {room}");
+    let stopped = place.run(&second);
+    assert_eq!(stopped.code, 3, "{}{}", stopped.out, stopped.err);
+    let (unfinished, _) = place.json("show latest");
+    // A run beside it gets a folder of its own.
+    let beside = place.json("run pilot.yaml --new").0;
+    assert_eq!(beside["outputs"], "outputs/budgeting_small-3", "{beside}");
+    let resumed = place.json(&format!("resume {}", unfinished["run"].as_str().unwrap())).0;
+    assert_eq!(resumed["outputs"], "outputs/budgeting_small-2", "{resumed}");
 }
 
 #[test]
@@ -55,8 +103,7 @@ fn a_run_writes_its_folder_once() {
     names.sort();
     assert_said!("folders_files", names.join("\n"));
     let first = place.read(&format!("{FOLDER}/participants.json"));
-    let shown = place.session(&["run pilot.yaml --quiet", "outputs latest"]);
-    assert_said!("folders_again", shown);
+    assert_said!("folders_again", place.session(&["outputs latest"]));
     // Made again from the log, it is the same to the byte.
     place.ok("outputs latest --to again");
     for name in names {

@@ -191,6 +191,24 @@ fn a_recorded_name_of_a_folder_leads_nowhere_else() {
     assert_said!("strangers_folder", shown);
 }
 
+/// Which folder of its name a run writes is a number: anything else is passed over.
+#[test]
+fn a_recorded_number_of_a_folder_is_a_number() {
+    for (number, folder) in [
+        (json!("../../evil"), "outputs/budgeting_small"),
+        (json!(-1), "outputs/budgeting_small"),
+        (json!(1e15), "outputs/budgeting_small"),
+        (json!(0), "outputs/budgeting_small"),
+        (json!(7), "outputs/budgeting_small-7"),
+    ] {
+        let place = place("deliberation_small.jsonl.zst", false, |settings| {
+            settings["output_folder"] = number.clone();
+        });
+        assert_eq!(place.json("outputs latest").0["folder"], folder, "{number}");
+        assert_eq!(std::fs::read_dir(place.path("outputs")).unwrap().count(), 1);
+    }
+}
+
 #[test]
 fn a_recorded_pool_is_not_written() {
     let place = place("deliberation_small.jsonl.zst", false, |settings| {

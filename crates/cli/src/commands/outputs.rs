@@ -33,9 +33,11 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     let mut record = RunRecord::read(reader.as_mut(), selected.run)?;
     let experiment = experiment_of(global.studies, &record)?;
     let name = || experiment.output_name_any().unwrap_or_else(|| selected.run.to_string());
+    let number = folder::number_of(&record.started.settings);
     let folder = match args.to {
         Some(folder) => folder,
-        None => folder::named(&name()).map_err(|e| e.hint("name a folder with --to"))?,
+        None => folder::named(&name(), number.unwrap_or(1))
+            .map_err(|e| e.hint("name a folder with --to"))?,
     };
     folder::refuse_existing(&folder).map_err(|e| e.hint("give another folder with --to"))?;
     let files = folder::files(experiment.as_ref(), &mut record)?;

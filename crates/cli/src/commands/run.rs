@@ -14,11 +14,11 @@ use crate::runs::resume::same_study;
 ///
 /// The model is simulated unless the config or a flag says otherwise.
 ///
-/// A config that names its outputs (deliberation: pilot_id) writes the folder outputs/NAME when the run has
-/// finished, and is refused if that folder exists or the log has an unfinished run of that name; one that names none is
-/// refused if the log has an unfinished run of the same settings. While a deliberation goes on, outputs/NAME.log
-/// says what it does. Nothing is lost if it cannot be written: `retold outputs RUN`
-/// makes it from the log at any time.
+/// If the config names its outputs (deliberation: pilot_id), the run writes the folder outputs/NAME when it has
+/// finished, or the next free one (outputs/NAME-2, and so on) if that exists. It is refused if the log has an
+/// unfinished run of that name or, where the config names none, of the same settings. While a deliberation is running,
+/// outputs/NAME.log says what it does. Nothing is lost if the folder cannot be written: `retold outputs RUN` makes it
+/// from the log at any time.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// The config file (YAML).

@@ -1,4 +1,4 @@
-//! The folder of a run's outputs: refused if it exists, written whole or not at all.
+//! The folder of a run's outputs: the next free one of its name, written whole or not at all.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
@@ -20,8 +20,12 @@ use retold_study::studies::Studies;
 /// Where folders of outputs are made.
 const PARENT: &str = "outputs";
 
-/// The folder that a run writes when it has finished, if its settings give it a name.
-pub(crate) struct Folder(PathBuf);
+/// The folder that a run writes when it has finished, if its settings give it a name: `outputs/NAME`, or `outputs/NAME-2`
+/// and so on where runs of the same name came before.
+pub(crate) struct Folder {
+    name: String,
+    path: PathBuf,
+}
 
 /// Whether a run writes its folder.
 #[derive(Debug, Clone, Copy, Default, clap::Args)]
@@ -34,17 +38,33 @@ pub(crate) struct FolderArgs {
     /// Whether the folder is asked for, whatever the run began with.
     #[arg(skip)]
     outputs: bool,
+    /// Which folder of the name it is, of a run that has begun.
+    #[arg(skip)]
+    number: Option<u32>,
 }
 
-/// Under which of a run's settings it stands that it writes no folder.
+/// The setting of a run that writes no folder.
 const NO_OUTPUTS: &str = "no_outputs";
 
+/// The setting that says which folder of its name a run writes, if it is not the first. A number, and not a path: a
+/// recording may come from anybody.
+const NUMBER: &str = "output_folder";
+
 impl FolderArgs {
-    /// Puts the flag beside the settings of a run, for whoever goes on with it.
+    /// Puts what a resume needs to know beside the settings of a run.
     pub(crate) fn remember(self, settings: &mut serde_json::Value) {
-        if let Some(settings) = settings.as_object_mut().filter(|_| self.no_outputs) {
+        let Some(settings) = settings.as_object_mut() else { return };
+        if self.no_outputs {
             settings.insert(NO_OUTPUTS.to_owned(), true.into());
         }
+        if let Some(number) = self.number.filter(|number| *number > 1) {
+            settings.insert(NUMBER.to_owned(), number.into());
+        }
+    }
+
+    /// With the folder chosen, of those of its name.
+    pub(crate) fn with_number(self, number: u32) -> Self {
+        FolderArgs { number: Some(number), ..self }
     }
 
     /// With the folder asked for, if it is.
@@ -56,10 +76,20 @@ impl FolderArgs {
     /// parent's.
     pub(crate) fn or_remembered(self, started: &RunStarted) -> Self {
         let began_without =
-            started.settings[NO_OUTPUTS] == true || !matches!(Parent::of(started), Ok(None));
-        let remembered = !self.outputs && began_without;
-        FolderArgs { no_outputs: self.no_outputs || remembered, ..self }
+            !is_wanted(&started.settings) || !matches!(Parent::of(started), Ok(None));
+        let no_outputs = self.no_outputs || (!self.outputs && began_without);
+        FolderArgs { no_outputs, number: number_of(&started.settings), ..self }
     }
+}
+
+/// Which folder of its name a run writes, as its settings say; none if they do not.
+pub(crate) fn number_of(settings: &serde_json::Value) -> Option<u32> {
+    settings[NUMBER].as_u64().and_then(|number| u32::try_from(number).ok())
+}
+
+/// Whether a run writes a folder at all, as its settings say.
+pub(crate) fn is_wanted(settings: &serde_json::Value) -> bool {
+    settings[NO_OUTPUTS] != true
 }
 
 /// A folder that was written.
@@ -82,21 +112,35 @@ impl Folder {
         // The experiment itself cannot be built yet if its personas are still to be fetched.
         let name = studies.output_name(experiment, settings);
         let name = name.map_err(|e| CliError::usage(e.to_string()))?;
-        let folder = name.map(|name| named(&name)).transpose();
-        Ok(folder.map_err(|e| e.hint("--no-outputs goes without the folder"))?.map(Folder))
+        let Some(name) = name else { return Ok(None) };
+        let path = named(&name, args.number.unwrap_or(1));
+        let path = path.map_err(|e| e.hint("--no-outputs goes without the folder"))?;
+        Ok(Some(Folder { name, path }))
     }
 
     /// Makes sure, before anything is paid for, that the folder can be made at the end.
     pub(crate) fn can_be_made(&self) -> Result<(), CliError> {
-        let Folder(folder) = self;
-        refuse_existing(folder).map_err(|e| {
-            e.hint("`--resume` goes on with its run, if that is unfinished")
-                .hint("`--no-outputs` records a run without a folder")
-        })?;
-        Draft::folder(folder).map(drop).map_err(|e| {
-            CliError::new(Status::Io, format!("cannot make {}: {e}", folder.display()))
+        let path = &self.path;
+        Draft::folder(path).map(drop).map_err(|e| {
+            CliError::new(Status::Io, format!("cannot make {}: {e}", path.display()))
                 .hint("nothing was recorded: mend it, or give --no-outputs")
         })
+    }
+
+    /// The first folder of the name, from this one on, that does not exist and that `is_taken` does not know; with its
+    /// number.
+    pub(crate) fn next_free(
+        mut self,
+        mut is_taken: impl FnMut(u32, &str) -> Result<bool, CliError>,
+    ) -> Result<(Self, u32), CliError> {
+        let mut number = 1;
+        while self.path.symlink_metadata().is_ok()
+            || is_taken(number, &numbered(&self.name, number))?
+        {
+            number += 1;
+            self.path = named(&self.name, number)?;
+        }
+        Ok((self, number))
     }
 
     /// The file that says what happens while the run goes on, if its experiment says so; emptied.
@@ -105,16 +149,15 @@ impl Folder {
         studies: &Studies,
         experiment: &str,
     ) -> Result<Option<LiveFile>, CliError> {
-        let Folder(folder) = self;
-        let name = folder.file_name().unwrap_or_default().to_string_lossy();
-        let journal = studies.journal(experiment, &name);
+        // The lines are those of the output file, which knows the name and not the folder.
+        let journal = studies.journal(experiment, &self.name);
         let journal = journal.map_err(|e| CliError::usage(e.to_string()))?;
-        journal.map(|journal| LiveFile::open(folder, journal)).transpose()
+        journal.map(|journal| LiveFile::open(&self.path, journal)).transpose()
     }
 
     /// Where it is.
     pub(crate) fn place(&self) -> PathBuf {
-        self.0.clone()
+        self.path.clone()
     }
 
     /// Writes the folder of a finished run. One that is there already stays as it is: it is as good as
@@ -127,7 +170,7 @@ impl Folder {
         run: RunId,
         made: Option<Vec<OutputFile>>,
     ) -> Result<Written, CliError> {
-        let Folder(folder) = self;
+        let folder = &self.path;
         let mut reader = log.reader()?;
         let files = match made {
             Some(made) => marked(made, select::started(reader.as_mut(), run)?.is_simulated()),
@@ -147,14 +190,18 @@ impl Folder {
 
 /// The folder of a name. The name may come from a recording, whose settings no config loader has checked:
 /// it must not lead anywhere else.
-pub(crate) fn named(name: &str) -> Result<PathBuf, CliError> {
+pub(crate) fn named(name: &str, number: u32) -> Result<PathBuf, CliError> {
     match is_plain(name) && !name.starts_with('.') {
-        true => Ok(Path::new(PARENT).join(name)),
+        true => Ok(Path::new(PARENT).join(numbered(name, number))),
         false => Err(CliError::usage(format!(
             "the run's settings name its output folder {:?}, which is not a plain name",
             inert(name, 100)
         ))),
     }
+}
+
+fn numbered(name: &str, number: u32) -> String {
+    if number > 1 { format!("{name}-{number}") } else { name.to_owned() }
 }
 
 /// Whether something is the name of a file, and not a path or a text that looks like another name.

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use crate::error::{CliError, Status};
+use crate::error::{CliError, Status, write_err};
 use crate::global::Global;
 use crate::model::ModelArgs;
 use crate::output::Output;
@@ -12,7 +12,7 @@ use crate::runs::conclusion::{Conclusion, conclude};
 use crate::runs::folder::{Folder, FolderArgs};
 use crate::runs::person::with_person;
 use crate::runs::session::{self, Session};
-use crate::runs::unfinished;
+use crate::runs::unfinished::{self, Claim};
 use retold::event::RunStarted;
 use retold::log::{Log, SqliteBackend, SqliteOptions};
 use retold::model::{Answerer, Model};
@@ -63,6 +63,10 @@ pub(crate) fn record(
         true => None,
         false => unfinished::none_of(global.studies, &study, &started.model, &log)?,
     };
+    let (folder, _folder_claim, flags) = match folder {
+        Some(folder) => chosen(folder, (&study, &log), new, flags, global)?,
+        None => (None, None, flags),
+    };
     let run = new_run_id()?;
     flags.remember(&mut started.settings);
     let prices = model.prices()?;
@@ -103,6 +107,35 @@ pub(crate) fn record(
         settings_of: SettingsOf::Config,
     };
     conclude(conclusion, global, output)
+}
+
+/// The folder that a run is going to write, of those of its name: the first that is free. It is claimed, unless the name
+/// is, and its number is remembered.
+fn chosen(
+    folder: Folder,
+    (study, log): (&Study, &Log),
+    new: bool,
+    flags: FolderArgs,
+    global: &Global,
+) -> Result<(Option<Folder>, Option<Claim>, FolderArgs), CliError> {
+    let first = folder.place();
+    // Otherwise no run of the name is unfinished.
+    let taken = if new { unfinished::folders(global.studies, study, log)? } else { Vec::new() };
+    let mut claim = None;
+    let (folder, number) = folder.next_free(|number, name| {
+        if taken.contains(&number) {
+            return Ok(true);
+        }
+        claim = unfinished::claim_folder(study, name, log)?;
+        // Who claimed the name has its first folder, too.
+        Ok(claim.is_none() && (new || number > 1))
+    })?;
+    if number > 1 {
+        let (first, chosen) = (first.display(), folder.place());
+        let chosen = chosen.display();
+        write_err(&format!("{first} is taken: the outputs of this run go to {chosen}\n"));
+    }
+    Ok((Some(folder), claim, flags.with_number(number)))
 }
 
 /// What begins the run of a study.

@@ -6,10 +6,11 @@ use serde_json::Value;
 
 use crate::error::CliError;
 use crate::output::counted;
+use crate::runs::folder;
 use crate::runs::original;
 use crate::runs::settings::{is_of, settings_of};
 use crate::select;
-use retold::event::{Event, StoredEvent};
+use retold::event::{Event, RunStarted, StoredEvent};
 use retold::id::{RunId, Seq};
 use retold::log::{Lease, Log, LogError, Reader, RunHead};
 use retold::run::{Parent, RunRecord};
@@ -48,11 +49,7 @@ pub(crate) fn none_of(
         // A damaged run is not this one; `retold verify` reports it.
         let Ok(started) = select::started(reader.as_mut(), head.run) else { continue };
         let settings = started.settings["experiment"].clone().into();
-        // A fork goes on by its own id, an original run by `import`.
-        let is_other = started.experiment != study.experiment
-            || !matches!(Parent::of(&started), Ok(None))
-            || settings_of(studies, &started).is_ok_and(|settings| original::is_one(&settings));
-        if is_other {
+        if !is_by_config(studies, study, &started) {
             continue;
         }
         let has_same_settings = is_of(studies, study, &started)?;
@@ -88,9 +85,56 @@ pub(crate) fn none_of(
     Ok(claim)
 }
 
+/// Which folders of a study's name its unfinished runs are going to write.
+pub(crate) fn folders(studies: &Studies, study: &Study, log: &Log) -> Result<Vec<u32>, CliError> {
+    let name_of = |settings| studies.output_name(&study.experiment, settings).ok().flatten();
+    let name = name_of(&study.settings.experiment);
+    let (mut reader, mut found) = (log.reader()?, Vec::new());
+    for head in reader.runs()? {
+        if has_ended(reader.as_mut(), &head)? {
+            continue;
+        }
+        let Ok(started) = select::started(reader.as_mut(), head.run) else { continue };
+        let settings = &started.settings;
+        if is_by_config(studies, study, &started)
+            && name_of(&settings["experiment"]) == name
+            && folder::is_wanted(settings)
+        {
+            found.push(folder::number_of(settings).unwrap_or(1));
+        }
+    }
+    Ok(found)
+}
+
+/// Claims one of the folders of a name; `None` if another process has it.
+pub(crate) fn claim_folder(
+    study: &Study,
+    folder: &str,
+    log: &Log,
+) -> Result<Option<Claim>, CliError> {
+    match log.claim(&place(study, folder)) {
+        Ok(lease) => Ok(Some(Claim(lease))),
+        Err(LogError::InUse { .. }) => Ok(None),
+        Err(e) => Err(e.into()),
+    }
+}
+
+/// Whether a run is of a study, and continued by its config: a fork is continued by its own id, an original run by
+/// `import`.
+fn is_by_config(studies: &Studies, study: &Study, started: &RunStarted) -> bool {
+    started.experiment == study.experiment
+        && matches!(Parent::of(started), Ok(None))
+        && !settings_of(studies, started).is_ok_and(|settings| original::is_one(&settings))
+}
+
+/// What is claimed of a study: its name, which is that of its first folder, too, or another folder.
+fn place(study: &Study, folder: &str) -> String {
+    format!("{}/{folder}", study.experiment)
+}
+
 /// Claims the name of a study.
 fn claim(study: &Study, name: &str, log: &Log) -> Result<Claim, CliError> {
-    match log.claim(&format!("{}/{name}", study.experiment)) {
+    match log.claim(&place(study, name)) {
         Ok(lease) => Ok(Claim(lease)),
         Err(LogError::InUse { holder, .. }) => {
             let log = log.backend().name();
