@@ -27,7 +27,7 @@ pub fn explain(message: &str) -> String {
         let near =
             known.split(", ").max_by(|a, b| likeness(a, unknown).total_cmp(&likeness(b, unknown)));
         let near = near.filter(|near| likeness(near, unknown) >= 0.6);
-        let meant = near.map(|near| format!(" did you mean {near}?")).unwrap_or_default();
+        let meant = near.map_or_else(String::new, |near| format!(" did you mean {near}?"));
         let unknown = inert(unknown, LONGEST);
         return format!("unknown {what} {unknown:?};{meant} known here: {known}");
     }
@@ -35,7 +35,8 @@ pub fn explain(message: &str) -> String {
         return format!("the key {key:?} is missing here, and it has no default");
     }
     if let Some(rest) = message.strip_prefix("duplicate mapping key: ") {
-        return format!("the key {:?} is given twice", rest.split(',').next().unwrap_or_default());
+        let key = rest.split_once(',').map_or(rest, |(key, _)| key);
+        return format!("the key {key:?} is given twice");
     }
     if let Some(number) = not_finite(&message) {
         return format!("{number} is not a finite number");

@@ -55,7 +55,7 @@ macro_rules! hex_id {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 let mut buffer = [0u8; $bytes * 2];
                 HEXLOWER.encode_mut(&self.0, &mut buffer);
-                f.pad(std::str::from_utf8(&buffer).unwrap_or_default())
+                f.pad(std::str::from_utf8(&buffer).unwrap_or(""))
             }
         }
 

@@ -73,7 +73,7 @@ pub(crate) fn read_text_bytes(path: &Path, longest: u64) -> io::Result<Vec<u8>> 
             Err(e) if e.kind() == io::ErrorKind::Interrupted => continue,
             read => read?,
         };
-        let chunk = chunk.get(..read).unwrap_or_default();
+        let chunk = chunk.get(..read).unwrap_or(&[]);
         // Only zeros means a device or a sparse file; a few zeros may be another encoding, which
         // the caller reports.
         if read > 1 && chunk.iter().all(|byte| *byte == 0) {
@@ -92,7 +92,8 @@ pub(crate) fn read_text_bytes(path: &Path, longest: u64) -> io::Result<Vec<u8>> 
 #[cfg(unix)]
 fn open_at_once(path: &Path) -> io::Result<File> {
     use std::os::unix::fs::OpenOptionsExt;
-    let flags = i32::try_from(rustix::fs::OFlags::NONBLOCK.bits()).unwrap_or_default();
+    // One bit, far below the sign.
+    let flags = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
     let file = std::fs::OpenOptions::new().read(true).custom_flags(flags).open(path)?;
     Ok(file)
 }

@@ -35,7 +35,7 @@ fn after_string(mut text: &[u8]) -> &[u8] {
         match memchr2(b'"', b'\\', text) {
             None => return &[],
             Some(at) if text[at] == b'"' => return &text[at + 1..],
-            Some(at) => text = text.get(at + 2..).unwrap_or_default(),
+            Some(at) => text = text.get(at + 2..).unwrap_or(&[]),
         }
     }
 }

@@ -87,7 +87,7 @@ pub(super) fn matches(
     let settings = settings(events)?;
     found.retain(|(text, _)| !settings.iter().any(|setting| setting.contains(text.as_str())));
     let census = events.index.census(events.reader)?;
-    let count = |kind: &str| census.events.get(kind).copied().unwrap_or_default();
+    let count = |kind: &str| census.events.get(kind).copied().unwrap_or(0);
     let of = count("ResponseReceived") + count("AnswerReused") + count("Occurred");
     let others = others(events, question, &found)?;
     let mut all = Vec::new();

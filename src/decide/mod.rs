@@ -42,9 +42,8 @@ impl Asked<'_> {
     /// The approximate size of the answer, in bytes.
     pub(crate) fn bytes(&self) -> usize {
         let parts = self.answer.extra.filter(|extra| !extra.is_empty());
-        // JSON values always have a JSON form.
-        let parts = parts.map(|extra| serde_json::to_string(extra).unwrap_or_default().len());
-        self.answer.text.len() + parts.unwrap_or_default()
+        let parts = parts.map(|extra| Value::from(extra.clone()).to_string().len());
+        self.answer.text.len() + parts.unwrap_or(0)
     }
 }
 

@@ -16,6 +16,15 @@ use crate::id::Seq;
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Because(Vec<(u64, u64)>);
 
+/// Why the body of a question does not say what its prompt was made from.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum BecauseError {
+    #[error("its body: {0}")]
+    Body(#[from] serde_json::Error),
+    #[error("what its prompt was made from is not a list of earlier events")]
+    NotEarlier,
+}
+
 impl Because {
     /// These events, in any order.
     pub fn of(seqs: impl IntoIterator<Item = Seq>) -> Self {
@@ -57,8 +66,8 @@ impl Because {
     /// What the question at a seq declares, given its body.
     ///
     /// # Errors
-    /// A message if these are not earlier events in ascending order.
-    pub(crate) fn of_body(body: &str, at: Seq) -> Result<Self, String> {
+    /// [`BecauseError`] if these are not earlier events in ascending order.
+    pub(crate) fn of_body(body: &str, at: Seq) -> Result<Self, BecauseError> {
         #[derive(Deserialize)]
         struct Body {
             because: Option<Value>,
@@ -67,10 +76,9 @@ impl Because {
         if body == "{}" {
             return Ok(Because::default());
         }
-        let body = serde_json::from_str::<Body>(body).map_err(|e| format!("its body: {e}"))?;
+        let body = serde_json::from_str::<Body>(body)?;
         let Some(because) = body.because else { return Ok(Because::default()) };
-        let wrong = || "what its prompt was made from is not a list of earlier events".to_owned();
-        Because::read(&because, at).ok_or_else(wrong)
+        Because::read(&because, at).ok_or(BecauseError::NotEarlier)
     }
 
     fn read(value: &Value, before: Seq) -> Option<Self> {
@@ -94,9 +102,10 @@ mod tests {
         assert_eq!(because.body(), r#"{"because":[3,[7,9],20]}"#);
         assert_eq!(because.iter().collect::<Vec<_>>(), [3, 7, 8, 9, 20].map(Seq));
         assert_eq!(because.count(), 5);
-        assert_eq!(Because::of_body(&because.body(), Seq(21)), Ok(because.clone()));
-        assert_eq!(Because::of_body(&Because::default().body(), Seq(1)), Ok(Because::default()));
-        assert_eq!(Because::of_body(r#"{"of a later release":1}"#, Seq(1)), Ok(Because::default()));
+        assert_eq!(Because::of_body(&because.body(), Seq(21)).unwrap(), because);
+        for nothing in [&*Because::default().body(), r#"{"of a later release":1}"#] {
+            assert!(Because::of_body(nothing, Seq(1)).unwrap().is_empty());
+        }
         let held = (0..25).map(Seq).filter(|seq| because.contains(*seq));
         assert!(held.eq(because.iter()));
     }

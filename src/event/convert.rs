@@ -293,7 +293,7 @@ impl StoredEvent {
 
     /// What the prompt of a `RequestSent` was declared to be made from.
     fn because(&self) -> Result<Because, EventError> {
-        Because::of_body(&self.body, self.seq).map_err(|what| self.error(what))
+        Because::of_body(&self.body, self.seq).map_err(|e| self.error(e.to_string()))
     }
 
     /// If this is a `RequestSent`: its address and its prompt, without parsing its body.

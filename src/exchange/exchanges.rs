@@ -99,7 +99,7 @@ fn failure(details: AttemptDetails) -> Option<ExchangeError> {
 
 fn attempt(error: ExchangeError) -> AttemptDetails {
     let ExchangeError { failure, status, message } = error;
-    let kind = json!(failure).as_str().unwrap_or_default().to_owned();
+    let kind = failure.as_str().to_owned();
     AttemptDetails {
         attempt: 0,
         error: message,
@@ -244,7 +244,7 @@ impl Addresses {
             // The name cannot be refused: it is a constant that keeps the rules.
             None => CallPath::new("exchange").map_err(|_| LoadProblem::SampleWithoutCall)?,
         };
-        let next = self.next.get(&call).copied().unwrap_or_default();
+        let next = self.next.get(&call).copied().unwrap_or(0);
         let sample = sample.unwrap_or(next);
         let mut hasher = blake3::Hasher::new();
         hasher.update(call.as_str().as_bytes()).update(&sample.to_le_bytes());

@@ -57,7 +57,7 @@ fn common(ours: &mut dyn Reader, theirs: &mut dyn Reader, run: RunId) -> Result<
                 let (seq, ours) = (own.seq, own.hash);
                 return Err(ImportError::OtherHistory { run, seq, ours });
             }
-            left = left.get(others.len()..).unwrap_or_default();
+            left = left.get(others.len()..).unwrap_or(&[]);
         }
         head = Head { seq: last.seq, hash: last.hash };
     }

@@ -183,7 +183,7 @@ impl Reader for MemoryBackend {
         limit: usize,
     ) -> Result<Vec<StoredEvent>, LogError> {
         let store = self.store();
-        let events = store.runs.get(&run).map(Vec::as_slice).unwrap_or_default();
+        let events = store.runs.get(&run).map_or(&[][..], Vec::as_slice);
         let after = usize::try_from(after.0).unwrap_or(usize::MAX);
         Ok(events.iter().skip(after).take(limit).cloned().collect())
     }

@@ -7,7 +7,7 @@ use super::backend::{Reader, RunHead};
 use super::error::LogError;
 use super::ledger::{Ledger, Milestone, milestone};
 use crate::event::chain::{Head, Link};
-use crate::event::{Event, MerkleTree, OutcomeHasher, StoredEvent};
+use crate::event::{Event, EventError, MerkleTree, OutcomeHasher, StoredEvent};
 use crate::id::{CallPath, EventHash, EventsRoot, OutcomeDigest, PromptHash, RunId, Sample, Seq};
 use crate::lookup::LookupMap;
 use crate::prompt::canonical;
@@ -206,9 +206,9 @@ pub fn outcome_digest(reader: &mut dyn Reader, run: RunId) -> Result<OutcomeDige
         let Some(last) = events.last() else { return Ok(chain.outcome.digest()) };
         after = last.seq;
         for stored in &events {
-            let corrupt = |what| LogError::Corrupt { run, seq: stored.seq, what };
+            let corrupt = |what: String| LogError::Corrupt { run, seq: stored.seq, what };
             let event = stored.event().map_err(|e| corrupt(e.what))?;
-            chain.follow(stored, event).map_err(corrupt)?;
+            chain.follow(stored, event).map_err(|misfit| corrupt(misfit.to_string()))?;
         }
     }
 }
@@ -234,6 +234,21 @@ struct Chain {
     sound: LookupMap<PromptHash, ()>,
     /// What the ledger must contain about the run.
     milestones: Vec<Milestone>,
+}
+
+/// Why an event does not fit what came before it.
+#[derive(Debug, thiserror::Error)]
+enum Misfit {
+    #[error("it decides about an answer that does not exist")]
+    NoAnswer,
+    #[error("it does not say what decided")]
+    NoParser,
+    #[error("{}", .0.what)]
+    Fact(#[from] EventError),
+    #[error("it states the outcome digest {stated}, but its events give {found}")]
+    OutcomeDigest { stated: OutcomeDigest, found: OutcomeDigest },
+    #[error("it states the root {} over its events, but they give {}", .stated.short(12), .found.short(12))]
+    Root { stated: EventsRoot, found: EventsRoot },
 }
 
 impl Chain {
@@ -290,7 +305,7 @@ impl Chain {
             return Err(problem("its cause is not an earlier event".into()));
         }
         let event = stored.event().map_err(|e| problem(e.what))?;
-        self.follow(stored, event).map_err(problem)?;
+        self.follow(stored, event).map_err(|misfit| problem(misfit.to_string()))?;
         self.head = Head { seq: stored.seq, hash };
         self.tree.push(hash);
         self.milestones.extend(milestone(stored.seq, &stored.kind));
@@ -321,7 +336,7 @@ impl Chain {
     }
 
     /// Interprets the events as far as the outcome digest needs it.
-    fn follow(&mut self, stored: &StoredEvent, event: Event) -> Result<(), String> {
+    fn follow(&mut self, stored: &StoredEvent, event: Event) -> Result<(), Misfit> {
         match event {
             Event::RequestSent(sent) => {
                 self.questions.insert(stored.seq, (sent.call, sent.sample));
@@ -336,30 +351,24 @@ impl Chain {
                 let question = self.answers.get(&made.response);
                 let question = question.and_then(|q| self.questions.get(q));
                 let Some((call, sample)) = question else {
-                    return Err("it decides about an answer that does not exist".to_owned());
+                    return Err(Misfit::NoAnswer);
                 };
-                let by = stored.decided_by().unwrap_or_default();
+                let by = stored.decided_by().ok_or(Misfit::NoParser)?;
                 self.outcome.decision(stored.seq, call, *sample, by, &stored.body);
             }
             Event::Occurred(occurred) => {
-                let (_, fact) = stored.occurrence().map_err(|e| e.what)?;
+                let (_, fact) = stored.occurrence()?;
                 self.outcome.occurrence(stored.seq, &occurred.causes, fact);
             }
             Event::RunFinished(finished) => {
                 let digest = self.outcome.digest();
                 if finished.outcome_digest != digest {
-                    return Err(format!(
-                        "it states the outcome digest {}, but its events give {digest}",
-                        finished.outcome_digest
-                    ));
+                    let (stated, found) = (finished.outcome_digest, digest);
+                    return Err(Misfit::OutcomeDigest { stated, found });
                 }
                 let root = self.tree.root();
                 if let Some(given) = finished.events_root.filter(|given| *given != root) {
-                    return Err(format!(
-                        "it states the root {} over its events, but they give {}",
-                        given.short(12),
-                        root.short(12)
-                    ));
+                    return Err(Misfit::Root { stated: given, found: root });
                 }
             }
             _ => {}

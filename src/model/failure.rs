@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 /// The kinds of failure that are treated differently.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum FailureKind {
     /// 429: too many requests. Tried again.
     RateLimited,
@@ -35,6 +36,23 @@ pub enum FailureKind {
 }
 
 impl FailureKind {
+    /// Its name in logs and files.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            FailureKind::RateLimited => "rate_limited",
+            FailureKind::QuotaExhausted => "quota_exhausted",
+            FailureKind::Server => "server",
+            FailureKind::Timeout => "timeout",
+            FailureKind::Connection => "connection",
+            FailureKind::Malformed => "malformed",
+            FailureKind::Rejected => "rejected",
+            FailureKind::Unauthorized => "unauthorized",
+            FailureKind::Untrusted => "untrusted",
+            FailureKind::NoAnswer => "no_answer",
+            FailureKind::Left => "left",
+        }
+    }
+
     /// Whether no later call can do better, so that the run stops (resumable) instead of failing
     /// every participant.
     pub fn stops_the_run(self) -> bool {
@@ -66,5 +84,29 @@ impl Failure {
     /// A failure without a status.
     pub fn new(kind: FailureKind, message: impl Into<String>) -> Self {
         Failure { kind, status: None, message: message.into(), retry_after: None }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_kind_has_one_name() {
+        for kind in [
+            FailureKind::RateLimited,
+            FailureKind::QuotaExhausted,
+            FailureKind::Server,
+            FailureKind::Timeout,
+            FailureKind::Connection,
+            FailureKind::Malformed,
+            FailureKind::Rejected,
+            FailureKind::Unauthorized,
+            FailureKind::Untrusted,
+            FailureKind::NoAnswer,
+            FailureKind::Left,
+        ] {
+            assert_eq!(serde_json::json!(kind), kind.as_str());
+        }
     }
 }

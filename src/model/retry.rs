@@ -84,7 +84,7 @@ impl Retry {
             | FailureKind::Left => None,
             FailureKind::QuotaExhausted => {
                 let first = !std::mem::replace(&mut self.quota_waited, true);
-                let asked = failure.retry_after.unwrap_or_default();
+                let asked = failure.retry_after.unwrap_or(Duration::ZERO);
                 let longest = seconds(self.policy.max_seconds);
                 first.then(|| seconds(self.policy.quota_seconds).max(asked.min(longest)))
             }
@@ -94,7 +94,7 @@ impl Retry {
             | FailureKind::Connection
             | FailureKind::Malformed => {
                 let own = self.delays.next()?;
-                let asked = failure.retry_after.unwrap_or_default();
+                let asked = failure.retry_after.unwrap_or(Duration::ZERO);
                 Some(own.max(asked).min(seconds(self.policy.max_seconds)))
             }
         }
@@ -103,5 +103,5 @@ impl Retry {
 
 /// Settings that were never checked must not panic: what is no time is none, and too long is a day.
 fn seconds(value: f64) -> Duration {
-    Duration::try_from_secs_f64(value.clamp(0.0, LONGEST_SECONDS)).unwrap_or_default()
+    Duration::try_from_secs_f64(value.clamp(0.0, LONGEST_SECONDS)).unwrap_or(Duration::ZERO)
 }

@@ -155,7 +155,7 @@ impl Simulated {
         let mut dice = self.dice(ask, "malformed kind");
         let share = dice.share();
         let ways = self.player.malformed(ask.request, &mut dice);
-        let rate = |kind: &str| malformed_kinds.get(kind).copied().unwrap_or_default();
+        let rate = |kind: &str| malformed_kinds.get(kind).copied().unwrap_or(0.0);
         let total: f64 = ways.iter().map(|(kind, _)| rate(kind)).sum();
         let mut left = share * total.max(1.0);
         let chosen = ways.into_iter().find(|(kind, _)| {

@@ -141,7 +141,7 @@ impl Limits {
 
     fn interval(&self) -> Duration {
         let evenly = self.per_minute.map_or(0.0, |n| 60.0 / n);
-        Duration::try_from_secs_f64(evenly.max(self.min_interval_seconds)).unwrap_or_default()
+        Duration::try_from_secs_f64(evenly.max(self.min_interval_seconds)).unwrap_or(Duration::ZERO)
     }
 }
 

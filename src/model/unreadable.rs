@@ -6,7 +6,7 @@
 //! megabyte; it is left out where they hold the key. The text beside it is what could be read, or empty.
 
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use crate::content::Content;
 
@@ -43,7 +43,6 @@ impl Unreadable {
 
     /// Adds it to the kept parts of an answer.
     pub(crate) fn add_to(self, parts: &mut Map<String, Value>) {
-        // Two texts and a number always have a JSON form.
-        parts.insert(UNREADABLE.to_owned(), serde_json::to_value(self).unwrap_or_default());
+        parts.insert(UNREADABLE.to_owned(), json!(self));
     }
 }

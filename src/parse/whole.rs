@@ -33,7 +33,7 @@ impl<'a> WholeAnswer<'a> {
 
     /// The tools that the model asks to be called, in order.
     pub fn tool_calls(&self) -> &'a [Value] {
-        self.part("tool_calls").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default()
+        self.part("tool_calls").and_then(Value::as_array).map_or(&[], Vec::as_slice)
     }
 
     /// Why the model refuses to answer, if it says so apart from the text.

@@ -217,7 +217,7 @@ impl Request {
         if self.0.api == Api::Embedding {
             return vec![("input".to_owned(), text_of(&self.0.body["input"]))];
         }
-        let messages = self.0.body["messages"].as_array().map(Vec::as_slice).unwrap_or_default();
+        let messages = self.0.body["messages"].as_array().map_or(&[][..], Vec::as_slice);
         messages
             .iter()
             .map(|m| (m["role"].as_str().unwrap_or("?").to_owned(), text_of(&m["content"])))

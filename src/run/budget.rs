@@ -70,7 +70,7 @@ impl Budget {
         if self.is_unlimited() {
             return Ok(());
         }
-        let model = request.model().unwrap_or_default();
+        let model = request.model().unwrap_or("");
         if self.max_cost.is_some() && self.prices.of(model).is_none() {
             return Err(OverBudget::NoPrice { model: model.to_owned() });
         }
@@ -94,7 +94,7 @@ impl Budget {
             return;
         }
         self.uncounted.set(self.uncounted.get() || readable && !usage.is_counted());
-        self.add(request.model().unwrap_or_default(), usage);
+        self.add(request.model().unwrap_or(""), usage);
     }
 
     fn add(&self, model: &str, usage: Usage) {
@@ -136,7 +136,7 @@ impl Budget {
                             None => {
                                 let request = reader.request(prompt)?;
                                 let model = request.as_ref().and_then(Request::model);
-                                let model = model.unwrap_or_default().to_owned();
+                                let model = model.unwrap_or("").to_owned();
                                 models.entry(prompt).or_insert(model).clone()
                             }
                         },

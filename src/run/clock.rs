@@ -7,7 +7,7 @@ use crate::id::Time;
 /// The time of day.
 #[expect(clippy::disallowed_methods, reason = "events say when they happened; no outcome uses it")]
 pub fn now() -> Time {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or(Duration::ZERO);
     Time(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
 }
 

@@ -164,7 +164,7 @@ impl Core {
         }
         let (run, seq) = (self.run, found.recorded.request);
         let recorded = Because::of_body(&found.because, seq);
-        let recorded = recorded.map_err(|what| LogError::Corrupt { run, seq, what })?;
+        let recorded = recorded.map_err(|e| LogError::Corrupt { run, seq, what: e.to_string() })?;
         match recorded == now {
             // A later release has added something else.
             true => Ok(()),

@@ -4,6 +4,8 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::time::Duration;
 
+use serde_json::json;
+
 use super::abandon::its_end;
 use super::budget::Budget;
 use super::clock::{self, Stopwatch};
@@ -183,7 +185,7 @@ async fn begin(
                 core.tell(Told::Began { run, started, time: *time });
             }
             let info = core.model.as_ref().map(|m| m.info());
-            let model = serde_json::to_value(info).unwrap_or_default();
+            let model = json!(info);
             let resumed = RunResumed { model, program: started.program };
             (clock::now(), Event::RunResumed(resumed))
         }

@@ -271,13 +271,12 @@ impl Core {
         failure: &Failure,
         gave_up: bool,
     ) -> Result<Durable, Stop> {
-        let kind = serde_json::to_value(failure.kind).unwrap_or_default();
         let wait = failure.retry_after.map(|d| u64::try_from(d.as_millis()).unwrap_or(u64::MAX));
         let details = AttemptDetails {
             attempt,
             error: failure.message.clone(),
             gave_up,
-            failure: kind.as_str().unwrap_or_default().to_owned(),
+            failure: failure.kind.as_str().to_owned(),
             retry_after_ms: wait,
             status: failure.status,
         };

@@ -6,7 +6,7 @@
 //! exports and verifies by itself, with or without its parent.
 
 use serde::Deserialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::history::{History, Recorded};
 use super::question::Asked;
@@ -18,17 +18,22 @@ use crate::log::{Format, Log, LogError};
 /// The key of a run's settings under which a fork in a log of format 1 names its parent.
 const KEY: &str = "forked_from";
 
+/// What a run names as its parent is not one.
+#[derive(Debug, thiserror::Error)]
+#[error("{KEY}: {0}")]
+pub struct ParentError(#[from] serde_json::Error);
+
 impl Parent {
     /// The parent that a run names.
     ///
     /// # Errors
-    /// What is wrong with the name, for a run that has one in its settings.
-    pub fn of(started: &RunStarted) -> Result<Option<Self>, String> {
+    /// [`ParentError`] for a run that names one in its settings, and not as a parent is named.
+    pub fn of(started: &RunStarted) -> Result<Option<Self>, ParentError> {
         if started.forked_from.is_some() {
             return Ok(started.forked_from);
         }
         let Some(named) = started.settings.get(KEY) else { return Ok(None) };
-        Parent::deserialize(named).map(Some).map_err(|e| format!("{KEY}: {e}"))
+        Ok(Some(Parent::deserialize(named)?))
     }
 
     /// Names the parent of a fork that is recorded in a log of a format. In one of format 1 it stands in the
@@ -38,8 +43,7 @@ impl Parent {
             (true, _) => started.forked_from = Some(self),
             (false, Value::Object(settings)) => {
                 started.forked_from = None;
-                // An id and a number always have a JSON form.
-                settings.insert(KEY.to_owned(), serde_json::to_value(self).unwrap_or_default());
+                settings.insert(KEY.to_owned(), json!(self));
             }
             (false, _) => {}
         }
@@ -60,7 +64,7 @@ impl Inherited {
         run: RunId,
         started: &RunStarted,
     ) -> Result<Option<Self>, LogError> {
-        let corrupt = |what| LogError::Corrupt { run, seq: Seq(1), what };
+        let corrupt = |e: ParentError| LogError::Corrupt { run, seq: Seq(1), what: e.to_string() };
         let Some(parent) = Parent::of(started).map_err(corrupt)? else { return Ok(None) };
         let runs = log.reader()?.runs()?;
         let head = runs.iter().find(|r| r.run == parent.run).map(|r| r.head.seq);

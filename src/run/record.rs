@@ -77,7 +77,7 @@ impl<'a> RunRecord<'a> {
         let (first, started) = beginning(reader, run)?;
         let index = Index::open(reader, run)?;
         let census = index.census(reader)?;
-        let count = |kind: &str| census.events.get(kind).copied().unwrap_or_default();
+        let count = |kind: &str| census.events.get(kind).copied().unwrap_or(0);
         let end = reader.events(run, Seq(index.end().0.saturating_sub(1)), 1)?.pop();
         let last = end.as_ref().map_or(first, |end| end.time);
         let finished = match end.map(|end| end.event()).transpose().map_err(damaged)? {

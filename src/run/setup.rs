@@ -47,8 +47,7 @@ impl Setup {
             experiment: experiment.to_owned(),
             seed: 0,
             settings: json!({}),
-            // Two texts and a truth value always have a JSON form.
-            model: serde_json::to_value(info).unwrap_or_default(),
+            model: json!(info),
             program: crate::PROGRAM.to_owned(),
             declares: false,
             forked_from: None,

@@ -31,7 +31,7 @@ struct Group {
 impl Together {
     /// Waits for a place together with all who ask before it is there.
     pub(super) async fn permit(&self, throttle: &Throttle, request: &Request) -> Rc<Permit> {
-        let model = request.body()["model"].as_str().unwrap_or_default();
+        let model = request.model().unwrap_or("");
         let group = self.join(model);
         let permit = group.permit.get_or_init(|| async {
             sleep(WINDOW).await;

@@ -146,7 +146,7 @@ pub fn of_run(
     folder: &Path,
 ) -> Result<Snapshots, SnapshotError> {
     let census = Index::open(reader, run)?.census(reader)?;
-    let answers = |kind| census.events.get(kind).copied().unwrap_or_default();
+    let answers = |kind| census.events.get(kind).copied().unwrap_or(0);
     let answers = answers(kind::RESPONSE_RECEIVED) + answers(kind::ANSWER_REUSED);
     if choice.only.is_none() && answers > MOST as u64 {
         return Err(SnapshotError::TooMany);

@@ -28,8 +28,7 @@ pub(super) fn body(made: &Redecided) -> String {
     match value {
         Value::String(text) if text.contains('\n') => block(&mut body, "value", text),
         Value::Object(_) | Value::Array(_) => {
-            // A JSON value always has a JSON form.
-            block(&mut body, "value", &serde_json::to_string_pretty(value).unwrap_or_default());
+            block(&mut body, "value", &format!("{value:#}"));
         }
         plain => {
             let _ = writeln!(body, "value: {}", inert_lines(&plain.to_string()));
@@ -56,7 +55,7 @@ pub(super) fn body(made: &Redecided) -> String {
         body.push_str("the answer was cut off\n");
     }
     for (name, part) in whole.saying() {
-        block(&mut body, name, &serde_json::to_string_pretty(part).unwrap_or_default());
+        block(&mut body, name, &format!("{part:#}"));
     }
     body
 }

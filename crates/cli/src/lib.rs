@@ -97,7 +97,7 @@ pub fn main(catalogue: &Catalogue) -> ExitCode {
             // An argument may be foreign text, too.
             let message = e.render().to_string();
             if std::env::args_os().any(|argument| argument == "--json") {
-                let first = message.split("\n\n").next().unwrap_or_default();
+                let first = message.split_once("\n\n").map_or(&*message, |(first, _)| first);
                 output::usage_error(first.strip_prefix("error: ").unwrap_or(first));
             }
             error::write_err(&message);

@@ -45,8 +45,11 @@ async fn hung_up() {
 /// Whether SIGHUP is ignored, which a handler of ours would undo. Where it cannot be told, it is left as it is.
 #[cfg(unix)]
 fn outlives_its_terminal() -> bool {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let status = std::fs::read_to_string("/proc/self/status");
+    let ignored = status
+        .iter()
+        .flat_map(|status| status.lines())
+        .find_map(|line| line.strip_prefix("SigIgn:"));
     let ignored = ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
     // Signal 1 is the lowest bit.
     ignored.is_none_or(|mask| mask & 1 == 1)

@@ -29,11 +29,11 @@ pub fn each_event_at<E: From<LogError>>(
         let newest = events.last().map_or(*next, |event| event.seq.max(*next));
         for event in events {
             if left.first() == Some(&event.seq) {
-                left = left.get(1..).unwrap_or_default();
+                left = left.get(1..).unwrap_or(&[]);
                 each(event)?;
             }
         }
-        left = left.get(left.partition_point(|seq| *seq <= newest)..).unwrap_or_default();
+        left = left.get(left.partition_point(|seq| *seq <= newest)..).unwrap_or(&[]);
     }
     Ok(())
 }

@@ -40,7 +40,7 @@ impl Numbers<'_> {
             }
             number |= shifted;
             if byte & 0x80 == 0 {
-                self.0 = self.0.get(i + 1..).unwrap_or_default();
+                self.0 = self.0.get(i + 1..).unwrap_or(&[]);
                 return Ok(number);
             }
         }

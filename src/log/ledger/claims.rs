@@ -125,7 +125,7 @@ impl Ledger {
 
     /// The entries of a run, in order.
     pub fn of(&self, run: RunId) -> impl Iterator<Item = &Entry> {
-        let places = self.runs.get(&run).map(Vec::as_slice).unwrap_or_default();
+        let places = self.runs.get(&run).map_or(&[][..], Vec::as_slice);
         places.iter().map(|at| &self.entries[*at])
     }
 

@@ -145,7 +145,7 @@ pub(super) fn of_events(tx: &Connection, no: i64, piece: u64) -> rusqlite::Resul
             version: row.get(2)?,
             call: text(3),
             cause: cause.map(Seq),
-            text: text(5).unwrap_or_default(),
+            text: text(5).unwrap_or(""),
             body: text(6).unwrap_or("{}"),
         };
         builder.add(seq, entry);

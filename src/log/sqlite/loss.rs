@@ -426,7 +426,7 @@ fn remove(path: &Path) -> io::Result<()> {
 
 /// The first problem, and how many more there are.
 fn told(problems: &[Problem]) -> String {
-    let first = problems.first().map(ToString::to_string).unwrap_or_default();
+    let first = problems.first().map_or_else(String::new, ToString::to_string);
     match problems.len() {
         0 | 1 => first,
         n => format!("{first} (and {} more)", n - 1),

@@ -134,7 +134,7 @@ impl Reader for SqliteReader {
                 // Damage must not hide the other runs; verification reports it.
                 let hash = EventHash(r.get(3).unwrap_or([0; 32]));
                 let head = Head { seq: Seq(seq as u64), hash };
-                let started = Time(r.get(1).unwrap_or_default());
+                let started = Time(r.get(1).unwrap_or(0));
                 Ok(r.get(0).ok().map(|id| RunHead { run: RunId(id), started, head }))
             })?;
             rows.filter_map(Result::transpose).collect()

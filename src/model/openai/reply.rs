@@ -40,7 +40,7 @@ impl Reply {
         let wrong_type = self.headers.get(CONTENT_TYPE).is_some_and(|t| !is_json(t.as_bytes()));
         // An answer is one whatever it is called.
         if wrong_type && !body::is_an_answer(&String::from_utf8_lossy(&self.body)) {
-            let found = self.headers.get(CONTENT_TYPE).map(|t| t.as_bytes()).unwrap_or_default();
+            let found = self.headers.get(CONTENT_TYPE).map_or(&[][..], |t| t.as_bytes());
             let found = quoted(&String::from_utf8_lossy(found), secrets);
             let body = self.excerpt(secrets);
             let message = format!(
@@ -103,7 +103,7 @@ impl Reply {
         };
         let what = match kind {
             _ if (300..400).contains(&self.status) => {
-                let target = self.headers.get(LOCATION).map(|l| l.as_bytes()).unwrap_or_default();
+                let target = self.headers.get(LOCATION).map_or(&[][..], |l| l.as_bytes());
                 let target = quoted(&String::from_utf8_lossy(target), secrets);
                 format!(
                     "it sends us on to \"{target}\"; that is not followed, for the key must not \
@@ -147,7 +147,7 @@ impl Reply {
 /// left the beginning; then cut to what is shown.
 fn quoted(text: &str, secrets: &Secrets) -> String {
     let end = (0..=text.len().min(LONGEST_ERROR)).rev().find(|at| text.is_char_boundary(*at));
-    let text = &text[..end.unwrap_or_default()];
+    let text = &text[..end.unwrap_or(0)];
     inert(secrets.strike(text).trim(), LONGEST_EXCERPT)
 }
 
@@ -168,7 +168,7 @@ fn kind_of(status: u16, error: Option<&Value>) -> FailureKind {
 
 fn is_quota(error: &Value) -> bool {
     ["code", "type"].iter().any(|field| {
-        let text = error[*field].as_str().unwrap_or_default();
+        let text = error[*field].as_str().unwrap_or("");
         text == "insufficient_quota" || text.starts_with("billing")
     })
 }
@@ -176,7 +176,7 @@ fn is_quota(error: &Value) -> bool {
 /// `application/json`, `application/problem+json; charset=utf-8`.
 fn is_json(content_type: &[u8]) -> bool {
     let text = String::from_utf8_lossy(content_type).to_ascii_lowercase();
-    let kind = text.split(';').next().unwrap_or_default().trim();
+    let kind = text.split_once(';').map_or(&*text, |(kind, _)| kind).trim();
     kind == "application/json" || kind.ends_with("+json")
 }
 

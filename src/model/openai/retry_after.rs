@@ -13,7 +13,7 @@ pub(super) fn retry_after(headers: &HeaderMap, now: SystemTime) -> Option<Durati
         let text = text(RETRY_AFTER.as_str())?;
         number(text, 1.0).or_else(|| {
             let date = httpdate::parse_http_date(text).ok()?;
-            Some(date.duration_since(now).unwrap_or_default())
+            Some(date.duration_since(now).unwrap_or(Duration::ZERO))
         })
     })
 }

@@ -150,7 +150,7 @@ fn basic(base: &Url, userinfo: &str, secrets: &mut Secrets) -> Result<HeaderValu
         Some((_, password)) => secrets.add(password),
         None => {}
     }
-    secrets.add(base.password().unwrap_or_default());
+    secrets.add(base.password().unwrap_or(""));
     sensitive(&format!("Basic {encoded}"))
 }
 
@@ -165,7 +165,7 @@ fn userinfo(url: &Url) -> Option<String> {
     if url.username().is_empty() && url.password().is_none() {
         return None;
     }
-    Some(format!("{}:{}", decoded(url.username()), decoded(url.password().unwrap_or_default())))
+    Some(format!("{}:{}", decoded(url.username()), decoded(url.password().unwrap_or(""))))
 }
 
 /// Percent-decoded; what is no UTF-8 is sent as replacement characters and refused by the service.

@@ -58,7 +58,7 @@ fn other_prompt(
         "The file has this call {count} {} (line {line}); {}\n\
          Ask as it was recorded, or record this call anew with the prompt as it is now.",
         request.hash().short(12),
-        difference.unwrap_or_default()
+        difference.unwrap_or_else(String::new)
     )
 }
 
@@ -110,7 +110,7 @@ fn unknown_call(scripted: &Scripted, ask: &Ask<'_>, hash: PromptHash) -> String 
 
 /// A few calls of the file, those before all that begin like the one asked.
 fn nearest_calls(scripted: &Scripted, ask: &Ask<'_>) -> Vec<String> {
-    let first = ask.call.as_str().split('/').next().unwrap_or_default();
+    let first = ask.call.as_str().split_once('/').map_or(ask.call.as_str(), |(first, _)| first);
     let (alike, other): (Vec<_>, Vec<_>) =
         scripted.calls.keys().partition(|call| call.as_str().split('/').next() == Some(first));
     alike.into_iter().chain(other).take(3).map(|call| format!("\"{call}\"")).collect()

@@ -84,7 +84,7 @@ impl Secrets {
     /// Finds secrets in a stretch of a text.
     fn find(&self, text: &str, pieces: Pieces, start: usize, places: &mut Vec<Range<usize>>) {
         let escaped = Unescaped::has_escapes(text, pieces).then(|| Unescaped::of(text));
-        let escaped = escaped.as_ref().map(|all| &all[..]).unwrap_or_default();
+        let escaped = escaped.as_ref().map_or(&[][..], |all| &all[..]);
         let mut add = |place: Range<usize>| places.push(start + place.start..start + place.end);
         for forms in &self.0 {
             forms.find(text.as_bytes(), pieces, &mut add);
@@ -202,7 +202,7 @@ fn without(text: &str, mut places: Vec<Range<usize>>) -> String {
 /// The last place where a character begins, up to some place.
 fn boundary(text: &str, at: usize) -> usize {
     let at = at.min(text.len());
-    (0..=at).rev().find(|at| text.is_char_boundary(*at)).unwrap_or_default()
+    (0..=at).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0)
 }
 
 impl fmt::Debug for Secrets {

@@ -34,7 +34,7 @@ impl Unescaped {
     /// sign are too common to look closer.
     pub(super) fn has_escapes(text: &str, pieces: Pieces) -> bool {
         let bytes = text.as_bytes();
-        let next = |at: usize| bytes.get(at + 1).copied().unwrap_or_default();
+        let next = |at: usize| bytes.get(at + 1).copied().unwrap_or(0);
         let escape = |at: usize| match bytes[at] {
             b'\\' => matches!(next(at), b'u' | b'x' | b'\\'),
             b'&' => next(at) == b'#' || next(at).is_ascii_lowercase(),
@@ -87,7 +87,7 @@ impl Unescaped {
 
     /// Where some bytes came from.
     pub(super) fn origin(&self, place: Range<usize>) -> Range<usize> {
-        let origin = |at: usize| self.origins.get(at).copied().unwrap_or_default();
+        let origin = |at: usize| self.origins.get(at).copied().unwrap_or((0, 0));
         let (start, end) = (origin(place.start).0, origin(place.end.saturating_sub(1)).1);
         start as usize..end as usize
     }

@@ -62,7 +62,7 @@ impl<'t> Cursor<'t> {
     }
 
     pub(super) fn rest(&self) -> &'t str {
-        self.text.get(self.pos..).unwrap_or_default()
+        self.text.get(self.pos..).unwrap_or("")
     }
 
     pub(super) fn peek(&self) -> Option<char> {
@@ -107,7 +107,7 @@ impl<'t> Cursor<'t> {
 
     /// The first position from `at` on that is not white space.
     pub(super) fn after_space(&self, at: usize) -> usize {
-        let rest = self.text.get(at..).unwrap_or_default();
+        let rest = self.text.get(at..).unwrap_or("");
         self.text.len() - rest.trim_start().len()
     }
 
@@ -162,7 +162,7 @@ impl<'t> Cursor<'t> {
                 })
             }
             Some(c) if is_word(c) => {
-                let rest = self.text.get(at..).unwrap_or_default();
+                let rest = self.text.get(at..).unwrap_or("");
                 let end = rest.find(|c: char| !is_word(c)).unwrap_or(rest.len());
                 let after = at + end;
                 // `http://` is no key.
@@ -187,7 +187,7 @@ impl<'t> Cursor<'t> {
 
     /// The first position from `at` on that is neither white space nor a closing bracket.
     pub(super) fn after_closers(&self, at: usize) -> usize {
-        let rest = self.text.get(at..).unwrap_or_default();
+        let rest = self.text.get(at..).unwrap_or("");
         let rest = rest.trim_start_matches(|c: char| c.is_whitespace() || matches!(c, '}' | ']'));
         self.text.len() - rest.len()
     }

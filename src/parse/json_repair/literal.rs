@@ -11,7 +11,7 @@ impl Cursor<'_> {
     pub(super) fn bare(&mut self, place: Place) -> Option<Value> {
         let start = self.pos;
         self.pos = self.bare_end(place);
-        let text = self.text.get(start..self.pos).unwrap_or_default().trim();
+        let text = self.text.get(start..self.pos).unwrap_or("").trim();
         // A closing quote whose opening one is missing.
         if self.peek() == Some('"') && !self.is_quoted_key(self.pos) {
             self.pos += 1;
@@ -97,7 +97,7 @@ impl Cursor<'_> {
 
     /// Whether a comment begins at `at`.
     fn is_comment(&self, at: usize) -> bool {
-        let rest = self.text.get(at..).unwrap_or_default();
+        let rest = self.text.get(at..).unwrap_or("");
         rest.starts_with('#') || rest.starts_with("//") || rest.starts_with("/*")
     }
 
@@ -146,7 +146,7 @@ impl Cursor<'_> {
         let stop = |c: char| matches!(c, ':' | ',' | '{' | '}' | '[' | ']' | '\n') || is_quote(c);
         let end = rest.find(stop).unwrap_or(rest.len());
         self.pos += end;
-        rest.get(..end).unwrap_or_default().trim().to_owned()
+        rest.get(..end).unwrap_or("").trim().to_owned()
     }
 }
 

@@ -132,10 +132,10 @@ impl Cursor<'_> {
 
     /// A key without a closing quote ends at its colon.
     fn unclosed_key(&mut self, start: usize) -> String {
-        let rest = self.text.get(start..).unwrap_or_default();
+        let rest = self.text.get(start..).unwrap_or("");
         let end = rest.find([':', ',', '}', '\n']).unwrap_or(rest.len());
         self.pos = start + end;
-        rest.get(..end).unwrap_or_default().trim().to_owned()
+        rest.get(..end).unwrap_or("").trim().to_owned()
     }
 
     /// Decides about the quote at `at`; the cursor is behind it.
@@ -166,7 +166,7 @@ impl Cursor<'_> {
             // Two strings without a comma, unless the second quote is the one that ends.
             c if closes(open, c) && (next_at > after || self.is_quoted_key(next_at)) => {
                 let behind = self.char_at(next_at + c.len_utf8());
-                let gap = self.text.get(after..next_at).unwrap_or_default();
+                let gap = self.text.get(after..next_at).unwrap_or("");
                 gap.contains('\n') || !matches!(behind, Some(',' | '}' | ']'))
             }
             _ => false,
@@ -200,7 +200,7 @@ impl Cursor<'_> {
         {
             return Quote::End;
         }
-        let before = self.text.get(start..at).unwrap_or_default().trim_end();
+        let before = self.text.get(start..at).unwrap_or("").trim_end();
         if before.len() > 1 && before.ends_with(':') {
             return Quote::EndedAt(start + before.len() - 1);
         }
@@ -236,7 +236,7 @@ impl Cursor<'_> {
 
     /// Whether the next quote looks like the one that ends the string.
     fn closing_quote_follows(&self, after: usize, open: char) -> bool {
-        let rest = self.text.get(after..).unwrap_or_default();
+        let rest = self.text.get(after..).unwrap_or("");
         let Some(at) = rest.find(|c| closes(open, c)) else {
             return false;
         };

@@ -88,7 +88,7 @@ pub(super) fn first_of(text: &str, edition: Edition) -> Option<Embedded> {
 /// Reads the container at `start`: strictly if possible, with repairs if not.
 fn read(text: &str, start: usize, unclosed: &mut Unclosed, edition: Edition) -> Embedded {
     unclosed.next_container();
-    let rest = text.get(start..).unwrap_or_default();
+    let rest = text.get(start..).unwrap_or("");
     let mut strict = serde_json::Deserializer::from_str(rest).into_iter::<Value>();
     if let Some(Ok(value)) = strict.next() {
         let end = start + strict.byte_offset();
@@ -163,7 +163,7 @@ fn is_empty(value: &Value) -> bool {
 
 /// Whether the second value directly follows the first and has its shape.
 fn corrects(text: &str, first: &Embedded, second: &Embedded) -> bool {
-    let between = text.get(first.end..second.start).unwrap_or_default();
+    let between = text.get(first.end..second.start).unwrap_or("");
     between.trim().is_empty()
         && match (&first.value, &second.value) {
             (Value::Object(a), Value::Object(b)) => a.keys().eq(b.keys()),
@@ -174,8 +174,8 @@ fn corrects(text: &str, first: &Embedded, second: &Embedded) -> bool {
 
 /// Whether something else than white space stands around the value.
 fn surrounds(text: &str, embedded: &Embedded) -> bool {
-    let before = text.get(..embedded.start).unwrap_or_default();
-    let after = text.get(embedded.end..).unwrap_or_default();
+    let before = text.get(..embedded.start).unwrap_or("");
+    let after = text.get(embedded.end..).unwrap_or("");
     !before.trim().is_empty() || !after.trim().is_empty()
 }
 

@@ -33,7 +33,7 @@ pub(super) fn mentioned(text: &str, options: &[String]) -> Vec<Mention> {
             if let Some(place) = found.get_mut(option) {
                 *place = Some(place.unwrap_or(true) && denied);
             }
-            rest = rest.get(length..).unwrap_or_default();
+            rest = rest.get(length..).unwrap_or(&[]);
         }
     }
     let named = found.into_iter().enumerate();

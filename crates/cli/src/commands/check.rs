@@ -184,7 +184,7 @@ fn object(Found { source, checked, accepted }: &Found) -> Value {
     let table = |pick: fn(&(u64, u64)) -> u64| -> Value {
         verdicts.iter().map(|(k, v)| ((*k).to_owned(), json!(pick(v)))).collect()
     };
-    let count = |part: &Part| changed.get(part).copied().unwrap_or_default();
+    let count = |part: &Part| changed.get(part).copied().unwrap_or(0);
     let parts = Part::ALL.iter().map(|part| (part.as_str().to_owned(), json!(count(part))));
     json!({
         "run": source.file.is_none().then_some(run),
@@ -353,6 +353,6 @@ fn list(out: &mut String, heading: &str, changes: &[Change], most: usize) {
 
 fn side(side: &Side) -> String {
     let Side { method, value, verdict, .. } = side;
-    let verdict = verdict.map(|v| format!(", {v}")).unwrap_or_default();
+    let verdict = verdict.map_or_else(String::new, |v| format!(", {v}"));
     format!("{} ({method}{verdict})", inert(&value.to_string(), 60))
 }

@@ -95,7 +95,7 @@ fn changed(
         return Err(CliError::usage(error.to_string()));
     };
     let error = CliError::from(ConfigError::of_override(setting, explain(&source.to_string())));
-    let group = setting.split(['.', '=']).next().unwrap_or_default();
+    let group = setting.split_once(['.', '=']).map_or(&**setting, |(group, _)| group);
     Err(match recorded["config"].is_object() && recorded.get(group).is_none() {
         true => error.hint(format!("the keys of the config are in a group: --set config.{group}")),
         false => error,

@@ -193,13 +193,13 @@ fn show_run(
         return Ok(Status::Fine);
     }
     let model = started.model["kind"].as_str().unwrap_or("?");
-    let source = started.model["source"].as_str().map(|s| format!(" ({s})")).unwrap_or_default();
+    let source = started.model["source"].as_str().map_or_else(String::new, |s| format!(" ({s})"));
     let mut text = format!(
         "run {run}\nexperiment {}, seed {}, recorded by {}\nmodel {model}{source}\n",
         started.experiment, started.seed, started.program
     );
     if let Some(Parent { run: parent, before, retry_failed }) = parent {
-        let before = before.map(|seq| format!(", before seq {seq}")).unwrap_or_default();
+        let before = before.map_or_else(String::new, |seq| format!(", before seq {seq}"));
         let again = if retry_failed { ", asking again what failed there" } else { "" };
         let _ = writeln!(text, "forked from run {parent}{before}{again}");
     }

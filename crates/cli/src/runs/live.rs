@@ -3,6 +3,7 @@
 //! The folder itself is written whole at the end, with the same lines in it, and then this file goes. It is for people
 //! who watch: nothing is read from it, so it is no output and has no digest.
 
+use std::ffi::OsStr;
 use std::fs::{File, TryLockError};
 use std::io::{BufRead, BufReader, Read, Seek, Write};
 use std::path::{Path, PathBuf};
@@ -82,7 +83,7 @@ pub(crate) fn remove(folder: &Path) {
 /// Where the file of a folder is: the folder's parent, and what is appended to that.
 fn place(folder: &Path) -> (PathBuf, String) {
     let parent = folder.parent().unwrap_or(Path::new("")).to_owned();
-    let name = folder.file_name().unwrap_or_default().to_string_lossy();
+    let name = folder.file_name().unwrap_or(OsStr::new("")).to_string_lossy();
     (parent, format!("{}{name}.log", std::path::MAIN_SEPARATOR))
 }
 

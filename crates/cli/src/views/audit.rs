@@ -48,12 +48,12 @@ pub(crate) fn show(
 fn answer_of(event: &Event) -> (&str, String) {
     match event {
         Event::ResponseReceived(r) => {
-            let details = serde_json::to_string(&r.details).unwrap_or_default();
+            let details = json!(r.details).to_string();
             (r.content.text(), details)
         }
         Event::AnswerReused(r) => {
             let from = format!("reused from run {} seq {}", r.from_run, r.from_seq);
-            let details = serde_json::to_string(&r.details).unwrap_or_default();
+            let details = json!(r.details).to_string();
             (r.content.text(), if details == "{}" { from } else { format!("{from}  {details}") })
         }
         _ => ("", String::new()),

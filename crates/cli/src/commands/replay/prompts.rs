@@ -172,7 +172,7 @@ impl Told<'_> {
 fn alike(departures: &[Departure]) -> Vec<Vec<&Departure>> {
     let mut groups: Vec<(String, Vec<&Departure>)> = Vec::new();
     for departure in departures {
-        let diff = departure.difference.as_ref().map(|d| d.diff()).unwrap_or_default();
+        let diff = departure.difference.as_ref().map_or_else(String::new, |d| d.diff());
         let differing = |line: &&str| line.starts_with(['+', '-']);
         let key: Vec<&str> = diff.lines().filter(differing).collect();
         let key = key.join("\n");
