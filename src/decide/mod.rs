@@ -21,7 +21,7 @@ use crate::parse::{AnyParser, Parsed, ParserSpec, WholeAnswer};
 
 pub use again::{Again, AgainError, Choice, Left, Redecided, each_decision};
 pub use answers::{RecordedAnswer, each_answer};
-pub use filter::{Filter, FilterError, FilterLimits, FilterSetup};
+pub use filter::{Filter, FilterError, FilterLimits, FilterSetup, LineProblem, OutputProblem};
 pub use params::{Params, ParamsError};
 pub use registered::Registered;
 

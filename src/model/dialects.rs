@@ -61,11 +61,11 @@ pub(super) fn of_anthropic(mut line: ExchangeResponse) -> ExchangeResponse {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{Content, Response, Usage};
+    use crate::model::{Content, ExchangeResponseError, Response, Usage};
 
-    fn read(reply: Value) -> Result<Response, String> {
+    fn read(reply: Value) -> Result<Response, ExchangeResponseError> {
         let line: ExchangeResponse = serde_json::from_value(reply).unwrap();
-        Response::try_from(line).map_err(|e| e.to_string())
+        Response::try_from(line)
     }
 
     #[test]
@@ -105,7 +105,7 @@ mod tests {
             json!({"model": "m", "message": {"role": "assistant", "content": "x"}, "done": true}),
             json!({"model": "m", "response": "x", "thinking": "t", "done": true}),
         ];
-        let named = replies.map(|reply| read(reply).unwrap_err());
+        let named = replies.map(|reply| read(reply).unwrap_err().to_string());
         insta::assert_snapshot!(named.join("\n"));
         // What only looks like one is an answer.
         for answer in [

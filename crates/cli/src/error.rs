@@ -13,6 +13,7 @@ use retold::explain::explain;
 use retold::inert::inert_lines;
 use retold::jsonl::{JsonlError, Problem};
 use retold::log::LogError;
+use retold::model::openai::OpenAiError;
 use retold::parse::registry::RegistryError;
 use retold::run::{AbandonError, OutputError, OverBudget, Stop};
 use retold::snapshot::SnapshotError;
@@ -263,6 +264,12 @@ impl From<ImportError> for CliError {
             }
             other => CliError::usage(other.to_string()).hint(NOTHING_IMPORTED),
         }
+    }
+}
+
+impl From<OpenAiError> for CliError {
+    fn from(error: OpenAiError) -> Self {
+        CliError::usage(error.to_string())
     }
 }
 

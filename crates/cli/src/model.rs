@@ -15,7 +15,7 @@ use retold::encoding::read_by_hand;
 use retold::event::RunStarted;
 use retold::inert::inert;
 use retold::jsonl::JsonlReader;
-use retold::model::openai::{OpenAi, OpenAiSettings};
+use retold::model::openai::{OpenAi, OpenAiError, OpenAiSettings};
 use retold::model::scripted::{LoadError, Scripted};
 use retold::model::simulated::{Misbehaviour, Simulated};
 use retold::model::{Answerer, ByName, Model, NamedUrl, Prices, without_secrets};
@@ -205,7 +205,7 @@ impl ModelArgs {
         let timeout = runtime.limits.timeout();
         let base_url = named(base_url).map_err(|Unnamed { url }| unnamed_url(url))?;
         let key = self.key(&base_url)?;
-        let others = server(base_url, key, timeout).map_err(CliError::usage)?;
+        let others = server(base_url, key, timeout)?;
         if endpoints.is_empty() {
             return others.ok_or_else(|| {
                 CliError::usage("no API key: set OPENAI_API_KEY or give --key-file FILE")
@@ -229,7 +229,7 @@ impl ModelArgs {
                     .hint("set it to the key, or name another with --endpoint-key MODEL=VARIABLE")
                 })?),
             };
-            let wrong = |e: String| CliError::usage(format!("the endpoint of {shown:?}: {e}"));
+            let wrong = |e: OpenAiError| CliError::usage(format!("the endpoint of {shown:?}: {e}"));
             let model = server(base_url, key, timeout).map_err(wrong)?;
             let model = model.ok_or_else(|| {
                 CliError::usage(format!("no API key for the endpoint of {shown:?}"))
@@ -307,10 +307,10 @@ fn server(
     base_url: NamedUrl,
     key: Option<SecretString>,
     timeout: Duration,
-) -> Result<Option<Answerer>, String> {
+) -> Result<Option<Answerer>, OpenAiError> {
     let keyless = key.is_none();
     let settings = OpenAiSettings { base_url, key, timeout };
-    let model = OpenAi::new(settings).map_err(|e| e.to_string())?;
+    let model = OpenAi::new(settings)?;
     let local = model.info().source.is_some_and(|s| is_local(&s));
     Ok((local || !keyless).then(|| Arc::new(model) as Answerer))
 }

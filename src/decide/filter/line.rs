@@ -8,7 +8,9 @@ use crate::decide::{Asked, Decided};
 use crate::explain::explain;
 use crate::id::{CallPath, Sample};
 use crate::inert::inert;
+use crate::jsonl::JsonlError;
 use crate::parse::WholeAnswer;
+use crate::prompt::{CanonicalError, canonical};
 
 /// The longest method name, in characters.
 const LONGEST_METHOD: usize = 100;
@@ -61,24 +63,51 @@ fn filter() -> String {
     super::NAME.to_owned()
 }
 
+/// Why what a filter wrote is not decisions.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum OutputProblem {
+    /// It cannot be read as lines of text.
+    #[error(transparent)]
+    Unreadable(#[from] JsonlError),
+    /// A line is not a decision.
+    #[error("its output, line {line}: {source}")]
+    Line {
+        /// Its number.
+        line: usize,
+        /// What is wrong with it.
+        source: LineProblem,
+    },
+}
+
+/// Why a line is not a decision.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum LineProblem {
+    /// Something else than an object.
+    #[error("it is not a JSON object {{\"value\":..}} but {0}")]
+    NotAnObject(String),
+    /// Not JSON, or an object of another form.
+    #[error("{}", inert(&explain(&without_place(.0)), 400))]
+    Json(#[from] serde_json::Error),
+    /// The method has no name that can be shown.
+    #[error("\"method\" is a name of at most {LONGEST_METHOD} characters, not {0:?}")]
+    Method(String),
+    /// The value cannot be kept.
+    #[error("\"value\": {0}")]
+    Value(#[from] CanonicalError),
+}
+
 /// The decision in a line.
-pub(super) fn read(text: &str) -> Result<Decided, String> {
+pub(super) fn read(text: &str) -> Result<Decided, LineProblem> {
     if !text.trim_start().starts_with('{') {
-        return Err(format!(
-            "it is not a JSON object {{\"value\":..}} but {}",
-            inert(text.trim(), 80)
-        ));
+        return Err(LineProblem::NotAnObject(inert(text.trim(), 80)));
     }
-    let taken = serde_json::from_str(text);
-    let Taken { value, method, reasoning, warnings } =
-        taken.map_err(|e| inert(&explain(&without_place(&e)), 400))?;
+    let Taken { value, method, reasoning, warnings } = serde_json::from_str(text)?;
     let too_long = method.chars().count() > LONGEST_METHOD;
     if method.is_empty() || too_long || method.chars().any(char::is_control) {
-        return Err(format!(
-            "\"method\" is a name of at most {LONGEST_METHOD} characters, not {:?}",
-            inert(&method, 80)
-        ));
+        return Err(LineProblem::Method(inert(&method, 80)));
     }
-    crate::prompt::canonical(&value).map_err(|e| format!("\"value\": {e}"))?;
+    canonical(&value)?;
     Ok(Decided { method, value, reasoning, warnings, verdict: None })
 }

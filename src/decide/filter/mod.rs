@@ -25,6 +25,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use self::command::{Digested, digest, find, named_files, words};
+pub use self::line::{LineProblem, OutputProblem};
 use super::{Asked, DecideError, Decided, Decider};
 use crate::inert::inert;
 use crate::parse::ParserSpec;
@@ -114,13 +115,13 @@ pub enum FilterError {
         /// The program.
         name: String,
     },
-    /// A line of its output is not a decision.
-    #[error("the filter {name}: {what}")]
+    /// Its output is not decisions.
+    #[error("the filter {name}: {source}")]
     Output {
         /// The program.
         name: String,
         /// What is wrong, with the line.
-        what: String,
+        source: OutputProblem,
     },
     /// It wrote too few decisions, or too many.
     #[error("the filter {name} wrote {} for {}: it must write one line for each", counted(*.lines, "line"), counted(*.answers, "answer"))]

@@ -8,7 +8,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use super::{FilterError, FilterSetup, line};
+use super::{FilterError, FilterSetup, OutputProblem, line};
 use crate::decide::Decided;
 use crate::inert::inert;
 use crate::jsonl::JsonlReader;
@@ -36,7 +36,7 @@ pub(super) struct Run<'a> {
 enum Output {
     /// It was read to its end: the decisions, of which no more are kept than expected, and how many
     /// there were; or the first line that is not a decision.
-    Whole(Result<(Vec<Decided>, usize), String>),
+    Whole(Result<(Vec<Decided>, usize), OutputProblem>),
     /// The filter has ended, and somebody else keeps it open.
     Held,
     TooMuch,
@@ -89,7 +89,7 @@ impl Run<'_> {
             Ok(Output::Whole(Ok((_, lines)))) => {
                 Err(FilterError::Count { name, lines, answers: self.answers })
             }
-            Ok(Output::Whole(Err(what))) => Err(FilterError::Output { name, what }),
+            Ok(Output::Whole(Err(source))) => Err(FilterError::Output { name, source }),
         };
         let status = self.wait(&mut left, |step| match process.has_ended() {
             true => Some(process.end()),
@@ -265,7 +265,7 @@ fn decisions(stdout: impl Read + Send + 'static, due: usize, most: u64) -> Outpu
             // Keep reading, since the program would take a closed pipe as an error.
             (Err(e), _) => {
                 let _ = io::copy(&mut stdout, &mut io::sink());
-                decided = decided.and(Err(e.to_string()));
+                decided = decided.and(Err(e.into()));
             }
             (Ok(_), Err(_)) => {}
             (Ok(_), Ok((_, lines))) if *lines >= due => *lines += 1,
@@ -274,7 +274,7 @@ fn decisions(stdout: impl Read + Send + 'static, due: usize, most: u64) -> Outpu
                     list.push(one);
                     *lines += 1;
                 }
-                Err(what) => decided = Err(format!("its output, line {number}: {what}")),
+                Err(source) => decided = Err(OutputProblem::Line { line: number, source }),
             },
         }
     }

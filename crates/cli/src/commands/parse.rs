@@ -15,7 +15,7 @@ use retold::explain::explain;
 use retold::id::{CallPath, Sample};
 use retold::inert::{inert, inert_lines};
 use retold::jsonl::JsonlReader;
-use retold::model::{ExchangeResponse, Response, UNREADABLE};
+use retold::model::{ExchangeResponse, ExchangeResponseError, Response, UNREADABLE};
 use retold::parse::WholeAnswer;
 
 /// The longest answer that is read, in bytes.
@@ -194,30 +194,46 @@ fn lines(lines: JsonlReader) -> Result<Vec<Line>, CliError> {
     read.collect()
 }
 
-fn line(text: &str) -> Result<Line, String> {
-    let wrong = |e: serde_json::Error| {
-        let text = e.to_string();
-        let reason = text.rsplit_once(" at line ").map_or(text.as_str(), |(reason, _)| reason);
-        inert(&explain(reason), 400)
-    };
+/// Why a line has no answer to parse.
+#[derive(Debug, thiserror::Error)]
+enum LineError {
+    #[error("write a JSON text, or an object with \"text\"")]
+    NeitherTextNorObject,
+    #[error("{}", explained(.0))]
+    Json(#[from] serde_json::Error),
+    #[error(transparent)]
+    Response(#[from] ExchangeResponseError),
+    #[error("it has neither \"text\" nor \"content\" nor \"response\"")]
+    Nothing,
+    #[error("it has more than one of \"text\", \"content\", \"response\" and \"error\"")]
+    Several,
+}
+
+/// A reader's message for people. Its line and column are those within the line.
+fn explained(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    let reason = text.rsplit_once(" at line ").map_or(text.as_str(), |(reason, _)| reason);
+    inert(&explain(reason), 400)
+}
+
+fn line(text: &str) -> Result<Line, LineError> {
     match text.trim_start().chars().next() {
         Some('"') => {
-            let text: String = serde_json::from_str(text).map_err(wrong)?;
+            let text: String = serde_json::from_str(text)?;
             Ok(Line { answer: Some(Response::text(text)), ..Line::default() })
         }
-        Some('{') => object(serde_json::from_str(text).map_err(wrong)?),
-        _ => Err("write a JSON text, or an object with \"text\"".to_owned()),
+        Some('{') => object(serde_json::from_str(text)?),
+        _ => Err(LineError::NeitherTextNorObject),
     }
 }
 
-fn object(object: Object) -> Result<Line, String> {
+fn object(object: Object) -> Result<Line, LineError> {
     let Object { text, content, response, params, call, sample, error, .. } = object;
-    let read = |response: ExchangeResponse| Response::try_from(response).map_err(|e| e.to_string());
-    let response = response.map(read).transpose()?;
+    let response = response.map(Response::try_from).transpose()?;
     let answer = match (text, content, response, error) {
         (Some(text), None, None, None) => Some(Response::text(text)),
         (None, content @ Some(_), None, None) => {
-            Some(read(ExchangeResponse { content, ..ExchangeResponse::default() })?)
+            Some(Response::try_from(ExchangeResponse { content, ..ExchangeResponse::default() })?)
         }
         (None, None, Some(mut response), None) => {
             response.extra.remove(UNREADABLE);
@@ -225,11 +241,10 @@ fn object(object: Object) -> Result<Line, String> {
         }
         (None, None, None, Some(_)) => None,
         (None, None, None, None) => {
-            return Err("it has neither \"text\" nor \"content\" nor \"response\"".to_owned());
+            return Err(LineError::Nothing);
         }
         _ => {
-            let one = "it has more than one of \"text\", \"content\", \"response\" and \"error\"";
-            return Err(one.to_owned());
+            return Err(LineError::Several);
         }
     };
     let params = params.map(Value::Object);

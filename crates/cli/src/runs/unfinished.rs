@@ -87,7 +87,8 @@ pub(crate) fn none_of(
 
 /// Which folders of a study's name its unfinished runs are going to write.
 pub(crate) fn folders(studies: &Studies, study: &Study, log: &Log) -> Result<Vec<u32>, CliError> {
-    let name_of = |settings| studies.output_name(&study.experiment, settings).ok().flatten();
+    let name_of =
+        |settings: &Value| studies.output_name(&study.experiment, settings).ok().flatten();
     let name = name_of(&study.settings.experiment);
     let (mut reader, mut found) = (log.reader()?, Vec::new());
     for head in reader.runs()? {
