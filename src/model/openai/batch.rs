@@ -62,7 +62,7 @@ impl Batcher {
 
     /// Asks for one vector, together with others if there are any.
     pub(super) async fn ask(&self, request: &Request) -> Answer {
-        let mut template = request.body().as_object().cloned().unwrap_or_else(Map::new);
+        let mut template = request.body().as_object().cloned().unwrap_or_default();
         let text = template.remove("input").unwrap_or(Value::Null);
         // Numbers in decimal are what every service knows; a request that says otherwise is sent as
         // it says, for that is what was recorded. Both are understood.

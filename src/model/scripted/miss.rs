@@ -58,7 +58,7 @@ fn other_prompt(
         "The file has this call {count} {} (line {line}); {}\n\
          Ask as it was recorded, or record this call anew with the prompt as it is now.",
         request.hash().short(12),
-        difference.unwrap_or_else(String::new)
+        difference.unwrap_or_default()
     )
 }
 

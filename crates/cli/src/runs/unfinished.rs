@@ -14,6 +14,7 @@ use retold::event::{Event, RunStarted, StoredEvent};
 use retold::id::{RunId, Seq};
 use retold::log::{Lease, Log, LogError, Reader, RunHead};
 use retold::run::{Parent, RunRecord};
+use retold_study::settings::ExperimentSettings;
 use retold_study::studies::Studies;
 use retold_study::study::Study;
 
@@ -87,8 +88,9 @@ pub(crate) fn none_of(
 
 /// Which folders of a study's name its unfinished runs are going to write.
 pub(crate) fn folders(studies: &Studies, study: &Study, log: &Log) -> Result<Vec<u32>, CliError> {
-    let name_of =
-        |settings: &Value| studies.output_name(&study.experiment, settings).ok().flatten();
+    let name_of = |settings: &ExperimentSettings| {
+        studies.output_name(&study.experiment, settings).ok().flatten()
+    };
     let name = name_of(&study.settings.experiment);
     let (mut reader, mut found) = (log.reader()?, Vec::new());
     for head in reader.runs()? {
@@ -98,7 +100,7 @@ pub(crate) fn folders(studies: &Studies, study: &Study, log: &Log) -> Result<Vec
         let Ok(started) = select::started(reader.as_mut(), head.run) else { continue };
         let settings = &started.settings;
         if is_by_config(studies, study, &started)
-            && name_of(&settings["experiment"]) == name
+            && name_of(&settings["experiment"].clone().into()) == name
             && folder::is_wanted(settings)
         {
             found.push(folder::number_of(settings).unwrap_or(1));
