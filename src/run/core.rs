@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::because::places;
 use super::budget::Budget;
 use super::clock;
-use super::details::Beside;
+use super::details::{Beside, Shortcomings};
 use super::divergence::Divergence;
 use super::follow::{Follower, Told};
 use super::history::{Found, History, Recorded, Text};
@@ -100,10 +100,6 @@ impl Answered {
     pub(super) fn whole(&self) -> WholeAnswer<'_> {
         self.beside.whole(&self.content)
     }
-
-    fn is_vector(&self) -> bool {
-        matches!(self.content, Content::Vector(_))
-    }
 }
 
 /// How a question ended: answered, or failed after all retries.
@@ -194,11 +190,11 @@ impl Core {
             Ok(answered) => {
                 p.exchanges += 1;
                 p.live += u64::from(live);
-                let (is_vector, unreadable) =
-                    (answered.is_vector(), answered.beside.is_unreadable());
-                p.unreadable += u64::from(unreadable);
-                p.empty += u64::from(!is_vector && !unreadable && answered.whole().is_empty());
-                p.cut_off += u64::from(answered.whole().is_cut_off());
+                let Shortcomings { empty, cut_off, unreadable } =
+                    answered.beside.shortcomings(&answered.content);
+                p.empty += empty;
+                p.cut_off += cut_off;
+                p.unreadable += unreadable;
             }
             Err(_) => p.failed += 1,
         });

@@ -67,6 +67,17 @@ pub(crate) fn usage(details: &ResponseDetails) -> Option<Usage> {
     (usage != Usage::default()).then_some(usage)
 }
 
+/// How many answers fall short of what was asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Shortcomings {
+    /// Answers that say nothing: no text, no tool call, no refusal.
+    pub empty: u64,
+    /// Answers that end before their end, because they were as long as they might be.
+    pub cut_off: u64,
+    /// Answers that are kept as bytes, since no text could be read from them.
+    pub unreadable: u64,
+}
+
 /// What stands beside the text of an answer, as parsers and experiments see it: the same when it is asked for, replayed
 /// and shared with a fork. So it has neither the latency nor a label, and of what could not be read only the reason.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -95,6 +106,17 @@ impl Beside {
         let ResponseDetails { finish_reason, extra, .. } = &*self.details;
         let finish_reason = finish_reason.as_deref();
         WholeAnswer { text: content.text(), finish_reason, extra: Some(extra) }
+    }
+
+    /// What the answer with this content falls short of.
+    pub(crate) fn shortcomings(&self, content: &Content) -> Shortcomings {
+        let (whole, unreadable) = (self.whole(content), u64::from(self.is_unreadable()));
+        let is_empty = matches!(content, Content::Text(_)) && whole.is_empty();
+        Shortcomings {
+            empty: u64::from(is_empty && unreadable == 0),
+            cut_off: u64::from(whole.is_cut_off()),
+            unreadable,
+        }
     }
 
     /// Why there is no text, if that is because it could not be read.

@@ -55,7 +55,7 @@ pub use self::core::Progress;
 pub use abandon::{AbandonError, abandon, how_it_ended};
 pub use because::{FactRef, QuestionRef, SoFar, Source};
 pub use budget::OverBudget;
-pub use details::Beside;
+pub use details::{Beside, Shortcomings};
 pub(crate) use details::{kept, response};
 pub use divergence::Divergence;
 pub use execute::{Ended, Finish, execute};

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 
 use super::addresses::{Addresses, Gathering, Places};
+use super::details::{Beside, Shortcomings};
 use super::near::Near;
 use crate::content::Content;
 use crate::event::{DecisionMade, Event, EventError, RunFinished, RunStarted, StoredEvent, kind};
@@ -148,6 +149,26 @@ impl<'a> RunRecord<'a> {
         Ok(exchanges)
     }
 
+    /// What its answers fall short of. Reads the run once more, which takes a while if it is long.
+    ///
+    /// # Errors
+    /// [`LogError`] if it cannot be read, or is damaged.
+    pub fn shortcomings(&mut self) -> Result<Shortcomings, LogError> {
+        let (mut after, mut all) = (Seq(0), Shortcomings::default());
+        while let Some(batch) = next_batch(self.reader, self.run, &mut after)? {
+            for stored in batch {
+                let Some((content, beside)) = answer(stored.event().map_err(damaged)?) else {
+                    continue;
+                };
+                let Shortcomings { empty, cut_off, unreadable } = beside.shortcomings(&content);
+                all.empty += empty;
+                all.cut_off += cut_off;
+                all.unreadable += unreadable;
+            }
+        }
+        Ok(all)
+    }
+
     /// The calls that are asked for, in the order of their names. Reads the run once more.
     ///
     /// # Errors
@@ -232,6 +253,21 @@ impl<'a> RunRecord<'a> {
 
     fn event(&mut self, seq: Seq) -> Result<Option<StoredEvent>, LogError> {
         self.near.event(self.reader, self.run, seq)
+    }
+}
+
+/// The answer in an event, if it has one.
+fn answer(event: Event) -> Option<(Content, Beside)> {
+    match event {
+        Event::ResponseReceived(received) => {
+            let beside = Beside::of(&received.content, received.details);
+            Some((received.content, beside))
+        }
+        Event::AnswerReused(reused) => {
+            let beside = Beside::reused(reused.details, reused.unreadable);
+            Some((reused.content, beside))
+        }
+        _ => None,
     }
 }
 

@@ -1,7 +1,9 @@
 //! The views, as any SQLite tool sees them.
 
 use retold::content::Content;
-use retold::event::{AnswerReused, Event, ResponseDetails, RunFinished, RunOutcome};
+use retold::event::{
+    AnswerReused, Event, ResponseDetails, ResponseReceived, RunFinished, RunOutcome,
+};
 use retold::id::OutcomeDigest;
 use serde_json::json;
 
@@ -229,4 +231,37 @@ fn ten_thousand_exchanges_are_read_quickly() {
         assert_eq!(seen[0][0], expected, "{sql}");
         assert!(took.as_secs() < 5, "{took:?} for {sql}");
     }
+}
+
+/// What stands beside an answer, where it was received and where it is shared.
+#[test]
+fn exchanges_show_what_stands_beside_an_answer() {
+    let folder = Folder::new();
+    let mut writer = Writer(Vec::new());
+    writer.add(started(), None);
+    let body = json!({"model": "gpt", "messages": [{"role": "user", "content": "How many?"}]});
+    let extra = json!({"tool_calls": [{"id": "c"}], "refusal": "no"});
+    let details = ResponseDetails {
+        finish_reason: Some("length".to_owned()),
+        cached_tokens: Some(1),
+        reasoning_tokens: Some(2),
+        cost: Some(0.5),
+        extra: extra.as_object().unwrap().clone(),
+        ..ResponseDetails::default()
+    };
+    let request = writer.ask("vote/1", body.clone());
+    let content = Content::from("");
+    let received = ResponseReceived { request, content: content.clone(), details: details.clone() };
+    let from_seq = writer.add(Event::ResponseReceived(received), None);
+    let request = writer.ask("vote/2", body);
+    let (from_run, unreadable) = (RUN, None);
+    let reused = AnswerReused { request, content, from_run, from_seq, unreadable, details };
+    writer.add(Event::AnswerReused(reused), None);
+    write(&folder, writer.0);
+    let sql =
+        "SELECT reused, finish_reason, tool_calls, refusal, cached_tokens, reasoning_tokens, cost,
+        json_extract(extra, '$.refusal') FROM exchanges ORDER BY seq";
+    let beside = ["length", r#"[{"id":"c"}]"#, "no", "1", "2", "0.5", "no"];
+    let due = ["0", "1"].map(|reused| [&[reused], &beside[..]].concat());
+    assert_eq!(rows(&folder.sql(), sql), due);
 }

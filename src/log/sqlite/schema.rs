@@ -148,13 +148,19 @@ FROM run_ids r JOIN events s ON s.id = (r.no << 32) + 1 LEFT JOIN contents c ON 
   LEFT JOIN events f ON f.id = l.id AND f.kind IN (SELECT id FROM kinds WHERE name = 'RunFinished');
 ";
 
-/// What format 2.0 adds to 1.1. The view `exchanges` shows whole prompts.
+/// What format 2.0 adds to 1.1, except for the view `exchanges`, which shows whole prompts.
 pub(super) const SCHEMA_2_0: &str = "
 ALTER TABLE requests ADD COLUMN base INTEGER;
 ALTER TABLE requests ADD COLUMN shared INTEGER;
 
 DROP VIEW exchanges;
-CREATE VIEW exchanges AS
+";
+
+/// The view `exchanges` of format 2.0: how it finds the reason why an answer ended, and its last columns.
+macro_rules! exchanges {
+    ($finish_reason:literal, $more:literal) => {
+        concat!(
+            "CREATE VIEW exchanges AS
 SELECT lower(hex(r.id)) AS run, a.id & 4294967295 AS seq, q.call, q.sample,
   lower(hex(p.hash)) AS prompt_hash, json_extract(p.skeleton, '$.body.model') AS model,
   coalesce(
@@ -177,16 +183,44 @@ SELECT lower(hex(r.id)) AS run, a.id & 4294967295 AS seq, q.call, q.sample,
     (SELECT t.body FROM contents t WHERE json_extract(p.skeleton, '$.body.input') GLOB 'text:*'
       AND t.id = substr(json_extract(p.skeleton, '$.body.input'), 6)),
     json_extract(p.skeleton, '$.body.input')) AS prompt,
-  c.body AS answer, json_extract(a.body, '$.finish_reason') AS finish_reason,
+  c.body AS answer, ",
+            $finish_reason,
+            ",
   json_extract(a.body, '$.prompt_tokens') AS prompt_tokens,
   json_extract(a.body, '$.completion_tokens') AS completion_tokens,
   coalesce(json_extract(a.body, '$.latency_ms'), 0) AS latency_ms, k.name = 'AnswerReused' AS reused,
-  strftime('%Y-%m-%dT%H:%M:%fZ', (r.started + a.time) / 1000.0, 'unixepoch') AS time
+  strftime('%Y-%m-%dT%H:%M:%fZ', (r.started + a.time) / 1000.0, 'unixepoch') AS time",
+            $more,
+            "
 FROM events a JOIN kinds k ON k.id = a.kind AND k.name IN ('ResponseReceived', 'AnswerReused')
   JOIN run_ids r ON r.no = a.id >> 32
   JOIN events q ON q.id = (a.id >> 32 << 32) + a.cause JOIN requests p ON p.id = q.request
-  JOIN contents c ON c.id = a.content;
-";
+  JOIN contents c ON c.id = a.content"
+        )
+    };
+}
+
+/// The view `exchanges`. What is kept of an answer is in the body of its event, and of one that is shared with
+/// another run in `answer` of the body.
+pub(super) const EXCHANGES: &str = exchanges!(
+    "coalesce(json_extract(a.body, '$.finish_reason'), json_extract(a.body, '$.answer.finish_reason')) AS finish_reason",
+    ",
+  coalesce(json_extract(a.body, '$.extra.tool_calls'), json_extract(a.body, '$.answer.extra.tool_calls')) AS tool_calls,
+  coalesce(json_extract(a.body, '$.extra.refusal'), json_extract(a.body, '$.answer.extra.refusal')) AS refusal,
+  coalesce(json_extract(a.body, '$.cached_tokens'), json_extract(a.body, '$.answer.cached_tokens')) AS cached_tokens,
+  coalesce(json_extract(a.body, '$.reasoning_tokens'), json_extract(a.body, '$.answer.reasoning_tokens')) AS reasoning_tokens,
+  coalesce(json_extract(a.body, '$.cost'), json_extract(a.body, '$.answer.cost')) AS cost,
+  coalesce(json_extract(a.body, '$.extra'), json_extract(a.body, '$.answer.extra')) AS extra"
+);
+
+/// The view as files have it that were made before tool calls and the like were shown: it shows less, and nothing else.
+const EXCHANGES_BEFORE: &str =
+    exchanges!("json_extract(a.body, '$.finish_reason') AS finish_reason", "");
+
+/// Whether a view is one that an earlier program has put into files of the format that is written now.
+pub(super) fn is_earlier_view(sql: &str) -> bool {
+    sql == EXCHANGES_BEFORE
+}
 
 /// The beginning of one of its tables, by which the bytes of a log are recognised.
 pub(super) const RUN_IDS: &str = "CREATE TABLE run_ids (no INTEGER PRIMARY KEY, id BLOB NOT NULL";
@@ -194,7 +228,9 @@ pub(super) const RUN_IDS: &str = "CREATE TABLE run_ids (no INTEGER PRIMARY KEY, 
 /// Whether a statement is one of those that create a log.
 pub(super) fn is_ours(sql: &str) -> bool {
     sql.starts_with("CREATE ")
-        && [SCHEMA, SCHEMA_1_1, SCHEMA_2_0].iter().any(|ours| ours.contains(sql))
+        && [SCHEMA, SCHEMA_1_1, SCHEMA_2_0, EXCHANGES, EXCHANGES_BEFORE]
+            .iter()
+            .any(|ours| ours.contains(sql))
 }
 
 /// The number of pages of a log without runs.
@@ -290,6 +326,7 @@ pub(super) fn make(db: &Connection) -> rusqlite::Result<()> {
     db.execute_batch(SCHEMA)?;
     db.execute_batch(SCHEMA_1_1)?;
     db.execute_batch(SCHEMA_2_0)?;
+    db.execute_batch(EXCHANGES)?;
     for (_, sql) in triggers(FORMAT) {
         db.execute_batch(&sql)?;
     }
@@ -335,6 +372,7 @@ pub(super) fn objects(format: Format) -> rusqlite::Result<BTreeSet<(String, Stri
     }
     if format.shares_messages() {
         db.execute_batch(SCHEMA_2_0)?;
+        db.execute_batch(EXCHANGES)?;
     }
     for (_, sql) in triggers(format) {
         db.execute_batch(&sql)?;

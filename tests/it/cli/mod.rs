@@ -17,6 +17,7 @@ mod folders;
 mod forged;
 mod forgeries;
 mod forks;
+mod frozen;
 mod hostile;
 mod interrupted;
 mod json;

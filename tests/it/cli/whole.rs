@@ -26,7 +26,7 @@ fn usage() -> Value {
 const GOOD: &str = "Answer: (1 - 1) + 4 * 6 = 24";
 
 /// One reply for each question of the small study.
-fn replies() -> Vec<Value> {
+pub(super) fn replies() -> Vec<Value> {
     let assistant = |parts: Value| {
         let mut message = json!({"role": "assistant"});
         message.as_object_mut().unwrap().extend(parts.as_object().unwrap().clone());
@@ -143,6 +143,16 @@ fn whole_answers_are_recorded_once_each_part() {
     let (place, ended) = recorded();
     assert_eq!(answers(&place, ""), expected());
     assert_eq!((&ended["empty_answers"], &ended["cut_off_answers"]), (&2.into(), &1.into()));
+    // And at any time later.
+    let (shown, _) = place.json("show latest");
+    for key in ["empty_answers", "cut_off_answers", "unreadable_answers"] {
+        assert_eq!(shown[key], ended[key], "{key}");
+    }
+    let said = place.ok("show latest");
+    assert!(
+        said.contains("\nof the answers: 2 empty, 1 cut off at the limit of tokens\n"),
+        "{said}"
+    );
     place.ok("verify");
 }
 

@@ -7,7 +7,7 @@ use serde_json::json;
 
 use crate::error::{CliError, Status};
 use crate::global::Global;
-use crate::output::{Output, counted};
+use crate::output::{Output, counted, grouped};
 use crate::runs::continuation;
 use crate::runs::settings::experiment_of;
 use crate::select;
@@ -18,8 +18,11 @@ use retold::id::{RunId, Seq};
 use retold::inert::inert;
 use retold::log::{CheckedReader, Reader};
 use retold::prompt::Request;
-use retold::run::{Parent, Report, RunRecord};
+use retold::run::{Parent, Report, RunRecord, Shortcomings};
 use retold_study::studies::Studies;
+
+/// The longest run of which `show RUN` reads each answer, in events. What names one thing must answer at once.
+const MOST_COUNTED: u64 = 300_000;
 
 /// Show a run, one of its participants, calls or events, or a prompt by its hash.
 ///
@@ -158,7 +161,11 @@ fn show_run(
     run: RunId,
     output: &Output,
 ) -> Result<Status, CliError> {
-    let record = RunRecord::read(reader, run)?;
+    let mut record = RunRecord::read(reader, run)?;
+    let lacking = match record.events <= MOST_COUNTED {
+        true => Some(record.shortcomings()?),
+        false => None,
+    };
     let folded = match record.started.experiment == retold::exchange::EXCHANGES {
         true => Ok(Report::default()),
         false => experiment_of(studies, &record).and_then(|made| Ok(made.fold(&record.facts)?)),
@@ -185,6 +192,9 @@ fn show_run(
             "exchanges": answers,
             "decisions": decisions,
             "failed_attempts": failed_attempts,
+            "empty_answers": lacking.map(|lacking| lacking.empty),
+            "cut_off_answers": lacking.map(|lacking| lacking.cut_off),
+            "unreadable_answers": lacking.map(|lacking| lacking.unreadable),
             "events": events,
             "report": report.json,
             "unusable": unusable,
@@ -214,6 +224,7 @@ fn show_run(
         counted(decisions, "decision"),
         counted(failed_attempts, "failed attempt")
     );
+    text.push_str(&lacking_text(lacking));
     match finished {
         Some(finished) => {
             let outcome = finished.outcome.as_str();
@@ -233,6 +244,21 @@ fn show_run(
     text.push_str(&select::checked(reader, run));
     output.text(&text)?;
     Ok(Status::Fine)
+}
+
+/// How many answers fall short, if any do or nobody has counted them.
+fn lacking_text(lacking: Option<Shortcomings>) -> String {
+    let Some(Shortcomings { empty, cut_off, unreadable }) = lacking else {
+        let most = grouped(MOST_COUNTED);
+        return format!(
+            "empty and cut-off answers are not counted in a run of more than {most} events\n"
+        );
+    };
+    let kinds =
+        [(empty, "empty"), (cut_off, "cut off at the limit of tokens"), (unreadable, "unreadable")];
+    let some = kinds.iter().filter(|(n, _)| *n > 0);
+    let some: Vec<String> = some.map(|(n, what)| format!("{} {what}", grouped(*n))).collect();
+    if some.is_empty() { String::new() } else { format!("of the answers: {}\n", some.join(", ")) }
 }
 
 /// Whether it is worth reading the whole run to see if there is such a part.
