@@ -18,7 +18,7 @@ use retold::parse::registry::RegistryError;
 use retold::run::{AbandonError, OutputError, OverBudget, Stop};
 use retold::snapshot::SnapshotError;
 use retold_study::config::ConfigError;
-use retold_study::reenact::ReenactError;
+use retold_study::original::OriginalError;
 
 /// What is said of every import that failed.
 pub(crate) const NOTHING_IMPORTED: &str = "nothing was imported";
@@ -182,11 +182,11 @@ impl From<LogError> for CliError {
     }
 }
 
-impl From<ReenactError> for CliError {
-    fn from(error: ReenactError) -> Self {
+impl From<OriginalError> for CliError {
+    fn from(error: OriginalError) -> Self {
         let status = match error {
-            ReenactError::Unreadable { .. } => Status::Io,
-            ReenactError::Line { .. } | ReenactError::Inconsistent { .. } => Status::Usage,
+            OriginalError::Unreadable { .. } => Status::Io,
+            OriginalError::Line { .. } | OriginalError::Inconsistent { .. } => Status::Usage,
         };
         CliError::new(status, error.to_string()).hint(NOTHING_IMPORTED)
     }

@@ -8,13 +8,13 @@ use super::config::Config;
 use super::facts::Fact;
 use super::grouping::USUAL_SEED;
 use super::opposition::{self, Method};
-use super::original::Original;
 use super::origins::Origins;
 use super::personas::{FromPool, pool::Enriched};
 use super::prompts::Prompts;
 use super::settings::Settings;
 use super::state::Deliberated;
 use super::summary;
+use super::taken_over::FromOriginal;
 use crate::parse as demographics;
 use retold::parse::text::{free_text, moderator, vector};
 use retold::parse::vote;
@@ -33,7 +33,7 @@ pub struct Deliberation {
     pub(super) edition: Edition,
     pub(super) config: Config,
     pub(super) personas: Vec<String>,
-    pub(super) original: Option<Original>,
+    pub(super) original: Option<FromOriginal>,
     pub(super) pool: FromPool,
     pub(super) prompts: Prompts,
     pub(super) opposition: &'static dyn Method,

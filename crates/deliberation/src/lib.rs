@@ -17,7 +17,7 @@
 //! - [`personas`]: where the people come from.
 //! - [`summary()`]: the statistics. The other files of the output folder are folded from the state and
 //!   the recorded vectors, a participant's story from the facts and their exchanges.
-//! - [`reenact()`]: original runs of the source document's program, executed again.
+//! - [`original`]: original runs of the source document's program.
 //! - [`SimulatedDeliberation`]: plays it for the simulated model.
 
 mod ask;
@@ -32,20 +32,20 @@ mod facts;
 mod grouping;
 mod load;
 pub mod opposition;
-mod original;
+pub mod original;
 mod origins;
 mod outputs;
 pub mod parse;
 pub mod personas;
 mod phases;
 pub mod prompts;
-mod reenact;
 mod registered;
 mod settings;
 mod simulated;
 mod state;
 mod story;
 mod summary;
+mod taken_over;
 mod tryout;
 mod values;
 
@@ -55,8 +55,6 @@ pub use experiment::Deliberation;
 pub use facts::Fact;
 pub use grouping::{Formed, USUAL_SEED, group};
 pub use load::load;
-pub use original::{AfterPhase3, Original, OriginalParticipant};
-pub use reenact::reenact;
 pub use registered::Registered;
 pub use settings::Settings;
 pub use simulated::SimulatedDeliberation;
@@ -64,6 +62,7 @@ pub use state::{
     Cluster, Deliberated, Participant, Speaker, Status, Transcript, Turn, Vectors, Votes,
 };
 pub use summary::{ConditionSummary, SecondVote, Summary, summary};
+pub use taken_over::{AfterPhase3, FromOriginal, OriginalParticipant};
 
 /// The experiment's name.
 pub const NAME: &str = "deliberation";

@@ -16,7 +16,8 @@ use serde_json::Value;
 use crate::parse::DEMOGRAPHICS;
 use crate::tryout::check_settings;
 use crate::{
-    Deliberation, KNOWN_BY, NAME, Settings, SimulatedDeliberation, journal, load, personas, reenact,
+    Deliberation, KNOWN_BY, NAME, Settings, SimulatedDeliberation, journal, load, original,
+    personas,
 };
 
 const PARSERS: &[&ParserFamily] = &[&VOTE, &DEMOGRAPHICS, &FREE_TEXT, &MODERATOR, &VECTOR];
@@ -71,7 +72,7 @@ impl Registration for Registered {
     }
 
     fn originals(&self) -> Option<Originals> {
-        Some(Originals { import: "deliberation", reenact })
+        Some(Originals { import: "deliberation", read: original::read })
     }
 
     fn draw(&self, file: &ConfigFile<'_>, study: &mut Study) -> Result<(), ConfigError> {

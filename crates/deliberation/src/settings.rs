@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::config::Config;
-use super::original::Original;
 use super::personas::FromPool;
+use super::taken_over::FromOriginal;
 use retold::prompt::{ChatRequest, EmbeddingRequest, Message, Request, RequestError};
 use retold_study::config::ModelConfig;
 use retold_study::edition::Edition;
@@ -24,9 +24,9 @@ pub struct Settings {
     /// The base persona of each participant, as drawn. A replay needs neither the file or URL they
     /// came from nor the grammar.
     pub personas: Vec<String>,
-    /// The files of an original run, where this one re-enacts it.
+    /// What is taken over from the files of an original run, if this one imports it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub original: Option<Original>,
+    pub original: Option<FromOriginal>,
     /// What the pool gives and gets, if it is used. A replay does not need the pool.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pool: Option<FromPool>,

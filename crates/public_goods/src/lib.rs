@@ -24,12 +24,11 @@
 //!
 //! - [`PublicGoods`]: the experiment. [`Fact`] is its fact, [`Played`] its state.
 //! - [`parse`]: the parsers of its answers.
-//! - [`public_goods_log`]: games that another program has played with local models.
-//! - [`Registered`], [`RegisteredLog`]: both as a program offers them.
+//! - [`Registered`], [`RegisteredOriginal`]: both as a program offers them.
 //! - [`load`]: from a config to settings that hold everything.
 //! - [`rules`]: the arithmetic of a round.
 //! - [`measures`]: what can be counted in a reasoning.
-//! - [`reenact()`]: executes an original run again.
+//! - [`original`]: games that other programs have played.
 //! - [`SimulatedPlayers`]: plays it for the simulated model.
 
 mod actions;
@@ -42,12 +41,11 @@ mod facts;
 mod groups;
 mod load;
 pub mod measures;
+pub mod original;
 mod origins;
 mod outputs;
 pub mod parse;
 pub mod prompts;
-pub mod public_goods_log;
-mod reenact;
 mod registered;
 mod report;
 pub mod rules;
@@ -67,8 +65,7 @@ pub use experiment::PublicGoods;
 pub use facts::{By, Fact, Turn};
 pub use load::load;
 pub(crate) use outputs::files as output_files;
-pub use reenact::reenact;
-pub use registered::{Registered, RegisteredLog};
+pub use registered::{Registered, RegisteredOriginal};
 pub(crate) use report::report;
 pub use settings::Settings;
 pub use simulated::SimulatedPlayers;

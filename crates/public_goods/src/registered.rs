@@ -11,13 +11,12 @@ use retold_study::registration::Originals;
 use retold_study::settings::ExperimentSettings;
 use retold_study::study::Study;
 
+use crate::original::local::{self, LocalSettings, OriginalGames};
 use crate::parse::{ACTIONS_JSON, CHAT, CONTRIBUTION, CONTRIBUTION_JSON, REDISTRIBUTION};
-use crate::public_goods_log::{self, PublicGoodsLog};
-use crate::{NAME, PublicGoods, Settings, SimulatedPlayers, load};
+use crate::{NAME, PublicGoods, Settings, SimulatedPlayers, load, original};
 
-/// Both experiments tell the same original runs again: which of them does is seen in the files.
-const ORIGINALS: Originals =
-    Originals { import: "public-goods", reenact: public_goods_log::reenact };
+/// The original games, of which each experiment executes some.
+const ORIGINALS: Originals = Originals { import: "public-goods", read: original::read };
 
 const PARSERS: &[&ParserFamily] =
     &[&CONTRIBUTION, &CONTRIBUTION_JSON, &CHAT, &REDISTRIBUTION, &ACTIONS_JSON, &VECTOR];
@@ -66,11 +65,11 @@ impl Registration for Registered {
 
 /// Public goods games that another program has played.
 #[derive(Debug, Clone, Copy)]
-pub struct RegisteredLog;
+pub struct RegisteredOriginal;
 
-impl Registration for RegisteredLog {
+impl Registration for RegisteredOriginal {
     fn name(&self) -> &'static str {
-        public_goods_log::NAME
+        local::NAME
     }
 
     fn load(&self, file: &ConfigFile<'_>) -> Result<Study, ConfigError> {
@@ -82,12 +81,12 @@ impl Registration for RegisteredLog {
     }
 
     fn build(&self, settings: &ExperimentSettings) -> Result<Box<dyn AnyExperiment>, StudyError> {
-        let settings = settings.typed::<public_goods_log::Settings>()?.into_owned();
-        Ok(Box::new(PublicGoodsLog::new(settings)?))
+        let settings = settings.typed::<LocalSettings>()?.into_owned();
+        Ok(Box::new(OriginalGames::new(settings)?))
     }
 
     fn check(&self, settings: &ExperimentSettings) -> Result<(), StudyError> {
-        Ok(public_goods_log::check(&*settings.typed::<public_goods_log::Settings>()?)?)
+        Ok(local::check(&*settings.typed::<LocalSettings>()?)?)
     }
 
     /// Never asked: its runs have answers of their own.

@@ -35,8 +35,8 @@
 //! - [`rules`]: what an action or a night brings about.
 //! - [`world`]: the fold, with double-entry books.
 //! - [`parse`]: the parser of actions.
-//! - [`society_log`]: a society that another program has run.
-//! - [`Registered`], [`RegisteredLog`]: both as a program offers them.
+//! - [`original`]: societies that another program has run.
+//! - [`Registered`], [`RegisteredOriginal`]: both as a program offers them.
 //! - [`load`]: from a config to settings that hold everything.
 //! - [`SimulatedSociety`]: plays it for the simulated model.
 
@@ -47,6 +47,7 @@ mod context;
 mod experiment;
 mod facts;
 mod load;
+pub mod original;
 pub mod parse;
 mod personality;
 pub mod prompts;
@@ -56,7 +57,6 @@ pub mod rules;
 mod seen;
 mod settings;
 mod simulated;
-pub mod society_log;
 mod story;
 mod tables;
 pub mod world;
@@ -67,7 +67,7 @@ pub use experiment::Society;
 pub use facts::{Fact, Rejecter};
 pub use load::load;
 pub use personality::Personality;
-pub use registered::{Registered, RegisteredLog};
+pub use registered::{Registered, RegisteredOriginal};
 pub use rules::Rules;
 pub use settings::Settings;
 pub use simulated::SimulatedSociety;

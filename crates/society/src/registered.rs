@@ -10,14 +10,14 @@ use retold_study::registration::Originals;
 use retold_study::settings::ExperimentSettings;
 use retold_study::study::Study;
 
+use crate::original::{self, OriginalSettings, OriginalSociety};
 use crate::parse::ACTION;
-use crate::society_log::{self, SocietyLog};
 use crate::{NAME, Settings, SimulatedSociety, Society, load};
 
 const PARSERS: &[&ParserFamily] = &[&ACTION];
 
-/// Both experiments tell the same original runs again.
-const ORIGINALS: Originals = Originals { import: "society", reenact: society_log::reenact };
+/// The original societies, which both experiments import alike.
+const ORIGINALS: Originals = Originals { import: "society", read: original::read };
 
 /// Societies, with their parser and those that another program has run.
 #[derive(Debug, Clone, Copy)]
@@ -55,11 +55,11 @@ impl Registration for Registered {
 
 /// Societies that another program has run.
 #[derive(Debug, Clone, Copy)]
-pub struct RegisteredLog;
+pub struct RegisteredOriginal;
 
-impl Registration for RegisteredLog {
+impl Registration for RegisteredOriginal {
     fn name(&self) -> &'static str {
-        society_log::NAME
+        original::NAME
     }
 
     fn load(&self, file: &ConfigFile<'_>) -> Result<Study, ConfigError> {
@@ -71,12 +71,12 @@ impl Registration for RegisteredLog {
     }
 
     fn build(&self, settings: &ExperimentSettings) -> Result<Box<dyn AnyExperiment>, StudyError> {
-        let settings = settings.typed::<society_log::Settings>()?.into_owned();
-        Ok(Box::new(SocietyLog::new(settings)?))
+        let settings = settings.typed::<OriginalSettings>()?.into_owned();
+        Ok(Box::new(OriginalSociety::new(settings)?))
     }
 
     fn check(&self, settings: &ExperimentSettings) -> Result<(), StudyError> {
-        Ok(society_log::check(&*settings.typed::<society_log::Settings>()?)?)
+        Ok(original::check(&*settings.typed::<OriginalSettings>()?)?)
     }
 
     /// Never asked: its runs have answers of their own.

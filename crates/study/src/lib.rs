@@ -7,7 +7,7 @@
 //! - [`template`]: prompts with places for values; [`templates`]: those in recorded settings, replaced.
 //! - [`table`]: CSV for other programs.
 //! - [`story`]: the whole story of a part of a run.
-//! - [`reenact`]: original runs of other programs, executed again.
+//! - [`original`]: original runs of other programs, imported.
 //! - [`edition`]: which rules of ours a run follows; [`carried`]: what facts carry for the fold alone.
 //! - [`at_once`], [`random`], [`word_vector`]: questions in bounds, draws that never change, vectors of made-up
 //!   texts.
@@ -17,8 +17,8 @@ pub mod carried;
 pub mod config;
 pub mod edition;
 pub mod error;
+pub mod original;
 pub mod random;
-pub mod reenact;
 pub mod registration;
 pub mod settings;
 pub mod story;

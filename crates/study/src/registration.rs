@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::config::{ConfigError, ConfigFile};
 use crate::error::{BoxError, StudyError};
-use crate::reenact::Reenact;
+use crate::original::ReadOriginal;
 use crate::settings::ExperimentSettings;
 use crate::study::{SettingsOf, Stored, Study};
 
@@ -71,7 +71,7 @@ pub trait Registration: Sync {
     /// The parsers that its runs were ever decided by.
     fn parsers(&self) -> &'static [&'static ParserFamily];
 
-    /// Original runs of another program, told again by this study; none unless it knows such.
+    /// How original runs of another program are imported, if it knows any.
     fn originals(&self) -> Option<Originals> {
         None
     }
@@ -118,13 +118,13 @@ pub trait Registration: Sync {
     }
 }
 
-/// How original runs of another program are taken in.
+/// How original runs of another program are imported.
 #[derive(Debug, Clone, Copy)]
 pub struct Originals {
-    /// What `import` calls them. Which experiment tells one again is seen in its files only.
+    /// What `import` calls them. Which experiment executes one is decided by its files.
     pub import: &'static str,
     /// Reads one.
-    pub reenact: Reenact,
+    pub read: ReadOriginal,
 }
 
 /// A study that a person can take part in, at the terminal.

@@ -14,7 +14,7 @@ use crate::config::{
     ConfigError, ConfigFile, Head, Wrong, load, located, read_text, with_overrides,
 };
 use crate::error::{Clash, ExperimentError};
-use crate::reenact::{ReenactError, Reenactment};
+use crate::original::{Original, OriginalError};
 use crate::registration::Registration;
 use crate::settings::ExperimentSettings;
 use crate::study::Study;
@@ -248,7 +248,7 @@ impl Studies {
         self.find(&name.replace('-', "_")).is_some_and(|study| study.originals().is_some())
     }
 
-    /// What `import` calls the original runs that an experiment tells again; its own name if there are none.
+    /// What `import` calls the original runs that an experiment executes; its own name if there are none.
     pub fn import_name<'n>(&self, experiment: &'n str) -> &'n str {
         let originals = self.find(experiment).and_then(|study| study.originals());
         originals.map_or(experiment, |originals| originals.import)
@@ -259,14 +259,14 @@ impl Studies {
     ///
     /// # Errors
     /// [`ExperimentError::Unknown`], or what is wrong with the files.
-    pub fn reenact(
+    pub fn original(
         &self,
         name: &str,
         path: &Path,
-    ) -> Result<Option<Result<Reenactment, ReenactError>>, ExperimentError> {
+    ) -> Result<Option<Result<Original, OriginalError>>, ExperimentError> {
         // `public-goods` is easier to type than `public_goods`.
         let originals = self.get(&name.replace('-', "_"))?.originals();
-        Ok(originals.map(|originals| (originals.reenact)(path)))
+        Ok(originals.map(|originals| (originals.read)(path)))
     }
 }
 

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 use std::path::Path;
 
-use crate::support::program::reenact;
+use crate::support::program::import_original;
 
 use crate::support::cases::fixtures;
 
@@ -23,7 +23,7 @@ fn said(change: impl Fn(&Path)) -> String {
         std::fs::copy(from, folder.path().join(file)).unwrap();
     }
     change(folder.path());
-    match reenact("deliberation", folder.path()).unwrap().unwrap() {
+    match import_original("deliberation", folder.path()).unwrap().unwrap() {
         Ok(_) => "nothing is wrong".to_owned(),
         Err(e) => e.to_string().replace(&folder.path().display().to_string(), "[folder]"),
     }

@@ -3,12 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use crate::support::program::{build, reenact};
+use crate::support::program::{build, import_original};
 use retold::event::Event;
 use retold::prompt::Api;
 use retold::run::{Ended, Experiment, Finish, Mode, OutputFile, RunRecord};
 use retold_deliberation::{Deliberated, Deliberation, Fact};
-use retold_study::reenact::{Comparison, Reenactment};
+use retold_study::original::{Comparison, Original};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -30,8 +30,8 @@ struct Again {
 }
 
 fn again(original: &Path) -> Again {
-    let Reenactment { study, model, notes, compare } =
-        reenact("deliberation", original).unwrap().unwrap().unwrap();
+    let Original { study, model, notes, compare } =
+        import_original("deliberation", original).unwrap().unwrap().unwrap();
     let experiment = build("deliberation", &study.settings.experiment).unwrap();
     let trial = Trial::in_memory(model);
     let ended = block_on(trial.go(Mode::Record, experiment.as_ref()));
@@ -283,8 +283,8 @@ fn a_comparison_names_what_differs() {
             let text = std::fs::read_to_string(original.join(name)).unwrap();
             OutputFile::text(name, text.replace(from, to))
         });
-        let reenactment = reenact("deliberation", &original).unwrap().unwrap().unwrap();
-        (reenactment.compare)(&files)
+        let imported = import_original("deliberation", &original).unwrap().unwrap().unwrap();
+        (imported.compare)(&files)
     };
     let same = compared("nothing", "nothing");
     assert_eq!(same.differences, Vec::<String>::new());
@@ -320,10 +320,10 @@ fn a_comparison_names_what_differs() {
         let text = text.replace("\"initial_explanation\"", "\"mood\": 1, \"initial_explanation\"");
         std::fs::write(place.path().join(file.file_name()), text).unwrap();
     }
-    let reenactment = reenact("deliberation", place.path()).unwrap().unwrap().unwrap();
-    let left = (reenactment.compare)(&[]).not_compared;
+    let imported = import_original("deliberation", place.path()).unwrap().unwrap().unwrap();
+    let left = (imported.compare)(&[]).not_compared;
     assert_eq!(left.last().unwrap(), "mood of 8 participants, which this program does not know");
-    let reenactment = reenact("deliberation", &original).unwrap().unwrap().unwrap();
-    let nothing = (reenactment.compare)(&[]).differences;
-    assert_eq!(nothing[0], "summary.json: our run writes none");
+    let imported = import_original("deliberation", &original).unwrap().unwrap().unwrap();
+    let nothing = (imported.compare)(&[]).differences;
+    assert_eq!(nothing[0], "our summary.json: our run does not write it");
 }

@@ -8,7 +8,7 @@ use retold::check::{CheckError, check};
 use retold::decide::{self, Choice, Params};
 use retold::run::{Mode, RunRecord};
 use retold_public_goods::measures::stated;
-use retold_study::reenact::{Comparison, Reenactment};
+use retold_study::original::{Comparison, Original};
 use serde_json::Value;
 
 use crate::support::block_on;
@@ -37,8 +37,8 @@ struct Again {
 }
 
 fn again(folder: &Path) -> Again {
-    let reenactment = registry::reenact("public-goods", folder).unwrap().unwrap();
-    let Reenactment { study, model, notes, compare } = reenactment.unwrap();
+    let imported = registry::import_original("public-goods", folder).unwrap().unwrap();
+    let Original { study, model, notes, compare } = imported.unwrap();
     let experiment = registry::build(&study.experiment, &study.settings.experiment).unwrap();
     let trial = Trial::in_memory(model);
     let ended = block_on(trial.go(Mode::Record, experiment.as_ref()));

@@ -64,7 +64,7 @@ fn said(name: &str, change: impl Fn(String) -> Option<Vec<u8>>) -> String {
             std::fs::write(dir.path().join(file), bytes).unwrap();
         }
     }
-    match registry::reenact("public_goods", dir.path()).unwrap().unwrap() {
+    match registry::import_original("public_goods", dir.path()).unwrap().unwrap() {
         Ok(_) => "no error".to_owned(),
         Err(e) => e.to_string().replace(&dir.path().display().to_string(), "[folder]"),
     }

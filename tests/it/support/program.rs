@@ -9,7 +9,7 @@ use retold_cli::Catalogue;
 use retold_study::Studies;
 use retold_study::config::ConfigError;
 use retold_study::error::ExperimentError;
-use retold_study::reenact::{ReenactError, Reenactment};
+use retold_study::original::{Original, OriginalError};
 use retold_study::settings::ExperimentSettings;
 use retold_study::study::Study;
 use serde_json::Value;
@@ -61,9 +61,9 @@ pub(crate) fn player(name: &str) -> Result<Box<dyn Player>, ExperimentError> {
     studies().player(name)
 }
 
-pub(crate) fn reenact(
+pub(crate) fn import_original(
     name: &str,
     path: &Path,
-) -> Result<Option<Result<Reenactment, ReenactError>>, ExperimentError> {
-    studies().reenact(name, path)
+) -> Result<Option<Result<Original, OriginalError>>, ExperimentError> {
+    studies().original(name, path)
 }

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use crate::support::program::{build, reenact};
+use crate::support::program::{build, import_original};
 use futures::future::BoxFuture;
 use retold::id::RunId;
 use retold::model::{Answerer, Ask, Failure, Model, ModelInfo, Response};
 use retold::run::{Finish, Setup, Signal, Stop, execute};
-use retold_study::reenact::Reenactment;
+use retold_study::original::Original;
 
 use super::block_on;
 use super::cli::Place;
@@ -36,8 +36,8 @@ impl Model for StopsAfter {
 
 /// Executes an original run into the log of a place, and stops after some answers.
 pub(crate) fn stopped_import(place: &Place, import: &str, folder: &str, answers: usize) {
-    let Reenactment { study, model, .. } =
-        reenact(import, &place.path(folder)).unwrap().unwrap().unwrap();
+    let Original { study, model, .. } =
+        import_original(import, &place.path(folder)).unwrap().unwrap().unwrap();
     let experiment = build(&study.experiment, &study.settings.experiment).unwrap();
     let log = open(&place.path("retold.db"));
     let signal = Signal::default();

@@ -15,9 +15,9 @@ pub fn catalogue() -> Result<Catalogue, Clash> {
         &retold_game24::Registered as &dyn retold_study::Registration,
         &retold_deliberation::Registered,
         &retold_public_goods::Registered,
-        &retold_public_goods::RegisteredLog,
+        &retold_public_goods::RegisteredOriginal,
         &retold_society::Registered,
-        &retold_society::RegisteredLog,
+        &retold_society::RegisteredOriginal,
         &retold_adventure::Registered,
     ])?;
     catalogue.commands.push(personas::command());

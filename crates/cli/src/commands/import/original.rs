@@ -21,7 +21,7 @@ use retold::log::{Log, SqliteBackend};
 use retold::model::Prices;
 use retold::run::{Finish, Mode, RunRecord, Stop};
 use retold_study::error::ExperimentError;
-use retold_study::reenact::{Comparison, Reenactment};
+use retold_study::original::{Comparison, Original};
 use retold_study::study::Study;
 
 /// Differences that are listed; the rest is counted.
@@ -35,24 +35,24 @@ pub(crate) fn run(
     output: &Output,
 ) -> Result<Status, CliError> {
     let unknown = |e: ExperimentError| CliError::usage(e.to_string());
-    let Some(reenactment) = global.studies.reenact(experiment, original).map_err(unknown)? else {
+    let Some(imported) = global.studies.original(experiment, original).map_err(unknown)? else {
         return Err(CliError::usage(format!(
             "experiment {experiment} knows no original runs that it could execute again"
         ))
         .hint("`retold import FILE` takes a recording or an exchanges file"));
     };
-    let reenactment = reenactment?;
+    let imported = imported?;
     let shown = original.display().to_string();
     let execution = match resumed {
         Some(name) => {
-            let (selected, started) = unfinished(name, &reenactment.study, &shown, global)?;
-            Execution { selected, started, mode: Mode::Resume, reenactment }
+            let (selected, started) = unfinished(name, &imported.study, &shown, global)?;
+            Execution { selected, started, mode: Mode::Resume, imported }
         }
         None => {
-            let started = started(&reenactment.study, reenactment.model.as_ref())?;
+            let started = started(&imported.study, imported.model.as_ref())?;
             let backend = SqliteBackend::open_or_create(&global.log, global.sqlite())?;
             let selected = Selected { log: Log::new(Arc::new(backend)), run: new_run_id()? };
-            Execution { selected, started, mode: Mode::Record, reenactment }
+            Execution { selected, started, mode: Mode::Record, imported }
         }
     };
     execute(execution, &shown, global, output)
@@ -82,7 +82,7 @@ struct Execution {
     selected: Selected,
     started: RunStarted,
     mode: Mode,
-    reenactment: Reenactment,
+    imported: Original,
 }
 
 /// Executes an original run, or the rest of it, and compares.
@@ -92,8 +92,8 @@ fn execute(
     global: &Global,
     output: &Output,
 ) -> Result<Status, CliError> {
-    let Execution { selected: Selected { log, run }, started, mode, reenactment } = execution;
-    let Reenactment { study, model, notes, compare } = reenactment;
+    let Execution { selected: Selected { log, run }, started, mode, imported } = execution;
+    let Original { study, model, notes, compare } = imported;
     let session = Session {
         log: log.clone(),
         run,

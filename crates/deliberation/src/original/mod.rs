@@ -1,0 +1,67 @@
+//! Original runs: the folders `outputs/PILOT_ID/` of the source document's program.
+//!
+//! - `files`: the folder, read and typed.
+//! - `check`: whether its files fit together, so that every question has its answer.
+//! - `answers`: the original answers, by call.
+//! - `notes`: what the original never recorded.
+//! - `compare`: our outputs against the original's.
+
+mod answers;
+mod check;
+mod compare;
+mod files;
+mod notes;
+
+use std::path::Path;
+
+use answers::answers;
+use files::{Files, Row};
+
+use super::NAME;
+use super::prompts::built_in;
+use super::settings::Settings;
+use super::state::Status;
+use super::taken_over::{AfterPhase3, FromOriginal, OriginalParticipant};
+use retold_study::edition::Edition;
+use retold_study::original::{Original, OriginalError, Outputs};
+
+/// An original run, from its output folder.
+///
+/// # Errors
+/// [`OriginalError`]: a file is missing or malformed, or the files do not fit together.
+pub fn read(folder: &Path) -> Result<Original, OriginalError> {
+    let files = Files::read(folder)?;
+    check::check(&files)?;
+    let (answers, closing) = answers(&files)?;
+    let notes = notes::notes(&files, &closing);
+    let settings = Settings {
+        edition: Edition::NEWEST,
+        config: files.config.clone().without_runtime(),
+        prompts: built_in(),
+        personas: files.participants.iter().map(|p| p.base_persona.clone()).collect(),
+        pool: None,
+        original: Some(taken_over(&files)),
+    };
+    // Without a seed, the original drew as it liked; what it drew is taken over.
+    let seed = files.config.random_seed.unwrap_or(0);
+    let compare = move |ours: &[_]| compare::compare(&files, Outputs(ours));
+    Ok(Original::of((NAME, seed), settings, answers, notes, compare))
+}
+
+fn taken_over(files: &Files) -> FromOriginal {
+    let has_summaries = files.has_summaries();
+    let participant = |row: &Row| OriginalParticipant {
+        condition: row.condition,
+        demographics: row.demographics.clone(),
+        enriched_persona: row.enriched_persona.clone(),
+        initial_explanation: row.initial_explanation.clone(),
+        after_phase_3: (!has_summaries).then(|| AfterPhase3 {
+            opposition_view: row.opposition_view.clone(),
+            adversarial_transcript: row.adversarial_transcript.clone(),
+            final_choice: row.final_choice.clone(),
+            error_message: (row.status == Status::Failed).then(|| row.failure()),
+        }),
+    };
+    let participants = files.participants.iter().map(participant).collect();
+    FromOriginal { participants, has_summaries }
+}

@@ -1,0 +1,42 @@
+//! Original games that another program has played with local models: its prompts and answers as they
+//! were, read by our parsers, folded and settled by our rules.
+//!
+//! Such a folder has `config.json`, `participant_debug.jsonl` (every prompt and raw answer, plain or packed)
+//! and `participant_sim.csv` (what its program made of each answer). The answers are JSON, many of them
+//! followed by rounds that the model invents: `contribution_json@2` and `actions_json@2` take the first object
+//! that is an answer. A contribution that is not legible is none, and never half the endowment.
+//!
+//! Unlike the runs with tags ([`crate`]), these have their prompts recorded. So ours does
+//! not write any: each question is the original prompt, word for word, as one message of a user, and its
+//! hash is that of what was asked. Facts, state and tables are those of [`crate`].
+//!
+//! Where each rule comes from:
+//!
+//! | rule | source |
+//! |---|---|
+//! | payoff: endowment minus contribution, plus an equal share of the multiplied pot, minus what one's own units cost and what units of others take | the words of its prompts; all 1,737 payoffs that the prompts of a next round show come out of it |
+//! | prompts show payoffs without their fraction | the same payoffs |
+//! | units are never scaled down, a round can earn less than nothing | the same payoffs |
+//! | `contribution` is what stays in the pot, also where coins are withdrawn | the words of its prompts |
+//!
+//! Calls are named as in [`crate`]: `game1/r01/agent_0/contribution`, `.../redistribution`.
+//!
+//! - [`OriginalGames`]: the experiment.
+
+mod check;
+mod compare;
+mod experiment;
+mod files;
+mod read;
+mod run;
+mod settings;
+mod table;
+
+pub(crate) use check::check;
+pub use experiment::OriginalGames;
+pub(super) use files::is_one;
+pub(super) use read::read;
+pub use settings::{Asked, LocalGame, LocalSettings, Who};
+
+/// The experiment's name, which recorded runs have.
+pub const NAME: &str = "public_goods_log";

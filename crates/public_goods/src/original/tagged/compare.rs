@@ -1,0 +1,239 @@
+//! What we computed, beside what the original program logged.
+//!
+//! Rows come first: one that is missing, or there twice, explains what differs behind it. A cell that cannot
+//! be read is told, and the comparison goes on.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::run::TaggedRun;
+use crate::ask::Stage;
+use crate::facts::Turn;
+use retold::inert::inert;
+use retold_study::original::{Comparison, OriginalError, Outputs, Pairs, Row, Rows};
+
+/// A file and the columns compared in it, as numbers where they are numbers. Times, hashes and ids of the
+/// run are not.
+struct Table {
+    name: &'static str,
+    actor: &'static str,
+    /// What identifies a row, beside its turn.
+    keys: &'static [&'static str],
+    columns: &'static [&'static str],
+}
+
+const GAME_LOG: Table = Table {
+    name: "game_log.csv",
+    actor: "agent_id",
+    keys: &[],
+    columns: &[
+        "avatar_name",
+        "contribution",
+        "punishments_sent",
+        "punishments_received",
+        "rewards_sent",
+        "rewards_received",
+        "round_payoff",
+        "cumulative_wallet",
+        "public_fund",
+    ],
+};
+
+const CHAT_MESSAGES: Table = Table {
+    name: "chat_messages.csv",
+    actor: "agent_id",
+    keys: &[],
+    columns: &["avatar_name", "message"],
+};
+
+const REDISTRIBUTION_DETAILS: Table = Table {
+    name: "redistribution_details.csv",
+    actor: "actor_id",
+    keys: &["target_id", "type"],
+    columns: &["units_decided", "units_actual", "was_scaled", "cost", "impact"],
+};
+
+const RAW_RESPONSES: Table = Table {
+    name: "raw_responses.csv",
+    actor: "agent_id",
+    keys: &["prompt_type"],
+    columns: &["parsed_result"],
+};
+
+/// What identifies a row in both.
+type Key = (Turn, Vec<String>);
+
+impl TaggedRun {
+    /// Compares our output files with the original's, and what its actions come to with what it
+    /// logged.
+    pub(super) fn compare(&self, ours: Outputs<'_>) -> Comparison {
+        let mut found = Comparison::default();
+        let done = self.compare_all(ours, &mut found);
+        found.read(done);
+        found
+    }
+
+    fn compare_all(&self, ours: Outputs<'_>, found: &mut Comparison) -> Result<(), OriginalError> {
+        let tables = [
+            (GAME_LOG, &self.game_log),
+            (CHAT_MESSAGES, &self.chat_messages),
+            (REDISTRIBUTION_DETAILS, &self.redistribution_details),
+        ];
+        let own = tables.iter().map(|(table, _)| ours.table(table.name));
+        let own = own.collect::<Result<Vec<Rows>, _>>()?;
+        let mut missing: Vec<Turn> = Vec::new();
+        let mut pairs = Vec::new();
+        for ((table, theirs), own) in tables.iter().zip(&own) {
+            let rows = Pairs::of(self.keyed(theirs, table, found), keyed_ours(own, table));
+            missing.extend(self.rows(table, theirs, &rows, found));
+            pairs.push((table, rows.both));
+        }
+        self.recompute(&missing, found);
+        for (table, pairs) in pairs {
+            for (theirs, own) in pairs {
+                cells(table, &theirs, &own, found);
+            }
+        }
+        self.results(ours, found)
+    }
+
+    /// The rows of the original with their keys; of those that have none it tells why.
+    fn keyed<'a>(
+        &self,
+        theirs: &'a Rows,
+        table: &Table,
+        found: &mut Comparison,
+    ) -> Vec<(Key, Row<'a>)> {
+        let mut keyed = Vec::new();
+        for row in theirs.iter() {
+            let players = self.config.group_size;
+            let target = match table.keys.contains(&"target_id") {
+                true => row.agent("target_id", players).map(drop),
+                false => Ok(()),
+            };
+            match self.turn(&row, table.actor).and_then(|turn| target.map(|()| turn)) {
+                Ok(turn) => keyed.push(((turn, texts(&row, table.keys)), row)),
+                Err(e) => found.differences.push(e.to_string()),
+            }
+        }
+        keyed
+    }
+
+    /// Tells the rows that only one of both has, and those that are there twice. Gives the turns without a row in
+    /// `game_log.csv`.
+    fn rows(
+        &self,
+        table: &Table,
+        theirs: &Rows,
+        rows: &Pairs<'_, Key>,
+        found: &mut Comparison,
+    ) -> Vec<Turn> {
+        let ours = rows.ours.iter().filter(|(turn, _)| self.is_settled(*turn)).cloned();
+        let mut missing: BTreeSet<Key> = ours.collect();
+        let mut turns = Vec::new();
+        if table.name == GAME_LOG.name {
+            missing.extend(self.missing_turns().into_iter().map(|turn| (turn, Vec::new())));
+            turns.extend(missing.iter().map(|(turn, _)| *turn));
+        }
+        for key in &missing {
+            let row = self.named(key);
+            found.differences.push(format!("{}: the row of {row} is missing", theirs.path()));
+        }
+        for (key, row, first) in &rows.twice {
+            let reason =
+                format!("the row of {} stands twice, first in line {first}", self.named(key));
+            found.differences.push(row.wrong(reason).to_string());
+        }
+        // Rows that rest on answers nobody recorded are left out.
+        let answered = |turn: Turn| self.answers.contains_key(&Stage::Contribution.call(turn));
+        for (_, row) in rows.theirs.iter().filter(|((turn, _), _)| answered(*turn)) {
+            found.differences.push(row.wrong("we have no such row".to_owned()).to_string());
+        }
+        turns
+    }
+
+    /// Whether a round is one that the original logged, or one before it: a run that broke off logged nothing of its
+    /// last round.
+    fn is_settled(&self, turn: Turn) -> bool {
+        self.game_log.iter().any(|row| {
+            self.round(&row).is_ok_and(|(game, round)| game == turn.game && round >= turn.round)
+        })
+    }
+
+    /// The rows that `game_log.csv` must have had, whatever was answered: of a player who plays on later, and, where
+    /// no answers are recorded, of everybody.
+    fn missing_turns(&self) -> Vec<Turn> {
+        let logged: BTreeSet<Turn> =
+            self.game_log.iter().filter_map(|row| self.turn(&row, "agent_id").ok()).collect();
+        let mut last: BTreeMap<u32, u32> = BTreeMap::new();
+        let mut last_of: BTreeMap<(u32, u32), u32> = BTreeMap::new();
+        for Turn { game, round, agent } in &logged {
+            let (game_end, own_end) =
+                (last.entry(*game).or_default(), last_of.entry((*game, *agent)).or_default());
+            (*game_end, *own_end) = ((*game_end).max(*round), (*own_end).max(*round));
+        }
+        let all = last.into_iter().flat_map(|(game, last)| {
+            let players = self.config.group_size;
+            (1..=last)
+                .flat_map(move |round| (0..players).map(move |agent| Turn { game, round, agent }))
+        });
+        let plays = |turn: &Turn| {
+            let end = last_of.get(&(turn.game, turn.agent));
+            self.answers.is_empty() || end.is_some_and(|end| *end > turn.round)
+        };
+        all.filter(|turn| !logged.contains(turn) && plays(turn)).collect()
+    }
+
+    /// A row, for messages.
+    fn named(&self, (turn, others): &Key) -> String {
+        let Turn { game, round, agent } = turn;
+        let game = inert(self.game(*game), 40);
+        let others: String = others.iter().map(|other| format!(", {}", inert(other, 40))).collect();
+        format!("{game}, round {round}, agent_{agent}{others}")
+    }
+
+    /// The results of all answers.
+    fn results(&self, ours: Outputs<'_>, found: &mut Comparison) -> Result<(), OriginalError> {
+        let ours = ours.table(RAW_RESPONSES.name)?;
+        let theirs = self.keyed(&self.raw_responses, &RAW_RESPONSES, found);
+        // An amount asked for by itself is an answer, not a result.
+        for (theirs, own) in Pairs::of(theirs, keyed_ours(&ours, &RAW_RESPONSES)).both {
+            cells(&RAW_RESPONSES, &theirs, &own, found);
+        }
+        Ok(())
+    }
+}
+
+/// Compares the cells of a row with ours.
+fn cells(table: &Table, theirs: &Row<'_>, ours: &Row<'_>, found: &mut Comparison) {
+    for column in table.columns {
+        let (logged, own) = (theirs.text(column), ours.text(column));
+        found.value(same(logged, own), || {
+            let (logged, own) = (inert(logged, 60), inert(own, 60));
+            let reason = format!("{column}: {logged:?} logged, {own:?} from the answers");
+            theirs.wrong(reason).to_string()
+        });
+    }
+}
+
+/// Our rows with their keys; our games go by their number.
+fn keyed_ours<'a>(ours: &'a Rows, table: &Table) -> Vec<(Key, Row<'a>)> {
+    let turn = |row: &Row<'_>| {
+        let (_, game) = row.text("game_id").rsplit_once("_game")?;
+        let agent = row.agent(table.actor, u32::MAX).ok()?;
+        Some(Turn { game: game.parse().ok()?, round: row.number("round").ok()?, agent })
+    };
+    let keyed = ours.iter().filter_map(|row| Some(((turn(&row)?, texts(&row, table.keys)), row)));
+    keyed.collect()
+}
+
+fn texts(row: &Row<'_>, columns: &[&str]) -> Vec<String> {
+    columns.iter().map(|column| row.text(column).to_owned()).collect()
+}
+
+/// The same number, to the last bit, or the same text.
+fn same(theirs: &str, ours: &str) -> bool {
+    match (theirs.parse::<f64>(), ours.parse::<f64>()) {
+        (Ok(theirs), Ok(ours)) => theirs.to_bits() == ours.to_bits(),
+        _ => theirs == ours,
+    }
+}

@@ -1,0 +1,63 @@
+//! Why an original run cannot be read.
+
+use std::path::Path;
+
+use retold::encoding::NotUtf8;
+
+/// Why an original run cannot be read.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum OriginalError {
+    /// A file or folder is missing or cannot be read.
+    #[error("{path}: {reason}")]
+    Unreadable {
+        /// The file or folder.
+        path: String,
+        /// What is wrong.
+        reason: String,
+    },
+    /// A line of a file does not hold what it should.
+    #[error("{path}, line {line}: {reason}")]
+    Line {
+        /// The file.
+        path: String,
+        /// The line, from 1.
+        line: u64,
+        /// What is wrong.
+        reason: String,
+    },
+    /// Files or values that do not fit together.
+    #[error("{path}: {reason}")]
+    Inconsistent {
+        /// The file or folder.
+        path: String,
+        /// What does not fit.
+        reason: String,
+    },
+}
+
+impl OriginalError {
+    /// A file or folder that cannot be read.
+    pub fn unreadable(path: &Path, reason: impl Into<String>) -> Self {
+        OriginalError::Unreadable { path: path.display().to_string(), reason: reason.into() }
+    }
+
+    /// A line of a file that does not hold what it should.
+    pub fn line(path: &Path, line: u64, reason: impl Into<String>) -> Self {
+        OriginalError::Line { path: path.display().to_string(), line, reason: reason.into() }
+    }
+
+    /// A file or folder that does not fit the others.
+    pub fn inconsistent(path: &Path, reason: impl Into<String>) -> Self {
+        OriginalError::Inconsistent { path: path.display().to_string(), reason: reason.into() }
+    }
+
+    /// A file in another encoding.
+    #[must_use]
+    pub fn not_utf8(path: String, problem: NotUtf8) -> Self {
+        let NotUtf8 { line, reason } = problem;
+        match line {
+            Some(line) => OriginalError::Line { path, line, reason },
+            None => OriginalError::Inconsistent { path, reason },
+        }
+    }
+}
