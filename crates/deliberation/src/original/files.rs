@@ -18,8 +18,7 @@ use retold_study::config::{ConfigError, Wrong, load as load_yaml};
 use retold_study::original::{Folder, OriginalError};
 
 /// What belongs in a folder.
-const FILES: &str = "config.yaml, participants.json, summary.json and, where anything was summarised, \
-                     cluster_embeddings.json and individual_embeddings.json";
+const FILES: &str = "config.yaml, participants.json and summary.json";
 
 /// The files of an original run.
 pub(super) struct Files {

@@ -20,8 +20,8 @@ impl Folder {
     /// [`OriginalError::Unreadable`]: there is no such folder.
     pub fn open(path: &Path, files: &'static str) -> Result<Self, OriginalError> {
         if !path.is_dir() {
-            let reason =
-                format!("not a folder: give the folder of an original run, with {files} in it");
+            let what = if path.exists() { "not a folder" } else { "no such folder" };
+            let reason = format!("{what}: give the folder of an original run, with {files} in it");
             return Err(OriginalError::unreadable(path, reason));
         }
         Ok(Folder { path: path.to_owned(), files })
