@@ -1,9 +1,9 @@
-//! Whether every parser's time grows with the length of a text and no faster: the worst of the shapes that
-//! a search finds, from 1 kB to 1 MB.
+//! Whether every parser's time grows with the length of a text and no faster: the worst of the
+//! shapes that a search finds, from 1 kB to 1 MB.
 //!
-//! `cargo bench --bench growth -- 2000` tries 2,000 shapes by chance; `-- 2000 7 3` others, by the seed 7, and all
-//! words of up to 3 pieces of a kind; `-- 2000 7 3 json_repair` only this parser. Times are of the thread alone, so
-//! that a busy machine disturbs little.
+//! `cargo bench --bench growth -- 2000` tries 2,000 shapes by chance; `-- 2000 7 3` others, by the
+//! seed 7, and all words of up to 3 pieces of a kind; `-- 2000 7 3 json_repair` only this parser.
+//! Times are of the thread alone, so that a busy machine disturbs little.
 #![expect(
     clippy::unwrap_used,
     clippy::expect_used,

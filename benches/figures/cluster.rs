@@ -1,5 +1,5 @@
-//! The best clustering of 300 embeddings with 2 to 6 clusters, beside scikit-learn's time for the same
-//! vectors, if a Python with it is there.
+//! The best clustering of 300 embeddings with 2 to 6 clusters, beside scikit-learn's time for the
+//! same vectors, if a Python with it is there.
 
 use std::path::Path;
 use std::process::Command;

@@ -1,5 +1,5 @@
-//! What it costs to declare what prompts were made from: 64 dialogues of 100 turns, recorded and replayed with
-//! declarations and without.
+//! What it costs to declare what prompts were made from: 64 dialogues of 100 turns, recorded and
+//! replayed with declarations and without.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,5 +1,5 @@
-//! A whole deliberation of 1,200 participants, replayed: beside bare point look-ups of the same answers,
-//! and how much of the time goes into clusters.
+//! A whole deliberation of 1,200 participants, replayed: beside bare point look-ups of the same
+//! answers, and how much of the time goes into clusters.
 
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -126,8 +126,8 @@ fn stored(figure: &str, folder: &Path, text: &str) {
     report(figure, sizes(&path, run));
 }
 
-/// A thousand discussions of four speakers in five rounds: each speaker is told what the others have said since,
-/// with their names.
+/// A thousand discussions of four speakers in five rounds: each speaker is told what the others
+/// have said since, with their names.
 fn short_turns() {
     const SPEAKERS: [&str; 4] = ["Ana", "Ben", "Cleo", "Dan"];
     let rules = filler(1, 1200);

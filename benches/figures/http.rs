@@ -1,7 +1,9 @@
-//! Recording over HTTP, beside a bare client that keeps nothing: the same prompts, server and connection settings.
+//! Recording over HTTP, beside a bare client that keeps nothing: the same prompts, server and
+//! connection settings.
 //!
-//! The bare client writes each request as JSON, reads the whole reply, parses it, and takes the answer out of
-//! it, as any program that wants the answer must. It hashes nothing and stores nothing.
+//! The bare client writes each request as JSON, reads the whole reply, parses it, and takes the
+//! answer out of it, as any program that wants the answer must. It hashes nothing and stores
+//! nothing.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -42,7 +44,8 @@ fn one_by_one(server: &Server) {
     let inserted = middle(&mut inserts);
     let bare = middle(&mut rounds.iter().map(|r| rate(calls, r.bare.took)).collect::<Vec<_>>());
     print("one by one", calls, &rounds);
-    // A program that waits for the reply and then for the disk is at best as fast as both one after the other.
+    // A program that waits for the reply and then for the disk is at best as fast as both one after
+    // the other.
     row(
         "what the disk leaves of it, one by one",
         &format!("reply, then bare SQLite insert: {:.0}/s", 1.0 / (1.0 / bare + 1.0 / inserted)),
@@ -163,8 +166,8 @@ fn ask(server: &Server, study: &Study, in_flight: usize) {
     });
 }
 
-/// How long bare SQLite takes for durable inserts, one by one, into a WAL that has its length and is written
-/// over after 4 MB, as ours is: one that grows is flushed twice.
+/// How long bare SQLite takes for durable inserts, one by one, into a WAL that has its length and
+/// is written over after 4 MB, as ours is: one that grows is flushed twice.
 fn insert(path: &Path, texts: &[String]) -> Duration {
     let db = Connection::open(path).unwrap();
     db.pragma_update(None, "journal_mode", "WAL").unwrap();

@@ -1,9 +1,9 @@
 //! `cargo bench --bench figures`: what the README's table says, measured anew.
 //!
-//! Machines are shared and noisy: every figure stands beside a reference measured in the same process,
-//! and the ratio is what counts. Inputs are seeded; their sizes are those of the real studies
-//! (prompts of about 1 kB, answers of 120 B to 1.4 kB, 64 calls in flight).
-//! `cargo bench --bench figures -- append replay` measures some of them.
+//! Machines are shared and noisy: every figure stands beside a reference measured in the same
+//! process, and the ratio is what counts. Inputs are seeded; their sizes are those of the real
+//! studies (prompts of about 1 kB, answers of 120 B to 1.4 kB, 64 calls in flight). `cargo bench
+//! --bench figures -- append replay` measures some of them.
 #![expect(
     clippy::unwrap_used,
     clippy::print_stdout,

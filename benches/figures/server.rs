@@ -1,5 +1,6 @@
-//! A server that answers chat requests at once, in a process of its own: raw TCP that keeps connections
-//! alive. It reads a request to its end, does not look into it, and sends an answer that was never sent before.
+//! A server that answers chat requests at once, in a process of its own: raw TCP that keeps
+//! connections alive. It reads a request to its end, does not look into it, and sends an answer
+//! that was never sent before.
 
 use std::io::{BufRead, BufReader, Read};
 use std::net::SocketAddr;

@@ -1,5 +1,5 @@
-//! Several processes that append to one log, idle and beside busy ones, and as many that insert into one bare
-//! SQLite file. All of them on one core, with `taskset`.
+//! Several processes that append to one log, idle and beside busy ones, and as many that insert
+//! into one bare SQLite file. All of them on one core, with `taskset`.
 
 use std::path::Path;
 use std::process::{Child, Command, Stdio};

@@ -1,5 +1,5 @@
-//! Laws of the parsers of votes, demographics and plain answers. What they make of frozen answers is in
-//! `frozen_answers`.
+//! Laws of the parsers of votes, demographics and plain answers. `frozen_answers` has their
+//! decisions on frozen answers.
 
 use crate::support::parsers as registry;
 use proptest::prelude::*;
@@ -28,7 +28,7 @@ proptest! {
         prop_assert!(value.is_null() || listed.contains(&value));
     }
 
-    /// An option wrapped in anything but letters and digits is that option.
+    /// An option surrounded by anything but letters and digits is still that option.
     #[test]
     fn decoration_never_changes_a_vote(before in r#"[ \n"'*_`.(«]{0,9}"#, after in r#"[ \n"'*_`.)!»]{0,9}"#) {
         let options = json!({"options": ["Night buses", "Bike lanes"]});

@@ -24,7 +24,7 @@ fn conforms(backend: &dyn Backend) {
     let (runs, problems) = verify_all(backend.reader().unwrap().as_mut()).unwrap();
     assert!(problems.is_empty(), "{problems:?}");
     assert!(runs.iter().all(|run| run.problem.is_none()), "{runs:?}");
-    // The runs that it appends make no sense.
+    // It appends runs that make no sense, so it comes last.
     the_ledger_says_what_happened(backend);
 }
 
@@ -174,7 +174,7 @@ fn readers_see_whole_commits(backend: &dyn Backend) {
     });
 }
 
-/// Everything that happens to a run from now on, and nothing else.
+/// Everything that happens to a run from now on is in the ledger, and nothing else.
 fn the_ledger_says_what_happened(backend: &dyn Backend) {
     let (mut committer, mut reader) = (backend.committer().unwrap(), backend.reader().unwrap());
     let before = Ledger::read(reader.as_mut()).unwrap().unwrap();
@@ -236,7 +236,7 @@ fn sqlite_conforms() {
     let folder = Folder::new();
     let path = folder.path();
     conforms(&SqliteBackend::open_or_create(&path, SqliteOptions::default()).unwrap());
-    // And once more on what another process has left.
+    // The same again, on what another process has left.
     let again = SqliteBackend::open(&path, SqliteOptions::default()).unwrap();
     assert_eq!(again.reader().unwrap().runs().unwrap().len(), 10);
 }

@@ -13,7 +13,7 @@ use crate::support::mixed::Mixed;
 use crate::support::oracle::Oracle;
 use crate::support::trial::Trial;
 
-/// Answers as another does, until a call at which it stops the run.
+/// Answers like another model until a given call, where it stops the run.
 struct UpTo(&'static str, Signal, Answerer);
 
 impl Model for UpTo {
@@ -30,7 +30,7 @@ impl Model for UpTo {
     }
 }
 
-/// The calls of dialogues that were decided, in the order of the log.
+/// The calls of dialogues with a decision, in the order of the log.
 fn decided(trial: &Trial, run: RunId) -> Vec<String> {
     let events = facts(&trial.log, run);
     let at = |seq: Seq| &events[seq.0 as usize - 1];

@@ -21,7 +21,7 @@ const KILLS: u64 = 100;
 const CALLS: u64 = 500;
 const IN_FLIGHT: usize = 64;
 
-/// Asks many questions at once and tells of each answer as it gets it.
+/// Asks many questions at once and prints each answer as soon as it arrives.
 struct Burst {
     tell: fn(&str),
 }
@@ -86,7 +86,7 @@ fn nothing_handed_on_is_lost_in_a_kill_at_any_moment() {
 
     let mut rng = rng_for(1, "moments of death");
     let (mut answers, mut most_open, mut kills, mut cut_short) = (BTreeSet::new(), 0, 0, 0);
-    // A moment is a number of answers handed on, not a time: machines are fast and slow by turns.
+    // A moment is a number of answers handed on, not a time, because the speed of machines varies.
     while cut_short < KILLS && kills < 2 * KILLS {
         let folder = Folder::new();
         let said = folder.path().with_extension("said");
@@ -112,7 +112,7 @@ fn nothing_handed_on_is_lost_in_a_kill_at_any_moment() {
     assert!(answers.len() > 20, "they died at different moments: {answers:?}");
 }
 
-/// How many answers a dead process left, and how many questions without one.
+/// How many answers a killed process left, and how many questions without one.
 fn check_after_death(folder: &Folder, said: &[String], expected: OutcomeDigest) -> (usize, usize) {
     let log = folder.log();
     assert_sound(&log);
@@ -149,7 +149,8 @@ fn exchanges(events: &[StoredEvent]) -> (BTreeMap<Seq, String>, usize) {
     (answers, questions.len())
 }
 
-/// The disk is full after any number of pages: the run stops, verifies, and goes on once there is room.
+/// The disk is full after any number of pages: the run stops, verifies, and can be continued once
+/// there is room.
 #[test]
 fn a_full_disk_stops_the_run_and_room_lets_it_go_on() {
     use retold::log::{LogError, SqliteBackend, SqliteOptions};

@@ -1,9 +1,10 @@
 //! Every prompt of the source document, word for word.
 //!
-//! Where the document enumerates (`- {option_1}`, `- {option_2}`, `- ...`), a template has a loop. A
-//! template equals the document if, filled in with the document's own placeholders as values and its
-//! own symbolic items (`{option_1}`, `{option_2}`) as lists, it is the document's text to the byte,
-//! but for the line of the ellipsis, which says what a loop does.
+//! Where the document enumerates (`- {option_1}`, `- {option_2}`, `- ...`), a template has a loop.
+//! A template equals the document if the result is the document's text to the byte when it is
+//! filled in with the document's own placeholders as values and its own symbolic items
+//! (`{option_1}`, `{option_2}`) as lists. The only exception is the line of the ellipsis, which
+//! stands for the loop.
 
 use std::collections::BTreeMap;
 
@@ -20,7 +21,7 @@ fn document() -> Vec<String> {
     section.split("\n```\n").skip(1).step_by(2).map(str::to_owned).collect()
 }
 
-/// The document's names, in its order.
+/// The document's placeholder names, in its order.
 const IN_ORDER: [&str; 16] = [
     "base_system",
     "initial_vote",
@@ -40,14 +41,14 @@ const IN_ORDER: [&str; 16] = [
     "enrich_persona",
 ];
 
-/// Without the lines that say "and so on". Where one is the last, the line break before it stays: so
-/// ends what participants of a real pilot were shown.
+/// Removes the lines that mean "and so on". If such a line is the last, the line break before it
+/// stays, because the prompts of a real pilot end that way.
 fn without_ellipsis(text: &str) -> String {
     let kept: Vec<&str> = text.split('\n').filter(|l| !matches!(*l, "..." | "- ...")).collect();
     kept.join("\n")
 }
 
-/// Every value is its own name in braces.
+/// A value for each name: the name itself in braces.
 fn symbolic(name: &str) -> Value {
     let turns: Value = match name {
         "vote_after_dialogue" => json!([
@@ -118,7 +119,7 @@ fn every_template_equals_the_documents_prompt() {
     }
 }
 
-/// The prompts without a list are the document's text as it stands, braces and all.
+/// The prompts without a list are the document's text unchanged, braces included.
 #[test]
 #[cfg_attr(not(shared_data), ignore = "needs ../shared, which is not part of the repository")]
 fn templates_without_a_loop_are_the_documents_text_byte_for_byte() {

@@ -1,4 +1,4 @@
-//! A re-execution that differs from its log says where, and how.
+//! A re-execution that differs from its log reports where, and how.
 
 use std::sync::Arc;
 
@@ -111,7 +111,7 @@ diverges!(a_changed_parser, |s| s.parser = 2);
 diverges!(a_changed_fact, |s| s.facts[0].1 = 4);
 diverges!(fewer_facts, |s| s.facts.truncate(1));
 
-// To resume a finished run is to replay it: nothing is asked and nothing is added.
+// Resuming a finished run replays it: nothing is asked and nothing is added.
 diverges!(a_call_that_was_never_recorded, |s| s.call = "ballot");
 diverges!(a_sample_that_was_never_recorded, |s| s.sample = 1);
 diverges!(one_fact_more, |s| s.facts.push(("reopened", 1)));
@@ -127,7 +127,7 @@ async fn a_run_that_was_cut_off_is_identical_as_far_as_it_goes_and_no_further() 
         copy(&whole.log, &cut.log, cut.run, usize::try_from(most).unwrap());
         let ended = cut.go(Mode::Replay, &small()).await;
         assert!(matches!(ended.finish, Finish::EndOfRecord), "{most}: {:?}", ended.finish);
-        // A program that takes another way has not just come to the end.
+        // A program that takes another path has not merely reached its end early.
         let other = Small { call: "ballot", ..small() };
         let ended = cut.go(Mode::Replay, &other).await;
         let diverged = matches!(ended.finish, Finish::Stopped(Stop::Diverged(_)));

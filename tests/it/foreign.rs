@@ -1,4 +1,4 @@
-//! Files that a stranger made: each ends in a clear error, and soon.
+//! Files made by a stranger: each soon ends in a clear error.
 
 use std::path::Path;
 
@@ -11,7 +11,7 @@ use crate::support::tamper::found;
 const COMMANDS: &[&str] =
     &["verify", "show latest", "log latest", "export latest run.jsonl", "run small.yaml --quiet"];
 
-/// A log in one file that something was done to.
+/// A place with a log in a single file, changed by an SQL statement.
 fn changed(sql: &str) -> Place {
     let place = Place::with_run();
     let db = Connection::open(place.path("retold.db")).unwrap();
@@ -66,7 +66,7 @@ fn a_schema_that_does_more_than_hold_rows_is_refused() {
     assert_said!("foreign_schema", all);
 }
 
-/// A view that nobody asks for harms nobody.
+/// A view that no query uses does no harm.
 #[test]
 fn a_view_of_another_name_is_left_alone() {
     let place = changed(
@@ -76,10 +76,11 @@ fn a_view_of_another_name_is_left_alone() {
     place.ok("run small.yaml --quiet");
 }
 
-/// The log as bytes, large enough for tables of several levels.
+/// The bytes of a log that is large enough for tables of several levels.
 fn large(place: &Place) -> Vec<u8> {
     let db = Connection::open(place.path("retold.db")).unwrap();
-    // As a 4 kB log has more pages of every kind, and formats do not depend on it.
+    // A log with 4 kB pages has more pages of every kind, and its format does not depend on the
+    // page size.
     db.execute_batch("PRAGMA journal_mode = DELETE; PRAGMA page_size = 512; VACUUM").unwrap();
     drop(db);
     std::fs::read(place.path("retold.db")).unwrap()
@@ -127,8 +128,8 @@ fn pages_that_form_a_cycle_are_reported() {
     assert!(inner >= 2, "{inner}");
 }
 
-/// Inner pages stacked up, each with all its children the same one: a file of some kilobytes that claims
-/// more rows than there are atoms.
+/// Inner pages in layers, all children of each being the same page: a file of some kilobytes that
+/// claims more rows than there are atoms.
 #[test]
 fn rows_without_a_number_are_reported() {
     const PAGE: usize = 512;
@@ -175,7 +176,7 @@ fn rows_without_a_number_are_reported() {
     }
 }
 
-/// Lengths, types and pointers set to the largest there are, all over the file.
+/// Lengths, types and pointers set to the largest possible values, all over the file.
 #[test]
 fn huge_numbers_anywhere_are_reported() {
     let place = Place::with_run();
@@ -210,7 +211,7 @@ fn header_damage_is_damage() {
             Err(LogError::Damaged { .. }) => {}
             Err(other) => panic!("bit {bit}: {other:?}"),
             Ok(_) => {
-                // Counters of changes and the version of the last writer: nothing follows from them.
+                // The change counters and the version of the last writer: nothing depends on them.
                 let harmless =
                     [24..28, 40..44, 92..100].iter().any(|range| range.contains(&(bit / 8)));
                 let problems = found(&path);
@@ -229,7 +230,7 @@ fn header_damage_is_damage() {
     }
 }
 
-/// What is no log stays no log, whatever its header says.
+/// A file that is not a log is not accepted as one, whatever its header says.
 #[test]
 fn an_sqlite_file_of_another_program_is_not_called_damaged() {
     let folder = tempfile::tempdir().unwrap();

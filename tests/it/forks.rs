@@ -23,7 +23,7 @@ fn faults(ask: Ask<'_>) -> Option<Failure> {
     fails.then(|| Failure::new(FailureKind::Rejected, "for good"))
 }
 
-/// A fork of the run of a trial, recorded with another model.
+/// A fork of a trial's run, recorded with another model.
 async fn fork(trial: &Trial, before: Option<Seq>, model: Answerer) -> Ended {
     let mut setup = Setup::record(&trial.log, FORK, "test", model).seed(7);
     let parent = Parent { run: trial.run, before, retry_failed: false };
@@ -31,7 +31,7 @@ async fn fork(trial: &Trial, before: Option<Seq>, model: Answerer) -> Ended {
     execute(&Mixed { people: 12 }, setup).await.unwrap()
 }
 
-/// Where the answers of the fork come from.
+/// The sources of the fork's answers.
 fn reused(trial: &Trial) -> Vec<(RunId, Seq)> {
     let events = facts(&trial.log, FORK).into_iter();
     let from = events.filter_map(|event| match event {
@@ -52,7 +52,7 @@ async fn a_fork_of_the_same_experiment_asks_nobody_and_shares_failures_too() {
     assert_eq!((ended.outcome_digest, nobody.calls()), (expected, 0));
     assert_eq!((ended.progress.live, ended.progress.model_calls), (0, 0));
     assert!(ended.progress.failed > 0, "failed calls are shared as well");
-    // Each reuse names the very answer.
+    // Each reuse names the exact answer.
     let parent = facts(&trial.log, trial.run);
     let events = facts(&trial.log, FORK);
     let mut count = 0;
@@ -69,7 +69,7 @@ async fn a_fork_of_the_same_experiment_asks_nobody_and_shares_failures_too() {
     }
     assert_eq!(count, ended.progress.exchanges);
     assert!(!events.iter().any(|event| matches!(event, Event::ResponseReceived(_))));
-    // It stands by itself: in a replay nobody looks at the parent.
+    // The fork does not need its parent: a replay never reads it.
     let replay = execute(&mixed, Setup::replay(&trial.log, FORK).unwrap()).await.unwrap();
     assert_eq!(replay.outcome_digest, expected);
     assert_sound(&trial.log);
@@ -158,7 +158,7 @@ async fn a_missing_parent_is_reported() {
         async { execute(&Mixed { people: 1 }, setup).await.unwrap_err() }
     };
     let parent = Parent { run: trial.run, before: None, retry_failed: false };
-    // As releases of format 1 named it, too.
+    // The same for the field that releases of format 1 used.
     let mut old = RunStarted { settings: json!({}), ..setup_of(&trial) };
     parent.name_in(&mut old, "1.1".parse().unwrap());
     for (parent, settings) in [(Some(parent), json!({})), (old.forked_from, old.settings)] {

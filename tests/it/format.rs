@@ -19,10 +19,10 @@ use crate::support::trial::Trial;
 const RUN: RunId = RunId([1; 8]);
 const MIXED: Mixed = Mixed { people: 3 };
 
-// These must never change for files of format 1.x: otherwise heads that somebody has kept and
-// outcome digests that somebody has published could no longer be checked. The head changes with the
-// canonical bytes of an event, the digest with those of a decision or fact, the prompt hash with
-// those of a request.
+// These must never change for files of format 1.x: otherwise heads that somebody saved and outcome
+// digests that somebody published could no longer be checked. The head changes with the canonical
+// bytes of an event, the digest with those of a decision or fact, the prompt hash with those of a
+// request.
 const GOLDEN_HEAD: &str = "e636cd0c0de9aa0f30b9eb761bcbbf526b6b9c7dabad9195b6749d324c6f9359";
 // In format 2.0 the decisions of dialogues are logged earlier.
 const GOLDEN_HEAD_2: &str = "2598bf961dcb34b64eaaf5ea80aa38a6949894a452fa8c5abba6741bc4f0c9b3";
@@ -59,8 +59,9 @@ fn write(log: &Log, events: Vec<NewEvent>) -> EventHash {
     hash
 }
 
-/// Writes the first files of this format again: `RETOLD_TEST_REGENERATE=format-2.0 cargo test format::regenerate`.
-/// What the format has gained since is in `format-2.0-whole.db`; these stay as they are.
+/// Writes the first files of this format again: `RETOLD_TEST_REGENERATE=format-2.0 cargo test
+/// format::regenerate`. What the format has gained since is in `format-2.0-whole.db`; these stay as
+/// they are.
 #[tokio::test]
 #[expect(clippy::disallowed_methods, reason = "how a person asks for new fixtures")]
 async fn regenerate() {
@@ -140,11 +141,11 @@ fn a_log_of_format_1_0_gains_a_ledger_when_it_is_first_written() {
     assert_eq!(found.of(RUN).collect::<Vec<_>>(), [&first]);
     assert_eq!(found.of(other).collect::<Vec<_>>(), [&second]);
     assert_sound(&log);
-    // And once more: nothing is done twice.
+    // The same again: nothing is done twice.
     drop(log);
     folder.log().backend().committer().unwrap();
     assert_eq!(ledger(&folder.log()).unwrap().head(), second.ledger_head());
-    // From now on the ledger covers what the older run held.
+    // From now on the ledger covers the events of the older run.
     folder.sql().execute_batch("DROP TRIGGER events_no_delete").unwrap();
     folder
         .sql()
@@ -226,7 +227,7 @@ fn a_changed_answer_is_reported_in_every_format() {
     }
 }
 
-/// Makes the file state another format.
+/// Changes the format that the file states.
 fn relabel(path: &Path, format: &str) {
     let db = rusqlite::Connection::open(path).unwrap();
     let seal =
@@ -264,7 +265,7 @@ fn newer_minor(folder: &Folder, format: &str) {
     let newer = NewEvent { version: 2, ..row(2) };
     committer.commit(&[Append::new(RUN, head, [foretold, newer])]).unwrap();
     assert_sound(&log);
-    // Into one of our logs and back out: the hashes stay the same.
+    // Import into one of our logs and export again: the hashes stay the same.
     let ours = Folder::new();
     copy(&log, &ours.log(), RUN, usize::MAX);
     assert_sound(&ours.log());

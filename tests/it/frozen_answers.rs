@@ -1,5 +1,5 @@
-//! Frozen answers of every parser but the Game of 24's: what each version makes of them, to be read
-//! by a person. One file a case in `fixtures/responses`, one snapshot a case.
+//! Frozen answers for every parser except the Game of 24's: what each version decides about them,
+//! for a person to read. One file per case in `fixtures/responses`, one snapshot per case.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -17,7 +17,7 @@ fn decisions_on_frozen_answers() {
     for name in names {
         let cases = cases(name);
         count += cases.len();
-        // The Game of 24 has snapshots of its own, with its verdicts.
+        // The Game of 24 has its own snapshots, with its verdicts.
         for case in cases.into_iter().filter(|_| name != "game24") {
             let text = told(name, &case);
             insta::with_settings!({ prepend_module_to_snapshot => false, omit_expression => true,

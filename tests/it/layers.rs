@@ -1,5 +1,5 @@
-//! The layers of ARCHITECTURE.md, as far as they are not crates, which the compiler keeps apart: what each module of
-//! the core imports, and what the command line must not name.
+//! The layers of ARCHITECTURE.md, as far as they are not crates, which the compiler keeps apart:
+//! what each module of the core imports, and what the command line must not name.
 
 use std::path::{Path, PathBuf};
 
@@ -110,7 +110,8 @@ fn the_command_line_knows_no_study() {
     }
 }
 
-/// What two commands share is in a module that neither of them is, so that a command can be changed, or read, alone.
+/// What two commands share is in a module that neither of them is, so that a command can be
+/// changed, or read, alone.
 #[test]
 fn no_command_uses_another() {
     let root = Path::new(env!("RETOLD_ROOT")).join("crates/cli/src");
@@ -132,8 +133,9 @@ fn no_command_uses_another() {
     }
 }
 
-/// Where in the sources each of these may stand, tests apart. A key is sent to what a [`NamedUrl`] names and
-/// nowhere else: so it matters who makes one, who reads the key, and who opens connections.
+/// Where in the sources each of these may stand, tests apart. A key is sent to what a [`NamedUrl`]
+/// names and nowhere else: so it matters who makes one, who reads the key, and who opens
+/// connections.
 ///
 /// [`NamedUrl`]: retold::model::NamedUrl
 const OUTSIDE: &[(&str, &[&str])] = &[

@@ -244,7 +244,8 @@ fn body() -> impl Strategy<Value = Value> {
     })
 }
 
-/// Equality of JSON with numbers as doubles: written independently of canonical JSON, as its oracle.
+/// Equality of JSON with numbers as doubles: written independently of canonical JSON, as its
+/// oracle.
 fn same(a: &Value, b: &Value) -> bool {
     match (a, b) {
         (Value::Number(a), Value::Number(b)) => a.as_f64() == b.as_f64(),

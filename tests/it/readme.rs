@@ -1,9 +1,9 @@
 //! Every example of the README is run, so that it stays true.
 //!
-//! In blocks marked `sh` or `console`, lines that begin with `retold` or `cargo run --release --` are run
-//! in order in one folder that has the repository's `config`. A line must succeed, or be followed by
-//! `# exit N`. Blocks marked `sh shared-data` use real data from outside the repository and have a test of
-//! their own.
+//! In blocks marked `sh` or `console`, lines that begin with `retold` or `cargo run --release --`
+//! are run in order in one folder that has the repository's `config`. A line must succeed, or be
+//! followed by `# exit N`. Blocks marked `sh shared-data` use real data from outside the repository
+//! and have a test of their own.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;

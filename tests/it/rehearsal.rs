@@ -1,4 +1,5 @@
-//! Replaying a run with other prompts: what still matches, what would be new, where each lane departs.
+//! Replaying a run with other prompts: what still matches, what would be new, where each lane
+//! departs.
 
 use std::path::Path;
 
@@ -12,8 +13,8 @@ use crate::support::mixed::{Fact, chat, fact, number};
 use crate::support::oracle::Oracle;
 use crate::support::trial::{Trial, memory};
 
-/// Dialogues of three turns; the first word of a turn's prompt may change, and a person may be asked
-/// one turn more.
+/// Dialogues of three turns; the first word of a turn's prompt may change, and a person may be
+/// asked one turn more.
 struct Dialogues {
     words: [&'static str; 3],
     changed: &'static [u32],

@@ -24,8 +24,8 @@ struct Votes {
     asked: u64,
 }
 
-/// Asks three people in each of two rounds. `INVERTED` is the mistake of this file: a flag the wrong way round in
-/// the fold, which no prompt, decision or fact shows.
+/// Asks three people in each of two rounds. `INVERTED` is the mistake of this file: a flag the
+/// wrong way round in the fold, which no prompt, decision or fact shows.
 struct Poll<const INVERTED: bool> {
     heading: &'static str,
 }

@@ -1,7 +1,7 @@
 //! Any text gives a decision: no panic, the same one each time, and in linear time.
 //!
-//! Linear time is tested by the time a thread has had of a processor, forgivingly (`growth/measure.rs`). What a fuzzer
-//! or the bench `growth` finds becomes a trap.
+//! Linear time is tested by the time a thread has had of a processor, forgivingly
+//! (`growth/measure.rs`). What a fuzzer or the bench `growth` finds becomes a trap.
 
 use std::collections::BTreeSet;
 
@@ -106,10 +106,12 @@ fn setting(name: &str, default: usize) -> usize {
     std::env::var(name).map_or(default, |value| value.parse().expect("a number"))
 }
 
-/// Those that are a trap only behind something else: objects in a row, which make a list that grows.
+/// Those that are a trap only behind something else: objects in a row, which make a list that
+/// grows.
 const BEGUN_TRAPS: [(&str, &str); 2] = [("{a:{}", ":{}"), ("{a:[{}", "}{}")];
 
-/// Shapes that are a trap, every piece alone, and some of those that the bench `growth` searches at length.
+/// Shapes that are a trap, every piece alone, and some of those that the bench `growth` searches at
+/// length.
 #[test]
 fn time_grows_with_the_length_of_a_text_and_no_faster() {
     let some = setting("RETOLD_SHAPES", 60);

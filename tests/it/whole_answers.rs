@@ -20,7 +20,8 @@ use crate::support::mixed::{Fact, chat, fact, numbers};
 use crate::support::oracle::dice;
 use crate::support::trial::{Trial, memory, stop_of};
 
-/// Decides about whole answers: which tool is called, what is refused, or else the length of the text.
+/// Decides about whole answers: which tool is called, what is refused, or else the length of the
+/// text.
 struct Moves(ParserSpec);
 
 impl Moves {
@@ -62,7 +63,8 @@ impl Parser for Moves {
     }
 }
 
-/// Calls a tool, refuses, says something, says nothing, or breaks off, as its dice fall; in an order that a seed gives.
+/// Calls a tool, refuses, says something, says nothing, or breaks off, as its dice fall; in an
+/// order that a seed gives.
 struct Talkative {
     order: u64,
     fails_at: Option<&'static str>,
@@ -129,7 +131,8 @@ fn seen(answer: &Answer<String>) -> Value {
         "cost": usage.cost, "empty": answer.is_empty(), "cut_off": answer.is_cut_off()})
 }
 
-/// Rounds in which all players of several games move at once, after one question that is asked until it is a move.
+/// Rounds in which all players of several games move at once, after one question that is asked
+/// until it is a move.
 struct Rounds;
 
 impl Experiment for Rounds {
@@ -244,7 +247,8 @@ async fn a_run_stopped_anywhere_continues_with_the_same_moves() {
     }
 }
 
-/// What is in flight when something stops a dialogue is recorded, and nothing of it is bought again.
+/// What is in flight when something stops a dialogue is recorded, and nothing of it is bought
+/// again.
 #[tokio::test(start_paused = true)]
 async fn moves_that_were_under_way_when_another_failed_are_kept() {
     let stopping: Answerer = Arc::new(Talkative { order: 3, fails_at: Some("game/0/0/4") });

@@ -38,7 +38,8 @@ fn a_study_of_ones_own_has_every_command() {
     auction(&folder, "replay latest --log other.db", 0);
     auction(&folder, "backup copy.db", 0);
     assert!(auction(&folder, "parse --parser bid", 0).contains("no_bid"));
-    // It has no output files, no templates and no original runs, and its run has ended: each is said.
+    // It has no output files, no templates and no original runs, and its run has ended: each is
+    // said.
     auction(&folder, "outputs latest --to tables", 2);
     auction(&folder, "replay latest --prompts .", 2);
     auction(&folder, "import auction somewhere", 2);

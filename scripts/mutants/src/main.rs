@@ -1,12 +1,14 @@
-//! Chooses mutants of retold's studies from the syntax tree, and writes a copy of the sources that has all of them.
+//! Chooses mutants of retold's studies from the syntax tree, and writes a copy of the sources that
+//! has all of them.
 //!
 //!     mutants --seed N --count N [--skip FILE] SOURCES COPY
 //!
-//! A mutant is one small change: another operator, a condition the wrong way round, a literal, a statement left out. The
-//! copy has each behind `crate::mutants::on(ID)`, which the environment variable RETOLD_MUTANT turns on, so that all are
-//! built at once. What is printed: a line a mutant, of id, study, part, file, line, key and change, between tabs. FILE has
-//! keys of mutants to leave out, a line each: those that do not compile. For the same seed, others take their places and
-//! the rest stay.
+//! A mutant is one small change: another operator, a condition the wrong way round, a literal, a
+//! statement left out. The copy has each behind `crate::mutants::on(ID)`, which the environment
+//! variable RETOLD_MUTANT turns on, so that all are built at once. What is printed: a line a
+//! mutant, of id, study, part, file, line, key and change, between tabs. FILE has keys of mutants
+//! to leave out, a line each: those that do not compile. For the same seed, others take their
+//! places and the rest stay.
 
 mod find;
 
@@ -109,7 +111,8 @@ fn main() {
     }
 }
 
-/// What names a mutant whatever else is chosen, and wherever in its file it moves: its line and its change.
+/// What names a mutant whatever else is chosen, and wherever in its file it moves: its line and its
+/// change.
 fn key(Chosen { file, candidate, .. }: &Chosen) -> String {
     format!("{}: {}: {}", file.display(), candidate.text_of_line, candidate.what)
 }

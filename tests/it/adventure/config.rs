@@ -1,4 +1,4 @@
-//! Configs: ours, and wrong ones.
+//! Configs: ours, and invalid ones.
 
 use crate::support::program::study;
 

@@ -1,4 +1,4 @@
-//! The rules of play, with a game master whose answers are written down here.
+//! The rules of play, with a game master whose answers are written out here.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use super::runs::{adventure, outputs};
 use crate::support::block_on;
 use crate::support::trial::Trial;
 
-/// Answers by call and sample; what is not written down is refused.
+/// Answers by call and sample; a call that is not listed is refused.
 struct Written(BTreeMap<&'static str, &'static str>);
 
 impl Model for Written {
@@ -30,7 +30,7 @@ impl Model for Written {
 const HERO: &str = r#"{"name": "Ada", "attributes": {"speed": 12, "gunAccuracy": 9, "throwingAccuracy": 7,
     "strength": 8, "baseStrength": 8, "bravery": 15, "experience": 3}}"#;
 
-/// Records and replays a game; its report and tables.
+/// Records and replays a game, and returns its report and tables.
 fn played(overrides: &[&str], answers: &[(&'static str, &'static str)]) -> String {
     let overrides = [&["games=1", "player=first"], overrides].concat();
     let experiment = adventure(&overrides);
@@ -54,7 +54,7 @@ fn a_game_by_the_rules() {
         &["turns=5"],
         &[
             ("game/1/hero#0", HERO),
-            // Empty, without a story, with a decision that is none: the third is asked for in vain.
+            // The master's three answers are empty, without a story, and with an invalid decision.
             ("game/1/1/master#0", ""),
             ("game/1/1/master#1", "LOCATION: Nowhere\nSUGGESTED_ACTIONS: [{\"text\": \"Wait\"}]"),
             ("game/1/1/master#2", "You wait for the dust to settle."),
@@ -88,7 +88,7 @@ fn a_game_by_the_rules() {
     insta::assert_snapshot!(game);
 }
 
-/// `nothing` is no thing, unless the hero has one of that name.
+/// `nothing` is not an item, unless the hero has one with that name.
 #[test]
 fn losing_and_finding_nothing_changes_nothing() {
     let turn = "It rains.\nACQUIRED_ITEMS: nothing\nREMOVED_ITEMS: [Nothing., Rope]\n\
@@ -111,7 +111,7 @@ fn losing_and_finding_nothing_changes_nothing() {
 
 #[test]
 fn calls_that_fail_end_a_game_or_are_made_up_for() {
-    // No hero can be had; the player cannot be asked; then the game master fails.
+    // First no hero can be created, then the player does not answer, then the game master fails.
     let game = played(
         &["turns=4", "player=model", "inventory=[]"],
         &[

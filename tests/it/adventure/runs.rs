@@ -103,7 +103,7 @@ async fn nothing_appears_or_vanishes_and_no_marker_is_left() {
         assert_eq!(inventory, texts(&game["inventory"]));
         failed += u32::from(!game["ending"]["failed"].is_null());
     }
-    // All of it happened, so that the checks above mean something.
+    // All of these happened, so the checks above are not vacuous.
     let all = [lost, decisions, fights, defaults, u32::try_from(unusable).unwrap(), failed];
     assert!(all.iter().all(|n| *n > 2), "{all:?}");
 }

@@ -11,7 +11,7 @@ fn at(answer: &Value, path: &str) -> Value {
     let mut value = answer.clone();
     for step in path.split(['.', '[', ']']).filter(|step| !step.is_empty()) {
         value = match step {
-            // The original keeps the opponent as an object, and calls an action's text its title.
+            // The original stores the opponent as an object, and calls an action's text its title.
             "opponent" => json!({ "name": value["opponent"] }),
             "title" => value["text"].clone(),
             "length" => json!(value.as_array().unwrap().len()),

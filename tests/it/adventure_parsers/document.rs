@@ -115,7 +115,7 @@ fn the_character_example() {
     assert_eq!(parsed.value.attributes.gun_accuracy, 12);
 }
 
-/// The templates of the document, with their placeholders, are read as they stand.
+/// The templates of the document are parsed as they are, with their placeholders.
 #[test]
 fn the_templates() {
     let text = "[Narrative text content]\n\nLOCATION: [Location name]\nACQUIRED_ITEMS: [Item1, Item2, \

@@ -1,4 +1,4 @@
-//! Values in the forms that models fall into: JSON where names are meant, bars, quotes left open.
+//! Values in forms that models fall into: JSON where names are expected, bars, unclosed quotes.
 
 use retold::parse::{Parsed, Parser};
 use retold_adventure::parse::{ActionKind, Narrative, narrative_parser};

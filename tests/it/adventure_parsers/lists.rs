@@ -1,4 +1,5 @@
-//! Suggested actions and values as models write them when they do not keep to the document's form.
+//! Suggested actions and values as models write them when they do not keep to the document's
+//! format.
 
 use retold::parse::{Parsed, Parser};
 use retold_adventure::parse::{ActionKind, Narrative, narrative_parser};

@@ -8,7 +8,7 @@ fn parse(text: &str) -> Parsed<Narrative> {
     narrative_parser(1).unwrap().parse(text)
 }
 
-/// What is no value and stays in the story is told.
+/// A marker without a usable value stays in the story, and a warning says so.
 fn sentence_behind(name: &str) -> String {
     format!("{name}: what follows reads like a sentence: it is no value, and stays in the story")
 }
@@ -63,7 +63,7 @@ fn a_sentence_is_not_a_list() {
     assert_eq!(actions.warnings, [sentence_behind("SUGGESTED_ACTIONS")]);
     let cut = parse("You find ACQUIRED_ITEMS: rope, knife.");
     assert_eq!(cut.warnings, [sentence_behind("ACQUIRED_ITEMS")]);
-    // A sentence with empty markers in the middle is nothing to tell.
+    // A sentence with empty markers in the middle causes no warning.
     let fight =
         parse("Joe ACQUIRED_ITEMS: REMOVED_ITEMS: SUGGESTED_ACTIONS: ducks behind a barrel.");
     assert_eq!(
@@ -147,12 +147,12 @@ fn names_in_prose_end_where_the_sentence_continues() {
     let found = parse("A shot. COMBAT: Black Bart draws. You duck.").value;
     assert_eq!(found.opponent.as_deref(), Some("Black Bart"));
     assert_eq!(found.narrative, "A shot. Black Bart draws. You duck.");
-    // A value that its sentence needs.
+    // A value that is part of its sentence stays in the story.
     let found =
         parse("You ride to LOCATION: Boot Hill. He sells the ACQUIRED_ITEMS: Rope. On.").value;
     assert_eq!(found.narrative, "You ride to Boot Hill. He sells the Rope. On.");
     assert_eq!(found.acquired_items, ["Rope"]);
-    // On a line of its own a place is the line, unless another sentence follows.
+    // If a place is on a line of its own, it is the whole line, unless another sentence follows.
     let found = parse("Go.\nLOCATION: Dusty trail north of town\nOn.").value;
     assert_eq!(found.location.as_deref(), Some("Dusty trail north of town"));
     let found = parse("Go.\nLOCATION: Boot Hill, pop. 40\nOn.").value;
@@ -286,7 +286,7 @@ fn what_was_thought_aloud_is_not_read() {
     assert_eq!(clean_text("He nods. LOCATION: Boot Hill and you go."), "He nods and you go.");
 }
 
-/// Pieces of which markers and what stands around them are made.
+/// Pieces for random answers: markers and the text around them.
 const PIECES: [&str; 44] = [
     "LOCATION:",
     "LOCATION",

@@ -1,4 +1,4 @@
-//! JSON in an answer: a whole answer with words around it, and decisions in every dress.
+//! JSON in an answer: a whole answer with words around it, and decisions in every form.
 
 use retold::parse::{Parsed, Parser};
 use retold_adventure::parse::{Importance, Narrative, character_parser, narrative_parser};
@@ -32,12 +32,12 @@ fn an_object_with_words_around_it_is_the_answer() {
         assert_eq!(found.value.location.as_deref(), Some("Mine"), "{text}");
         assert_eq!(found.value.acquired_items, ["Hat"], "{text}");
     }
-    // Without a story of its own, the words around it are the story.
+    // If the object has no story, the words around it are the story.
     let found =
         parse("You ride.\n\n```json\n{\"location\": \"Mine\", \"opponent\": \"none\"}\n```\n\nOn.");
     assert_eq!((found.value.narrative.as_str(), found.warnings), ("You ride.\n\nOn.", vec![]));
     assert_eq!((found.value.location.as_deref(), found.value.opponent), (Some("Mine"), None));
-    // With a story in both, the markers of the words around it count.
+    // If both have a story, the markers in the words around the object count.
     let found = parse(&format!("You sit.\nLOCATION: Mill\n{object}"));
     assert_eq!((found.method, found.value.location.as_deref()), ("markers", Some("Mill")));
 }

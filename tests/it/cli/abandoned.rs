@@ -1,4 +1,4 @@
-//! Runs that are ended for good.
+//! Runs that are abandoned.
 
 use crate::support::cli::{Place, assert_said};
 use crate::support::server::{Reply, Server};
@@ -43,7 +43,8 @@ fn an_abandoned_run_says_so_everywhere() {
     assert_eq!(shown["outcome"], "abandoned");
     let (listed, _) = place.json("log");
     assert_eq!(listed["runs"][0]["outcome"], "abandoned");
-    // A run of the same study begins anew; the answers are still there to be shared.
+    // A second run of the same study starts from the beginning; the answers of the first can still
+    // be shared.
     let again = format!("run small.yaml --resume --base-url {}", server.base_url());
     assert_eq!(place.run(&again).code, 2);
     let fork =
@@ -61,7 +62,7 @@ fn a_finished_run_cannot_be_abandoned() {
     assert_eq!(place.json("show latest").0["outcome"], "finished");
 }
 
-/// The first release takes what it does not know for a kind of event that it does not know.
+/// The first release treats what it does not know as an unknown kind of event.
 #[test]
 fn readers_of_the_first_format_see_an_unknown_kind() {
     let (place, _server) = stopped();

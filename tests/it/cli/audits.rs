@@ -1,4 +1,4 @@
-//! From a final vote back to everything that was folded into its prompt.
+//! From a final vote back to everything that its prompt was made from.
 
 use retold::event::Event;
 use retold::id::{RunId, Seq};
@@ -8,7 +8,7 @@ use crate::support::cases::fixtures;
 use crate::support::cli::Place;
 use crate::support::logs::{events, open};
 
-/// A place where the original run of `fixtures/originals/pilot_small` was executed again.
+/// A place where the original run of `fixtures/originals/pilot_small` was run again.
 fn executed_again() -> Place {
     let place = Place::new();
     let original = fixtures("originals/pilot_small");
@@ -20,12 +20,12 @@ fn executed_again() -> Place {
 fn a_vote_is_followed_to_everything_in_its_prompt() {
     let place = executed_again();
     let shown = place.session(&["audit latest p_0008/final_vote"]);
-    // What is behind comes in the order of the log.
+    // The earlier sources are in the order of the log.
     let (shown, behind) = shown.split_once("\nbehind that").unwrap();
     assert!(behind.contains("more prompts behind that: --json has them all"), "{behind}");
     assert!(behind.contains("\nfact that follows  seq"), "{behind}");
     insta::with_settings!({
-        // The order of answers that were under way together is not always the same.
+        // Answers that were in flight together do not always arrive in the same order.
         filters => vec![
             (r"seq \d+", "seq [n]"),
             (r"hash [0-9a-f]{64}", "hash [hash]"),
@@ -91,7 +91,7 @@ fn each_link_is_in_the_log_where_it_says() {
     facts.sort_unstable();
     facts.dedup();
     assert_eq!(facts, ["initial_vote_cast", "persona_enriched"]);
-    // Behind it are the first vote, and all that the moderator put before the participant.
+    // They include the first vote, and everything that the moderator said to the participant.
     let clusters = ["0_0", "0_1", "1_0", "1_1"];
     let clusters =
         clusters.map(|n| [format!("cluster/{n}/description"), format!("cluster/{n}/embedding")]);
@@ -125,10 +125,11 @@ fn equal_answers_in_a_dialogue_are_distinguished() {
         let turn = |(at, word)| serde_json::json!({"role": role(at), "content": word});
         turns.into_iter().enumerate().map(turn).collect::<Value>()
     };
-    // The first question has the answer in it, and the second is the first again.
+    // The first question contains the answer, and the second question repeats the first.
     let question = "Would you say \"Yes.\" to a bench of stone in a park without a tree?";
     let place = changed(|last| {
-        // Said before, in the other dialogue, which the last prompt does not show.
+        // These words were said earlier, in the other dialogue, which the last prompt does not
+        // show.
         last["clarification_transcript"] = words(["Really?", "Yes.", "And now?", "Yes."]);
         last["adversarial_transcript"] = words([question, "Yes.", question, "Yes."]);
     });
@@ -158,7 +159,7 @@ fn equal_answers_in_a_dialogue_are_distinguished() {
         let (asked, _) = place.json(&format!("show latest {}", event["cause"]));
         assert_eq!(asked["call"], call);
     }
-    // Of the texts, the one that is long enough is shown, apart, with how rare it is.
+    // Only the text that is long enough is shown, separately, with how rare it is.
     let same: Vec<&Value> = audit["same_text"].as_array().unwrap().iter().collect();
     let asked = same.iter().find(|same| same["text"] == question).unwrap();
     assert_eq!((&asked["declared"], &asked["rarity"]["sources"]), (&true.into(), &2.into()));

@@ -17,7 +17,8 @@ fn names(place: &Place) -> Vec<String> {
 #[test]
 fn a_copy_holds_what_the_log_held() {
     let place = Place::with_run();
-    // As a program that runs has it open: what was recorded is in the file beside it.
+    // Another connection keeps the log open, as a running program does, so what was recorded is in
+    // the WAL.
     let other = Connection::open(place.path("retold.db")).unwrap();
     let _: i64 = other.query_row("SELECT count(*) FROM events", [], |r| r.get(0)).unwrap();
     place.ok("run small.yaml --quiet --set seed=8");

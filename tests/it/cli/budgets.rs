@@ -1,11 +1,11 @@
-//! Limits of tokens and cost.
+//! Limits on tokens and cost.
 
 use serde_json::Value;
 
 use crate::support::cli::{Place, assert_said};
 use crate::support::server::{Reply, Server};
 
-/// Five tokens in, two out.
+/// Every answer takes five prompt tokens and two completion tokens.
 fn server() -> Server {
     Server::handler(|_| Reply::chat("Answer: (1 - 1) + 4 * 6 = 24"))
 }
@@ -18,7 +18,7 @@ fn a_run_stops_at_its_token_limit_and_continues_with_a_higher_one() {
     assert_eq!(said.code, 4, "{}", said.err);
     assert_said!("budgets_tokens", place.shown("run small.yaml", &said));
     assert_eq!(server.received().len(), 3, "7 tokens each");
-    // What was recorded counts, and the run remembers its limit.
+    // What was already recorded counts towards the limit, and the run remembers its limit.
     let (resumed, code) = place.json(&format!("resume latest --base-url {url}"));
     assert_eq!((code, &resumed["outcome"]), (4, &"stopped".into()), "{resumed}");
     assert_eq!(resumed["error"], "the run has used 21 tokens, and max_tokens is 20");
@@ -28,7 +28,7 @@ fn a_run_stops_at_its_token_limit_and_continues_with_a_higher_one() {
     assert_eq!(place.run(&format!("{resume} --max-tokens 42")).code, 0, "just enough");
     assert_eq!(server.received().len(), 6);
     place.ok("replay latest");
-    // Answers that are shared were paid for where they were asked.
+    // Shared answers were paid for in the run that asked for them.
     let fork = format!("fork latest --set samples=4 --max-tokens 14 --base-url {url}");
     let (forked, code) = place.json(&fork);
     assert_eq!((code, &forked["model_calls"]), (0, &2.into()), "{forked}");
@@ -38,7 +38,7 @@ fn a_run_stops_at_its_token_limit_and_continues_with_a_higher_one() {
 fn a_run_stops_when_it_has_cost_enough() {
     let (place, server) = (Place::new(), server());
     let url = server.base_url();
-    // gpt-4: 30 and 60 dollars per million, 0.00027 for an answer.
+    // gpt-4 costs 30 and 60 dollars per million tokens: 0.00027 per answer.
     let run = format!("run small.yaml --quiet --base-url {url}");
     let said = place.run(&format!("{run} --max-cost 0.0006"));
     assert_eq!(said.code, 4, "{}", said.err);

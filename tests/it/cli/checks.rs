@@ -38,13 +38,13 @@ fn a_parser_is_compared_with_its_own_decisions() {
     assert_said!("checks_of_another_parser", said.err);
 }
 
-/// A recording of a small public goods run whose decisions were changed, every hash computed anew.
+/// A recording of a small public goods run with changed decisions and recomputed hashes.
 fn with_decisions(place: &Place, change: impl Fn(&mut Value)) -> String {
     place.ok(&format!("run {CONFIG}/public_goods_small.yaml --no-outputs -q"));
     place.ok("export latest whole.jsonl -q");
     let lines = place.read("whole.jsonl");
     let mut lines: Vec<Value> = lines.lines().map(|l| serde_json::from_str(l).unwrap()).collect();
-    // Its digest would not fit any more: the run is left unfinished.
+    // The outcome digest would no longer match, so the run is left unfinished.
     lines.retain(|line| line["kind"] != "RunFinished");
     lines.iter_mut().filter(|line| line["kind"] == "DecisionMade").for_each(|line| {
         change(&mut line["body"]);

@@ -1,4 +1,4 @@
-//! Colours are for terminals, and for nobody who does not want them.
+//! Colours are for terminals only, and not for users who opted out of them.
 
 use std::fs::{File, OpenOptions};
 use std::io::Read;
@@ -8,7 +8,8 @@ use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 
 use crate::support::cli::Place;
 
-/// Commands that say something: help, errors, results, progress, and everything that -v to -vvv adds.
+/// Commands that print something: help, errors, results, progress, and everything that -v to -vvv
+/// add.
 const COMMANDS: [&str; 6] = [
     "--help",
     "run --no-such-flag",
@@ -18,7 +19,7 @@ const COMMANDS: [&str; 6] = [
     "verify",
 ];
 
-/// A colour code, or any other that a terminal obeys, but for those that move the cursor.
+/// Whether a text has a colour code, or any other terminal code except those that move the cursor.
 fn has_colours(text: &str) -> bool {
     text.split("\u{1b}[").skip(1).any(|code| {
         let end = code.find(|c: char| c.is_ascii_alphabetic());
@@ -38,11 +39,11 @@ fn on_terminal(place: &Place, args: &str, environment: &[(&str, &str)]) -> Strin
     command.envs(environment.iter().copied());
     command.stdout(Stdio::from(end.try_clone().unwrap())).stderr(Stdio::from(end));
     let mut child = command.spawn().unwrap();
-    // Both copies of the other end are the child's from here on.
+    // From here on only the child has the other end open.
     drop(command);
     let reader = std::thread::spawn(move || {
         let (mut text, mut master) = (Vec::new(), File::from(master));
-        // It ends in an error when nobody has the other end open any more.
+        // The read ends with an error when no process has the other end open any more.
         let _ = master.read_to_end(&mut text);
         String::from_utf8_lossy(&text).into_owned()
     });

@@ -1,4 +1,4 @@
-//! Several processes that write one log.
+//! Several processes that write to one log.
 
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -39,7 +39,7 @@ fn processes_that_make_one_log_at_the_same_time_all_get_it() {
     }
 }
 
-/// Commit after commit, each begun as soon as the last has ended.
+/// Commits one after the other, each begun as soon as the previous one has ended.
 #[test]
 fn a_process_that_writes_constantly_lets_others_write() {
     let place = Place::with_run();
@@ -54,14 +54,15 @@ fn a_process_that_writes_constantly_lets_others_write() {
                 busy.execute_batch("COMMIT").unwrap();
             }
         });
-        // With the pauses of SQLite's own wait, one of its twenty commits would take longer.
+        // With the pauses of SQLite's own busy handler, one of the twenty commits would take
+        // longer.
         let said = place.run("run small.yaml --quiet --wait 20");
         done.store(true, Ordering::Relaxed);
         assert_eq!(said.code, 0, "{}{}", said.out, said.err);
     });
 }
 
-/// SQLite does not wait by itself before it changes how a file is kept.
+/// SQLite does not wait by itself before it changes a file's journal mode.
 #[test]
 fn a_new_log_that_another_program_reads_is_waited_for() {
     let place = Place::new();
@@ -90,7 +91,7 @@ fn a_run_that_never_got_the_lock_says_how_to_continue() {
     place.ok("resume latest --quiet");
 }
 
-/// A process that does nothing but to be busy, as long as this lives.
+/// A process that keeps a core busy until this is dropped.
 struct Busy(Child);
 
 impl Drop for Busy {
@@ -100,7 +101,7 @@ impl Drop for Busy {
     }
 }
 
-/// A command that runs a program on the first core alone.
+/// A command that runs a program on the first core only.
 fn on_one_core(place: &Place, program: &str) -> Command {
     let mut command = Command::new("taskset");
     place.shut_off(&mut command);
@@ -108,8 +109,8 @@ fn on_one_core(place: &Place, program: &str) -> Command {
     command
 }
 
-/// Who waits with a transaction open keeps all others waiting, and where others are busy a wait of some
-/// microseconds lasts milliseconds.
+/// A process that waits with a transaction open makes all others wait, and on a busy machine a wait
+/// of some microseconds lasts milliseconds.
 #[test]
 fn twelve_writers_on_a_core_with_six_busy_processes_all_finish() {
     let place = Place::new();

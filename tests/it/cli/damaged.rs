@@ -1,4 +1,4 @@
-//! Logs whose tables are not those that were made.
+//! Logs whose tables are not as retold made them.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::support::cli::{Place, assert_said};
 
-/// Changes a log behind the back of everything that refuses it.
+/// Changes a log after dropping everything that would refuse the change.
 fn damaged(change: &str) -> Place {
     let place = Place::with_run();
     let db = Connection::open(place.path("retold.db")).unwrap();
@@ -44,7 +44,7 @@ fn verify_finds_it() {
         assert_eq!(said.code, 1, "{change}: {}{}", said.out, said.err);
         for args in ["verify", "verify latest"] {
             let (object, code) = place.json(args);
-            // A run by itself may be sound: it is the file that is not.
+            // A single run may be sound even if the file is not.
             assert!(code == 1 || args.ends_with("latest"), "{change}: {object}");
             assert_eq!(object["ok"], Value::Bool(code == 0), "{change}");
             assert_eq!(object["problem"].is_string(), code == 1, "{change}: {object}");
@@ -53,7 +53,7 @@ fn verify_finds_it() {
     assert_said!("damaged_verify", all);
 }
 
-/// A recording that nobody could import is not written.
+/// A run whose recording nobody could import is not exported.
 #[test]
 fn a_run_with_a_missing_or_changed_event_is_not_exported() {
     let mut all = String::new();
@@ -103,7 +103,7 @@ fn every_command_reports_it() {
     assert_said!("damaged_commands", all);
 }
 
-/// A figure that rests on a changed event is not shown as if nothing had happened.
+/// A figure that depends on a changed event is not shown as if nothing had happened.
 #[test]
 fn nothing_is_made_of_events_that_were_changed() {
     let mut all = String::new();
@@ -145,7 +145,8 @@ fn nothing_is_made_of_events_that_were_changed() {
     assert_said!("damaged_events", all);
 }
 
-/// What would be read without end, or blown up to many times the size of the file, or overflow.
+/// Content that would be read without end, or inflated to many times the size of the file, or
+/// overflow.
 #[test]
 fn what_a_hostile_log_claims_is_not_believed() {
     let mut all = String::new();
@@ -180,8 +181,8 @@ fn what_a_hostile_log_claims_is_not_believed() {
     assert_said!("damaged_hostile", all);
 }
 
-/// The bytes of a row's number in the file, changed to those of an earlier one: SQLite reads the rows in
-/// the order in which they stand.
+/// The bytes of a row's number in the file, changed to those of an earlier row: SQLite reads the
+/// rows in the order in which they are stored.
 #[test]
 fn events_out_of_order_are_reported() {
     let place = Place::with_run();
@@ -190,7 +191,7 @@ fn events_out_of_order_are_reported() {
     db.execute_batch("PRAGMA wal_checkpoint(TRUNCATE)").unwrap();
     drop(db);
     let mut file = std::fs::read(&path).unwrap();
-    // (1 << 32) + 12, as a number of as many bytes as it needs.
+    // (1 << 32) + 12, in as many bytes as it needs.
     let twelve = [0x90, 0x80, 0x80, 0x80, 12];
     let places: Vec<usize> =
         (0..file.len() - 5).filter(|at| file[*at..*at + 5] == twelve).collect();
@@ -224,13 +225,13 @@ fn missing_events_are_reported_before_later_damage() {
     );
 }
 
-/// SQLite reads over it: a reader would not know.
+/// SQLite ignores this damage, so a reader would not notice it.
 #[test]
 fn a_damaged_header_is_reported_by_every_command_that_reads_the_log() {
     use std::os::unix::fs::FileExt;
     let place = Place::with_run();
     let log = std::fs::File::options().write(true).open(place.path("retold.db")).unwrap();
-    // A byte that is reserved for later.
+    // A byte that is reserved for future use.
     log.write_all_at(&[1], 80).unwrap();
     drop(log);
     for (args, due) in

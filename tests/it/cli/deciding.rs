@@ -1,4 +1,5 @@
-//! `check` on answers that have no decision, or a decision by a parser that this program has not, and `--accept`.
+//! `check` on answers without a decision, or with a decision by a parser that this program does not
+//! have, and `--accept`.
 
 use std::sync::Arc;
 
@@ -15,7 +16,8 @@ use super::filters::script;
 use crate::support::cli::{Place, assert_said};
 use crate::support::{block_on, shared_data};
 
-/// A folder with a run of two puzzles, and its exchanges imported as a run, which is the latest one.
+/// A folder with a run of two puzzles, and its exchanges imported as a second run, which is the
+/// latest.
 fn imported() -> Place {
     let place = Place::with_run();
     place.ok("export latest answers.jsonl --as exchanges");
@@ -26,7 +28,7 @@ fn imported() -> Place {
     place
 }
 
-/// Method and value by call and sample.
+/// Method, value and verdict by call and sample.
 fn decisions(place: &Place, run: &str) -> Vec<(String, u64, Value, Value)> {
     let (events, _) = place.json(&format!("log {run}"));
     let events = events["events"].as_array().unwrap();
@@ -68,7 +70,7 @@ fn imported_exchanges_are_decided_as_they_were() {
             assert_eq!((&made["method"], &made["value"]), (&by["method"], &body["value"]));
         }
     }
-    // Without the numbers any expression is a candidate, and none gets a verdict.
+    // Without the numbers any expression is a candidate, and no candidate gets a verdict.
     let (checked, _) = place.json("check latest --parser game24@2");
     assert_eq!((&checked["new"], &checked["verdicts_to"]), (&json!(6), &json!({})));
     let (checked, _) = place
@@ -88,7 +90,7 @@ fn accepted_decisions_are_a_run_of_their_own() {
     let new = checked["accepted"].as_str().unwrap();
     assert_eq!(place.ok(&format!("export {read}")), before, "the run that was read is as it was");
     place.ok("verify");
-    // It names run, head and response seqs.
+    // The new run names the run, its head and the seqs of the responses.
     let (events, _) = place.json(&format!("log {new}"));
     let events = events["events"].as_array().unwrap();
     let settings: Value = serde_json::from_str(events[0]["content"].as_str().unwrap()).unwrap();
@@ -107,10 +109,11 @@ fn accepted_decisions_are_a_run_of_their_own() {
         reused += 1;
     }
     assert_eq!(reused, 6);
-    // The decisions are those of the experiment, to the byte of who made them.
+    // The decisions equal those of the experiment byte for byte, including the parser's
+    // description.
     let original = log["runs"][0]["run"].as_str().unwrap();
     assert_eq!(decisions(&place, new), decisions(&place, original));
-    // What works on a run works on it.
+    // Every command that works on a run works on this one.
     let (checked, code) = place.json(&format!("check {new} --parser game24@2"));
     assert_eq!((code, &checked["decisions"], &checked["flips"]), (0, &json!(6), &json!(0)));
     assert!(place.ok(&format!("audit {new} solve/0#0")).contains("\"name\":\"game24\""));
@@ -118,7 +121,7 @@ fn accepted_decisions_are_a_run_of_their_own() {
     place.ok("check new.jsonl --parser game24@2");
     place.ok("import new.jsonl --log other.db");
     place.ok("verify --log other.db");
-    // Another version of the parser: the differences are accepted, too, and stay to be seen.
+    // With another version of the parser, the differences are accepted as well and remain visible.
     let (checked, code) = place.json(&format!("check {new} --parser game24@1 --accept"));
     assert!(code == 0 && checked["flips"].as_u64().unwrap() > 0, "{checked}");
     let third = checked["accepted"].as_str().unwrap();
@@ -136,7 +139,7 @@ fn accepted_decisions_are_a_run_of_their_own() {
     assert_said!("deciding_replay", shown);
 }
 
-/// Somebody else's experiment, with a parser of its own.
+/// An experiment outside this repository, with a parser of its own.
 struct Colours(Arc<ChainParser<(), String>>);
 
 const WAYS: &[Strategy<(), String>] = &[Strategy {
@@ -165,7 +168,7 @@ impl Experiment for Colours {
     }
 }
 
-/// A folder with a log in which a program with a parser of its own has recorded a run.
+/// A folder with a log in which another program, with its own parser, has recorded a run.
 fn foreign() -> Place {
     let place = Place::new();
     let nothing: LastResort<(), String> = ("nothing", |_, ()| Found::plain(String::new()));
@@ -190,7 +193,7 @@ fn a_run_of_another_program_is_decided_by_a_parser_that_is_named() {
         "fork latest --at colour/2",
     ]);
     assert_said!("deciding_foreign", shown);
-    // Its own parser, in another language, decides the same.
+    // The same parser, written in another language, makes the same decisions.
     script(
         &place,
         "first.sh",
@@ -221,7 +224,7 @@ fn a_filter_is_run_for_the_command_line_and_never_for_a_recording() {
     assert_eq!(code, 0, "{checked}");
     let new = checked["accepted"].as_str().unwrap().to_owned();
     std::fs::remove_file(place.path("was_here")).unwrap();
-    // Its digest and its command are recorded with each decision.
+    // The digest of the filter and its command are recorded with each decision.
     let digest = blake3::hash(&std::fs::read(place.path("touch.sh")).unwrap()).to_string();
     let due = json!({"name": "filter", "version": 1,
         "params": {"blake3": {"./touch.sh": digest}, "command": ["./touch.sh"]}});
@@ -241,7 +244,7 @@ fn a_filter_is_run_for_the_command_line_and_never_for_a_recording() {
     }
     assert_said!("deciding_filter", shown);
     assert!(!place.path("was_here").exists(), "it was run for a recording");
-    // Given again, it decides the same; changed, it is another.
+    // The same filter, run again, makes the same decisions; a changed one is a different parser.
     assert_eq!(place.json("check latest --parser-cmd ./touch.sh").1, 0);
     script(&place, "touch.sh", r#"while read -r line; do echo '{"value":"25"}'; done"#);
     let (checked, code) = place.json("check latest --parser-cmd ./touch.sh");
@@ -260,7 +263,7 @@ fn accepting_is_all_or_nothing() {
         "deciding_file",
         place.shown("check answers.jsonl --parser game24 --accept", &said)
     );
-    // A run that was changed is not built upon.
+    // A run that was changed cannot be accepted.
     let db = Connection::open(place.path("retold.db")).unwrap();
     db.execute_batch("DROP TRIGGER contents_no_update; UPDATE contents SET body = '<answer>24</answer>' WHERE body LIKE '<answer>%'")
         .unwrap();
@@ -316,7 +319,7 @@ fn what_cannot_be_checked_is_named() {
     assert_said!("deciding_wrong", place.session(&commands));
 }
 
-/// 10,000 answers of GPT-4, decided as they lie: the numbers of each puzzle are settings by call.
+/// 10,000 answers of GPT-4, parsed in place: the numbers of each puzzle are settings by call.
 #[test]
 #[cfg_attr(not(shared_data), ignore = "needs ../shared, which is not part of the repository")]
 fn real_exchanges_are_decided_without_an_experiment() {

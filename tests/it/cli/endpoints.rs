@@ -1,5 +1,5 @@
-//! Several servers in one run, by the name of the model: each gets its own requests and its own key, and only servers
-//! that this command names get any.
+//! Several servers in one run, chosen by the name of the model: each gets only its own requests and
+//! its own key, and only servers that this command names get any.
 
 use retold::id::RunId;
 use serde_json::json;
@@ -23,7 +23,7 @@ fn server() -> Server {
     Server::handler(move |_| Reply::chat(said))
 }
 
-/// The models that a server was asked for, and the keys that it was given; each once.
+/// The models that a server was asked for, and the keys that it was sent, each listed once.
 fn asked(server: &Server) -> (Vec<String>, Vec<String>) {
     let of = |value: &dyn Fn(&Received) -> String| {
         let mut all: Vec<String> = server.received().iter().map(value).collect();
@@ -37,7 +37,7 @@ fn asked(server: &Server) -> (Vec<String>, Vec<String>) {
 
 const GAME: &str = concat!(env!("RETOLD_ROOT"), "/config/public_goods_small.yaml");
 
-/// The small game, with settings of the model instead of the simulated one.
+/// The small game, with model settings in place of the simulated model.
 fn game(place: &Place, model: &str) {
     let text = std::fs::read_to_string(GAME).unwrap();
     place.write("game.yaml", text.replace("model:\n  kind: simulated\n", model));
@@ -61,7 +61,8 @@ fn each_model_is_asked_at_its_server_with_its_key() {
     assert_eq!(said.code, 0, "{}", said.err);
     assert_eq!(asked(&mini), (vec!["gpt-4o-mini".to_owned()], bearer(MINI)));
     assert_eq!(asked(&others), (vec!["gpt-4o".to_owned()], bearer(KEY)));
-    // Neither a key nor the name of its variable is recorded; who answered is.
+    // Neither a key nor the name of its variable is recorded; the name of the model that answered
+    // is.
     place.ok("export latest run.jsonl");
     let log = place.read("run.jsonl");
     assert!(!log.contains("SECRET") && !log.contains("MINI_KEY"));
@@ -84,7 +85,7 @@ fn flags_name_servers_and_the_variables_of_their_keys() {
     assert_eq!(asked(&others).1, bearer(KEY));
 }
 
-/// A server of one's own needs no key, and is not given that of another.
+/// A user's own server needs no key, and does not get that of another server.
 #[test]
 fn an_endpoint_without_a_key_gets_none() {
     let (place, mini, others) = (Place::new(), server(), server());
@@ -113,7 +114,7 @@ fn a_resumed_run_asks_only_endpoints_that_are_named_again() {
     assert_eq!(refused.code, 2, "{}", refused.out);
     assert_eq!((mini.received().len(), others.received().len()), (before, rest));
     assert_said!("endpoint_unnamed", refused.err);
-    // The server alone: its key is not taken from the record.
+    // Only the URL of the server is named: its key is not taken from the recording.
     let named = format!(
         "resume latest --base-url {at_others} --max-tokens 100000 --endpoint gpt-4o-mini={at_mini}"
     );
@@ -201,7 +202,7 @@ fn endpoints_that_make_no_sense_are_explained() {
     assert!(!place.path("retold.db").exists(), "nothing was recorded");
 }
 
-/// Only some models have a server, and the others are asked for, too.
+/// Only some models have a server, but the others are asked for as well.
 #[test]
 fn a_model_without_a_server_stops_the_run() {
     let (place, mini) = (Place::new(), server());
@@ -215,7 +216,7 @@ fn a_model_without_a_server_stops_the_run() {
     assert!(said.err.contains(why), "{}", said.err);
 }
 
-/// A prompt that was meant for a server of the user's own does not go to another for a misspelt name.
+/// A misspelt name does not send a prompt to another server than the user's own.
 #[test]
 fn an_endpoint_for_a_model_that_no_setting_names_is_refused() {
     let (place, others) = (Place::new(), server());
@@ -238,7 +239,7 @@ fn an_endpoint_for_a_model_that_no_setting_names_is_refused() {
     game(&place, &model);
     refused("run game.yaml".to_owned());
     assert!(!place.path("retold.db").exists(), "nothing was recorded");
-    // Nor when a run is resumed or forked.
+    // The same holds when a run is resumed or forked.
     game(&place, "");
     let stopped =
         with_keys(&place, &format!("run game.yaml --quiet --base-url {at_others} --max-tokens 40"));
@@ -251,7 +252,7 @@ fn an_endpoint_for_a_model_that_no_setting_names_is_refused() {
     assert_said!("endpoints_unused", shown);
 }
 
-/// The settings name it, and no request does: every agent has another model.
+/// The settings name a model that no request uses: every agent has another one.
 #[test]
 fn an_endpoint_that_was_never_asked_is_reported_at_the_end() {
     let (place, server) = (Place::new(), server());

@@ -1,16 +1,16 @@
-//! Runs that finish and come to nothing: a script must be able to tell.
+//! Runs that finish without a usable result: a script must be able to tell from the exit code.
 
 use crate::support::cli::{Place, assert_said};
 
 const CONFIG: &str = concat!(env!("RETOLD_ROOT"), "/config/deliberation_small.yaml");
 
-/// A study of four, in which answers go wrong in some way.
+/// A study with four participants, in which answers go wrong in some way.
 fn run(rates: &str) -> String {
     let few = "--set participants_per_condition=1 --concurrency 1 --quiet";
     format!("run {CONFIG} {few} {rates}")
 }
 
-/// Everyone has a persona, and no vote can be used.
+/// Everyone gets a persona, but no vote can be used.
 const NO_VOTE: &str =
     "--set provider.rates.malformed=0 --set provider.rates.malformed_kinds.no_option=1";
 
@@ -20,7 +20,7 @@ fn a_run_that_no_participant_completes_is_not_a_success() {
     let said = place.run(&run(NO_VOTE));
     assert_eq!(said.code, 4, "{}{}", said.out, said.err);
     assert_said!("failures_nobody", place.shown("run deliberation_small.yaml", &said));
-    // It is a run like any other: with outputs, replayed and resumed.
+    // It is a run like any other: it has outputs, and can be replayed and resumed.
     assert!(place.path("outputs/budgeting_small/summary.json").is_file());
     place.ok("replay latest");
     let resumed = place.run("resume latest");

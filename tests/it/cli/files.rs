@@ -1,16 +1,16 @@
-//! Files that cannot be used: exchanges, answers, recordings to be written.
+//! Files that cannot be used: exchanges, answers, and recordings to be written.
 
 use std::io::Write;
 
 use crate::support::cli::{Place, assert_said};
 
-/// An exchanges line.
+/// A line of an exchanges file.
 fn line(extra: &str) -> String {
     let request = r#"{"model":"x","messages":[{"role":"user","content":"hi"}]}"#;
     format!("{{{extra}\"request\":{request},\"response\":{{\"content\":\"yo\"}}}}\n")
 }
 
-/// Gzipped text, whole.
+/// The whole text, gzipped.
 fn packed(text: &str) -> Vec<u8> {
     let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
     encoder.write_all(text.as_bytes()).unwrap();
@@ -54,7 +54,7 @@ fn answers_that_cannot_be_read() {
 fn answers_that_lack_an_address() {
     let place = place();
     place.write("one.jsonl", line(""));
-    // The answers of a run with fewer samples, and of one with another template.
+    // The answers of a run with fewer samples, and of one with a different template.
     place.ok("run small.yaml --quiet --set samples=2 --log other.db");
     place.ok("export latest fewer.jsonl --as exchanges --log other.db");
     place.ok("run small.yaml --quiet --set template=standard --log other.db");
@@ -126,8 +126,8 @@ fn an_empty_file_is_not_imported() {
     assert!(!place.path("retold.db").exists());
 }
 
-/// Calls that finally failed are in an exchanges file, too: run on its own file, an experiment comes out as it
-/// did, and what is imported is what was exported.
+/// Calls that failed for good are in an exchanges file as well: an experiment run on its own file
+/// has the same outcome, and an import contains what was exported.
 #[test]
 fn failed_calls_are_exchanges_too() {
     let place = Place::new();

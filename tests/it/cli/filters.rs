@@ -1,4 +1,4 @@
-//! `--parser-cmd`: a program of the user's that decides.
+//! `--parser-cmd`: a program of the user that decides.
 
 use std::os::unix::fs::PermissionsExt;
 
@@ -6,19 +6,19 @@ use serde_json::{Value, json};
 
 use crate::support::cli::{Place, Said, assert_said};
 
-/// A program in the folder of a place, by the text of a shell script.
+/// Writes a shell script into the folder of a place.
 pub(crate) fn script(place: &Place, name: &str, text: &str) {
     place.write(name, format!("#!/bin/sh\n{text}\n"));
     let path = place.path(name);
     std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).unwrap();
 }
 
-/// Three answers, parsed by a filter.
+/// Runs a filter on three answers.
 fn decide(place: &Place, command: &str) -> Said {
     place.fed(&["parse", "--jsonl", "--parser-cmd", command], b"\"one\"\n\"two\"\n\"three\"\n")
 }
 
-/// A filter in which each line is the same decision.
+/// A filter that makes the same decision on every line.
 const CONSTANT: &str = r#"while read -r line; do echo '{"value":1}'; done"#;
 
 #[test]
@@ -38,7 +38,7 @@ fn the_example_in_python_decides() {
             (&json!("after_answer"), &json!("Let me see."))
         );
         assert_eq!(made[1]["warnings"], json!(["there is no `Answer:`"]));
-        // The script is named by its digest, and so is what runs it.
+        // The script is identified by its digest, and so is the interpreter that runs it.
         let digests = made[0]["params"]["blake3"].as_object().unwrap();
         let script = blake3::hash(&std::fs::read(example).unwrap()).to_string();
         assert_eq!(digests[example], script);
@@ -71,7 +71,7 @@ fn it_is_given_text_call_sample_and_settings_and_no_keys() {
     command.env("OPENAI_API_KEY", "sk-secret").env("PATH", "/usr/bin:/bin").env("SECRET", "x");
     let said = Said::of(command.output().unwrap());
     let made: Value = serde_json::from_str(&said.out).unwrap();
-    // The shell itself adds some names.
+    // The shell itself adds some variables.
     let names = made["value"].as_str().unwrap().split_whitespace();
     let names: Vec<&str> = names.filter(|n| !["PWD", "OLDPWD", "SHLVL", "_"].contains(n)).collect();
     assert_eq!(names, ["HOME", "LANG", "PATH"]);
@@ -126,7 +126,7 @@ fn what_it_does_wrong_is_named() {
     ] {
         let said = decide(&place, command);
         assert!(said.out.is_empty() && said.code > 1, "{command}: {}", said.out);
-        // The decisions of the one that draws lots are its process's numbers.
+        // The filter that is not deterministic decides by its process id.
         let digits = |text: &str| {
             text.split(|c: char| c.is_ascii_digit())
                 .filter(|t| !t.is_empty())
@@ -140,14 +140,14 @@ fn what_it_does_wrong_is_named() {
     assert_said!("filters_wrong", shown);
 }
 
-/// Whether the process that a filter started, and named in the file `sleeper`, ends soon.
+/// Whether the process that a filter started, and whose id is in the file `sleeper`, ends soon.
 fn assert_ended(place: &Place) {
     let sleeper = place.read("sleeper");
     let is_running = || {
         let stat = std::fs::read_to_string(format!("/proc/{}/stat", sleeper.trim()));
         stat.is_ok_and(|stat| !stat.contains(") Z "))
     };
-    // The system takes a moment to end a process.
+    // The operating system takes a moment to end a process.
     let ended = (0..500).any(|_| {
         std::thread::sleep(std::time::Duration::from_millis(10));
         !is_running()
@@ -160,7 +160,7 @@ fn what_it_has_started_ends_with_it() {
     let place = Place::new();
     for (name, start) in [
         ("silent.sh", "sleep 1000 > /dev/null 2>&1 < /dev/null &"),
-        // Its output stays open.
+        // The started process keeps the output open.
         ("open.sh", "sleep 1000 &"),
     ] {
         script(&place, name, &format!("{start} echo $! > sleeper; {CONSTANT}"));
@@ -170,7 +170,8 @@ fn what_it_has_started_ends_with_it() {
     }
 }
 
-/// Whatever else is wrong, an exit code is an exit code, a signal a signal, and only what has not ended is out of time.
+/// Whatever else goes wrong, an exit code is reported as an exit code, a signal as a signal, and
+/// only a filter that has not ended as out of time.
 #[test]
 fn how_it_ended_is_reported() {
     let place = Place::new();
@@ -194,7 +195,7 @@ fn how_it_ended_is_reported() {
 #[test]
 fn its_time_and_its_output_are_bounded() {
     let place = Place::new();
-    // What it starts is stopped with it.
+    // What the filter starts is stopped with it.
     script(&place, "sleeps.sh", "sleep 1000 & echo $! > sleeper; wait");
     let said =
         place.fed(&["parse", "--parser-cmd", "./sleeps.sh", "--parser-cmd-seconds", "1"], b"x");

@@ -1,11 +1,11 @@
-//! Output folders: written at the end of a run, never over another one, never half.
+//! Output folders: written at the end of a run, never over an existing one, never in part.
 
 use std::path::Path;
 use std::process::Stdio;
 
 use crate::support::cli::{Place, assert_said};
 
-/// Eight participants.
+/// A study with eight participants.
 fn place() -> Place {
     let place = Place::new();
     let config = Path::new(env!("RETOLD_ROOT")).join("config/deliberation_small.yaml");
@@ -105,14 +105,14 @@ fn a_run_writes_its_folder_once() {
     assert_said!("folders_files", names.join("\n"));
     let first = place.read(&format!("{FOLDER}/participants.json"));
     assert_said!("folders_again", place.session(&["outputs latest"]));
-    // Made again from the log, it is the same to the byte.
+    // The folder made again from the log is the same to the byte.
     place.ok("outputs latest --to again");
     for name in names {
         let (one, other) =
             (place.read(&format!("{FOLDER}/{name}")), place.read(&format!("again/{name}")));
         assert_eq!(one, other, "{name}");
     }
-    // Going on with a finished run finds the folder as it would write it.
+    // Continuing a finished run finds the folder as it would write it.
     let (resumed, code) = place.json("run pilot.yaml --resume");
     assert_eq!((code, &resumed["outputs"]), (0, &FOLDER.into()), "{resumed}");
     assert_eq!((&resumed["model_calls"], &resumed["run"]), (&0.into(), &run["run"]));
@@ -142,7 +142,7 @@ fn an_unfinished_run_continues_by_its_config() {
     assert_eq!((code, &resumed["outcome"]), (0, &"finished".into()), "{resumed}");
     assert_eq!(resumed["run"], begun["run"]);
     assert!(place.path(FOLDER).is_dir());
-    // The same as an uninterrupted run.
+    // The files equal those of an uninterrupted run.
     let (whole, _) = place.json("run pilot.yaml --no-outputs");
     assert_eq!(whole["outcome_digest"], resumed["outcome_digest"]);
 }
@@ -166,10 +166,10 @@ fn an_unfinished_run_of_the_same_name_is_offered_instead_of_a_second_one() {
     );
     assert_eq!(place.json("log").0["runs"].as_array().unwrap().len(), 1, "nothing was begun");
     assert_eq!(place.read(&format!("{FOLDER}.log")), live, "and nothing written over");
-    // Another name is another study, and another run is begun if it is asked for.
+    // A run with another name is another study, and `--new` begins another run.
     place.ok("run pilot.yaml --quiet --set pilot_id=another");
     place.ok("run pilot.yaml --quiet --no-outputs --new");
-    // A run that was ended for good is in nobody's way.
+    // An abandoned run does not block anything.
     place.ok(&format!("abandon {}", begun["run"].as_str().unwrap()));
     place.ok("run pilot.yaml --quiet");
 }
@@ -194,7 +194,7 @@ fn of_two_runs_of_a_name_that_begin_at_once_one_is_refused() {
     assert_eq!(place.json("log").0["runs"].as_array().unwrap().len(), 1, "only one was paid for");
 }
 
-/// Who wanted no folder when the run began does not get one when it is resumed.
+/// A run begun without a folder does not get one when it is resumed.
 #[test]
 fn no_outputs_is_remembered() {
     let place = place();
@@ -223,7 +223,7 @@ fn no_outputs_is_taken_back_by_a_resume() {
     assert!(place.path(FOLDER).is_dir());
 }
 
-/// Who wanted none when going on with a run gets one the next time, as the help says.
+/// `--no-outputs` on one resumption does not apply to the next, as the help says.
 #[test]
 fn no_outputs_of_a_resume_holds_once() {
     let place = place();
@@ -295,7 +295,7 @@ fn a_fork_writes_no_folder_when_it_is_resumed_either() {
     assert!(said.err.contains("outputs/budgeting_small is there already"), "{}", said.err);
 }
 
-/// A config without a name is known by its settings.
+/// A config without a name is identified by its settings.
 #[test]
 fn an_unfinished_run_of_the_same_config_is_offered_instead_of_a_second_one() {
     let place = Place::new();
@@ -308,13 +308,13 @@ fn an_unfinished_run_of_the_same_config_is_offered_instead_of_a_second_one() {
     let answers = format!("{} answers", begun["exchanges"]);
     let shown = shown.replace(short, "[run]").replace(&answers, "[n] answers");
     assert_said!("folders_unfinished_config", shown);
-    // Other settings are another study, other answers as well, and another run is begun if it is asked for.
+    // Other settings or other answers make another study, and `--new` begins another run.
     place.ok(run);
     place.ok("export latest answers.jsonl --as exchanges");
     place.write("answers.jsonl", place.read("answers.jsonl").replace(r#","simulated":true"#, ""));
     place.ok(&format!("{run} --answers answers.jsonl"));
     place.ok(&format!("{run} --new {more}"));
-    // The unfinished one is gone on with, though another has finished since.
+    // `--resume` continues the unfinished run, although another has finished since.
     let (resumed, code) = place.json(&format!("{run} --resume {more}"));
     assert_eq!(
         (code, &resumed["run"], &resumed["outcome"]),

@@ -1,4 +1,5 @@
-//! Foreign files that were made to take memory or time: each is refused with a reason, in bounded memory.
+//! Foreign files that were made to use up memory or time: each is refused with a reason, in bounded
+//! memory.
 
 use std::io::Write;
 use std::process::Command;
@@ -10,10 +11,11 @@ use crate::support::forged::{Packed, chained, drawn, repeated, with_settings};
 use crate::support::measured::{self, Measured, measured};
 use crate::support::server::{Reply, Server};
 
-/// The most memory that any of them may take, in MB.
+/// The most memory that any of the commands may use, in MB.
 const MOST_MB: u64 = 300;
 
-/// Runs a command on a forged file: it ends by itself, with an exit code of those, says so in its words and stays small.
+/// Runs a command on a forged file: it must end by itself with one of the given exit codes, print
+/// the given words, and use little memory.
 #[track_caller]
 fn refused(place: &Place, args: &[&str], codes: &[i32], words: &str) {
     judge(&measured(place, args), &args.join(" "), codes, words);
@@ -69,7 +71,7 @@ fn lines_without_end() {
         place.write(name, bytes);
         refused(&place, &["import", name], &[2], words);
         refused(&place, &["run", "small.yaml", "--answers", name], &[2], words);
-        // A recording begins with a line of its own; these have none.
+        // A recording begins with a line of its own; these files have none.
         refused(&place, &["replay", name], &[1, 2], "error: ");
         refused(&place, &["verify", name], &[1, 2], "");
     }
@@ -142,14 +144,14 @@ fn configs() {
     assert!(!place.path("retold.db").exists(), "nothing is recorded");
 }
 
-/// The shipped config of an experiment, small.
+/// The shipped config of an experiment, with small counts.
 fn config(name: &str) -> String {
     format!("{}/config/{name}.yaml", env!("RETOLD_ROOT"))
 }
 
 const HUGE: [&str; 3] = ["1000000000", "4294967295", "99999999999999999999"];
 
-/// The counts of each experiment: config, and where recorded settings have them.
+/// The counts of each experiment: its config, and where recorded settings have them.
 const COUNTS: [(&str, &str, &[&str]); 5] = [
     ("game24", "", &["samples"]),
     (
@@ -195,7 +197,7 @@ fn counts_of_a_thousand_million() {
     assert!(!place.path("retold.db").exists(), "nothing is recorded");
 }
 
-/// Makes a short run of an experiment and gives its recording.
+/// Records a short run of an experiment and returns the recording.
 fn recording(place: &Place, name: &str) -> String {
     let small: &[&str] = match name {
         "game24" => &["--set", "puzzles.rows=0..2", "--set", "samples=2"],
@@ -235,7 +237,7 @@ fn recorded_counts_of_a_thousand_million() {
             refused(&place, &["outputs", "forged.jsonl", "--to", "there"], &[2], words);
             refused(&place, &["import", "forged.jsonl", "--log", "forged.db"], &[0], "imported");
             refused(&place, &["resume", "latest", "--log", "forged.db"], &[2], words);
-            // It is in the log, and can be looked at.
+            // The run is in the log and can be shown.
             refused(&place, &["show", "latest", "--log", "forged.db"], &[0], "cannot be shown");
             refused(&place, &["show", "latest", "--json", "--log", "forged.db"], &[0], "unusable");
             refused(&place, &["log", "latest", "--log", "forged.db"], &[0], "RunStarted");
@@ -291,7 +293,7 @@ fn recorded_causes_without_end() {
     }
 }
 
-/// Templates of a few bytes.
+/// Templates of a few bytes that would make endless or huge prompts.
 const TEMPLATES: [&str; 7] = [
     "{input}{% for a in range(100000) %}{% for b in range(100000) %}xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx{% endfor %}{% endfor %}",
     "{% set x = input ~ input %}{input}",
@@ -321,7 +323,7 @@ fn templates() {
     assert!(!place.path("retold.db").exists(), "nothing is recorded");
 }
 
-/// A prompt for each of ten thousand agents that is as long as a template may be.
+/// Ten thousand agents, each with a prompt as long as a template may be.
 #[test]
 fn long_prompts_for_many() {
     let place = Place::new();
@@ -333,7 +335,7 @@ fn long_prompts_for_many() {
         }
     });
     place.write("forged.jsonl", forged);
-    // The record is at its end, or the prompts are too long: no answer is asked for.
+    // The recording has no further answers, or the prompts are too long: no model is asked.
     refused(&place, &["replay", "forged.jsonl"], &[1, 2], "");
 }
 
@@ -378,7 +380,7 @@ fn answers_of_servers() {
     }
 }
 
-/// Answers that are too long, from a server that sends one to each of many calls at the same time.
+/// Answers that are too long, sent by a server to each of many calls at the same time.
 #[test]
 fn long_answers_to_many_calls() {
     let long = Reply::new(200, vec![b' '; 40_000_000]);
@@ -396,7 +398,7 @@ fn long_answers_to_many_calls() {
     }
 }
 
-/// The longest answer that is taken, all of it one text.
+/// The longest answer that is accepted, all of it one text.
 #[test]
 fn the_longest_answer() {
     let place = Place::new();
@@ -416,7 +418,7 @@ fn the_longest_answer() {
     refused(&place, &["import", "exchanges.jsonl"], &[0], "imported");
 }
 
-/// An answer that drips in is over when its time is; so is one whose end never comes.
+/// An answer that arrives byte by byte ends at the timeout, and so does one that never ends.
 #[test]
 fn answers_that_never_end() {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();

@@ -1,7 +1,7 @@
-//! Many recordings as a stranger may make them: whatever stands in the settings, no byte of a key leaves,
-//! nobody is asked, and nothing is written but the log and a folder in `outputs`.
+//! Many recordings as an attacker may write them: whatever the settings contain, no byte of a key
+//! is sent, no server is contacted, and nothing is written but the log and a folder in `outputs`.
 //!
-//! `RETOLD_TEST_FORGED=2000` tries so many; by default as many as take a few seconds.
+//! `RETOLD_TEST_FORGED=2000` sets the number of recordings; the default takes a few seconds.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -26,15 +26,15 @@ const STUDIES: [&str; 5] = [
     "society_small.jsonl",
 ];
 
-/// What every study may be told: where it runs, and what must not happen there.
+/// What an attacker may put into any study: places to connect to, read from or write to.
 struct Bait {
     listener: Listener,
-    /// A folder beside the one where commands run.
+    /// A folder next to the one where commands run.
     outside: PathBuf,
 }
 
 impl Bait {
-    /// What a stranger may write in the place of a text.
+    /// What an attacker may write instead of a text.
     fn text(&self, rng: &mut ChaCha12Rng) -> String {
         let (url, outside) = (self.listener.url(), self.outside.display());
         let all = [
@@ -62,7 +62,7 @@ impl Bait {
         all[pick(rng, all.len())].clone()
     }
 
-    /// Who answers, as a stranger may put it.
+    /// A model as an attacker may configure it.
     fn model(&self, rng: &mut ChaCha12Rng) -> Value {
         let text = self.text(rng);
         match pick(rng, 4) {
@@ -78,7 +78,7 @@ fn pick(rng: &mut ChaCha12Rng, below: usize) -> usize {
     usize::try_from(rng.next_u64() % below as u64).unwrap()
 }
 
-/// Every text in a value, as a way to it.
+/// Collects the JSON pointer of every text in a value.
 fn texts(value: &Value, path: &str, found: &mut Vec<String>) {
     match value {
         Value::String(_) => found.push(path.to_owned()),
@@ -94,11 +94,11 @@ fn texts(value: &Value, path: &str, found: &mut Vec<String>) {
     }
 }
 
-/// Puts bait where texts are: in one after the other, and in some everywhere.
+/// Replaces texts with bait: one after the other, and in some recordings all of them.
 fn baited(settings: &mut Value, number: usize, bait: &Bait, rng: &mut ChaCha12Rng) {
     let mut found = Vec::new();
     texts(settings, "", &mut found);
-    // Names that lead somewhere in every way that there is; a config may leave them out.
+    // Names that lead elsewhere in every known way; a config may omit them.
     for path in ["/experiment/config/persona_storage", "/experiment/config/personas_url"] {
         if let Some(config) =
             settings.pointer_mut("/experiment/config").and_then(Value::as_object_mut)
@@ -132,14 +132,15 @@ fn baited(settings: &mut Value, number: usize, bait: &Bait, rng: &mut ChaCha12Rn
     }
 }
 
-/// Every file of a folder with its bytes, and where links lead; the log and what is in `outputs` apart.
+/// Every file of a folder with its bytes, and the targets of links, except the log and the contents
+/// of `outputs`.
 fn tree(folder: &Path, found: &mut BTreeMap<PathBuf, Vec<u8>>) {
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         let kind = path.symlink_metadata().unwrap();
         let name = path.file_name().unwrap().to_string_lossy().into_owned();
         let ours = folder.ends_with("work") && (name.starts_with("retold.db") || name == "outputs");
-        // The pool's own place, which no recording chooses.
+        // The pool's own place, which no recording can choose.
         let pool = folder.ends_with("work") && name == "data";
         if ours || pool || name == "forged.jsonl" {
             continue;
@@ -156,8 +157,8 @@ fn tree(folder: &Path, found: &mut BTreeMap<PathBuf, Vec<u8>>) {
     }
 }
 
-/// What a folder of outputs is called: one plain name in `outputs`, and no link. The log file of a run that has not ended
-/// is beside it.
+/// Asserts that a folder of outputs has one plain name in `outputs` and is not a link. The log file
+/// of an unfinished run is next to it.
 fn assert_plain_outputs(work: &Path) {
     let Ok(entries) = std::fs::read_dir(work.join("outputs")) else { return };
     for entry in entries {
@@ -171,7 +172,7 @@ fn assert_plain_outputs(work: &Path) {
     }
 }
 
-/// One forged recording after the other through every command that executes it.
+/// Runs one forged recording after the other through every command that executes recordings.
 struct Trial {
     place: Place,
     bait: Bait,
@@ -227,7 +228,7 @@ impl Trial {
             &["fork", "latest", "--at", "5"],
             &["play", "--resume", "latest"],
         ] {
-            // A few seconds each is what two thousand of them would take: commands take turns.
+            // Running all commands would take a few seconds per recording, so they take turns.
             if args[0] == "resume" || pick(&mut rng, 2) == 0 {
                 self.run(number, args);
             }
@@ -266,7 +267,8 @@ fn no_recording_takes_a_key_or_writes_elsewhere() {
         for number in (thread..tries).step_by(threads) {
             trial.forge(number, &bases[number % bases.len()]);
         }
-        // Whatever was sent has arrived: the commands that would have sent it have ended.
+        // Whatever was sent has arrived by now, because the commands that would have sent it have
+        // ended.
         let heard = trial.bait.listener.heard();
         assert_eq!((heard.connections, heard.bytes.len()), (0, 0), "{:?}", heard.bytes);
         trial.codes

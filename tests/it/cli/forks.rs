@@ -25,7 +25,7 @@ fn another_parser_without_asking_again() {
     let (replayed, code) = place.json("replay latest");
     assert_eq!((code, &replayed["identical"]), (0, &true.into()));
     place.ok("verify");
-    // The file of the fork stands by itself.
+    // The fork's file does not need its parent.
     place.ok("export latest fork.jsonl");
     let other = Place::new();
     std::fs::copy(place.path("fork.jsonl"), other.path("fork.jsonl")).unwrap();
@@ -41,14 +41,14 @@ fn everything_after_a_call_is_asked_again() {
     let place = Place::with_run();
     let (whole, _) = place.json("show latest");
     let (fork, code) = place.json("fork latest --at solve/1#0");
-    // The simulated model says the same again; what counts is that it was asked.
+    // The simulated model gives the same answer again; what counts is that it was asked.
     assert_eq!((code, &fork["outcome_digest"]), (0, &whole["outcome_digest"]), "{fork}");
     assert_eq!((&fork["exchanges"], &fork["model_calls"]), (&6.into(), &3.into()));
     let (again, _) = place.json("fork latest --at 2");
     assert_eq!(again["model_calls"], 6, "{again}");
 }
 
-/// Experiments that record their config whole have its keys in a group.
+/// Experiments that record their whole config have its keys in a group.
 #[test]
 fn what_cannot_be_set() {
     let place = Place::new();
@@ -90,7 +90,7 @@ fn what_cannot_be_forked() {
     assert_said!("forks_wrong", shown);
 }
 
-/// A value that a config may not have is refused in a fork, too, in the same words.
+/// A value that a config may not have is refused in a fork as well, with the same message.
 #[test]
 fn values_out_of_range_are_refused() {
     let run = |config: &str, small: &str| {
@@ -127,7 +127,8 @@ fn values_out_of_range_are_refused() {
     assert_said!("forks_out_of_range", said);
 }
 
-/// Original runs may have what a config may not: a fork of one keeps it, and brings nothing else in.
+/// Original runs may contain what a config may not: their forks keep it, and nothing else of that
+/// kind is accepted.
 #[test]
 fn problems_of_the_parent_are_not_reported_as_the_forks() {
     let config = Path::new(env!("RETOLD_ROOT")).join("config/public_goods_small.yaml");

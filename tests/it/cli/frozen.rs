@@ -1,6 +1,7 @@
-//! A log that an earlier program wrote, with everything that format 2.0 has gained since its first files: forks that
-//! name their parent, endpoints, whole answers with tool calls and refusals, what prompts were made from, and digests of
-//! states and outputs. What is in it must stay readable, replayable and sound.
+//! A log that an earlier program wrote, with everything that format 2.0 has gained since its first
+//! files: forks that name their parent, endpoints, whole answers with tool calls and refusals, what
+//! prompts were made from, and digests of states and outputs. What is in it must stay readable,
+//! replayable and sound.
 
 use retold::event::Event;
 use serde_json::json;
@@ -14,8 +15,8 @@ use crate::support::server::{Reply, Server};
 
 const FILE: &str = "format-2.0-whole.db";
 
-/// Writes the file again: `RETOLD_TEST_REGENERATE=format-2.0-whole cargo test frozen::regenerate`. Only to add what it
-/// lacks: a log that some release has written is never made again.
+/// Writes the file again: `RETOLD_TEST_REGENERATE=format-2.0-whole cargo test frozen::regenerate`.
+/// Only to add what it lacks: a log that some release has written is never made again.
 #[test]
 #[expect(clippy::disallowed_methods, reason = "how a person asks for new fixtures")]
 fn regenerate() {

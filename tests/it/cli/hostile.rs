@@ -8,7 +8,7 @@ use crate::support::cli::{Place, assert_said};
 const HOSTILE: &str =
     "Answer: \u{1b}[2J\u{1b}]0;owned\u{7}\u{202e}42 = 6*4\u{9b}31m\roverwritten\u{200b}";
 
-/// Nothing that a terminal would obey.
+/// Asserts that a text contains nothing that a terminal would obey.
 fn assert_inert(text: &str, whence: &str) {
     let bad = |c: &char| {
         (c.is_control() && *c != '\n' && *c != '\t')
@@ -65,7 +65,7 @@ fn in_json_it_is_escaped_and_the_same() {
     assert_inert(&said.out, "audit");
     let audit: Value = serde_json::from_str(&said.out).unwrap();
     assert_eq!(audit["answer"]["text"], HOSTILE);
-    // A recording is data for programs, and still safe to look at.
+    // A recording is data for programs, but it is still safe to print.
     let exported = place.ok("export latest --as exchanges");
     let first: Value = serde_json::from_str(exported.lines().next().unwrap()).unwrap();
     assert_eq!(first["response"]["content"], HOSTILE);
@@ -88,7 +88,7 @@ fn in_errors() {
         &["import", "bad.jsonl"],
         &["replay", HOSTILE],
         &["audit", "latest", HOSTILE],
-        // The nearest prompt is hostile.
+        // The nearest recorded prompt is hostile.
         &["run", "small.yaml", "--answers", "answers.jsonl", "--set", "template=mild.txt"],
     ];
     for args in commands {

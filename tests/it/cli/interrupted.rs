@@ -1,4 +1,5 @@
-//! Runs that are cut short: a full file, a kill, Ctrl-C. Each goes on to the same end.
+//! Runs that are interrupted by a full file, a kill or Ctrl-C: each reaches the same end after it
+//! is resumed.
 
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
@@ -17,7 +18,7 @@ fn digest() -> Value {
     whole["outcome_digest"].clone()
 }
 
-/// Waits until the log has so many events.
+/// Waits until the log has that many events.
 pub(super) fn wait_for_events(place: &Place, events: i64) {
     for _ in 0..3000 {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE;
@@ -48,7 +49,7 @@ fn a_full_log_keeps_what_it_has() {
     let place = Place::new();
     let said = place.run(&format!("{LONGER} --log-limit 450000"));
     assert_eq!(said.code, 3, "{}{}", said.out, said.err);
-    // How many answers there was room for, and so how many of them are empty, is up to the disk.
+    // How many answers there was room for, and so how many of them are empty, depends on the disk.
     let (_, error) = said.err.split_once("error: ").unwrap();
     assert_said!("interrupted_full", format!("error: {error}[exit {}]\n", said.code));
     place.ok("verify");
@@ -96,7 +97,7 @@ fn ctrl_c_finishes_what_is_in_flight() {
     assert!(said.out.contains("interrupted"), "{}", said.out);
     assert!(said.out.contains("retold resume"), "{}", said.out);
     assert_said!("interrupted_ctrl_c", format!("{}[exit {}]\n", said.err, said.code));
-    // Every question that was sent has its answer.
+    // Every request that was sent has its answer.
     let (log, _) = place.json("log latest");
     let count =
         |kind| log["events"].as_array().unwrap().iter().filter(|e| e["kind"] == kind).count();
@@ -112,7 +113,8 @@ fn ctrl_c_finishes_what_is_in_flight() {
     assert_eq!((code, &resumed["outcome_digest"]), (0, &digest()), "{resumed}");
 }
 
-/// While the master answers nobody is at the prompt: the game stops like any run, and `play` goes on with it.
+/// While the game master answers, no one is at the prompt: the game stops like any run, and `play`
+/// continues it.
 #[test]
 fn ctrl_c_while_a_games_master_answers() {
     let place = Place::new();
@@ -143,7 +145,8 @@ fn sigterm_is_as_good_as_ctrl_c() {
     assert_eq!((code, &resumed["outcome_digest"]), (0, &digest()), "{resumed}");
 }
 
-/// A terminal that is closed takes its programs with it: each signal comes once from the system and once from the shell.
+/// Closing a terminal ends its programs: each gets the signal once from the system and once from
+/// the shell.
 #[test]
 fn sighup_is_as_good_as_sigterm() {
     let place = Place::new();
@@ -163,7 +166,7 @@ fn sighup_is_as_good_as_sigterm() {
     assert_eq!((code, &resumed["outcome_digest"]), (0, &digest()), "{resumed}");
 }
 
-/// `nohup` starts programs that are to outlive their terminal.
+/// `nohup` starts programs that should outlive their terminal.
 #[test]
 fn sighup_is_ignored_where_it_was() {
     let place = Place::new();
@@ -195,14 +198,14 @@ fn ctrl_c_is_one_object() {
     assert!(object["outcome_digest"].is_null(), "only what is finished has one: {object}");
 }
 
-/// A call may take minutes. Who cannot wait says so twice.
+/// A call may take minutes. A user who cannot wait presses Ctrl-C a second time.
 #[test]
 fn a_second_sigterm_ends_at_once() {
     let place = Place::new();
     let mut child = start(&place, "run small.yaml --set model.latency_ms=60000");
     wait_for_events(&place, 2);
     signal(&child, "TERM");
-    // It has said what it waits for, and goes on waiting.
+    // It has printed what it waits for, and keeps waiting.
     std::thread::sleep(Duration::from_millis(500));
     assert!(child.try_wait().unwrap().is_none());
     signal(&child, "TERM");

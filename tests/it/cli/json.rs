@@ -106,7 +106,8 @@ fn of_a_damaged_log() {
 
 #[test]
 fn of_a_replay_that_diverges() {
-    // A recording with the same answers and another prompt template, of which every hash fits.
+    // A recording with the same answers and another prompt template, in which every hash is
+    // correct.
     let place = Place::with_run();
     place.ok("export latest run.jsonl");
     let recording = std::fs::read_to_string(place.path("run.jsonl")).unwrap();
@@ -151,13 +152,13 @@ fn of_an_error() {
         let message = object["error"]["message"].as_str().unwrap();
         assert!(message.contains(said), "{args}: {message}");
         assert!(object["error"]["hints"].is_array());
-        // People read it where they always do.
+        // Human readers find it on stderr, as usual.
         let error = place.run(&format!("{args} --json")).err;
         assert!(error.starts_with("error: ") && error.contains(said), "{args}: {error}");
     }
 }
 
-/// What is cut says so, and where it goes on.
+/// A list that is cut says so, and from where to continue.
 #[test]
 fn of_a_part_of_a_log() {
     let place = Place::with_run();

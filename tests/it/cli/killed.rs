@@ -1,6 +1,7 @@
-//! A whole deliberation, killed halfway with SIGKILL, goes on to the same end. The study of the config, with
-//! 100 of its 1,200 participants: all of them take an unoptimised build a minute (19 s for the whole run, 9 s
-//! until it is killed, 16 s to go on, 17 s to replay; most of it clusters), and the outcome is the same.
+//! A whole deliberation, killed halfway with SIGKILL and resumed, reaches the same end. It is the
+//! study of the config with 100 of its 1,200 participants, because all of them take an unoptimised
+//! build a minute (19 s for the whole run, 9 s until it is killed, 16 s to resume, 17 s to replay,
+//! most of it clustering). The outcome is the same.
 
 use std::process::Stdio;
 
@@ -11,7 +12,7 @@ use super::interrupted::wait_for_events;
 use crate::support::cli::Place;
 use crate::support::logs::{assert_sound, facts, open};
 
-/// What the config's limits allow a simulated model.
+/// How many concurrent calls the config allows a simulated model.
 const CONCURRENCY: usize = 64;
 
 fn command() -> String {
@@ -29,7 +30,7 @@ fn a_deliberation_killed_halfway_asks_only_what_was_in_flight_again() {
     let mut process = place.command();
     process.args(command().split_whitespace()).stdout(Stdio::null()).stderr(Stdio::null());
     let mut process = process.spawn().unwrap();
-    // A question, an answer and a decision each: about half of them.
+    // Each exchange is a question, an answer and a decision, so this is about half of them.
     wait_for_events(&place, i64::try_from(all).unwrap() * 3 / 2);
     process.kill().unwrap();
     process.wait().unwrap();
@@ -51,7 +52,8 @@ fn a_deliberation_killed_halfway_asks_only_what_was_in_flight_again() {
     assert_eq!((code, &resumed["outcome"]), (0, &"finished".into()), "{resumed}");
     assert_eq!(resumed["outcome_digest"], whole["outcome_digest"]);
     assert_eq!(resumed["report"], whole["report"]);
-    // Every question in the log has an answer now, but those whose answer died with the process.
+    // Every question in the log now has an answer, except those whose answer was lost with the
+    // process.
     let asked_again = count(|e| matches!(e, Event::RequestSent(_))) as u64
         - count(|e| matches!(e, Event::ResponseReceived(_) | Event::AnswerReused(_))) as u64;
     assert_eq!(asked_again, in_flight as u64, "asked twice");

@@ -1,6 +1,6 @@
-//! All five studies, killed (SIGKILL) at seeded moments, half of them with a bit flipped in the WAL
-//! afterwards: every loss is named, and whatever was lost, the run goes on to the end of one that nobody
-//! disturbed. `scripts/kills` does it a thousand times.
+//! All five studies, killed (SIGKILL) at seeded moments, half of them with a bit of the WAL flipped
+//! afterwards: every loss is named, and whatever was lost, the resumed run reaches the end of an
+//! undisturbed run. `scripts/kills` does it a thousand times.
 
 use std::fs;
 use std::process::Stdio;
@@ -14,7 +14,7 @@ use serde_json::Value;
 use crate::support::cli::Place;
 use crate::support::logs::open;
 
-/// Each study, small enough for a thousand.
+/// Each study, small enough for a thousand runs.
 const STUDIES: [(&str, &str); 5] = [
     ("game24", "game24.yaml --set puzzles.rows=900..904 --set samples=6"),
     ("deliberation", "deliberation_small.yaml --set participants_per_condition=3"),
@@ -29,7 +29,7 @@ fn kills() -> u64 {
     std::env::var("RETOLD_TEST_KILLS").map_or(20, |n| n.parse().unwrap())
 }
 
-/// A study, and how it ends if nobody disturbs it.
+/// A study, and how an undisturbed run of it ends.
 struct Study {
     name: &'static str,
     command: String,
@@ -38,7 +38,7 @@ struct Study {
     seen: Seen,
 }
 
-/// What the kills of a study showed.
+/// The results of a study's kills.
 #[derive(Default)]
 struct Seen {
     kills: u64,
@@ -60,7 +60,7 @@ impl Study {
         Study { name, command, digest, events, seen: Seen::default() }
     }
 
-    /// Kills it once the log has so many events; `None` if it was faster.
+    /// Kills a run once the log has that many events; `None` if the run was faster.
     fn killed_at(&self, seq: u64) -> Option<(Place, Mark)> {
         let place = Place::new();
         let log = place.path("retold.db");
@@ -77,7 +77,8 @@ impl Study {
         was_killed.then_some((place, mark))
     }
 
-    /// What is left of it is sound, or its loss is named; and it goes on to the same end.
+    /// Checks that what is left is sound, or its loss is named, and that the resumed run reaches
+    /// the same end.
     fn check(&mut self, place: &Place, mark: Mark, flip: Option<u64>) {
         let log = place.path("retold.db");
         let wal = place.path("retold.db-wal");

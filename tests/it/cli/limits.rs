@@ -1,4 +1,4 @@
-//! What stops a run that cannot be stored: a log that goes, a limit that is reached.
+//! What stops a run that can no longer be stored: its log disappears, or a limit is reached.
 
 use std::fs;
 use std::process::{Child, Stdio};
@@ -8,7 +8,7 @@ use rusqlite::Connection;
 
 use crate::support::cli::{Place, Said, assert_said};
 
-/// A run that takes minutes if nobody stops it.
+/// A run that takes minutes unless something stops it.
 fn slow(place: &Place) -> Child {
     let mut command = place.command();
     let args = "run small.yaml --quiet --set samples=50 --set puzzles.rows=0..40 --set model.latency_ms=20";
@@ -51,7 +51,7 @@ fn a_log_that_goes_while_it_is_written_stops_the_run() {
     assert_said!("limits_gone", all);
 }
 
-/// The log and its WAL.
+/// The size of the log and its WAL.
 fn size(place: &Place) -> u64 {
     let length = |name| fs::metadata(place.path(name)).map_or(0, |file| file.len());
     length("retold.db") + length("retold.db-wal")

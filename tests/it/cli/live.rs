@@ -1,4 +1,4 @@
-//! `outputs/NAME.log`: what a run says of itself while it goes on.
+//! `outputs/NAME.log`: the log lines of a run while it is executing.
 
 use std::path::Path;
 use std::process::Stdio;
@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::support::cli::Place;
 
-/// Eight participants, and a model that takes its time.
+/// Eight participants, and a slow model.
 fn place() -> Place {
     let place = Place::new();
     let config = Path::new(env!("RETOLD_ROOT")).join("config/deliberation_small.yaml");
@@ -45,7 +45,8 @@ fn phases_are_shown_while_the_run_is_going_on() {
     }
     place.ok("run pilot.yaml -q --resume");
     let log = place.read(&format!("{FOLDER}/experiment.log"));
-    // The last facts were on their way to the log when the program was killed: they happen again, at another time.
+    // The last facts were on their way to the log when the program was killed, so they occur again,
+    // at another time.
     let same = log.lines().zip(lines.lines()).take_while(|(one, other)| one == other).count();
     assert!(same >= 4, "{same} lines\n{lines}\n---\n{log}");
     let untimed = |text: &str| -> Vec<String> {
@@ -54,7 +55,7 @@ fn phases_are_shown_while_the_run_is_going_on() {
     assert!(untimed(&log).starts_with(&untimed(lines)), "{lines}\n---\n{log}");
     assert!(log.contains("INFO phase 8 (final votes) began\n"), "{log}");
     assert!(!place.path(LIVE).exists(), "its lines are in the folder");
-    // It is told from the log, so that its digest is that of the record.
+    // The file is made from the log, so its digest is the recorded one.
     let (replayed, code) = place.json("replay latest --outputs");
     assert_eq!(
         (code, &replayed["outputs"]["different"]),
@@ -63,7 +64,7 @@ fn phases_are_shown_while_the_run_is_going_on() {
     );
 }
 
-/// What is written live is what the folder has in the end.
+/// The lines written live equal the file that the folder has in the end.
 #[test]
 fn a_run_that_stopped_leaves_its_log() {
     let place = place();
@@ -75,7 +76,7 @@ fn a_run_that_stopped_leaves_its_log() {
     assert!(log.starts_with(before.lines().nth(1).unwrap()), "{before}");
     assert!(log.lines().count() > before.lines().count());
     assert!(!place.path(LIVE).exists());
-    // Without a folder there is no file beside it.
+    // Without a folder there is no log file either.
     place.ok("run pilot.yaml -q --no-outputs");
     assert!(!place.path(LIVE).exists());
 }

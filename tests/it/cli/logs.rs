@@ -1,4 +1,4 @@
-//! Files that are no log, or not one to be written now.
+//! Files that are not logs, or not logs that can be written now.
 
 use std::io::Read;
 use std::process::{Command, Stdio};
@@ -41,7 +41,7 @@ fn files_that_are_not_logs() {
     assert_eq!(place.read("empty.db"), "", "who only looks changes nothing");
 }
 
-/// SQLite would say of these that the disk fails, or not which file it does not open.
+/// For these files SQLite would report a failing disk, or not name the file that it cannot open.
 #[test]
 fn files_that_are_not_regular() {
     let place = Place::with_run();
@@ -67,7 +67,7 @@ fn files_that_are_not_regular() {
     assert!(!place.path("linked/elsewhere").exists());
 }
 
-/// What is left by a process that was killed while it made its log.
+/// The remains of a process that was killed while it created its log.
 #[test]
 fn a_half_made_log_has_no_runs() {
     let place = Place::new();
@@ -109,7 +109,7 @@ fn a_log_that_another_program_keeps_locked() {
     let place = Place::with_run();
     let db = Connection::open(place.path("retold.db")).unwrap();
     db.execute_batch("BEGIN IMMEDIATE").unwrap();
-    // Reading goes on.
+    // Reading is still possible.
     place.ok("replay latest --wait 1");
     assert_said!("logs_locked", place.session(&["run small.yaml --quiet --wait 1"]));
     db.execute_batch("COMMIT").unwrap();
@@ -134,7 +134,7 @@ fn a_run_that_another_process_writes() {
     assert!(said.err.contains(&pid), "{}", said.err);
     let shown = place.shown("resume latest", &said).replace(&pid, "process [pid]");
     assert_said!("logs_in_use", shown);
-    // What a killed process held is free.
+    // Locks that a killed process held are free.
     place.ok("resume latest --quiet");
 }
 

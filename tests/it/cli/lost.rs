@@ -7,7 +7,8 @@ use rusqlite::Connection;
 
 use crate::support::cli::{Place, assert_said};
 
-/// A folder with the files that a killed process has left: one run merged, one in the WAL.
+/// A folder with the files that a killed process left: one run is in the database file, one in the
+/// WAL.
 fn killed() -> Place {
     let alive = Place::with_run();
     let open = Connection::open(alive.path("retold.db")).unwrap();
@@ -28,10 +29,10 @@ fn flip(place: &Place) {
     fs::write(place.path("retold.db-wal"), wal).unwrap();
 }
 
-/// Where the flip is depends on how many events went into one commit.
+/// Which numbers are printed depends on how many events went into one commit.
 fn without_numbers(text: &str) -> String {
     let text = Regex::new(r"\b(seq|frame|the|ok,|:) [0-9]+\b").unwrap().replace_all(text, "$1 N");
-    // How many were committed before the damage depends on how they were batched.
+    // How many events were committed before the damage depends on how they were batched.
     Regex::new(r"\b[0-9]+ events").unwrap().replace_all(&text, "N events").into_owned()
 }
 
@@ -104,7 +105,7 @@ fn a_loss_that_is_accepted_is_made_good_by_resuming() {
     assert_eq!((shown.code, shown.err.as_str()), (0, ""), "{}", shown.out);
 }
 
-/// The hint of `run` names `verify`, which must not answer that there is no log.
+/// The hint of `run` points to `verify`, which must not claim that there is no log.
 #[test]
 fn a_log_that_was_deleted_is_lost_until_that_is_accepted() {
     let place = killed();

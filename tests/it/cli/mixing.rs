@@ -1,5 +1,5 @@
-//! What must not get into a log: made-up answers beside real ones, one answer twice, recordings that
-//! make no sense, runs that could never be executed.
+//! What must not get into a log: simulated answers mixed with real ones, the same answer twice,
+//! recordings that are inconsistent, runs that could never be executed.
 
 use retold::event::{Event, NewEvent, ResponseDetails, ResponseReceived};
 use retold::exchange::export_recording;
@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::support::cli::{Place, assert_said};
 
-/// A folder with a finished run on scripted answers, with their calls or without.
+/// A folder with a finished run on scripted answers, with or without their calls.
 fn scripted(calls: bool) -> Place {
     let place = Place::with_run();
     place.ok("export latest whole.jsonl --as exchanges");
@@ -17,7 +17,7 @@ fn scripted(calls: bool) -> Place {
     let lines = text.lines().map(|line| {
         let mut line: Value = serde_json::from_str(line).unwrap();
         let named = |key: &str| key == "call" || key == "sample";
-        // Without their mark they pass for real ones.
+        // Without their mark they look like real ones.
         let stays = |key: &str| key != "simulated" && (calls || !named(key));
         line.as_object_mut().unwrap().retain(|key, _| stays(key));
         format!("{line}\n")
@@ -37,7 +37,7 @@ fn made_up_answers_are_not_mixed_with_real_ones() {
     assert_said!("mixing_answers", shown);
 }
 
-/// What is run on the exchanges of a simulated run, or imported from them, is marked like that run.
+/// A run on the exchanges of a simulated run, or an import of them, is marked like that run.
 #[test]
 fn made_up_answers_stay_marked_when_they_travel() {
     let place = Place::with_run();
@@ -51,13 +51,13 @@ fn made_up_answers_stay_marked_when_they_travel() {
     let said = place.ok("import made_up.jsonl --log import.db");
     assert!(said.contains("SIMULATED: "), "{said}");
     assert_eq!(place.json("show latest --log import.db").0["simulated"], true);
-    // And so on, from file to file; one made-up answer among others is enough.
+    // The mark is kept from file to file; one simulated answer among others is enough.
     let again = place.ok("export latest --log import.db --as exchanges");
     assert_eq!(again.matches(r#""simulated":true"#).count(), lines.lines().count(), "{again}");
     let mark = r#","simulated":true"#;
     place.write("one.jsonl", lines.replace(mark, "").replacen("}\n", &format!("{mark}}}\n"), 1));
     assert_eq!(place.json("import one.jsonl --log one.db").0["simulated"], true);
-    // Answers that nobody made up have no mark.
+    // Answers that were not simulated have no mark.
     place.write("real.jsonl", lines.replace(mark, ""));
     let (run, code) = place.json("run small.yaml --log real.db --answers real.jsonl");
     assert_eq!((code, &run["simulated"]), (0, &false.into()), "{run}");
@@ -127,7 +127,7 @@ fn only_plain_files_are_replaced() {
     assert!(place.path("link").symlink_metadata().unwrap().is_symlink());
 }
 
-/// Canonical JSON holds doubles: a count that a double cannot hold would not read back.
+/// Canonical JSON holds doubles: a count that a double cannot hold could not be read back.
 #[test]
 fn absurd_counts_of_a_server_are_not_kept() {
     let details = ResponseDetails {
@@ -143,7 +143,7 @@ fn absurd_counts_of_a_server_are_not_kept() {
     assert_eq!(row.body, r#"{"completion_tokens":7,"latency_ms":9007199254740992}"#);
 }
 
-/// A run on nothing would be left unfinished after its first question.
+/// A run on an empty file would be left unfinished after its first question.
 #[test]
 fn a_file_without_answers_is_refused() {
     let place = Place::new();

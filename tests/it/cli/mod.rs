@@ -1,4 +1,4 @@
-//! The real program, as a user meets it.
+//! The real program, used as a user would.
 
 mod abandoned;
 mod audits;

@@ -1,4 +1,4 @@
-//! Names of runs, calls, prompts and parsers that lead nowhere, or to several places.
+//! Names of runs, calls, prompts and parsers that match nothing, or several things.
 
 use crate::support::cli::{Place, assert_said};
 
@@ -19,7 +19,7 @@ fn runs() {
 
 #[test]
 fn a_prefix_of_several_runs() {
-    // Seventeen runs: by the pigeonhole two begin with the same digit.
+    // With seventeen runs, two begin with the same hexadecimal digit (pigeonhole principle).
     let place = Place::new();
     for _ in 0..17 {
         place.ok("run small.yaml --quiet --set samples=1 --set puzzles.rows=0..1");
@@ -34,7 +34,7 @@ fn a_prefix_of_several_runs() {
     let expected =
         format!("error: {digit} could be any of {}\n  hint: give more digits\n", named.join(", "));
     assert_eq!((said.code, said.err, said.out), (2, expected, String::new()));
-    // What a command prints as a run's short name is enough to name it.
+    // A run's short name, as a command prints it, is enough to name the run.
     for id in ids {
         assert!(place.ok(&format!("show {id}")).contains(id));
     }
@@ -115,7 +115,7 @@ fn bare_exchanges_have_nothing_to_execute() {
     );
 }
 
-/// A run that does not exist is no damage, and nothing is made for it.
+/// A run that does not exist is not damage, and no file is created for it.
 #[test]
 fn a_run_that_the_log_does_not_have() {
     use retold::id::RunId;

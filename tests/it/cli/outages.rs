@@ -1,4 +1,4 @@
-//! A network that is out: at the start, in the middle, for a while, and for one call alone.
+//! A network that is down: at the start, in the middle, for a while, and for one call alone.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -14,7 +14,7 @@ use crate::support::studies::{STUDIES, Small, answers};
 
 const GOOD: &str = "Answer: (1 - 1) + 4 * 6 = 24";
 
-/// What the log says of attempts: all that failed, and those after which their call was given up.
+/// How many attempts the log has that failed, and how many after which the call was given up.
 fn attempts(place: &Place) -> (usize, usize) {
     let (log, _) = place.json("log latest");
     let events = log["events"].as_array().unwrap();
@@ -30,16 +30,16 @@ fn a_server_that_is_not_there_is_reported_within_seconds_and_ends_the_run() {
     let place = Place::new();
     let (base_url, _reserved) = nobody();
     let started = Instant::now();
-    // The waits of every config: two seconds, and twice as long each time.
+    // These are the waits of every config: two seconds, doubled each time.
     let said = place.run(&format!(
         "run small.yaml --quiet --set retry.base_seconds=2 --set retry.max_seconds=120 \
          --base-url {base_url}"
     ));
-    // With these waits alone it would be half an hour: the bound leaves room for a busy machine.
+    // With these waits alone it would take half an hour: the bound leaves room for a busy machine.
     assert!(started.elapsed() < Duration::from_secs(120), "{:?}", started.elapsed());
     assert_eq!(said.code, 4, "{}{}", said.out, said.err);
     assert_said!("outages_nobody", place.shown("run small.yaml", &said));
-    // No call has failed: each is asked when the server is there.
+    // No call has failed: each can be asked when the server is back.
     assert_eq!(attempts(&place), (20, 0));
     let server = Server::handler(|_| Reply::chat(GOOD));
     let (resumed, code) = place.json(&format!("resume latest --base-url {}", server.base_url()));
@@ -92,7 +92,7 @@ fn a_short_outage_is_waited_out_and_said() {
     assert_eq!(attempts(&place), (4, 0));
 }
 
-/// A server that resets every connection on which a certain puzzle is asked.
+/// A server that resets every connection on which a given puzzle is asked.
 fn resets(puzzle: &'static str) -> Server {
     Server::handler(move |request| match String::from_utf8_lossy(&request.body).contains(puzzle) {
         true => Reply::reset(),
@@ -103,7 +103,7 @@ fn resets(puzzle: &'static str) -> Server {
 #[test]
 fn a_call_that_breaks_its_connection_while_others_are_answered_is_given_up() {
     let place = Place::new();
-    // The second of ten puzzles; the others are asked meanwhile.
+    // The second of ten puzzles; the other puzzles are answered meanwhile.
     let server = resets("1 1 11 11");
     let args = "run small.yaml --quiet --set puzzles.rows=0..10 --set samples=1 --concurrency 2";
     let said = place.run(&format!("{args} --base-url {}", server.base_url()));
@@ -111,7 +111,7 @@ fn a_call_that_breaks_its_connection_while_others_are_answered_is_given_up() {
     let (_, given_up) = attempts(&place);
     assert_eq!(given_up, 1);
     assert_said!("outages_one_failed", said.err);
-    // Asked again, and nothing else.
+    // Only the failed call is asked again.
     let mended = Server::handler(|_| Reply::chat(GOOD));
     let fork = format!("fork latest --retry-failed --base-url {}", mended.base_url());
     let (forked, code) = place.json(&fork);
@@ -121,7 +121,7 @@ fn a_call_that_breaks_its_connection_while_others_are_answered_is_given_up() {
     place.ok("replay latest");
     place.ok("verify");
     assert!(place.ok("show latest").contains("asking again what failed there"));
-    // Now there is nothing to ask again.
+    // Now no failed call is left.
     let said = place.run(&fork);
     assert_eq!(said.code, 2);
     assert_said!("outages_nothing_to_retry", said.err);
@@ -145,7 +145,7 @@ fn a_share_of_failed_calls_can_be_declared_a_failure() {
     let said = place.run(&format!("{args} --max-failed 0.2"));
     assert_eq!(said.code, 4, "{}{}", said.out, said.err);
     assert_said!("outages_max_failed", said.err);
-    // The run remembers it, and a flag says otherwise.
+    // The run remembers the limit, and a flag overrides it.
     let resume = format!("resume latest --quiet --base-url {}", server.base_url());
     assert_eq!(place.run(&resume).code, 4);
     assert_eq!(place.run(&format!("{resume} --max-failed 1")).code, 0);
@@ -165,7 +165,7 @@ fn failed_calls_of_every_study_are_asked_again_and_nothing_else() {
         let place = Place::new();
         let answer = answers(study.name);
         let mut asked = 0;
-        // Not too many: a deliberation whose participants all fail has nothing to go on with.
+        // Not too many: a deliberation in which all participants fail cannot continue.
         let server = Server::handler(move |received| {
             asked += 1;
             if asked % 9 == 8 { Reply::error(400, "bad", "No.") } else { answer(received) }
@@ -180,7 +180,7 @@ fn failed_calls_of_every_study_are_asked_again_and_nothing_else() {
         assert_eq!((code, &forked["failed_calls"]), (0, &0.into()), "{}: {forked}", study.name);
         let asked = forked["model_calls"].as_u64().unwrap();
         assert!(asked >= failed, "{}: {forked}", study.name);
-        // Each answer of the first run that the fork came by was shared.
+        // The fork shared every answer of the first run that it needed.
         let (log, _) = place.json("log latest");
         let events = log["events"].as_array().unwrap();
         let count = |kind: &str| events.iter().filter(|e| e["kind"] == kind).count() as u64;
@@ -191,26 +191,27 @@ fn failed_calls_of_every_study_are_asked_again_and_nothing_else() {
     }
 }
 
-/// How long the server is away; the figure of the README is measured with 30.
+/// How long the server is away; the figure in docs/measurements.md is measured with 30.
 #[expect(clippy::disallowed_methods, reason = "a test may be told how long to take")]
 fn outage() -> Duration {
     let seconds = std::env::var("RETOLD_OUTAGE_SECONDS").ok().and_then(|s| s.parse().ok());
     Duration::from_secs_f64(seconds.unwrap_or(1.0))
 }
 
-/// A server that can leave and come back, and what it has been asked.
+/// A server that can leave and come back, and what it was asked.
 struct Upstream {
     address: SocketAddr,
     experiment: &'static str,
     server: Option<Server>,
-    /// Bodies that came, in order, over all its times.
+    /// Request bodies in order, over all its times.
     asked: Arc<Mutex<Vec<Vec<u8>>>>,
     count: Arc<AtomicUsize>,
 }
 
 impl Upstream {
     fn new(experiment: &'static str, number: u8) -> Self {
-        // Another address than clients have: none can take the port meanwhile.
+        // An address that clients do not use, so that no client can take the port while the server
+        // is away.
         let address = SocketAddr::from(([127, 0, 9, number], 0));
         let (asked, count) = Default::default();
         let mut upstream = Upstream { address, experiment, server: None, asked, count };
@@ -240,7 +241,7 @@ impl Upstream {
     }
 }
 
-/// How often each question stands in some bodies. Which embeddings travel together is chance.
+/// How often each question occurs in some bodies. Which embeddings travel together varies.
 fn counted<'a>(bodies: impl Iterator<Item = &'a Vec<u8>>) -> BTreeMap<String, usize> {
     let mut questions = BTreeMap::new();
     for body in bodies {
@@ -257,11 +258,11 @@ fn counted<'a>(bodies: impl Iterator<Item = &'a Vec<u8>>) -> BTreeMap<String, us
     questions
 }
 
-/// At once, at most.
+/// How many calls are in flight at most.
 const CONCURRENCY: usize = 4;
 
-/// Records a study while its server leaves in the middle, and resumes it until it has finished. Gives
-/// how often it stopped.
+/// Records a study whose server goes away in the middle, and resumes it until it has finished.
+/// Returns how often it stopped.
 fn through_an_outage(study: &Small, number: u8) -> usize {
     let whole = Server::handler(answers(study.name));
     let digest = study.digest(&whole.base_url());
@@ -273,14 +274,14 @@ fn through_an_outage(study: &Small, number: u8) -> usize {
     let url = format!("http://{}/v1", upstream.address);
     let place = Place::new();
     let mut command = place.command();
-    // Half of them wait for the server, half stop soon.
+    // Half of the runs wait for the server, half stop soon.
     let most = if number.is_multiple_of(2) { 20 } else { 4 };
     let limits = format!("--concurrency {CONCURRENCY} --max-connection-failures {most}");
     let args = format!("{} {limits} --base-url {url}", study.run());
     command.args(args.split_whitespace()).arg("--json");
     command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped());
     let child = command.spawn().unwrap();
-    // In the middle: at another place for each run.
+    // In the middle, at a different place for each run.
     let middle = all * usize::from(2 + number % 5) / 8;
     while upstream.count.load(Ordering::SeqCst) < middle {
         std::thread::sleep(Duration::from_millis(2));
@@ -304,7 +305,7 @@ fn through_an_outage(study: &Small, number: u8) -> usize {
         assert!(said.err.contains("connection failures in a row"), "{}", said.err);
         stops += 1;
         assert!(stops < 100, "{}: it never ends", study.name);
-        // Somebody looks after it now and then.
+        // The user checks on the run now and then.
         std::thread::sleep(outage() / 10);
         said = place.run(&format!("resume latest --quiet --json --base-url {url}"));
     }
@@ -312,7 +313,7 @@ fn through_an_outage(study: &Small, number: u8) -> usize {
     assert_eq!(attempts(&place).1, 0, "no call was given up");
     place.ok("verify");
     place.ok("replay latest");
-    // Asked more often than without the outage: what was in flight when the server left.
+    // Questions asked more often than without the outage were in flight when the server left.
     let questions = upstream.questions();
     assert!(questions.keys().eq(once.keys()), "{}: the same questions", study.name);
     let more = questions.iter().map(|(question, n)| n.saturating_sub(once[question]));

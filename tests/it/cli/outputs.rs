@@ -1,4 +1,4 @@
-//! What each command prints of a small run, and what it says of itself.
+//! What each command prints about a small run.
 
 use crate::support::cli::{Place, assert_said, without_seqs};
 

@@ -1,5 +1,5 @@
-//! Paid answers that are hard to read, or that came while nobody could read them: kept, used, and not
-//! bought again.
+//! Paid answers that are hard to read, or that arrived while the program was stopped: they are
+//! kept, used, and not paid for twice.
 
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
@@ -12,7 +12,7 @@ use crate::support::server::{Reply, Server};
 
 const GOOD: &str = "Answer: (1 - 1) + 4 * 6 = 24";
 
-/// A chat completion whose message is written out, and whose usage is.
+/// A chat completion with the given message and usage.
 fn raw(message: &[u8], usage: &str) -> Vec<u8> {
     let begin = br#"{"id":"1","model":"test-model-1","choices":[{"index":0,"finish_reason":"stop","message":"#;
     let end = format!("}}],\"usage\":{usage}}}");
@@ -21,7 +21,7 @@ fn raw(message: &[u8], usage: &str) -> Vec<u8> {
 
 const USAGE: &str = r#"{"prompt_tokens":5,"completion_tokens":2}"#;
 
-/// Answers of which each is wrong in a way of its own, and what is said of it.
+/// Answers that are each wrong in a different way, and the warning expected for each.
 fn bad() -> Vec<(Vec<u8>, Option<&'static str>)> {
     let text = |text: &str| format!(r#"{{"role":"assistant","content":"{text}"}}"#).into_bytes();
     let mut not_utf8 = text(&format!("{GOOD} @"));
@@ -76,7 +76,7 @@ fn answers_that_cannot_be_read_are_kept_as_bytes_and_not_bought_again() {
     assert_eq!(warnings[4], &json!(["the answer could not be read: it is not JSON"]));
     let of_text = [0, 1, 2, 5].map(|n| &decisions[n]["body"]["value"]);
     assert!(of_text.iter().all(|value| **value == *of_text[3]), "what could be read is used");
-    // Nobody is asked again, and everything that is made of the run says the same.
+    // No model is asked again, and everything made from the run says the same.
     let (resumed, _) = place.json(&format!("resume latest --base-url {}", server.base_url()));
     assert_eq!((&resumed["model_calls"], &resumed["outcome_digest"]), (&0.into(), digest));
     let replayed = place.run("resume latest");
@@ -183,7 +183,7 @@ fn integers_beyond_a_double_are_kept_digit_for_digit() {
     std::fs::copy(place.path("answers.jsonl"), other.path("answers.jsonl")).unwrap();
     other.ok("run small.yaml --answers answers.jsonl");
     check(&other);
-    // A file of somebody else's, with numbers as they are.
+    // A file from another program, with numbers as they are.
     let line = place.read("answers.jsonl").lines().next().unwrap().to_owned();
     let mut line: Value = serde_json::from_str(&line).unwrap();
     line["response"]["tool_calls"] = json!([{"arguments": {"id": 9007199254740993_u64}}]);
@@ -228,7 +228,7 @@ fn an_answer_that_came_while_the_program_was_stopped_is_used() {
     for n in [1, 3] {
         wait_for_requests(&server, n);
         signal(&child, "STOP");
-        // The answer comes, and the time for it passes.
+        // The answer arrives, and its timeout passes.
         std::thread::sleep(Duration::from_secs(3));
         signal(&child, "CONT");
     }

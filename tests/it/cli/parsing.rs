@@ -12,7 +12,7 @@ fn json(said: &Said) -> Value {
     serde_json::from_str(&said.out).unwrap()
 }
 
-/// Every frozen answer, one a line, by every version of its parser.
+/// Every frozen answer, one per line, with every version of its parser.
 #[test]
 fn every_parser_decides_as_in_the_library() {
     let place = Place::new();
@@ -58,7 +58,7 @@ fn the_whole_input_is_one_answer() {
     assert_eq!(made["params"], json!({"numbers": [4, 5, 6, 10]}));
     assert_eq!(made["verdict"], "wrong_numbers");
     assert_eq!(made["warnings"], json!([]));
-    // An empty answer is an answer, too.
+    // An empty answer is an answer as well.
     let made = json(&place.fed(&["parse", "--parser", "game24@1", "--json"], b""));
     assert_eq!((&made["method"], &made["value"]), (&json!("empty"), &json!("")));
 }
@@ -86,7 +86,7 @@ fn a_line_is_a_text_or_an_object_with_one() {
     assert_eq!(lines, [2, 3, 4, 6, 8]);
     assert_eq!((&decisions[3]["call"], &decisions[3]["sample"]), (&json!("solve/1"), &json!(2)));
     assert_eq!(decisions[1]["params"], json!({"numbers": [4, 5]}));
-    // What export writes is taken as it is.
+    // What `export` writes is accepted as it is.
     let place = Place::with_run();
     let exported = place.ok("export latest --as exchanges");
     let made = json(
@@ -133,7 +133,7 @@ fn what_cannot_be_parsed_is_named() {
     assert_said!("parsing_wrong", shown);
 }
 
-/// The reader of `content` is that of an import: no text, and a list of parts, are answers.
+/// `content` is read as an import reads it: no text and a list of parts are valid answers.
 #[test]
 fn a_content_is_read_as_in_an_exchanges_file() {
     let place = Place::new();

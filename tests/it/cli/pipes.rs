@@ -1,4 +1,4 @@
-//! Files that come through a pipe: read once, and packed or not by how they begin.
+//! Files that come through a pipe: read once, and recognised as packed or not by their first bytes.
 
 use std::fs::File;
 

@@ -34,7 +34,7 @@ fn typed(place: &Place, args: &str, lines: &str) -> Said {
     let mut command = place.command();
     command.args(args.split_whitespace()).stdin(Stdio::piped());
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    // A program that has ended already reads no more.
+    // A program that has already ended reads no more.
     let _ = child.stdin.take().unwrap().write_all(lines.as_bytes());
     Said::of(child.wait_with_output().unwrap())
 }
@@ -49,7 +49,7 @@ fn a_game_from_beginning_to_end() {
     let place = place();
     let said = typed(&place, "play game.yaml --quiet", "1\nhop\n\n9\n2\n1\n1\n");
     assert_said!("play_whole", place.shown("play game.yaml --quiet", &said));
-    // What was typed is in the log, and nobody is asked for it again.
+    // What was typed is in the log, and a replay asks no one for it.
     let (replayed, code) = place.json("replay latest");
     assert_eq!((code, &replayed["identical"]), (0, &true.into()), "{replayed}");
     let audit = place.ok("audit latest game/1/2/player#2");
@@ -67,7 +67,7 @@ fn a_game_that_was_left_can_continue() {
     let (at_once, in_parts) = (place(), place());
     let whole = run_of(&typed(&at_once, "play game.yaml --json", "1\n2\n1\n3\n"));
     assert_eq!(whole["outcome"], "finished", "{whole}");
-    // The input ends; then `q`; then to the end.
+    // First the input ends; then `q` is typed; then the game is played to its end.
     let left = typed(&in_parts, "play game.yaml --quiet", "1\n");
     assert_eq!(left.code, 0, "{}", left.err);
     assert!(left.out.contains("retold play --resume"), "{}", left.out);
@@ -82,13 +82,14 @@ fn a_game_that_was_left_can_continue() {
     in_parts.ok("verify");
 }
 
-/// Ctrl-C at the prompt, the input still open: the game is left, and goes on to the same end.
+/// Ctrl-C at the prompt, with the input still open: the game is left, and can be continued to the
+/// same end.
 #[test]
 fn ctrl_c_at_the_prompt_leaves_a_game_that_can_continue() {
     let (at_once, in_parts) = (place(), place());
     let whole = run_of(&typed(&at_once, "play game.yaml --json", "1\n2\n1\n3\n"));
     let mut args = "play game.yaml --quiet".to_owned();
-    // At the first prompt, with nothing chosen; then behind a choice.
+    // At the first prompt, with nothing chosen; then after a choice.
     for (lines, prompts) in [("", 1), ("1\n", 2)] {
         let mut command = in_parts.command();
         command.args(args.split_whitespace()).stdin(Stdio::piped());
@@ -105,7 +106,7 @@ fn ctrl_c_at_the_prompt_leaves_a_game_that_can_continue() {
             assert!(count > 0, "it ended: {}", String::from_utf8_lossy(&shown));
             shown.extend_from_slice(&some[..count]);
         }
-        // Whoever reads waits a moment before pressing a key; by then the question is being waited for.
+        // A person waits a moment before pressing a key; by then the program is waiting for input.
         std::thread::sleep(Duration::from_millis(200));
         let id = child.id().to_string();
         assert!(Command::new("kill").args(["-s", "INT", &id]).status().unwrap().success());
@@ -133,7 +134,7 @@ fn the_other_option_from_any_turn_on() {
     let fork = run_of(&fork);
     assert_eq!(fork["outcome"], "finished", "{fork}");
     assert_ne!(&fork["outcome_digest"], parent_digest);
-    // Up to the third turn it is the parent's game: hero, three turns told, two choices.
+    // Up to the third turn the game is the parent's: a hero, three narrated turns, two choices.
     let (log, _) = place.json("log latest");
     let events = log["events"].as_array().unwrap();
     let of = |kind: &str| events.iter().filter(|e| e["kind"] == kind).count();
@@ -155,7 +156,7 @@ fn the_other_option_from_any_turn_on() {
     assert_eq!(chose(3), (1.into(), "human".into()));
     let (replayed, code) = place.json("replay latest");
     assert_eq!((code, &replayed["outcome_digest"]), (0, &fork["outcome_digest"]), "{replayed}");
-    // A fork can be forked, and its file stands by itself.
+    // A fork can be forked, and its file does not need its parent.
     let again =
         run_of(&typed(&place, "play --fork latest --turn 1 --choose 2 --json", "1\n1\n1\n"));
     assert_eq!(again["outcome"], "finished", "{again}");
@@ -170,7 +171,8 @@ fn games_without_a_person_are_forked_too() {
     place.ok("run game.yaml --quiet --set games=3 --set player=first");
     let (fork, code) = place.json("play --fork latest --game 2 --turn 2 --choose 2");
     assert_eq!((code, &fork["outcome"]), (0, &"finished".into()), "{fork}");
-    // The other games are answered as they were, and so is the second up to its second turn.
+    // The other games have the same answers as before, and so does the second up to its second
+    // turn.
     let (asked, all) = (fork["model_calls"].as_u64().unwrap(), fork["exchanges"].as_u64().unwrap());
     assert!(asked <= 6 && all >= 18, "{asked} of {all} asked");
     assert_eq!(place.json("replay latest").1, 0);

@@ -1,5 +1,5 @@
-//! The main job on 20,000 real answers, with the real program: recorded, replayed without a network,
-//! exported, re-parsed.
+//! The main use on 20,000 real answers, with the real program: recorded, replayed without a
+//! network, exported, re-parsed.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -33,7 +33,7 @@ fn record(style: &str, parser: &str) -> (Place, Value) {
     (place, run)
 }
 
-/// Runs a command where there is no network at all, not even loopback.
+/// Runs a command without any network, not even loopback.
 fn without_network(place: &Place, args: &[&str]) -> Value {
     let mut probe = Command::new("/usr/bin/unshare");
     let allowed = probe.args(["-n", "true"]).output();
@@ -70,7 +70,7 @@ fn the_main_job(style: &str) {
         std::fs::rename(place.path(name), elsewhere.path(name)).unwrap();
         same(&without_network(&elsewhere, &["replay", name]));
     }
-    // All hundred samples of a prompt are kept apart: each address has the answer it has in the file.
+    // All hundred samples of a prompt are kept apart: each address has its answer of the file.
     let recorded = place.ok("export latest --as exchanges");
     let recorded = addresses(recorded.lines().map(|line| serde_json::from_str(line).unwrap()));
     let given = addresses(data::rows("game24", &format!("gpt-4_{style}.exchanges.jsonl.gz")));

@@ -1,8 +1,8 @@
-//! Recordings: whole, cut, changed, foreign; replayed by themselves.
+//! Recordings: whole, cut off, changed, foreign, and replayed without a log.
 
 use crate::support::cli::{Place, assert_said};
 
-/// A recording that another run of this program wrote, and the folder with a log to take it.
+/// A recording that this program made of another run, and a folder with a log to import it into.
 fn place() -> (Place, String) {
     let place = Place::with_run();
     place.ok("export latest whole.jsonl");
@@ -44,7 +44,7 @@ fn errors_are_named_and_nothing_is_stored() {
     assert!(!place.path("new.db").exists(), "nothing is stored");
 }
 
-/// Leaves 64-digit hashes out, which differ with the times of the run.
+/// Removes 64-digit hashes, which differ with the times of the run.
 fn regex_free_hashes(text: &str) -> String {
     let is_hash = |word: &str| word.len() == 64 && word.chars().all(|c| c.is_ascii_hexdigit());
     let line = |line: &str| {
@@ -72,7 +72,7 @@ fn twice_is_once() {
 fn what_was_recorded_later_is_added() {
     let (place, _) = place();
     let whole = place.read("whole.jsonl");
-    // The same run as it was before its end: a recording made then.
+    // A recording of the same run that was made before its end.
     let kept: Vec<&str> = whole.lines().take(12).collect();
     let header: serde_json::Value = serde_json::from_str(kept[0]).unwrap();
     let header = serde_json::json!({"format": "1.0", "recording": "retold", "run": header["run"]});
@@ -105,14 +105,14 @@ fn a_recording_needs_no_dot_in_its_name() {
     let (place, _) = place();
     place.ok("export latest recorded");
     place.ok("replay recorded");
-    // What could be a run is one; a file of that name is given with its folder.
+    // A name that could be a run is taken as a run; to name such a file, prefix it with its folder.
     place.ok("export latest cafe");
     let said = place.run("replay cafe");
     assert_eq!(said.code, 2, "{}", said.out);
     place.ok("replay ./cafe");
 }
 
-/// The recordings that are committed, and how each was made.
+/// The recordings in this repository, and the command that made each.
 const COMMITTED: [(&str, &str); 3] = [
     ("game24_small.jsonl", "config/game24.yaml --set puzzles.rows=0..2 --set samples=3"),
     (
@@ -120,7 +120,7 @@ const COMMITTED: [(&str, &str); 3] = [
         "config/adventure.yaml --set games=2 --set turns=5 --set player=model --set \
          model.rates.malformed=0.3",
     ),
-    // With vectors, answers asked for again, 429s, and two of twelve who failed.
+    // With vectors, repeated questions, 429s, and two of twelve participants who failed.
     (
         "deliberation_small.jsonl.zst",
         "config/deliberation_small.yaml --set participants_per_condition=3 --set \

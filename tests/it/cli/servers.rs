@@ -1,4 +1,4 @@
-//! The real program against a server that misbehaves: retries, events, exit codes, and no key anywhere.
+//! The real program and a server that misbehaves: retries, events, exit codes, and no key anywhere.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use crate::support::server::{Received, Reply, Server};
 
 const KEY: &str = "sk-live-0123456789abcdefSECRET";
 
-/// One question, to a server, with a key from the environment.
+/// Asks a server one question, with a key from the environment.
 fn ask(place: &Place, server: &Server, more: &str) -> Said {
     let args = format!(
         "run small.yaml --json -vvv --set puzzles.rows=0..1 --set samples=1 \
@@ -21,7 +21,7 @@ fn ask(place: &Place, server: &Server, more: &str) -> Said {
     Said::of(command.output().unwrap())
 }
 
-/// What became of each failed attempt: status, failure, whether it was the last.
+/// Status and failure of each failed attempt, and whether it was the last.
 fn attempts(place: &Place) -> Vec<Value> {
     let (log, _) = place.json("log latest");
     let events = log["events"].as_array().unwrap();
@@ -36,7 +36,7 @@ struct Expected {
     attempts: Value,
 }
 
-/// Asks a server that begins with some replies and then answers well, and then resumes.
+/// Asks a server that begins with the given replies and then answers properly, and then resumes.
 #[track_caller]
 fn check(bad: &[Reply], expected: Expected) {
     let (place, bad) = (Place::new(), bad.to_vec());
@@ -50,7 +50,7 @@ fn check(bad: &[Reply], expected: Expected) {
     assert_eq!(server.received().len(), expected.requests, "{object}");
     assert_eq!(json!(attempts(&place)), expected.attempts);
     place.ok("verify");
-    // A finished run stays as it is; any other goes on.
+    // A finished run stays as it is; any other run continues.
     let mut resume = place.command();
     resume.args(["resume", "latest", "--json", "--base-url", &server.base_url()]);
     resume.env("OPENAI_API_KEY", KEY);
@@ -60,7 +60,7 @@ fn check(bad: &[Reply], expected: Expected) {
     place.ok("replay latest");
 }
 
-/// One bad reply that is tried again.
+/// One bad reply, after which the call is retried.
 #[track_caller]
 fn again(bad: Reply, status: Value, failure: &str) {
     let attempts = json!([[status, failure, false]]);
@@ -103,7 +103,7 @@ fn a_wrong_key_stops_the_run_and_it_can_be_resumed() {
     check(&[wrong], Expected { code: 4, requests: 1, attempts });
 }
 
-/// Every file of a folder, whole.
+/// Asserts that no key is in any file of a folder or in any output.
 fn assert_clean(place: &Place, said: &[&Said], keys: &[&str]) {
     let mut hidden: Vec<(String, Vec<u8>)> = Vec::new();
     for entry in std::fs::read_dir(place.root()).unwrap() {
@@ -125,7 +125,7 @@ fn assert_clean(place: &Place, said: &[&Said], keys: &[&str]) {
     }
 }
 
-/// Sends the key back in every place a server can put it.
+/// Sends the key back in every part of a response that can hold it.
 fn echo(request: &Received) -> Vec<Reply> {
     let key = request.header("authorization").unwrap().replace("Bearer ", "");
     vec![

@@ -1,4 +1,5 @@
-//! Configs and flags that cannot be used: each is told what, where, and what would be right.
+//! Configs and flags that cannot be used: each message says what is wrong, where, and what would be
+//! right.
 
 use crate::support::cli::{Place, assert_said};
 
@@ -19,7 +20,7 @@ fn session(configs: &[&str]) -> String {
     shown
 }
 
-/// Runs configs that are right but for the lines given.
+/// Runs valid configs with the given lines changed.
 fn with(lines: &[&str]) -> String {
     let whole = |line: &&str| match line.starts_with("request:") || line.starts_with("samples:") {
         true => format!("experiment: game24\n{line}"),
@@ -62,7 +63,7 @@ fn encodings() {
     let expected = "latin1.txt, line 1: byte 0xE9 is not UTF-8; if it is Latin-1, convert it with \
                     `iconv -f LATIN1 -t UTF-8`";
     assert!(said.code == 2 && said.err.contains(expected), "{}", said.err);
-    // A byte order mark is no part of the text.
+    // A byte order mark is not part of the text.
     place.write("mark.yaml", format!("\u{feff}{config}"));
     assert_eq!(place.run("run mark.yaml").code, 0);
 }

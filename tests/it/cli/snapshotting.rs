@@ -1,4 +1,4 @@
-//! `retold snapshot`, and the function for a test of one's own.
+//! `retold snapshot`, and the function for users' own tests.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -50,7 +50,7 @@ fn a_snapshot_per_answer_and_a_changed_parser_beside_it() {
     }
     accept(&folder);
     assert_eq!(place.json("snapshot latest snaps").0["same"], 6);
-    // Of part of a run, the others are left alone and not named.
+    // A snapshot of part of a run leaves the other files alone and does not list them.
     let (part, code) = place.json("snapshot latest snaps --call solve/1 --parser game24@2");
     assert_eq!((code, &part["same"], &part["unreferenced"]), (0, &json!(3), &json!([])));
     place.write("snaps/solve.9.9.snap", "---\n---\n");
@@ -58,7 +58,7 @@ fn a_snapshot_per_answer_and_a_changed_parser_beside_it() {
     assert_eq!(whole["unreferenced"], json!(["snaps/solve.9.9.snap"]));
 }
 
-/// What is written is what insta writes and reads.
+/// The files written are as insta writes and reads them.
 #[test]
 fn insta_takes_them_for_its_own() {
     let place = Place::with_run();
@@ -74,7 +74,8 @@ fn insta_takes_them_for_its_own() {
     }
     assert_eq!(names(&folder).len(), 6, "insta found them as they should be");
     assert_said!("snapshotting_file", place.read("snaps/solve.0.0.snap"));
-    // A file that insta wrote anew, and one with other line ends, compare by what is in them.
+    // A file that insta wrote again, and one with other line endings, are compared by their
+    // content.
     let text = place.read("snaps/solve.0.0.snap");
     let body = text.splitn(3, "---\n").nth(2).unwrap().to_owned();
     place.write(
@@ -114,7 +115,7 @@ fn names_and_texts_that_are_hostile_stay_in_the_folder_and_in_their_lines() {
     let con = files.iter().find(|name| name.starts_with("con-")).unwrap();
     assert_said!("snapshotting_hostile", place.read(&format!("in/ner/snaps/{con}")));
     assert_eq!(place.json("snapshot answers.jsonl in/ner/snaps --parser free_text@1").0["same"], 6);
-    // A link in the place of a file is replaced, never written through.
+    // A link instead of a file is replaced, never written through.
     place.write("precious", "precious");
     std::fs::remove_file(place.path("in/ner/snaps/a.b.0.snap")).unwrap();
     std::os::unix::fs::symlink("../../../precious", place.path("in/ner/snaps/a.b.0.snap.new"))
@@ -171,7 +172,7 @@ const WAYS: &[Strategy<(), String>] = &[Strategy {
     find: |text, ()| Some(Found::plain(text.lines().next_back()?.to_owned())),
 }];
 
-/// As it is in a test of one's own.
+/// As in a user's own test.
 #[test]
 fn a_parser_of_ones_own_in_a_test() {
     let place = Place::with_run();

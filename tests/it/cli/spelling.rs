@@ -1,4 +1,5 @@
-//! Games of 24 whose numbers are spelt in another way, and whose puzzles have unequal numbers of answers.
+//! Games of 24 whose numbers are written differently, and whose puzzles have different numbers of
+//! answers.
 
 use serde_json::json;
 
@@ -25,14 +26,14 @@ fn templates_spell_the_numbers_as_they_like() {
         let (run, code) = place.json("run spelt.yaml");
         assert_eq!((code, &run["exchanges"]), (0, &json!(6)), "{template}: {run}");
         assert_eq!(place.json("replay latest").1, 0, "{template}");
-        // The simulated solver reads them, too.
+        // The simulated solver reads these forms as well.
         let methods = run["report"]["methods"].as_object().unwrap();
         assert!(
             methods.keys().any(|method| method != "empty" && method != "declined"),
             "{template}: {run}"
         );
     }
-    // Examples with the very numbers of a puzzle do not make up for it.
+    // Examples that contain the numbers of a puzzle do not count as the puzzle itself.
     let place = place("Input: 1 1 4 6\nAnswer: (1 - 1 + 4) * 6\nInput: 1 1 11 11\n");
     assert_said!("spelling_no_input", place.shown("run spelt.yaml", &place.run("run spelt.yaml")));
 }
@@ -70,7 +71,7 @@ fn puzzles_have_as_many_answers_as_there_are() {
     place.ok("replay latest");
     place.ok("outputs latest --to tables");
     assert_eq!(csv::rows(&place.path("tables/answers.csv")).len(), 8);
-    // Lines without calls are taken by their prompts.
+    // Lines without calls are matched by their prompts.
     let lines: Vec<serde_json::Value> = place
         .read("answers.jsonl")
         .lines()
@@ -103,7 +104,7 @@ fn puzzles_have_as_many_answers_as_there_are() {
     assert_said!("spelling_samples", shown + &place.shown(piped, &said));
 }
 
-/// What `recorded` stood for when the run began is taken over; the file may have more by now.
+/// What `recorded` meant when the run began is kept, even if the file has grown since.
 #[test]
 fn recorded_samples_are_resumed_by_their_config() {
     let place = Place::with_run();
@@ -125,7 +126,7 @@ fn recorded_samples_are_resumed_by_their_config() {
     let (resumed, code) = place.json(&format!("{go_on} --resume"));
     assert_eq!((code, &resumed["run"]), (0, &stopped["run"]), "{resumed}");
     assert_eq!(resumed["outcome_digest"], whole["outcome_digest"]);
-    // On other puzzles it is another study.
+    // With other puzzles it is another study.
     let said = place.run(&format!("{go_on} --resume --set puzzles.rows=1..2"));
     assert_eq!(said.code, 2, "{}{}", said.out, said.err);
     assert!(

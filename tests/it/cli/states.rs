@@ -1,4 +1,4 @@
-//! What `replay` and `resume` say of the recorded state and outputs.
+//! What `replay` and `resume` report about the recorded state and outputs.
 
 use retold::id::{EventsRoot, OutputDigest, StateDigest};
 use serde_json::{Value, json};
@@ -7,7 +7,7 @@ use crate::support::cli::{Place, assert_said};
 use crate::support::forged::chained;
 use crate::support::studies::STUDIES;
 
-/// A recording of a small run whose last event was changed, every hash computed anew.
+/// Imports a recording of a small run with a changed last event and recomputed hashes.
 fn with_end(place: &Place, change: impl Fn(&mut Value)) {
     place.ok("export latest whole.jsonl -q");
     let lines = place.read("whole.jsonl");
@@ -57,7 +57,7 @@ fn another_state_is_named_by_mark_and_entry() {
         (&differences[1]["mark"], &differences[1]["entry"]),
         (&Value::Null, &json!("answers"))
     );
-    // A finished run that is resumed is replayed.
+    // Resuming a finished run replays it.
     place.ok("import changed.jsonl --log other.db -q");
     let said = place.run("resume latest --log other.db");
     assert_eq!(said.code, 1, "{}{}", said.out, said.err);

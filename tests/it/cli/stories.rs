@@ -1,4 +1,4 @@
-//! `retold show RUN p_0007`: what is told of a participant, and that it is what the log holds.
+//! `retold show RUN p_0007`: the story of a participant, compared with the contents of the log.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::support::cli::{Place, assert_said};
 use crate::support::csv;
 
-/// Eight participants, of whom some fail; one call at a time, so that the log is always the same.
+/// Eight participants, some of whom fail; one call at a time, so that the log is always the same.
 fn place() -> Place {
     let place = Place::new();
     let config = Path::new(env!("RETOLD_ROOT")).join("config/deliberation_small.yaml");
@@ -109,11 +109,11 @@ fn a_person_who_took_no_part_has_no_story() {
     assert!(shown.contains("call initial_vote/p_0001  sample 0"), "{shown}");
 }
 
-/// One call at a time and some trouble, so that the log is always the same.
+/// One call at a time and some failures, so that the log is always the same.
 const TROUBLE: &str =
     "--quiet --no-outputs --set limits.concurrency=1 --set model.rates.malformed=0.3";
 
-/// All lines of a story, each of whose exchanges is in the log.
+/// All lines of a story; asserts that each of their exchanges is in the log.
 fn lines<'a>(place: &Place, shown: &'a Value) -> Vec<&'a Value> {
     let chapters = shown["story"]["story"].as_array().unwrap();
     let lines: Vec<_> = chapters.iter().flat_map(|c| c["lines"].as_array().unwrap()).collect();
@@ -137,7 +137,7 @@ fn a_players_whole_story() {
     let (by_number, code) = place.json("show latest agent_1");
     assert_eq!((code, &by_number["story"]["avatar_name"]), (0, &"TURTLE".into()));
     assert_eq!(place.json("show latest game1/TURTLE").0["story"], by_number["story"]);
-    // What was earned is what the table of the run says, and every answer counted is told.
+    // The earnings equal those in the run's table, and every counted answer is in the story.
     place.ok("outputs latest --to out");
     let told = lines(&place, &by_number);
     let said = |label: &str| -> Vec<&str> {
@@ -188,7 +188,7 @@ fn an_agents_whole_story() {
     let amounts: Vec<f64> = has.split(' ').step_by(2).map(|n| n.parse().unwrap()).collect();
     let expected = ["food", "energy", "materials"].map(|r| row[r].parse::<f64>().unwrap());
     assert_eq!(amounts, expected);
-    // It was asked on each day but those on which it was dormant.
+    // The agent was asked on every day except those on which it was dormant.
     let asked = told.iter().filter_map(|line| line["exchanges"].as_array()).flatten();
     let answers: BTreeSet<u64> = asked.map(|asked| asked["answer"].as_u64().unwrap()).collect();
     let days_dormant: usize = row["days_dormant"].parse().unwrap();

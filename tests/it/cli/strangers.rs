@@ -1,5 +1,5 @@
-//! A recording of a stranger: it chooses no server that gets a key or a prompt, no file that is read, and
-//! no path that is written.
+//! A recording from a stranger cannot choose a server that gets a key or a prompt, a file that is
+//! read, or a path that is written.
 
 use std::process::Command;
 
@@ -12,7 +12,7 @@ use crate::support::server::{Reply, Server};
 
 const KEY: &str = "sk-live-0123456789abcdefSECRET";
 
-/// A place where the recording of a study was imported, cut off in the middle, with other settings.
+/// A place with an imported recording of a study, cut off in the middle and with changed settings.
 fn place(study: &str, real: bool, change: impl FnOnce(&mut Value)) -> Place {
     let place = Place::new();
     let folder = concat!(env!("RETOLD_ROOT"), "/recordings");
@@ -25,7 +25,7 @@ fn place(study: &str, real: bool, change: impl FnOnce(&mut Value)) -> Place {
     place
 }
 
-/// A game of 24 that says that a server at a URL answered it.
+/// A game of 24 whose recording claims that a server at a URL answered it.
 fn at(url: &str) -> Place {
     place("game24_small.jsonl", true, |settings| {
         settings["runtime"]["model"]["kind"] = "openai".into();
@@ -33,7 +33,7 @@ fn at(url: &str) -> Place {
     })
 }
 
-/// Runs a command with a key in the environment, and more of it.
+/// Runs a command with a key and the given variables in the environment.
 fn with_key(place: &Place, args: &[&str], more: &[(&str, &str)]) -> Said {
     let mut command = place.command();
     command.args(args).env("OPENAI_API_KEY", KEY).envs(more.iter().copied());
@@ -55,7 +55,7 @@ fn the_url_of_a_recording_gets_neither_a_key_nor_a_prompt() {
     place.ok("verify");
 }
 
-/// The command that the error prints, as a shell runs it.
+/// The command that the error prints, run by a shell.
 fn repeat(place: &Place, error: &str) -> Said {
     let (_, command) = error.rsplit_once("trust that server: ").unwrap();
     let program = env!("CARGO_BIN_EXE_retold");
@@ -79,10 +79,11 @@ fn the_command_that_is_printed_names_the_recorded_url() {
     assert_eq!(sent[0].target, "/it's%20$(touch%20evil)/v1/chat/completions");
     assert_eq!(sent[0].header("authorization"), Some(format!("Bearer {KEY}").as_str()));
     assert!(!place.path("evil").exists());
-    // Nothing is remembered: the next run of the file is refused again, and so is a fork of this one.
+    // The approval is not remembered: the next run of the file is refused again, and so is a fork
+    // of this one.
     let fork = with_key(&place, &["fork", "latest", "--set", "samples=9"], &[]);
     assert_eq!(fork.code, 2, "{}{}", fork.out, fork.err);
-    // It is finished now, and asks nobody.
+    // The run is finished now, so no model is asked.
     assert_eq!(with_key(&place, &["resume", "latest"], &[]).code, 0);
 }
 
@@ -122,7 +123,7 @@ fn a_new_run_asks_the_server_that_the_environment_names() {
     place.ok("export latest run.jsonl");
     let recorded = settings(&recording(&place.path("run.jsonl")));
     assert_eq!(recorded["runtime"]["model"]["base_url"], url.as_str());
-    // What the config names comes first.
+    // What the config names takes precedence.
     place.write(
         "named.yaml",
         format!("{}model: {{kind: openai, base_url: \"{url}\"}}\n", crate::support::cli::SMALL),

@@ -1,5 +1,5 @@
-//! Templates of one's own that name what is not there: refused with the variable, file and line, and what
-//! there is, before anything is recorded.
+//! A user's templates that name unknown variables are refused before anything is recorded, with the
+//! variable, file and line, and the variables that exist.
 
 use std::path::Path;
 
@@ -12,7 +12,7 @@ fn built_in(experiment: &str, name: &str) -> String {
     std::fs::read_to_string(path).unwrap()
 }
 
-/// What a run with a template of one's own says.
+/// What a run with a user's template prints.
 fn said(config: &str, name: &str, text: String) -> String {
     let place = Place::new();
     std::fs::create_dir(place.path("own")).unwrap();
@@ -56,7 +56,7 @@ fn an_attribute_that_no_template_has_is_as_unknown() {
 
 #[test]
 fn a_variable_of_another_template_is_refused_with_what_is_there() {
-    // Every template is tried out, also those of the last phase.
+    // Every template is tried out, including those of the last phase.
     let names =
         ["base_system", "demographics", "initial_vote", "cross_pollination", "vote_after_dialogue"];
     let all = names.map(|name| {

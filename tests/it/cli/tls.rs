@@ -1,4 +1,4 @@
-//! A real handshake: with a server that is trusted, and with one that is not.
+//! A real TLS handshake with a server that is trusted, and with one that is not.
 
 use crate::support::cli::{Place, Said, assert_said};
 use crate::support::server::{Reply, Server};
@@ -6,7 +6,7 @@ use crate::support::tls::{Front, pem};
 
 const KEY: &str = "sk-live-0123456789abcdefSECRET";
 
-/// Six questions to a server behind HTTPS, with one authority to trust.
+/// Asks a server six questions over HTTPS, with one authority to trust.
 fn ask(place: &Place, front: &Front, authority: &str) -> Said {
     let args = format!("run small.yaml -vvv --base-url {}", front.base_url());
     let mut command = place.command();
@@ -39,7 +39,7 @@ fn a_server_that_is_trusted_is_asked() {
     place.ok("replay latest");
 }
 
-/// No later call can do better: the run stops, and no key was sent.
+/// No later call can do better, so the run stops; no key was sent.
 #[test]
 fn a_server_that_is_not_trusted_is_asked_once() {
     let (place, server) = (Place::new(), answering());
@@ -50,7 +50,7 @@ fn a_server_that_is_not_trusted_is_asked_once() {
     assert_no_key(&place, &said);
     let error = said.err.find("error: ").unwrap();
     assert_said!("tls_untrusted", format!("{}[exit {}]\n", &said.err[error..], said.code));
-    // When it is trusted, the run goes on.
+    // Once the certificate is trusted, the run continues.
     let mut resume = place.command();
     resume.args(["resume", "latest", "--base-url", &front.base_url()]);
     resume.env("OPENAI_API_KEY", KEY);

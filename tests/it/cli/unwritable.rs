@@ -1,5 +1,5 @@
-//! Logs where nothing may be written. Root may write everywhere, so for root the program is run by
-//! somebody else.
+//! Logs in places without write permission. Root may write everywhere, so for root the program runs
+//! as another user.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
@@ -12,7 +12,8 @@ use crate::support::cli::{Place, Said, assert_said};
 
 const NOBODY: u32 = 65_534;
 
-/// A folder with a run, and the program in it, for the folder it is built in may be closed to others.
+/// A folder with a run and a copy of the program, because other users may not be able to open the
+/// build folder.
 fn place() -> Place {
     let place = Place::with_run();
     let (built, here) = (env!("CARGO_BIN_EXE_retold"), place.path("retold"));
@@ -24,7 +25,7 @@ fn allow(place: &Place, name: &str, mode: u32) {
     fs::set_permissions(place.path(name), Permissions::from_mode(mode)).unwrap();
 }
 
-/// Runs the program as somebody whom permissions bind.
+/// Runs the program as a user without special permissions.
 fn bound(place: &Place, args: &str) -> Said {
     let mut command = Command::new(place.path("retold"));
     place.shut_off(&mut command);
@@ -34,7 +35,7 @@ fn bound(place: &Place, args: &str) -> Said {
     Said::of(command.args(args.split_whitespace()).output().unwrap())
 }
 
-/// Runs commands; gives what a reader of the terminal sees, and lets the folder be removed again.
+/// Runs commands, returns what a reader of the terminal sees, and makes the folder removable again.
 fn session(place: &Place, commands: &[&str]) -> String {
     let shown = commands.iter().map(|args| place.shown(args, &bound(place, args))).collect();
     allow(place, ".", 0o755);
@@ -61,7 +62,7 @@ const READING: &[&str] = &[
     "verify",
 ];
 
-/// Reads with every command that only reads; what it says must be what it says of a log like any other.
+/// Runs every command that only reads; the output must be the same as for any other log.
 fn reads(place: &Place) {
     for args in READING {
         let (as_ever, said) = (place.run(args), bound(place, args));
@@ -100,7 +101,8 @@ fn a_reader_leaves_no_file_that_the_writer_cannot_open() {
 #[test]
 fn a_log_that_somebody_else_is_writing_is_read() {
     let place = place();
-    // As a program that runs has it open: its events are in the file beside it.
+    // Another connection keeps the log open, as a running program does, so its events are in the
+    // WAL.
     let writer = Connection::open(place.path("retold.db")).unwrap();
     let _: i64 = writer.query_row("SELECT count(*) FROM events", [], |r| r.get(0)).unwrap();
     place.ok("run small.yaml --quiet");
@@ -143,7 +145,7 @@ fn events_that_only_a_writer_could_find() {
     let writer = Connection::open(place.path("retold.db")).unwrap();
     let _: i64 = writer.query_row("SELECT count(*) FROM events", [], |r| r.get(0)).unwrap();
     place.ok("run small.yaml --quiet");
-    // As copied without the file that tells what is where.
+    // A copy without the `-shm` file.
     fs::copy(place.path("retold.db"), place.path("copy.db")).unwrap();
     fs::copy(place.path("retold.db-wal"), place.path("copy.db-wal")).unwrap();
     allow(&place, "copy.db", 0o444);
@@ -159,7 +161,7 @@ fn a_log_that_may_not_be_read() {
     assert_said!("unwritable_unreadable", session(&place, &["log", "verify"]));
 }
 
-/// A damaged WAL where nothing may be written is named, and nothing is made beside it.
+/// A damaged WAL in a read-only folder is reported, and no file is created next to it.
 #[test]
 fn a_damaged_wal_is_only_reported() {
     let place = place();

@@ -1,12 +1,12 @@
-//! Answers with more than a text, through everything that can be done with a run: recorded from a server, replayed,
-//! exported, imported and parsed, they are the same.
+//! Answers with more than a text stay the same through everything that can be done with a run:
+//! recorded from a server, replayed, exported, imported, parsed.
 
 use serde_json::{Map, Value, json};
 
 use crate::support::cli::Place;
 use crate::support::server::{Reply, Server};
 
-/// A whole reply around a choice.
+/// A whole reply that contains a choice.
 fn completion(message: Value, choice: Value, usage: Value) -> Value {
     let mut whole = json!({"index": 0, "finish_reason": "stop", "message": message});
     whole.as_object_mut().unwrap().extend(choice.as_object().unwrap().clone());
@@ -25,7 +25,7 @@ fn usage() -> Value {
 
 const GOOD: &str = "Answer: (1 - 1) + 4 * 6 = 24";
 
-/// One reply for each question of the small study.
+/// One reply per question of the small study.
 pub(super) fn replies() -> Vec<Value> {
     let assistant = |parts: Value| {
         let mut message = json!({"role": "assistant"});
@@ -70,7 +70,7 @@ pub(super) fn replies() -> Vec<Value> {
     ]
 }
 
-/// What is kept of each of them.
+/// The parts of each reply that are kept.
 fn kept() -> Vec<Value> {
     let with = |finish_reason: &str, extra: Value| {
         let mut parts = json!({"completion": {"created": 1_760_000_000, "provider": "P"},
@@ -115,7 +115,7 @@ fn events(place: &Place, args: &str, kind: &str) -> Vec<Value> {
     events.iter().filter(|event| event["kind"] == kind).cloned().collect()
 }
 
-/// The texts of the answers of the newest run of a log, and what is kept beside, but for the time they took.
+/// The texts of the answers of a log's newest run, with their other recorded parts except latency.
 fn answers(place: &Place, log: &str) -> Vec<(String, Value)> {
     let all = events(place, &format!("{log} log latest"), "ResponseReceived");
     let all = all.into_iter().map(|event| {
@@ -203,7 +203,7 @@ fn a_pasted_reply_is_taken_as_a_live_one() {
     place.write("whole.jsonl", whole);
     place.ok("--log whole.db import whole.jsonl");
     assert_eq!(answers(&place, "--log whole.db"), expected());
-    // The message alone, and its parts within "extra".
+    // Only the message, and its parts within "extra".
     let messages = lines.lines().zip(replies()).map(|(line, body)| {
         let mut message = body["choices"][0]["message"].as_object().unwrap().clone();
         let own = |name: &str| ["content", "role", "extra", "usage"].contains(&name);
@@ -298,7 +298,7 @@ fn a_filter_is_given_the_whole_answer() {
     for part in ["call_1", "I cannot help with that.", "\"method\":\"length\""] {
         assert!(methods.contains(part), "{part} in {methods}");
     }
-    // The same of lines that are given to `parse`.
+    // The same for lines that are given to `parse`.
     place.ok("export latest answers.jsonl --as exchanges");
     let mut command = place.command();
     command.args(["parse", "--jsonl", "--json", "--parser-cmd", "python3 filter.py"]);
@@ -395,7 +395,7 @@ fn a_body_of_the_responses_api_is_refused_by_name() {
         import(json!({"model": "m", "instructions": "Be brief."})),
     ];
     insta::assert_snapshot!(all.join("\n"));
-    // Embeddings are what they were.
+    // Embeddings are unchanged.
     let request =
         json!({"model": "m", "input": ["a"], "dimensions": 2, "encoding_format": "float"});
     let line = json!({"request": request, "response": {"embedding": [1.0, 2.0]}});
@@ -433,13 +433,13 @@ fn replies_of_other_apis_are_taken_or_refused_by_name() {
     let due = json!({"id": "msg_1", "model": "claude", "finish_reason": "max_tokens",
         "prompt_tokens": 9, "completion_tokens": 4});
     assert_eq!(answers(&place, ""), [(GOOD.to_owned(), due)]);
-    // And so it stays.
+    // A second export and import change nothing.
     place.ok("export latest again.jsonl --as exchanges");
     place.ok("--log again.db import again.jsonl");
     assert_eq!(answers(&place, "--log again.db"), answers(&place, ""));
 }
 
-/// What a model answers without a text is shown, and nothing of it does anything to a terminal.
+/// Parts of an answer other than its text are shown, and none of them affects the terminal.
 #[test]
 fn an_answer_without_a_text_shows_what_it_has() {
     let place = Place::new();

@@ -1,4 +1,5 @@
-//! Declarations are compared by address, in replays and resumptions; forks have their own; they cost little.
+//! Declarations are compared by address in replays and resumptions; forks have their own; they add
+//! little to a log.
 
 use retold::audit::Declared;
 use retold::event::{Because, Event};
@@ -14,12 +15,13 @@ use crate::support::mixed::{Fact, chat, fact, number};
 use crate::support::oracle::Oracle;
 use crate::support::trial::{Trial, stop_of};
 
-/// Three votes, of which the last knows of the others.
+/// Three votes, of which the last is made from the others.
 #[derive(Clone, Default)]
 struct Votes {
-    /// How the last vote is asked: with one source fewer, another one, or one more; with nothing at all.
+    /// How the declaration of the last vote is changed: one source fewer, another one, one more, or
+    /// none at all.
     change: &'static str,
-    /// Whether somebody is asked first, so that all places in the log are others.
+    /// Whether an extra question is asked first, so that all seqs in the log differ.
     late: bool,
 }
 
@@ -46,7 +48,7 @@ impl Experiment for Votes {
                 .because([&counted])
                 .because([&first.decision, &second.decision]),
             "nothing" => third,
-            // In whatever order, and named twice or once.
+            // The order of sources and repetitions must not matter.
             "order" => third
                 .because([&counted])
                 .because([second.decision.question(), second.decision.question()]),
@@ -239,7 +241,7 @@ async fn a_fact_of_a_dialogue_is_named_after_all_dialogues_and_its_causes_within
     assert!(sources(&audit).into_iter().eq(due));
     assert!(sources(&audited(&trial.log, trial.run, "b/1")).into_iter().eq(["a/1#0"]));
     trial.replay(&Together { fact: false }).await;
-    // In the first dialogue as in the others, though its facts are logged at once.
+    // In the first dialogue as in the others, although its facts are logged immediately.
     let trial = Trial::in_memory(Oracle::prompt());
     let stop = stop_of(trial.go(Mode::Record, &Together { fact: true }).await);
     assert_eq!(
@@ -266,7 +268,7 @@ async fn a_question_of_a_log_may_name_anything_and_an_audit_ends() {
     });
     let asked = |n: u64| {
         let request = chat("What?");
-        // All that was ever asked, and the beginning of the run.
+        // Everything that was ever asked, and the beginning of the run.
         let because = Because::of((1..=n).map(Seq));
         let call = CallPath::new(format!("q/{n}")).unwrap();
         let sent = RequestSent { call, sample: 0, prompt: request.hash(), because };
@@ -280,7 +282,7 @@ async fn a_question_of_a_log_may_name_anything_and_an_audit_ends() {
     let Declared::Kept { prompts, complete } = &audit.declared else { panic!() };
     assert_eq!((prompts.len(), *complete), (200, true));
     assert_sound(&trial.log);
-    // What is no earlier event is damage.
+    // A source that is not an earlier event is damage.
     let later = NewEvent { body: r#"{"because":[900]}"#.into(), ..asked(201) };
     let head = trial.log.reader().unwrap().runs().unwrap()[0].head;
     let append = [Append::new(trial.run, head, [later])];

@@ -1,4 +1,5 @@
-//! Texts that stand in a prompt: shown apart from what was declared, with how rare they are, if they are rare.
+//! Texts that occur in a prompt: only rare ones are shown, with how rare they are, separately from
+//! declared sources.
 
 use std::sync::Arc;
 
@@ -24,7 +25,7 @@ const COMMON: &str = "I would rather not say anything about that at all, thank y
 const LATER: &str = "Somebody has painted the door of the mill in a blue that I know.";
 const SHORT: &str = "cooperate";
 
-/// Says what the call is told to say.
+/// Gives the answer that belongs to each call.
 struct Witnesses;
 
 impl Model for Witnesses {
@@ -36,7 +37,7 @@ impl Model for Witnesses {
         let text = match ask.call.as_str() {
             "witness/1" => RARE,
             "witness/2" => ANOTHER,
-            // It repeats its instructions.
+            // This witness repeats the instructions.
             "witness/3" => "Most people cooperate with each other in the end.",
             "witness/4" => SHORT,
             call if call.starts_with("many/") => COMMON,
@@ -47,7 +48,7 @@ impl Model for Witnesses {
     }
 }
 
-/// Witnesses are heard, and a judge is shown what they said, of which one thing is declared.
+/// Witnesses are heard; then a judge is shown what they said, of which one answer is declared.
 struct Hearing;
 
 fn question(call: &str, text: &str) -> Question<Numbers> {
@@ -66,7 +67,7 @@ impl Experiment for Hearing {
         let questions = calls.map(|call| question(&call, &format!("You are {call}. What is it?")));
         let heard = run.ask_all(questions.collect::<Vec<_>>()).await?;
         let second = heard[1].as_ref().unwrap().decision.clone();
-        // A fact that repeats an answer is no source of its own.
+        // A fact that repeats an answer is not a separate source.
         run.record(fact(ANOTHER, 2), std::slice::from_ref(&second))?;
         let said = [RARE, ANOTHER, COMMON, LATER, "COOPERATE", SHORT].join("\n");
         let judge = question("judge", &said).because([&second]);

@@ -19,7 +19,8 @@ fn audited(log: &Log, run: RunId, call: &str) -> Audit {
     audit(log.reader().unwrap().as_mut(), run, &target, &Parsers::default()).unwrap()
 }
 
-/// What the audited prompt was made from, with all that the earlier questions it names were made from.
+/// What the audited prompt was made from, including everything that the earlier questions it names
+/// were made from.
 fn sources(audit: &Audit) -> BTreeSet<String> {
     let Declared::Kept { prompts, complete } = &audit.declared else { panic!("not kept") };
     assert!(complete);
@@ -27,7 +28,8 @@ fn sources(audit: &Audit) -> BTreeSet<String> {
     own.flat_map(|made| &made.from).filter_map(named).collect()
 }
 
-/// A decision by its call, a fact by its text; nothing for a question, which stands for others.
+/// A decision by its call, a fact by its text; `None` for a question, which represents its own
+/// sources.
 fn named(origin: &Origin) -> Option<String> {
     match origin {
         Origin::Decision { call, sample, decision, .. } => {

@@ -1,4 +1,5 @@
-//! Ten pairs that share words: what an audit may say of where a prompt comes from, and what not.
+//! Ten pairs that share words: what an audit may claim about the sources of a prompt, and what it
+//! may not.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -20,7 +21,7 @@ use crate::support::logs::{Folder, assert_sound};
 use crate::support::oracle::dice;
 use crate::support::trial::Trial;
 
-/// Every prompt has it, and so has nearly every answer.
+/// A sentence in every prompt and in nearly every answer.
 const SYSTEM: &str = "You play with a partner, whom you do not see. In each round you may cooperate or defect. \
                       Most people cooperate in round 04. Answer with one word, and say nothing about the rules.";
 
@@ -36,7 +37,7 @@ fn word() -> Arc<Word> {
     Arc::new(ChainParser::new("word", 1, (), WAYS, last, None).unwrap())
 }
 
-/// Answers with one of two words, in one of two cases.
+/// Answers with one of two words, in upper or lower case.
 struct Players;
 
 impl Model for Players {
@@ -59,7 +60,7 @@ struct Played {
 /// Ten pairs; each player sees the last two rounds of both, in capitals.
 struct Pairs;
 
-/// The calls of a round of a pair. The numbers of pairs, rounds and players look alike.
+/// The call of a round of a pair. The numbers of pairs, rounds and players look alike.
 fn call(pair: u32, round: u32, player: u32) -> String {
     format!("pair/{pair:02}/round/{round:02}/player/{player:02}")
 }
@@ -115,8 +116,9 @@ async fn played(log: &Log) -> Trial {
     trial
 }
 
-/// The first release to guess reported "cooperate" in the system prompt as another pair's answer, because `04` is
-/// in both calls, and the history, which is in capitals, as nobody's.
+/// An earlier audit that guessed attributed "cooperate" in the system prompt to another pair's
+/// answer, because `04` is in both calls, and attributed the history, which is in capitals, to no
+/// answer.
 #[tokio::test]
 async fn pairs_that_share_words_have_exactly_the_sources_that_they_declare() {
     let folder = Folder::new();
@@ -133,7 +135,7 @@ async fn pairs_that_share_words_have_exactly_the_sources_that_they_declare() {
             .collect();
         assert_eq!(sources(&audit), due, "{pair} {round} {player}");
         assert!(audit.same_text.is_empty(), "words are common: {:?}", audit.same_text);
-        // The pair's whole past is behind it, and nobody else's.
+        // All earlier prompts of the pair are sources, and no others.
         let Declared::Kept { prompts, .. } = &audit.declared else { panic!() };
         let own = format!("pair/{pair:02}/");
         assert!(prompts.iter().all(|made| made.call.as_str().starts_with(&own)));

@@ -1,4 +1,4 @@
-//! Small studies at random: what an audit says a prompt was made from is what it was made from, and nothing else.
+//! Small random studies: an audit names exactly what a prompt was made from, and nothing else.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -16,11 +16,11 @@ use crate::support::trial::{Trial, stop_of};
 /// A step of a study.
 #[derive(Debug, Clone)]
 struct Step {
-    /// Dialogues, or single questions.
+    /// Whether it consists of dialogues or of single questions.
     talks: bool,
-    /// How many at once.
+    /// How many of them at once.
     width: u64,
-    /// What is drawn in it.
+    /// The seed of its random choices.
     seed: u64,
 }
 
@@ -28,14 +28,14 @@ struct Step {
 #[derive(Clone)]
 struct Item {
     source: Source,
-    /// Everything that it stands for.
+    /// Every source that it represents.
     stands_for: BTreeSet<String>,
 }
 
 /// A study that knows what each of its prompts was made from.
 struct Study {
     steps: Vec<Step>,
-    /// A question that leaves out one of its sources.
+    /// The call of a question that omits one of its sources.
     forgets: Option<String>,
     truth: RefCell<BTreeMap<String, BTreeSet<String>>>,
 }
@@ -50,7 +50,8 @@ impl Study {
         Study { steps: steps.to_vec(), forgets, truth: RefCell::default() }
     }
 
-    /// A question that is made from some of what there is; its prompt shows that in other words.
+    /// A question that is made from some of the available items; its prompt shows them in other
+    /// words.
     fn question(&self, call: &str, pool: &[Item], seed: u64) -> Question<Numbers> {
         let chosen =
             pool.iter().enumerate().filter(|(n, _)| draw(seed, *n as u64).is_multiple_of(3));
@@ -156,7 +157,7 @@ proptest! {
             prop_assert!(audit.same_text.is_empty(), "{:?}", audit.same_text);
         }
         block_on(trial.replay(&Study::new(&steps, None)));
-        // A question that leaves out a source is the first difference, in a replay and in a resumption.
+        // A question that omits a source is the first difference, in a replay and in a resumed run.
         let forgets = truth.into_iter().find(|(_, due)| !due.is_empty()).map(|(call, _)| call);
         if let Some(call) = forgets {
             for mode in [Mode::Replay, Mode::Resume] {

@@ -20,8 +20,8 @@ fn recorded(place: &Place, study: &crate::support::studies::Small) -> (Log, RunI
     (log, run)
 }
 
-/// Every long text of the run that stands in a prompt was declared, or follows from what was; and a study that shows
-/// earlier answers declares.
+/// Every long text of the run that occurs in a prompt was declared, or follows from what was
+/// declared; and a study that shows earlier answers declares them.
 #[test]
 fn the_content_of_each_prompt_was_declared() {
     for study in &STUDIES {
@@ -50,7 +50,7 @@ fn the_content_of_each_prompt_was_declared() {
             }
         }
         eprintln!("{}: {declaring} of {questions} questions declare, {found} texts", study.name);
-        // The Game of 24 asks each puzzle by itself.
+        // The Game of 24 asks about each puzzle independently.
         assert_eq!(declaring == 0, study.name == "game24", "{}", study.name);
         assert_eq!(place.json("replay latest").0["identical"], true);
     }

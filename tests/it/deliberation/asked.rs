@@ -1,4 +1,4 @@
-//! The prompts as they are asked in a run, word for word.
+//! The prompts as they are sent in a run, word for word.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use super::runs::{model, recorded, small};
 use crate::support::logs::facts;
 use crate::support::trial::Trial;
 
-/// `clarification/p_0007/2/moderator` is of the kind `clarification/N/2/moderator`.
+/// The kind of a call: that of `clarification/p_0007/2/moderator` is `clarification/N/2/moderator`.
 fn kind(call: &str) -> String {
     let is_id = |part: &&str| part.starts_with("p_") || part.contains('_') && part.len() == 3;
     let parts = call.split('/').map(|part| if is_id(&part) { "N" } else { part });
@@ -18,11 +18,11 @@ fn kind(call: &str) -> String {
 
 #[test]
 fn every_prompt_of_a_run() {
-    // With the judge, so that its prompt is among them.
+    // With the LLM judge, so that its prompt is included.
     let experiment = small(&["participants_per_condition=2", "opposition_method=llm_judge"]);
     let trial = Trial::in_memory(model(Misbehaviour::default()));
     recorded(&trial, experiment.as_ref());
-    // Of each kind of call the one with the first id: answers arrive in any order.
+    // For each kind of call, the one with the first id, because answers arrive in any order.
     let mut first: BTreeMap<String, (String, String)> = BTreeMap::new();
     let mut reader = trial.log.reader().unwrap();
     for event in facts(&trial.log, trial.run) {
@@ -37,7 +37,7 @@ fn every_prompt_of_a_run() {
         let request = reader.request(sent.prompt).unwrap().unwrap();
         let said = request.messages().into_iter();
         let said: String = said.map(|(role, text)| format!("[{role}]\n{text}\n")).collect();
-        // Who read a summary votes with other words than who was challenged.
+        // Participants who read a summary vote with another prompt than those who were challenged.
         let challenged = said.contains("You just had the following dialogue");
         let kind = if challenged { "challenged".to_owned() } else { kind(&call) };
         let place = first.entry(kind).or_insert_with(|| ("~".to_owned(), String::new()));

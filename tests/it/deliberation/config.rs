@@ -1,4 +1,4 @@
-//! Configs: the original ones, ours, and those that make no sense.
+//! Configs: the original ones, ours, and invalid ones.
 
 use std::path::Path;
 
@@ -50,7 +50,7 @@ fn the_yaml_of_the_document_runs_as_it_is() {
         let people =
             study.settings.experiment.to_json().unwrap()["personas"].as_array().unwrap().len();
         assert_eq!((study.experiment.as_str(), people), ("deliberation", 1200));
-        // As it is but for the number of people.
+        // Unchanged except for the number of participants.
         let (run, code) = place.json("run example.yaml --set participants_per_condition=2");
         assert_eq!((code, &run["outcome"]), (0, &"finished".into()), "{run}");
         assert!(place.path("outputs/pilot_001/summary.json").is_file());
@@ -58,7 +58,8 @@ fn the_yaml_of_the_document_runs_as_it_is() {
     }
 }
 
-/// Two of the document's keys are enough to say what is missing; one is anybody's.
+/// Two of the document's keys are enough to name what is missing; one key could belong to any
+/// study.
 #[test]
 fn a_config_without_a_name_is_recognised_by_its_keys() {
     let place = Place::new();
@@ -175,7 +176,7 @@ fn settings_without_effect_and_missing_ones_are_reported() {
     place.write("d.yaml", format!("{GOOD}{legacy}{ours}"));
     let said = place.run("run d.yaml --experiment deliberation");
     assert_eq!(said.code, 0, "{}", said.err);
-    // What is said of the answers has the run's id.
+    // Warnings about answers contain the run's id.
     let warned: Vec<&str> = said.err.lines().filter(|line| line.contains("WARN")).collect();
     insta::assert_snapshot!(warned.join("\n"));
     place.write(

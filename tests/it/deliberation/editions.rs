@@ -1,4 +1,5 @@
-//! What new runs do otherwise than those of the first edition, which replay as they were recorded.
+//! What differs between new runs and those of the first edition, which replay as they were
+//! recorded.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -18,7 +19,7 @@ use crate::support::block_on;
 use crate::support::logs::facts;
 use crate::support::trial::Trial;
 
-/// A small deliberation, by the rules of the newest edition or of the first.
+/// A small deliberation by the rules of the newest edition or of the first.
 fn small(is_new: bool, overrides: &[&str]) -> Box<dyn AnyExperiment> {
     let path = Path::new(env!("RETOLD_ROOT")).join("config/deliberation_small.yaml");
     let overrides: Vec<String> = overrides.iter().map(|o| (*o).to_owned()).collect();
@@ -31,7 +32,7 @@ fn small(is_new: bool, overrides: &[&str]) -> Box<dyn AnyExperiment> {
     build("deliberation", &settings.into()).unwrap()
 }
 
-/// A recorded run that replays, and its facts.
+/// Records a run, replays it, and returns it with its facts.
 fn told(experiment: &dyn AnyExperiment, misbehaviour: Misbehaviour) -> (Trial, Vec<Value>) {
     let trial = Trial::in_memory(model(misbehaviour));
     let ended = recorded(&trial, experiment);
@@ -52,7 +53,7 @@ fn folded(trial: &Trial) -> FoldedState {
     finished.unwrap().state.unwrap()
 }
 
-/// The digest of each entry of the state that recorded facts fold into.
+/// The digest of each entry of the state, folded from recorded facts.
 fn digests(facts: &[Value]) -> BTreeMap<String, StateDigest> {
     let mut state = Deliberated::default();
     for fact in facts {
@@ -72,7 +73,7 @@ fn vectors_are_folded_and_the_digest_of_the_state_covers_them() {
     for is_new in [true, false] {
         let experiment = small(is_new, &["participants_per_condition=4"]);
         let (trial, facts) = told(experiment.as_ref(), Misbehaviour::default());
-        // The facts in the log are enough to come to the state that was recorded.
+        // Folding the facts in the log yields the recorded state.
         let recorded = folded(&trial);
         assert_eq!(digests(&facts), recorded.end);
         assert_eq!(recorded.end.contains_key("vectors"), is_new);
@@ -83,7 +84,7 @@ fn vectors_are_folded_and_the_digest_of_the_state_covers_them() {
         assert_eq!(embedded.len(), 8);
         assert!(embedded.iter().all(|fact| fact["floats"].is_string() == is_new));
         if is_new {
-            // One float of one vector changes the digest of that entry, and of no other.
+            // Changing one float of one vector changes the digest of that entry and of no other.
             let mut changed = facts.clone();
             let fact = changed.iter_mut().find(|f| f["fact"] == "summary_embedded").unwrap();
             let floats = fact["floats"].as_str().unwrap();
@@ -93,7 +94,7 @@ fn vectors_are_folded_and_the_digest_of_the_state_covers_them() {
             let differ = changed.iter().filter(|(key, digest)| recorded[*key] != **digest);
             assert_eq!(differ.map(|(key, _)| key.as_str()).collect::<Vec<_>>(), ["vectors"]);
         }
-        // The outputs have the vectors either way.
+        // The outputs have the vectors in either edition.
         let mut reader = trial.log.reader().unwrap();
         let mut record = RunRecord::read(reader.as_mut(), trial.run).unwrap();
         let files = experiment.outputs_any(&mut record).unwrap();
@@ -119,7 +120,7 @@ fn a_run_of_the_first_edition_is_as_it_was() {
     assert!(said.contains("edition 3 is of a later release: this one knows 1 and 2"), "{said}");
 }
 
-/// A run that an earlier release began and this one goes on with, by its config.
+/// A run that an earlier release began and this one continues, given its config.
 #[test]
 fn an_unfinished_run_keeps_its_edition() {
     for recorded in [json!({"config": {}}), json!({"config": {}, "edition": 2})] {
@@ -155,6 +156,6 @@ fn the_votes_are_shown_if_the_config_says_so() {
     let expected: Vec<String> = expected.collect();
     assert!(expected.len() > 1);
     assert_eq!(headings(&content), expected);
-    // It had no effect then.
+    // The setting had no effect in the first edition.
     assert!(headings(&shown(false, true).0).iter().all(|heading| !heading.contains("vote")));
 }

@@ -1,4 +1,4 @@
-//! The clusters of an option's voters, by hand.
+//! The clusters of an option's voters, computed by hand.
 
 use std::path::Path;
 
@@ -42,7 +42,7 @@ fn clusters_are_named_by_option_and_number_in_the_order_of_their_first_members()
             "two alike"
         );
         assert_eq!(of(1, &[a, b]), expected(&[("B_cluster_0", &["p_0001", "p_0002"])]));
-        // Two heaps of two and three: within a heap 1 apart, between them 99.
+        // Two groups of two and three points: 1 apart within a group, 99 between the groups.
         let heaps: [&[f64]; 5] = [&[100.0], &[0.0], &[101.0], &[1.0], &[99.0]];
         let two = [
             ("B_cluster_0", &["p_0001", "p_0003", "p_0005"][..]),
@@ -57,7 +57,7 @@ fn clusters_are_named_by_option_and_number_in_the_order_of_their_first_members()
 
 #[test]
 fn the_seed_says_where_k_means_begins() {
-    // Points on a ring have no clusters of their own.
+    // Points on a ring have no natural clusters.
     let members: Vec<(String, Point)> = (0..24)
         .map(|n| {
             let angle = f64::from(n) * std::f64::consts::TAU / 24.0;

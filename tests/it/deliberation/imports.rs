@@ -1,10 +1,11 @@
-//! The import of an original run that was stopped midway: it is told how to go on, and goes on.
+//! The import of an original run that was stopped midway: a message says how to continue it, and it
+//! continues.
 
 use crate::support::cases::fixtures;
 use crate::support::cli::{Place, assert_said};
 use crate::support::stops::stopped_import;
 
-/// A place with the original run, whose import was stopped after some answers.
+/// A place with the original run, and an import that was stopped after some answers.
 fn stopped_after(answers: usize) -> Place {
     let place = Place::new();
     std::fs::create_dir(place.path("pilot")).unwrap();

@@ -1,4 +1,4 @@
-//! The five methods, by hand.
+//! The five methods, computed by hand.
 
 use std::collections::BTreeSet;
 
@@ -28,7 +28,8 @@ fn scene() -> Scene {
             position("p_0003", "B", &[0.0, 1.0]),
             position("p_0004", "C", &[0.6, 0.8]),
         ],
-        // The mean of B's groups by members is (-0.5, 0.5), without weights it would be (0, 0).
+        // The mean of B's groups, weighted by members, is (-0.5, 0.5); unweighted it would be (0,
+        // 0).
         groups: vec![
             group("A", &[-9.0, 0.0], 2),
             group("B", &[-1.0, 1.0], 3),
@@ -72,7 +73,7 @@ fn highest_voted_is_the_most_popular_other_option() {
 #[test]
 fn embedding_picks_the_farthest_participant_with_another_choice() {
     let scene = scene();
-    // p_0002 is opposite to p_0001, with the same choice. Of the others B is at 1.0 and C at 0.4.
+    // p_0002 is opposite to p_0001 but chose the same. Of the others, B is at 1.0 and C at 0.4.
     assert_eq!(chosen("embedding", 0, &scene), option("B"));
     // From (-1, 0): B at 1.0, C at 1.6.
     assert_eq!(chosen("embedding", 1, &scene), option("C"));
@@ -85,11 +86,11 @@ fn embedding_picks_the_farthest_participant_with_another_choice() {
 #[test]
 fn cluster_embedding_weighs_groups_by_their_members() {
     let scene = scene();
-    // From (1, 0): B's mean is at 1 + 0.7071, C at 1.0; A is the own choice.
+    // From (1, 0): B's mean is at 1 + 0.7071, C at 1.0; A is the participant's own choice.
     assert_eq!(chosen("cluster_embedding", 0, &scene), option("B"));
     // From (-1, 0): B at 0.2929, C at 1.0.
     assert_eq!(chosen("cluster_embedding", 1, &scene), option("C"));
-    // From (0, 1): A at 1.0, C at 0.0. D has no groups and no place.
+    // From (0, 1): A at 1.0, C at 0.0. D has no groups and so no position.
     assert_eq!(chosen("cluster_embedding", 2, &scene), option("A"));
     let nothing = Scene { groups: Vec::new(), ..scene };
     assert_eq!(chosen("cluster_embedding", 0, &nothing), None);

@@ -1,4 +1,4 @@
-//! Folders of original runs with missing or inconsistent files: what is said of each.
+//! Folders of original runs with missing or inconsistent files: the message for each.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -15,7 +15,7 @@ const FILES: [&str; 5] = [
     "individual_embeddings.json",
 ];
 
-/// What is said of a sound folder after one change: of a file, the first `from` becomes `to`.
+/// What is printed about a sound folder after one change.
 fn said(change: impl Fn(&Path)) -> String {
     let folder = tempfile::tempdir().unwrap();
     for file in FILES {

@@ -1,4 +1,4 @@
-//! The output folder: the shapes of the original outputs, and what is in them.
+//! The output folder: its files have the form of the original outputs, and the right contents.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -50,16 +50,17 @@ fn json(files: &BTreeMap<String, String>, name: &str) -> Value {
     serde_json::from_str(&files[name]).unwrap()
 }
 
-/// Objects whose keys are options, which differ from study to study.
+/// Objects whose keys are options, which differ between studies.
 const BY_OPTION: [&str; 3] =
     ["clusters_by_option", "initial_vote_distribution", "final_vote_distribution"];
 
-/// Ours has theirs' keys in their order, and values of the same types wherever neither is null.
+/// Asserts that our file has the same keys as theirs in the same order, and values of the same
+/// types where neither is null.
 fn assert_alike(path: &str, theirs: &Shape, ours: &Shape) {
     match (theirs, ours) {
         (Shape::Null, _) | (_, Shape::Null) => {}
         (Shape::List(theirs), Shape::List(ours)) => {
-            // Every item is like every other, so one of theirs tells what ours must be.
+            // All items are alike, so one of theirs shows what ours must be.
             for (number, item) in ours.iter().enumerate() {
                 if let Some(example) = theirs.first() {
                     assert_alike(&format!("{path}[{number}]"), example, item);
@@ -81,7 +82,7 @@ fn assert_alike(path: &str, theirs: &Shape, ours: &Shape) {
         (Shape::Object(theirs), Shape::Object(ours)) => {
             let keys =
                 |of: &[(String, Shape)]| of.iter().map(|(k, _)| k.clone()).collect::<Vec<_>>();
-            // The document's summary has this rate, which is null; a real pilot's leaves it out.
+            // The document's summary has this rate, as null; a real pilot's summary omits it.
             let only_ours =
                 |key: &str| path.ends_with(".simple_voting") && key == "position_changed_rate";
             let ours: Vec<_> = ours.iter().filter(|(key, _)| !only_ours(key)).cloned().collect();
@@ -131,9 +132,9 @@ fn a_config_can_be_used_again() {
     block_on(trial.record(experiment.as_ref()));
     let text = &files(&trial, experiment.as_ref())["config.yaml"];
     let again: Config = retold_study::config::load(Path::new("config.yaml"), text).unwrap();
-    // Nobody has given the file to a command yet, so its base URL is nobody's choice.
+    // No command has been given this file yet, so its base URL counts as unset.
     let again = Config { provider: config.provider.clone(), ..again };
-    // The seed is the run's; a trial's is always 7.
+    // The seed is the run's; in these tests it is always 7.
     assert_eq!(again, Config { experiment: None, random_seed: Some(7), ..config });
     insta::assert_snapshot!(text);
 }
@@ -232,7 +233,7 @@ fn ids(list: &Value) -> BTreeSet<&str> {
     list.as_array().unwrap().iter().map(|of| of["participant_id"].as_str().unwrap()).collect()
 }
 
-/// All ids in the clusters of a list, each of which is in one cluster.
+/// All ids in the clusters of a list; asserts that each is in only one cluster.
 fn members(clusters: &Value) -> BTreeSet<&str> {
     let mut ids = BTreeSet::new();
     for cluster in clusters.as_array().unwrap() {
@@ -263,7 +264,7 @@ fn participants_who_failed_after_clustering_stay_only_in_its_history() {
         is("failed").filter(|(_, p)| !in_cluster(p)).map(|(id, _)| id).collect();
     assert!(late.len() > 2 && early.len() > 2 && complete.len() > 5, "{late:?} {early:?}");
 
-    // History: all whom phase 4 put into a cluster, and nobody who had failed by then.
+    // The history has everyone whom phase 4 put into a cluster, and no one who had failed by then.
     let then: BTreeSet<&str> = complete.union(&late).copied().collect();
     let (clusters, checkpoint) =
         (json(&files, "cluster_embeddings.json"), json(&files, "checkpoint.json"));
@@ -271,7 +272,7 @@ fn participants_who_failed_after_clustering_stay_only_in_its_history() {
     assert_eq!(members(&checkpoint["clusters"]), then);
     assert_eq!(ids(&json(&files, "individual_embeddings.json")["embeddings"]), then);
 
-    // Statistics: those who completed.
+    // The statistics have those who completed.
     let sizes = rows_of(&files["clusters.csv"]);
     let number = |row: &BTreeMap<String, String>, key: &str| row[key].parse::<usize>().unwrap();
     let sum = |key| sizes.iter().map(|row| number(row, key)).sum::<usize>();
@@ -300,7 +301,7 @@ fn participants_who_failed_after_clustering_stay_only_in_its_history() {
         }
     }
 
-    // Tables of everyone say who failed.
+    // Tables of all participants say who failed.
     for table in ["participants.csv", "votes.csv", "turns.csv"] {
         for row in rows_of(&files[table]) {
             let failed = is("failed").any(|(id, _)| id == row["participant_id"]);

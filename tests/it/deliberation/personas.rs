@@ -55,8 +55,8 @@ fn real_personas_are_read_and_nearly_all_are_english() {
     let file = read(&lines.join("\n"));
     let known = file.english.len() + file.other + file.malformed.len();
     assert!(file.malformed.is_empty() && known <= 5000, "the rest are repeated");
-    // About 170 really are in Chinese, Russian, Spanish and so on, by a look at them; some of two
-    // words ("PHP programmer") are too short for any detection.
+    // About 170 really are in Chinese, Russian, Spanish and so on, judged by eye; some of two words
+    // ("PHP programmer") are too short for any detection.
     assert!((100..200).contains(&file.other), "{} of {known} are called foreign", file.other);
 }
 
@@ -110,7 +110,7 @@ fn conditions_are_of_equal_size_and_in_random_order() {
     }
     assert_ne!(conditions, assign(25, &mut rng_for(6, "conditions")));
     assert_eq!(conditions, assign(25, &mut rng_for(5, "conditions")));
-    // Over many seeds every place is as likely for every condition: 4 places, 8,000 draws.
+    // Over many seeds, each of the 4 places is equally likely in every condition (8,000 draws).
     let mut first = [0_u32; 4];
     for seed in 0..8000 {
         let drawn = assign(1, &mut rng_for(seed, "conditions"))[0];

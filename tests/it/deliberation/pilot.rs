@@ -1,4 +1,4 @@
-//! A real pilot (`../shared/data/deliberation/outputs/pilot_001`): what is computed in it, computed
+//! A real pilot (`../shared/data/deliberation/outputs/pilot_001`): its computed values, computed
 //! again.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -32,8 +32,8 @@ fn vector(value: &Value) -> Point {
     value.as_array().unwrap().iter().map(|x| x.as_f64().unwrap()).collect()
 }
 
-/// Their summary has every field of ours but those that are null where they left them out. Of nobody they have a
-/// rate of 0, where ours is null.
+/// Asserts that their summary has every field of ours except those that are null where they omitted
+/// them. For an empty group they have a rate of 0, where ours is null.
 fn assert_same(theirs: &Value, ours: &Value) {
     match (theirs, ours) {
         (Value::Object(theirs), Value::Object(ours)) => {

@@ -21,7 +21,7 @@ use crate::support::data::folder;
 use crate::support::server::{Reply, Server, nobody};
 use crate::support::trial::Trial;
 
-/// Two in each condition; no use of the pool unless a test sets it.
+/// Two participants per condition; the pool is used only if a test sets it.
 const CONFIG: &str = "\
 experiment: deliberation
 pilot_id: pooled
@@ -79,7 +79,7 @@ fn the_pool_is_filled_to_half_as_many_again_and_drawn_from() {
     assert_eq!(first.len(), 12);
     assert!(first.iter().all(|p| p.simulated), "the simulated model made them up");
 
-    // Enough are there: nothing is asked about personas, and another seed draws others.
+    // Enough personas are there: no model is asked for any, and another seed draws others.
     let mut drawn_by_seed = BTreeSet::new();
     for seed in [5, 6] {
         let said = place.run(&format!("{run} --set random_seed={seed}"));
@@ -99,7 +99,7 @@ fn the_pool_is_filled_to_half_as_many_again_and_drawn_from() {
     assert_eq!(drawn_by_seed.len(), 2);
     assert_eq!(pool(&place), first);
 
-    // A pool that was lost gets back what the log still holds, once.
+    // A pool that was lost gets back what the log still contains, once.
     std::fs::remove_dir_all(place.path("data")).unwrap();
     place.ok(&format!("{run} -q"));
     std::fs::remove_dir_all(place.path("data")).unwrap();
@@ -107,7 +107,7 @@ fn the_pool_is_filled_to_half_as_many_again_and_drawn_from() {
     assert_eq!((again.code, again.err.as_str()), (0, "12 personas added to data/personas.json\n"));
     assert_eq!(pool(&place), first);
 
-    // A larger study adds what is missing, and nothing that is there.
+    // A larger study adds what is missing, and nothing that is already there.
     place.ok(&format!("{run} -q --set participants_per_condition=4"));
     let more = pool(&place);
     assert_eq!((more.len(), &more[..12]), (wanted(16), &first[..]));
@@ -152,7 +152,7 @@ fn a_replay_needs_neither_the_pool_nor_the_url() {
         _ => None,
     });
     assert!(enrolled.unwrap().starts_with("The owner of shop number"));
-    // The second run draws from the pool what the first has made of it.
+    // The second run draws from the pool what the first one added.
     place.ok("run d.yaml -q --no-outputs");
     assert_eq!(server.received().len(), 1, "nothing was missing");
     let drawn = place.json("replay latest").0["outcome_digest"].clone();
@@ -167,7 +167,7 @@ fn a_replay_needs_neither_the_pool_nor_the_url() {
         assert_eq!((code, &replayed["outcome_digest"]), (0, &digest));
     }
     assert!(!place.path("data").exists(), "a replay leaves nothing");
-    // A new run does need it, and says so before anything is recorded.
+    // A new run needs the pool, and says so before anything is recorded.
     let said = place.run("run d.yaml --no-outputs");
     assert_eq!(said.code, 2);
     assert!(
@@ -188,7 +188,7 @@ fn a_url_and_an_output_folder_go_together() {
     assert_eq!((code, &run["outputs"]), (0, &"outputs/pooled".into()), "{run}");
     assert!(place.read("outputs/pooled/participants.json").contains("The owner of shop number"));
     assert_eq!(server.received().len(), 1);
-    // A folder in the way is found before anything is fetched.
+    // An output folder that already exists is reported before anything is fetched.
     let said = place.run("run d.yaml");
     assert_eq!(said.code, 2);
     assert!(said.err.starts_with("error: outputs/pooled is there already\n"), "{}", said.err);
@@ -197,7 +197,7 @@ fn a_url_and_an_output_folder_go_together() {
     assert_eq!(server.received().len(), 1, "what was drawn is in the log");
 }
 
-/// The pool has changed since: what the run drew when it began is in its settings.
+/// The pool has changed since, but what the run drew when it began is in its settings.
 #[test]
 fn an_unfinished_run_with_a_pool_continues_by_its_config() {
     let place = place("limits:\n  concurrency: 1\n");
@@ -239,7 +239,8 @@ fn only_made_up_runs_draw_made_up_personas() {
     let (personas, pool) = drawn(ModelKind::Openai);
     assert!(pool.drawn.iter().flatten().all(|p| !p.simulated), "{pool:?}");
     assert!(personas.iter().all(|p| !p.starts_with('M')));
-    // Twelve are wanted, five are there: seven are new, and what is not drawn is made for later.
+    // Twelve are needed and five are there, so seven are new; personas that are not drawn are kept
+    // for later.
     let new = pool.drawn.iter().filter(|p| p.is_none()).count();
     assert_eq!(new + pool.spare.len(), 7);
 }
@@ -303,7 +304,7 @@ fn personas_of_original_studies_are_imported_once() {
         assert_eq!(added.collect::<Vec<_>>(), expected.map(Some), "round {round}");
         assert_eq!(said["personas"], 128);
     }
-    // Byte for byte what a first import wrote: the second wrote nothing.
+    // The file is byte for byte what the first import wrote: the second wrote nothing.
     let (stats, _) = place.json("personas stats");
     assert_eq!((&stats["personas"], &stats["simulated"]), (&128.into(), &0.into()));
     assert_eq!(stats["by"]["sex"], json!({"F": 86, "M": 42}));
@@ -433,7 +434,7 @@ fn what_this_program_does_not_know_in_a_pool_is_kept() {
     assert_eq!(now["personas"].as_array().unwrap().len(), 2);
 }
 
-/// No config begins a fork, so none can name the file for it.
+/// A fork does not begin from a config, so no config can name the pool for it.
 #[test]
 fn a_fork_with_a_pool_says_how_its_personas_are_kept() {
     let place = place("use_persona_storage: true\n");

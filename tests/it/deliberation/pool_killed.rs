@@ -1,4 +1,4 @@
-//! The pool is never half-written, whenever its writer is killed.
+//! The pool is never half-written, no matter when its writer is killed.
 
 use std::path::Path;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use serde_json::json;
 use crate::support::child;
 use crate::support::cli::Place;
 
-/// A persona with enough to tell that writing a pool of them takes a while.
+/// A persona long enough that writing a pool of them takes a while.
 fn persona(number: usize) -> Enriched {
     let told = format!("Persona {number}, told at length. ").repeat(200);
     let value = json!({
@@ -20,7 +20,7 @@ fn persona(number: usize) -> Enriched {
     Enriched::read(&value).unwrap()
 }
 
-/// What the other process does: adds personas one by one, and says when each is in the pool.
+/// What the other process does: adds personas one by one, and prints when each is in the pool.
 #[test]
 fn child() {
     let Some(pool) = child::task() else { return };
@@ -44,21 +44,21 @@ fn a_writer_killed_at_any_moment_leaves_the_pool_whole() {
         let task = pool.display().to_string();
         let mut process = child::start("deliberation::pool_killed::child", &task, &said);
         process.hear_so_many("added", 1);
-        // At another point of a write each time.
+        // At a different point of a write each time.
         std::thread::sleep(Duration::from_micros(attempt * 700));
         process.kill();
         amid += u32::from(part.exists());
         let personas = Pool::read(&pool).unwrap().personas;
         let last = process.said().last().unwrap().strip_prefix("added ").unwrap().to_owned();
         let last: usize = last.parse().unwrap();
-        // What it said is there; the next one may be, if it died before it could say so.
+        // Every persona it printed is there; the next one may be, if it died before it could print.
         assert!((last + 1..=last + 2).contains(&personas.len()), "{last}, {}", personas.len());
         assert!((0..).zip(&personas).all(|(number, found)| *found == persona(number)));
     }
     assert!(amid > 3, "killed while the next pool was half-written: {amid} times");
 
-    // The next runs take no harm from what the dead have left: one that draws, and one that adds and
-    // thereby tidies up.
+    // The next runs are not affected by what killed processes left: one that draws, and one that
+    // adds personas and thereby cleans up.
     let small = concat!(env!("RETOLD_ROOT"), "/config/deliberation_small.yaml");
     let small = format!("run {small} -q --no-outputs --set participants_per_condition=1");
     let stored = "--set use_persona_storage=true --set provider.rates.malformed=0";

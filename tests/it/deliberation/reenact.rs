@@ -1,4 +1,4 @@
-//! Original runs executed again: our experiment asks, their answers reply.
+//! Original runs, run again: our experiment asks, and their recorded answers reply.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -18,14 +18,14 @@ use crate::support::data::folder;
 use crate::support::logs::{assert_sound, events, facts};
 use crate::support::trial::Trial;
 
-/// An original run, executed again.
+/// An original run that was run again.
 struct Again {
     trial: Trial,
     ended: Ended,
     state: Deliberated,
     notes: Vec<String>,
     comparison: Comparison,
-    /// By file.
+    /// Their output files, by name.
     theirs: BTreeMap<&'static str, Value>,
 }
 
@@ -62,18 +62,18 @@ fn pilot(name: &str) -> PathBuf {
 }
 
 impl Again {
-    /// Our output files hold what theirs hold.
+    /// Asserts that our output files have the same values as theirs.
     fn assert_same_outputs(&self, values: u64, not_compared: &[&str]) {
         assert_eq!(self.comparison.not_compared, not_compared);
         assert_eq!(self.comparison.differences, Vec::<String>::new());
         assert_eq!(self.comparison.compared, values);
     }
 
-    /// Every field of their summary is in our report.
+    /// Asserts that every field of their summary is in our report.
     fn assert_same_summary(&self) {
         let by_condition = |summary: &Value| {
             let mut conditions = summary["by_condition"].clone();
-            // Where nobody votes again, the original has no rate or a rate of 0; ours says null.
+            // Where no one votes again, the original has no rate or a rate of 0; ours is null.
             for row in conditions.as_object_mut().unwrap().values_mut() {
                 let row = row.as_object_mut().unwrap();
                 let nobody = row["final_vote_distribution"] == Value::Object(Default::default());
@@ -90,7 +90,7 @@ impl Again {
         assert_eq!(by_condition(ours), by_condition(theirs));
     }
 
-    /// What they said of each participant, we say.
+    /// Asserts that our output agrees with theirs on each participant.
     fn assert_same_participants(&self, keys: &[&str]) {
         let theirs = self.theirs["participants.json"]["participants"].as_array().unwrap();
         assert_eq!(self.state.participants.len(), theirs.len());
@@ -120,7 +120,7 @@ impl Again {
         assert_eq!(ours, theirs);
     }
 
-    /// How often was asked, by the first part of the call.
+    /// How many questions were asked, by the first part of the call.
     fn asked(&self) -> BTreeMap<String, u32> {
         let mut asked = BTreeMap::new();
         for event in facts(&self.trial.log, self.trial.run) {
@@ -153,7 +153,7 @@ fn counted(pairs: &[(&str, u32)]) -> BTreeMap<String, u32> {
 const SIMPLE_RATE: &str =
     "summary.json by_condition simple_voting position_changed_rate: not in the original";
 
-/// Keys that the first versions of the original did not know.
+/// Keys that the first versions of the original did not have.
 const LATER_KEYS: [&str; 2] = [
     "cross_pollination_content of 8 participants: not in the original",
     "individual_summary of 8 participants: not in the original",
@@ -187,8 +187,8 @@ fn a_pilot_with_everything_is_executed_again() {
     insta::assert_snapshot!("reenact_pilot_001", again.notes.join("\n"));
 }
 
-/// Every prompt is ours, rendered and kept: the words that the document's templates have, around the words
-/// that the files have.
+/// Every prompt is ours, rendered and kept: the words of the document's templates around the words
+/// of the files.
 #[test]
 #[cfg_attr(not(shared_data), ignore = "needs ../shared, which is not part of the repository")]
 fn every_prompt_of_a_pilot_is_rendered_by_us() {
@@ -229,7 +229,8 @@ fn a_pilot_that_ended_early_is_executed_again() {
     let [content, summary] = LATER_KEYS;
     let nobody = "position_changed_rate of 3 conditions in which nobody voted twice: 0 in the \
                   original, null here";
-    // Of 149 values, 16 are of keys that the original does not have, and 3 are rates of nobody.
+    // Of 149 values, 16 belong to keys that the original does not have, and 3 are rates of empty
+    // groups.
     again.assert_same_outputs(130, &["times", SIMPLE_RATE, content, summary, nobody]);
     again.assert_same_summary();
     again.assert_same_participants(&VOTES);
@@ -244,7 +245,7 @@ fn a_pilot_that_ended_early_is_executed_again() {
 fn a_pilot_of_an_older_version_is_executed_as_far_as_it_was_kept() {
     let again = again(&pilot("test_full_001"));
     let [content, summary] = LATER_KEYS;
-    // Of 153 values, 16 are of keys that the original does not have.
+    // Of 153 values, 16 belong to keys that the original does not have.
     again.assert_same_outputs(137, &["times", SIMPLE_RATE, content, summary]);
     again.assert_same_summary();
     again.assert_same_participants(&VOTES);
@@ -254,7 +255,7 @@ fn a_pilot_of_an_older_version_is_executed_as_far_as_it_was_kept() {
     insta::assert_snapshot!("reenact_test_full_001", again.notes.join("\n"));
 }
 
-/// Our own, where one participant failed and clusters are numbered otherwise.
+/// One of our own runs, in which one participant failed and clusters are numbered differently.
 #[test]
 fn a_failed_participant_fails_again_where_no_answer_was_kept() {
     let again = again(&fixtures("originals/pilot_small"));
@@ -274,7 +275,7 @@ fn a_failed_participant_fails_again_where_no_answer_was_kept() {
     insta::assert_snapshot!("reenact_pilot_small", again.notes.join("\n"));
 }
 
-/// The comparison, of the original's own files: first as they are, then with changes.
+/// The comparison with the original's own files: first unchanged, then with changes.
 #[test]
 fn a_comparison_names_what_differs() {
     let original = fixtures("originals/pilot_small");
@@ -288,12 +289,13 @@ fn a_comparison_names_what_differs() {
     };
     let same = compared("nothing", "nothing");
     assert_eq!(same.differences, Vec::<String>::new());
-    // 35 fields of the summary, 15 of each participant, 4 vectors, the clusters of 2 options, 4 of them.
+    // 35 fields of the summary, 15 per participant, 4 vectors, the clusters of 2 options, and 4
+    // clusters in those.
     assert_eq!(same.compared, 35 + 8 * 15 + 4 + 2 + 4 * 2);
     let more = compared("\"terminated_early\"", "\"more\": 1, \"terminated_early\"");
     assert_eq!(more.differences, Vec::<String>::new());
     assert_eq!(more.not_compared.last().unwrap(), "summary.json more: not in the original");
-    // Options are counted, not known: one that only we have is a difference.
+    // Options are counted, not assumed: one that only we have is a difference.
     let option = compared("\"More benches\": 2", "\"More benches\": 2, \"More lamps\": 1");
     assert_eq!(
         option.differences,
@@ -313,7 +315,7 @@ fn a_comparison_names_what_differs() {
         format!("{from} -> {to}\n  {}", differences.join("\n  "))
     });
     insta::assert_snapshot!(lines.join("\n"));
-    // What this program does not know is neither taken over nor passed over in silence.
+    // A key that this program does not know is neither imported nor silently skipped.
     let place = tempfile::tempdir().unwrap();
     for file in std::fs::read_dir(&original).unwrap().map(|file| file.unwrap()) {
         let text = std::fs::read_to_string(file.path()).unwrap();

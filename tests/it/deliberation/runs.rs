@@ -1,4 +1,4 @@
-//! Whole runs with the simulated model: recorded, replayed, with every kind of trouble.
+//! Whole runs with the simulated model: recorded, replayed, with every kind of failure.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -25,12 +25,13 @@ pub(super) fn model(misbehaviour: Misbehaviour) -> Arc<Simulated> {
     Arc::new(Simulated::new(7, misbehaviour, Box::new(SimulatedDeliberation)))
 }
 
-/// A fifth of the answers malformed in any way.
+/// A fifth of the answers is malformed in some way.
 pub(super) fn trouble() -> Misbehaviour {
     Misbehaviour { malformed: 0.2, rate_limited: 0.1, failure: 0.05, ..Misbehaviour::default() }
 }
 
-/// Each kind of malformed answer a fifth of all that can be so, and a fifth of the rest cut off.
+/// Each kind of malformed answer at a rate of a fifth where it can occur, and a fifth of the rest
+/// cut off.
 pub(super) fn every_trouble() -> Misbehaviour {
     let kinds = SimulatedDeliberation.kinds().iter();
     let malformed_kinds = kinds.map(|kind| ((*kind).to_owned(), 0.2)).collect();
@@ -54,7 +55,7 @@ fn a_small_deliberation_is_recorded_and_replayed_identically() {
         let row = &ended.report.json["by_condition"][condition];
         assert_eq!((&row["total"], &row["completed"]), (&10.into(), &10.into()), "{condition}");
     }
-    // 40 personas, 2 questions each; 40 votes and 30 final ones.
+    // 40 personas with 2 questions each; 40 votes and 30 final ones.
     assert!(ended.progress.exchanges > 80 + 70, "{}", ended.progress.exchanges);
 }
 

@@ -1,5 +1,5 @@
-//! A fifth of each kind of malformed answer, hard failures and 429s: the run completes, every failure is
-//! told with the participant and the call, and nobody who failed is counted.
+//! A fifth of each kind of malformed answer, hard failures and 429s: the run completes, every
+//! failure is reported with the participant and the call, and no one who failed is counted.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,14 +16,14 @@ use crate::support::block_on;
 use crate::support::logs::facts;
 use crate::support::trial::Trial;
 
-/// A run in trouble, as its log tells it.
+/// A run with failures, as its log records it.
 struct Told {
     events: Vec<Event>,
     report: Value,
 }
 
-/// Four answers in five are malformed where there are four kinds, so more are asked for, or nobody would
-/// get to the end.
+/// Where there are four kinds, four answers in five are malformed, so more attempts are allowed;
+/// otherwise no participant would finish.
 const LARGE: [&str; 2] = ["participants_per_condition=150", "max_parse_retries=5"];
 
 fn told() -> Told {
@@ -35,7 +35,7 @@ fn told() -> Told {
 }
 
 impl Told {
-    /// The experiment's facts, each with its place in the log.
+    /// The experiment's facts, each with its seq in the log.
     fn facts(&self) -> impl Iterator<Item = (Seq, Fact)> {
         (1..).zip(&self.events).filter_map(|(seq, event)| match event {
             Event::Occurred(occurred) => {
@@ -45,7 +45,7 @@ impl Told {
         })
     }
 
-    /// Each participant who failed: where in the log, the call, its sample, and why.
+    /// Each participant who failed: seq, call, sample, and reason.
     fn failed(&self) -> BTreeMap<String, (Seq, String, u32, String)> {
         let mut failed = BTreeMap::new();
         for (seq, fact) in self.facts() {
@@ -57,7 +57,7 @@ impl Told {
         failed
     }
 
-    /// Call and sample of each request, by its place.
+    /// Call and sample of each request, by its seq.
     fn requests(&self) -> BTreeMap<Seq, (String, u32)> {
         let sent = (1..).zip(&self.events).filter_map(|(seq, event)| match event {
             Event::RequestSent(sent) => Some((Seq(seq), (sent.call.to_string(), sent.sample))),
@@ -130,7 +130,7 @@ fn every_failure_is_attributed_to_a_participant_and_the_call() {
     }
     assert!(by_call > 5 && by_answers > 0, "{by_call} by failed calls, {by_answers} by answers");
     assert!(!unusable.is_empty());
-    // And the other way round: a call about a participant that was given up has failed that one.
+    // And conversely: a call about a participant that was given up has failed that participant.
     for (call, sample) in gave_up.keys().filter(|(call, _)| call.contains("p_")) {
         let owner = call.split('/').find(|part| part.starts_with("p_")).unwrap();
         let (_, told_call, told_sample, _) = &failed[owner];
@@ -218,7 +218,7 @@ fn participants_who_failed_are_not_asked_mentioned_or_counted_again() {
 
 #[test]
 fn a_fifth_of_the_answers_is_of_each_kind() {
-    // Not cut off, so that each answer can be told to be of its kind by its text.
+    // No answers are cut off, so that the kind of each can be recognised by its text.
     let experiment = small(&LARGE);
     let trial = Trial::in_memory(model(Misbehaviour { truncated: 0.0, ..every_trouble() }));
     recorded(&trial, experiment.as_ref());

@@ -165,8 +165,8 @@ fn raw_output_vector(row: &Value) {
     }
 }
 
-/// What version 3 decides otherwise than version 2 on the 20,000: eight lines that deny their own equation
-/// (`Answer: (6 - 4) * (5 + 8) != 24`), which are wrong answers and no refusals.
+/// What version 3 decides otherwise than version 2 on the 20,000: eight lines that deny their own
+/// equation (`Answer: (6 - 4) * (5 + 8) != 24`), which are wrong answers and no refusals.
 #[test]
 #[cfg_attr(not(shared_data), ignore = "needs ../shared, which is not part of the repository")]
 fn version_3_changes_8_game24_decisions() {
@@ -182,8 +182,8 @@ fn version_3_changes_8_game24_decisions() {
     assert_eq!(changes, BTreeMap::from([(("declined", "answer_line"), 8)]));
 }
 
-/// What versions 2 and 3 make of the 20,000, style by style: how many graded correct, of these how many
-/// found, and how many found valid that were graded wrong.
+/// What versions 2 and 3 make of the 20,000, style by style: how many graded correct, of these how
+/// many found, and how many found valid that were graded wrong.
 #[test]
 #[cfg_attr(not(shared_data), ignore = "needs ../shared, which is not part of the repository")]
 fn versions_2_and_3_find_every_game24_answer_that_was_graded_correct() {

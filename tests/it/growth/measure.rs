@@ -7,18 +7,18 @@ use rustix::time::{ClockId, clock_gettime};
 
 use super::shapes::Shape;
 
-/// What is parsed this fast at [`SHORT`] and at [`LONG`] bytes is linear enough: quadratic time with the
-/// cheapest of steps would take longer.
+/// What is parsed this fast at [`SHORT`] and at [`LONG`] bytes is linear enough: quadratic time
+/// with the cheapest of steps would take longer.
 const NEVER_MIND: Duration = Duration::from_nanos(if cfg!(debug_assertions) { 500 } else { 40 });
 
-/// The lengths that are compared first, and those that confirm what they show. Shorter ones in a debug build,
-/// where everything takes ten times as long.
+/// The lengths that are compared first, and those that confirm what they show. Shorter ones in a
+/// debug build, where everything takes ten times as long.
 const LONG: usize = if cfg!(debug_assertions) { 32 << 10 } else { 64 << 10 };
 const SHORT: usize = LONG / 16;
 const LONGEST: usize = 4 * LONG;
 
-/// How much longer a byte may take in a text that is 16 times as long: four times
-/// would be a text that outgrew the processor's caches, with something to spare; quadratic time is sixteen.
+/// How much longer a byte may take in a text that is 16 times as long: four times would be a text
+/// that outgrew the processor's caches, with something to spare; quadratic time is sixteen.
 const MOST: f64 = 4.0;
 
 /// How one parser's time grew on one shape: nanoseconds a byte.

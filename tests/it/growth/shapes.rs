@@ -262,7 +262,8 @@ pub(crate) fn systematic(most: u32) -> impl Iterator<Item = Shape> {
     words(&PIECES, 1).chain(kinds).chain(pairs)
 }
 
-/// Shapes by chance, from a seed: up to four pieces repeated, behind up to three and before as many.
+/// Shapes by chance, from a seed: up to four pieces repeated, behind up to three and before as
+/// many.
 pub(crate) fn random(seed: u64) -> impl Iterator<Item = Shape> {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     std::iter::repeat_with(move || {

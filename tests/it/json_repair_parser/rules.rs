@@ -80,7 +80,8 @@ fn a_later_key_with_the_same_name_wins() {
     assert_eq!(value("{'a': 1, 'a': 2}"), json!({ "a": 2 }));
 }
 
-/// Whatever is missing around a member, it is kept; and what the first edition makes of it is left alone.
+/// Whatever is missing around a member, it is kept; and what the first edition makes of it is left
+/// alone.
 #[test]
 fn every_member_is_kept() {
     let cases = [

@@ -160,8 +160,8 @@ impl Experiment for Embeds {
     }
 }
 
-/// A run has eight places at a time, and a text that becomes a vector does not need one for itself: they travel a
-/// hundred at a time, as the deliberation document has it.
+/// A run has eight places at a time, and a text that becomes a vector does not need one for itself:
+/// they travel a hundred at a time, as the deliberation document has it.
 #[test]
 fn a_run_sends_a_hundred_texts_in_one_request() {
     let server = Server::handler(vectors);

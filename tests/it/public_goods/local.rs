@@ -1,5 +1,5 @@
-//! Games that another program has played with local models: real folders (they need `../shared/data`),
-//! a small one of our own, and those that cannot be read.
+//! Games that another program has played with local models: real folders (they need
+//! `../shared/data`), a small one of our own, and those that cannot be read.
 
 use serde_json::{Value, json};
 
@@ -7,8 +7,8 @@ use crate::support::cli::{Place, assert_said};
 use crate::support::data::{folder, rows, subfolders};
 use crate::support::stops::stopped_import;
 
-/// Every folder comes out as it was: each value that its program took from an answer, and each payoff that it
-/// showed in a prompt. The prompts have the hashes of what was asked.
+/// Every folder comes out as it was: each value that its program took from an answer, and each
+/// payoff that it showed in a prompt. The prompts have the hashes of what was asked.
 #[test]
 #[cfg_attr(not(shared_data), ignore = "needs ../shared, which is not part of the repository")]
 fn all_local_models_games_come_out_as_they_were() {
@@ -106,8 +106,8 @@ fn write(place: &Place, config: &Value, debug: &[Value], sim: &str) {
     place.write("run/participant_sim.csv", sim);
 }
 
-/// An amount under another name, or in broken JSON, is read; what is not legible is no value, never half the
-/// endowment (10, which the table happens to say).
+/// An amount under another name, or in broken JSON, is read; what is not legible is no value, never
+/// half the endowment (10, which the table happens to say).
 #[test]
 fn an_illegible_answer_is_not_a_contribution() {
     let place = Place::new();

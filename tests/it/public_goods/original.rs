@@ -56,9 +56,9 @@ fn again(folder: &Path) -> Again {
     }
 }
 
-/// Nothing differs, to the last bit, in any row of any file; what the files do not hold is said. And
-/// `check` lists what version 2 of the parsers changes: the same classes as on the bare answers, argued
-/// in `public_goods_parsers`.
+/// Nothing differs, to the last bit, in any row of any file; what the files do not hold is said.
+/// And `check` lists what version 2 of the parsers changes: the same classes as on the bare
+/// answers, argued in `public_goods_parsers`.
 #[test]
 #[cfg_attr(not(shared_data), ignore = "needs ../shared, which is not part of the repository")]
 fn all_original_public_goods_runs_come_out_as_they_were() {
@@ -92,8 +92,9 @@ fn all_original_public_goods_runs_come_out_as_they_were() {
     insta::assert_snapshot!("flips_of_original_runs", flips.join("\n"));
 }
 
-/// How often what a real reasoning announces is what its answer does. Not all differences are misreadings:
-/// where coins are withdrawn, some answers put what they mean to contribute into the tag.
+/// How often what a real reasoning announces is what its answer does. Not all differences are
+/// misreadings: where coins are withdrawn, some answers put what they mean to contribute into the
+/// tag.
 #[test]
 #[cfg_attr(not(shared_data), ignore = "needs ../shared, which is not part of the repository")]
 fn announced_and_made_contributions_of_real_answers() {

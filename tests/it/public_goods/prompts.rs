@@ -12,7 +12,8 @@ use retold::run::{Finish, Mode};
 use crate::support::block_on;
 use crate::support::trial::Trial;
 
-/// The blocks of the source document: a prompt's format, three times, and the whole prompt of a round.
+/// The blocks of the source document: a prompt's format, three times, and the whole prompt of a
+/// round.
 fn document() -> Vec<String> {
     let name = "../shared/sources/000_structured_output_public_goods.md";
     let path = Path::new(env!("RETOLD_ROOT")).join(name);

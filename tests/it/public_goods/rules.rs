@@ -36,8 +36,8 @@ fn units_for_an_absent_player_change_no_one() {
 }
 
 proptest! {
-    /// Coins come from nowhere but the multiplier and the incentives: the sum of all payoffs is what was
-    /// kept, plus the fund, minus what units cost, and plus or minus what they did.
+    /// Coins come from nowhere but the multiplier and the incentives: the sum of all payoffs is
+    /// what was kept, plus the fund, minus what units cost, and plus or minus what they did.
     #[test]
     fn nothing_appears_or_vanishes(
         coins in prop::collection::vec(0..=20i64, 2..20),

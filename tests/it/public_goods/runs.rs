@@ -91,8 +91,8 @@ fn every_design_of_public_goods_runs_replays_and_adds_up() {
     }
 }
 
-/// The mean contribution of a model is of all its contributions, on screen and in the table, though some
-/// answers have no reasoning to measure.
+/// The mean contribution of a model is of all its contributions, on screen and in the table, though
+/// some answers have no reasoning to measure.
 #[test]
 fn means_on_screen_are_those_of_the_tables() {
     for design in [&["games=5"][..], &["games=3", "decision_apart=true"]] {

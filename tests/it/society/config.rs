@@ -62,7 +62,8 @@ fn bad_values_are_named_with_the_file_and_the_line_or_key() {
     insta::assert_snapshot!(all.join("\n\n"));
 }
 
-/// The document's program makes three attempts, waits a second first, and asks for 500 tokens at 0.7.
+/// The document's program makes three attempts, waits a second first, and asks for 500 tokens at
+/// 0.7.
 #[test]
 fn what_a_config_leaves_out_is_as_in_the_documents_program() {
     let dir = tempfile::tempdir().unwrap();

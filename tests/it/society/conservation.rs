@@ -1,5 +1,5 @@
-//! Nothing appears or vanishes but by the rules: random actions in random worlds, against books kept
-//! by a second hand; and facts that cannot have happened.
+//! Nothing appears or vanishes but by the rules: random actions in random worlds, against books
+//! kept by a second hand; and facts that cannot have happened.
 
 use proptest::prelude::*;
 use retold_society::parse::{Action, Ballot, ProposalType, Resource, WorkType};
@@ -219,8 +219,8 @@ proptest! {
     }
 }
 
-/// A log that someone has changed: facts no world of these rules can have brought about are told, and
-/// leave everything as it was.
+/// A log that someone has changed: facts no world of these rules can have brought about are told,
+/// and leave everything as it was.
 #[test]
 fn impossible_facts_are_reported() {
     let mut world = World::default();

@@ -1,5 +1,5 @@
-//! Logs of a society of another program: real ones (they need `../shared/data`), and those that cannot
-//! be read.
+//! Logs of a society of another program: real ones (they need `../shared/data`), and those that
+//! cannot be read.
 
 use serde_json::{Value, json};
 
@@ -168,8 +168,8 @@ fn differences_from_the_summary_are_reported() {
     insta::assert_snapshot!(differences.join("\n"));
 }
 
-/// Each difference names its line and agent. What that world does elsewhere, it has understood: its own rules
-/// refused it, and that ours accept it is no difference.
+/// Each difference names its line and agent. What that world does elsewhere, it has understood: its
+/// own rules refused it, and that ours accept it is no difference.
 #[test]
 fn refused_turns_that_are_accepted_here_are_named() {
     let place = Place::new();

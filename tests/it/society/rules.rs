@@ -267,8 +267,8 @@ fn an_allocation_fills_those_in_need_dormant_ones_first() {
         let (food, energy) = (amount(food), amount(energy));
         Fact::PoolShared { proposal_id: 1, agent_id, food, energy }
     };
-    // Three days' need each: 3 has 0.5 and 2, then 2 has 1 and 1, then 1 has 2.5 and 1. The pool has 4
-    // food.
+    // Three days' need each: 3 has 0.5 and 2, then 2 has 1 and 1, then 1 has 2.5 and 1. The pool
+    // has 4 food.
     let expected =
         [share(3, 2.5, 1.0), Fact::Woke { agent_id: 3 }, share(2, 1.5, 2.0), share(1, 0.0, 2.0)];
     assert_eq!(night[1..5], expected);

@@ -1,4 +1,5 @@
-//! Whole runs with the simulated model: recorded, replayed, in any order, with every kind of trouble.
+//! Whole runs with the simulated model: recorded, replayed, in any order, with every kind of
+//! trouble.
 
 use std::time::Duration;
 
@@ -134,8 +135,8 @@ fn outputs_hold_every_figure_of_the_run() {
     insta::assert_snapshot!(csv.join("\n\n"));
 }
 
-/// What all agents of a day are shown is stored once: the log, decisions and facts included, takes less
-/// than a quarter of the bytes of its exchanges as plain JSON Lines.
+/// What all agents of a day are shown is stored once: the log, decisions and facts included, takes
+/// less than a quarter of the bytes of its exchanges as plain JSON Lines.
 #[test]
 fn shared_contexts_are_stored_once() {
     let folder = Folder::new();

@@ -22,7 +22,8 @@ pub(crate) fn model(misbehaviour: Misbehaviour) -> Arc<Simulated> {
     Arc::new(Simulated::new(7, misbehaviour, Box::new(SimulatedSociety)))
 }
 
-/// A fifth of the answers malformed, one call in twenty failing, one attempt in twenty told to wait.
+/// A fifth of the answers malformed, one call in twenty failing, one attempt in twenty told to
+/// wait.
 pub(crate) fn trouble() -> Misbehaviour {
     Misbehaviour { malformed: 0.2, rate_limited: 0.05, failure: 0.05, ..Misbehaviour::default() }
 }

@@ -88,8 +88,8 @@ fn copied_notation_in_the_real_society_is_named_as_such() {
 /// then the posts that are longer than the document allows.
 const LOST: (usize, usize, usize, usize) = (996, 143, 171, 2);
 
-/// What their world accepted and ours knows is accepted: talk as posts, and doing nothing. Version 1
-/// loses each text with a brace in it, for its braces must be flat.
+/// What their world accepted and ours knows is accepted: talk as posts, and doing nothing. Version
+/// 1 loses each text with a brace in it, for its braces must be flat.
 #[test]
 #[cfg_attr(not(shared_data), ignore = "needs ../shared, which is not part of the repository")]
 fn what_the_real_society_accepted_is_accepted_in_translation() {

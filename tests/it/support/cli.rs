@@ -143,8 +143,8 @@ impl Said {
     }
 }
 
-/// Leaves out lines of progress (`42 of 80 answers (52 %), 5 s left, 8/s, 0 failed`), which appear after five
-/// seconds: whether they do is the machine's affair.
+/// Leaves out lines of progress (`42 of 80 answers (52 %), 5 s left, 8/s, 0 failed`), which appear
+/// after five seconds: whether they do is the machine's affair.
 fn without_progress(err: &str) -> String {
     let is_progress = |line: &str| {
         line.contains(" answers")
@@ -164,7 +164,8 @@ pub(crate) fn without_seqs(text: &str) -> String {
     text.lines().map(line).collect()
 }
 
-/// Snapshots text; what differs from run to run is replaced: ids, hashes of events, times, durations.
+/// Snapshots text; what differs from run to run is replaced: ids, hashes of events, times,
+/// durations.
 macro_rules! assert_said {
     ($name:literal, $text:expr) => {
         insta::with_settings!({

@@ -35,7 +35,8 @@ pub(crate) fn rows(folder_name: &str, file: &str) -> impl Iterator<Item = Value>
     BufReader::new(reader).lines().map(|line| serde_json::from_str(&line.unwrap()).unwrap())
 }
 
-/// Every folder in a folder of the data, however deep, that has a file of some name in it; in order.
+/// Every folder in a folder of the data, however deep, that has a file of some name in it; in
+/// order.
 pub(crate) fn subfolders(name: &str, file: &str) -> Vec<PathBuf> {
     let (mut open, mut found) = (vec![folder(name)], Vec::new());
     while let Some(folder) = open.pop() {

@@ -1,4 +1,5 @@
-//! Recordings as a stranger may have made them: every hash fits, and the settings are somebody's choice.
+//! Recordings as a stranger may have made them: every hash fits, and the settings are somebody's
+//! choice.
 
 use std::io::Read;
 use std::net::TcpListener;
@@ -28,8 +29,8 @@ pub(crate) fn settings(recording: &Recording) -> Value {
     serde_json::from_str(content.text()).unwrap()
 }
 
-/// The recording of a run with other settings and its first events alone, every hash computed anew. Its
-/// answers are real if it does not say that they are made up.
+/// The recording of a run with other settings and its first events alone, every hash computed anew.
+/// Its answers are real if it does not say that they are made up.
 pub(crate) fn forged(
     recording: &Recording,
     run: RunId,

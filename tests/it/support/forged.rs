@@ -1,7 +1,7 @@
 //! Files that a stranger could have made to take memory, time, or a command's patience.
 //!
-//! What is random in them is drawn by a seed: sizes and places differ from one seed to the next, the same seed gives the
-//! same bytes.
+//! What is random in them is drawn by a seed: sizes and places differ from one seed to the next,
+//! the same seed gives the same bytes.
 
 use std::io::Write;
 
@@ -83,7 +83,8 @@ pub(crate) fn with_settings(recording: &str, change: impl Fn(&mut Value)) -> Str
     chained(lines)
 }
 
-/// A recording's lines with the hashes that they should have. The root of the events is made to fit if it did before.
+/// A recording's lines with the hashes that they should have. The root of the events is made to fit
+/// if it did before.
 pub(crate) fn chained(mut lines: Vec<Value>) -> String {
     let mut head: EventHash = GENESIS;
     let mut events = 0;

@@ -20,8 +20,8 @@ pub(crate) struct Killed {
     pub(crate) trouble: Misbehaviour,
     /// The test that is the process to be killed: it calls [`begin`].
     pub(crate) child: &'static str,
-    /// After how many answers. A moment is a number of answers, not a time: machines are fast and slow by
-    /// turns.
+    /// After how many answers. A moment is a number of answers, not a time: machines are fast and
+    /// slow by turns.
     pub(crate) targets: &'static [u64],
 }
 
@@ -31,8 +31,9 @@ impl Killed {
         Trial::new(&open(path), 1, Arc::new((self.model)(slow)))
     }
 
-    /// Kills it at every target, each time going on where the last process was, and then goes on to the end:
-    /// nothing recorded is asked again, and the outcome is that of a run that nobody disturbed.
+    /// Kills it at every target, each time going on where the last process was, and then goes on to
+    /// the end: nothing recorded is asked again, and the outcome is that of a run that nobody
+    /// disturbed.
     pub(crate) fn goes_on(&self) {
         let undisturbed = Trial::in_memory(Arc::new((self.model)(self.trouble.clone())));
         let expected: OutcomeDigest = block_on(undisturbed.record(self.experiment.as_ref()));
