@@ -9,8 +9,8 @@ use rand_chacha::rand_core::{Rng, SeedableRng};
 use crate::fuzz_targets::fuzz_one;
 use crate::support::cases::cases;
 
-/// How many mutants of each parser's cases, in a debug build in a few seconds. A long run by hand:
-/// `RETOLD_FUZZ_MUTANTS=100000 RETOLD_FUZZ_SEED=7 cargo test --test it fuzz_smoke`.
+/// How many mutants are made of each parser's cases: a few seconds in a debug build. For a long
+/// run: `RETOLD_FUZZ_MUTANTS=100000 RETOLD_FUZZ_SEED=7 cargo test --test it fuzz_smoke`.
 const MUTANTS: u64 = 500;
 const SEED: u64 = 0x7265_746f_6c64;
 
@@ -44,14 +44,14 @@ fn every_parser_has_a_fuzz_target_and_there_are_enough_cases() {
     assert!(all >= 150, "{all} cases");
 }
 
-/// What coverage-guided fuzzing has found worth keeping: see `fuzz/README.md`.
+/// The inputs that coverage-guided fuzzing found worth keeping: see `fuzz/README.md`.
 #[test]
 fn the_kept_corpus_is_decided_without_a_panic() {
     let names: BTreeSet<&str> = registry::all().map(|(name, _)| name).collect();
     let mut inputs = 0;
     for name in names.into_iter().chain(["json_repair"]) {
         let path = concat!(env!("RETOLD_ROOT"), "/fuzz/corpus");
-        // Of a parser whose frozen answers reach all that was reached, nothing is kept.
+        // No corpus is kept for a parser whose frozen answers reach the same coverage.
         let kept = std::fs::read_to_string(format!("{path}/{name}")).unwrap_or_default();
         for line in kept.lines() {
             let input = data_encoding::BASE64.decode(line.as_bytes()).unwrap();
@@ -98,7 +98,7 @@ fn mutate(name: &str, answers: &[Vec<u8>]) {
                 }
             }
         }
-        // A panic says what was wrong, not with which text.
+        // A panic says what was wrong, but not with which text.
         let outcome = std::panic::catch_unwind(|| fuzz_one(name, &text));
         assert!(outcome.is_ok(), "{name}: {:?}", String::from_utf8_lossy(&text));
     }

@@ -1,4 +1,4 @@
-//! The Game of 24 parsers, the validator and the arithmetic under them.
+//! The Game of 24 parsers, the validator and its arithmetic.
 
 mod arithmetic;
 mod frozen;

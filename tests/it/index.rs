@@ -208,7 +208,7 @@ proptest! {
         let sizes: Vec<usize> = sizes.into_iter().map(|size| size.max(study.len() / 12)).collect();
         let (folder, memory) = (Folder::new(), MemoryBackend::new());
         let log = folder.log();
-        // Another run's events are appended to the file in turn with these.
+        // Events of another run are appended to the file alternately with these.
         let (first, second) = study.split_at(study.len() / 2);
         append(log.backend().as_ref(), RUN, first, &sizes);
         append(log.backend().as_ref(), OTHER, &study, &sizes);

@@ -1,9 +1,9 @@
-//! The layers of ARCHITECTURE.md, as far as they are not crates, which the compiler keeps apart:
-//! what each module of the core imports, and what the command line must not name.
+//! The layers of ARCHITECTURE.md that are not separate crates, which the compiler keeps apart: what
+//! each module of the core imports, and what the command line must not name.
 
 use std::path::{Path, PathBuf};
 
-/// Each module of the core and the modules of the crate that it may use besides itself.
+/// Each module of the core, and the other modules of the crate that it may use.
 const LAYERS: &[(&str, &[&str])] = &[
     ("beside", &[]),
     ("id", &[]),
@@ -93,7 +93,7 @@ fn every_module_uses_what_it_may() {
     assert!(seen > 100, "the sources were not read");
 }
 
-/// The command line works for any studies: only the program `retold` knows ours.
+/// The command line works for any set of studies: only the program `retold` knows ours.
 #[test]
 fn the_command_line_knows_no_study() {
     let root = Path::new(env!("RETOLD_ROOT")).join("crates/cli/src");
@@ -110,7 +110,7 @@ fn the_command_line_knows_no_study() {
     }
 }
 
-/// What two commands share is in a module that neither of them is, so that a command can be
+/// Code that two commands share is in a module that is not a command, so that a command can be
 /// changed, or read, alone.
 #[test]
 fn no_command_uses_another() {
@@ -119,22 +119,22 @@ fn no_command_uses_another() {
     sources(&root, &mut files);
     let is_command = |file: &PathBuf| file.starts_with(&commands);
     assert!(files.iter().filter(|file| is_command(file)).count() > 15, "the sources were not read");
-    // These two call them all.
+    // These two call all commands.
     let calls_them = [root.join("lib.rs"), commands.join("mod.rs")];
     for file in files.iter().filter(|file| !calls_them.contains(file)) {
         let text = std::fs::read_to_string(file).unwrap();
         let code = text.split("#[cfg(test)]\nmod tests").next().unwrap();
         let shown = file.strip_prefix(&root).unwrap().display();
         assert!(!code.contains("crate::commands"), "{shown} uses a command");
-        // A command of several files is a folder, whose files may use each other.
+        // A command with several files is a folder, whose files may use each other.
         let from_above =
             if file.parent() == Some(&commands) { "super::" } else { "super::super::" };
         assert!(!is_command(file) || !code.contains(from_above), "{shown} uses another command");
     }
 }
 
-/// Where in the sources each of these may stand, tests apart. A key is sent to what a [`NamedUrl`]
-/// names and nowhere else: so it matters who makes one, who reads the key, and who opens
+/// Where in the sources each of these may occur, tests excepted. A key is sent only to the server
+/// that a [`NamedUrl`] names, so it matters which code creates one, reads the key, or opens
 /// connections.
 ///
 /// [`NamedUrl`]: retold::model::NamedUrl
@@ -142,7 +142,7 @@ const OUTSIDE: &[(&str, &[&str])] = &[
     ("NamedUrl::given", &["crates/cli/src/model.rs", "crates/study/src/config/common.rs"]),
     ("OPENAI_API_KEY\")", &["crates/cli/src/model.rs"]),
     ("SecretString::from", &["crates/cli/src/model.rs"]),
-    // The second fetches a list of personas, and knows no key.
+    // The second one fetches a list of personas, and has no key.
     (
         "Client::builder",
         &["src/model/openai/client.rs", "crates/deliberation/src/personas/fetch.rs"],

@@ -1,4 +1,4 @@
-//! A long answer is parsed beside everything else, and nothing shows it.
+//! A long answer is parsed while everything else continues, and the record does not show it.
 
 use std::sync::{Arc, Mutex};
 use std::thread::{ThreadId, current};
@@ -16,7 +16,7 @@ use crate::support::logs::facts;
 use crate::support::mixed::{Fact, chat, fact};
 use crate::support::trial::{Trial, memory};
 
-/// Answers with its call's path and, for those that say so, much behind it.
+/// Answers with the path of its call and, if the path says so, a long text after it.
 struct Talkative;
 
 impl Model for Talkative {
@@ -35,7 +35,7 @@ impl Model for Talkative {
 
 type Lengths = ChainParser<Value, usize>;
 
-/// Which answers were parsed by which thread.
+/// The thread on which each answer was parsed.
 static PARSED: Mutex<Vec<(String, ThreadId)>> = Mutex::new(Vec::new());
 
 const STRATEGIES: &[Strategy<Value, usize>] = &[Strategy {
@@ -53,7 +53,7 @@ fn question(path: &str) -> Question<Lengths> {
     Question::new(CallPath::new(path).unwrap(), chat(path), Arc::new(parser))
 }
 
-/// Asks long and short ones in every way.
+/// Asks short and long questions in every way.
 struct Asks;
 
 impl Experiment for Asks {

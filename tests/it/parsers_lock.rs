@@ -1,9 +1,9 @@
 //! No parser changes its decisions without a new version.
 //!
-//! `fixtures/parsers.lock` holds, for every parser version and every frozen answer, a digest of the
-//! answer and a digest of the decision. A line that is there may never change: published numbers
-//! were made with it. New versions and new cases are added with `UPDATE_PARSERS_LOCK=1`, which adds
-//! lines and alters none.
+//! `fixtures/parsers.lock` has, for every parser version and every frozen answer, a digest of the
+//! answer and a digest of the decision. An existing line may never change, because published
+//! numbers were made with it. New versions and new cases are added with `UPDATE_PARSERS_LOCK=1`,
+//! which adds lines and changes none.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -20,7 +20,7 @@ fn digest(bytes: &[u8]) -> String {
     blake3::hash(bytes).to_hex()[..32].to_owned()
 }
 
-/// What the parsers of today decide.
+/// What today's parsers decide.
 fn today() -> Lock {
     let mut lock = Lock::new();
     for (name, version) in registry::all() {
@@ -60,7 +60,7 @@ fn write(lock: &Lock) -> String {
     text
 }
 
-/// Every way in which today differs from the lock, apart from additions.
+/// Every difference between today and the lock, except additions.
 fn breaches(locked: &Lock, today: &Lock) -> Vec<String> {
     let breach = |(key, (answer, decision)): (&String, &(String, String))| match today.get(key) {
         None => Some(format!(

@@ -14,7 +14,7 @@ use crate::support::logs::{Folder, assert_sound, events, open, row};
 
 const EVENTS: u64 = 1000;
 
-/// What the other processes do: write a run, then hold its lease until they are told to stop.
+/// What the other processes do: write a run, then hold its lease until they are asked to stop.
 #[test]
 fn child() {
     let Some(task) = child::task() else { return };
@@ -26,7 +26,7 @@ fn child() {
     child::say("begun");
     runtime.block_on(async {
         for n in 0..EVENTS {
-            // Every tenth is waited for, so that the two processes take turns.
+            // Every tenth commit is awaited, so that the two processes take turns.
             if n % 10 == 0 {
                 writer.submit_durable(row(n as i64)).unwrap().1.wait().await.unwrap();
             } else {
@@ -59,7 +59,7 @@ fn two_processes_write_two_runs_and_a_lease_ends_with_its_process() {
     let mut reader = log.reader().unwrap();
     for run in runs {
         assert_eq!(events(reader.as_mut(), run).len() as u64, EVENTS + 1);
-        // The killed process left its lease file behind, which is no obstacle.
+        // The killed process left its lease file, which is not an obstacle.
         assert!(folder.lease(run).exists());
         let mut writer = log.go_on(run).unwrap();
         assert_eq!(writer.next_seq(), Seq(EVENTS + 2));
@@ -170,7 +170,7 @@ async fn a_conflict_stores_nothing_and_harms_no_other_run() {
     let mut writer = log.begin(ours).unwrap();
     let mut bystander = log.begin(other).unwrap();
     writer.submit_durable(row(1)).unwrap().1.wait().await.unwrap();
-    // Someone writes behind the lease.
+    // Another connection appends to the run despite the lease.
     let mut committer = log.backend().committer().unwrap();
     let head = log.reader().unwrap().runs().unwrap()[0].head;
     let append = Append::new(ours, head, [row(2)]);
@@ -179,7 +179,7 @@ async fn a_conflict_stores_nothing_and_harms_no_other_run() {
     assert_eq!(committer.commit(&[append]).unwrap_err(), conflict);
 
     let refused = writer.submit_durable(row(3)).unwrap().1;
-    // The next is refused with it, or at once if the conflict is known by then.
+    // The next event is refused with it, or immediately if the conflict is known by then.
     let also_refused = writer.submit_durable(row(4));
     let others: Vec<_> = (0..5).map(|n| bystander.submit_durable(row(n)).unwrap().1).collect();
     assert_eq!(refused.wait().await, Err(conflict.clone()));

@@ -316,7 +316,7 @@ proptest! {
         prop_assert_eq!(parse(&pretty).hash(), request.hash());
     }
 
-    // The library says what is canonical; what comes sorted is written without it.
+    // The library defines what is canonical; input that is already sorted is written without it.
     #[test]
     fn every_way_of_writing_is_the_librarys(value in json_value(), number in any::<f64>(), integer in any::<i64>()) {
         let theirs = |value: &Value| serde_json_canonicalizer::to_string(value).unwrap();
@@ -350,7 +350,7 @@ proptest! {
             unsorted += &format!("{comma}{}:{value}", serde_json::to_string(key).unwrap());
         }
         unsorted.push('}');
-        // Serialises in the order of the text, with what stands twice standing twice.
+        // Serialises in the order of the text, including repeated keys.
         let sorted: Map<String, Value> = fields.iter().map(|(k, v)| (k.clone(), json!(v))).collect();
         prop_assume!(sorted.len() == fields.len());
         let as_written = InOrder(fields);

@@ -1,8 +1,7 @@
 //! Every example of the README is run, so that it stays true.
-//!
 //! In blocks marked `sh` or `console`, lines that begin with `retold` or `cargo run --release --`
-//! are run in order in one folder that has the repository's `config`. A line must succeed, or be
-//! followed by `# exit N`. Blocks marked `sh shared-data` use real data from outside the repository
+//! are run in order in one folder that has the repository's `config`. A line must succeed, unless
+//! `# exit N` follows it. Blocks marked `sh shared-data` use real data from outside the repository
 //! and have a test of their own.
 
 use std::os::unix::fs::PermissionsExt;
@@ -10,13 +9,13 @@ use std::path::Path;
 
 use crate::support::cli::Place;
 
-/// A line that is run, and the exit code it promises.
+/// A line that is run, and the exit code that it promises.
 struct Example {
     args: Vec<String>,
     code: i32,
 }
 
-/// The commands in a text's blocks of some kinds, without prompts.
+/// The commands in a text's blocks of the given kinds, without prompts.
 fn commands(readme: &str, kinds: &[&str]) -> Vec<String> {
     let (mut inside, mut commands) = (false, Vec::new());
     for line in readme.lines() {
@@ -35,16 +34,16 @@ fn example(line: &str) -> Option<Example> {
     let args =
         line.strip_prefix("cargo run --release -- ").or_else(|| line.strip_prefix("retold "))?;
     let code = comment.trim().strip_prefix("exit ").map_or(0, |code| {
-        // More may be said after it: `# exit 1: some decisions flip`.
+        // An explanation may follow the code: `# exit 1: some decisions flip`.
         code.split(|c: char| !c.is_ascii_digit()).next().unwrap().parse().unwrap()
     });
-    // A pipe is for the reader's eyes; what is before it must work by itself.
+    // A pipe is only for the reader; the command before it must work by itself.
     let args = args.split(" | ").next().unwrap_or(args);
     assert!(!args.contains(['"', '\'', '$', '>']), "this test cannot quote: {line}");
     Some(Example { args: args.split_whitespace().map(str::to_owned).collect(), code })
 }
 
-/// A project folder as a newcomer has it: the configs, and the data beside it.
+/// A project folder as a newcomer has it: the configs, and the data next to it.
 fn project(outer: &Place) -> std::path::PathBuf {
     let here = Path::new(env!("RETOLD_ROOT"));
     let folder = outer.path("retold");
@@ -63,7 +62,7 @@ fn project(outer: &Place) -> std::path::PathBuf {
     folder
 }
 
-/// Runs the examples in the README's blocks of some kinds.
+/// Runs the examples in the README's blocks of the given kinds.
 fn run_examples(kinds: &[&str]) {
     let here = Path::new(env!("RETOLD_ROOT"));
     let readme = std::fs::read_to_string(here.join("README.md")).unwrap();

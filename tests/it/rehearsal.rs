@@ -1,5 +1,5 @@
-//! Replaying a run with other prompts: what still matches, what would be new, where each lane
-//! departs.
+//! Replaying a run with other prompts: what still matches, what would be new, and where each lane
+//! changes first.
 
 use std::path::Path;
 
@@ -88,7 +88,8 @@ async fn a_change_departs_only_its_lane_and_the_rest_is_counted() {
     assert_eq!((counts(&same), same.is_identical()), ([12, 0, 0, 0, 0], true));
     assert!(same.departures.is_empty() && same.complete);
 
-    // The second turn of two persons is changed; their first is as it was, their third is behind.
+    // The second turn of two persons is changed; their first is unchanged, and their third follows
+    // the change.
     let second = Dialogues { words: ["Say", "Tell", "Say"], changed: &[1, 3], ..AS_RECORDED };
     let found = rehearsed(&trial, &second).await;
     assert_eq!((counts(&found), found.is_identical()), ([10, 2, 2, 0, 0], false));
@@ -204,7 +205,7 @@ fn a_changed_deliberation_template_is_reported_for_each_participant() {
     let matching = json["matching"].as_u64().unwrap();
     assert!(total.is_none_or(|total| total == matching + 10), "{total:?}, {matching}");
 
-    // A change at the beginning is followed by all that its participants were asked later.
+    // A change at the beginning is followed by everything that its participants were asked later.
     let first = template("deliberation", "initial_vote").replace("ONLY", "only");
     folder(&place, &[("initial_vote.txt", &first)]);
     let (json, _) = place.json("replay latest --prompts prompts");

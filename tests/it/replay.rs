@@ -1,4 +1,5 @@
-//! A replay is identical: the same outcome digest and no call, whatever the order of completion.
+//! A replay is identical: the same outcome digest and no model calls, whatever the order of
+//! completion.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,7 +15,7 @@ use crate::support::mixed::Mixed;
 use crate::support::oracle::{Oracle, dice};
 use crate::support::trial::Trial;
 
-/// One attempt in seven fails; one call in thirty for good.
+/// One attempt in seven fails, and one call in thirty for good.
 fn faults(ask: Ask<'_>) -> Option<Failure> {
     if dice(ask, "for good").is_multiple_of(30) {
         return Some(Failure::new(FailureKind::Rejected, "for good"));

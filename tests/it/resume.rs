@@ -1,4 +1,4 @@
-//! Resuming: the log first, then the model.
+//! Resuming: answers come from the log first, then from the model.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -138,7 +138,7 @@ async fn a_call_that_failed_for_good_stays_failed() {
     let trial = Trial { signal, ..Trial::in_memory(Oracle::failing(some_fail)) };
     let whole = trial.record(&MIXED).await;
     let cut = Trial::new(&memory(), 1, Oracle::prompt());
-    // The same record, cut off before its last facts.
+    // The same recording, cut off before its last facts.
     let events = facts(&trial.log, trial.run);
     crate::support::logs::copy(&trial.log, &cut.log, trial.run, events.len() - 4);
     let model = Oracle::prompt();
@@ -207,6 +207,6 @@ async fn each_attempt_is_recorded_and_waits_are_honoured_without_a_permit() {
             assert!((30..40).contains(&waited.as_secs()), "{call}: {waited:?}");
         }
     }
-    // With one permit, the others are asked while the first two wait.
+    // With a single permit, the others are asked while the first two wait.
     assert!(of("poll/2")[0] < of("poll/0")[1]);
 }

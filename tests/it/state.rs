@@ -1,4 +1,4 @@
-//! What a replay sees of the state that facts fold into, and of the output files.
+//! What a replay reports about the state that facts fold into, and about the output files.
 
 use std::collections::BTreeMap;
 
@@ -17,15 +17,15 @@ use crate::support::mixed::{Fact, chat, fact, number};
 use crate::support::oracle::Oracle;
 use crate::support::trial::{Trial, memory, stop_of};
 
-/// Who has agreed, and how often somebody was asked.
+/// Who has agreed, and how many questions were asked.
 #[derive(Debug, Clone, Default, Serialize)]
 struct Votes {
     agreed: BTreeMap<i64, bool>,
     asked: u64,
 }
 
-/// Asks three people in each of two rounds. `INVERTED` is the mistake of this file: a flag the
-/// wrong way round in the fold, which no prompt, decision or fact shows.
+/// Asks three people in each of two rounds. `INVERTED` is the mistake of this file: an inverted
+/// flag in the fold, which no prompt, decision or fact shows.
 struct Poll<const INVERTED: bool> {
     heading: &'static str,
 }
@@ -92,7 +92,7 @@ async fn an_inverted_flag_in_apply_is_seen_though_every_decision_and_fact_is_as_
     let trial = recorded().await;
     let whole = trial.go(Mode::Replay, &POLL).await;
     assert!(matches!(whole.finish, Finish::Finished) && whole.state_compared, "{whole:?}");
-    // To resume a run that has finished is to replay it.
+    // Resuming a finished run replays it.
     for mode in [Mode::Replay, Mode::Resume] {
         let ended = trial.go(mode, &INVERTED).await;
         assert_eq!(ended.outcome_digest, whole.outcome_digest);
@@ -165,7 +165,7 @@ async fn the_root_is_that_of_the_events_before_the_end() {
     assert_eq!(finished(&trial).events_root, Some(root));
 }
 
-/// What is written to a log of format 1 is as older releases wrote it.
+/// What is written to a log of format 1 is what older releases wrote.
 #[tokio::test]
 async fn a_log_of_format_1_gets_no_digests() {
     let folder = Folder::new();

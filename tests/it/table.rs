@@ -17,7 +17,7 @@ fn a_table_is_rfc_4180() {
     );
 }
 
-/// A model's output does not reach a terminal unescaped; numbers and formulas stay as they are.
+/// A model's output does not reach a terminal unescaped; numbers and formulas stay unchanged.
 #[test]
 fn only_control_characters_in_cells_are_escaped() {
     let mut table = Table::new("t", &["a"]);

@@ -1,7 +1,6 @@
-//! Any text gives a decision: no panic, the same one each time, and in linear time.
-//!
-//! Linear time is tested by the time a thread has had of a processor, forgivingly
-//! (`growth/measure.rs`). What a fuzzer or the bench `growth` finds becomes a trap.
+//! Any text gives a decision: without a panic, the same one each time, and in linear time.
+//! Linear time is tested by the processor time of the thread, with a wide tolerance
+//! (`growth/measure.rs`). What a fuzzer or the bench `growth` finds becomes a trap here.
 
 use std::collections::BTreeSet;
 
@@ -35,7 +34,7 @@ proptest! {
     }
 }
 
-/// Shapes that are a trap only together: something opened many times, something long behind it.
+/// Shapes that are traps only in combination: something opened many times, something long after it.
 const TRAPS: [&str; 57] = [
     "{\"a}",
     "x ACQUIRED_ITEMS: [\"a\"b\"]c\" ",
@@ -106,11 +105,10 @@ fn setting(name: &str, default: usize) -> usize {
     std::env::var(name).map_or(default, |value| value.parse().expect("a number"))
 }
 
-/// Those that are a trap only behind something else: objects in a row, which make a list that
-/// grows.
+/// Shapes that are traps only after something else: objects in a row, which make a growing list.
 const BEGUN_TRAPS: [(&str, &str); 2] = [("{a:{}", ":{}"), ("{a:[{}", "}{}")];
 
-/// Shapes that are a trap, every piece alone, and some of those that the bench `growth` searches at
+/// All trap shapes: every single piece, and some of the shapes that the bench `growth` searches at
 /// length.
 #[test]
 fn time_grows_with_the_length_of_a_text_and_no_faster() {
@@ -131,7 +129,7 @@ fn time_grows_with_the_length_of_a_text_and_no_faster() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// The length that the rule names: a megabyte, of the pieces in turn, and behind much white space.
+/// The length that the rule names, a megabyte: of each piece in turn, and after much white space.
 #[test]
 fn a_megabyte_ends() {
     let mixed = PIECES.concat();

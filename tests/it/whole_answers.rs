@@ -1,4 +1,5 @@
-//! Answers with more than a text: decided about whole, asked again, asked for several at once.
+//! Answers with more than a text: the parser sees all of it, asks again, and several are asked for
+//! at once.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,8 +21,8 @@ use crate::support::mixed::{Fact, chat, fact, numbers};
 use crate::support::oracle::dice;
 use crate::support::trial::{Trial, memory, stop_of};
 
-/// Decides about whole answers: which tool is called, what is refused, or else the length of the
-/// text.
+/// Decides about whole answers: which tool is called, what is refused, or otherwise the length of
+/// the text.
 struct Moves(ParserSpec);
 
 impl Moves {
@@ -63,8 +64,8 @@ impl Parser for Moves {
     }
 }
 
-/// Calls a tool, refuses, says something, says nothing, or breaks off, as its dice fall; in an
-/// order that a seed gives.
+/// Calls a tool, refuses, says something, says nothing, or is cut off, depending on its dice; in an
+/// order drawn from a seed.
 struct Talkative {
     order: u64,
     fails_at: Option<&'static str>,
@@ -122,7 +123,7 @@ fn question(call: &str, text: &str) -> Question<Moves> {
     Question::new(CallPath::new(call).unwrap(), chat(text), Moves::new())
 }
 
-/// What an experiment can see of an answer, all of it.
+/// Everything that an experiment can see of an answer.
 fn seen(answer: &Answer<String>) -> Value {
     let Answer { value, method, warnings, .. } = answer;
     let usage = answer.usage().unwrap();
@@ -132,7 +133,7 @@ fn seen(answer: &Answer<String>) -> Value {
 }
 
 /// Rounds in which all players of several games move at once, after one question that is asked
-/// until it is a move.
+/// until the answer is a move.
 struct Rounds;
 
 impl Experiment for Rounds {
@@ -247,8 +248,7 @@ async fn a_run_stopped_anywhere_continues_with_the_same_moves() {
     }
 }
 
-/// What is in flight when something stops a dialogue is recorded, and nothing of it is bought
-/// again.
+/// What is in flight when something stops a dialogue is recorded, and none of it is paid for twice.
 #[tokio::test(start_paused = true)]
 async fn moves_that_were_under_way_when_another_failed_are_kept() {
     let stopping: Answerer = Arc::new(Talkative { order: 3, fails_at: Some("game/0/0/4") });
@@ -290,7 +290,7 @@ async fn a_fork_decides_about_whole_answers_as_its_parent_did_also_without_it() 
         reused.clone().all(|reused| reused.details.id.is_some() && reused.details.latency_ms == 0)
     );
     assert!(reused.count() > 60);
-    // In a log that has only the fork.
+    // A log that has only the fork.
     let file = tempfile::NamedTempFile::new().unwrap();
     let mut text = String::new();
     let line = &mut |line: &str| {
@@ -362,7 +362,7 @@ impl Experiment for Once {
     }
 }
 
-/// Says a number at the sample that it is told.
+/// Gives a number only at the given sample.
 struct Late(u32);
 
 impl Model for Late {

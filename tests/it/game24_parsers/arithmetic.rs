@@ -1,4 +1,4 @@
-//! The evaluator against an oracle that works another way.
+//! The evaluator compared with an oracle that works differently.
 
 use proptest::prelude::*;
 use retold_game24::parse::{Expression, Verdict, problem_numbers, puzzle_numbers, validate};
@@ -15,7 +15,7 @@ fn reduced(n: i64, d: i64) -> Option<Fraction> {
 }
 
 /// Value and numbers of an expression, by recursive descent over `i64` fractions. The library
-/// converts to postfix with a stack, over reduced `i128` ratios: they share no line.
+/// converts to postfix with a stack, over reduced `i128` ratios, so the two share no code.
 pub(super) fn oracle(text: &str) -> Option<(Fraction, Vec<i64>)> {
     let chars: Vec<char> = text.chars().filter(|c| !c.is_whitespace()).collect();
     let (mut at, mut used) = (0, Vec::new());
@@ -111,7 +111,7 @@ proptest! {
     }
 }
 
-/// The oracle is laxer than the grammar: it joins `1 2` and reads `04`.
+/// The oracle is laxer than the grammar: it joins `1 2` and accepts `04`.
 fn has_leading_zero(text: &str) -> bool {
     text.split(|c: char| !c.is_ascii_digit()).any(|n| n.len() > 1 && n.starts_with('0'))
 }
@@ -172,7 +172,7 @@ fn verdicts_name_the_first_thing_wrong() {
 
 #[test]
 fn nearly_24_is_not_24() {
-    // Within 1e-6 of 24, where a test on floating-point numbers sees 24.
+    // Within 1e-6 of 24, which a floating-point test would accept as 24.
     assert_eq!(validate("24+1/10000000", &[1, 24, 10_000_000]), Verdict::MathError);
 }
 

@@ -1,4 +1,4 @@
-//! Frozen answers: what each version makes of them, to be read by a person.
+//! Frozen answers: what each version decides about them, for a person to read.
 
 use std::fmt::Write as _;
 

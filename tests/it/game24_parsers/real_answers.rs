@@ -1,4 +1,4 @@
-//! Against real answers and the original project's own expectations. Needs `../shared/data`.
+//! Real answers, and the original project's own expectations. Needs `../shared/data`.
 
 use std::collections::BTreeMap;
 
@@ -89,9 +89,9 @@ fn version_1_agrees_on_the_game24_answer_tag_samples() {
     assert_eq!(count, 14);
 }
 
-/// Two samples. One was cut inside its closing tag: version 1 finds the expression by luck, in the
-/// reasoning above; version 2 finds the same in the answer. The other says `NO_SOLUTION`, which
-/// is a candidate to version 1 and a refusal to version 2.
+/// Two samples. One was cut off inside its closing tag: version 1 happens to find the expression in
+/// the reasoning before it; version 2 finds the same one in the answer. The other says
+/// `NO_SOLUTION`, which is a candidate to version 1 and a refusal to version 2.
 #[test]
 #[cfg_attr(not(shared_data), ignore = "needs ../shared, which is not part of the repository")]
 fn version_2_differs_on_two_game24_answer_tag_samples() {
@@ -112,7 +112,7 @@ fn version_2_differs_on_two_game24_answer_tag_samples() {
     assert_eq!(flips, expected);
 }
 
-/// All 34 rows. Version 2 is held to the same candidates but for two, see `DIFFERS`.
+/// All 34 rows. Version 2 must find the same candidates, except for the two in `DIFFERS`.
 #[test]
 #[cfg_attr(not(shared_data), ignore = "needs ../shared, which is not part of the repository")]
 fn original_game24_unit_vectors() {
@@ -144,9 +144,9 @@ fn original_game24_unit_vectors() {
     assert_eq!(count, 34);
 }
 
-/// What version 2 finds where it departs from the original on purpose: an unclosed tag below an
-/// `Output:` line is the later and the more explicit marker; of two complete blocks the last is the
-/// model's final word.
+/// What version 2 finds where it differs from the original on purpose: an unclosed tag after an
+/// `Output:` line is the later and more explicit marker; of two complete blocks, the last one is
+/// the model's final word.
 const DIFFERS: [(&str, &str); 2] =
     [("unclosed_answer_block", "(4-1)*8"), ("answer_block", "(4-1)*8")];
 
@@ -165,8 +165,9 @@ fn raw_output_vector(row: &Value) {
     }
 }
 
-/// What version 3 decides otherwise than version 2 on the 20,000: eight lines that deny their own
-/// equation (`Answer: (6 - 4) * (5 + 8) != 24`), which are wrong answers and no refusals.
+/// Where version 3 decides differently from version 2 on the 20,000 answers: eight lines that deny
+/// their own equation (`Answer: (6 - 4) * (5 + 8) != 24`), which are wrong answers and not
+/// refusals.
 #[test]
 #[cfg_attr(not(shared_data), ignore = "needs ../shared, which is not part of the repository")]
 fn version_3_changes_8_game24_decisions() {
@@ -182,8 +183,8 @@ fn version_3_changes_8_game24_decisions() {
     assert_eq!(changes, BTreeMap::from([(("declined", "answer_line"), 8)]));
 }
 
-/// What versions 2 and 3 make of the 20,000, style by style: how many graded correct, of these how
-/// many found, and how many found valid that were graded wrong.
+/// What versions 2 and 3 decide about the 20,000 answers, by style: how many are graded correct,
+/// how many of these are found, and how many are found valid that were graded wrong.
 #[test]
 #[cfg_attr(not(shared_data), ignore = "needs ../shared, which is not part of the repository")]
 fn versions_2_and_3_find_every_game24_answer_that_was_graded_correct() {

@@ -1,4 +1,4 @@
-//! Any text gives a decision: no panic, the same one each time, and in linear time.
+//! Any text gives a decision: without a panic, the same one each time, and in linear time.
 
 use proptest::prelude::*;
 use retold::parse::{Parsed, Parser};
@@ -8,7 +8,7 @@ fn decide(version: u32, numbers: &[i64], text: &str) -> Parsed<String> {
     parser(version, Params { numbers: numbers.to_vec() }).unwrap().parse(text)
 }
 
-/// Pieces that parsers react to, so that random texts reach their corners.
+/// Pieces that parsers react to, so that random texts reach corner cases.
 const PIECES: [&str; 40] = [
     "<answer>",
     "</answer>",
@@ -69,7 +69,7 @@ proptest! {
             for numbers in [&[][..], &[4, 6][..]] {
                 let first = decide(version, numbers, &text);
                 prop_assert_eq!(&first, &decide(version, numbers, &text));
-                // No candidate has one of two methods; a candidate never has those.
+                // A decision has one of these two methods exactly if it has no candidate.
                 let is_without = matches!(first.method, "empty" | "declined");
                 prop_assert_eq!(first.value.is_empty(), is_without);
                 prop_assert!(!first.value.contains(['\n', '\r']));
@@ -86,8 +86,8 @@ proptest! {
     }
 }
 
-/// Inputs of a megabyte that invite a rescan for every piece, or a recursion. They take hours if
-/// anything is quadratic, so it is enough that the test ends.
+/// Inputs of a megabyte that invite a rescan for every piece, or a recursion. They would take hours
+/// if anything were quadratic, so it is enough that the test ends.
 #[test]
 fn a_megabyte_of_anything_ends() {
     let pieces = [
@@ -144,7 +144,7 @@ fn a_megabyte_of_anything_ends() {
     assert_eq!(decide(2, &[1], &format!("Answer: {middle}+0")).method, "answer_line");
 }
 
-/// Version 1 goes on making the decisions that version 2 was made to improve.
+/// Version 1 still makes the decisions that version 2 was written to improve.
 #[test]
 fn old_versions_stay() {
     let text = "<answer>1+2</answer><answer>2+2</answer>";

@@ -1,4 +1,5 @@
-//! Time, as the processor time of this thread: what else the machine does is not in it.
+//! Time, measured as the processor time of this thread, so that other work on the machine does not
+//! count.
 
 use std::fmt;
 use std::time::Duration;
@@ -7,21 +8,22 @@ use rustix::time::{ClockId, clock_gettime};
 
 use super::shapes::Shape;
 
-/// What is parsed this fast at [`SHORT`] and at [`LONG`] bytes is linear enough: quadratic time
-/// with the cheapest of steps would take longer.
+/// A parser that is this fast at [`SHORT`] and at [`LONG`] bytes is linear enough: quadratic time,
+/// even with the cheapest steps, would take longer.
 const NEVER_MIND: Duration = Duration::from_nanos(if cfg!(debug_assertions) { 500 } else { 40 });
 
-/// The lengths that are compared first, and those that confirm what they show. Shorter ones in a
+/// The lengths that are compared first, and those that confirm a suspicion. They are shorter in a
 /// debug build, where everything takes ten times as long.
 const LONG: usize = if cfg!(debug_assertions) { 32 << 10 } else { 64 << 10 };
 const SHORT: usize = LONG / 16;
 const LONGEST: usize = 4 * LONG;
 
-/// How much longer a byte may take in a text that is 16 times as long: four times would be a text
-/// that outgrew the processor's caches, with something to spare; quadratic time is sixteen.
+/// By what factor the time per byte may grow in a text that is 16 times as long. Four times is a
+/// text that has outgrown the processor's caches, with some margin; quadratic time is sixteen
+/// times.
 const MOST: f64 = 4.0;
 
-/// How one parser's time grew on one shape: nanoseconds a byte.
+/// How one parser's time grew on one shape, in nanoseconds per byte.
 #[derive(Clone, Copy)]
 pub(crate) struct Growth {
     short: f64,
@@ -42,7 +44,7 @@ impl fmt::Debug for Growth {
     }
 }
 
-/// Processor time that parsing takes, at best of some tries.
+/// The processor time of parsing: the best of some tries.
 fn time(parse: &dyn Fn(&str), text: &str, tries: usize) -> Duration {
     let now = || {
         let time = clock_gettime(ClockId::ThreadCPUTime);
@@ -56,12 +58,12 @@ fn time(parse: &dyn Fn(&str), text: &str, tries: usize) -> Duration {
     (0..tries).map(once).min().unwrap()
 }
 
-/// Nanoseconds that each byte of a text takes, at best of some tries.
+/// Nanoseconds per byte of a text: the best of some tries.
 pub(crate) fn time_per_byte(parse: &dyn Fn(&str), text: &str, tries: usize) -> f64 {
     time(parse, text, tries).as_nanos() as f64 / text.len() as f64
 }
 
-/// Whether the time grows with the length, and no faster; if not, how it grew.
+/// Whether the time grows no faster than the length; if it does, by how much.
 pub(crate) fn is_linear(parse: &dyn Fn(&str), shape: &Shape) -> Result<(), Growth> {
     let (short, long) = (shape.text(SHORT), shape.text(LONG));
     let first = time(parse, &long, 1);
@@ -76,7 +78,7 @@ pub(crate) fn is_linear(parse: &dyn Fn(&str), shape: &Shape) -> Result<(), Growt
     if compared(&short, &long).ratio() < MOST {
         return Ok(());
     }
-    // What looks quadratic must go on growing.
+    // If the time really is quadratic, it must keep growing.
     let confirmed = compared(&shape.text(LONGEST / 16), &shape.text(LONGEST));
     if confirmed.ratio() < MOST { Ok(()) } else { Err(confirmed) }
 }

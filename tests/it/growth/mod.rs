@@ -1,5 +1,5 @@
 //! How the time of each parser grows with the length of a text, and the texts that could make it
-//! grow faster. Used by the test of totality and by the bench `growth`.
+//! grow faster. Used by the test `totality` and the bench `growth`.
 
 pub(crate) mod measure;
 mod parsers;

@@ -1,13 +1,13 @@
-//! Texts that could be a trap: pieces that parsers react to, repeated, nested and mixed.
+//! Texts that could be traps: pieces that parsers react to, repeated, nested and mixed.
 
 use std::fmt;
 
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 
-/// Pieces that parsers react to: every kind of token of every format, and what stands around it.
+/// Pieces that parsers react to: every kind of token of every format, and what surrounds it.
 pub(crate) const PIECES: [&str; 120] = [
-    // JSON, and what models write in its place.
+    // JSON, and what models write instead of it.
     "{",
     "}",
     "[",
@@ -50,7 +50,7 @@ pub(crate) const PIECES: [&str; 120] = [
     "\u{200b}",
     "\u{1c}",
     "😀",
-    // Numbers that differ each time: names, keys, list entries of which none is a repetition.
+    // Numbers that differ each time, for names, keys and list entries that never repeat.
     COUNTER,
     "\"COUNTER\"",
     "\"COUNTER\":",
@@ -134,15 +134,15 @@ pub(crate) const PIECES: [&str; 120] = [
     "none",
 ];
 
-/// Stands for the number of the repetition.
+/// Is replaced by the number of the repetition.
 const COUNTER: &str = "COUNTER";
 
-/// A text of any length: something, then something many times over, then something else.
+/// A text of any length: a beginning, then a part that is repeated many times, then an end.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct Shape {
     pub(crate) prefix: String,
     pub(crate) repeated: String,
-    /// Repeated as often behind the first, as closing brackets are; mostly empty.
+    /// Repeated after the first part as often as that, like closing brackets; mostly empty.
     pub(crate) closing: String,
     pub(crate) suffix: String,
 }
@@ -155,7 +155,7 @@ impl fmt::Debug for Shape {
 }
 
 impl Shape {
-    /// Something repeated, and nothing else.
+    /// A repeated part, and nothing else.
     pub(crate) fn of(repeated: &str) -> Shape {
         Shape {
             prefix: String::new(),
@@ -165,7 +165,7 @@ impl Shape {
         }
     }
 
-    /// The text of about such a length.
+    /// The text at about the given length.
     pub(crate) fn text(&self, length: usize) -> String {
         let Shape { prefix, repeated, closing, suffix } = self;
         let mut text = String::with_capacity(length + 64);
@@ -192,7 +192,7 @@ fn push(text: &mut String, piece: &str, count: usize) {
     }
 }
 
-/// Pieces that belong together: a trap mostly consists of a few of one kind.
+/// Pieces that belong together: a trap mostly consists of a few pieces of one kind.
 const KINDS: [&[&str]; 5] = [
     &["{", "}", "[", "]", "\"", "'", ":", ",", "a", "\\", "\n", " "],
     &["{", "[", "]", "(", ")", "“", "\"", ":", ",", "//", "/*", "#", "```", "\n", "a", COUNTER],
@@ -241,7 +241,8 @@ const KINDS: [&[&str]; 5] = [
     ],
 ];
 
-/// Each piece; each few pieces of one kind, up to the number of them; each two pieces.
+/// Every single piece, all sequences of pieces of one kind up to the given length, and all pairs of
+/// pieces.
 pub(crate) fn systematic(most: u32) -> impl Iterator<Item = Shape> {
     let words = |pieces: &'static [&'static str], length: u32| {
         (0..pieces.len().pow(length)).map(move |mut number| {
@@ -254,7 +255,7 @@ pub(crate) fn systematic(most: u32) -> impl Iterator<Item = Shape> {
         })
     };
     let kinds = KINDS.iter().enumerate().flat_map(move |(number, kind)| {
-        // One more of what JSON is made of, where most traps are.
+        // JSON, where most traps are, gets sequences that are one piece longer.
         let most = if number == 0 && most > 1 { most + 1 } else { most };
         (2..=most).flat_map(move |length| words(kind, length))
     });
@@ -262,8 +263,8 @@ pub(crate) fn systematic(most: u32) -> impl Iterator<Item = Shape> {
     words(&PIECES, 1).chain(kinds).chain(pairs)
 }
 
-/// Shapes by chance, from a seed: up to four pieces repeated, behind up to three and before as
-/// many.
+/// Random shapes from a seed: up to four pieces repeated, after up to three and before up to three
+/// others.
 pub(crate) fn random(seed: u64) -> impl Iterator<Item = Shape> {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     std::iter::repeat_with(move || {
@@ -271,14 +272,14 @@ pub(crate) fn random(seed: u64) -> impl Iterator<Item = Shape> {
         let mut some = |least: usize, most: usize| -> String {
             let count = least + below(&mut random, most - least + 1);
             let one = |_| {
-                // A piece in eight is of another kind.
+                // One piece in eight is of another kind.
                 let pieces = if below(&mut random, 8) == 0 { PIECES.as_slice() } else { kind };
                 pieces[below(&mut random, pieces.len())]
             };
             (0..count).map(one).collect()
         };
         let (repeated, prefix, suffix, closing) = (some(1, 4), some(0, 3), some(0, 3), some(1, 2));
-        // A third of them is nested: what is opened is closed as often.
+        // A third of them are nested: every opening is closed.
         let is_nested = below(&mut random, 3) == 0;
         let closing = if is_nested { closing } else { String::new() };
         Shape { prefix, repeated, closing, suffix }

@@ -1,4 +1,4 @@
-//! The stated rules, and totality, on texts of our own.
+//! The stated rules, and totality, on our own texts.
 
 use retold::parse::json_repair::{Edition, MAX_DEPTH, Repair, repair, values};
 use serde_json::{Value, json};
@@ -55,7 +55,7 @@ fn embedded_values_keep_their_places() {
     assert!(found[0].repairs.is_empty() && !found[2].repairs.is_empty());
 }
 
-/// Nesting is cut at a fixed depth, whatever it is made of, and the result can be dropped.
+/// Nesting is cut at a fixed depth, whatever it consists of, and the result can be dropped.
 #[test]
 fn deep_nesting_is_cut() {
     for piece in ["[", "{\"a\":", "(", "{a:[", "[{", "[\"a\":", "{(", "``` [", "{\"a\":\"```{"] {
@@ -80,8 +80,8 @@ fn a_later_key_with_the_same_name_wins() {
     assert_eq!(value("{'a': 1, 'a': 2}"), json!({ "a": 2 }));
 }
 
-/// Whatever is missing around a member, it is kept; and what the first edition makes of it is left
-/// alone.
+/// Whatever is missing around a member, the member is kept; the results of the first edition stay
+/// unchanged.
 #[test]
 fn every_member_is_kept() {
     let cases = [

@@ -1,11 +1,11 @@
-//! Against the expectations of the best-known repair library. Needs `../shared/data`.
+//! The expectations of the best-known repair library. Needs `../shared/data`.
 
 use retold::parse::json_repair::Edition;
 use serde_json::Value;
 
 use crate::support::data::rows;
 
-/// What the library makes of a text; none where it finds no JSON, or refuses.
+/// What the library makes of a text; `None` if it finds no JSON, or refuses.
 fn expected(row: &Value) -> Option<Value> {
     let expected = match row["expected_kind"].as_str().unwrap() {
         "error" => return None,
@@ -15,14 +15,14 @@ fn expected(row: &Value) -> Option<Value> {
         }
         _ => row["expected"].clone(),
     };
-    // With a log, the library yields a pair.
+    // With logging, the library returns a pair.
     let value = if row["kwargs"]["logging"] == true { expected[0].clone() } else { expected };
     Some(value).filter(|value| value != "")
 }
 
-/// 289 vectors. Of the 15 that expect an error, 13 ask for a strict mode and one for a schema's,
-/// which this repair does not have, and one is nested too deeply for the library: here they yield
-/// a value. Of the other 274, 255 agree: 93.1 % (254 of the first edition).
+/// 289 vectors. Of the 15 that expect an error, 13 ask for a strict mode and one for the strict
+/// mode of a schema, which this repair does not have, and one is nested too deeply for the library:
+/// here all 15 yield a value. Of the other 274, 255 agree: 93.1 % (254 in the first edition).
 #[test]
 #[cfg_attr(not(shared_data), ignore = "needs ../shared, which is not part of the repository")]
 fn the_289_malformed_json_vectors() {
@@ -41,7 +41,7 @@ fn agreement(edition: Edition, expected_agreeing: usize) {
             assert!(repaired.repairs.is_empty());
             valid += 1;
         }
-        // What comes out is JSON: it is written and read back the same.
+        // The result is JSON: it can be written and read back unchanged.
         let text = serde_json::to_string(&repaired.value).unwrap();
         assert_eq!(
             serde_json::from_str::<Option<Value>>(&text).unwrap(),
@@ -62,7 +62,7 @@ fn agreement(edition: Edition, expected_agreeing: usize) {
     assert_eq!(agreeing, expected_agreeing, "{disagreeing:#?}");
 }
 
-/// How many of the vectors are valid JSON. In one of them the library changes the value.
+/// How many of the vectors are valid JSON. The library changes the value of one of them.
 const VALID: usize = 57;
 
 fn none_if_null(value: &Option<Value>) -> Option<Value> {

@@ -1,4 +1,4 @@
-//! Embeddings: one address a text, many texts a request.
+//! Embeddings: one address per text, many texts per request.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -25,7 +25,8 @@ fn texts(request: &Received) -> Vec<String> {
     }
 }
 
-/// The vector of a text is its number; answered in reverse order, to see that `index` counts.
+/// The vector of a text is its number; the reply is in reverse order, to check that `index` is
+/// used.
 fn vectors(request: &Received) -> Reply {
     let texts = texts(request);
     let data: Vec<Value> = texts
@@ -64,7 +65,8 @@ fn concurrent_texts_travel_together_and_come_back_to_their_own_call() {
     let tokens: u64 =
         answers.iter().map(|a| a.as_ref().unwrap().usage.unwrap().prompt_tokens.unwrap()).sum();
     assert_eq!(tokens, 2500, "shares add up");
-    // On a busy machine the moment of waiting may end early; never are there more than 100.
+    // On a busy machine the wait for more texts may end early; there are never more than 100 in a
+    // batch.
     let sizes: Vec<usize> = server.received().iter().map(|r| texts(r).len()).collect();
     assert_eq!(sizes.iter().max(), Some(&100), "{sizes:?}");
     assert!(sizes.len() < 25 && sizes.iter().sum::<usize>() == 250, "{sizes:?}");
@@ -122,7 +124,7 @@ fn a_caller_that_gives_up_does_not_take_others_along() {
     let model = openai(&server);
     let answers = block_on(async {
         let texts = numbers(1);
-        // Polled once, it joins the batch; dropped, it leaves before the batch is sent.
+        // Polled once, it joins the batch; when dropped, it leaves before the batch is sent.
         assert!(embed_all(&model, &texts, "e").now_or_never().is_none());
         embed_all(&model, &["1".to_owned()], "e").await
     });
@@ -130,7 +132,7 @@ fn a_caller_that_gives_up_does_not_take_others_along() {
     assert!(server.received().iter().all(|r| texts(r) == ["1"]));
 }
 
-/// Makes vectors of so many texts, all asked for at once.
+/// Makes vectors of the given number of texts, all requested at once.
 struct Embeds(usize);
 
 impl Experiment for Embeds {
@@ -160,8 +162,8 @@ impl Experiment for Embeds {
     }
 }
 
-/// A run has eight places at a time, and a text that becomes a vector does not need one for itself:
-/// they travel a hundred at a time, as the deliberation document has it.
+/// A run has eight concurrent attempts, and a text that becomes a vector does not take one for
+/// itself: texts travel a hundred at a time, as the deliberation document says.
 #[test]
 fn a_run_sends_a_hundred_texts_in_one_request() {
     let server = Server::handler(vectors);
@@ -174,7 +176,7 @@ fn a_run_sends_a_hundred_texts_in_one_request() {
     let sizes: Vec<usize> = server.received().iter().map(|r| texts(r).len()).collect();
     assert_eq!(sizes.iter().sum::<usize>(), 250);
     assert_eq!(sizes.iter().max(), Some(&100), "{sizes:?}");
-    // On a busy machine the moment of waiting may end early.
+    // On a busy machine the wait for more texts may end early.
     assert!((3..8).contains(&sizes.len()), "{sizes:?}");
     assert!(waited >= Duration::from_millis(100), "each request is throttled: {waited:?}");
     assert_eq!(block_on(trial.replay(&Embeds(250))), digest);

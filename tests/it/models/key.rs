@@ -1,4 +1,5 @@
-//! The key appears nowhere: not in failures, not in answers, not in logs at the most verbose level.
+//! The key appears nowhere: not in failures, not in answers, not in diagnostics at the most verbose
+//! level.
 
 use std::io::Write;
 use std::sync::{Arc, Mutex};
@@ -10,7 +11,7 @@ use super::{KEY, PATIENCE, ask, chat, openai};
 use crate::support::block_on;
 use crate::support::server::{Received, Reply, Server, nobody};
 
-/// All that was logged.
+/// Everything that was logged.
 #[derive(Clone, Default)]
 struct Log(Arc<Mutex<Vec<u8>>>);
 
@@ -25,7 +26,7 @@ impl Write for Log {
     }
 }
 
-/// Sends the whole request back, the key in every place a server can put it.
+/// Sends the whole request back, with the key in every part of a response that can hold it.
 fn echo(request: &Received) -> [Reply; 8] {
     let key = request.header("authorization").unwrap().replace("Bearer ", "");
     let answer = serde_json::json!({
@@ -55,7 +56,8 @@ fn echo(request: &Received) -> [Reply; 8] {
 fn the_key_appears_nowhere() {
     let log = Log::default();
     let writer = log.clone();
-    // Global, for the client logs through `log`, which knows no other. No other test sets it.
+    // Global, because the client logs through `log`, which only has a global logger. No other test
+    // sets it.
     tracing_subscriber::fmt()
         .with_max_level(tracing::level_filters::LevelFilter::TRACE)
         .with_ansi(false)
@@ -84,7 +86,7 @@ fn the_key_appears_nowhere() {
     assert_absent(&logged, KEY);
 }
 
-/// Not the key, and no tenth of it beyond its public prefix.
+/// Asserts that neither the key nor a tenth of it beyond its public prefix occurs.
 fn assert_absent(text: &str, key: &str) {
     for piece in [key, &key[..14], &key[14..]] {
         if let Some(at) = text.find(piece) {
@@ -109,7 +111,7 @@ fn a_password_and_a_query_of_the_base_url_are_not_shown() {
     for secret in ["hunter2", "q5ecre7query", "YWxpY2U6aHVudGVyMiE="] {
         assert!(!shown.contains(secret), "{secret}: {shown}");
     }
-    // Nor when nobody is there to answer.
+    // The same if no server answers.
     let (base_url, _reserved) = nobody();
     let base_url = format!("{}?api-key=q5ecre7query", base_url.replace("//", "//alice:hunter2@"));
     let base_url = NamedUrl::given(base_url);

@@ -1,4 +1,4 @@
-//! Each misbehaviour of a server, and the exact failure that comes of it.
+//! Each misbehaviour of a server, and the exact failure that results.
 
 use std::time::Duration;
 
@@ -21,7 +21,7 @@ fn failure_within(reply: Reply, timeout: Duration) -> Failure {
     failure
 }
 
-/// Snapshots the failure that a reply leads to, with port and system error numbers left out.
+/// Snapshots the failure that a reply causes, without port and system error numbers.
 macro_rules! assert_failure {
     ($name:literal, $reply:expr) => {
         assert_failure!($name, $reply, PATIENCE)

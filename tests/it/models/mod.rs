@@ -1,4 +1,4 @@
-//! Models against a server that misbehaves, answers from a file, and made-up ones.
+//! Models that talk to a misbehaving server, answer from a file, or are simulated.
 
 mod embeddings;
 mod key;

@@ -1,4 +1,4 @@
-//! When to try again: against the server, and as a law.
+//! When to try again: with a server, and as a law.
 
 use std::time::Duration;
 
@@ -9,8 +9,8 @@ use super::{ask, chat, openai};
 use crate::support::block_on;
 use crate::support::server::{Reply, Server};
 
-/// What the run does, reduced to the bone: ask, and wait as the policy says. Waits are noted, not
-/// slept.
+/// What a run does, reduced to the essentials: ask, and wait as the policy says. Waits are
+/// recorded, not slept.
 async fn persist(
     model: &dyn Model,
     policy: RetryPolicy,
@@ -114,7 +114,7 @@ fn kind() -> impl Strategy<Value = FailureKind> {
 }
 
 proptest! {
-    /// For any settings, also such as `check` refuses, and any sequence of failures.
+    /// For any settings, including those that `check` refuses, and any sequence of failures.
     #[test]
     fn waits_are_bounded_and_honour_the_provider(
         max_retries in 0usize..12,

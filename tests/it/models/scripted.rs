@@ -1,4 +1,5 @@
-//! Answers from an exchanges file: by address, in file order, and the texts of a miss.
+//! Answers from an exchanges file: by address, in file order, and the messages when there is no
+//! answer.
 
 use std::convert::Infallible;
 

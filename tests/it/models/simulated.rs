@@ -15,7 +15,7 @@ use retold_study::study::Study;
 use crate::support::block_on;
 use crate::support::trial::Trial;
 
-/// Answers `fine`, or with the name of a kind.
+/// Gives the answer `fine`, or the name of a kind of malformed answer.
 struct Kinds(&'static [&'static str]);
 
 impl Player for Kinds {
@@ -50,7 +50,7 @@ fn answers(malformed: f64, kinds: &[(&str, f64)]) -> BTreeMap<String, u32> {
     counts
 }
 
-/// Each answer as often as said, to within four standard deviations.
+/// Asserts that each answer occurs as often as expected, to within four standard deviations.
 fn assert_shares(counts: &BTreeMap<String, u32>, shares: &[(&str, f64)]) {
     assert!(counts.keys().eq(shares.iter().map(|(answer, _)| answer)), "{counts:?}");
     for ((answer, count), (_, share)) in counts.iter().zip(shares) {
@@ -72,7 +72,7 @@ fn each_kind_has_its_own_rate_and_the_shared_one_is_spread_evenly() {
     assert_shares(&too_many, &[("a", 0.6), ("b", 0.4)]);
 }
 
-/// Plays like another, and notes which kinds that knows.
+/// Answers like another player, and notes which kinds of malformed answers that player has.
 struct Noting(Box<dyn Player>, Arc<Mutex<BTreeSet<&'static str>>>);
 
 impl Player for Noting {

@@ -1,4 +1,4 @@
-//! Configs: the original ones' values, ours, and those that make no sense.
+//! Configs: the values of the original ones, ours, and invalid ones.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! A public goods game that is killed (SIGKILL) goes on as if nothing had happened.
+//! A public goods game that is killed (SIGKILL) continues as if nothing had happened.
 
 use retold::model::simulated::{Misbehaviour, Simulated};
 use retold_public_goods::SimulatedPlayers;

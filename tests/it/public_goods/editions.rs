@@ -1,4 +1,4 @@
-//! Reasons and their vectors are folded, in runs of the first edition without a trace.
+//! Reasons and their vectors are folded, but leave no trace in runs of the first edition.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -45,7 +45,7 @@ fn played(is_new: bool, overrides: &[&str]) -> (Vec<Value>, BTreeMap<String, Sta
     (told, end.unwrap().end)
 }
 
-/// The digest of each entry of the state that facts fold into.
+/// The digest of each entry of the state that the facts fold into.
 fn digests(facts: &[Value]) -> BTreeMap<String, StateDigest> {
     let mut state = Played::default();
     for fact in facts {
@@ -80,7 +80,7 @@ fn reasons_and_vectors_are_folded_and_the_digest_of_the_state_covers_them() {
     }
 }
 
-/// Reasons that become no vectors stay where they are: in the answers.
+/// Reasons that are not made into vectors stay where they are: in the answers.
 #[test]
 fn without_vectors_no_fact_carries_reasons() {
     let (facts, recorded) = played(true, &["reasoning.embedding_model=null"]);

@@ -1,5 +1,5 @@
-//! Games that another program has played with local models: real folders (they need
-//! `../shared/data`), a small one of our own, and those that cannot be read.
+//! Games that another program played with local models: real folders (they need `../shared/data`),
+//! a small one of our own, and folders that cannot be read.
 
 use serde_json::{Value, json};
 
@@ -7,8 +7,8 @@ use crate::support::cli::{Place, assert_said};
 use crate::support::data::{folder, rows, subfolders};
 use crate::support::stops::stopped_import;
 
-/// Every folder comes out as it was: each value that its program took from an answer, and each
-/// payoff that it showed in a prompt. The prompts have the hashes of what was asked.
+/// Every folder gives the same results as its program: each value that it took from an answer, and
+/// each payoff that it showed in a prompt. The prompts have the hashes of the prompts it sent.
 #[test]
 #[cfg_attr(not(shared_data), ignore = "needs ../shared, which is not part of the repository")]
 fn all_local_models_games_come_out_as_they_were() {
@@ -24,14 +24,14 @@ fn all_local_models_games_come_out_as_they_were() {
         let (checked, code) = place.json("check latest");
         assert_eq!((code, &checked["flipped"]), (0, &json!([])), "{checked}");
     }
-    // Five values of each of 579 rows, and 1,737 payoffs.
+    // Five values in each of 579 rows, and 1,737 payoffs.
     assert_eq!((folders, answers, compared), (16, 579 + 306, 5 * 579 + 1_737));
     assert_eq!(place.json("verify").1, 0);
     place.ok("outputs latest --to out");
     assert!(place.read("out/reasoning_measures.csv").lines().count() > 20);
 }
 
-/// Every prompt of a real folder, asked again, is the one in the folder, to the last byte.
+/// Every prompt of a real folder, asked again, equals the one in the folder to the last byte.
 #[test]
 #[cfg_attr(not(shared_data), ignore = "needs ../shared, which is not part of the repository")]
 fn a_local_models_prompt_is_the_one_that_was_asked() {
@@ -72,7 +72,7 @@ fn line(round: u32, agent: &str, phase: &str, shown: &str, answer: &str) -> Valu
     })
 }
 
-/// CAT contributes 10, and DOG 20 and punishes CAT with two units.
+/// CAT contributes 10; DOG contributes 20 and punishes CAT with two units.
 fn debug() -> Vec<Value> {
     let gives = |n: u32| {
         format!(
@@ -106,8 +106,8 @@ fn write(place: &Place, config: &Value, debug: &[Value], sim: &str) {
     place.write("run/participant_sim.csv", sim);
 }
 
-/// An amount under another name, or in broken JSON, is read; what is not legible is no value, never
-/// half the endowment (10, which the table happens to say).
+/// An amount under another name, or in broken JSON, is read; an illegible one is no value, and
+/// never half the endowment (10, which the table happens to say).
 #[test]
 fn an_illegible_answer_is_not_a_contribution() {
     let place = Place::new();
@@ -167,7 +167,7 @@ fn a_stopped_import_of_a_local_model_says_how_to_continue() {
     assert_eq!(place.json("log").0["runs"].as_array().unwrap().len(), 1, "no second run");
 }
 
-/// The exit code and the first line of what is said of a folder.
+/// The exit code and the first line of what an import of a folder prints.
 fn told(place: &Place) -> String {
     let said = place.args(&["import", "public-goods", "run"]);
     format!("[{}] {}", said.code, said.err.lines().next().unwrap_or_default())
@@ -215,7 +215,7 @@ fn damaged_folders_of_a_local_model_are_reported_with_file_and_line() {
     insta::assert_snapshot!(all.join("\n"));
 }
 
-/// What we write of such a run has no prompts in it, so that it cannot be asked again.
+/// Our outputs of such a run contain no prompts, so its questions cannot be asked again from them.
 #[test]
 fn our_own_outputs_of_a_local_models_games_are_recognised() {
     let place = Place::new();
@@ -225,7 +225,7 @@ fn our_own_outputs_of_a_local_models_games_are_recognised() {
     assert_said!("local_model_own_outputs", place.session(&["import public-goods own"]));
 }
 
-/// A fork of such a run is checked as a config of a game is.
+/// A fork of such a run is checked like a config of a game.
 #[test]
 fn what_a_fork_sets_is_checked() {
     let place = Place::new();

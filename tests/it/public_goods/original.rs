@@ -1,4 +1,4 @@
-//! Every original run, executed again. Needs `../shared/data`.
+//! Every original run, run again. Needs `../shared/data`.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -26,7 +26,7 @@ fn folders() -> Vec<PathBuf> {
     folders
 }
 
-/// Executed again, replayed, and compared.
+/// A run that was run again, replayed, and compared.
 struct Again {
     name: String,
     comparison: Comparison,
@@ -56,9 +56,9 @@ fn again(folder: &Path) -> Again {
     }
 }
 
-/// Nothing differs, to the last bit, in any row of any file; what the files do not hold is said.
-/// And `check` lists what version 2 of the parsers changes: the same classes as on the bare
-/// answers, argued in `public_goods_parsers`.
+/// Nothing differs, to the last bit, in any row of any file; what the files do not contain is
+/// reported. `check` lists what version 2 of the parsers changes: the same classes as on the bare
+/// answers, discussed in `public_goods_parsers`.
 #[test]
 #[cfg_attr(not(shared_data), ignore = "needs ../shared, which is not part of the repository")]
 fn all_original_public_goods_runs_come_out_as_they_were() {
@@ -83,7 +83,7 @@ fn all_original_public_goods_runs_come_out_as_they_were() {
             *flips.entry((flip.from.method, flip.to.method)).or_default() += 1;
         }
     }
-    // 984 answers, and 104 amounts that were asked for by themselves.
+    // 984 answers, and 104 amounts that were asked for separately.
     assert_eq!((all.len(), rows, exchanges, compared), (55, 472, 984 + 104, 13_897));
     let notes: Vec<String> = notes.iter().map(|(note, n)| format!("{n}: {note}")).collect();
     insta::assert_snapshot!("notes_of_original_runs", notes.join("\n"));
@@ -92,9 +92,9 @@ fn all_original_public_goods_runs_come_out_as_they_were() {
     insta::assert_snapshot!("flips_of_original_runs", flips.join("\n"));
 }
 
-/// How often what a real reasoning announces is what its answer does. Not all differences are
-/// misreadings: where coins are withdrawn, some answers put what they mean to contribute into the
-/// tag.
+/// How often the answer does what its reasoning announces, in real runs. Not all differences are
+/// misreadings: where coins are withdrawn, some answers put into the tag what they mean to
+/// contribute.
 #[test]
 #[cfg_attr(not(shared_data), ignore = "needs ../shared, which is not part of the repository")]
 fn announced_and_made_contributions_of_real_answers() {

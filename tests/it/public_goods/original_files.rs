@@ -1,4 +1,4 @@
-//! Folders that are no original run, or a damaged one.
+//! Folders that are not original runs, or damaged ones.
 
 use crate::support::program as registry;
 
@@ -20,7 +20,7 @@ const CONFIG: &str = r#"{
 const START: &str = "experiment_id,config_hash,game_id,round,agent_id,avatar_name";
 const ROW: &str = "exp,00000000,exp_game1,1";
 
-/// Files of a sound run of two: DOG contributes 20 and punishes CAT, who contributes 10.
+/// Files of a sound run of two: DOG contributes 20 and punishes CAT, which contributes 10.
 fn sound() -> Vec<(&'static str, Vec<u8>)> {
     let raw = format!(
         "{START},prompt_type,raw_response,parsed_result,timestamp\n\
@@ -52,7 +52,7 @@ fn sound() -> Vec<(&'static str, Vec<u8>)> {
     ]
 }
 
-/// The error for a folder in which one file is changed, or missing.
+/// The error for a folder in which one file is changed or missing.
 fn said(name: &str, change: impl Fn(String) -> Option<Vec<u8>>) -> String {
     let dir = tempfile::tempdir().unwrap();
     for (file, bytes) in sound() {
@@ -122,7 +122,7 @@ fn damaged_original_runs_are_named_with_file_and_line() {
         replaced("config.json", "variable", "half"),
     ]);
     insta::assert_snapshot!(all.join("\n"));
-    // A byte order mark in front of UTF-8 is nothing wrong.
+    // A byte order mark in front of UTF-8 is accepted.
     for name in ["config.json", "game_log.csv", "raw_responses.csv"] {
         assert_eq!(said(name, with_mark), "no error");
     }
@@ -154,7 +154,7 @@ fn an_import_shows_notes_and_differences() {
     assert_eq!((code, checked["flipped"].as_array().map(Vec::len)), (1, Some(1)), "{checked}");
 }
 
-/// Two games of three players and three rounds, made up by the simulated model.
+/// Two games of three players and three rounds, from the simulated model.
 const OWN: &str = "experiment: public_goods\nexperiment_id: own\nseed: 3\ngames: 2\ngroup_size: 3\n\
     game_length: 3\nendowment: 20\nhorizon_knowledge: known\nmpcr: 0.5\ncontribution_type: variable\n\
     contribution_framing: opt_in\ncommunication_enabled: true\npeer_outcome_visibility: true\n\
@@ -170,7 +170,7 @@ fn own_outputs(more: &str) -> Place {
     place
 }
 
-/// What we write of several games is read again: each game has its own avatars.
+/// Our outputs of several games can be imported: each game has its own avatars.
 #[test]
 fn our_own_outputs_of_several_games_come_out_as_they_were() {
     for more in [
@@ -195,7 +195,7 @@ fn our_own_outputs_of_several_games_come_out_as_they_were() {
     }
 }
 
-/// What an import of our own outputs says, where one file is changed.
+/// What an import of our own outputs prints if one file is changed.
 fn differences(name: &str, change: &dyn Fn(&str) -> String) -> String {
     let place = own_outputs("");
     let path = format!("own/{name}");
@@ -213,13 +213,13 @@ fn differences(name: &str, change: &dyn Fn(&str) -> String) -> String {
     told
 }
 
-/// The line with this game, round and player, changed.
+/// Changes the line with the given game, round and player.
 fn line(text: &str, row: &str, change: &dyn Fn(&str) -> String) -> String {
     let lines = text.split_inclusive('\n');
     lines.map(|line| if line.contains(row) { change(line) } else { line.to_owned() }).collect()
 }
 
-/// A cell of a row, set to something else.
+/// Sets a cell of a row to something else.
 fn cell(line: &str, column: usize, text: &str) -> String {
     let mut cells: Vec<&str> = line.split(',').collect();
     cells[column] = text;
@@ -295,7 +295,7 @@ fn an_unreadable_cell_is_reported_and_the_comparison_continues() {
     insta::assert_snapshot!(all.join("\n"));
 }
 
-/// Why a call failed of which no fact tells stands in the player's story.
+/// A call that failed without a fact about it is in the player's story, with the reason.
 #[test]
 fn a_story_says_why_a_vector_is_not_there() {
     let place = own_outputs("reasoning: {embedding_model: e}\nmodel: {rates: {failure: 0.08}}\n");
@@ -315,7 +315,7 @@ fn a_story_says_why_a_vector_is_not_there() {
     assert!(found > 0, "no vector is missing");
 }
 
-/// An import that an error stops, here of a file that may not grow, is gone on with as an import.
+/// An import stopped by an error, here by a file that may not grow, is continued as an import.
 #[cfg(unix)]
 #[test]
 fn an_import_stopped_by_an_error_says_how_to_continue() {
@@ -327,7 +327,7 @@ fn an_import_stopped_by_an_error_says_how_to_continue() {
         command.args(["-c", &line, env!("CARGO_BIN_EXE_retold")]).current_dir(place.path("."));
         String::from_utf8(command.output().unwrap().stderr).unwrap()
     };
-    // The least room in which a run begins.
+    // The smallest limit with which a run begins.
     let said = (6..60).map(|n| within(20 * n)).find(|said| said.contains("goes on")).unwrap();
     let (before, after) = said.split_once("--resume ").expect(&said);
     let (run, after) = after.split_once('`').unwrap();

@@ -12,8 +12,8 @@ use retold::run::{Finish, Mode};
 use crate::support::block_on;
 use crate::support::trial::Trial;
 
-/// The blocks of the source document: a prompt's format, three times, and the whole prompt of a
-/// round.
+/// The blocks of the source document: the format of a prompt, three times, and the whole prompt of
+/// a round.
 fn document() -> Vec<String> {
     let name = "../shared/sources/000_structured_output_public_goods.md";
     let path = Path::new(env!("RETOLD_ROOT")).join(name);
@@ -48,7 +48,7 @@ impl Model for Players {
     }
 }
 
-/// What the calls of a game of four were asked: instructions and question.
+/// The instructions and question of each call of a game of four.
 fn asked(overrides: &[&str]) -> Vec<(String, String, String)> {
     let path = Path::new(env!("RETOLD_ROOT")).join("config/public_goods.yaml");
     let fixed = ["games=1", "group_size=4", "game_length=2", "reasoning={}"];
@@ -80,7 +80,7 @@ fn the_documents_words_are_in_the_prompts_to_the_letter() {
     let stages = ["contribution", "chat", "redistribution", "contribution"];
     for (block, stage) in document.iter().zip(stages) {
         let (_, prompt) = of(&asked, &format!("game1/r01/agent_1/{stage}"));
-        // What is three numbers here is `N` and an example of four in the document.
+        // Our three numbers are `N` and an example with four in the document.
         let prompt = prompt.replace(
             "exactly 3 integers, e.g., [0, 2, 1]",
             "exactly N integers, e.g., [0, 2, 1, 0]",
@@ -119,7 +119,7 @@ fn settings_hide_what_they_say() {
         "OWL punished CAT",
         "FOX contributed 2 coins and earned",
     ] {
-        // CAT is the one who reads: what others did to CAT is told as `you`.
+        // CAT is the reader, so what others did to CAT is described as done to `you`.
         let seen =
             seen.replace("OWL punished CAT", "OWL punished you with 1 unit: you lost 3 coins.");
         assert!(open.contains(&seen), "{seen}\n{open}");
@@ -137,7 +137,7 @@ fn settings_hide_what_they_say() {
     assert!(!hidden.contains("and earned") && hidden.contains("DOG punished you"), "{hidden}");
     let unknown = history(&["horizon_knowledge=unknown"]);
     assert!(unknown.contains("## Round 1:") && !unknown.contains(" of 2"), "{unknown}");
-    // Third parties: FOX sees who punished CAT, unless it is hidden.
+    // Third parties: FOX sees which player punished CAT, unless that is hidden.
     let fox =
         |overrides: &[&str]| of(&asked(overrides), "game1/r02/agent_2/contribution").1.to_owned();
     assert!(fox(&[]).contains("DOG punished CAT with 2 units: CAT lost 6 coins."));
@@ -173,6 +173,6 @@ fn withdrawals_are_turned_into_contributions() {
     let (rules, question) = of(&asked, "game1/r02/agent_1/contribution");
     assert!(rules.contains("you can withdraw coins to your private fund"), "{rules}");
     assert!(question.contains("You have 20 coins in the public fund. How much do you withdraw"));
-    // Each withdrew less than half, which counts as nothing withdrawn.
+    // Each player withdrew less than half, which counts as having withdrawn nothing.
     assert!(question.contains("In total, 80 coins were contributed"), "{question}");
 }

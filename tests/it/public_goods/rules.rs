@@ -1,4 +1,4 @@
-//! The arithmetic of a round, against a second one that is written the other way round.
+//! The arithmetic of a round, compared with a second implementation written the other way round.
 
 use proptest::prelude::*;
 use retold_public_goods::rules::{Incentive, Kind, Rules, Units};
@@ -11,7 +11,7 @@ const PUNISHMENT: Incentive = Incentive { kind: Kind::Punishment, cost: 2.0, imp
 
 #[test]
 fn the_documents_example_of_payoffs() {
-    // Four players, MPCR 0.4. (The document's comment says 20 x 1.6 = 32 each, and so it is.)
+    // Four players, MPCR 0.4. (The document's comment says 20 x 1.6 = 32 each, which is right.)
     let all = rules(1.6, vec![]).settle(&[(0, 20), (1, 20), (2, 20), (3, 20)], &[]);
     assert_eq!((all.public_fund, all.payoffs), (128.0, vec![32.0; 4]));
     let defector = rules(1.6, vec![]).settle(&[(0, 0), (1, 20), (2, 20), (3, 20)], &[]);
@@ -36,8 +36,8 @@ fn units_for_an_absent_player_change_no_one() {
 }
 
 proptest! {
-    /// Coins come from nowhere but the multiplier and the incentives: the sum of all payoffs is
-    /// what was kept, plus the fund, minus what units cost, and plus or minus what they did.
+    /// Coins come only from the multiplier and the incentives: the sum of all payoffs is what was
+    /// kept, plus the fund, minus the cost of units, plus or minus their effects.
     #[test]
     fn nothing_appears_or_vanishes(
         coins in prop::collection::vec(0..=20i64, 2..20),

@@ -1,4 +1,4 @@
-//! Whole runs with simulated players: recorded, replayed, with every kind of trouble.
+//! Whole runs with simulated players: recorded, replayed, with every kind of failure.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -57,7 +57,7 @@ fn a_small_public_goods_game_is_recorded_and_replayed_identically() {
     let experiment = games("public_goods_small.yaml", &[]);
     let ended = recorded(&Trial::in_memory(model(Misbehaviour::default())), experiment.as_ref());
     insta::assert_snapshot!("small_game", ended.report.text);
-    // Chat, contribution, redistribution and vector of 4 players in 3 rounds.
+    // Chat, contribution, redistribution and a vector for 4 players in 3 rounds.
     assert_eq!(ended.progress.exchanges, 4 * 4 * 3);
 }
 
@@ -91,7 +91,7 @@ fn every_design_of_public_goods_runs_replays_and_adds_up() {
     }
 }
 
-/// The mean contribution of a model is of all its contributions, on screen and in the table, though
+/// A model's mean contribution covers all its contributions, on screen and in the table, although
 /// some answers have no reasoning to measure.
 #[test]
 fn means_on_screen_are_those_of_the_tables() {
@@ -116,7 +116,7 @@ fn means_on_screen_are_those_of_the_tables() {
             without += number(row, "actions") - number(row, "reasonings");
         }
         assert!(without > 0.0, "some answers have no reasoning: {models:?}");
-        // The situations add up to the same.
+        // The situations add up to the same total.
         let situations = table("situations.csv");
         for row in &models {
             let of_model = situations.iter().filter(is_contribution);
@@ -137,7 +137,7 @@ fn trouble_costs_players_and_not_the_run() {
     let (failed, players) = (&report["failed"], &report["players"]);
     assert_eq!(players, 30);
     assert!(failed.as_u64().unwrap() > 5 && failed.as_u64() < players.as_u64(), "{failed}");
-    // The default instead of failure: more stay.
+    // With defaults instead of failures, more players stay.
     let overrides = ["games=5", "max_parse_retries=0"];
     let experiment = games("public_goods.yaml", &overrides);
     let kind = recorded(&Trial::in_memory(model(trouble())), experiment.as_ref());

@@ -1,4 +1,4 @@
-//! Against real answers and the original project's own expectations. Needs `../shared/data`.
+//! Real answers, and the original project's own expectations. Needs `../shared/data`.
 
 use std::collections::BTreeMap;
 
@@ -87,8 +87,8 @@ fn version_1_is_the_documents_rule_on_all_984_public_goods_answers() {
     assert_eq!(methods, expected);
 }
 
-/// The game's own step behind the parser: the allowed amount, and what stays in the pot. The
-/// earlier of the two collections logs 44 of its withdrawals as contributions, unturned.
+/// The game's own step after the parser: the allowed amount, and what stays in the pot. The earlier
+/// of the two collections logs 44 of its withdrawals as contributions, not converted.
 #[test]
 #[cfg_attr(not(shared_data), ignore = "needs ../shared, which is not part of the repository")]
 fn the_logged_public_goods_contributions_follow_from_the_parsed_ones() {
@@ -132,19 +132,19 @@ fn version_1_meets_the_29_public_goods_expectations() {
 
 /// Every decision of the real runs that version 2 changes, by class:
 ///
-/// - `default` for `first_number` (1): the answer was cut right behind the opening tag, and version
-///   1 took the number of players out of the reasoning for coins. Nothing was decided.
-/// - `unclosed_redistribute_tag` for `all_numbers` (5): the array was cut. Version 1 punished with
-///   the amounts and player numbers of the reasoning; version 2 keeps the units that were written.
-/// - `unreadable_tag` for `all_numbers` (1): the array was cut before its first number, so nobody
-///   gets any units, rather than those of the reasoning.
-/// - `default` for `all_numbers` (3): the answer was cut inside the reasoning. Version 1 again
-///   made units of whatever numbers it mentions; nothing was decided.
-/// - `unclosed_message_tag` for `whole_text` (3): only the closing tag is missing, the message is
-///   complete. Version 1 sent the other players the reasoning with it.
-///
-/// - `silent` for `message_tag` (1): the prompt offers `nothing` to stay silent; version 1 says the
-///   word to the others, and their program made silence of it behind the parser.
+/// - `default` instead of `first_number` (1): the answer was cut off right after the opening tag,
+///   and version 1 took the number of players in the reasoning for coins. Nothing was decided.
+/// - `unclosed_redistribute_tag` instead of `all_numbers` (5): the array was cut off. Version 1
+///   punished with the amounts and player numbers of the reasoning; version 2 keeps the units that
+///   were written.
+/// - `unreadable_tag` instead of `all_numbers` (1): the array was cut off before its first number,
+///   so no player gets any units, rather than those of the reasoning.
+/// - `default` instead of `all_numbers` (3): the answer was cut off inside the reasoning. Version 1
+///   again took the numbers in it for units; nothing was decided.
+/// - `unclosed_message_tag` instead of `whole_text` (3): only the closing tag is missing, the
+///   message is complete. Version 1 sent the reasoning to the other players with it.
+/// - `silent` instead of `message_tag` (1): the prompt offers `nothing` to stay silent; version 1
+///   says that word to the others, and their program turned it into silence after the parser.
 ///
 /// Where the value stays the same, the method does too.
 #[test]
@@ -172,7 +172,7 @@ fn version_2_changes_14_public_goods_decisions() {
     assert_eq!(changes, expected);
 }
 
-/// Of all real answers, version 3 decides as version 2.
+/// On all real answers, version 3 decides like version 2.
 #[test]
 #[cfg_attr(not(shared_data), ignore = "needs ../shared, which is not part of the repository")]
 fn version_3_changes_no_public_goods_decision_of_version_2() {
@@ -183,7 +183,7 @@ fn version_3_changes_no_public_goods_decision_of_version_2() {
     }
 }
 
-/// The reasoning is there in every answer, and never part of a message.
+/// Every answer has its reasoning, which is never part of a message.
 #[test]
 #[cfg_attr(not(shared_data), ignore = "needs ../shared, which is not part of the repository")]
 fn version_2_keeps_the_public_goods_reasoning_apart() {
@@ -196,8 +196,8 @@ fn version_2_keeps_the_public_goods_reasoning_apart() {
     }
 }
 
-/// Local models: the first JSON object holds the value that their program logged, however many
-/// rounds the model invents behind it.
+/// Local models: the first JSON object contains the value that their program logged, however many
+/// rounds the model invents after it.
 #[test]
 #[cfg_attr(not(shared_data), ignore = "needs ../shared, which is not part of the repository")]
 fn local_models_answers_yield_the_logged_public_goods_values() {

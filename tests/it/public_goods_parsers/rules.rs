@@ -1,4 +1,4 @@
-//! The stated rules, one by one, on answers of our own.
+//! The stated rules, one by one, on our own answers.
 
 use crate::support::parsers as registry;
 use retold::parse::{Parsed, ParserSpec};
@@ -56,14 +56,14 @@ fn contribution_2_reads_separators_between_thousands() {
         assert_eq!((value, method), (coins, "contribute_tag"), "{written}");
         assert_eq!(warnings, [format!("{read} was read with separators between its thousands")]);
     }
-    // The range is looked at afterwards.
+    // The range is checked afterwards.
     let expected = [
         "1,000 was read with separators between its thousands",
         "1000 is not from 0 to 20: clamped",
     ];
     let (value, _, warnings) = parsed("<CONTRIBUTE>1,000</CONTRIBUTE>", 20);
     assert_eq!((value, warnings), (20, expected.map(str::to_owned).to_vec()));
-    // Two numbers, or nobody knows what.
+    // Two numbers, or something ambiguous.
     for written in ["1, 000", "1,00", "10,15", "1,000,5", "0,500", "1 000", "1000,000"] {
         let (_, method, _) = parsed(&format!("<CONTRIBUTE>{written}</CONTRIBUTE>"), 2_000);
         assert_eq!(method, "default", "{written}");

@@ -1,4 +1,4 @@
-//! Configs that make no sense.
+//! Invalid configs.
 
 use std::path::Path;
 
@@ -63,7 +63,7 @@ fn bad_values_are_named_with_the_file_and_the_line_or_key() {
 }
 
 /// The document's program makes three attempts, waits a second first, and asks for 500 tokens at
-/// 0.7.
+/// temperature 0.7.
 #[test]
 fn what_a_config_leaves_out_is_as_in_the_documents_program() {
     let dir = tempfile::tempdir().unwrap();
@@ -78,7 +78,7 @@ fn what_a_config_leaves_out_is_as_in_the_documents_program() {
     };
     let document = RetryPolicy { max_retries: 2, base_seconds: 1.0, ..RetryPolicy::default() };
     assert_eq!(loaded(GOOD, &[]), (0.7.into(), 500.into(), document));
-    // What it says counts, the rest stays; null leaves it to the provider.
+    // What the config says counts, the rest stays; null leaves a value to the provider.
     let text = format!("{GOOD}  temperature: null\nretry: {{max_retries: 7}}\n");
     let retry = RetryPolicy { max_retries: 7, ..document };
     assert_eq!(loaded(&text, &["seed=3"]), (Value::Null, 500.into(), retry));

@@ -1,5 +1,5 @@
-//! Nothing appears or vanishes but by the rules: random actions in random worlds, against books
-//! kept by a second hand; and facts that cannot have happened.
+//! Nothing appears or vanishes except by the rules: random actions in random worlds, compared with
+//! separately kept books; and facts that cannot have happened.
 
 use proptest::prelude::*;
 use retold_society::parse::{Action, Ballot, ProposalType, Resource, WorkType};
@@ -9,7 +9,7 @@ use retold_society::{Fact, Personality, Rejecter, Rules};
 
 const AGENTS: u32 = 6;
 
-/// Steps of a thousandth: what the oracle counts in.
+/// The amount in thousandths, in which the oracle counts.
 fn steps(amount: Amount) -> i64 {
     (amount.number() * 1000.0).round() as i64
 }
@@ -85,7 +85,7 @@ fn action() -> impl Strategy<Value = Action> {
     ]
 }
 
-/// Books kept from the facts alone, in whole numbers, with no look at how the world keeps its own.
+/// Books kept from the facts alone, in whole numbers, independently of how the world keeps its own.
 struct Oracle {
     rules: Rules,
     agents: Vec<[i64; 3]>,
@@ -110,7 +110,7 @@ impl Oracle {
                     WorkType::Generate => (750, 1),
                     WorkType::Gather => (500, 2),
                 };
-                // In thousandths, each building a twentieth more.
+                // In thousandths; each building adds a twentieth.
                 let made = hour * i64::from(*hours) * (1000 + 50 * self.buildings) / 1000;
                 assert_eq!(steps(*kept) + steps(*pooled), made);
                 self.agent(*agent_id)[place] += steps(*kept);
@@ -142,7 +142,8 @@ impl Oracle {
         }
     }
 
-    /// The world's books are the same, nobody owes anything, and every fact can be stored.
+    /// Asserts that the world's books agree, that no balance is negative, and that every fact can
+    /// be stored.
     fn check(&self, world: &World, fact: &Fact) {
         assert_eq!(world.breaches, [], "{fact:?}");
         for (id, mine) in (1..).zip(&self.agents) {
@@ -155,7 +156,7 @@ impl Oracle {
     }
 }
 
-/// What of a world an action may change.
+/// The parts of a world that an action may change.
 fn shape(world: &World) -> String {
     format!("{:?} {:?} {:?} {:?}", world.books, world.posts, world.proposals, world.contacts)
 }
@@ -219,8 +220,8 @@ proptest! {
     }
 }
 
-/// A log that someone has changed: facts no world of these rules can have brought about are told,
-/// and leave everything as it was.
+/// A log that someone has changed: facts that cannot have happened in a world with these rules are
+/// reported, and change nothing.
 #[test]
 fn impossible_facts_are_reported() {
     let mut world = World::default();

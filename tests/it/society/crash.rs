@@ -1,4 +1,4 @@
-//! A society that is killed (SIGKILL) goes on as if nothing had happened.
+//! A society that is killed (SIGKILL) continues as if nothing had happened.
 
 use retold::model::simulated::Simulated;
 use retold_society::SimulatedSociety;

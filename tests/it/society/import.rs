@@ -1,5 +1,5 @@
-//! Logs of a society of another program: real ones (they need `../shared/data`), and those that
-//! cannot be read.
+//! Logs of another program's society: real ones (they need `../shared/data`), and logs that cannot
+//! be read.
 
 use serde_json::{Value, json};
 
@@ -46,7 +46,8 @@ fn the_real_logs_are_read_again_and_whatever_they_refused_is_rejected_with_a_rea
         let notes = said["notes"].as_array().unwrap();
         assert!(notes.iter().any(|note| note.as_str().unwrap().contains(&counted)), "{notes:?}");
         assert_eq!(said["report"]["rejected_here_alone"]["trade"], trades);
-        // Who was alive and what was traded in 250 epochs; each refused turn, twice.
+        // Which agents were alive and what was traded in 250 epochs; each refused turn counts
+        // twice.
         assert_eq!(said["compared"], 500 + 2 * refused);
         let report = &said["report"];
         assert_eq!((&report["turns"], &report["refused_there"]), (&turns.into(), &refused.into()));
@@ -62,7 +63,7 @@ fn the_real_logs_are_read_again_and_whatever_they_refused_is_rejected_with_a_rea
         let invalid = place.read("out/invalid_actions.csv");
         let of_refused = invalid.lines().filter(|line| line.contains(",false,"));
         assert_eq!(of_refused.count() as u64, refused);
-        // A reason is the last cell of every row.
+        // The reason is the last cell of every row.
         assert!(invalid.lines().all(|line| !line.ends_with(',')));
     }
 }
@@ -91,7 +92,7 @@ fn a_fork_of_an_imported_log_has_the_agents_that_it_names() {
     assert_eq!((said.code, said.err.as_str()), (2, expected));
 }
 
-/// A log whose lines were shuffled comes out as the one in order, and the notes say so.
+/// A log with shuffled lines gives the same result as the one in order, and the notes say so.
 #[test]
 fn lines_out_of_order_are_put_in_order() {
     let place = Place::new();
@@ -115,7 +116,7 @@ fn lines_out_of_order_are_put_in_order() {
     assert_eq!(more, [json!(expected)]);
 }
 
-/// A line that is missing leaves a gap between turns, or between the epochs of its agent.
+/// A missing line leaves a gap between turns, or between the epochs of its agent.
 #[test]
 fn missing_lines_are_reported() {
     let place = Place::new();
@@ -138,7 +139,7 @@ fn missing_lines_are_reported() {
         notes.filter(|note| note.contains("missing")).collect::<Vec<String>>()
     };
     assert_eq!(notes(&[]), [""; 0]);
-    // In the middle, also as the first or last turn of its epoch.
+    // In the middle, and as the first or last turn of its epoch.
     for (at, agent, line) in [(3, "a_01", 6), (4, "b_01", 7), (5, "c_01", 8)] {
         let expected = format!(
             "a turn of {agent} in epoch 2 of run 1: missing before line {line} of \
@@ -168,8 +169,8 @@ fn differences_from_the_summary_are_reported() {
     insta::assert_snapshot!(differences.join("\n"));
 }
 
-/// Each difference names its line and agent. What that world does elsewhere, it has understood: its
-/// own rules refused it, and that ours accept it is no difference.
+/// Each difference names its line and agent. A turn that their world understood but refused by its
+/// own rules is not a difference if our rules accept it.
 #[test]
 fn refused_turns_that_are_accepted_here_are_named() {
     let place = Place::new();
@@ -180,7 +181,7 @@ fn refused_turns_that_are_accepted_here_are_named() {
     let (said, code) = place.json("import society a_simulation_log.jsonl");
     assert_eq!((code, &said["differences"]), (0, &json!([])), "{said}");
     assert!(notes(&said).contains("why 1 turns were refused there"), "{said}");
-    // Nobody is idle there, so that world may not know it.
+    // No agent is idle in that log, so its world may not have that action.
     rows[3]["action_type"] = json!("rest");
     rows[2]["resources_after"]["energy"] = json!(99);
     place.write("b_simulation_log.jsonl", lines(&rows));

@@ -8,7 +8,7 @@ use super::support::{model, society};
 use crate::support::block_on;
 use crate::support::trial::Trial;
 
-/// The messages of a call, a line before each.
+/// The messages of a call, with a line before each.
 fn asked(trial: &Trial, call: &str) -> String {
     let mut reader = trial.log.reader().unwrap();
     let mut record = RunRecord::read(reader.as_mut(), trial.run).unwrap();
@@ -46,7 +46,7 @@ fn one_text_is_the_parts_joined() {
     assert_eq!(asked(&parts, "day/1/agent/2"), asked(&one, "day/1/agent/2"));
 }
 
-/// What an agent is told to need is what the rules take from it.
+/// An agent's prompt names the needs that the rules take from it.
 #[test]
 fn the_prompt_names_the_needs_of_the_settings() {
     for (needs, words) in [
@@ -64,7 +64,7 @@ fn the_prompt_names_the_needs_of_the_settings() {
     }
 }
 
-/// Where the document stands beside the project: its sentences are in the templates, word for word.
+/// If the document is next to the project: its sentences are in the templates, word for word.
 #[test]
 #[cfg_attr(not(shared_data), ignore = "needs ../shared, which is not part of the repository")]
 fn the_templates_are_the_documents_words() {

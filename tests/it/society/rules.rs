@@ -5,7 +5,7 @@ use retold_society::rules::{close_proposals, consume, enact, turn};
 use retold_society::world::{Amount, Stock, World};
 use retold_society::{Fact, Personality, Rules};
 
-/// A world of some agents with the default rules, on day 1.
+/// A world with the given number of agents and the default rules, on day 1.
 fn world(agents: u32) -> World {
     with_rules(agents, Rules::default())
 }
@@ -25,7 +25,7 @@ fn amount(number: f64) -> Amount {
     Amount::exact(number).unwrap()
 }
 
-/// What an agent does; panics if it is forbidden.
+/// Applies an agent's action; panics if it is forbidden.
 fn act(world: &mut World, agent: u32, action: &Action) -> Vec<Fact> {
     let facts = turn(world, agent, action).unwrap_or_else(|e| panic!("{action:?}: {e}"));
     facts.iter().for_each(|fact| world.apply(fact));
@@ -137,7 +137,8 @@ fn an_agent_without_food_goes_dormant_and_wakes_when_someone_provides() {
     assert_eq!(facts[1], Fact::Woke { agent_id: 2 });
     act(&mut world, 2, &post("thank you"));
     let agent = &world.agents[&2];
-    // Days 2 and 3, on which it was not asked; not day 1, at whose end it fell dormant.
+    // Dormant on days 2 and 3, when it was not asked; not on day 1, at the end of which it fell
+    // dormant.
     assert_eq!((agent.times_dormant, agent.days_dormant), (1, 2));
     let mut world = with_rules(2, Rules { start: Stock::default(), ..Rules::default() });
     sleep(&mut world);
@@ -221,7 +222,7 @@ fn a_proposal_needs_a_majority_and_a_quorum() {
     }
 }
 
-/// Passes a proposal of a kind on day 1.
+/// Passes a proposal of the given kind on day 1.
 fn passed(kind: ProposalType, mut rules: Rules) -> (World, Vec<Fact>) {
     rules.proposals.days = 1;
     let mut world = with_rules(4, rules);
@@ -237,7 +238,7 @@ fn infrastructure_is_built_when_the_pool_can_pay_and_helps_all_work() {
     assert!(night.contains(&Fact::Built { proposal_id: 1 }), "{night:?}");
     assert_eq!((world.books.pool().materials, world.buildings()), (amount(20.0), 1));
     act(&mut world, 1, &work(WorkType::Generate, 4));
-    // 4 × 0.75 × 1.05 × 0.9, beside what is left of the beginning.
+    // 4 × 0.75 × 1.05 × 0.9, in addition to what is left of the initial amount.
     assert_eq!(world.books.agent(1).energy, amount(4.0 + 2.835));
 
     let mut poor = Rules::default();
@@ -267,8 +268,8 @@ fn an_allocation_fills_those_in_need_dormant_ones_first() {
         let (food, energy) = (amount(food), amount(energy));
         Fact::PoolShared { proposal_id: 1, agent_id, food, energy }
     };
-    // Three days' need each: 3 has 0.5 and 2, then 2 has 1 and 1, then 1 has 2.5 and 1. The pool
-    // has 4 food.
+    // Each gets three days' needs: 3 has 0.5 and 2, then 2 has 1 and 1, then 1 has 2.5 and 1. The
+    // pool has 4 food.
     let expected =
         [share(3, 2.5, 1.0), Fact::Woke { agent_id: 3 }, share(2, 1.5, 2.0), share(1, 0.0, 2.0)];
     assert_eq!(night[1..5], expected);

@@ -1,5 +1,5 @@
 //! Whole runs with the simulated model: recorded, replayed, in any order, with every kind of
-//! trouble.
+//! failure.
 
 use std::time::Duration;
 
@@ -135,7 +135,7 @@ fn outputs_hold_every_figure_of_the_run() {
     insta::assert_snapshot!(csv.join("\n\n"));
 }
 
-/// What all agents of a day are shown is stored once: the log, decisions and facts included, takes
+/// What all agents are shown on a day is stored once: the log, including decisions and facts, takes
 /// less than a quarter of the bytes of its exchanges as plain JSON Lines.
 #[test]
 fn shared_contexts_are_stored_once() {
@@ -148,7 +148,7 @@ fn shared_contexts_are_stored_once() {
         Ok::<(), retold::log::LogError>(())
     };
     export_exchanges(trial.log.reader().unwrap().as_mut(), trial.run, &mut count).unwrap();
-    // Closed, so that everything is in the one file.
+    // Closed, so that everything is in one file.
     drop(trial);
     let stored = std::fs::metadata(folder.path()).unwrap().len();
     eprintln!("{calls} answers: {} bytes each, {} as plain lines", stored / calls, plain / calls);

@@ -1,7 +1,7 @@
-//! Version 1 against the document's program itself.
+//! Version 1 compared with the document's own program.
 //!
-//! `fixtures/society/document_program.jsonl` holds answers of our own, generated over every field
-//! and the values that Pydantic coerces or refuses, and what the document's program (Python 3.11,
+//! `fixtures/society/document_program.jsonl` has answers of our own, generated over every field and
+//! over the values that Pydantic coerces or refuses, and what the document's program (Python 3.11,
 //! Pydantic 2.13) made of each.
 
 use retold::parse::Parser;
@@ -33,7 +33,7 @@ fn action_1_is_the_documents_program_on_generated_answers() {
     assert!(count > 450, "{count} answers");
 }
 
-/// Python writes an amount of 3 as `3.0`, and JSON has one kind of number.
+/// Python writes an amount of 3 as `3.0`, but JSON has only one kind of number.
 fn normal(action: &Value) -> Value {
     let mut action = action.clone();
     if let Some(amount) = action.get("amount").and_then(Value::as_f64) {

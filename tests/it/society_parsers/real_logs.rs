@@ -1,8 +1,9 @@
-//! Against the event logs of a real society of 12 agents. Needs `../shared/data`.
+//! The event logs of a real society of 12 agents. Needs `../shared/data`.
 //!
 //! Their world has other actions (speak, whisper, move, support) and logs no raw answers, only the
-//! fields of each. An answer is put together from these as the agent must have given it. What has a
-//! counterpart in our world is also translated, to see that what fits is accepted.
+//! fields of each answer. From these, the answer is put together as the agent must have given it.
+//! Actions with a counterpart in our world are also translated, to check that those that fit are
+//! accepted.
 
 use std::collections::BTreeMap;
 
@@ -53,7 +54,7 @@ fn rejections(version: u32) {
         assert_eq!(parsed.method, "rejected");
         *reasons.entry(class(&reason)).or_default() += 1;
     }
-    // 382 in all. Version 1 makes each of them idle too, with another reason.
+    // 382 in all. Version 1 makes each of them idle as well, with another reason.
     let expected = BTreeMap::from([
         ("missing", 14),
         ("not one name", 1),
@@ -63,7 +64,7 @@ fn rejections(version: u32) {
     assert_eq!(reasons, expected);
 }
 
-/// Copied notation, the fault of one of the two models, is told apart from a wrong choice.
+/// Copied notation, the fault of one of the two models, is distinguished from a wrong choice.
 #[test]
 #[cfg_attr(not(shared_data), ignore = "needs ../shared, which is not part of the repository")]
 fn copied_notation_in_the_real_society_is_named_as_such() {
@@ -84,12 +85,12 @@ fn copied_notation_in_the_real_society_is_named_as_such() {
     assert_eq!(count, 265);
 }
 
-/// What version 1 makes of the posts and of doing nothing, and how many of them it loses;
-/// then the posts that are longer than the document allows.
+/// What version 1 makes of posts and of doing nothing, and how many of each it loses; then the
+/// number of posts that are longer than the document allows.
 const LOST: (usize, usize, usize, usize) = (996, 143, 171, 2);
 
-/// What their world accepted and ours knows is accepted: talk as posts, and doing nothing. Version
-/// 1 loses each text with a brace in it, for its braces must be flat.
+/// Actions that their world accepted and ours has are accepted: talk as posts, and doing nothing.
+/// Version 1 loses each text with a brace in it, because it supports only flat braces.
 #[test]
 #[cfg_attr(not(shared_data), ignore = "needs ../shared, which is not part of the repository")]
 fn what_the_real_society_accepted_is_accepted_in_translation() {

@@ -1,4 +1,4 @@
-//! The stated rules of version 2, one by one, on answers of our own.
+//! The stated rules of version 2, one by one, on our own answers.
 
 use retold::parse::Parser;
 use retold_society::parse::{Action, Params, WorkType, parser};
@@ -111,7 +111,7 @@ fn keys_are_read_in_any_case() {
     assert_eq!(reason("{\"Action\": \"Work\"}"), "work_type is missing; hours is missing");
     let inside = "{\"ACTION\": {\"Action\": \"work\", \"work_type\": \"farm\", \"hours\": 3}}";
     assert_eq!(act(inside).0, farm(3));
-    // What is spelled as asked comes first.
+    // A key that is spelled as requested takes precedence.
     let both = "{\"Hours\": 2, \"action\": \"work\", \"work_type\": \"farm\", \"hours\": 3}";
     assert_eq!(act(both).0, farm(3));
 }

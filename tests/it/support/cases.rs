@@ -1,6 +1,7 @@
-//! The frozen model answers in `fixtures/responses`, one file a case.
+//! The frozen model answers in `fixtures/responses`, one file per case.
 //!
-//! A file is the parser's settings as one line of JSON, a line `---`, and the answer, to the byte.
+//! A file has the parser's settings as one line of JSON, a line `---`, and the answer, byte for
+//! byte.
 
 use std::path::{Path, PathBuf};
 
@@ -8,9 +9,9 @@ use serde_json::Value;
 
 /// One frozen answer.
 pub(crate) struct Case {
-    /// The file's name without its ending.
+    /// The file's name without its extension.
     pub(crate) name: String,
-    /// What the parser is told.
+    /// The parser's settings.
     pub(crate) params: Value,
     /// What the model said.
     pub(crate) answer: String,
@@ -23,7 +24,7 @@ pub(crate) fn fixtures(path: &str) -> PathBuf {
     Path::new(env!("RETOLD_ROOT")).join("fixtures").join(path)
 }
 
-/// The cases of a parser, by name; none if it has no folder.
+/// The cases of a parser, by name; empty if it has no folder.
 pub(crate) fn cases(parser: &str) -> Vec<Case> {
     let Ok(entries) = std::fs::read_dir(fixtures("responses").join(parser)) else {
         return Vec::new();

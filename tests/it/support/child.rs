@@ -8,18 +8,18 @@ use std::time::Duration;
 
 const TASK: &str = "RETOLD_TEST_CHILD";
 
-/// Another process; what it has said is in a file.
+/// Another process; what it prints goes to a file.
 pub(crate) struct Process {
     child: Child,
     said: PathBuf,
 }
 
-/// Starts the test `name` as a process of its own with something to do.
+/// Starts the test `name` as a process of its own with a task.
 pub(crate) fn start(name: &str, task: &str, said: &Path) -> Process {
     start_with(name, task, said, |_| {})
 }
 
-/// Starts it in surroundings of its own, too.
+/// Starts it with an environment of its own.
 pub(crate) fn start_with(
     name: &str,
     task: &str,
@@ -33,13 +33,13 @@ pub(crate) fn start_with(
     Process { child: command.spawn().unwrap(), said: said.to_owned() }
 }
 
-/// What this process was started for; `None` in the tests proper.
+/// The task that this process was started for; `None` in the tests proper.
 #[expect(clippy::disallowed_methods, reason = "how a process started by a test knows its task")]
 pub(crate) fn task() -> Option<String> {
     std::env::var(TASK).ok()
 }
 
-/// Tells the process that started this one, in one write.
+/// Sends a line to the process that started this one, in a single write.
 pub(crate) fn say(line: &str) {
     let mut out = std::io::stdout().lock();
     out.write_all(format!("@{line}\n").as_bytes()).unwrap();
@@ -47,24 +47,24 @@ pub(crate) fn say(line: &str) {
 }
 
 impl Process {
-    /// The system's number of it.
+    /// Its process id.
     pub(crate) fn id(&self) -> u32 {
         self.child.id()
     }
 
-    /// Everything it has said so far; a line cut off by its death is none.
+    /// Everything it has printed so far, without a line that was cut off by its death.
     pub(crate) fn said(&self) -> Vec<String> {
         let text = std::fs::read_to_string(&self.said).unwrap();
         let whole = text.rfind('\n').map_or("", |end| &text[..end]);
         whole.lines().filter_map(|line| Some(line.split_once('@')?.1.to_owned())).collect()
     }
 
-    /// Waits until it has said something.
+    /// Waits until it has printed a line.
     pub(crate) fn hear(&self, line: &str) {
         self.wait_for(line, |said| said.iter().any(|said| said == line));
     }
 
-    /// Waits until it has said `count` lines with a text in them, or has ended.
+    /// Waits until it has printed `count` lines that contain a text, or has ended.
     pub(crate) fn hear_so_many(&self, text: &str, count: u64) {
         self.wait_for(text, |said| {
             let heard = said.iter().filter(|line| line.contains(text)).count();
@@ -82,7 +82,7 @@ impl Process {
         panic!("it never said {what:?}");
     }
 
-    /// Kills it at once (SIGKILL).
+    /// Kills it immediately (SIGKILL).
     pub(crate) fn kill(&mut self) {
         self.child.kill().unwrap();
         self.child.wait().unwrap();

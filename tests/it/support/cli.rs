@@ -1,4 +1,4 @@
-//! The real program in a folder of its own, with nothing of the surroundings.
+//! The real program in a folder of its own, isolated from the environment.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -6,8 +6,8 @@ use std::process::{Command, Output, Stdio};
 
 use serde_json::Value;
 
-/// Two puzzles, three samples, simulated. One call at a time: then events come in the same order
-/// whatever the machine does.
+/// Two puzzles, three samples, simulated. One call at a time, so that events are always in the same
+/// order.
 pub(crate) const SMALL: &str = "\
 experiment: game24
 seed: 7
@@ -31,7 +31,7 @@ retry:
 /// A temporary folder, and the program run in it.
 pub(crate) struct Place(tempfile::TempDir);
 
-/// What a command said.
+/// What a command printed, and its exit code.
 pub(crate) struct Said {
     pub(crate) code: i32,
     pub(crate) out: String,
@@ -69,14 +69,14 @@ impl Place {
         std::fs::read_to_string(self.path(name)).unwrap()
     }
 
-    /// The program, ready to be given arguments.
+    /// The program, ready for arguments.
     pub(crate) fn command(&self) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_retold"));
         self.shut_off(&mut command);
         command
     }
 
-    /// Takes the surroundings from a command.
+    /// Isolates a command from the environment.
     pub(crate) fn shut_off(&self, command: &mut Command) {
         command.current_dir(self.root()).env_clear().env("COLUMNS", "100");
         command.env("HOME", self.root()).env("LANG", "C.UTF-8").stdin(Stdio::null());
@@ -91,14 +91,14 @@ impl Place {
         Said::of(self.command().args(args).output().unwrap())
     }
 
-    /// Runs the program with something on its standard input, a byte at first and the rest after.
+    /// Runs the program with something on its standard input: one byte first, the rest afterwards.
     pub(crate) fn fed(&self, args: &[&str], input: &[u8]) -> Said {
         let mut command = self.command();
         command.args(args).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
         let mut pipe = child.stdin.take().unwrap();
         let (first, rest) = input.split_at(input.len().min(1));
-        // It may have heard enough and be gone.
+        // It may have read enough and ended already.
         let _ = pipe.write_all(first).and_then(|()| pipe.flush());
         std::thread::sleep(std::time::Duration::from_millis(20));
         let _ = pipe.write_all(rest);
@@ -106,22 +106,21 @@ impl Place {
         Said::of(child.wait_with_output().unwrap())
     }
 
-    /// Runs the program, which must succeed; gives what it printed.
+    /// Runs the program, which must succeed; returns what it printed.
     pub(crate) fn ok(&self, args: &str) -> String {
         let said = self.run(args);
         assert_eq!(said.code, 0, "retold {args}\n{}{}", said.out, said.err);
         said.out
     }
 
-    /// Runs the program with `--json`; gives the one object it printed, and the exit code.
+    /// Runs the program with `--json`; returns the one object that it printed, and the exit code.
     pub(crate) fn json(&self, args: &str) -> (Value, i32) {
         let said = self.run(&format!("{args} --json"));
         assert_eq!(said.out.lines().count(), 1, "one object\n{}{}", said.out, said.err);
         (serde_json::from_str(&said.out).unwrap(), said.code)
     }
 
-    /// What a reader of the terminal sees of some commands, with what differs from run to run left
-    /// out.
+    /// What a reader of the terminal sees of some commands, without what differs from run to run.
     pub(crate) fn session(&self, commands: &[&str]) -> String {
         commands.iter().map(|args| self.shown(args, &self.run(args))).collect()
     }
@@ -143,8 +142,8 @@ impl Said {
     }
 }
 
-/// Leaves out lines of progress (`42 of 80 answers (52 %), 5 s left, 8/s, 0 failed`), which appear
-/// after five seconds: whether they do is the machine's affair.
+/// Removes lines of progress (`42 of 80 answers (52 %), 5 s left, 8/s, 0 failed`), which appear
+/// after five seconds: whether they do depends on the machine.
 fn without_progress(err: &str) -> String {
     let is_progress = |line: &str| {
         line.contains(" answers")
@@ -155,7 +154,7 @@ fn without_progress(err: &str) -> String {
     err.split_inclusive('\n').filter(|line| !is_progress(line)).collect()
 }
 
-/// Leaves out where in the log a decision is: with many calls at once that differs from run to run.
+/// Removes the seqs of decisions: with many calls at once they differ from run to run.
 pub(crate) fn without_seqs(text: &str) -> String {
     let line = |line: &str| match line.strip_prefix("  seq ").and_then(|l| l.split_once(' ')) {
         Some((_, rest)) => format!("  seq [n] {rest}\n"),
@@ -164,8 +163,7 @@ pub(crate) fn without_seqs(text: &str) -> String {
     text.lines().map(line).collect()
 }
 
-/// Snapshots text; what differs from run to run is replaced: ids, hashes of events, times,
-/// durations.
+/// Snapshots a text in which ids, hashes of events, times and durations are replaced.
 macro_rules! assert_said {
     ($name:literal, $text:expr) => {
         insta::with_settings!({
@@ -173,7 +171,7 @@ macro_rules! assert_said {
                 (r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", "[time]"),
                 (r"in \d+\.\d\d s", "in [n] s"),
                 (r"\(\d+/s\)", "([n]/s)"),
-                // A latency of nothing is left out of an event.
+                // A latency of zero is left out of an event.
                 (r#""latency_ms":\d+,"#, ""),
                 (r#""seconds":[0-9.e-]+"#, "\"seconds\":[n]"),
                 (r"hash [0-9a-f]{64}", "hash [hash]"),

@@ -3,17 +3,17 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// A row, by the names of the first line.
+/// A row, by the column names of the first line.
 pub(crate) type Row = BTreeMap<String, String>;
 
-/// The rows of a file, each by the names of its first line.
+/// The rows of a file, by the column names of its first line.
 pub(crate) fn rows(path: &Path) -> Vec<Row> {
     let text = std::fs::read_to_string(path)
         .unwrap_or_else(|e| panic!("needs ../shared/data ({}): {e}", path.display()));
     rows_of(&text)
 }
 
-/// The rows of a text, each by the names of its first line.
+/// The rows of a text, by the column names of its first line.
 pub(crate) fn rows_of(text: &str) -> Vec<Row> {
     let mut records = records(text).into_iter();
     let names = records.next().unwrap_or_default();

@@ -1,5 +1,5 @@
-//! Real data kept beside the repository, at `../shared/data`. Several of its sources state no
-//! licence, so none of it is committed.
+//! Real data next to the repository, in `../shared/data`. Several of its sources state no licence,
+//! so none of it is committed.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
@@ -22,7 +22,7 @@ pub(crate) fn folder(name: &str) -> PathBuf {
     path
 }
 
-/// The rows of a JSON Lines file in a folder of the data, gzipped if its name says so.
+/// The rows of a JSON Lines file in a folder of the data; gzipped if its name says so.
 pub(crate) fn rows(folder_name: &str, file: &str) -> impl Iterator<Item = Value> + use<> {
     let path = folder(folder_name).join(file);
     let opened = File::open(&path)
@@ -35,8 +35,7 @@ pub(crate) fn rows(folder_name: &str, file: &str) -> impl Iterator<Item = Value>
     BufReader::new(reader).lines().map(|line| serde_json::from_str(&line.unwrap()).unwrap())
 }
 
-/// Every folder in a folder of the data, however deep, that has a file of some name in it; in
-/// order.
+/// Every folder of the data, however deep, that contains a file with the given name; in order.
 pub(crate) fn subfolders(name: &str, file: &str) -> Vec<PathBuf> {
     let (mut open, mut found) = (vec![folder(name)], Vec::new());
     while let Some(folder) = open.pop() {

@@ -1,5 +1,5 @@
-//! Recordings as a stranger may have made them: every hash fits, and the settings are somebody's
-//! choice.
+//! Recordings as an attacker may have made them: every hash is correct, and the settings are
+//! arbitrary.
 
 use std::io::Read;
 use std::net::TcpListener;
@@ -17,20 +17,20 @@ use serde_json::Value;
 
 use super::logs::again;
 
-/// A recording of a file.
+/// Reads the recording in a file.
 pub(crate) fn recording(path: &Path) -> Recording {
     read_recording(JsonlReader::open(path).unwrap()).unwrap()
 }
 
-/// The settings that a recording begins with.
+/// The settings at the beginning of a recording.
 pub(crate) fn settings(recording: &Recording) -> Value {
     let first = recording.log.reader().unwrap().events(recording.run, Seq(0), 1).unwrap().remove(0);
     let content = first.content.unwrap();
     serde_json::from_str(content.text()).unwrap()
 }
 
-/// The recording of a run with other settings and its first events alone, every hash computed anew.
-/// Its answers are real if it does not say that they are made up.
+/// The recording of a run with other settings and only its first events, every hash recomputed. Its
+/// answers count as real unless it says that they are simulated.
 pub(crate) fn forged(
     recording: &Recording,
     run: RunId,
@@ -60,7 +60,7 @@ pub(crate) fn forged(
     text
 }
 
-/// Listens on a port of its own and keeps whatever arrives, be it HTTP or not.
+/// Listens on a port of its own and keeps whatever arrives, whether HTTP or not.
 pub(crate) struct Listener {
     address: std::net::SocketAddr,
     heard: Arc<Mutex<Heard>>,
@@ -103,12 +103,12 @@ impl Listener {
     }
 }
 
-/// Whether some bytes hold a key, as it is or in the base64 or the hex of it.
+/// Whether some bytes contain a key, as it is or in base64 or hex.
 pub(crate) fn holds(bytes: &[u8], key: &str) -> bool {
     let mut forms = vec![key.to_owned(), HEXLOWER.encode(key.as_bytes())];
     for before in ["", "x", "xx"] {
         let encoded = BASE64.encode(format!("{before}{key}").as_bytes());
-        // What neither what is before nor what is after the key can change.
+        // The part that depends neither on what is before the key nor on what is after it.
         forms.push(encoded[4..encoded.len() - 4].to_owned());
     }
     let lower = bytes.to_ascii_lowercase();

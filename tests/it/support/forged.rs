@@ -1,7 +1,6 @@
-//! Files that a stranger could have made to take memory, time, or a command's patience.
-//!
-//! What is random in them is drawn by a seed: sizes and places differ from one seed to the next,
-//! the same seed gives the same bytes.
+//! Files that an attacker could have made to use up memory, time, or a command's patience.
+//! Their random parts are drawn from a seed: sizes and places differ between seeds, and the same
+//! seed gives the same bytes.
 
 use std::io::Write;
 
@@ -14,7 +13,7 @@ use retold::id::EventHash;
 use retold::prompt::canonical;
 use serde_json::{Value, json};
 
-/// A number drawn for a seed, from `least` to `most`.
+/// A number from `least` to `most`, drawn from a seed.
 pub(crate) fn drawn(seed: u64, least: u64, most: u64) -> u64 {
     least + ChaCha12Rng::seed_from_u64(seed).next_u64() % (most - least + 1)
 }
@@ -27,7 +26,7 @@ pub(crate) enum Packed {
     Zstd,
 }
 
-/// A file of `before`, some bytes over and over, and `after`.
+/// A file of `before`, some bytes repeated, and `after`.
 pub(crate) fn repeated(
     packed: Packed,
     before: &str,
@@ -61,7 +60,7 @@ pub(crate) fn repeated(
     }
 }
 
-/// A recording with other settings, whose chain is whole: whoever forges one can hash, too.
+/// A recording with other settings and a valid chain: an attacker can compute hashes, too.
 pub(crate) fn with_settings(recording: &str, change: impl Fn(&mut Value)) -> String {
     let mut lines: Vec<Value> =
         recording.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
@@ -83,8 +82,8 @@ pub(crate) fn with_settings(recording: &str, change: impl Fn(&mut Value)) -> Str
     chained(lines)
 }
 
-/// A recording's lines with the hashes that they should have. The root of the events is made to fit
-/// if it did before.
+/// A recording's lines with correct hashes. The root of the events is made to match if it matched
+/// before.
 pub(crate) fn chained(mut lines: Vec<Value>) -> String {
     let mut head: EventHash = GENESIS;
     let mut events = 0;

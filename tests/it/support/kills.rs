@@ -1,4 +1,4 @@
-//! An experiment that is killed (SIGKILL) at several moments goes on as if nothing had happened.
+//! An experiment that is killed (SIGKILL) at several moments continues as if nothing had happened.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -20,8 +20,8 @@ pub(crate) struct Killed {
     pub(crate) trouble: Misbehaviour,
     /// The test that is the process to be killed: it calls [`begin`].
     pub(crate) child: &'static str,
-    /// After how many answers. A moment is a number of answers, not a time: machines are fast and
-    /// slow by turns.
+    /// After how many answers. A moment is a number of answers, not a time, because the speed of
+    /// machines varies.
     pub(crate) targets: &'static [u64],
 }
 
@@ -31,9 +31,9 @@ impl Killed {
         Trial::new(&open(path), 1, Arc::new((self.model)(slow)))
     }
 
-    /// Kills it at every target, each time going on where the last process was, and then goes on to
-    /// the end: nothing recorded is asked again, and the outcome is that of a run that nobody
-    /// disturbed.
+    /// Kills it at every target, each time continuing the run where the last process ended, and
+    /// then lets it finish: nothing recorded is asked again, and the outcome is that of an
+    /// undisturbed run.
     pub(crate) fn goes_on(&self) {
         let undisturbed = Trial::in_memory(Arc::new((self.model)(self.trouble.clone())));
         let expected: OutcomeDigest = block_on(undisturbed.record(self.experiment.as_ref()));
@@ -76,7 +76,7 @@ pub(crate) fn begin(killed: &Killed, path: &Path) {
     child::say(&format!("ended {}", ended.outcome_digest));
 }
 
-/// How many answers the log holds of the run.
+/// How many answers of the run are in the log.
 fn answers(folder: &Folder) -> u64 {
     let log = folder.log();
     let mut reader = log.reader().unwrap();

@@ -9,7 +9,7 @@ use retold::log::{Log, Problem, Reader, SqliteBackend, SqliteOptions, verify_all
 use rusqlite::Connection;
 use tempfile::TempDir;
 
-/// A folder with a log in it; gone when dropped.
+/// A folder with a log in it, removed when dropped.
 pub(crate) struct Folder {
     dir: TempDir,
 }
@@ -24,7 +24,7 @@ impl Folder {
         self.dir.path().join("log.db")
     }
 
-    /// The log; made if it is not there.
+    /// The log, created if it does not exist.
     pub(crate) fn log(&self) -> Log {
         open(&self.path())
     }
@@ -40,7 +40,7 @@ impl Folder {
     }
 }
 
-/// The log at a path; made if it is not there.
+/// The log at a path, created if it does not exist.
 pub(crate) fn open(path: &Path) -> Log {
     Log::new(Arc::new(SqliteBackend::open_or_create(path, SqliteOptions::default()).unwrap()))
 }
@@ -50,7 +50,7 @@ pub(crate) fn events(reader: &mut dyn Reader, run: RunId) -> Vec<StoredEvent> {
     reader.events(run, Seq(0), usize::MAX).unwrap()
 }
 
-/// All events of a run, as the program sees them.
+/// All events of a run, as the program reads them.
 pub(crate) fn facts(log: &Log, run: RunId) -> Vec<Event> {
     let mut reader = log.reader().unwrap();
     events(reader.as_mut(), run).iter().map(|e| e.event().unwrap()).collect()
@@ -86,7 +86,7 @@ pub(crate) fn copy(from: &Log, to: &Log, run: RunId, most: usize) -> retold::id:
     hash
 }
 
-/// A stored event as it went in.
+/// A stored event as it was before it was stored.
 pub(crate) fn again(reader: &mut dyn Reader, stored: &StoredEvent) -> NewEvent {
     let request = stored.prompt.map(|prompt| reader.request(prompt).unwrap().unwrap());
     let new = NewEvent::from_event(&stored.event().unwrap(), stored.time, request).unwrap();

@@ -1,4 +1,4 @@
-//! The real program, with an eye on its memory and its time.
+//! The real program, with its memory and its time measured.
 
 use std::fs::File;
 use std::process::{Child, Command, Stdio};
@@ -6,10 +6,10 @@ use std::time::{Duration, Instant};
 
 use super::cli::{Place, Said};
 
-/// What a command said, and what it took.
+/// What a command printed, and what it used.
 pub(crate) struct Measured {
     pub(crate) said: Said,
-    /// The most memory that it had at a time, in MB.
+    /// The peak of its memory, in MB.
     pub(crate) peak: u64,
     pub(crate) seconds: f64,
 }
@@ -24,10 +24,10 @@ pub(crate) fn measured(place: &Place, args: &[&str]) -> Measured {
     of(place, command)
 }
 
-/// As [`measured`], for a command that has more than arguments.
+/// Like [`measured`], for a command that is more than its arguments.
 #[expect(clippy::disallowed_methods, reason = "how long a command takes is what is measured")]
 pub(crate) fn of(place: &Place, mut command: Command) -> Measured {
-    // Files, for a pipe that nobody empties would make it wait.
+    // Files, because a pipe that is not read would block the command.
     let (out, err) = (place.path("said.out"), place.path("said.err"));
     command.stdout(File::create(&out).unwrap()).stderr(File::create(&err).unwrap());
     let begin = Instant::now();
@@ -50,7 +50,7 @@ pub(crate) fn of(place: &Place, mut command: Command) -> Measured {
     Measured { said, peak, seconds }
 }
 
-/// The high-water mark that the system keeps of a process, in MB; 0 where it keeps none.
+/// The peak memory that the system records for a process, in MB; 0 where it records none.
 fn peak_of(child: &Child) -> u64 {
     let status =
         std::fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! An experiment that asks in every way there is.
+//! An experiment that asks in every possible way.
 
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ fn first_number(text: &str) -> Option<i64> {
     digits.parse().ok()
 }
 
-/// A parser of numbers of some version.
+/// A parser of numbers in the given version.
 pub(crate) fn numbers(version: u32) -> Arc<Numbers> {
     let last = ("default", (|_, _| Found::plain(-1)) as fn(&str, &serde_json::Value) -> _);
     let params = json!({"least": 0});
@@ -47,12 +47,12 @@ pub(crate) struct Fact {
     pub(crate) n: i64,
 }
 
-/// The fact and nothing else.
+/// A fact that is not stored with anything else.
 pub(crate) fn fact(what: &str, n: i64) -> Fact {
     Fact { what: what.to_owned(), n }
 }
 
-/// Asks in every way there is, as many people as it has.
+/// Asks in every possible way, for each of its people.
 pub(crate) struct Mixed {
     pub(crate) people: u32,
 }
@@ -107,7 +107,7 @@ impl Experiment for Mixed {
     }
 }
 
-/// A dialogue of some turns; how many depends on what is said.
+/// A dialogue of some turns; how many depends on the answers.
 async fn talk(talk: &mut Talk<Mixed>, person: u32) -> Result<i64, Stop> {
     let mut messages =
         vec![Message { role: Role::System, parts: vec![RULES.into(), "Go.".into()] }];

@@ -11,9 +11,9 @@ pub(crate) mod forge;
 pub(crate) mod server;
 pub(crate) mod tls;
 
-/// A file of the data that is handed to the project beside its folder and never committed.
+/// A file of the data that is kept next to the project and never committed.
 ///
-/// Its absence is a failure: a test that has nothing to test must not pass.
+/// If it is missing, this panics: a test with nothing to test must not pass.
 pub(crate) fn shared_data(path: &str) -> PathBuf {
     let file = PathBuf::from(env!("RETOLD_ROOT")).join("../shared/data").join(path);
     assert!(

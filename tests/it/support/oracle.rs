@@ -10,32 +10,32 @@ use retold::content::Content;
 use retold::model::{Ask, Failure, Model, ModelInfo, Response};
 use retold::prompt::Api;
 
-/// What an attempt is met with instead of an answer.
+/// What an attempt gets instead of an answer.
 pub(crate) type Fault = fn(Ask<'_>) -> Option<Failure>;
 
-/// Answers at once, or after a time that a seed gives.
+/// Answers immediately, or after a time drawn from a seed.
 pub(crate) struct Oracle {
-    /// Seeds the order in which answers come; 0 for at once.
+    /// Seeds the order in which answers arrive; 0 means immediately.
     pub(crate) order: u64,
-    /// The longest an answer takes.
+    /// The longest time that an answer takes.
     pub(crate) slow: Duration,
     pub(crate) fault: Fault,
     pub(crate) calls: AtomicU64,
 }
 
 impl Oracle {
-    /// Answers at once.
+    /// Answers immediately.
     pub(crate) fn prompt() -> Arc<Self> {
         Self::failing(|_| None)
     }
 
-    /// Answers at once, but for some faults.
+    /// Answers immediately, except for some faults.
     pub(crate) fn failing(fault: Fault) -> Arc<Self> {
         let (order, slow) = (0, Duration::ZERO);
         Arc::new(Oracle { order, slow, fault, calls: AtomicU64::new(0) })
     }
 
-    /// Answers in an order that a seed gives.
+    /// Answers in an order drawn from a seed.
     pub(crate) fn shuffled(order: u64, slow: Duration, fault: Fault) -> Arc<Self> {
         Arc::new(Oracle { order, slow, fault, calls: AtomicU64::new(0) })
     }
@@ -54,7 +54,7 @@ pub(crate) fn dice(ask: Ask<'_>, purpose: &str) -> u64 {
     u64::from_le_bytes(hasher.finalize().as_bytes()[..8].try_into().unwrap())
 }
 
-/// What it says.
+/// The answer to a question.
 pub(crate) fn answer(ask: Ask<'_>) -> Content {
     let n = dice(ask, "answer");
     if ask.request.api() == Api::Embedding {

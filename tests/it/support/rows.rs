@@ -1,4 +1,4 @@
-//! A run written event by event, and what plain SQL says of it.
+//! A run written event by event, and what plain SQL returns for it.
 
 use retold::content::Content;
 use retold::event::{
@@ -13,7 +13,7 @@ use serde_json::json;
 
 use super::logs::Folder;
 
-/// The run of all of them.
+/// The run to which all events belong.
 pub(crate) const RUN: RunId = RunId([0xab; 8]);
 const BEGIN: i64 = 1_750_000_000_000;
 
@@ -28,7 +28,7 @@ impl Writer {
         Seq(self.0.len() as u64)
     }
 
-    /// Asks.
+    /// Adds a request.
     pub(crate) fn ask(&mut self, call: &str, body: serde_json::Value) -> Seq {
         let request = Request::from_body(body).unwrap();
         let (call, prompt) = (CallPath::new(call).unwrap(), request.hash());
@@ -43,7 +43,7 @@ impl Writer {
         )
     }
 
-    /// Answers.
+    /// Adds an answer.
     pub(crate) fn answer(&mut self, request: Seq, text: &str) -> Seq {
         let details = ResponseDetails {
             finish_reason: Some("stop".to_owned()),
@@ -56,7 +56,7 @@ impl Writer {
         self.add(Event::ResponseReceived(ResponseReceived { request, content, details }), None)
     }
 
-    /// Decides, with the parser of numbers.
+    /// Adds a decision by the parser of numbers.
     pub(crate) fn decide(&mut self, response: Seq, method: &str, body: &str) -> Seq {
         let parser = r#"{"name":"numbers","params":{"least":0},"version":3}"#;
         let by = format!("{{\"method\":\"{method}\",\"parser\":{parser}}}");
@@ -84,13 +84,13 @@ pub(crate) fn started() -> Event {
     })
 }
 
-/// Puts the run into a log.
+/// Writes the run into a log.
 pub(crate) fn write(folder: &Folder, events: Vec<NewEvent>) {
     let append = Append::new(RUN, Head::START, events);
     folder.log().backend().committer().unwrap().commit(&[append]).unwrap();
 }
 
-/// The rows of a query, values as a person would write them.
+/// The rows of a query, with values as a person would write them.
 pub(crate) fn rows(db: &Connection, sql: &str) -> Vec<Vec<String>> {
     let mut select = db.prepare(sql).unwrap();
     let columns = select.column_count();

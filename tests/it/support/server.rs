@@ -1,7 +1,7 @@
-//! A loopback HTTP server that misbehaves as told.
+//! A loopback HTTP server that misbehaves on request.
 //!
-//! It runs on a thread of its own, with its own clock, so that it serves tests with paused time and
-//! tests that start the real program alike.
+//! It runs on a thread of its own, with its own clock, so that it serves tests with paused time as
+//! well as tests that start the real program.
 
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
@@ -11,12 +11,12 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio::sync::oneshot;
 
-/// A request as it came.
+/// A request as it arrived.
 #[derive(Debug, Clone)]
 pub(crate) struct Received {
     pub(crate) method: String,
     pub(crate) target: String,
-    /// In order, names in lower case.
+    /// In order, with names in lower case.
     pub(crate) headers: Vec<(String, String)>,
     pub(crate) body: Vec<u8>,
 }
@@ -50,11 +50,11 @@ enum Manner {
     ResetAfter(usize),
     /// The connection is closed after this many bytes of the body.
     CutAfter(usize),
-    /// Half the body, a wait, the rest.
+    /// Half the body, a wait, then the rest.
     SlowBody(Duration),
     /// A wait before the first byte.
     SlowStart(Duration),
-    /// Its length is not announced: the connection's end is the body's.
+    /// Its length is not announced: the body ends with the connection.
     Unannounced,
 }
 
@@ -83,7 +83,7 @@ impl Reply {
         Reply::new(status, error.to_string())
     }
 
-    /// Adds a header, or replaces the one of this name.
+    /// Adds a header, or replaces the one with this name.
     pub(crate) fn header(mut self, name: &str, value: &str) -> Self {
         self.headers.retain(|(n, _)| n != name);
         self.headers.push((name.to_owned(), value.to_owned()));
@@ -122,7 +122,7 @@ struct Shared {
     received: Mutex<Vec<Received>>,
 }
 
-/// A server on a port of its own; ends when dropped.
+/// A server on a port of its own, which ends when dropped.
 pub(crate) struct Server {
     address: SocketAddr,
     shared: Arc<Shared>,
@@ -130,7 +130,7 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// Answers the n-th request with the n-th reply, and 599 when there are no more.
+    /// Answers the n-th request with the n-th reply, and with 599 when there are no more.
     pub(crate) fn script(replies: impl IntoIterator<Item = Reply>) -> Self {
         let mut replies = replies.into_iter().collect::<Vec<_>>().into_iter();
         Server::handler(move |_| {
@@ -143,7 +143,7 @@ impl Server {
         Server::on(SocketAddr::from(([127, 0, 0, 1], 0)), handler)
     }
 
-    /// The same at an address of one's own choice, once it is free.
+    /// The same at a given address, once it is free.
     pub(crate) fn on(
         address: SocketAddr,
         handler: impl FnMut(&Received) -> Reply + Send + 'static,
@@ -189,7 +189,7 @@ impl Server {
     }
 }
 
-/// A base URL where nobody listens, and the socket that keeps its port from being taken.
+/// A base URL without a server, and the socket that keeps its port from being taken.
 pub(crate) fn nobody() -> (String, TcpSocket) {
     let socket = TcpSocket::new_v4().unwrap();
     socket.bind(SocketAddr::from(([127, 0, 0, 1], 0))).unwrap();
@@ -200,7 +200,7 @@ async fn accept(listener: TcpListener, shared: Arc<Shared>) {
     loop {
         let Ok((stream, _)) = listener.accept().await else { continue };
         let shared = shared.clone();
-        // A client that goes away ends its connection, not the server.
+        // A client that disconnects ends its connection, not the server.
         tokio::spawn(async move { drop(serve(stream, &shared).await) });
     }
 }
@@ -248,7 +248,7 @@ async fn read_request(
     Ok(Some(Received { method, target, headers, body }))
 }
 
-/// Sends a reply; says whether the connection can go on.
+/// Sends a reply; returns whether the connection can be used again.
 async fn send(stream: &mut TcpStream, reply: &Reply) -> std::io::Result<bool> {
     let Reply { status, headers, body, manner } = reply;
     if let Manner::SlowStart(wait) = manner {

@@ -2,7 +2,7 @@
 
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 
-/// A value without what it says.
+/// A value without its content.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Shape {
     Null,

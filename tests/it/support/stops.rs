@@ -14,7 +14,7 @@ use super::block_on;
 use super::cli::Place;
 use super::logs::open;
 
-/// Answers like another model, and asks the run to stop after so many answers.
+/// Answers like another model, and asks the run to stop after a number of answers.
 pub(crate) struct StopsAfter {
     pub(crate) inner: Answerer,
     pub(crate) left: AtomicUsize,

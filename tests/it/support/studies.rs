@@ -1,4 +1,4 @@
-//! The five studies, small, and a server that answers them as the simulated model does.
+//! The five studies, small, and a server that answers them like the simulated model.
 
 use crate::support::program as registry;
 use futures::FutureExt;
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::cli::Place;
 use super::server::{Received, Reply};
 
-/// A study: its name, its config, and flags that make it small and quick to retry.
+/// A study: its name, its config, and flags that make it small and its retries quick.
 pub(crate) struct Small {
     pub(crate) name: &'static str,
     config: &'static str,
@@ -59,7 +59,7 @@ impl Small {
         format!("run {config} --experiment {name} --quiet --no-outputs {flags}")
     }
 
-    /// The digest of a run of it that a server answered.
+    /// The outcome digest of a run that a server answers.
     pub(crate) fn digest(&self, base_url: &str) -> Value {
         let (whole, code) = Place::new().json(&format!("{} --base-url {base_url}", self.run()));
         assert_eq!(code, 0, "{}: {whole}", self.name);
@@ -68,7 +68,7 @@ impl Small {
     }
 }
 
-/// Answers as the simulated model of an experiment does. The answer depends on the body alone.
+/// Answers like the simulated model of an experiment. The answer depends on the body alone.
 pub(crate) fn answers(experiment: &str) -> impl Fn(&Received) -> Reply + Send + 'static {
     let player = registry::player(experiment).unwrap();
     let model = Simulated::new(3, Misbehaviour::default(), player);

@@ -1,4 +1,4 @@
-//! Changes a log file behind the back of its triggers.
+//! Changes a log file without its triggers.
 
 use std::path::Path;
 
@@ -22,7 +22,7 @@ pub(crate) struct Cell {
     pub(crate) value: Value,
 }
 
-/// Every column of every table, with the column that tells a row.
+/// Every column of every table, with the column that identifies a row.
 pub(crate) const COLUMNS: &[(&str, &str, &[&str])] = &[
     ("meta", "name", &["name", "value"]),
     ("run_ids", "no", &["no", "id", "started"]),
@@ -37,7 +37,7 @@ pub(crate) const COLUMNS: &[(&str, &str, &[&str])] = &[
     ("ledger", "no", &["no", "what", "run", "seq", "head", "hash"]),
 ];
 
-/// The column that tells a row of a table.
+/// The column that identifies a row of a table.
 pub(crate) fn key_of(table: &str) -> &'static str {
     COLUMNS.iter().find(|(name, ..)| *name == table).unwrap().1
 }
@@ -66,7 +66,7 @@ impl Original {
         cells
     }
 
-    /// What verification finds after a change; `None` if the file does not take the change.
+    /// What verification finds after a change; `None` if the file does not accept the change.
     pub(crate) fn after(
         &self,
         change: impl FnOnce(&Connection) -> rusqlite::Result<()>,
@@ -95,7 +95,7 @@ impl Original {
     }
 }
 
-/// Everything that is wrong with a file; that it cannot be opened is named, too.
+/// Everything that is wrong with a file, including that it cannot be opened.
 pub(crate) fn found(path: &Path) -> Vec<Problem> {
     match SqliteBackend::open(path, SqliteOptions::default()) {
         Ok(backend) => {
@@ -106,7 +106,7 @@ pub(crate) fn found(path: &Path) -> Vec<Problem> {
     }
 }
 
-/// Sets a cell; a text that is no UTF-8 goes in as such.
+/// Sets a cell; a text that is not UTF-8 is stored as it is.
 pub(crate) fn set(db: &Connection, cell: &Cell, value: &Value) -> rusqlite::Result<()> {
     let Cell { table, column, key, .. } = cell;
     let (place, value) = match (value, &cell.value) {

@@ -1,4 +1,4 @@
-//! HTTPS in front of a server of plain HTTP.
+//! HTTPS in front of a plain HTTP server.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -12,12 +12,12 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::oneshot;
 use tokio_rustls::TlsAcceptor;
 
-/// A certificate or key that is made for tests.
+/// A certificate or key that was made for tests.
 pub(crate) fn pem(name: &str) -> PathBuf {
     PathBuf::from(env!("RETOLD_ROOT")).join("fixtures/tls").join(name)
 }
 
-/// Shakes hands with whoever connects, and hands on what it says; ends when dropped.
+/// Completes the handshake with each client, and passes on what it sends; ends when dropped.
 pub(crate) struct Front {
     address: SocketAddr,
     connections: Arc<AtomicUsize>,
@@ -68,7 +68,7 @@ async fn accept(listener: TcpListener, behind: SocketAddr, connections: Arc<Atom
         connections.fetch_add(1, Ordering::SeqCst);
         let acceptor = acceptor.clone();
         tokio::spawn(async move {
-            // Who does not trust us goes away, which is what is tested.
+            // A client that does not trust the certificate disconnects, which is what is tested.
             let Ok(mut client) = acceptor.accept(stream).await else { return };
             let mut server = TcpStream::connect(behind).await.unwrap();
             drop(tokio::io::copy_bidirectional(&mut client, &mut server).await);

@@ -9,7 +9,7 @@ use retold::model::{Answerer, Limits, RetryPolicy, Throttle};
 use retold::run::{AnyExperiment, Ended, Finish, Mode, Setup, Signal, Stop, execute};
 use serde_json::json;
 
-/// One run of one log, executed again and again.
+/// One run in one log, executed again and again.
 pub(crate) struct Trial {
     pub(crate) log: Log,
     pub(crate) run: RunId,
@@ -68,14 +68,14 @@ impl Trial {
         execute(experiment, setup).await.unwrap()
     }
 
-    /// Records a run to its end; its outcome digest.
+    /// Records a run to its end and returns its outcome digest.
     pub(crate) async fn record(&self, experiment: &dyn AnyExperiment) -> OutcomeDigest {
         let ended = self.go(Mode::Record, experiment).await;
         assert!(matches!(ended.finish, Finish::Finished), "{:?}", ended.finish);
         ended.outcome_digest
     }
 
-    /// Replays a run to its end; its outcome digest. No model is there to be asked.
+    /// Replays a run to its end, without a model, and returns its outcome digest.
     pub(crate) async fn replay(&self, experiment: &dyn AnyExperiment) -> OutcomeDigest {
         let ended = self.go(Mode::Replay, experiment).await;
         assert!(matches!(ended.finish, Finish::Finished), "{:?}", ended.finish);
