@@ -1,9 +1,10 @@
-//! Whether every parser's time grows with the length of a text and no faster: the worst of the
-//! shapes that a search finds, from 1 kB to 1 MB.
+//! Whether every parser's time grows no faster than the length of a text: the worst of the shapes
+//! that a search finds, from 1 kB to 1 MB.
 //!
-//! `cargo bench --bench growth -- 2000` tries 2,000 shapes by chance; `-- 2000 7 3` others, by the
-//! seed 7, and all words of up to 3 pieces of a kind; `-- 2000 7 3 json_repair` only this parser.
-//! Times are of the thread alone, so that a busy machine disturbs little.
+//! `cargo bench --bench growth -- 2000` tries 2,000 random shapes; `-- 2000 7 3` tries others, from
+//! the seed 7, and all sequences of up to 3 pieces of one kind; `-- 2000 7 3 json_repair` measures
+//! only this parser. Times are those of the thread alone, so that a busy machine disturbs them
+//! little.
 #![expect(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -21,14 +22,14 @@ mod growth;
 use growth::measure::time_per_byte;
 use growth::{Shape, is_linear, parsers, random, systematic};
 
-// As the program has it.
+// The program uses this allocator.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 /// The lengths in the table.
 const LENGTHS: [usize; 4] = [1 << 10, 10 << 10, 100 << 10, 1 << 20];
 
-/// How many of a parser's shapes, the slowest at 64 kB, are measured at all lengths.
+/// How many of a parser's shapes, those that are slowest at 64 kB, are measured at all lengths.
 const CANDIDATES: usize = 12;
 
 fn main() {

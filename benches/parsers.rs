@@ -1,8 +1,8 @@
-//! Parse throughput: MB/s of each parser on answers of 1 kB, beside a plain `regex` version of the
-//! document's rule on the same answers in the same run.
+//! Parse throughput: MB/s of each parser on answers of 1 kB, compared with a plain `regex` version
+//! of the document's rule on the same answers in the same run.
 //!
-//! The answers are the frozen ones of each parser, padded with sentences to 1 kB: in the reasoning,
-//! or in front. Run with `cargo bench --bench parsers`.
+//! The answers are the frozen ones of each parser, padded to 1 kB with sentences in the reasoning
+//! or at the beginning. Run with `cargo bench --bench parsers`.
 
 #![expect(
     clippy::print_stdout,
@@ -21,7 +21,7 @@ use serde_json::{Value, json};
 /// The document's rule as its program states it: a pattern, and what is done with the match.
 type Rule = Box<dyn Fn(&str) -> usize>;
 
-/// What the frozen votes choose from.
+/// The options of the frozen votes.
 const OPTIONS: [&str; 4] = ["Night buses", "Bike lanes downtown", "Bike lanes", "Street trees"];
 
 fn main() {
@@ -128,13 +128,13 @@ fn rule(name: &str) -> Rule {
         "character" | "demographics" => json_in(regex(r"(?s)\{.*\}")),
         "vote" => first(regex(&format!("({})", OPTIONS.join("|"))), regex(r"\b\d+\b")),
         "moderator" => first(regex(r"^\s*(SATISFIED)\s*$"), regex(r"(?s)\S.*")),
-        // As it is, without the white space around it.
+        // The text without the white space around it.
         "free_text" | "vector" => first(regex(r"(?s)^\s*(.*\S)"), regex(r"^\s*$")),
         _ => json_in(regex(r"(?s)\{[^{}]*\}")),
     }
 }
 
-/// The JSON that a pattern finds, read.
+/// Parses the JSON that a pattern finds.
 fn json_in(pattern: Regex) -> Rule {
     Box::new(move |text| {
         let found = pattern.find(text).map(|found| found.as_str());

@@ -13,7 +13,7 @@ use retold::prompt::{ChatRequest, Request};
 use retold::run::{Experiment, FactRef, Question, Report, Run, Setup, Stop, execute};
 use serde::{Deserialize, Serialize};
 
-/// The parser: named ways to read an answer, tried in order. No offer means that the last is taken.
+/// The parser: named ways to read an answer, tried in order. No offer accepts the last one.
 const WAYS: &[Strategy<(), Option<u32>>] = &[
     Strategy { method: "deal", find: |text, ()| (text == "DEAL").then(|| Found::plain(None)) },
     Strategy { method: "offer", find: |text, ()| Some(Found::plain(Some(coins(text)?))) },
@@ -23,7 +23,7 @@ fn coins(text: &str) -> Option<u32> {
     text.strip_prefix("OFFER:")?.trim().parse().ok().filter(|coins| *coins <= 100)
 }
 
-/// A fact: what was said. The state of this experiment is all that was said.
+/// A fact: what was said. The state of this experiment is everything that was said.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 struct Said {
     by: String,
@@ -52,7 +52,7 @@ impl Experiment for Bargaining {
             let call = CallPath::new(format!("round/{round}/{by}"))?;
             // What the prompt was made from, for `retold audit`: the last offer.
             let question = Question::new(call, request, self.0.clone()).because(&offered);
-            // Whoever cannot be reached, after all retries, misses a turn.
+            // An agent that cannot be reached, after all retries, misses a turn.
             let Ok(answer) = run.ask(question).await? else { continue };
             let said = Said { by: by.to_owned(), offer: answer.value };
             offered = Some(run.record_ref(said, &[answer.decision])?);
@@ -72,7 +72,7 @@ impl Experiment for Bargaining {
     }
 }
 
-/// Stands in for a model: takes 40 coins or more, and offers between 20 and 50.
+/// Takes the place of a model: accepts 40 coins or more, and offers between 20 and 50.
 fn agent(request: &Request, dice: &mut Dice) -> String {
     let (_, prompt) = request.messages().pop().unwrap_or_default();
     let offered = prompt.split("offered ").nth(1).and_then(|rest| rest.split('.').next());
@@ -82,7 +82,7 @@ fn agent(request: &Request, dice: &mut Dice) -> String {
     }
 }
 
-/// Records a run and replays it; what it says of itself.
+/// Records a run and replays it; returns a short report.
 pub(crate) async fn bargain() -> Result<String, Box<dyn Error>> {
     let nothing: LastResort<(), Option<u32>> = ("no_offer", |_, ()| Found::plain(Some(0)));
     let bargaining = Bargaining(Arc::new(ChainParser::new("bargain", 1, (), WAYS, nothing, None)?));

@@ -1,5 +1,5 @@
-//! Durable appends at 64 in flight, beside bare SQLite inserts of the same bytes, batch and
-//! durability.
+//! Durable appends with 64 in flight, compared with bare SQLite inserts of the same bytes in the
+//! same batches and with the same durability.
 
 use std::cell::RefCell;
 use std::path::Path;
@@ -64,8 +64,8 @@ fn mark(log: &Path, commit: f64, name: &str) {
     );
 }
 
-/// The middle of some durations. How long a shared disk takes to flush varies by half, and the best
-/// of a few would be luck, of either side.
+/// The median of some durations. The time that a shared disk takes to flush varies by half, so the
+/// best of a few would be luck.
 fn middle(mut took: Vec<Duration>) -> Duration {
     took.sort_unstable();
     took[took.len() / 2]

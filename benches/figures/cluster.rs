@@ -1,5 +1,5 @@
-//! The best clustering of 300 embeddings with 2 to 6 clusters, beside scikit-learn's time for the
-//! same vectors, if a Python with it is there.
+//! The best clustering of 300 embeddings with 2 to 6 clusters, compared with scikit-learn's time
+//! for the same vectors, if Python and scikit-learn are installed.
 
 use std::path::Path;
 use std::process::Command;
@@ -64,7 +64,7 @@ pub(crate) fn measure() {
     }
 }
 
-/// Four heaps with noise: numbers between -0.5 and 0.5 about four places.
+/// Four groups with noise: numbers between -0.5 and 0.5 around four points.
 fn points() -> Vec<Point> {
     let mut rng = rng_for(42, "points");
     let mut number = move || (rng.next_u64() >> 11) as f64 / (1_u64 << 53) as f64 - 0.5;

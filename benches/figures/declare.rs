@@ -1,5 +1,5 @@
-//! What it costs to declare what prompts were made from: 64 dialogues of 100 turns, recorded and
-//! replayed with declarations and without.
+//! The cost of declaring what prompts were made from: 64 dialogues of 100 turns, recorded and
+//! replayed with and without declarations.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -94,7 +94,7 @@ pub(crate) fn measure() {
     );
 }
 
-/// The middle of some durations.
+/// The median of some durations.
 fn middle(mut took: Vec<Duration>) -> Duration {
     took.sort_unstable();
     took[took.len() / 2]

@@ -1,5 +1,5 @@
-//! A whole deliberation of 1,200 participants, replayed: beside bare point look-ups of the same
-//! answers, and how much of the time goes into clusters.
+//! The replay of a whole deliberation with 1,200 participants, compared with bare point look-ups of
+//! the same answers, and the share of clustering in its time.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -32,7 +32,7 @@ pub(crate) fn config(overrides: &[String]) -> (Study, Box<dyn AnyExperiment>) {
     (study, experiment)
 }
 
-/// Who answers it.
+/// The model that answers it.
 pub(crate) fn model(seed: u64) -> Arc<Simulated> {
     Arc::new(Simulated::new(seed, Misbehaviour::default(), Box::new(SimulatedDeliberation)))
 }
@@ -72,7 +72,7 @@ fn events(log: &Path) -> Vec<StoredEvent> {
     backend.reader().unwrap().events(RUN, Seq(0), usize::MAX).unwrap()
 }
 
-/// How long the clusters of the run take.
+/// How long the run's clustering takes.
 fn cluster_again(study: &Study, events: &[StoredEvent]) -> Duration {
     let settings = study.settings.experiment.typed::<Settings>().unwrap();
     let config = &settings.config;

@@ -1,4 +1,4 @@
-//! Bytes on disk for each exchange, beside the same exchanges as plain JSON Lines.
+//! Bytes on disk per exchange, compared with the same exchanges as plain JSON Lines.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -49,7 +49,7 @@ fn report(figure: &str, (exchanges, disk, plain): (u64, u64, u64)) {
     );
 }
 
-/// A real run of 10,000 answers, decisions included on our side.
+/// A real run of 10,000 answers; only our side includes decisions.
 fn real(style: &str) {
     let root = PathBuf::from(env!("RETOLD_ROOT"));
     let answers = root.join(format!("../shared/data/game24/gpt-4_{style}.exchanges.jsonl.gz"));
@@ -114,7 +114,7 @@ fn dialogue() {
     stored("disk, one dialogue of 100 turns and 200,000 tokens", folder.path(), &text);
 }
 
-/// Stores exchanges and says what they take.
+/// Stores exchanges and prints the space they take.
 fn stored(figure: &str, folder: &Path, text: &str) {
     let (lines, path) = (folder.join("dialogue.jsonl"), folder.join("log.db"));
     std::fs::write(&lines, text).unwrap();
@@ -126,7 +126,7 @@ fn stored(figure: &str, folder: &Path, text: &str) {
     report(figure, sizes(&path, run));
 }
 
-/// A thousand discussions of four speakers in five rounds: each speaker is told what the others
+/// A thousand discussions of four speakers in five rounds: each speaker is shown what the others
 /// have said since, with their names.
 fn short_turns() {
     const SPEAKERS: [&str; 4] = ["Ana", "Ben", "Cleo", "Dan"];

@@ -1,4 +1,5 @@
-//! 1,000,000 facts of deliberations folded into their state, beside only parsing them as JSON.
+//! 1,000,000 facts of deliberations folded into their state, compared with only parsing them as
+//! JSON.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Canonicalise and hash a request, beside bare `serde_json` and BLAKE3.
+//! Canonicalising and hashing a request, compared with bare `serde_json` and BLAKE3.
 
 use std::hint::black_box;
 

@@ -1,5 +1,5 @@
-//! Recording over HTTP, beside a bare client that keeps nothing: the same prompts, server and
-//! connection settings.
+//! Recording over HTTP, compared with a bare client that keeps nothing: the same prompts, server
+//! and connection settings.
 //!
 //! The bare client writes each request as JSON, reads the whole reply, parses it, and takes the
 //! answer out of it, as any program that wants the answer must. It hashes nothing and stores
@@ -31,7 +31,7 @@ pub(crate) fn measure() {
     many(&server);
 }
 
-/// One call at a time: each is asked when the answer before it is on disk.
+/// One call at a time: each is asked when the previous answer is on disk.
 fn one_by_one(server: &Server) {
     let calls = 1500;
     let texts: Vec<String> = (0..calls as u64).map(|i| filler(i, ANSWER)).collect();
@@ -44,8 +44,8 @@ fn one_by_one(server: &Server) {
     let inserted = middle(&mut inserts);
     let bare = middle(&mut rounds.iter().map(|r| rate(calls, r.bare.took)).collect::<Vec<_>>());
     print("one by one", calls, &rounds);
-    // A program that waits for the reply and then for the disk is at best as fast as both one after
-    // the other.
+    // A program that waits for the reply and then for the disk is at best as fast as the sum of the
+    // two.
     row(
         "what the disk leaves of it, one by one",
         &format!("reply, then bare SQLite insert: {:.0}/s", 1.0 / (1.0 / bare + 1.0 / inserted)),
@@ -59,13 +59,13 @@ fn many(server: &Server) {
     print("64 in flight", calls, &rounds(server, calls, 64, |_| {}));
 }
 
-/// What one round took, of each.
+/// What one round took, for both clients.
 struct Round {
     ours: Took,
     bare: Took,
 }
 
-/// Time on the clock, and of all our threads; the server's is not in it.
+/// Elapsed time, and processor time of all our threads, without the server's.
 #[derive(Clone, Copy)]
 struct Took {
     took: Duration,
@@ -166,8 +166,8 @@ fn ask(server: &Server, study: &Study, in_flight: usize) {
     });
 }
 
-/// How long bare SQLite takes for durable inserts, one by one, into a WAL that has its length and
-/// is written over after 4 MB, as ours is: one that grows is flushed twice.
+/// How long bare SQLite takes for durable inserts, one by one, into a WAL that has its full length
+/// and is overwritten after 4 MB, like ours: a growing WAL is flushed twice.
 fn insert(path: &Path, texts: &[String]) -> Duration {
     let db = Connection::open(path).unwrap();
     db.pragma_update(None, "journal_mode", "WAL").unwrap();

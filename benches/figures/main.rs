@@ -1,6 +1,6 @@
-//! `cargo bench --bench figures`: what the README's table says, measured anew.
+//! `cargo bench --bench figures`: measures the table of docs/measurements.md again.
 //!
-//! Machines are shared and noisy: every figure stands beside a reference measured in the same
+//! Machines are shared and noisy: every figure is measured together with a reference in the same
 //! process, and the ratio is what counts. Inputs are seeded; their sizes are those of the real
 //! studies (prompts of about 1 kB, answers of 120 B to 1.4 kB, 64 calls in flight). `cargo bench
 //! --bench figures -- append replay` measures some of them.
@@ -29,7 +29,7 @@ mod writers;
 
 use std::time::Duration;
 
-// As the program has it; the references run on it, too.
+// The program uses this allocator; so do the references.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
@@ -77,7 +77,7 @@ fn row(figure: &str, ours: &str, reference: &str, ratio: f64) {
     println!("| {figure} | {ours} | {reference} | {ratio:.2} |");
 }
 
-/// Operations a second.
+/// Operations per second.
 fn rate(operations: usize, took: Duration) -> f64 {
     operations as f64 / took.as_secs_f64()
 }

@@ -1,4 +1,4 @@
-//! Parser throughput on answers of about 1 kB, beside a plain search for the marker.
+//! Parser throughput on answers of about 1 kB, compared with a plain search for the marker.
 
 use std::hint::black_box;
 

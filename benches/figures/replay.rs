@@ -1,4 +1,5 @@
-//! Replayed exchanges a second, beside bare point look-ups of the same answers by 32-byte key.
+//! Replayed exchanges per second, compared with bare point look-ups of the same answers by 32-byte
+//! key.
 
 use std::path::Path;
 use std::time::Duration;
@@ -47,7 +48,7 @@ fn fill(path: &Path, study: &Study) -> Vec<[u8; 32]> {
     fill_with(path, answers)
 }
 
-/// Answers in a bare table, by a 32-byte key; the keys in the same order.
+/// Puts answers into a bare table, under 32-byte keys; returns the keys in the same order.
 pub(crate) fn fill_with(path: &Path, answers: impl Iterator<Item = Vec<u8>>) -> Vec<[u8; 32]> {
     let mut db = Connection::open(path).unwrap();
     db.pragma_update(None, "page_size", 8192).unwrap();

@@ -1,4 +1,4 @@
-//! A server that answers chat requests at once, in a process of its own: raw TCP that keeps
+//! A server that answers chat requests immediately, in a process of its own: raw TCP that keeps
 //! connections alive. It reads a request to its end, does not look into it, and sends an answer
 //! that was never sent before.
 
@@ -60,7 +60,7 @@ async fn serve(listener: TcpListener) {
         stream.set_nodelay(true).unwrap();
         let number = number.clone();
         tokio::spawn(async move {
-            // A client that goes away in the midst of a request is none of our business.
+            // A client that disconnects during a request is not an error here.
             let _ = converse(stream, &number).await;
         });
     }
@@ -83,7 +83,7 @@ async fn converse(mut stream: TcpStream, number: &AtomicU64) -> std::io::Result<
     }
 }
 
-/// Where the first request ends, if it is there to its end.
+/// Where the first request ends, if all of it has arrived.
 fn whole(bytes: &[u8]) -> Option<usize> {
     let head = memchr::memmem::find(bytes, b"\r\n\r\n")? + 4;
     let name = b"content-length: ";
@@ -93,7 +93,7 @@ fn whole(bytes: &[u8]) -> Option<usize> {
     (bytes.len() >= head + length).then_some(head + length)
 }
 
-/// What a real service sends with a text.
+/// What a real service sends around a text.
 fn reply(number: u64, steps: &str) -> String {
     let body = format!(
         "{{\"id\":\"chatcmpl-{number:016}\",\"object\":\"chat.completion\",\"created\":1735689600,\

@@ -1,4 +1,4 @@
-//! Replays that compare the state, beside replays of the same events without its digests.
+//! Replays that compare the state, compared with replays of the same events without its digests.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,7 +13,7 @@ use retold::run::Mode;
 use crate::study::{RUN, execute_at};
 use crate::{rate, row, timed};
 
-/// Studies of which the state is large for their number of exchanges.
+/// Studies whose state is large for their number of exchanges.
 const STUDIES: [(&str, &str, &[&str]); 4] = [
     ("a deliberation of 1,200", "deliberation.yaml", &[]),
     ("a society of 100 for 60 days", "society.yaml", &["agents=100", "days=60"]),
@@ -58,7 +58,7 @@ pub(crate) fn measure() {
     }
 }
 
-/// Copies a run, without the digests of its end.
+/// Copies a run without the digests in its last event.
 fn copy_without(from: &std::path::Path, to: &std::path::Path) {
     let open = |path| SqliteBackend::open_or_create(path, SqliteOptions::default()).unwrap();
     let (from, to) = (Log::new(Arc::new(open(from))), Log::new(Arc::new(open(to))));

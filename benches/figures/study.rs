@@ -17,13 +17,13 @@ use retold::run::{
 use retold_game24::parse as game24;
 use retold_game24::parse::Params;
 
-/// Some prompts, `samples` answers each.
+/// Some prompts, with `samples` answers each.
 #[derive(Debug, Clone)]
 pub(crate) struct Study {
     pub(crate) prompts: u64,
     pub(crate) samples: u32,
     pub(crate) answer_bytes: usize,
-    /// What all prompts say, made once: making it up is no part of a replay.
+    /// The text that all prompts share, made once, because making it is not part of a replay.
     pub(crate) common: Arc<str>,
 }
 
@@ -60,7 +60,7 @@ impl Study {
     }
 }
 
-/// Text that does not repeat, of about so many bytes.
+/// Text that does not repeat, of about the given number of bytes.
 pub(crate) fn filler(seed: u64, bytes: usize) -> String {
     let mut text = String::with_capacity(bytes + 16);
     let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
@@ -118,7 +118,7 @@ pub(crate) fn go(study: &Study, path: &Path, mode: Mode) -> Ended {
     ended
 }
 
-/// Records or replays any experiment in a log file, so many calls at a time.
+/// Records or replays any experiment in a log file, with the given number of concurrent calls.
 pub(crate) fn execute_at(
     experiment: &dyn AnyExperiment,
     model: Arc<dyn Model>,

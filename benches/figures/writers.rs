@@ -1,5 +1,5 @@
-//! Several processes that append to one log, idle and beside busy ones, and as many that insert
-//! into one bare SQLite file. All of them on one core, with `taskset`.
+//! Several processes that append to one log, on an idle core and together with busy processes, and
+//! as many that insert into one bare SQLite file. All of them run on one core, with `taskset`.
 
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -12,7 +12,7 @@ use crate::append::{append, fill, insert_all};
 use crate::study::filler;
 use crate::{row, timed};
 
-/// Events of all writers together.
+/// The number of events of all writers together.
 const EVENTS: usize = 12_000;
 const BYTES: usize = 1400;
 /// How many rounds, of which the middle one counts.
@@ -43,7 +43,7 @@ fn middle(mut took: Vec<Duration>) -> Duration {
     took[took.len() / 2]
 }
 
-/// A process that does nothing but to be busy, as long as this lives.
+/// A process that keeps a core busy until this is dropped.
 struct Busy(Child);
 
 impl Busy {
@@ -65,7 +65,7 @@ fn on_one_core(program: &str) -> Command {
     command
 }
 
-/// How long some writers take from their start to the end of the last.
+/// How long some writers take, from their start to the end of the last one.
 fn together(kind: &str, writers: usize) -> Duration {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("log.db");

@@ -1,5 +1,5 @@
-//! What every fuzz target checks, and the smoke run of the tests (`tests/it/fuzz_smoke.rs`) too:
-//! the text is parsed twice, without a panic, to the same decision.
+//! What every fuzz target checks, and so does the smoke run of the tests
+//! (`tests/it/fuzz_smoke.rs`): the text is parsed twice, without a panic, to the same decision.
 
 use std::sync::LazyLock;
 
@@ -27,7 +27,7 @@ pub static PARSERS: LazyLock<Parsers> = LazyLock::new(|| {
 /// Checks one input against every version of a parser.
 ///
 /// # Panics
-/// If a parser does, or if two decisions on one text differ.
+/// If a parser does, or if two decisions about one text differ.
 pub fn fuzz_one(parser: &str, data: &[u8]) {
     let text = String::from_utf8_lossy(data);
     if parser == "json_repair" {
@@ -42,7 +42,7 @@ pub fn fuzz_one(parser: &str, data: &[u8]) {
     }
 }
 
-/// Settings that let a parser do all it can.
+/// Settings that let a parser use all its rules.
 #[must_use]
 pub fn params(parser: &str) -> Value {
     match parser {
@@ -83,7 +83,7 @@ fn repair_by(edition: Edition, text: &str) {
     if let Ok(value) = serde_json::from_str::<Value>(text) {
         assert_eq!(repaired.value, Some(value), "valid JSON keeps its value");
     }
-    // What is remembered of one value decides nothing about the next.
+    // Parsing one value leaves nothing behind that affects the next.
     let mut at = 0;
     for value in edition.values(text) {
         let alone = edition.first(&text[at..]).expect("it is there");

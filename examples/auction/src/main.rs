@@ -1,4 +1,4 @@
-//! An auction: a study in a crate of its own, with every command of retold in a program of its own.
+//! An auction: a study in a crate of its own, with every command of retold in its own program.
 //!
 //! `cargo run -p auction -- run examples/auction/auction.yaml`
 
@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 
 const NAME: &str = "auction";
 
-/// What a config says, and what is recorded of it.
+/// The keys of a config, which are also what is recorded of it.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Settings {
@@ -97,7 +97,7 @@ impl Experiment for Auction {
     }
 }
 
-/// Stands in for a model: bids up to 10 more than the highest bid.
+/// Takes the place of a model: bids up to 10 more than the highest bid.
 struct Bidder;
 
 impl Player for Bidder {
@@ -107,7 +107,7 @@ impl Player for Bidder {
     }
 }
 
-/// What the program needs to know of the study.
+/// What the program needs to know about the study.
 struct Registered;
 
 impl Registration for Registered {

@@ -5,7 +5,7 @@ use std::process::Command;
 
 const CONFIG: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/auction.yaml");
 
-/// Runs the program in a folder; what it printed.
+/// Runs the program in a folder; returns what it printed.
 fn auction(folder: &tempfile::TempDir, args: &str, code: i32) -> String {
     let mut command = Command::new(env!("CARGO_BIN_EXE_auction"));
     command.args(args.split_whitespace()).current_dir(folder.path()).env_clear();
@@ -38,8 +38,8 @@ fn a_study_of_ones_own_has_every_command() {
     auction(&folder, "replay latest --log other.db", 0);
     auction(&folder, "backup copy.db", 0);
     assert!(auction(&folder, "parse --parser bid", 0).contains("no_bid"));
-    // It has no output files, no templates and no original runs, and its run has ended: each is
-    // said.
+    // The study has no output files, no templates and no original runs, and its run has finished:
+    // each of these commands says so.
     auction(&folder, "outputs latest --to tables", 2);
     auction(&folder, "replay latest --prompts .", 2);
     auction(&folder, "import auction somewhere", 2);

@@ -10,15 +10,15 @@ pub struct Candidate {
     pub start: usize,
     pub end: usize,
     pub line: usize,
-    /// That line, without white space around it.
+    /// That line, without the white space around it.
     pub text_of_line: String,
     /// What is changed to what.
     pub what: String,
-    /// The text with both, the switch between them as `ON!`.
+    /// The text with both versions, and the switch between them as `ON!`.
     pub switched: String,
 }
 
-/// All of a file's, but those of its tests and of what is computed when it is compiled.
+/// All candidates of a file, except those in its tests and in code that the compiler evaluates.
 pub fn candidates(text: &str) -> Vec<Candidate> {
     let file = syn::parse_file(text).expect("the sources parse");
     let mut finder = Finder { text, inside: 0, found: Vec::new() };
@@ -28,7 +28,7 @@ pub fn candidates(text: &str) -> Vec<Candidate> {
 
 struct Finder<'a> {
     text: &'a str,
-    /// In how many functions this is.
+    /// How many functions enclose the current node.
     inside: usize,
     found: Vec<Candidate>,
 }
@@ -38,7 +38,7 @@ impl Finder<'_> {
         self.text[node.span().byte_range()].to_owned()
     }
 
-    /// Notes an expression and what would be in its place.
+    /// Notes an expression and its replacement.
     fn expression(&mut self, node: &impl Spanned, mutated: &str) {
         let original = self.of(node);
         let switched = format!("(if ON! {{ {mutated} }} else {{ {original} }})");
@@ -107,7 +107,7 @@ fn other(op: &BinOp) -> Option<&'static str> {
     })
 }
 
-/// Methods that can stand for one another.
+/// Methods that can replace one another.
 const METHODS: &[(&str, &str)] = &[
     ("min", "max"),
     ("max", "min"),
@@ -154,7 +154,7 @@ impl<'ast> Visit<'ast> for Finder<'_> {
         });
     }
 
-    // Nothing is switched where the compiler computes.
+    // Code that the compiler evaluates cannot be switched.
     fn visit_item_const(&mut self, _: &'ast syn::ItemConst) {}
     fn visit_item_static(&mut self, _: &'ast syn::ItemStatic) {}
     fn visit_pat(&mut self, _: &'ast syn::Pat) {}

@@ -3,11 +3,11 @@
 //!
 //!     mutants --seed N --count N [--skip FILE] SOURCES COPY
 //!
-//! A mutant is one small change: another operator, a condition the wrong way round, a literal, a
-//! statement left out. The copy has each behind `crate::mutants::on(ID)`, which the environment
-//! variable RETOLD_MUTANT turns on, so that all are built at once. What is printed: a line a
-//! mutant, of id, study, part, file, line, key and change, between tabs. FILE has keys of mutants
-//! to leave out, a line each: those that do not compile. For the same seed, others take their
+//! A mutant is one small change: another operator, an inverted condition, a literal, a statement
+//! left out. In the copy, each is switched by `crate::mutants::on(ID)`, which the environment
+//! variable RETOLD_MUTANT turns on, so that all are built at once. It prints one line per mutant:
+//! id, study, part, file, line, key and change, separated by tabs. FILE lists the keys of mutants
+//! to leave out, one per line: those that do not compile. For the same seed, others take their
 //! places and the rest stay.
 
 mod find;
@@ -66,7 +66,7 @@ const PARTS: &[(&str, &str, &[&str])] = &[
     ("adventure", "parsers", &["crates/adventure/src/parse"]),
 ];
 
-/// What stands in the copy as `mutants.rs` of each crate that has a mutant.
+/// The file `mutants.rs` that the copy has in each crate with a mutant.
 const SWITCH: &str = "\
 //! Which mutant is on.
 
@@ -111,13 +111,13 @@ fn main() {
     }
 }
 
-/// What names a mutant whatever else is chosen, and wherever in its file it moves: its line and its
+/// Identifies a mutant whatever else is chosen, and wherever in its file it moves: its line and its
 /// change.
 fn key(Chosen { file, candidate, .. }: &Chosen) -> String {
     format!("{}: {}: {}", file.display(), candidate.text_of_line, candidate.what)
 }
 
-/// One of each part of each study in turn, until there are enough.
+/// One mutant of each part of each study in turn, until there are enough.
 fn choose(sources: &Path, seed: u64, count: usize, skipped: &[String]) -> Vec<Chosen> {
     let mut random = Random(seed);
     let mut waiting: Vec<Vec<Chosen>> = Vec::new();
@@ -136,7 +136,7 @@ fn choose(sources: &Path, seed: u64, count: usize, skipped: &[String]) -> Vec<Ch
                 }));
             }
         }
-        // The last of what is shuffled is taken first.
+        // Mutants are taken from the end of the shuffled list.
         for i in (1..all.len()).rev() {
             all.swap(i, random.below(i + 1));
         }
@@ -166,7 +166,7 @@ fn choose(sources: &Path, seed: u64, count: usize, skipped: &[String]) -> Vec<Ch
     chosen
 }
 
-/// The Rust files of a folder, or the one that it is, in the order of their names.
+/// The Rust files of a folder, or the file itself, in the order of their names.
 fn files(place: &Path) -> Vec<PathBuf> {
     if place.is_file() {
         return vec![place.to_owned()];
@@ -191,7 +191,7 @@ fn write(sources: &Path, copy: &Path, chosen: &[Chosen]) {
     }
     for (file, mut mutants) in by_file {
         let mut text = fs::read_to_string(sources.join(file)).expect("a source file can be read");
-        // From the end, so that what is before stays where it is.
+        // From the end, so that earlier positions stay valid.
         mutants.sort_by_key(|(_, candidate)| std::cmp::Reverse(candidate.start));
         for (id, Candidate { start, end, switched, .. }) in mutants {
             let on = format!("crate::mutants::on({id})");
