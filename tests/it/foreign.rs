@@ -182,14 +182,14 @@ fn huge_numbers_anywhere_are_reported() {
     let place = Place::with_run();
     let whole = large(&place);
     let path = place.path("forged.db");
-    let mut told = 0;
+    let mut reported = 0;
     for at in (100..whole.len() - 9).step_by(101) {
         let mut forged = whole.clone();
         forged[at..at + 9].fill(0xff);
         std::fs::write(&path, forged).unwrap();
-        told += usize::from(!found(&path).is_empty());
+        reported += usize::from(!found(&path).is_empty());
     }
-    assert!(told > 150, "{told} of {}", whole.len() / 101);
+    assert!(reported > 150, "{reported} of {}", whole.len() / 101);
 }
 
 #[test]

@@ -46,10 +46,10 @@ async fn a_fork_of_the_same_experiment_asks_nobody_and_shares_failures_too() {
     let mixed = Mixed { people: 12 };
     let trial = Trial::in_memory(Oracle::failing(faults));
     let expected = trial.record(&mixed).await;
-    let nobody = Oracle::prompt();
-    let ended = fork(&trial, None, nobody.clone()).await;
+    let unused = Oracle::prompt();
+    let ended = fork(&trial, None, unused.clone()).await;
     assert!(matches!(ended.finish, Finish::Finished), "{:?}", ended.finish);
-    assert_eq!((ended.outcome_digest, nobody.calls()), (expected, 0));
+    assert_eq!((ended.outcome_digest, unused.calls()), (expected, 0));
     assert_eq!((ended.progress.live, ended.progress.model_calls), (0, 0));
     assert!(ended.progress.failed > 0, "failed calls are shared as well");
     // Each reuse names the exact answer.

@@ -19,7 +19,7 @@ fn decisions_on_frozen_answers() {
         count += cases.len();
         // The Game of 24 has its own snapshots, with its verdicts.
         for case in cases.into_iter().filter(|_| name != "game24") {
-            let text = told(name, &case);
+            let text = described(name, &case);
             insta::with_settings!({ prepend_module_to_snapshot => false, omit_expression => true,
                 snapshot_path => format!("snapshots/{name}") }, {
                 insta::assert_snapshot!(case.name, text);
@@ -30,7 +30,7 @@ fn decisions_on_frozen_answers() {
 }
 
 /// The case and every version's decision.
-fn told(name: &str, case: &Case) -> String {
+fn described(name: &str, case: &Case) -> String {
     let mut text = format!("{}\n{}\n", case.params, case.answer.trim_end_matches('\n'));
     for version in registry::versions(name).unwrap() {
         let spec =

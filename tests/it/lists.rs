@@ -343,12 +343,12 @@ fn recordings_with_wrong_lists_are_refused() {
         read(&lines.collect::<String>()).err().unwrap()
     };
     let base = &asked[2][..asked[2].find(",\"prompt\"").unwrap()];
-    let nobody = format!("{{\"base\":\"{}\"", "0".repeat(64));
+    let unknown_base = format!("{{\"base\":\"{}\"", "0".repeat(64));
     let mut all = String::new();
     for (what, said) in [
         ("no base", with(&|line| line.replacen(&format!("{base},"), "{", 1))),
         ("no number", with(&|line| line.replace(",\"shared\":4", ""))),
-        ("another base", with(&|line| line.replacen(base, &nobody, 1))),
+        ("another base", with(&|line| line.replacen(base, &unknown_base, 1))),
         ("fewer", with(&|line| line.replace("\"shared\":4", "\"shared\":3"))),
         ("more", with(&|line| line.replace("\"shared\":4", "\"shared\":5"))),
         ("none", with(&|line| line.replace("\"shared\":4", "\"shared\":0"))),

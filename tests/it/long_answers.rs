@@ -97,13 +97,13 @@ async fn long_answers_are_parsed_by_other_threads_in_the_order_of_the_questions(
     }
     let long = |path: &str| (path.len() + 140_000) as i64;
     let lengths = [long("all/long"), 9, long("all/second/long"), 8, long("talk/long"), 10];
-    let told: Vec<i64> = facts(&trial.log, trial.run)
+    let logged: Vec<i64> = facts(&trial.log, trial.run)
         .into_iter()
         .filter_map(|event| match event {
             Event::Occurred(occurred) => occurred.fact["n"].as_i64(),
             _ => None,
         })
         .collect();
-    assert_eq!(told, lengths);
+    assert_eq!(logged, lengths);
     assert_eq!(trial.replay(&Asks).await, recorded);
 }

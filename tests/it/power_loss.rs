@@ -262,7 +262,7 @@ fn after_a_power_loss_everything_acknowledged_is_there_and_no_loss_is_reported()
         }
         let mut rng = rng_for(*n as u64, "what is left");
         let found = look_at(&disk, &mut rng, &original.path());
-        behind += usize::from(found.marks_behind);
+        behind += usize::from(found.marks_older);
         ahead += usize::from(found.more_than_acknowledged);
         torn += usize::from(found.torn);
     }
@@ -278,7 +278,7 @@ fn after_a_power_loss_everything_acknowledged_is_there_and_no_loss_is_reported()
 /// The result of checking one image.
 struct Found {
     torn: bool,
-    marks_behind: bool,
+    marks_older: bool,
     more_than_acknowledged: bool,
 }
 
@@ -291,7 +291,7 @@ fn look_at(disk: &Disk, rng: &mut ChaCha12Rng, original: &Path) -> Found {
         torn |= ending == "-wal" && !file.since.is_empty();
         std::fs::write(format!("{}{ending}", folder.path().display()), bytes).unwrap();
     }
-    let mut found = Found { torn, marks_behind: false, more_than_acknowledged: false };
+    let mut found = Found { torn, marks_older: false, more_than_acknowledged: false };
     let acknowledged = &disk.acknowledged;
     if !folder.path().exists() {
         assert!(acknowledged.is_empty(), "the file is not there");
@@ -314,7 +314,7 @@ fn look_at(disk: &Disk, rng: &mut ChaCha12Rng, original: &Path) -> Found {
         found.more_than_acknowledged |= last > seq;
     }
     for (run, seq) in &runs {
-        found.marks_behind |= marks.iter().all(|mark| mark.run != *run || mark.head.seq < *seq);
+        found.marks_older |= marks.iter().all(|mark| mark.run != *run || mark.head.seq < *seq);
     }
     assert_eq!(problems(reader.as_mut()), []);
     found

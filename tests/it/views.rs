@@ -233,7 +233,7 @@ fn ten_thousand_exchanges_are_read_quickly() {
     }
 }
 
-/// What stands beside an answer, where it was received and where it is shared.
+/// The parts of an answer other than its text, both where it was received and where it is shared.
 #[test]
 fn exchanges_show_what_stands_beside_an_answer() {
     let folder = Folder::new();

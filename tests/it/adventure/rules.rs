@@ -133,12 +133,12 @@ fn calls_that_fail_end_a_game_or_are_made_up_for() {
 
 #[test]
 fn choices_of_the_settings_come_before_the_player() {
-    let tell = "On it goes.\nSUGGESTED_ACTIONS: [\"Left\", \"Right\"]";
+    let story = "On it goes.\nSUGGESTED_ACTIONS: [\"Left\", \"Right\"]";
     let answers = [
         ("game/1/hero#0", HERO),
-        ("game/1/1/master#0", tell),
-        ("game/1/2/master#0", tell),
-        ("game/1/3/master#0", tell),
+        ("game/1/1/master#0", story),
+        ("game/1/2/master#0", story),
+        ("game/1/3/master#0", story),
         ("game/1/4/master#0", "The end."),
     ];
     let choices = "choices=[{turn: 1, choose: 2}, {turn: 3, choose: 9}]";

@@ -9,7 +9,7 @@ fn parse(text: &str) -> Parsed<Narrative> {
 }
 
 /// A marker without a usable value stays in the story, and a warning says so.
-fn sentence_behind(name: &str) -> String {
+fn unusable_warning(name: &str) -> String {
     format!("{name}: what follows reads like a sentence: it is no value, and stays in the story")
 }
 
@@ -54,15 +54,15 @@ fn a_sentence_is_not_a_list() {
         let found = parse(&format!("You look. REMOVED_ITEMS: {text}"));
         assert!(found.value.removed_items.is_empty(), "{text}");
         assert_eq!(found.value.narrative, format!("You look. {text}"));
-        assert_eq!(found.warnings, [sentence_behind("REMOVED_ITEMS")], "{text}");
+        assert_eq!(found.warnings, [unusable_warning("REMOVED_ITEMS")], "{text}");
     }
     let alone = parse("ACQUIRED_ITEMS: you found nothing here and walk on.");
     assert_eq!(alone.value.narrative, "you found nothing here and walk on.");
-    assert_eq!(alone.warnings, [sentence_behind("ACQUIRED_ITEMS")]);
+    assert_eq!(alone.warnings, [unusable_warning("ACQUIRED_ITEMS")]);
     let actions = parse("Joe ducks. SUGGESTED_ACTIONS: you run.");
-    assert_eq!(actions.warnings, [sentence_behind("SUGGESTED_ACTIONS")]);
+    assert_eq!(actions.warnings, [unusable_warning("SUGGESTED_ACTIONS")]);
     let cut = parse("You find ACQUIRED_ITEMS: rope, knife.");
-    assert_eq!(cut.warnings, [sentence_behind("ACQUIRED_ITEMS")]);
+    assert_eq!(cut.warnings, [unusable_warning("ACQUIRED_ITEMS")]);
     // A sentence with empty markers in the middle causes no warning.
     let fight =
         parse("Joe ACQUIRED_ITEMS: REMOVED_ITEMS: SUGGESTED_ACTIONS: ducks behind a barrel.");
@@ -71,7 +71,7 @@ fn a_sentence_is_not_a_list() {
         ("Joe ducks behind a barrel.", vec![])
     );
     let place = parse("You go. LOCATION: you are lost. He nods.");
-    assert_eq!((place.value.location, place.warnings), (None, vec![sentence_behind("LOCATION")]));
+    assert_eq!((place.value.location, place.warnings), (None, vec![unusable_warning("LOCATION")]));
     assert_eq!(place.value.narrative, "You go. you are lost. He nods.");
 }
 

@@ -145,8 +145,8 @@ fn character_repairs_are_warnings() {
             "experience is -1, not from 0 to 20: 0",
         ]
     );
-    let nobody = parser.parse("I would rather not.");
-    assert_eq!((nobody.method, nobody.value.name.as_str()), ("default", "Stranger"));
+    let unnamed = parser.parse("I would rather not.");
+    assert_eq!((unnamed.method, unnamed.value.name.as_str()), ("default", "Stranger"));
     let cut = parser.parse("{'name': 'Ann', 'attributes': {'speed': 4");
     assert_eq!((cut.method, cut.value.attributes.speed), ("repaired_json_object", 4));
 }

@@ -21,9 +21,9 @@ fn a_vote_is_followed_to_everything_in_its_prompt() {
     let place = executed_again();
     let shown = place.session(&["audit latest p_0008/final_vote"]);
     // The earlier sources are in the order of the log.
-    let (shown, behind) = shown.split_once("\nbehind that").unwrap();
-    assert!(behind.contains("more prompts behind that: --json has them all"), "{behind}");
-    assert!(behind.contains("\nfact that follows  seq"), "{behind}");
+    let (shown, earlier) = shown.split_once("\nbehind that").unwrap();
+    assert!(earlier.contains("more prompts behind that: --json has them all"), "{earlier}");
+    assert!(earlier.contains("\nfact that follows  seq"), "{earlier}");
     insta::with_settings!({
         // Answers that were in flight together do not always arrive in the same order.
         filters => vec![
@@ -52,15 +52,15 @@ fn each_link_is_in_the_log_where_it_says() {
     };
     let prompts = audit["declared"]["prompts"].as_array().unwrap();
     assert_eq!(audit["declared"]["complete"], true);
-    let (mut own, mut behind, mut facts) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut own, mut earlier, mut facts) = (Vec::new(), Vec::new(), Vec::new());
     for made in prompts {
         assert_eq!(at(&made["question"]).call.as_ref().unwrap().as_str(), made["call"]);
-        let is_behind = made["part"] == "behind";
+        let is_earlier = made["part"] == "behind";
         for origin in made["made_from"].as_array().unwrap() {
             if origin["fact"].is_object() {
                 assert_eq!(at(&origin["fact"]).kind, "Occurred");
                 let fact = origin["fact"]["body"]["fact"].as_str().unwrap();
-                facts.extend(Some(fact).filter(|_| !is_behind));
+                facts.extend(Some(fact).filter(|_| !is_earlier));
                 continue;
             }
             if origin["question"].is_object() {
@@ -75,10 +75,10 @@ fn each_link_is_in_the_log_where_it_says() {
             };
             assert_eq!(made.response, answer.seq);
             let call = origin["call"].as_str().unwrap();
-            if is_behind { behind.push(call) } else { own.push(call) }
+            if is_earlier { earlier.push(call) } else { own.push(call) }
         }
-        if is_behind {
-            behind.push(made["call"].as_str().unwrap());
+        if is_earlier {
+            earlier.push(made["call"].as_str().unwrap());
         }
     }
     own.sort_unstable();
@@ -98,7 +98,7 @@ fn each_link_is_in_the_log_where_it_says() {
     let others = ["embedding/p_0008", "initial_vote/p_0008", "summary/p_0008"].map(str::to_owned);
     let due = [clusters.concat(), others.to_vec(), turns("clarification", 1)].concat();
     for call in due {
-        assert!(behind.contains(&call.as_str()), "{call}: {behind:?}");
+        assert!(earlier.contains(&call.as_str()), "{call}: {earlier:?}");
     }
 }
 
@@ -138,12 +138,12 @@ fn equal_answers_in_a_dialogue_are_distinguished() {
     let prompts = audit["declared"]["prompts"].as_array().unwrap().iter();
     let own = prompts.filter(|made| made["part"] != "behind");
     let own = own.flat_map(|made| made["made_from"].as_array().unwrap());
-    let mut told: Vec<(u64, &str)> = own
+    let mut sources: Vec<(u64, &str)> = own
         .filter_map(|from| Some((from["answer"]["seq"].as_u64()?, from["call"].as_str()?)))
         .collect();
-    told.sort_unstable();
-    told.dedup();
-    let calls: Vec<&str> = told.iter().map(|(_, call)| *call).collect();
+    sources.sort_unstable();
+    sources.dedup();
+    let calls: Vec<&str> = sources.iter().map(|(_, call)| *call).collect();
     assert_eq!(
         calls,
         [
@@ -153,7 +153,7 @@ fn equal_answers_in_a_dialogue_are_distinguished() {
             "adversarial/p_0008/2/participant",
         ]
     );
-    for ((seq, call), text) in told.into_iter().zip([question, "Yes.", question, "Yes."]) {
+    for ((seq, call), text) in sources.into_iter().zip([question, "Yes.", question, "Yes."]) {
         let (event, _) = place.json(&format!("show latest {seq}"));
         assert_eq!(event["content"], text, "{call}");
         let (asked, _) = place.json(&format!("show latest {}", event["cause"]));

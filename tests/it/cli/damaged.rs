@@ -74,7 +74,7 @@ fn a_run_with_a_missing_or_changed_event_is_not_exported() {
 fn every_command_reports_it() {
     let mut all = String::new();
     for change in CHANGES {
-        let mut told: BTreeMap<String, Vec<&str>> = BTreeMap::new();
+        let mut by_message: BTreeMap<String, Vec<&str>> = BTreeMap::new();
         for args in [
             "log",
             "log latest",
@@ -93,10 +93,10 @@ fn every_command_reports_it() {
             assert!((0..=1).contains(&said.code), "{change}: {args}: {}{}", said.out, said.err);
             assert_eq!(said.code == 0, said.err.is_empty(), "{change}: {args}: {}", said.err);
             let first = said.err.lines().next().unwrap_or("fine");
-            told.entry(first.to_owned()).or_default().push(args);
+            by_message.entry(first.to_owned()).or_default().push(args);
         }
         all.push_str(&format!("-- {change}\n"));
-        for (message, commands) in told {
+        for (message, commands) in by_message {
             all.push_str(&format!("{message}\n  {}\n", commands.join(", ")));
         }
     }

@@ -70,7 +70,7 @@ fn a_run_that_was_interrupted_writes_the_folder_it_was_given() {
     assert_eq!(stopped.code, 3, "{}{}", stopped.out, stopped.err);
     let (unfinished, _) = place.json("show latest");
     assert_eq!(unfinished["outcome"], serde_json::Value::Null, "{unfinished}");
-    // A run beside it gets a folder of its own.
+    // A run at the same time gets a folder of its own.
     let beside = place.json("run pilot.yaml --new").0;
     assert_eq!(beside["outputs"], "outputs/budgeting_small-3", "{beside}");
     let resumed = place.json(&format!("resume {}", unfinished["run"].as_str().unwrap())).0;

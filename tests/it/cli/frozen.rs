@@ -16,7 +16,7 @@ use crate::support::server::{Reply, Server};
 const FILE: &str = "format-2.0-whole.db";
 
 /// Writes the file again: `RETOLD_TEST_REGENERATE=format-2.0-whole cargo test frozen::regenerate`.
-/// Only to add what it lacks: a log that some release has written is never made again.
+/// Only do so to add what is missing: a log that a release wrote is never made again.
 #[test]
 #[expect(clippy::disallowed_methods, reason = "how a person asks for new fixtures")]
 fn regenerate() {
@@ -36,7 +36,7 @@ fn regenerate() {
     std::fs::copy(place.path(FILE), fixtures("logs").join(FILE)).unwrap();
 }
 
-/// A copy of the file, for reading makes files beside it.
+/// A copy of the file, since reading creates files next to it.
 fn frozen() -> Place {
     let place = Place::new();
     std::fs::copy(fixtures("logs").join(FILE), place.path("retold.db")).unwrap();
@@ -98,7 +98,7 @@ fn a_frozen_log_has_what_the_format_has_gained() {
         let Some(Event::RunFinished(finished)) = run.last() else { panic!("{:?}", run.last()) };
         assert!(finished.state.is_some() && finished.outputs.is_some());
     }
-    // And the view shows it.
+    // The view shows it as well.
     let db = rusqlite::Connection::open(place.path("retold.db")).unwrap();
     let sql = "SELECT call, sample, finish_reason, json_extract(tool_calls, '$[0].id'), refusal, cached_tokens,
         reasoning_tokens, cost, json_extract(extra, '$.completion.provider') FROM exchanges

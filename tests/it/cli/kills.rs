@@ -113,8 +113,8 @@ impl Study {
             assert_eq!(code, 0, "{what}: {object}");
         }
         let anything = !open(&log).reader().unwrap().runs().unwrap().is_empty();
-        let go_on = if anything { "resume latest --quiet" } else { &self.command };
-        let (ended, code) = place.json(go_on);
+        let next_command = if anything { "resume latest --quiet" } else { &self.command };
+        let (ended, code) = place.json(next_command);
         assert_eq!((code, &ended["outcome_digest"]), (0, &self.digest), "{what}: {ended}");
         let (object, code) = place.json("verify");
         assert_eq!(code, 0, "{what}: {object}");

@@ -209,9 +209,9 @@ fn what_a_model_writes_cannot_move_the_cursor() {
     let place = place();
     place.ok("run game.yaml --quiet --set player=first --set games=1");
     place.ok("export latest told.jsonl --as exchanges");
-    let told = place.read("told.jsonl");
+    let recorded = place.read("told.jsonl");
     let evil = "Red \\u001b[31mink\\u202e.\\nSUGGESTED_ACTIONS: [{\\\"text\\\": \\\"Run\\u0007\\\"}, \\\"Hide\\\"]";
-    let lines = told.lines().map(|line| {
+    let lines = recorded.lines().map(|line| {
         let mut line: Value = serde_json::from_str(line).unwrap();
         if line["call"] == "game/1/1/master" {
             line["response"]["content"] = serde_json::from_str(&format!("\"{evil}\"")).unwrap();

@@ -122,12 +122,12 @@ fn recorded_samples_are_resumed_by_their_config() {
     let (stopped, code) = place.json(&format!("{run} --max-tokens 1"));
     assert_eq!((code, &stopped["outcome"]), (4, &"stopped".into()), "{stopped}");
     place.write("answers.jsonl", all);
-    let go_on = format!("{run} --max-tokens 100000");
-    let (resumed, code) = place.json(&format!("{go_on} --resume"));
+    let resumable = format!("{run} --max-tokens 100000");
+    let (resumed, code) = place.json(&format!("{resumable} --resume"));
     assert_eq!((code, &resumed["run"]), (0, &stopped["run"]), "{resumed}");
     assert_eq!(resumed["outcome_digest"], whole["outcome_digest"]);
     // With other puzzles it is another study.
-    let said = place.run(&format!("{go_on} --resume --set puzzles.rows=1..2"));
+    let said = place.run(&format!("{resumable} --resume --set puzzles.rows=1..2"));
     assert_eq!(said.code, 2, "{}{}", said.out, said.err);
     assert!(
         said.err.starts_with("error: there is no run of this config in new.db"),

@@ -29,7 +29,7 @@ struct Step {
 struct Item {
     source: Source,
     /// Every source that it represents.
-    stands_for: BTreeSet<String>,
+    represents: BTreeSet<String>,
 }
 
 /// A study that knows what each of its prompts was made from.
@@ -57,7 +57,7 @@ impl Study {
             pool.iter().enumerate().filter(|(n, _)| draw(seed, *n as u64).is_multiple_of(3));
         let chosen: Vec<&Item> = chosen.map(|(_, item)| item).collect();
         let truth: BTreeSet<String> =
-            chosen.iter().flat_map(|item| item.stands_for.iter().cloned()).collect();
+            chosen.iter().flat_map(|item| item.represents.iter().cloned()).collect();
         let shown: Vec<String> = truth.iter().map(|text| text.to_uppercase()).collect();
         let text = format!("You may cooperate or defect. I say 4. {call}: {}", shown.join(" "));
         self.truth.borrow_mut().insert(call.to_owned(), truth);
@@ -70,15 +70,15 @@ impl Study {
     fn items(&self, call: &str, decision: &retold::run::DecisionRef) -> [Item; 2] {
         let truth = self.truth.borrow()[call].clone();
         [
-            Item { source: decision.into(), stands_for: [format!("{call}#0")].into() },
-            Item { source: decision.question().into(), stands_for: truth },
+            Item { source: decision.into(), represents: [format!("{call}#0")].into() },
+            Item { source: decision.question().into(), represents: truth },
         ]
     }
 }
 
 fn fact_item(source: impl Into<Source>, fact: &Fact) -> Item {
     let text = serde_json::to_value(fact).unwrap().to_string();
-    Item { source: source.into(), stands_for: [text].into() }
+    Item { source: source.into(), represents: [text].into() }
 }
 
 impl Experiment for Study {

@@ -33,7 +33,7 @@ fn small(is_new: bool, overrides: &[&str]) -> Box<dyn AnyExperiment> {
 }
 
 /// Records a run, replays it, and returns it with its facts.
-fn told(experiment: &dyn AnyExperiment, misbehaviour: Misbehaviour) -> (Trial, Vec<Value>) {
+fn recorded_run(experiment: &dyn AnyExperiment, misbehaviour: Misbehaviour) -> (Trial, Vec<Value>) {
     let trial = Trial::in_memory(model(misbehaviour));
     let ended = recorded(&trial, experiment);
     assert_eq!(block_on(trial.replay(experiment)), ended.outcome_digest);
@@ -72,7 +72,7 @@ fn of<'a>(facts: &'a [Value], kind: &str) -> Vec<&'a Value> {
 fn vectors_are_folded_and_the_digest_of_the_state_covers_them() {
     for is_new in [true, false] {
         let experiment = small(is_new, &["participants_per_condition=4"]);
-        let (trial, facts) = told(experiment.as_ref(), Misbehaviour::default());
+        let (trial, facts) = recorded_run(experiment.as_ref(), Misbehaviour::default());
         // Folding the facts in the log yields the recorded state.
         let recorded = folded(&trial);
         assert_eq!(digests(&facts), recorded.end);
@@ -108,8 +108,8 @@ fn vectors_are_folded_and_the_digest_of_the_state_covers_them() {
 #[test]
 fn a_run_of_the_first_edition_is_as_it_was() {
     let overrides = ["participants_per_condition=5", "include_vote_distribution=true"];
-    let (_, new) = told(small(true, &overrides).as_ref(), trouble());
-    let (_, old) = told(small(false, &overrides).as_ref(), trouble());
+    let (_, new) = recorded_run(small(true, &overrides).as_ref(), trouble());
+    let (_, old) = recorded_run(small(false, &overrides).as_ref(), trouble());
     let phases = |facts: &[Value]| -> Vec<u64> {
         of(facts, "phase_began").iter().map(|fact| fact["phase"].as_u64().unwrap()).collect()
     };
@@ -137,7 +137,7 @@ fn the_votes_are_shown_if_the_config_says_so() {
     let shown = |is_new: bool, include: bool| -> (String, Vec<Value>) {
         let include = format!("include_vote_distribution={include}");
         let experiment = small(is_new, &[&include, "participants_per_condition=5"]);
-        let (_, facts) = told(experiment.as_ref(), Misbehaviour::default());
+        let (_, facts) = recorded_run(experiment.as_ref(), Misbehaviour::default());
         let content = of(&facts, "summary_prepared")[0]["content"].as_str().unwrap().to_owned();
         (content, facts)
     };

@@ -27,11 +27,11 @@ fn a_stopped_import_continues_to_the_same_end() {
         let place = stopped_after(answers);
         let (replayed, code) = place.json("replay latest");
         assert_eq!((code, &replayed["complete"]), (0, &false.into()));
-        let (gone_on, code) = place.json("import deliberation pilot --resume latest");
-        assert_eq!(code, 0, "{gone_on}");
-        assert_eq!(gone_on["run"], "0707070707070707");
+        let (continued, code) = place.json("import deliberation pilot --resume latest");
+        assert_eq!(code, 0, "{continued}");
+        assert_eq!(continued["run"], "0707070707070707");
         for key in ["outcome_digest", "report", "compared", "differences", "exchanges"] {
-            assert_eq!(gone_on[key], whole[key], "{key} after {answers}");
+            assert_eq!(continued[key], whole[key], "{key} after {answers}");
         }
         let (replayed, code) = place.json("replay latest");
         assert_eq!(

@@ -277,12 +277,12 @@ fn participants_who_failed_after_clustering_stay_only_in_its_history() {
     let number = |row: &BTreeMap<String, String>, key: &str| row[key].parse::<usize>().unwrap();
     let sum = |key| sizes.iter().map(|row| number(row, key)).sum::<usize>();
     assert_eq!((sum("members"), sum("formed_with")), (complete.len(), then.len()));
-    let told: BTreeSet<&str> = sizes
+    let reported: BTreeSet<&str> = sizes
         .iter()
         .flat_map(|row| row["failed_later"].split(' '))
         .filter(|id| !id.is_empty())
         .collect();
-    assert_eq!(told, late);
+    assert_eq!(reported, late);
     for (row, cluster) in sizes.iter().zip(clusters["clusters"].as_array().unwrap()) {
         assert_eq!(row["cluster_id"], cluster["cluster_id"].as_str().unwrap());
         let of_it = |p: &Value| p["cluster_id"] == cluster["cluster_id"];

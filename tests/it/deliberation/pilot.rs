@@ -37,9 +37,9 @@ fn vector(value: &Value) -> Point {
 fn assert_same(theirs: &Value, ours: &Value) {
     match (theirs, ours) {
         (Value::Object(theirs), Value::Object(ours)) => {
-            let nobody = theirs.get("final_vote_distribution") == Some(&json!({}));
+            let is_empty_group = theirs.get("final_vote_distribution") == Some(&json!({}));
             for (key, value) in theirs {
-                if nobody && key == "position_changed_rate" {
+                if is_empty_group && key == "position_changed_rate" {
                     assert_eq!((value, &ours[key]), (&json!(0.0), &Value::Null));
                     continue;
                 }

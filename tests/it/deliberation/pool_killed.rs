@@ -11,9 +11,9 @@ use crate::support::cli::Place;
 
 /// A persona long enough that writing a pool of them takes a while.
 fn persona(number: usize) -> Enriched {
-    let told = format!("Persona {number}, told at length. ").repeat(200);
+    let description = format!("Persona {number}, told at length. ").repeat(200);
     let value = json!({
-        "base_persona": format!("Persona {number}"), "enriched_persona": told,
+        "base_persona": format!("Persona {number}"), "enriched_persona": description,
         "demographics": {"age": 40, "sex": "F", "education": "Doctorate", "income": "High income",
             "location_type": "urban", "political_leaning": "moderate"},
     });

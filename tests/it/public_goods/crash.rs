@@ -30,5 +30,5 @@ fn child() {
 
 #[test]
 fn a_killed_public_goods_game_continues() {
-    killed().goes_on();
+    killed().continues();
 }

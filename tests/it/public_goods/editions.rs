@@ -34,15 +34,15 @@ fn played(is_new: bool, overrides: &[&str]) -> (Vec<Value>, BTreeMap<String, Sta
     let ended = block_on(trial.go(Mode::Record, experiment.as_ref()));
     assert!(matches!(ended.finish, Finish::Finished), "{:?}", ended.finish);
     assert_eq!(block_on(trial.replay(experiment.as_ref())), ended.outcome_digest);
-    let (mut told, mut end) = (Vec::new(), None);
+    let (mut recorded_facts, mut end) = (Vec::new(), None);
     for event in facts(&trial.log, trial.run) {
         match event {
-            Event::Occurred(occurred) => told.push(occurred.fact),
+            Event::Occurred(occurred) => recorded_facts.push(occurred.fact),
             Event::RunFinished(finished) => end = finished.state,
             _ => {}
         }
     }
-    (told, end.unwrap().end)
+    (recorded_facts, end.unwrap().end)
 }
 
 /// The digest of each entry of the state that the facts fold into.

@@ -159,16 +159,16 @@ fn a_stopped_import_of_a_local_model_says_how_to_continue() {
         let all = format!("{}{}", said.out, said.err);
         assert!(all.replace("0707070707070707", "07070707").contains(hint), "{command}: {all}");
     }
-    let (gone_on, code) = place.json("import public-goods run --resume latest");
+    let (continued, code) = place.json("import public-goods run --resume latest");
     let whole = Place::new();
     write(&whole, &config(), &debug(), SIM);
     let (whole, _) = whole.json("import public-goods run");
-    assert_eq!((code, &gone_on["outcome_digest"]), (0, &whole["outcome_digest"]), "{gone_on}");
+    assert_eq!((code, &continued["outcome_digest"]), (0, &whole["outcome_digest"]), "{continued}");
     assert_eq!(place.json("log").0["runs"].as_array().unwrap().len(), 1, "no second run");
 }
 
 /// The exit code and the first line of what an import of a folder prints.
-fn told(place: &Place) -> String {
+fn printed(place: &Place) -> String {
     let said = place.args(&["import", "public-goods", "run"]);
     format!("[{}] {}", said.code, said.err.lines().next().unwrap_or_default())
 }
@@ -180,7 +180,7 @@ fn damaged_folders_of_a_local_model_are_reported_with_file_and_line() {
         let (mut config, mut debug, mut sim) = (config(), debug(), SIM.to_owned());
         change(&mut config, &mut debug, &mut sim);
         write(&place, &config, &debug, &sim);
-        told(&place)
+        printed(&place)
     };
     let environment = |key: &'static str, value: Value| {
         said(&move |config, _, _| config["environment"][key] = value.clone())
@@ -191,7 +191,7 @@ fn damaged_folders_of_a_local_model_are_reported_with_file_and_line() {
         let place = Place::new();
         write(&place, &config(), &debug(), SIM);
         std::fs::remove_file(place.path(&format!("run/{name}"))).unwrap();
-        told(&place)
+        printed(&place)
     };
     let all = [
         lacking("config.json"),

@@ -204,13 +204,13 @@ fn differences(name: &str, change: &dyn Fn(&str) -> String) -> String {
     assert_ne!(changed, before, "{name}");
     place.write(&path, changed);
     let (said, code) = place.json("import public-goods own");
-    let mut told = format!("{code}: {} compared", said["compared"]);
+    let mut report = format!("{code}: {} compared", said["compared"]);
     for key in ["differences", "not_compared"] {
         for line in said[key].as_array().into_iter().flatten() {
-            told.push_str(&format!("\n  {key}: {}", line.as_str().unwrap_or_default()));
+            report.push_str(&format!("\n  {key}: {}", line.as_str().unwrap_or_default()));
         }
     }
-    told
+    report
 }
 
 /// Changes the line with the given game, round and player.
@@ -252,9 +252,9 @@ fn a_log_that_ends_before_the_answers_is_reported() {
     place.write("own/game_log.csv", line(&shorter, "own_game2,3,", &|_| String::new()));
     let (said, code) = place.json("import public-goods own");
     let notes = said["notes"].as_array().unwrap();
-    let told = "the end: game_log.csv has no rows from own_game1, round 3 on (and so with 1 more), and \
+    let report = "the end: game_log.csv has no rows from own_game1, round 3 on (and so with 1 more), and \
                 there are answers: the run broke off there, or the rows are lost; nothing is compared there";
-    assert!(notes.contains(&told.into()), "{said}");
+    assert!(notes.contains(&report.into()), "{said}");
     assert_eq!((code, &said["differences"]), (0, &serde_json::json!([])));
 }
 

@@ -181,7 +181,7 @@ proptest! {
             rules,
             buildings: 0,
         };
-        let mut tell = |world: &mut World, fact: Fact| {
+        let mut happen = |world: &mut World, fact: Fact| {
             let is_infrastructure = match &fact {
                 Fact::Built { proposal_id } => {
                     world.proposal(*proposal_id).unwrap().kind == ProposalType::Infrastructure
@@ -193,24 +193,24 @@ proptest! {
             oracle.check(world, &fact);
         };
         for (day, actions) in (1..).zip(days) {
-            tell(&mut world, Fact::DayBegan { day });
+            happen(&mut world, Fact::DayBegan { day });
             for (agent_id, action) in actions {
                 match turn(&world, agent_id, &action) {
-                    Ok(facts) => facts.into_iter().for_each(|fact| tell(&mut world, fact)),
+                    Ok(facts) => facts.into_iter().for_each(|fact| happen(&mut world, fact)),
                     Err(_) if agent_id > AGENTS => {}
                     Err(forbidden) => {
                         let (before, reason) = (shape(&world), forbidden.to_string());
                         prop_assert!(!reason.is_empty());
                         let rejected_by = Rejecter::World;
-                        tell(&mut world, Fact::InvalidAction { agent_id, rejected_by, reason, action: None });
+                        happen(&mut world, Fact::InvalidAction { agent_id, rejected_by, reason, action: None });
                         prop_assert_eq!(shape(&world), before);
                     }
                 }
             }
             for rule in [close_proposals, enact, consume] {
-                rule(&world).into_iter().for_each(|fact| tell(&mut world, fact));
+                rule(&world).into_iter().for_each(|fact| happen(&mut world, fact));
             }
-            tell(&mut world, Fact::DayEnded { day });
+            happen(&mut world, Fact::DayEnded { day });
             let figures = world.days.last().unwrap();
             prop_assert_eq!(figures.active + figures.dormant, AGENTS);
             for gini in [figures.gini_food, figures.gini_energy, figures.gini_all] {
@@ -265,9 +265,9 @@ fn impossible_facts_are_reported() {
     ];
     impossible.iter().for_each(|fact| world.apply(fact));
     assert_eq!(shape(&world), before);
-    let told: Vec<String> = world.breaches.iter().map(ToString::to_string).collect();
-    assert_eq!(told.len(), impossible.len());
-    insta::assert_snapshot!(told.join("\n"));
+    let reported: Vec<String> = world.breaches.iter().map(ToString::to_string).collect();
+    assert_eq!(reported.len(), impossible.len());
+    insta::assert_snapshot!(reported.join("\n"));
 }
 
 #[test]

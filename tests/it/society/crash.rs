@@ -28,5 +28,5 @@ fn child() {
 
 #[test]
 fn a_killed_society_continues() {
-    killed().goes_on();
+    killed().continues();
 }

@@ -34,7 +34,7 @@ impl Killed {
     /// Kills it at every target, each time continuing the run where the last process ended, and
     /// then lets it finish: nothing recorded is asked again, and the outcome is that of an
     /// undisturbed run.
-    pub(crate) fn goes_on(&self) {
+    pub(crate) fn continues(&self) {
         let undisturbed = Trial::in_memory(Arc::new((self.model)(self.trouble.clone())));
         let expected: OutcomeDigest = block_on(undisturbed.record(self.experiment.as_ref()));
         let folder = Folder::new();

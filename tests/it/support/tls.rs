@@ -28,7 +28,7 @@ impl Front {
     pub(crate) fn of(server: &super::server::Server) -> Self {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         listener.set_nonblocking(true).unwrap();
-        let (address, behind) = (listener.local_addr().unwrap(), server.address());
+        let (address, upstream) = (listener.local_addr().unwrap(), server.address());
         let (stop, stopped) = oneshot::channel();
         let connections = Arc::new(AtomicUsize::new(0));
         let counted = connections.clone();
@@ -37,7 +37,7 @@ impl Front {
                 let listener = TcpListener::from_std(listener).unwrap();
                 tokio::select! {
                     _ = stopped => {}
-                    () = accept(listener, behind, counted) => {}
+                    () = accept(listener, upstream, counted) => {}
                 }
             });
         });
@@ -55,7 +55,7 @@ impl Front {
     }
 }
 
-async fn accept(listener: TcpListener, behind: SocketAddr, connections: Arc<AtomicUsize>) {
+async fn accept(listener: TcpListener, upstream: SocketAddr, connections: Arc<AtomicUsize>) {
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let config = ServerConfig::builder_with_provider(provider);
     let config = config.with_safe_default_protocol_versions().unwrap().with_no_client_auth();
@@ -70,7 +70,7 @@ async fn accept(listener: TcpListener, behind: SocketAddr, connections: Arc<Atom
         tokio::spawn(async move {
             // A client that does not trust the certificate disconnects, which is what is tested.
             let Ok(mut client) = acceptor.accept(stream).await else { return };
-            let mut server = TcpStream::connect(behind).await.unwrap();
+            let mut server = TcpStream::connect(upstream).await.unwrap();
             drop(tokio::io::copy_bidirectional(&mut client, &mut server).await);
         });
     }
