@@ -1,8 +1,8 @@
-// Records what a process does to files whose path begins with RECORDER_FILES: what it writes, cuts off, syncs
-// and removes, and what it says on its standard output, all in one order, into the file RECORDER_TRACE.
+// Records what a process does to files whose path begins with RECORDER_FILES: what it writes, truncates, syncs
+// and removes, and what it prints on standard output, all in one order, in the file RECORDER_TRACE.
 //
-// A record is a letter, a length and so many bytes of name, an offset, a length and so many bytes of data;
-// numbers have 8 bytes in the order of the machine. Built by tests/it/power_loss.rs, loaded with LD_PRELOAD.
+// A record is a letter, a length and as many bytes of name, an offset, a length and as many bytes of data.
+// Numbers have 8 bytes in the machine's byte order. Built by tests/it/power_loss.rs, loaded with LD_PRELOAD.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -103,8 +103,8 @@ int close(int fd) {
 static ssize_t written_at(int fd, const void *data, size_t length, off_t offset, int moves) {
     pthread_mutex_lock(&lock);
     if (moves && name_of(fd)) offset = lseek(fd, 0, SEEK_CUR);
-    // What is said is recorded before it is said, and a write after it was made: nobody can hear of
-    // something that the trace has later.
+    // Output is recorded before it is printed, and a write after it was made, so no reader can see an
+    // acknowledgement that comes before its write in the trace.
     if (fd == 1 && trace >= 0) record('A', "", 0, data, length);
     ssize_t done = moves ? syscall(SYS_write, fd, data, length) : syscall(SYS_pwrite64, fd, data, length, offset);
     if (done > 0 && name_of(fd)) record('W', name_of(fd), offset, data, done);
