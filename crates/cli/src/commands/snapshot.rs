@@ -20,7 +20,8 @@ use retold::snapshot::{Changed, SnapshotError, Snapshots, of_run};
 ///
 /// Each file has the answer and what is decided about it now: value, method, reasoning and warnings. One that is not
 /// there is written. One that differs stays as it is: the new one is written beside, as .snap.new, the difference is
-/// shown, and the exit code is 1. `cargo insta review` takes the new one or leaves the old.
+/// shown, and the exit code is 1. To accept the new one, rename it to the old one's name; to reject it, delete it. In a
+/// Cargo project, `cargo insta review` (from `cargo install cargo-insta`) does either for each.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// The run (first digits of the id, or `latest`), or a file: a recording, or exchanges.
@@ -106,7 +107,8 @@ fn text(seen: &Snapshots, args: &Args) -> String {
         let _ = writeln!(
             out,
             "{n} changed: the new ones are beside them, as .snap.new\n\nnext:\n  cargo insta review    \
-             # shows each difference: accept or reject it"
+             # in a Cargo project: accept or reject each\n  or rename NAME.snap.new to NAME.snap to accept it, and delete \
+             it to reject it"
         );
     }
     out
