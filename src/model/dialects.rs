@@ -15,6 +15,9 @@ pub(super) fn other(fields: &Map<String, Value>) -> Option<&'static str> {
     if is("candidates", Value::is_array) {
         return Some("the Gemini API");
     }
+    if is("output", Value::is_object) && is("stopReason", Value::is_string) {
+        return Some("the Converse API of Bedrock");
+    }
     let answers = is("message", Value::is_object) || is("response", Value::is_string);
     (answers && is("done", Value::is_boolean)).then_some("Ollama's own API")
 }
@@ -104,9 +107,20 @@ mod tests {
             json!({"candidates": [{"content": {"parts": [{"text": "x"}]}}]}),
             json!({"model": "m", "message": {"role": "assistant", "content": "x"}, "done": true}),
             json!({"model": "m", "response": "x", "thinking": "t", "done": true}),
+            json!({"output": {"message": {"content": [{"text": "x"}]}}, "stopReason": "end_turn"}),
         ];
-        let named = replies.map(|reply| read(reply).unwrap_err().to_string());
-        insta::assert_snapshot!(named.join("\n"));
+        let apis = [
+            "OpenAI's Responses API",
+            "OpenAI's Responses API",
+            "the Gemini API",
+            "Ollama's own API",
+            "Ollama's own API",
+            "the Converse API of Bedrock",
+        ];
+        for (reply, api) in replies.into_iter().zip(apis) {
+            let error = read(reply).unwrap_err().to_string();
+            assert!(error.starts_with(&format!("\"response\" is a reply of {api}, ")), "{error}");
+        }
         // What only looks like one is an answer.
         for answer in [
             json!({"content": "x", "output": [1], "done": true}),

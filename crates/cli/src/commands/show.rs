@@ -22,7 +22,7 @@ use retold::run::{Parent, Report, RunRecord, Shortcomings};
 use retold_study::studies::Studies;
 
 /// The longest run of which `show RUN` reads each answer, in events. What names one thing must answer at once.
-const MOST_COUNTED: u64 = 300_000;
+const MOST_COUNTED: u64 = 100_000;
 
 /// Show a run, one of its participants, calls or events, or a prompt by its hash.
 ///
