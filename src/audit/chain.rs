@@ -7,26 +7,16 @@ use serde::Deserialize;
 use super::declared::{Declared, declared};
 use super::error::AuditError;
 use super::events::{not_found, question};
+use super::link::Link;
 use super::matches::{Match, matches};
 use super::origin::{Events, event_at};
 use super::target::Target;
 use crate::event::{DecisionMade, Event, Occurred};
-use crate::id::{CallPath, EventHash, RunId, Sample, Seq};
+use crate::id::{CallPath, RunId, Sample, Seq};
 use crate::log::{Index, LogError, Reader, each_event_at};
 use crate::parse::{ParserSpec, Parsers};
 use crate::prompt::Request;
 use crate::run::Beside;
-
-/// A link of the chain: an event with its place and hash.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Link<T> {
-    /// The place in the log.
-    pub seq: Seq,
-    /// The hash there.
-    pub hash: EventHash,
-    /// The event.
-    pub event: T,
-}
 
 /// A decision and everything that it rests on.
 #[derive(Debug, Clone)]

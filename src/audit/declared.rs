@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use super::chain::Link;
+use super::link::Link;
 use super::origin::{Events, Origin, request_of};
 use crate::event::Event;
 use crate::id::{CallPath, Sample, Seq};

@@ -11,13 +11,15 @@ mod chain;
 mod declared;
 mod error;
 mod events;
+mod link;
 mod matches;
 mod origin;
 mod target;
 
-pub use chain::{Audit, Link, audit};
+pub use chain::{Audit, audit};
 pub use declared::{Declared, MadeFrom, Part};
 pub use error::AuditError;
+pub use link::Link;
 pub use matches::Match;
 pub use origin::Origin;
 pub use target::Target;

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use super::chain::Link;
+use super::link::Link;
 use crate::event::{Event, EventError, RequestSent, StoredEvent};
 use crate::id::{CallPath, ContentHash, RunId, Sample, Seq};
 use crate::log::{Index, LogError, Reader, each_event_at};

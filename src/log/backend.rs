@@ -6,7 +6,7 @@ use super::error::LogError;
 use super::format::{FORMAT, Format};
 use super::index::Section;
 use super::ledger::Entry;
-use super::verify::Problem;
+use super::problem::Problem;
 use crate::event::chain::{Head, LinkedEvent};
 use crate::event::{NewEvent, StoredEvent};
 use crate::id::{PromptHash, RunId, Seq, Time};

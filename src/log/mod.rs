@@ -23,6 +23,7 @@ pub mod ledger;
 pub(crate) mod lists;
 mod mark;
 mod memory;
+mod problem;
 mod scratch;
 mod skeleton;
 #[cfg(feature = "sqlite")]
@@ -41,10 +42,11 @@ pub(crate) use index::TextKeys;
 pub use index::{Census, Index, Section, each_event_at};
 pub use mark::{Mark, MarkFile, damaged_slots, marks};
 pub use memory::MemoryBackend;
+pub use problem::Problem;
 pub use scratch::Scratch;
 pub(crate) use skeleton::externalise_from;
 pub use skeleton::{expand, externalise};
 #[cfg(feature = "sqlite")]
 pub use sqlite::{BackedUp, SqliteBackend, SqliteOptions};
-pub use verify::{Problem, Verification, events_root, outcome_digest, verify_all, verify_run};
+pub use verify::{Verification, events_root, outcome_digest, verify_all, verify_run};
 pub use writer::{Durable, Log, RunWriter};

@@ -7,7 +7,7 @@
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::prompt::{Api, CanonicalError, Request, RequestError, TRANSPORT_VERSION, canonical};
+use crate::prompt::{Api, CanonicalError, Request, RequestError, canonical};
 
 /// Strings of at least this many bytes are moved out; shorter ones cost less in place.
 const LONG: usize = 64;
@@ -56,7 +56,7 @@ pub(crate) fn externalise_from<E: From<CanonicalError>>(
         body => replace(body, &mut change)?,
     };
     // The parts around the body contain no text to move out.
-    let skeleton = Skeleton { api: request.api(), body: &body, v: TRANSPORT_VERSION };
+    let skeleton = Skeleton { api: request.api(), body: &body, v: request.version() };
     Ok(canonical(&skeleton)?)
 }
 

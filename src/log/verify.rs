@@ -1,37 +1,16 @@
 //! Recomputes every chain and reports what is wrong.
 
 use std::collections::BTreeSet;
-use std::fmt;
 
 use super::backend::{Reader, RunHead};
 use super::error::LogError;
 use super::ledger::{Ledger, Milestone, milestone};
+use super::problem::Problem;
 use crate::event::chain::{Head, Link};
 use crate::event::{Event, EventError, MerkleTree, OutcomeHasher, StoredEvent};
 use crate::id::{CallPath, EventHash, EventsRoot, OutcomeDigest, PromptHash, RunId, Sample, Seq};
 use crate::lookup::LookupMap;
 use crate::prompt::canonical;
-
-/// Something in the log that is not as it was written.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Problem {
-    /// The run, unless the problem concerns the whole file.
-    pub run: Option<RunId>,
-    /// The event, unless the problem concerns the whole run.
-    pub seq: Option<Seq>,
-    /// What is wrong.
-    pub what: String,
-}
-
-impl fmt::Display for Problem {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match (self.run, self.seq) {
-            (Some(run), Some(seq)) => write!(f, "run {run}, seq {seq}: {}", self.what),
-            (Some(run), None) => write!(f, "run {run}: {}", self.what),
-            _ => f.write_str(&self.what),
-        }
-    }
-}
 
 /// The result of verifying a run.
 #[derive(Debug, Clone, PartialEq, Eq)]

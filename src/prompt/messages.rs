@@ -100,7 +100,7 @@ impl Request {
         let mut body = self.body().clone();
         body["messages"] = Value::Array(values);
         let places = Places { start, ends: ends.into() };
-        Request::of_parts(self.api(), body, canonical, Some(places))
+        Request::of_parts(self.parts(body), canonical, Some(places))
     }
 }
 

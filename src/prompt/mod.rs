@@ -7,7 +7,7 @@
 //! - [`Request`]: the canonical request; made from JSON or from a typed request.
 //! - [`ChatRequest`], [`EmbeddingRequest`]: typed requests for programs.
 //! - [`first_difference`]: where two requests start to differ, for divergence reports.
-//! - [`TRANSPORT_FIELDS`]: what is left out of the hash, with a reason each.
+//! - [`TRANSPORT_LISTS`]: what is left out of the hash, with a reason each, in every version of the canonical request.
 
 mod canonical;
 mod difference;
@@ -24,5 +24,5 @@ pub use difference::{Difference, first_difference};
 pub(crate) use difference::{shared_messages, unified};
 pub(crate) use messages::Messages;
 pub use request::{Api, LONGEST_REQUEST, Request, RequestError};
-pub use transport::{TRANSPORT_FIELDS, TRANSPORT_VERSION};
+pub use transport::{TRANSPORT, TRANSPORT_LISTS, TransportList};
 pub use typed::{ChatRequest, EmbeddingRequest, Message, Role};

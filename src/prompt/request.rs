@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use super::canonical::{CanonicalError, check_exact, hash_of, write_canonical};
 use super::messages::Messages;
 use super::straight::{self, Places};
-use super::transport::{TRANSPORT_VERSION, is_transport};
+use super::transport::{TRANSPORT, TRANSPORT_LISTS, TransportList, list};
 use crate::id::PromptHash;
 use crate::values::MOST_VALUES;
 
@@ -67,6 +67,14 @@ pub enum RequestError {
     /// It has no canonical form.
     #[error(transparent)]
     Canonical(#[from] CanonicalError),
+    /// Its canonical form is of a later release.
+    #[error("its canonical form has version {found}, and this program knows those up to {known}")]
+    UnknownVersion {
+        /// The version it states.
+        found: u32,
+        /// The latest version that is known.
+        known: u32,
+    },
     /// A stored canonical text does not have the shape that [`Request`] writes.
     #[error("not a canonical request: {0}")]
     NotCanonical(String),
@@ -82,12 +90,21 @@ pub const LONGEST_REQUEST: usize = 32 << 20;
 pub struct Request(Arc<Inner>);
 
 struct Inner {
-    api: Api,
-    body: Value,
+    parts: Parts,
     canonical: String,
     /// The positions of a chat's messages in it.
     messages: Option<Places>,
     hash: PromptHash,
+}
+
+/// What a request is made of.
+pub(super) struct Parts {
+    api: Api,
+    body: Value,
+    /// The version of the list of fields that are left out.
+    version: u32,
+    /// What was left out of the body: another version may not leave it out.
+    left_out: Map<String, Value>,
 }
 
 impl Request {
@@ -96,10 +113,17 @@ impl Request {
     /// # Errors
     /// [`RequestError`]: not a request, or without canonical form.
     pub fn from_body(body: Value) -> Result<Self, RequestError> {
+        Self::from_body_under(body, TRANSPORT)
+    }
+
+    fn from_body_under(body: Value, list: &TransportList) -> Result<Self, RequestError> {
         let Value::Object(mut body) = body else {
             return Err(RequestError::NotAnObject { found: kind_of(&body) });
         };
-        body.retain(|field, _| !is_transport(field));
+        let mut left_out = Map::new();
+        for (field, _) in list.fields {
+            left_out.extend(body.remove_entry(*field));
+        }
         let api = match (body.contains_key("messages"), body.contains_key("input")) {
             (true, false) => Api::Chat,
             (false, true) => match of_responses_api(&body) {
@@ -116,12 +140,37 @@ impl Request {
             Some(false) => return Err(RequestError::ManyChoices),
             None => {}
         }
-        Self::build(api, body)
+        Self::build(Parts { api, body: Value::Object(body), version: list.version, left_out })
     }
 
-    pub(super) fn build(api: Api, body: Map<String, Value>) -> Result<Self, RequestError> {
-        let body = Value::Object(body);
-        check_exact(&body)?;
+    /// The same request in another version of its canonical form, as a run has it that was recorded with that.
+    ///
+    /// # Errors
+    /// [`RequestError::UnknownVersion`], or it has no canonical form in that version.
+    pub(crate) fn in_version(&self, version: u32) -> Result<Self, RequestError> {
+        self.in_version_of(TRANSPORT_LISTS, version)
+    }
+
+    fn in_version_of(
+        &self,
+        lists: &'static [TransportList],
+        version: u32,
+    ) -> Result<Self, RequestError> {
+        if version == self.version() {
+            return Ok(self.clone());
+        }
+        let list = known(lists, version)?;
+        let Parts { api, body, left_out, .. } = &self.0.parts;
+        let fields = body.as_object().into_iter().flatten().chain(left_out);
+        let (left_out, body) = fields
+            .map(|(field, value)| (field.clone(), value.clone()))
+            .partition(|(field, _)| list.has(field));
+        Self::build(Parts { api: *api, body: Value::Object(body), version, left_out })
+    }
+
+    fn build(parts: Parts) -> Result<Self, RequestError> {
+        let Parts { api, ref body, version, .. } = parts;
+        check_exact(body)?;
         let mut canonical = String::with_capacity(1024);
         canonical.push_str(match api {
             Api::Chat => "{\"api\":\"chat\",\"body\":",
@@ -134,35 +183,48 @@ impl Request {
             Some(messages) => messages,
             None => {
                 canonical.truncate(before);
-                write_canonical(&body, &mut canonical)?;
+                write_canonical(body, &mut canonical)?;
                 None
             }
         };
         // Writing to a string cannot fail.
-        let _ = write!(canonical, ",\"v\":{TRANSPORT_VERSION}}}");
-        Self::of_parts(api, body, canonical, messages)
+        let _ = write!(canonical, ",\"v\":{version}}}");
+        Self::of_parts(parts, canonical, messages)
     }
 
     /// A request whose canonical text is known.
     pub(super) fn of_parts(
-        api: Api,
-        body: Value,
+        parts: Parts,
         canonical: String,
         messages: Option<Places>,
     ) -> Result<Self, RequestError> {
         short_enough(canonical.len())?;
         let hash = PromptHash(hash_of(canonical.as_bytes()));
-        Ok(Request(Arc::new(Inner { api, body, canonical, messages, hash })))
+        Ok(Request(Arc::new(Inner { parts, canonical, messages, hash })))
+    }
+
+    /// The parts of a request with another body.
+    pub(super) fn parts(&self, body: Value) -> Parts {
+        let Parts { api, body: _, version, left_out } = &self.0.parts;
+        Parts { api: *api, body, version: *version, left_out: left_out.clone() }
     }
 
     /// The request of an envelope `{"api":..,"body":{..},"v":1}`.
     pub(crate) fn from_envelope(envelope: Value) -> Result<Self, RequestError> {
-        let not = |reason: String| RequestError::NotCanonical(reason);
-        let envelope = OwnedEnvelope::deserialize(envelope).map_err(|e| not(e.to_string()))?;
-        if envelope.v != TRANSPORT_VERSION {
-            return Err(not("its canonical form differs".to_owned()));
-        }
-        Self::build(envelope.api, envelope.body)
+        let envelope = OwnedEnvelope::deserialize(envelope);
+        Self::enveloped(
+            envelope.map_err(|e| RequestError::NotCanonical(e.to_string()))?,
+            TRANSPORT_LISTS,
+        )
+    }
+
+    fn enveloped(
+        envelope: OwnedEnvelope,
+        lists: &'static [TransportList],
+    ) -> Result<Self, RequestError> {
+        let OwnedEnvelope { api, body, v } = envelope;
+        let version = known(lists, v)?.version;
+        Self::build(Parts { api, body: Value::Object(body), version, left_out: Map::new() })
     }
 
     /// The messages of a chat in the canonical text; `None` for an embedding, and for a chat whose
@@ -177,9 +239,16 @@ impl Request {
     /// # Errors
     /// [`RequestError::NotCanonical`] if the text is not byte for byte what this version writes.
     pub fn from_canonical(text: &str) -> Result<Self, RequestError> {
+        Self::from_canonical_of(text, TRANSPORT_LISTS)
+    }
+
+    fn from_canonical_of(
+        text: &str,
+        lists: &'static [TransportList],
+    ) -> Result<Self, RequestError> {
         let not = |reason: String| RequestError::NotCanonical(reason);
         let envelope: OwnedEnvelope = serde_json::from_str(text).map_err(|e| not(e.to_string()))?;
-        let request = Self::build(envelope.api, envelope.body)?;
+        let request = Self::enveloped(envelope, lists)?;
         if request.canonical() != text {
             return Err(not("its canonical form differs".to_owned()));
         }
@@ -188,12 +257,17 @@ impl Request {
 
     /// The kind of question.
     pub fn api(&self) -> Api {
-        self.0.api
+        self.0.parts.api
+    }
+
+    /// The version of its canonical form.
+    pub fn version(&self) -> u32 {
+        self.0.parts.version
     }
 
     /// The body to send, without transport fields.
     pub fn body(&self) -> &Value {
-        &self.0.body
+        &self.0.parts.body
     }
 
     /// RFC 8785 JSON: `{"api":..,"body":{..},"v":1}`.
@@ -208,16 +282,16 @@ impl Request {
 
     /// The model's name, if the request gives one.
     pub fn model(&self) -> Option<&str> {
-        self.0.body.get("model").and_then(Value::as_str)
+        self.body().get("model").and_then(Value::as_str)
     }
 
     /// The messages as `(role, text)`, in order; text parts are joined, other parts are shown as
     /// JSON. An embedding request is one message with the role `input`.
     pub fn messages(&self) -> Vec<(String, String)> {
-        if self.0.api == Api::Embedding {
-            return vec![("input".to_owned(), text_of(&self.0.body["input"]))];
+        if self.api() == Api::Embedding {
+            return vec![("input".to_owned(), text_of(&self.body()["input"]))];
         }
-        let messages = self.0.body["messages"].as_array().map_or(&[][..], Vec::as_slice);
+        let messages = self.body()["messages"].as_array().map_or(&[][..], Vec::as_slice);
         messages
             .iter()
             .map(|m| (m["role"].as_str().unwrap_or("?").to_owned(), text_of(&m["content"])))
@@ -296,6 +370,17 @@ impl fmt::Debug for Request {
     }
 }
 
+/// The list of a version.
+fn known(
+    lists: &'static [TransportList],
+    version: u32,
+) -> Result<&'static TransportList, RequestError> {
+    list(lists, version).ok_or_else(|| RequestError::UnknownVersion {
+        found: version,
+        known: lists.last().map_or(0, |list| list.version),
+    })
+}
+
 /// Accepts only what can be read back.
 pub(super) fn short_enough(bytes: usize) -> Result<(), RequestError> {
     if bytes > LONGEST_REQUEST { Err(RequestError::TooLong { bytes }) } else { Ok(()) }
@@ -303,7 +388,57 @@ pub(super) fn short_enough(bytes: usize) -> Result<(), RequestError> {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
+
+    /// As it will be when another field is left out.
+    static LISTS: &[TransportList] = &[
+        TRANSPORT_LISTS[0],
+        TransportList {
+            version: 2,
+            fields: &[("stream", "first reason"), ("user_agent", "second")],
+        },
+    ];
+
+    fn body() -> Value {
+        json!({"model": "m", "messages": [], "stream": true, "store": true, "user_agent": "x"})
+    }
+
+    #[test]
+    fn what_was_recorded_in_an_earlier_version_is_read_as_it_was() {
+        for list in LISTS {
+            let request = Request::from_body_under(body(), list).unwrap();
+            assert_eq!(request.version(), list.version);
+            let again = Request::from_canonical_of(request.canonical(), LISTS).unwrap();
+            assert_eq!((again.hash(), again.version()), (request.hash(), list.version));
+            let envelope: Value = serde_json::from_str(request.canonical()).unwrap();
+            let envelope = OwnedEnvelope::deserialize(envelope).unwrap();
+            assert_eq!(Request::enveloped(envelope, LISTS).unwrap().hash(), request.hash());
+        }
+        // Today's first version is the same under both tables.
+        let first = Request::from_body_under(body(), &LISTS[0]).unwrap();
+        assert_eq!(Request::from_canonical(first.canonical()).unwrap().hash(), first.hash());
+        let second = Request::from_body_under(body(), &LISTS[1]).unwrap();
+        let error = Request::from_canonical(second.canonical()).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "its canonical form has version 2, and this program knows those up to 1"
+        );
+    }
+
+    #[test]
+    fn a_request_is_asked_in_the_version_of_its_run() {
+        let [first, second] =
+            [0, 1].map(|at| Request::from_body_under(body(), &LISTS[at]).unwrap());
+        assert_ne!(first.hash(), second.hash());
+        assert_eq!(first.body(), &json!({"model": "m", "messages": [], "user_agent": "x"}));
+        assert_eq!(second.body(), &json!({"model": "m", "messages": [], "store": true}));
+        let as_first = second.in_version_of(LISTS, 1).unwrap();
+        assert_eq!((as_first.hash(), as_first.version()), (first.hash(), 1));
+        assert_eq!(first.in_version_of(LISTS, 2).unwrap().hash(), second.hash());
+        assert!(first.in_version_of(LISTS, 3).is_err());
+    }
 
     #[test]
     fn a_request_that_is_too_long_to_read_back_is_refused() {

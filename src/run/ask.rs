@@ -32,6 +32,7 @@ impl<E: Experiment + ?Sized> Run<E> {
         &mut self,
         question: Question<P>,
     ) -> Result<Result<Answer<P::Value>, CallFailed>, Stop> {
+        let question = self.core.as_recorded(question)?;
         let exchanged = self.core.exchange(&question.asked).await?;
         let ahead = parse_ahead(&question, &exchanged).await;
         decide(&self.core, &question, exchanged, ahead)
@@ -83,6 +84,13 @@ impl<E: Experiment + ?Sized> Run<E> {
             while stop.is_none() && waiting.len() < AHEAD {
                 let Some(question) = questions.next_if(|next| flying.len() < room(next)) else {
                     break;
+                };
+                let question = match core.as_recorded(question) {
+                    Ok(question) => question,
+                    Err(e) => {
+                        stop = Some(e);
+                        break;
+                    }
                 };
                 match core.recorded(&question.asked) {
                     // The common case of a replay: in order and at hand.

@@ -3,8 +3,6 @@
 use std::cell::Cell;
 use std::rc::Rc;
 
-use super::question::DecisionRef;
-use super::stop::Stop;
 use crate::event::Because;
 use crate::id::Seq;
 
@@ -36,6 +34,42 @@ enum Fact {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct QuestionRef(pub(super) Seq);
 
+/// A decision, as the cause of a fact. Its place in the log is known once it is logged: at once
+/// for [`Run::ask`](super::Run::ask), when its dialogue's turn has come in
+/// [`Run::converse_all`](super::Run::converse_all).
+#[derive(Debug, Clone)]
+pub struct DecisionRef {
+    seq: Rc<Cell<Seq>>,
+    question: QuestionRef,
+    answer: Seq,
+}
+
+impl DecisionRef {
+    /// A decision on an answer, which is not logged yet.
+    pub(super) fn on(question: Seq, answer: Seq) -> Self {
+        DecisionRef { seq: Rc::default(), question: QuestionRef(question), answer }
+    }
+
+    pub(super) fn set(&self, seq: Seq) {
+        self.seq.set(seq);
+    }
+
+    /// The place in the log; 0 while not logged yet.
+    pub fn seq(&self) -> Seq {
+        self.seq.get()
+    }
+
+    /// The place of the answer it was made from.
+    pub fn answer(&self) -> Seq {
+        self.answer
+    }
+
+    /// The question that was answered, as a source of later prompts: all that its own prompt was made from.
+    pub fn question(&self) -> QuestionRef {
+        self.question
+    }
+}
+
 impl FactRef {
     /// A fact that is in the log.
     pub(super) fn logged(seq: Seq) -> Self {
@@ -54,22 +88,24 @@ impl FactRef {
     }
 }
 
+/// A source of a prompt that has no place in the log yet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "a fact of `converse_all` has its place in the log when all dialogues have ended: until then, name the decisions that \
+     caused it"
+)]
+pub(super) struct NoPlace;
+
 impl Source {
     /// The place in the log. Whether it has one must not depend on which dialogue was faster, so no fact of a
     /// dialogue has one before all dialogues have ended.
-    fn seq(&self) -> Result<Seq, Stop> {
+    fn seq(&self) -> Result<Seq, NoPlace> {
         match &self.0 {
             Kind::Logged(seq) | Kind::Fact(FactRef(Fact::Logged(seq))) => Ok(*seq),
             Kind::Fact(FactRef(Fact::OfDialogue(seq, under_way))) if !under_way.get() => {
                 Ok(seq.get())
             }
-            Kind::Fact(FactRef(Fact::OfDialogue(..))) => Err(Stop::Invalid {
-                what: "source of a prompt",
-                reason:
-                    "a fact of `converse_all` has its place in the log when all dialogues have \
-                         ended: until then, name the decisions that caused it"
-                        .to_owned(),
-            }),
+            Kind::Fact(FactRef(Fact::OfDialogue(..))) => Err(NoPlace),
         }
     }
 }
@@ -103,7 +139,7 @@ impl SoFar {
 }
 
 /// The places of some sources.
-pub(super) fn places(sources: &[Source]) -> Result<Because, Stop> {
+pub(super) fn places(sources: &[Source]) -> Result<Because, NoPlace> {
     if sources.is_empty() {
         return Ok(Because::default());
     }

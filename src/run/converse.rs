@@ -10,11 +10,11 @@ use futures::stream::FuturesUnordered;
 
 use super::ahead::parse_ahead;
 use super::ask::{Ended, more_telling};
-use super::because::FactRef;
+use super::because::{DecisionRef, FactRef};
 use super::core::{Core, SharedCore};
 use super::experiment::{Experiment, Run};
 use super::outcomes::NewDecision;
-use super::question::{Answer, CallFailed, DecisionRef, Question};
+use super::question::{Answer, CallFailed, Question};
 use super::stop::Stop;
 use crate::parse::Parser;
 use crate::prompt::canonical;
@@ -96,6 +96,7 @@ impl<E: Experiment + ?Sized> Talk<E> {
         &mut self,
         question: Question<P>,
     ) -> Result<Result<Answer<P::Value>, CallFailed>, Stop> {
+        let question = self.core.as_recorded(question)?;
         let exchanged = self.core.exchange(&question.asked).await?;
         let ahead = parse_ahead(&question, &exchanged).await;
         self.decide((question, exchanged, ahead))
@@ -116,6 +117,7 @@ impl<E: Experiment + ?Sized> Talk<E> {
             waiting.push(None);
             let core = self.core.clone();
             flying.push(async move {
+                let question = core.as_recorded(question)?;
                 let exchanged = core.exchange(&question.asked).await?;
                 let ahead = parse_ahead(&question, &exchanged).await;
                 Ok::<_, Stop>((number, (question, exchanged, ahead)))

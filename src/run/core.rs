@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use serde::Serialize;
 
-use super::because::places;
+use super::because::{DecisionRef, places};
 use super::budget::Budget;
 use super::clock;
 use super::details::{Beside, Shortcomings};
@@ -16,7 +16,7 @@ use super::mode::{Mode, Source};
 use super::network::Network;
 use super::outcomes::{NewDecision, Outcomes};
 use super::parent::Inherited;
-use super::question::{Answer, Asked, CallFailed, DecisionRef, Question, Reuse};
+use super::question::{Answer, Asked, CallFailed, Question, Reuse};
 use super::rehearsal::{Lane, Rehearsing};
 use super::shared::Shared;
 use super::signal::Brake;
@@ -61,6 +61,8 @@ pub(super) struct Core {
     pub(super) mode: Mode,
     /// Whether the run keeps what prompts were made from.
     pub(super) declares: bool,
+    /// The version of the canonical form of its questions: that of the record which it continues or repeats.
+    pub(super) version: u32,
     pub(super) seed: u64,
     pub(super) model: Option<Answerer>,
     pub(super) retry: RetryPolicy,
@@ -106,6 +108,14 @@ impl Answered {
 pub(super) type Exchanged = Result<Answered, CallFailed>;
 
 impl Core {
+    /// A question as this run asks it: in the version of the canonical form that its record has.
+    pub(super) fn as_recorded<P>(&self, mut question: Question<P>) -> Result<Question<P>, Stop> {
+        if question.asked.request.version() != self.version {
+            question.asked.request = question.asked.request.in_version(self.version)?;
+        }
+        Ok(question)
+    }
+
     pub(super) fn update(&self, change: impl FnOnce(&mut Progress)) {
         let mut progress = self.progress.get();
         change(&mut progress);

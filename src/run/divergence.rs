@@ -6,7 +6,7 @@ use similar::TextDiff;
 
 use super::history::RecordedOutcome;
 use super::question::Asked;
-use super::states::StateDifference;
+use super::state_difference::StateDifference;
 use crate::event::{Because, Event};
 use crate::id::{CallPath, OutcomeDigest, PromptHash, RunId, Sample, Seq};
 use crate::inert::inert;

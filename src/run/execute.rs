@@ -31,6 +31,7 @@ use super::together::Together;
 use crate::event::{Event, RunOutcome, RunResumed, RunStarted};
 use crate::id::{OutcomeDigest, Seq, Time};
 use crate::log::{Log, LogError};
+use crate::prompt::TRANSPORT;
 
 /// How an execution ended.
 #[derive(Debug)]
@@ -134,7 +135,17 @@ pub async fn execute(experiment: &dyn AnyExperiment, setup: Setup) -> Result<End
         true => Inherited::of(&log, run, &started)?,
         false => None,
     };
+    // A fork shares the answers of its parent by the hashes of their prompts.
+    let recorded = match mode {
+        Mode::Record => parent.as_ref().map(|parent| parent.run),
+        Mode::Replay | Mode::Resume | Mode::Rehearse => Some(run),
+    };
+    let version = match recorded {
+        Some(run) => record::canonical_version(log.reader()?.as_mut(), run)?,
+        None => None,
+    };
     let core = Rc::new(Core {
+        version: version.unwrap_or(TRANSPORT.version),
         run,
         mode,
         declares: started.declares,

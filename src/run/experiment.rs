@@ -6,10 +6,9 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::because::FactRef;
+use super::because::{DecisionRef, FactRef};
 use super::core::SharedCore;
 use super::output::{OutputError, OutputFile};
-use super::question::DecisionRef;
 use super::record::RunRecord;
 use super::rehearsal::{Lane, second_part};
 use super::rng::rng_for;

@@ -1,12 +1,10 @@
 //! Questions and answers, as experiments see them.
 
-use std::cell::Cell;
-use std::rc::Rc;
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use super::because::{QuestionRef, Source};
+use super::because::{DecisionRef, Source};
 use super::details::usage;
 use crate::content::Content;
 use crate::event::ResponseDetails;
@@ -93,42 +91,6 @@ impl<P> Question<P> {
     pub fn reuse(mut self, reuse: Reuse) -> Self {
         self.asked.reuse = reuse;
         self
-    }
-}
-
-/// A decision, as the cause of a fact. Its place in the log is known once it is logged: at once
-/// for [`Run::ask`](super::Run::ask), when its dialogue's turn has come in
-/// [`Run::converse_all`](super::Run::converse_all).
-#[derive(Debug, Clone)]
-pub struct DecisionRef {
-    seq: Rc<Cell<Seq>>,
-    question: QuestionRef,
-    answer: Seq,
-}
-
-impl DecisionRef {
-    /// A decision on an answer, which is not logged yet.
-    pub(super) fn on(question: Seq, answer: Seq) -> Self {
-        DecisionRef { seq: Rc::default(), question: QuestionRef(question), answer }
-    }
-
-    pub(super) fn set(&self, seq: Seq) {
-        self.seq.set(seq);
-    }
-
-    /// The place in the log; 0 while not logged yet.
-    pub fn seq(&self) -> Seq {
-        self.seq.get()
-    }
-
-    /// The place of the answer it was made from.
-    pub fn answer(&self) -> Seq {
-        self.answer
-    }
-
-    /// The question that was answered, as a source of later prompts: all that its own prompt was made from.
-    pub fn question(&self) -> QuestionRef {
-        self.question
     }
 }
 

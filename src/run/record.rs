@@ -299,6 +299,22 @@ pub(super) fn beginning(
     }
 }
 
+/// The version of the canonical form that the questions of a run have; `None` if it has none.
+pub(super) fn canonical_version(
+    reader: &mut dyn Reader,
+    run: RunId,
+) -> Result<Option<u32>, LogError> {
+    let mut after = Seq(0);
+    loop {
+        let events = reader.events(run, after, 64)?;
+        let Some(last) = events.last() else { return Ok(None) };
+        after = last.seq;
+        if let Some(prompt) = events.iter().find_map(|event| event.prompt) {
+            return Ok(reader.request(prompt)?.map(|request| request.version()));
+        }
+    }
+}
+
 fn damaged(error: EventError) -> LogError {
     LogError::Corrupt { run: error.run, seq: error.seq, what: error.what }
 }

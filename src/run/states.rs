@@ -2,15 +2,14 @@
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt;
 
 use serde::{Serialize, Serializer};
 
 use super::divergence::Divergence;
+use super::state_difference::StateDifference;
 use super::stop::Stop;
 use crate::event::{FoldedState, StateEntries, StateMark};
 use crate::id::StateDigest;
-use crate::inert::inert;
 use crate::prompt::{canonical, hash_of};
 
 /// The only entry of a state that is not a JSON object.
@@ -123,39 +122,6 @@ fn value_end(text: &str) -> usize {
         }
     }
     text.len()
-}
-
-/// An entry of a state that is not as it was recorded, at the first place where it differs.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct StateDifference {
-    /// The mark; `None` at the end of the run.
-    pub mark: Option<String>,
-    /// The top-level entry; `None` if only the record or only this execution has the mark.
-    pub entry: Option<String>,
-    /// Its recorded digest, if there is one.
-    pub recorded: Option<StateDigest>,
-    /// Its digest now, if there is one.
-    pub now: Option<StateDigest>,
-}
-
-impl fmt::Display for StateDifference {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.mark {
-            Some(mark) => write!(f, "mark {}", inert(mark, 100))?,
-            None => f.write_str("at the end")?,
-        }
-        let Some(entry) = &self.entry else {
-            return f.write_str(": only one of record and re-execution has it");
-        };
-        write!(f, ", entry {}: ", inert(entry, 100))?;
-        match (self.recorded, self.now) {
-            (Some(recorded), Some(now)) => {
-                write!(f, "recorded {}, now {}", recorded.short(12), now.short(12))
-            }
-            (Some(_), None) => f.write_str("recorded, and missing now"),
-            (None, _) => f.write_str("not recorded"),
-        }
-    }
 }
 
 /// What differs between two states. Each entry once: what is wrong at a mark is often wrong from then on.

@@ -1,5 +1,6 @@
 //! Why a run ended before its experiment did.
 
+use super::because::NoPlace;
 use super::budget::OverBudget;
 use super::divergence::Divergence;
 use crate::event::RunOutcome;
@@ -101,6 +102,12 @@ impl From<IdError> for Stop {
 impl From<CanonicalError> for Stop {
     fn from(error: CanonicalError) -> Self {
         Stop::Invalid { what: "fact", reason: error.to_string() }
+    }
+}
+
+impl From<NoPlace> for Stop {
+    fn from(error: NoPlace) -> Self {
+        Stop::Invalid { what: "source of a prompt", reason: error.to_string() }
     }
 }
 

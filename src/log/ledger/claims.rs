@@ -7,7 +7,8 @@ use crate::event::chain::Head;
 use crate::id::{LedgerHash, RunId, Seq};
 use crate::log::backend::Reader;
 use crate::log::error::LogError;
-use crate::log::verify::{Problem, Verification};
+use crate::log::problem::Problem;
+use crate::log::verify::Verification;
 
 /// How many entries are read at a time.
 const PAGE: usize = 4096;

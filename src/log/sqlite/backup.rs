@@ -12,7 +12,8 @@ use super::reader::SqliteReader;
 use super::{SqliteBackend, turns};
 use crate::log::error::LogError;
 use crate::log::ledger::{Ledger, LedgerHead};
-use crate::log::verify::{Problem, verify_all};
+use crate::log::problem::Problem;
+use crate::log::verify::verify_all;
 
 /// How many pages are copied at a time: a few megabytes.
 const PAGES: i32 = 256;

@@ -2,8 +2,7 @@
 
 use rusqlite::Connection;
 
-use super::known::find_request;
-use super::requests::{Fault, Requests};
+use super::requests::{Fault, Requests, find_request};
 use super::stop::Stop;
 use crate::id::PromptHash;
 use crate::log::format::Format;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use rusqlite::{CachedStatement, Connection, OptionalExtension, params};
+use rusqlite::{CachedStatement, Connection, params};
 
 use super::SqliteBackend;
 use super::contents;
@@ -15,7 +15,7 @@ use super::stop::Stop;
 use super::turns::Waited;
 use crate::event::NewEvent;
 use crate::event::chain::{Head, LinkedEvent};
-use crate::id::{EventHash, RunId, Seq, Time};
+use crate::id::{RunId, Seq, Time};
 use crate::log::backend::{Append, Committer, Origin};
 use crate::log::error::LogError;
 use crate::log::ledger::{Change, LedgerHead};
@@ -196,7 +196,7 @@ fn append_to_run(
     open.newest = open.newest.max(no);
     let mut head = match open.heads.get(run) {
         Some((_, head)) => *head,
-        None => head_of(tx, no)?,
+        None => ledger::head_of(tx, no)?,
     };
     let is_next = no == open.newest && head.seq > Seq(0);
     let event = tx.prepare_cached(if is_next { NEXT } else { INSERT })?;
@@ -229,18 +229,6 @@ fn append_to_run(
     }
     open.heads.insert(*run, (no, head));
     Ok(())
-}
-
-pub(super) fn head_of(tx: &Connection, no: i64) -> rusqlite::Result<Head> {
-    let find = "SELECT id, hash FROM events WHERE id > ?1 AND id < ?2 ORDER BY id DESC LIMIT 1";
-    let found = tx
-        .prepare_cached(find)?
-        .query_row([no << 32, (no + 1) << 32], |r| Ok((r.get::<_, i64>(0)?, r.get(1)?)))
-        .optional()?;
-    Ok(match found {
-        Some((id, hash)) => Head { seq: Seq((id & 0xffff_ffff) as u64), hash: EventHash(hash) },
-        None => Head::START,
-    })
 }
 
 fn insert(

@@ -7,6 +7,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 use super::beginnings::Beginnings;
 use super::contents::{Contents, Statements};
 use super::index::Indexing;
+use super::requests::find_request;
 use super::stop::Stop;
 use crate::content::Content;
 use crate::event::chain::content_key;
@@ -152,13 +153,6 @@ impl Known {
         self.requests.insert(hash, id);
         Ok(id)
     }
-}
-
-pub(super) fn find_request(tx: &Connection, hash: PromptHash) -> rusqlite::Result<Option<i64>> {
-    let find = "SELECT id FROM requests WHERE substr(hash, 1, 8) = ?1 AND hash = ?2";
-    tx.prepare_cached(find)?
-        .query_row(params![&hash.0[..8], hash.as_bytes()], |r| r.get(0))
-        .optional()
 }
 
 #[cfg(test)]

@@ -3,7 +3,6 @@
 use rusqlite::{Connection, OptionalExtension, Row, TransactionBehavior, params};
 
 use super::SqliteBackend;
-use super::committer::head_of;
 use super::reader::SqliteReader;
 use super::schema::{self, WITH_LEDGER};
 use super::stop::Stop;
@@ -147,4 +146,17 @@ fn entry(row: &Row<'_>, last: u64) -> Result<Entry, LogError> {
     let hash = LedgerHash(row.get(5).map_err(|_| bad("its hash is not 32 bytes"))?);
     let head = Head { seq, hash: head };
     Ok(Entry { number, change: Change::from(what.as_str()), run, head, hash })
+}
+
+/// The end of a run.
+pub(super) fn head_of(tx: &Connection, no: i64) -> rusqlite::Result<Head> {
+    let find = "SELECT id, hash FROM events WHERE id > ?1 AND id < ?2 ORDER BY id DESC LIMIT 1";
+    let found = tx
+        .prepare_cached(find)?
+        .query_row([no << 32, (no + 1) << 32], |r| Ok((r.get::<_, i64>(0)?, r.get(1)?)))
+        .optional()?;
+    Ok(match found {
+        Some((id, hash)) => Head { seq: Seq((id & 0xffff_ffff) as u64), hash: EventHash(hash) },
+        None => Head::START,
+    })
 }

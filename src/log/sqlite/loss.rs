@@ -28,7 +28,7 @@ use crate::id::{EventHash, Seq};
 use crate::log::backend::Backend;
 use crate::log::error::LogError;
 use crate::log::mark::{self, Mark, canonical, marks};
-use crate::log::verify::Problem;
+use crate::log::problem::Problem;
 
 /// The suffix of a damaged WAL that was set aside, and of one whose loss was accepted.
 const DAMAGED: &str = "-wal.damaged-";

@@ -38,7 +38,7 @@ use super::error::LogError;
 use super::format::{FORMAT, Format};
 use super::lease;
 use super::mark::{self, MarkFile};
-use super::verify::Problem;
+use super::problem::Problem;
 use crate::beside::{self, BesideError};
 use crate::id::RunId;
 use committer::Watch;

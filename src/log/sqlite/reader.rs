@@ -17,7 +17,7 @@ use crate::log::backend::{Reader, RunHead};
 use crate::log::error::LogError;
 use crate::log::index::Section;
 use crate::log::ledger::Entry;
-use crate::prompt::{LONGEST_REQUEST, Request};
+use crate::prompt::Request;
 
 pub(super) struct SqliteReader {
     pub(super) db: Connection,
@@ -246,18 +246,6 @@ impl Reader for SqliteReader {
 
     fn integrity(&mut self) -> Result<Vec<String>, LogError> {
         super::integrity::check(self)
-    }
-}
-
-/// Finds the texts of one request by their content ids, as they are written in a skeleton.
-pub(super) fn texts_of_a_request(db: &Connection) -> impl FnMut(&str) -> Option<String> {
-    let mut left = LONGEST_REQUEST;
-    move |id| {
-        let id: i64 = id.parse().ok()?;
-        let mut find = db.prepare_cached("SELECT body FROM contents WHERE id = ?1").ok()?;
-        let text: String = find.query_row([id], |r| r.get(0)).ok()?;
-        left = left.checked_sub(text.len())?;
-        Some(text)
     }
 }
 

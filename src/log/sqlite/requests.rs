@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
-use super::reader::texts_of_a_request;
 use crate::id::PromptHash;
 use crate::log::format::Format;
 use crate::log::lists::{Base, MOST_BYTES, MOST_SHARED, Part, bases, too_far, whole};
@@ -270,4 +269,24 @@ impl Requests {
 
 fn same(found: PromptHash, due: PromptHash) -> Result<(), Fault> {
     if found == due { Ok(()) } else { Err(Fault::Wrong(format!("it hashes to {found}"))) }
+}
+
+/// Finds the texts of one request by their content ids, as they are written in a skeleton.
+fn texts_of_a_request(db: &Connection) -> impl FnMut(&str) -> Option<String> {
+    let mut left = LONGEST_REQUEST;
+    move |id| {
+        let id: i64 = id.parse().ok()?;
+        let mut find = db.prepare_cached("SELECT body FROM contents WHERE id = ?1").ok()?;
+        let text: String = find.query_row([id], |r| r.get(0)).ok()?;
+        left = left.checked_sub(text.len())?;
+        Some(text)
+    }
+}
+
+/// The id of the stored request with a hash.
+pub(super) fn find_request(tx: &Connection, hash: PromptHash) -> rusqlite::Result<Option<i64>> {
+    let find = "SELECT id FROM requests WHERE substr(hash, 1, 8) = ?1 AND hash = ?2";
+    tx.prepare_cached(find)?
+        .query_row(params![&hash.0[..8], hash.as_bytes()], |r| r.get(0))
+        .optional()
 }

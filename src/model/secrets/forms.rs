@@ -4,17 +4,10 @@ use std::ops::Range;
 
 use data_encoding::{BASE64_NOPAD, BASE64URL_NOPAD, HEXLOWER};
 
-use super::SHORTEST;
-use super::unescaped::Unescaped;
+use super::unescaped::{Pieces, Unescaped};
 
-/// How much of a secret is too much.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Pieces {
-    /// Eight characters of it, or the end of the text if it is four of its first.
-    InMessages,
-    /// Sixteen characters, or the whole of one that is shorter and does not look like a word.
-    InAnswers,
-}
+/// Shorter values are placeholders (`x`, `-`), and striking them out would leave no text readable.
+pub(super) const SHORTEST: usize = 4;
 
 impl Pieces {
     /// The fewest characters of a secret that are struck out; `None` if it may stay.

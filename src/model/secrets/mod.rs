@@ -16,14 +16,11 @@ use std::ops::Range;
 use reqwest::Url;
 use serde_json::Value;
 
-use self::forms::{Forms, Pieces};
-use self::unescaped::Unescaped;
+use self::forms::{Forms, SHORTEST};
+use self::unescaped::{Pieces, Unescaped};
 use super::{Content, Response};
 
 const STRUCK: &str = "[key]";
-
-/// Shorter values are placeholders (`x`, `-`), and striking them out would leave no text readable.
-const SHORTEST: usize = 4;
 
 /// How much of a text is looked at in one go: what is known of each byte takes more than the byte.
 const STRETCH: usize = 256 << 10;

@@ -4,7 +4,14 @@ use std::ops::Range;
 
 use memchr::memchr3_iter;
 
-use super::forms::Pieces;
+/// How much of a secret is too much.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Pieces {
+    /// Eight characters of it, or the end of the text if it is four of its first.
+    InMessages,
+    /// Sixteen characters, or the whole of one that is shorter and does not look like a word.
+    InAnswers,
+}
 
 /// The longest HTML reference that is undone, such as `&#x0000073;`.
 const LONGEST_REFERENCE: usize = 12;
