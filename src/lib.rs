@@ -1,4 +1,80 @@
-//! Every LLM call is told once and can be retold for ever.
+//! Record every LLM call once; replay it forever.
+//!
+//! An experiment asks models questions, reads decisions out of their answers, and goes by these. `retold` records every
+//! request and every answer as an immutable event in an append-only log, and folds all state of the experiment from that
+//! log. So a run survives a crash without paying twice, is executed again offline with the same outcome, can be read
+//! again with a better parser, and shows which prompt led to which decision.
+//!
+//! An experiment is ordinary sequential async code ([`run::Experiment`]) and a pure fold. This one asks one question, is
+//! recorded with a model that a program plays, and is replayed without a model:
+//!
+//! ```
+//! use std::sync::Arc;
+//!
+//! use retold::id::{CallPath, RunId};
+//! use retold::log::Log;
+//! use retold::model::simulated::{Dice, Misbehaviour, Simulated};
+//! use retold::parse::text::free_text;
+//! use retold::prompt::{ChatRequest, Request};
+//! use retold::run::{Experiment, Question, Report, Run, Setup, Stop, execute};
+//!
+//! struct Greeting;
+//!
+//! impl Experiment for Greeting {
+//!     type Event = String;      // its facts: what was said
+//!     type State = Vec<String>; // what they fold into
+//!
+//!     fn apply(said: &mut Vec<String>, fact: &String) {
+//!         said.push(fact.clone());
+//!     }
+//!
+//!     async fn run(&self, run: &mut Run<Self>) -> Result<(), Stop> {
+//!         let request = ChatRequest::of("gpt-4o", "Say hello.").into_request()?;
+//!         let parser = Arc::new(free_text::parser()?);
+//!         // A call that failed after all retries is not the end of the run.
+//!         if let Ok(answer) = run.ask(Question::new(CallPath::new("hello")?, request, parser)).await? {
+//!             run.record(answer.value, &[answer.decision])?;
+//!         }
+//!         Ok(())
+//!     }
+//!
+//!     fn report(&self, said: &Vec<String>) -> Report {
+//!         Report { text: said.join("\n"), ..Report::default() }
+//!     }
+//! }
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let player = |_: &Request, _: &mut Dice| "Hello!".to_owned();
+//! let model = Arc::new(Simulated::new(1, Misbehaviour::default(), Box::new(player)));
+//! let (log, run) = (Log::in_memory(), RunId::random()?);
+//! let recorded = execute(&Greeting, Setup::record(&log, run, "greeting", model)).await?;
+//! let replayed = execute(&Greeting, Setup::replay(&log, run)?).await?;
+//! assert_eq!(recorded.report.text, "Hello!");
+//! assert_eq!(recorded.outcome_digest, replayed.outcome_digest);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # Modules
+//!
+//! | module | what it is for |
+//! |---|---|
+//! | [`run`] | writing an experiment and executing it: record, replay, resume, fork |
+//! | [`parse`] | from an answer to a decision: chains of named strategies, parsers by name and version |
+//! | [`prompt`] | requests, their canonical form and their hash |
+//! | [`model`] | who answers: servers, files of answers, programs; retries, throttle, prices |
+//! | [`log`] | where events are kept: SQLite or memory, verification, the ledger |
+//! | [`event`], [`content`], [`id`] | what is kept, and what it is named by |
+//! | [`check`], [`decide`], [`snapshot`] | making decisions again, with registered parsers, your own, or a program |
+//! | [`audit`] | from a decision back to everything that its prompt was made from |
+//! | [`exchange`], [`jsonl`] | runs and bare exchanges as files |
+//! | [`inert`], [`explain`], [`encoding`], [`draft`], [`beside`] | text from elsewhere shown safely, files read and written safely |
+//!
+//! # Features
+//!
+//! `sqlite` keeps logs in files, `openai` asks any OpenAI-compatible server. Both are on by default; without them logs
+//! are in memory, and models are programs or files.
 #![cfg_attr(
     not(all(feature = "sqlite", feature = "openai")),
     expect(dead_code, reason = "some of what they share has no other user")

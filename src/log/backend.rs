@@ -14,6 +14,22 @@ use crate::prompt::Request;
 
 /// A store that keeps the events of many runs.
 ///
+/// A [`Log`](super::Log) is opened over one; `SqliteBackend` and [`MemoryBackend`](super::MemoryBackend) are those there
+/// are.
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use retold::log::{Backend, Log, MemoryBackend};
+///
+/// let backend = MemoryBackend::new();
+/// let log = Log::new(Arc::new(backend.clone()));
+/// // The log writes through it, and readers of it see what was committed.
+/// assert_eq!(log.backend().name(), "memory");
+/// assert!(backend.reader()?.runs()?.is_empty());
+/// # Ok::<(), retold::log::LogError>(())
+/// ```
+///
 /// The contract, checked by one conformance suite for every backend:
 ///
 /// - Events are never changed or deleted. Each content and each request is stored once.

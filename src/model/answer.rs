@@ -12,6 +12,26 @@ use crate::id::{CallPath, Sample};
 use crate::prompt::Request;
 
 /// Someone who answers requests.
+///
+/// ```
+/// use futures::FutureExt;
+/// use futures::future::BoxFuture;
+/// use retold::model::{Ask, Failure, Model, ModelInfo, Response};
+///
+/// /// Repeats the last message.
+/// struct Echo;
+///
+/// impl Model for Echo {
+///     fn info(&self) -> ModelInfo {
+///         ModelInfo { kind: "echo".to_owned(), source: None, simulated: true }
+///     }
+///
+///     fn answer<'a>(&'a self, ask: Ask<'a>) -> BoxFuture<'a, Result<Response, Failure>> {
+///         let said = ask.request.messages().pop().map_or(String::new(), |(_, text)| text);
+///         async move { Ok(Response::text(said)) }.boxed()
+///     }
+/// }
+/// ```
 pub trait Model: Send + Sync {
     /// What it is, for the log and for people.
     fn info(&self) -> ModelInfo;

@@ -168,6 +168,25 @@ enum Find<P: 'static, V: 'static> {
 }
 
 /// A parser made of strategies, tried in order, and a last resort that always yields.
+///
+/// ```
+/// use retold::parse::{ChainParser, Found, LastResort, Parser, Strategy};
+///
+/// const WAYS: &[Strategy<(), u32>] = &[
+///     Strategy { method: "number", find: |text, ()| Some(Found::plain(text.trim().parse().ok()?)) },
+///     Strategy { method: "last_word", find: |text, ()| {
+///         Some(Found::plain(text.split_whitespace().last()?.trim_end_matches('.').parse().ok()?))
+///     } },
+/// ];
+/// const NOTHING: LastResort<(), u32> = ("default", |_, ()| Found::plain(0));
+///
+/// let parser = ChainParser::new("coins", 1, (), WAYS, NOTHING, None)?;
+/// let parsed = parser.parse("I give 7.");
+/// // The method says how the value was found.
+/// assert_eq!((parsed.value, parsed.method), (7, "last_word"));
+/// assert_eq!(parser.parse("None of them").method, "default");
+/// # Ok::<(), retold::prompt::CanonicalError>(())
+/// ```
 pub struct ChainParser<P: 'static, V: 'static> {
     spec: ParserSpec,
     /// The text of [`Parser::decided_by`] for each method.

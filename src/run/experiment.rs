@@ -32,6 +32,47 @@ pub struct Report {
 /// `run` must be deterministic: no clock, no thread RNG, no hash-map order. What it goes by belongs in the state: what is
 /// kept beside it is in no digest. Then it can be executed
 /// again from its log, which is how a run is replayed and resumed.
+///
+/// ```
+/// use std::collections::BTreeMap;
+/// use std::sync::Arc;
+///
+/// use retold::id::CallPath;
+/// use retold::parse::vote::VoteParser;
+/// use retold::prompt::ChatRequest;
+/// use retold::run::{Experiment, Question, Report, Run, Stop};
+///
+/// /// Twenty people vote, all at once.
+/// struct Poll(Arc<VoteParser>);
+///
+/// impl Experiment for Poll {
+///     type Event = Option<String>;
+///     type State = BTreeMap<String, u32>;
+///
+///     fn apply(votes: &mut BTreeMap<String, u32>, vote: &Option<String>) {
+///         let option = vote.clone().unwrap_or("no vote".to_owned());
+///         *votes.entry(option).or_default() += 1;
+///     }
+///
+///     async fn run(&self, run: &mut Run<Self>) -> Result<(), Stop> {
+///         let mut questions = Vec::new();
+///         for person in 1..=20 {
+///             let request = ChatRequest::of("gpt-4o", "Tea or coffee?").into_request()?;
+///             let call = CallPath::new(format!("vote/p_{person:04}"))?;
+///             questions.push(Question::new(call, request, self.0.clone()));
+///         }
+///         // The answers come in the order of the questions, whoever was faster.
+///         for answer in run.ask_all(questions).await?.into_iter().flatten() {
+///             run.record(answer.value, &[answer.decision])?;
+///         }
+///         Ok(())
+///     }
+///
+///     fn report(&self, votes: &BTreeMap<String, u32>) -> Report {
+///         Report { text: format!("{votes:?}\n"), ..Report::default() }
+///     }
+/// }
+/// ```
 pub trait Experiment {
     /// Its own facts, in the past tense.
     type Event: Serialize + DeserializeOwned;

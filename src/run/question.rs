@@ -24,6 +24,25 @@ pub enum Reuse {
 }
 
 /// What is asked, where, and who parses the answer.
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use retold::id::CallPath;
+/// use retold::parse::vote::{Params, parser};
+/// use retold::prompt::ChatRequest;
+/// use retold::run::Question;
+///
+/// let parser = Arc::new(parser(Params { options: vec!["tea".into(), "coffee".into()] })?);
+/// let request = ChatRequest::of("gpt-4o", "Tea or coffee?").into_request()?;
+/// // Two independent answers to one prompt: two samples of a call, each with an address of its own.
+/// let call = CallPath::new("breakfast/p_0001")?;
+/// let [first, second] = [0, 1].map(|sample| {
+///     Question::new(call.clone(), request.clone(), parser.clone()).sample(sample)
+/// });
+/// assert_eq!(first.request().hash(), second.request().hash());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 pub struct Question<P> {
     pub(super) asked: Asked,

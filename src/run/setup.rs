@@ -14,6 +14,22 @@ use crate::model::{Answerer, Prices, RetryPolicy, Throttle};
 
 /// What a run needs besides its experiment: [`record`](Self::record), [`resume`](Self::resume) and
 /// [`replay`](Self::replay) make one with the usual limits, and every field can be set.
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use retold::id::RunId;
+/// use retold::log::Log;
+/// use retold::model::simulated::{Dice, Misbehaviour, Simulated};
+/// use retold::prompt::Request;
+/// use retold::run::{Mode, Setup};
+///
+/// let player = |_: &Request, _: &mut Dice| "yes".to_owned();
+/// let model = Arc::new(Simulated::new(1, Misbehaviour::default(), Box::new(player)));
+/// let setup = Setup::record(&Log::in_memory(), RunId::random()?, "survey", model).seed(7);
+/// assert_eq!((setup.mode, setup.started.seed), (Mode::Record, 7));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct Setup {
     /// Where its events are, or go.
     pub log: Log,
