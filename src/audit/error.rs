@@ -5,6 +5,7 @@ use crate::log::LogError;
 
 /// An audit that could not be done.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum AuditError {
     /// The log could not be read.
     #[error(transparent)]

@@ -13,6 +13,7 @@ use crate::jsonl::{JsonlError, JsonlReader};
 
 /// Why settings cannot be used.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum ParamsError {
     /// The text is not JSON.
     #[error("--params is not JSON: {0}")]

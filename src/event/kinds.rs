@@ -11,6 +11,7 @@ use crate::id::{CallPath, PromptHash, RunId, Sample, Seq};
 
 /// A fact that happened.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub enum Event {
     /// A run began.
     RunStarted(RunStarted),

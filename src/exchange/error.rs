@@ -7,6 +7,7 @@ use crate::model::scripted::LoadProblem;
 
 /// Why a file cannot be taken into a log. Nothing of it was stored.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum ImportError {
     /// The file cannot be read.
     #[error(transparent)]

@@ -18,6 +18,7 @@ pub struct JsonlError {
 
 /// What is wrong with a JSON Lines file.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum Problem {
     /// It cannot be opened or created.
     #[error("cannot open it: {0}")]

@@ -105,6 +105,7 @@ fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, 
 
 /// Why an [`ExchangeResponse`] is no answer.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum ExchangeResponseError {
     /// Neither an answer nor a failure.
     #[error("it has neither \"response\" nor \"error\"")]

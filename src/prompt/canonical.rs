@@ -8,6 +8,7 @@ use super::straight;
 
 /// Why a value has no canonical form.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum CanonicalError {
     /// RFC 8785 numbers are IEEE 754 doubles: a larger integer would be rounded, and two different
     /// requests could share a hash.

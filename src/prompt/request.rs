@@ -25,6 +25,7 @@ pub enum Api {
 
 /// Why a JSON value is not a request.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum RequestError {
     /// It is not an object.
     #[error("a request is a JSON object, not {found}")]

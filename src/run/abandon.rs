@@ -8,6 +8,7 @@ use crate::prompt::CanonicalError;
 
 /// Why a run cannot be abandoned.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum AbandonError {
     /// It has ended, in this way.
     #[error("run {run} is {} already: there is nothing to abandon", outcome.as_str())]

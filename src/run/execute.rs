@@ -50,6 +50,7 @@ pub enum Finish {
 
 /// An execution that has ended.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct Ended {
     /// How.
     pub finish: Finish,

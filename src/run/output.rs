@@ -119,6 +119,7 @@ pub fn compare_outputs(
 
 /// Why a run's outputs cannot be made.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum OutputError {
     /// The log could not be read.
     #[error(transparent)]

@@ -115,6 +115,7 @@ impl<P> Question<P> {
 
 /// An answer and the decision made of it.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Answer<V> {
     /// What the parser made of it.
     pub value: V,

@@ -1,6 +1,56 @@
-//! The command of this invocation, to be typed again with something added.
+//! Commands to be typed next: that of this invocation with something added, and others of the same program on the same
+//! log.
+
+use std::path::Path;
+use std::sync::OnceLock;
+
+use clap::ArgMatches;
+use clap::parser::ValueSource;
 
 use retold::inert::inert;
+
+/// What our own messages call the program, whatever its name is.
+const OURS: &str = "retold";
+
+/// How commands of this program begin. A process has one command line, and every message may name a command.
+static BEGINS: OnceLock<String> = OnceLock::new();
+
+/// The name of this program, as it was called.
+pub(crate) fn program() -> String {
+    let called = std::env::args_os().next();
+    let name = called.as_deref().and_then(|path| Path::new(path).file_stem()?.to_str());
+    name.filter(|name| quoted(name).is_some_and(|quoted| quoted == **name))
+        .unwrap_or(OURS)
+        .to_owned()
+}
+
+/// Takes in which log this invocation names, so that commands on the same log can be shown.
+pub(crate) fn on_log(matches: &ArgMatches) {
+    let given = matches.value_source("log") == Some(ValueSource::CommandLine);
+    let log = matches.get_one::<std::path::PathBuf>("log").filter(|_| given);
+    let log = log.and_then(|log| quoted(log.to_str()?));
+    let program = program();
+    // Set once, by `main`.
+    let _ = BEGINS.set(match log {
+        Some(log) => format!("{program} --log {log}"),
+        None => program,
+    });
+}
+
+/// How a command of this program on the same log begins: `retold`, or `auction --log bids.db`.
+pub(crate) fn begins() -> &'static str {
+    BEGINS.get().map_or(OURS, String::as_str)
+}
+
+/// A message of ours with the commands in it as they are to be typed.
+pub(crate) fn typed(message: &str) -> String {
+    in_place_of_ours(message, begins())
+}
+
+/// Commands stand in backquotes.
+fn in_place_of_ours(message: &str, begins: &str) -> String {
+    message.replace("`retold ", &format!("`{begins} "))
+}
 
 /// Longer values are not repeated: nobody could read what they agree to.
 const LONGEST: usize = 500;
@@ -10,11 +60,11 @@ const LONGEST: usize = 500;
 pub(crate) fn with(option: &str, value: &str) -> Option<String> {
     let args = std::env::args_os().skip(1).map(|arg| arg.into_string().ok());
     let args: Vec<String> = args.collect::<Option<_>>()?;
-    command(&args, option, value)
+    command(&program(), &args, option, value)
 }
 
-fn command(args: &[String], option: &str, value: &str) -> Option<String> {
-    let mut command = "retold".to_owned();
+fn command(program: &str, args: &[String], option: &str, value: &str) -> Option<String> {
+    let mut command = program.to_owned();
     for word in args {
         command.push(' ');
         command.push_str(&quoted(word)?);
@@ -38,12 +88,22 @@ fn quoted(word: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::command;
+    use super::{command, in_place_of_ours};
+
+    #[test]
+    fn commands_are_those_of_the_program_on_its_log() {
+        let ours = "if it did not finish, `retold resume RUN` continues it; retold recorded it";
+        assert_eq!(in_place_of_ours(ours, "retold"), ours);
+        assert_eq!(
+            in_place_of_ours(ours, "auction --log 'my bids.db'"),
+            "if it did not finish, `auction --log 'my bids.db' resume RUN` continues it; retold recorded it"
+        );
+    }
 
     #[test]
     fn a_shell_reads_back_what_was_meant() {
         let args = ["resume", "latest", "--log", "my log.db"].map(str::to_owned);
-        let typed = |value: &str| command(&args, "--base-url", value);
+        let typed = |value: &str| command("retold", &args, "--base-url", value);
         let begins = "retold resume latest --log 'my log.db' --base-url ";
         assert_eq!(typed("http://h/v1"), Some(format!("{begins}http://h/v1")));
         assert_eq!(typed("--force"), Some(format!("{}=--force", begins.trim_end())));

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
+use crate::again::typed;
 use retold::audit::AuditError;
 use retold::check::CheckError;
 use retold::decide::{AgainError, DecideError, FilterError, ParamsError};
@@ -67,7 +68,7 @@ impl CliError {
     }
 
     pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
-        self.hints.push(hint.into());
+        self.hints.push(typed(&hint.into()));
         self
     }
 

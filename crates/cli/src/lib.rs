@@ -25,6 +25,7 @@ mod views;
 use std::io::IsTerminal;
 use std::process::ExitCode;
 
+use clap::builder::StyledStr;
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser};
 
 pub use crate::catalogue::Catalogue;
@@ -65,7 +66,8 @@ enum Asked<'a> {
 
 /// Reads the arguments of the process.
 fn arguments(catalogue: &Catalogue) -> Result<(GlobalArgs, Asked<'_>), clap::Error> {
-    let mut command = Cli::command();
+    let program = again::program();
+    let mut command = renamed(Cli::command().display_name(&program).bin_name(&program), &program);
     if !catalogue.studies().iter().any(|study| study.play().is_some()) {
         command = command.mut_subcommand("play", |play| play.hide(true));
     }
@@ -73,6 +75,7 @@ fn arguments(catalogue: &Catalogue) -> Result<(GlobalArgs, Asked<'_>), clap::Err
         command = command.subcommand(own.command.clone());
     }
     let mut matches = command.try_get_matches_from_mut(std::env::args_os())?;
+    again::on_log(&matches);
     if let Some((name, given)) = matches.subcommand()
         && let Some(own) = catalogue.commands.iter().find(|own| own.command.get_name() == name)
     {
@@ -82,6 +85,25 @@ fn arguments(catalogue: &Catalogue) -> Result<(GlobalArgs, Asked<'_>), clap::Err
     }
     let cli = Cli::from_arg_matches_mut(&mut matches).map_err(|e| e.format(&mut command))?;
     Ok((cli.global, Asked::Common(Box::new(cli.command))))
+}
+
+/// The help of a command for a program of another name: commands in it are that program's.
+fn renamed(command: clap::Command, program: &str) -> clap::Command {
+    if program == "retold" {
+        return command;
+    }
+    let theirs = |text: Option<&StyledStr>| {
+        text.map(|text| text.to_string().replace("`retold ", &format!("`{program} ")))
+    };
+    let (about, long_about) = (theirs(command.get_about()), theirs(command.get_long_about()));
+    let command = about.into_iter().fold(command, |command, about| command.about(about));
+    let command = long_about.into_iter().fold(command, |command, about| command.long_about(about));
+    let command = command.mut_args(|arg| {
+        let (help, long_help) = (theirs(arg.get_help()), theirs(arg.get_long_help()));
+        let arg = help.into_iter().fold(arg, |arg, help| arg.help(help));
+        long_help.into_iter().fold(arg, |arg, help| arg.long_help(help))
+    });
+    command.mut_subcommands(|command| renamed(command, program))
 }
 
 /// Runs the program with the arguments of the process.

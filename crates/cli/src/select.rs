@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use crate::again::typed;
 use crate::error::{CliError, LOST, Status, write_err};
 use crate::global::Global;
 use crate::output::counted;
@@ -25,13 +26,12 @@ pub(crate) fn open(global: &Global) -> Result<Log, CliError> {
         for problem in &lost {
             write_err(&format!("warning: {}: {problem}\n", log.backend().name()));
         }
-        write_err(&format!("  hint: {LOST}\n"));
+        write_err(&typed(&format!("  hint: {LOST}\n")));
     }
     if let Some(problem) = log.backend().damaged() {
         let log = log.backend().name();
-        write_err(&format!(
-            "warning: {log}: {problem}\n  hint: `retold verify` names everything that is damaged\n"
-        ));
+        let hint = typed("`retold verify` names everything that is damaged");
+        write_err(&format!("warning: {log}: {problem}\n  hint: {hint}\n"));
     }
     Ok(log)
 }
@@ -81,9 +81,9 @@ pub(crate) fn sound(
 /// What was checked of what is shown, and what was not.
 pub(crate) fn checked(reader: &CheckedReader, run: RunId) -> String {
     let (events, run) = (counted(reader.checked(), "event"), run.short(8));
-    format!(
+    typed(&format!(
         "checked: {events} read for this, each against its hash; `retold verify {run}` checks all\n"
-    )
+    ))
 }
 
 /// The run a user names, in the log.

@@ -43,6 +43,7 @@ const BATCH_BYTES: usize = 32 << 20;
 
 /// Why a filter did not decide.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum FilterError {
     /// The command has no words.
     #[error("the command of the filter is empty")]

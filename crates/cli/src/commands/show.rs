@@ -5,6 +5,7 @@ use std::path::Path;
 
 use serde_json::json;
 
+use crate::again::begins;
 use crate::error::{CliError, Status};
 use crate::global::Global;
 use crate::output::{Output, counted, grouped};
@@ -232,7 +233,8 @@ fn show_run(
         }
         None => {
             let (command, name) = (continuation::command(studies, &started), run.short(8));
-            let _ = writeln!(text, "unfinished: `retold {command} {name}` goes on with it");
+            let retold = begins();
+            let _ = writeln!(text, "unfinished: `{retold} {command} {name}` goes on with it");
         }
     }
     if let Some(reason) = unusable {

@@ -2,6 +2,7 @@
 
 use serde_json::json;
 
+use crate::again::{begins, typed};
 use crate::error::{CliError, Status, write_err};
 use crate::global::Global;
 use crate::output::{Output, counted, grouped};
@@ -67,7 +68,7 @@ pub(crate) fn conclude(
     say(&ended, told, output)?;
     let others = [some_unreadable(&ended, &name), some_unfinished(&ended, &name)];
     for warning in some_failed.into_iter().chain(others.into_iter().flatten()) {
-        write_err(&warning);
+        write_err(&typed(&warning));
     }
     store(log, run, settings_of, global)?;
     stopped(ended, &go_on).or(failed).or(nothing).map_or(Ok(status), Err)
@@ -266,6 +267,7 @@ fn store(log: &Log, run: RunId, settings_of: SettingsOf, global: &Global) -> Res
                     format!("`retold outputs {name} --to FOLDER` writes them to a folder of yours")
                 }
             };
+            let hint = typed(&hint);
             write_err(&format!(
                 "its {what} were not added to {path}, a file that only its recorded settings name\n  hint: {hint}\n"
             ));
@@ -275,14 +277,15 @@ fn store(log: &Log, run: RunId, settings_of: SettingsOf, global: &Global) -> Res
 }
 
 fn next_steps(outcome: &str, name: &str, go_on: &str) -> String {
-    let command = format!("retold {go_on}");
+    let retold = begins();
+    let command = format!("{retold} {go_on}");
     match outcome {
         "finished" => format!(
             "\nnext:\n  \
-             retold replay {name}          prove the outcome identical, offline\n  \
-             retold check {name}           re-parse with the latest parsers\n  \
-             retold show {name}            what the run holds\n  \
-             retold export {name} FILE     write it to a file (.jsonl, .jsonl.gz, .jsonl.zst)\n"
+             {retold} replay {name}          prove the outcome identical, offline\n  \
+             {retold} check {name}           re-parse with the latest parsers\n  \
+             {retold} show {name}            what the run holds\n  \
+             {retold} export {name} FILE     write it to a file (.jsonl, .jsonl.gz, .jsonl.zst)\n"
         ),
         "left" => format!("\nnext:\n  {command:<25}   go on where you left\n"),
         _ => format!("\nnext:\n  {command:<25}   go on where it stopped\n"),

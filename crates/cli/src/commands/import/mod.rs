@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use serde_json::json;
 
+use crate::again::begins;
 use crate::error::{CliError, NOTHING_IMPORTED, Status};
 use crate::global::Global;
 use crate::output::{Output, counted};
@@ -71,8 +72,9 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
                 output.text(&format!("run {run} is in the log already, all of it\n"))?;
             }
             false => output.text(&format!(
-                "run {run}: {} imported from {shown}\n\nnext:\n  retold replay {}\n",
+                "run {run}: {} imported from {shown}\n\nnext:\n  {} replay {}\n",
                 counted(added, "event"),
+                begins(),
                 run.short(8)
             ))?,
         }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use serde_json::json;
 
+use crate::again::begins;
 use crate::error::{CliError, Status};
 use crate::global::Global;
 use crate::output::{Output, counted};
@@ -160,7 +161,7 @@ fn execute(
         if differences.len() > LISTED {
             let _ = writeln!(text, "  and {} more: --json lists all", differences.len() - LISTED);
         }
-        let _ = write!(text, "\n{}\nnext:\n  retold replay {name}\n", ended.report.text);
+        let _ = write!(text, "\n{}\nnext:\n  {} replay {name}\n", ended.report.text, begins());
         output.text(&text)?;
     }
     Ok(if differences.is_empty() { Status::Fine } else { Status::Difference })

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
+use crate::again::begins;
 use crate::error::{CliError, Status};
 use crate::global::Global;
 use crate::output::{Output, counted};
@@ -130,8 +131,9 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
             ),
             (None, false) => format!(
                 "run {} replays with identical decisions and facts as far as it goes; state not recorded, for it \
-                 never finished: `retold {command} {}` goes on",
+                 never finished: `{} {command} {}` goes on",
                 selected.run,
+                begins(),
                 selected.run.short(8)
             ),
         };
