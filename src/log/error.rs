@@ -3,6 +3,20 @@
 use crate::beside::BesideError;
 use crate::id::{PromptHash, RunId, Seq};
 
+/// Why there is no room in a log.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum NoRoom {
+    /// The disk is full.
+    #[error("the disk is full")]
+    Disk,
+    /// The limit that was set, in bytes, is reached.
+    #[error("the limit of {0} bytes is reached")]
+    Limit(u64),
+    /// One of the two: SQLite does not say which.
+    #[error("the disk is full, or the limit of {0} bytes is reached")]
+    DiskOrLimit(u64),
+}
+
 /// An error from a log operation.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum LogError {
@@ -94,12 +108,12 @@ pub enum LogError {
         holder: String,
     },
     /// There is no room to write.
-    #[error("no room to write to {path}: {reason}")]
+    #[error("no room to write to {path}: {why}")]
     Full {
         /// Where.
         path: String,
         /// The disk, or the limit that was set.
-        reason: String,
+        why: NoRoom,
     },
     /// Something else appended to a run whose lease we hold.
     #[error("run {run} has another event at seq {seq}: something else has written to it")]

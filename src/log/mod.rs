@@ -36,7 +36,7 @@ pub use backend::{
     Append, Backend, Committer, Lease, LeaseGuard, Origin, Reader, RunHead, SharedBackend,
 };
 pub use checked::CheckedReader;
-pub use error::LogError;
+pub use error::{LogError, NoRoom};
 pub use format::{FORMAT, Format};
 pub(crate) use index::TextKeys;
 pub use index::{Census, Index, Section, each_event_at};

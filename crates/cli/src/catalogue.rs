@@ -1,5 +1,8 @@
 //! What a program knows: its studies, and the commands that only it has.
 
+use std::error::Error;
+use std::path::Path;
+
 use clap::ArgMatches;
 
 use crate::error::{CliError, Status};
@@ -25,14 +28,35 @@ impl Catalogue {
         Ok(Catalogue { studies: Studies::new(studies)?, commands: Vec::new() })
     }
 
+    /// Adds a command of the program's own. It is given its arguments and the log (`--log`); the text that it returns is
+    /// printed, with nothing in it that a terminal would obey.
+    #[must_use]
+    pub fn with_command(
+        mut self,
+        command: clap::Command,
+        run: impl Fn(&ArgMatches, &Path) -> Result<String, Box<dyn Error>> + Send + Sync + 'static,
+    ) -> Self {
+        let run: Run = Box::new(move |given, global, output| {
+            let text = run(given, &global.log).map_err(|e| CliError::usage(e.to_string()))?;
+            output.text(&text)?;
+            Ok(Status::Fine)
+        });
+        self.commands.push(OwnCommand { command, run });
+        self
+    }
+
     /// The studies.
     pub fn studies(&self) -> &Studies {
         &self.studies
     }
 }
 
+/// What a command does.
+pub(crate) type Run =
+    Box<dyn Fn(&ArgMatches, &Global<'_>, &Output) -> Result<Status, CliError> + Send + Sync>;
+
 /// A command that only this program has.
 pub(crate) struct OwnCommand {
     pub(crate) command: clap::Command,
-    pub(crate) run: fn(&ArgMatches, &Global<'_>, &Output) -> Result<Status, CliError>,
+    pub(crate) run: Run,
 }

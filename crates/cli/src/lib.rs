@@ -30,6 +30,8 @@ use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser};
 
 pub use crate::catalogue::Catalogue;
 pub use crate::error::Status;
+/// For [`Catalogue::with_command`].
+pub use clap;
 
 use crate::catalogue::OwnCommand;
 use crate::commands::Command;

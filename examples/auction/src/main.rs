@@ -10,7 +10,7 @@ use retold::model::simulated::{Dice, Player};
 use retold::parse::{ChainParser, Found, LastResort, ParserFamily, Strategy};
 use retold::prompt::{CanonicalError, ChatRequest, Request};
 use retold::run::{AnyExperiment, Experiment, Question, Report, Run, Stop};
-use retold_cli::Catalogue;
+use retold_cli::{Catalogue, clap};
 use retold_study::Registration;
 use retold_study::config::{ConfigError, ConfigFile, ModelConfig, Runtime, Wrong};
 use retold_study::error::{Clash, StudyError};
@@ -141,5 +141,9 @@ impl Registration for Registered {
 }
 
 fn main() -> Result<ExitCode, Clash> {
-    Ok(retold_cli::main(&Catalogue::new([&Registered as &dyn Registration])?))
+    let rules = clap::Command::new("rules").about("Print the rules");
+    let catalogue = Catalogue::new([&Registered as &dyn Registration])?;
+    Ok(retold_cli::main(
+        &catalogue.with_command(rules, |_, _| Ok("The highest bid wins.\n".into())),
+    ))
 }

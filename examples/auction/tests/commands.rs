@@ -46,6 +46,31 @@ fn a_study_of_ones_own_has_every_command() {
     auction(&folder, "abandon latest", 2);
 }
 
+/// What is to be typed next is this program's, on the log that was given.
+#[test]
+fn commands_that_are_shown_can_be_typed() {
+    let folder = tempfile::tempdir().unwrap();
+    let recorded = auction(&folder, &format!("run {CONFIG} --quiet"), 0);
+    assert!(recorded.contains("\n  auction replay "), "{recorded}");
+    let recorded = auction(&folder, &format!("run {CONFIG} --quiet --log other.db"), 0);
+    assert!(recorded.contains("\n  auction --log other.db replay "), "{recorded}");
+    let said = auction(&folder, "replay 0123 --log other.db", 2);
+    assert!(said.contains("hint: `auction --log other.db log` lists the runs\n"), "{said}");
+    let shown = auction(&folder, "show latest --log other.db", 0);
+    assert!(shown.contains("`auction --log other.db verify "), "{shown}");
+    for help in ["--help", "run --help", "check --help", "help fork"] {
+        let said = auction(&folder, help, 0);
+        assert!(said.contains("auction") && !said.contains("`retold "), "{said}");
+    }
+}
+
+#[test]
+fn a_program_has_commands_of_its_own() {
+    let folder = tempfile::tempdir().unwrap();
+    assert!(auction(&folder, "--help", 0).contains("Print the rules"));
+    assert_eq!(auction(&folder, "rules", 0), "The highest bid wins.\n");
+}
+
 #[test]
 fn other_studies_and_their_parsers_are_not_known() {
     let folder = tempfile::tempdir().unwrap();

@@ -34,7 +34,7 @@ pub use backup::BackedUp;
 pub(super) use scratch_file::ScratchFile;
 
 use super::backend::{Backend, Committer, Lease, Reader};
-use super::error::LogError;
+use super::error::{LogError, NoRoom};
 use super::format::{FORMAT, Format};
 use super::lease;
 use super::mark::{self, MarkFile};
@@ -359,12 +359,7 @@ impl SqliteBackend {
         match error.sqlite_error_code() {
             Some(ErrorCode::DiskFull) => LogError::Full {
                 path,
-                reason: match self.options.max_bytes {
-                    Some(max) => {
-                        format!("the disk is full, or the limit of {max} bytes is reached")
-                    }
-                    None => "the disk is full".to_owned(),
-                },
+                why: self.options.max_bytes.map_or(NoRoom::Disk, NoRoom::DiskOrLimit),
             },
             Some(ErrorCode::NotADatabase) => self.header_is_damaged().unwrap_or_else(|| {
                 LogError::NotALog { path, reason: "it is not an SQLite file".to_owned() }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use rusqlite::Connection;
 
 use super::stop::Stop;
-use crate::log::error::LogError;
+use crate::log::error::{LogError, NoRoom};
 
 /// The bytes of a WAL frame besides its page.
 const FRAME_HEADER: u64 = 24;
@@ -93,8 +93,7 @@ pub(super) fn room_for_an_empty_log(
 }
 
 fn full(log: &Path, most: u64) -> LogError {
-    let reason = format!("the limit of {most} bytes is reached");
-    LogError::Full { path: log.display().to_string(), reason }
+    LogError::Full { path: log.display().to_string(), why: NoRoom::Limit(most) }
 }
 
 fn pages(db: &Connection) -> rusqlite::Result<u64> {

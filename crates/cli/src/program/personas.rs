@@ -53,7 +53,7 @@ enum Command {
 
 /// The command.
 pub(super) fn command() -> OwnCommand {
-    OwnCommand { command: Args::augment_args(clap::Command::new("personas")), run }
+    OwnCommand { command: Args::augment_args(clap::Command::new("personas")), run: Box::new(run) }
 }
 
 fn run(given: &ArgMatches, _: &Global<'_>, output: &Output) -> Result<Status, CliError> {

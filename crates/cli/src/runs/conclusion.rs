@@ -12,7 +12,7 @@ use crate::runs::live;
 use crate::select::{self, SIMULATED};
 use retold::id::RunId;
 use retold::inert::inert;
-use retold::log::{Log, LogError};
+use retold::log::{Log, LogError, NoRoom};
 use retold::model::FailureKind;
 use retold::run::{Ended, Finish, OverBudget, Parent, Progress, RunRecord, Stop};
 use retold_study::error::BoxError;
@@ -307,8 +307,8 @@ pub(crate) fn stopped(ended: Ended, go_on: &str) -> Option<CliError> {
             // What the experiment itself does wrong, it does again when it is resumed.
             let resumable =
                 !matches!(stop, Stop::Diverged(_) | Stop::Invalid { .. } | Stop::AskedTwice { .. });
-            if let Stop::Log(LogError::Full { reason, .. }) = &stop {
-                let hint = make_room(reason, go_on);
+            if let Stop::Log(LogError::Full { why, .. }) = &stop {
+                let hint = make_room(*why, go_on);
                 return Some(CliError::new(Status::Io, stop.to_string()).hint(hint));
             }
             if let Stop::OverBudget(over) = &stop
@@ -341,9 +341,12 @@ fn flag_of(over: &OverBudget) -> Option<&'static str> {
     }
 }
 
-/// What to do where there is no room to write; `reason` is the log's.
-fn make_room(reason: &str, go_on: &str) -> String {
-    let limit = if reason.contains("limit") { " (or raise --log-limit)" } else { "" };
+/// What to do where there is no room to write.
+fn make_room(why: NoRoom, go_on: &str) -> String {
+    let limit = match why {
+        NoRoom::Disk => "",
+        NoRoom::Limit(_) | NoRoom::DiskOrLimit(_) => " (or raise --log-limit)",
+    };
     format!(
         "nothing that was recorded is lost: make room{limit}, then `retold {go_on}`, or the same \
          again if the run is not in `retold log`"
@@ -352,17 +355,17 @@ fn make_room(reason: &str, go_on: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::make_room;
+    use super::{NoRoom, make_room};
 
     #[test]
     fn a_full_disk_names_the_command_that_continues() {
         assert_eq!(
-            make_room("the disk is full", "import public-goods run --resume 0a1b"),
+            make_room(NoRoom::Disk, "import public-goods run --resume 0a1b"),
             "nothing that was recorded is lost: make room, then `retold import public-goods run \
              --resume 0a1b`, or the same again if the run is not in `retold log`"
         );
         assert_eq!(
-            make_room("the disk is full, or the limit of 9 bytes is reached", "resume 0a1b"),
+            make_room(NoRoom::DiskOrLimit(9), "resume 0a1b"),
             "nothing that was recorded is lost: make room (or raise --log-limit), then `retold \
              resume 0a1b`, or the same again if the run is not in `retold log`"
         );
