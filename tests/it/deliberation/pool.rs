@@ -188,13 +188,13 @@ fn a_url_and_an_output_folder_go_together() {
     assert_eq!((code, &run["outputs"]), (0, &"outputs/pooled".into()), "{run}");
     assert!(place.read("outputs/pooled/participants.json").contains("The owner of shop number"));
     assert_eq!(server.received().len(), 1);
-    // An output folder that already exists is reported before anything is fetched.
-    let said = place.run("run d.yaml");
-    assert_eq!(said.code, 2);
-    assert!(said.err.starts_with("error: outputs/pooled is there already\n"), "{}", said.err);
+    // A second run fetches for itself, and has a folder of its own.
+    let (second, code) = place.json("run d.yaml");
+    assert_eq!((code, &second["outputs"]), (0, &"outputs/pooled-2".into()), "{second}");
+    assert_eq!(server.received().len(), 2);
     let (resumed, code) = place.json("run d.yaml --resume");
-    assert_eq!((code, &resumed["run"], &resumed["model_calls"]), (0, &run["run"], &0.into()));
-    assert_eq!(server.received().len(), 1, "what was drawn is in the log");
+    assert_eq!((code, &resumed["run"], &resumed["model_calls"]), (0, &second["run"], &0.into()));
+    assert_eq!(server.received().len(), 2, "what was drawn is in the log");
 }
 
 /// The pool has changed since, but what the run drew when it began is in its settings.
