@@ -131,8 +131,12 @@ pub fn audit(
     if keeps {
         audit.declared = declared(&mut events, question)?;
     }
-    let sources = audit.declared.sources();
-    audit.same_text = matches(&mut events, (question, &audit.request), &sources)?;
+    let none = BTreeSet::new();
+    let sources = match &audit.declared {
+        Declared::Kept { sources, .. } => sources,
+        Declared::NotKept => &none,
+    };
+    audit.same_text = matches(&mut events, (question, &audit.request), sources)?;
     Ok(audit)
 }
 

@@ -28,6 +28,10 @@ pub enum Declared {
         prompts: Vec<MadeFrom>,
         /// Whether these are all. If not, audit the call of a later prompt to continue from there.
         complete: bool,
+        /// The answers and facts that the audited prompt itself was made from, including those of
+        /// earlier questions that it builds on, and the answers and decisions that caused these
+        /// facts.
+        sources: BTreeSet<Seq>,
     },
 }
 
@@ -58,16 +62,6 @@ pub enum Part {
     Behind,
 }
 
-impl Declared {
-    /// The answers and facts that the audited prompt itself was made from, including those of
-    /// earlier questions that it builds on, and the answers that caused these facts.
-    pub fn sources(&self) -> BTreeSet<Seq> {
-        let Declared::Kept { prompts, .. } = self else { return BTreeSet::new() };
-        let own = prompts.iter().filter(|made| made.part != Part::Behind);
-        own.flat_map(|made| made.from.iter().map(Origin::seq)).collect()
-    }
-}
-
 /// Follows the declarations of a question.
 pub(super) fn declared(events: &mut Events<'_>, question: Seq) -> Result<Declared, LogError> {
     let mut search = Search {
@@ -76,13 +70,15 @@ pub(super) fn declared(events: &mut Events<'_>, question: Seq) -> Result<Declare
         found: Vec::new(),
         behind: BTreeSet::new(),
     };
-    let complete = search.follow(BTreeSet::from([question]), Part::Itself)? && {
-        let behind = search.questions_behind()?;
-        search.follow(behind, Part::Behind)?
-    };
+    let is_complete = search.follow(BTreeSet::from([question]), Part::Itself)?;
+    let own = search.found.iter().flat_map(|made| made.from.iter().map(Origin::seq));
+    let mut sources: BTreeSet<Seq> = own.collect();
+    let (behind, causes) = search.questions_behind()?;
+    sources.extend(causes);
+    let complete = is_complete && search.follow(behind, Part::Behind)?;
     let mut prompts = search.found;
     events.find_decisions(prompts.iter_mut().flat_map(|made| made.from.iter_mut()))?;
-    Ok(Declared::Kept { prompts, complete })
+    Ok(Declared::Kept { prompts, complete, sources })
 }
 
 struct Search<'a, 'b> {
@@ -132,7 +128,7 @@ impl Search<'_, '_> {
                 self.found.push(MadeFrom { call, sample, question: link, part, from });
             }
             if part == Part::Behind {
-                next.extend(self.questions_behind()?);
+                next.extend(self.questions_behind()?.0);
             } else {
                 part = Part::Within;
             }
@@ -141,8 +137,8 @@ impl Search<'_, '_> {
         Ok(true)
     }
 
-    /// The questions whose answers led to what was found.
-    fn questions_behind(&mut self) -> Result<BTreeSet<Seq>, LogError> {
+    /// The questions whose answers led to what was found, and these answers and their decisions.
+    fn questions_behind(&mut self) -> Result<(BTreeSet<Seq>, BTreeSet<Seq>), LogError> {
         let wanted = std::mem::take(&mut self.behind);
         let found = self.events.at(&wanted)?;
         let decided = found.values().filter_map(|(_, event)| match event {
@@ -155,6 +151,7 @@ impl Search<'_, '_> {
         let questions: BTreeSet<Seq> =
             all.values().filter_map(|(_, event)| request_of(event)).collect();
         let seen = &mut self.seen;
-        Ok(questions.into_iter().filter(|question| seen.insert(*question)).collect())
+        let questions = questions.into_iter().filter(|question| seen.insert(*question)).collect();
+        Ok((questions, all.into_keys().collect()))
     }
 }

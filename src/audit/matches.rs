@@ -38,12 +38,12 @@ pub struct Match {
     pub role: String,
     /// The text.
     pub text: String,
-    /// The answers that contain it, or the facts if no answer does. This is the full list, which is
-    /// short.
+    /// The answers that have it as a text of their own, or as part of such a text that is in the
+    /// prompt, too; or the facts if no answer does. This is the full list, which is short.
     pub origins: Vec<Origin>,
     /// Whether one of them was declared as a source of this prompt.
     pub declared: bool,
-    /// How many answers and facts of the run contain it.
+    /// How many answers and facts the run has.
     pub of: u64,
     /// How many other prompts contain it.
     pub prompts: u64,
@@ -74,12 +74,12 @@ pub(super) fn matches(
 ) -> Result<Vec<Match>, LogError> {
     let prompt = Prompt::new(request);
     let mut found: Vec<(String, Sources)> = texts(events, &prompt)?.into_iter().collect();
-    // Whatever was said later, or is common, is not a source.
-    found.retain(|(_, sources)| {
-        let counting = sources.counting();
-        counting.len() <= FEW && counting.first().is_some_and(|first| *first < question)
-    });
+    // Whatever was said later is not a source.
+    found.retain(|(_, sources)| sources.counting().first().is_some_and(|first| *first < question));
     found.sort_by_key(|(text, sources)| (sources.at, std::cmp::Reverse(text.len())));
+    let mut found = without_parts(found);
+    // Whatever is common is not a source either.
+    found.retain(|(_, sources)| sources.counting().len() <= FEW);
     found.truncate(MOST);
     if found.is_empty() {
         return Ok(Vec::new());
@@ -111,6 +111,37 @@ pub(super) fn matches(
         all.push(Match { message, role, text, origins, declared, of, prompts, looked_at });
     }
     Ok(all)
+}
+
+/// The texts, in the order of the prompt, without those that are there only as part of a longer one: that one is the
+/// match. A text that is also part of a longer one elsewhere in the prompt has the longer one's sources, too.
+fn without_parts(found: Vec<(String, Sources)>) -> Vec<(String, Sources)> {
+    let mut whole: Vec<(String, Sources)> = Vec::new();
+    for (text, sources) in found {
+        let (message, start) = sources.at;
+        let is_part = whole.iter().any(|(longer, other)| {
+            other.at.0 == message && start + text.len() <= other.at.1 + longer.len()
+        });
+        if !is_part {
+            whole.push((text, sources));
+        }
+    }
+    let longer = |text: &str| {
+        let others = whole.iter().filter(|(other, _)| other.len() > text.len());
+        let others = others.filter(|(other, _)| other.contains(text)).map(|(_, sources)| sources);
+        let mut all = Sources::default();
+        for other in others {
+            all.answers.extend(&other.answers);
+            all.facts.extend(&other.facts);
+        }
+        all
+    };
+    let more: Vec<Sources> = whole.iter().map(|(text, _)| longer(text)).collect();
+    for ((_, sources), more) in whole.iter_mut().zip(more) {
+        sources.answers.extend(more.answers);
+        sources.facts.extend(more.facts);
+    }
+    whole
 }
 
 /// Every long text of the run that occurs in a prompt, with the events that contain it.

@@ -169,7 +169,7 @@ fn equal_answers_in_a_dialogue_are_distinguished() {
         "\nthe same text stands in the prompt, which alone does not prove where it came from\n";
     let rarity = &asked["rarity"];
     let line = format!(
-        "  message 1 user: \"{question}\"\n    in 2 of {} answers and facts, and in {} of {} other prompts; declared \
+        "  message 1 user: \"{question}\"\n    a text of 2 of {} answers and facts, and in {} of {} other prompts; declared \
          above\n",
         rarity["of"], rarity["prompts"], rarity["looked_at"]
     );

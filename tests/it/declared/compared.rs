@@ -190,7 +190,7 @@ async fn a_dialogue_of_a_thousand_turns_declares_as_much_in_the_last_as_in_the_s
         due.sort_unstable();
         due
     }));
-    let Declared::Kept { prompts, complete } = audit.declared else { panic!() };
+    let Declared::Kept { prompts, complete, .. } = audit.declared else { panic!() };
     assert!(complete && prompts.iter().all(|made| made.from.len() <= 2));
     trial.replay(&Long(1000)).await;
 }
@@ -279,7 +279,7 @@ async fn a_question_of_a_log_may_name_anything_and_an_audit_ends() {
     let append = [Append::new(trial.run, Head::START, rows)];
     trial.log.backend().committer().unwrap().commit(&append).unwrap();
     let audit = audited(&trial.log, trial.run, "q/200");
-    let Declared::Kept { prompts, complete } = &audit.declared else { panic!() };
+    let Declared::Kept { prompts, complete, .. } = &audit.declared else { panic!() };
     assert_eq!((prompts.len(), *complete), (200, true));
     assert_sound(&trial.log);
     // A source that is not an earlier event is damage.

@@ -23,7 +23,14 @@ const RARE: &str = "I saw a heron on the roof of the town hall at 4 in the morni
 const ANOTHER: &str = "The ferry did not sail on the third, whatever the captain has said.";
 const COMMON: &str = "I would rather not say anything about that at all, thank you.";
 const LATER: &str = "Somebody has painted the door of the mill in a blue that I know.";
+const BELL: &str = "The bell rang twice before anybody had gone to the harbour.";
+const MEN: &str = "So I was told by two of the men who were there.";
 const SHORT: &str = "cooperate";
+
+/// A statement that has both in it.
+fn bell_and_men() -> String {
+    format!("{BELL} {MEN}")
+}
 
 /// Gives the answer that belongs to each call.
 struct Witnesses;
@@ -40,6 +47,9 @@ impl Model for Witnesses {
             // This witness repeats the instructions.
             "witness/3" => "Most people cooperate with each other in the end.",
             "witness/4" => SHORT,
+            "witness/5" => BELL,
+            "witness/6" => MEN,
+            "witness/7" => return async { Ok(Response::text(bell_and_men())) }.boxed(),
             call if call.starts_with("many/") => COMMON,
             "later" => LATER,
             _ => "4",
@@ -62,15 +72,18 @@ impl Experiment for Hearing {
     fn apply(_: &mut (), _: &Fact) {}
 
     async fn run(&self, run: &mut Run<Self>) -> Result<(), Stop> {
-        let calls = (1..=4).map(|n| format!("witness/{n}"));
+        let calls = (1..=7).map(|n| format!("witness/{n}"));
         let calls = calls.chain((1..=5).map(|n| format!("many/{n}")));
         let questions = calls.map(|call| question(&call, &format!("You are {call}. What is it?")));
         let heard = run.ask_all(questions.collect::<Vec<_>>()).await?;
         let second = heard[1].as_ref().unwrap().decision.clone();
         // A fact that repeats an answer is not a separate source.
         run.record(fact(ANOTHER, 2), std::slice::from_ref(&second))?;
-        let said = [RARE, ANOTHER, COMMON, LATER, "COOPERATE", SHORT].join("\n");
-        let judge = question("judge", &said).because([&second]);
+        let noted = run.record_ref(fact("noted", 2), std::slice::from_ref(&second))?;
+        let (both, other) = (bell_and_men(), "COOPERATE");
+        let said = [RARE, ANOTHER, COMMON, LATER, other, SHORT, BELL, &both].join("\n");
+        // What a declared fact was made from is declared with it.
+        let judge = question("judge", &said).because([&noted]);
         drop(run.ask(judge).await?);
         drop(run.ask(question("later", "And you?")).await?);
         Ok(())
@@ -93,10 +106,13 @@ async fn rare_texts_are_shown_with_their_rarity_and_common_ones_are_not() {
     let (declared, same) = heard(&memory()).await;
     let shown: Vec<(&str, bool, usize)> =
         same.iter().map(|m| (m.text.as_str(), m.declared, m.origins.len())).collect();
-    assert_eq!(shown, [(RARE, false, 1), (ANOTHER, true, 1)]);
+    // Two statements have the bell in them; the men are there only as a part of one.
+    let both = bell_and_men();
+    let bells = [(BELL, false, 2), (both.as_str(), false, 1)];
+    assert_eq!(shown, [&[(RARE, false, 1), (ANOTHER, true, 1)], &bells[..]].concat());
     for found in &same {
-        // 11 answers and a fact; no other prompt shows it.
-        assert_eq!((found.of, found.prompts), (12, 0));
+        // 14 answers and 2 facts; no other prompt shows it.
+        assert_eq!((found.of, found.prompts), (16, 0));
         assert!(found.looked_at > 3, "{found:?}");
         assert_eq!((found.message, found.role.as_str()), (0, "user"));
     }
@@ -111,5 +127,6 @@ async fn a_log_without_declarations_shows_matches_as_such() {
     let (declared, same) = heard(&folder.log()).await;
     assert_eq!(declared, Declared::NotKept);
     let shown: Vec<(&str, bool)> = same.iter().map(|m| (m.text.as_str(), m.declared)).collect();
-    assert_eq!(shown, [(RARE, false), (ANOTHER, false)]);
+    let both = bell_and_men();
+    assert_eq!(shown, [(RARE, false), (ANOTHER, false), (BELL, false), (&both, false)]);
 }

@@ -22,7 +22,7 @@ fn audited(log: &Log, run: RunId, call: &str) -> Audit {
 /// What the audited prompt was made from, including everything that the earlier questions it names
 /// were made from.
 fn sources(audit: &Audit) -> BTreeSet<String> {
-    let Declared::Kept { prompts, complete } = &audit.declared else { panic!("not kept") };
+    let Declared::Kept { prompts, complete, .. } = &audit.declared else { panic!("not kept") };
     assert!(complete);
     let own = prompts.iter().filter(|made| made.part != Part::Behind);
     own.flat_map(|made| &made.from).filter_map(named).collect()

@@ -34,7 +34,7 @@ fn the_content_of_each_prompt_was_declared() {
             let Event::RequestSent(sent) = event.event().unwrap() else { continue };
             let audit =
                 audit(reader.as_mut(), run, &Target::Seq(event.seq), studies().parsers()).unwrap();
-            let Declared::Kept { prompts, complete } = &audit.declared else {
+            let Declared::Kept { prompts, complete, .. } = &audit.declared else {
                 panic!("{}: not kept", study.name)
             };
             assert!(complete);

@@ -207,7 +207,7 @@ fn text(audit: &Audit) -> String {
 
 /// What the prompt was made from, as it was declared, and what is behind that.
 fn declared_text(declared: &Declared, out: &mut String) {
-    let Declared::Kept { prompts, complete } = declared else {
+    let Declared::Kept { prompts, complete, .. } = declared else {
         out.push_str(
             "\nnothing was declared: this run does not keep what its prompts were made from\n",
         );
@@ -292,7 +292,7 @@ fn matches_text(audit: &Audit, out: &mut String) {
         let _ = writeln!(out, "  message {message} {role}: \"{}\"", inert(text, SHOWN));
         let _ = writeln!(
             out,
-            "    in {having} of {of} answers and facts, and in {prompts} of {looked_at} other prompts{declared}"
+            "    a text of {having} of {of} answers and facts, and in {prompts} of {looked_at} other prompts{declared}"
         );
         let mut shown = String::new();
         origins.iter().for_each(|origin| origin_text(origin, &mut shown));
@@ -303,7 +303,7 @@ fn matches_text(audit: &Audit, out: &mut String) {
 }
 
 fn declared_object(declared: &Declared) -> Value {
-    let Declared::Kept { prompts, complete } = declared else { return Value::Null };
+    let Declared::Kept { prompts, complete, .. } = declared else { return Value::Null };
     let prompts = prompts.iter().map(|MadeFrom { call, sample, question, part, from }| {
         let part = match part {
             Part::Itself => "itself",

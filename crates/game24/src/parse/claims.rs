@@ -126,6 +126,11 @@ pub(super) fn last_labelled(text: &str, params: &Params) -> Option<Claim> {
 fn claimed(label: Label, content: &str, below: &str, params: &Params) -> Option<Claim> {
     let is_alone = is_bare(content);
     let content = if is_alone { below } else { content };
+    // `Answer: X. Wait, that is wrong. Answer: Y`: what the same line takes back is not the answer.
+    if let Some(corrected) = last_sentence(content, params, true) {
+        let (candidate, is_denied, is_cut) = (Some(corrected), false, false);
+        return Some(Claim { label, candidate, at: 0, is_denied, is_cut });
+    }
     // Also of an equation that its own line denies (`(8 - 4) * 5 != 24`): that is the answer, and wrong.
     let stated = before_denial(content);
     let is_denied = stated.len() < content.len();
