@@ -167,9 +167,10 @@ fn checked(of: &Path, path: &Path, found: &std::fs::Metadata) -> Result<(), Besi
     let shared = std::fs::metadata(of).map_err(|source| io(of, source))?;
     let shared = Owned { user: shared.uid(), group: shared.gid(), mode: shared.mode() };
     let us = rustix::process::geteuid().as_raw();
-    match is_trusted((found.uid(), found.gid()), &shared, us) {
-        true => Ok(()),
-        false => Err(BesideError::Foreign { path: path(), owner: found.uid() }),
+    if is_trusted((found.uid(), found.gid()), &shared, us) {
+        Ok(())
+    } else {
+        Err(BesideError::Foreign { path: path(), owner: found.uid() })
     }
 }
 

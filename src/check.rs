@@ -256,14 +256,15 @@ impl Check<'_> {
         let mut to = Side::from(now);
         // What the recorded parser makes of it today; unknown if the program does not have that
         // parser.
-        let again = match spec == by {
-            true => Some(to.clone()),
-            false => self.recorded(&spec, &call, sample, answer.whole())?.map(|mut again| {
+        let again = if spec == by {
+            Some(to.clone())
+        } else {
+            self.recorded(&spec, &call, sample, answer.whole())?.map(|mut again| {
                 if let Some(reason) = answer.unreadable() {
                     again.warnings.insert(0, Unreadable::warning(reason));
                 }
                 Side::from(again)
-            }),
+            })
         };
         self.from.insert(spec.to_string());
         let checked = &mut self.checked;
@@ -289,10 +290,8 @@ impl Check<'_> {
         for part in &parts {
             *checked.changed.entry(*part).or_default() += 1;
         }
-        let list = match parts.contains(&Part::Value) {
-            true => &mut checked.flipped,
-            false => &mut checked.altered,
-        };
+        let list =
+            if parts.contains(&Part::Value) { &mut checked.flipped } else { &mut checked.altered };
         list.push(Change { seq: at, call, sample, parts, from, to });
         Ok(())
     }

@@ -58,9 +58,10 @@ impl Drop for Draft {
 
 /// Removes the draft. A failure cannot be handled here, and a finished draft is already gone.
 fn remove(path: &Path) {
-    let _ = match path.symlink_metadata().is_ok_and(|about| about.is_dir()) {
-        true => fs::remove_dir_all(path),
-        false => fs::remove_file(path),
+    let _ = if path.symlink_metadata().is_ok_and(|about| about.is_dir()) {
+        fs::remove_dir_all(path)
+    } else {
+        fs::remove_file(path)
     };
 }
 

@@ -102,7 +102,8 @@ pub fn read_by_hand(path: &Path) -> Result<String, TextError> {
     decode(read_text_bytes(path, LONGEST_BY_HAND)?).map_err(TextError::NotUtf8)
 }
 
-/// Decodes bytes as UTF-8. A zero byte (NUL) is refused: it is valid UTF-8, but no text file has one.
+/// Decodes bytes as UTF-8. A zero byte (NUL) is refused: it is valid UTF-8, but no text file has
+/// one.
 ///
 /// # Errors
 /// [`NotUtf8`].

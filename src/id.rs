@@ -1,7 +1,7 @@
-//! Identifiers and digests: newtypes that cannot be taken for one another.
+//! Identifiers and digests: newtypes that cannot be mistaken for one another.
 //!
-//! Digests are BLAKE3-256, written as 64 lower-case hex digits. All share one macro, so that each
-//! parses, prints and serialises the same way.
+//! Digests are BLAKE3-256, written as 64 lower-case hex digits. All are defined by one macro, so
+//! that they parse, print and serialise in the same way.
 
 use std::fmt;
 use std::str::FromStr;
@@ -10,10 +10,10 @@ use std::sync::Arc;
 use data_encoding::HEXLOWER;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-/// Why a text is no identifier.
+/// Why a text is not an identifier.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum IdError {
-    /// Not the right number of hex digits, or other characters.
+    /// The number of hex digits is wrong, or there are other characters.
     #[error("{text:?} is not {digits} lower-case hex digits")]
     NotHex {
         /// The text as given.
@@ -43,7 +43,7 @@ macro_rules! hex_id {
                 &self.0
             }
 
-            /// The first `digits` hex digits, for people.
+            /// The first `digits` hex digits, for display.
             pub fn short(&self, digits: usize) -> String {
                 let mut text = self.to_string();
                 text.truncate(digits);
@@ -93,15 +93,16 @@ macro_rules! hex_id {
 }
 
 hex_id!(
-    /// A run: eight random bytes, written as 16 hex digits. People give a unique prefix.
+    /// The id of a run: eight random bytes, written as 16 hex digits. Users may type a unique
+    /// prefix.
     RunId,
     8
 );
 impl RunId {
-    /// A new one.
+    /// A new random id.
     ///
     /// # Errors
-    /// The system gives no random bytes.
+    /// If the system cannot provide random bytes.
     pub fn random() -> Result<Self, getrandom::Error> {
         let mut bytes = [0; 8];
         getrandom::fill(&mut bytes)?;
@@ -125,7 +126,7 @@ hex_id!(
     32
 );
 hex_id!(
-    /// A link of the log's own chain, its ledger; the last one says what the whole log holds.
+    /// A link of the log's own chain, its ledger; the last one covers the whole log.
     LedgerHash,
     32
 );
@@ -158,7 +159,7 @@ hex_id!(
 pub struct Seq(pub u64);
 
 impl Seq {
-    /// The place after this one.
+    /// The next place.
     pub fn next(self) -> Seq {
         Seq(self.0 + 1)
     }
@@ -187,7 +188,7 @@ impl fmt::Display for Time {
     }
 }
 
-/// The n-th answer asked for by one call with one prompt, from 0.
+/// Which answer to one call and prompt this is (the n-th, from 0).
 pub type Sample = u32;
 
 /// The deterministic path of a question in its experiment, such as `solve/900`.
@@ -197,10 +198,10 @@ pub type Sample = u32;
 pub struct CallPath(Arc<str>);
 
 impl CallPath {
-    /// Checks the rules and makes a path.
+    /// Checks the rules and creates a path.
     ///
     /// # Errors
-    /// [`IdError::BadCall`] with the rule that is broken.
+    /// [`IdError::BadCall`] with the broken rule.
     pub fn new(text: impl AsRef<str>) -> Result<Self, IdError> {
         let text = text.as_ref();
         let reason = if text.is_empty() {

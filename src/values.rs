@@ -1,24 +1,24 @@
-//! How many values a JSON text has, counted before it is read: a number of one digit takes two bytes in a file and
-//! thirty-two in memory.
+//! The number of values in a JSON text, counted before it is parsed: a number of one digit takes
+//! two bytes in a file and thirty-two in memory.
 
 use memchr::memchr2;
 
-/// The most values of one JSON text from elsewhere. A batch of a hundred embeddings has some 300,000.
+/// The most values in a JSON text from outside. A batch of a hundred embeddings has about 300,000.
 pub(crate) const MOST_VALUES: usize = 1_000_000;
 
-/// Whether a JSON text has more than [`MOST_VALUES`] values: every value but the first of its group follows a comma.
-/// The text need not be JSON.
+/// Whether a JSON text has more than [`MOST_VALUES`] values: every value except the first of its
+/// group follows a comma. The text may be invalid.
 pub(crate) fn too_many(json: &[u8]) -> bool {
-    // Each takes two bytes or more.
+    // Each value takes at least two bytes.
     json.len() / 2 > MOST_VALUES && count(json) > MOST_VALUES
 }
 
-/// Commas and opening brackets outside strings, and one for the text itself. It stops once they are more than
-/// [`MOST_VALUES`].
+/// Commas and opening brackets outside strings, plus one for the text itself. Stops once there are
+/// more than [`MOST_VALUES`].
 pub(crate) fn count(json: &[u8]) -> usize {
     let (mut count, mut rest) = (1, json);
     loop {
-        // The next string, and what there is before it.
+        // The next string, and what precedes it.
         let quote = memchr::memchr(b'"', rest).unwrap_or(rest.len());
         count += memchr::memchr3_iter(b',', b'[', b'{', &rest[..quote]).count();
         let Some(text) = rest.get(quote + 1..) else { return count };
@@ -29,7 +29,7 @@ pub(crate) fn count(json: &[u8]) -> usize {
     }
 }
 
-/// What follows a string, given what follows its opening quote.
+/// What follows a string, given the text after its opening quote.
 fn after_string(mut text: &[u8]) -> &[u8] {
     loop {
         match memchr2(b'"', b'\\', text) {

@@ -186,9 +186,10 @@ impl<F> Pending<'_, F> {
         let (call, sample) = (Some(&answer.call), Some(answer.sample));
         self.bytes += Asked { call, sample, answer: answer.whole(), params: &params }.bytes();
         self.waiting.push((answer, recorded, params));
-        match self.waiting.len() >= TOGETHER || self.bytes >= BYTES {
-            true => self.decide(reader),
-            false => Ok(()),
+        if self.waiting.len() >= TOGETHER || self.bytes >= BYTES {
+            self.decide(reader)
+        } else {
+            Ok(())
         }
     }
 

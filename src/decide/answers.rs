@@ -90,10 +90,7 @@ pub fn each_answer<E: From<LogError>>(
             let (call, sample, prompt) = questions.remove(&request).ok_or_else(missing)?;
             let decision = None;
             let answer = RecordedAnswer { seq, call, sample, prompt, content, beside, decision };
-            match decided {
-                true => drop(waiting.insert(seq, answer)),
-                false => each(reader, answer)?,
-            }
+            if decided { drop(waiting.insert(seq, answer)) } else { each(reader, answer)? }
         }
     }
     waiting.into_values().try_for_each(|answer| each(reader, answer))

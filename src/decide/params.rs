@@ -118,9 +118,10 @@ impl Params {
                 return Err(wrong(format!("line {} already has settings for {shown}", first.line)));
             }
         }
-        match given.is_empty() {
-            true => Err(ParamsError::Nothing { path }),
-            false => Ok(Params::ByCall(ByCall(given))),
+        if given.is_empty() {
+            Err(ParamsError::Nothing { path })
+        } else {
+            Ok(Params::ByCall(ByCall(given)))
         }
     }
 

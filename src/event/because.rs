@@ -57,9 +57,10 @@ impl Because {
 
     /// The canonical body of the question that declares them.
     pub(crate) fn body(&self) -> Cow<'static, str> {
-        match self.is_empty() {
-            true => Cow::Borrowed("{}"),
-            false => Cow::Owned(format!("{{\"because\":{}}}", ranges(&self.0))),
+        if self.is_empty() {
+            Cow::Borrowed("{}")
+        } else {
+            Cow::Owned(format!("{{\"because\":{}}}", ranges(&self.0)))
         }
     }
 

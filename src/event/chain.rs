@@ -233,12 +233,11 @@ fn quoted(out: &mut String, key: &str, value: Option<&[u8]>) {
 /// RFC 8785 spells strings as `serde_json` does.
 fn quote(out: &mut String, text: &str) {
     let plain = |byte: u8| byte >= b' ' && byte != b'"' && byte != b'\\';
-    match text.bytes().all(plain) {
-        true => {
-            out.push('"');
-            out.push_str(text);
-            out.push('"');
-        }
-        false => out.push_str(&serde_json::Value::from(text).to_string()),
+    if text.bytes().all(plain) {
+        out.push('"');
+        out.push_str(text);
+        out.push('"');
+    } else {
+        out.push_str(&serde_json::Value::from(text).to_string())
     }
 }

@@ -104,10 +104,8 @@ pub(super) fn ranges(ranges: &[(u64, u64)]) -> String {
             out.push(',');
         }
         // Writing to a string cannot fail.
-        let _ = match first == last {
-            true => write!(out, "{first}"),
-            false => write!(out, "[{first},{last}]"),
-        };
+        let _ =
+            if first == last { write!(out, "{first}") } else { write!(out, "[{first},{last}]") };
     }
     out.push(']');
     out

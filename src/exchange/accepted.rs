@@ -1,7 +1,8 @@
 //! Decisions that were made again, as a run of their own.
 //!
-//! The run that was read stays as it is. The new one has its questions and its answers, the latter as `AnswerReused`,
-//! which names run and seq, and the new decisions; its settings name the run with its head. Texts are stored once.
+//! The original run is not changed. The new run has its questions, its answers as `AnswerReused`
+//! events that name run and seq, and the new decisions; its settings name the original run with its
+//! head. Texts are stored once.
 
 use std::sync::Arc;
 
@@ -18,7 +19,7 @@ use crate::log::{Backend, Head, LogError, Scratch};
 use crate::prompt::{CanonicalError, Request, canonical};
 use crate::run::Beside;
 
-/// The experiment name of runs that are decisions about the answers of another.
+/// The experiment name of runs that are decisions about the answers of another run.
 pub const DECISIONS: &str = "decisions";
 
 /// A recorded answer and the decision that is accepted.
@@ -30,17 +31,17 @@ pub struct AcceptedDecision {
     pub sample: Sample,
     /// The answer.
     pub content: Content,
-    /// Where it is in the run that was read.
+    /// Its seq in the original run.
     pub seq: Seq,
-    /// What stands beside its text.
+    /// The parts next to its text.
     pub beside: Beside,
-    /// Who decided.
+    /// The parser and method that decided.
     pub by: DecidedBy,
-    /// What.
+    /// The decision.
     pub details: DecisionDetails,
 }
 
-/// A run of decisions about the answers of another, while it is put together.
+/// A run of decisions about the answers of another run, while it is assembled.
 pub struct Accepted {
     of: RunId,
     run: RunId,
@@ -50,7 +51,7 @@ pub struct Accepted {
 }
 
 impl Accepted {
-    /// A run without decisions yet. `of` is the run whose answers are decided about, with its head and how it began.
+    /// A run without decisions so far. `of` is the original run, with its head and its beginning.
     ///
     /// # Errors
     /// [`LogError`].
@@ -85,7 +86,7 @@ impl Accepted {
         Ok(seq)
     }
 
-    /// Adds a decision; `request` is what was asked.
+    /// Adds a decision; `request` is the request that was answered.
     ///
     /// # Errors
     /// [`LogError`].
@@ -113,12 +114,12 @@ impl Accepted {
         Ok(())
     }
 
-    /// How many decisions there are.
+    /// The number of decisions.
     pub fn len(&self) -> usize {
         self.outcome.len()
     }
 
-    /// Whether there is none.
+    /// Whether there are no decisions.
     pub fn is_empty(&self) -> bool {
         self.outcome.is_empty()
     }

@@ -1,11 +1,11 @@
-//! Why a file cannot be taken into a log.
+//! Why a file cannot be imported.
 
 use crate::id::{EventHash, RunId, Seq};
 use crate::jsonl::JsonlError;
 use crate::log::LogError;
 use crate::model::scripted::LoadProblem;
 
-/// Why a file cannot be taken into a log. Nothing of it was stored.
+/// Why a file cannot be imported. Nothing of it was stored.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ImportError {
@@ -15,8 +15,8 @@ pub enum ImportError {
     /// The log cannot be written.
     #[error(transparent)]
     Log(#[from] LogError),
-    /// There is not a single line in it.
-    #[error("{path} is empty: it holds neither a recording nor an exchange")]
+    /// The file has no lines.
+    #[error("{path} is empty: it has neither a recording nor an exchange")]
     Nothing {
         /// The file.
         path: String,
@@ -27,14 +27,14 @@ pub enum ImportError {
         /// The file.
         path: String,
     },
-    /// The recording is of a release this one cannot read.
+    /// The recording was written by a newer release.
     #[error("{path} has recording format {found}, and this program reads up to {supported}")]
     NewerFormat {
         /// The file.
         path: String,
         /// Its format.
         found: String,
-        /// The newest that can be read.
+        /// The newest format that can be read.
         supported: String,
     },
     /// A line that cannot be used.
@@ -42,9 +42,9 @@ pub enum ImportError {
     Line {
         /// The file.
         path: String,
-        /// From 1.
+        /// The line, from 1.
         line: usize,
-        /// What is wrong.
+        /// The problem.
         what: String,
     },
     /// An exchange that cannot be used.
@@ -52,14 +52,14 @@ pub enum ImportError {
     Exchange {
         /// The file.
         path: String,
-        /// From 1.
+        /// The line, from 1.
         line: usize,
-        /// What is wrong.
+        /// The problem.
         problem: LoadProblem,
     },
-    /// An event whose hash does not follow from the one before.
+    /// An event whose hash does not follow from the preceding one.
     #[error(
-        "{path}, line {line}: the hash of seq {seq} does not fit: the recording was changed or cut"
+        "{path}, line {line}: the hash of seq {seq} does not match: the recording was changed or cut"
     )]
     BrokenChain {
         /// The file.
@@ -69,27 +69,25 @@ pub enum ImportError {
         /// The event.
         seq: Seq,
     },
-    /// A recording that ends before its first line says.
-    #[error(
-        "{path} is cut off: its first line names {due} events and their head, and it has {found}"
-    )]
+    /// A recording with fewer events than its first line announces.
+    #[error("{path} is cut off: its first line announces {due} events, and it has {found}")]
     CutOff {
         /// The file.
         path: String,
-        /// How many events the first line names.
+        /// The number of events in the first line.
         due: u64,
-        /// How many there are.
+        /// The number of events found.
         found: u64,
     },
     /// A recording without events.
-    #[error("{path} holds no events")]
+    #[error("{path} has no events")]
     Empty {
         /// The file.
         path: String,
     },
-    /// The log has the run, and it went another way.
+    /// The log has a run with the same id but different events.
     #[error(
-        "run {run} is in the log already and differs from the recording at seq {seq} ({ours} there)"
+        "run {run} is already in the log and differs from the recording at seq {seq} ({ours} there)"
     )]
     OtherHistory {
         /// The run.

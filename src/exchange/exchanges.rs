@@ -1,5 +1,6 @@
-//! Questions and answers alone: `{"call","sample","request","response","label"}`, one a line; of a call that
-//! finally failed, `error` in the place of `response`. Made-up answers have `"simulated":true`.
+//! Requests and answers alone: `{"call","sample","request","response","label"}`, one per line; for
+//! a call that ran out of retries, `error` instead of `response`. Made-up answers have
+//! `"simulated":true`.
 
 use serde_json::json;
 
@@ -24,11 +25,11 @@ use crate::run::{kept, response};
 /// The experiment name of runs that were imported as bare exchanges.
 pub const EXCHANGES: &str = "exchanges";
 
-/// Writes the exchanges of a run, line by line. Gives their number.
+/// Writes the exchanges of a run, line by line. Returns their number.
 ///
 /// # Errors
-/// [`LogError`] if the log cannot be read, or whatever `line` raises. [`LogError::Corrupt`] at an event
-/// that does not follow from the one before: the answers would not be those that were recorded.
+/// [`LogError`] if the log cannot be read, and any error of `line`. [`LogError::Corrupt`] at an
+/// event that does not follow from the preceding one: the answers would not be the recorded ones.
 pub fn export_exchanges<E: From<LogError>>(
     reader: &mut dyn Reader,
     run: RunId,
@@ -59,7 +60,8 @@ pub fn export_exchanges<E: From<LogError>>(
                     (r.request, r.details.label.take(), Ok(response(r.content, r.details)))
                 }
                 Event::AnswerReused(r) => (r.request, None, Ok(response(r.content, r.details))),
-                // What stops a run is no outcome of the call: it is asked again when the run goes on.
+                // A failure that stops the run is not an outcome of the call: the call is asked
+                // again on resume.
                 Event::AttemptFailed(failed) if failed.details.gave_up => {
                     match failure(failed.details) {
                         Some(error) => (failed.request, None, Err(error)),
@@ -88,10 +90,10 @@ pub fn export_exchanges<E: From<LogError>>(
     }
 }
 
-/// How a call finally failed; none if that stopped the run.
+/// How a call ran out of retries; `None` if the failure stopped the run.
 fn failure(details: AttemptDetails) -> Option<ExchangeError> {
     let kind = serde_json::from_value(details.failure.into());
-    // A kind of a later release is as good as any for a call that failed for good.
+    // A kind from a later release: any kind will do for a call that has run out of retries.
     let failure: FailureKind = kind.unwrap_or(FailureKind::Rejected);
     let AttemptDetails { status, error: message, .. } = details;
     (!failure.stops_the_run()).then_some(ExchangeError { failure, status, message })
@@ -112,23 +114,23 @@ fn attempt(error: ExchangeError) -> AttemptDetails {
 
 /// An exchanges file, read and checked: a finished run without decisions.
 pub struct Exchanges {
-    /// The run in a log of its own.
+    /// The run, in a separate log.
     log: SharedBackend,
-    /// Its first event, as it is to be.
+    /// Its first event, as it will be stored.
     first: NewEvent,
-    /// How many there are.
+    /// The number of exchanges.
     pub count: u64,
-    /// Whether a program made any of them up, and so the run is marked.
+    /// Whether any of them is made up, in which case the run is marked.
     pub simulated: bool,
-    /// How many labels were dropped: those of calls that failed, which have no answer that they could be of.
+    /// How many labels were dropped because their calls failed and have no answer.
     pub labels_dropped: u64,
 }
 
-/// What the run is called until it is stored.
+/// The id of the run until it is stored.
 const NAMELESS: RunId = RunId([0; 8]);
 
 impl Exchanges {
-    /// The log in which they are, and the run that they are there; gone when it is dropped.
+    /// The log with the run, and the run's id in it. The log is deleted when it is dropped.
     pub fn into_log(self) -> (SharedBackend, RunId) {
         (self.log, NAMELESS)
     }
@@ -140,7 +142,7 @@ impl Exchanges {
     pub fn store(self, backend: &dyn Backend, run: RunId) -> Result<(), LogError> {
         let _lease = backend.lease(run)?;
         let (mut reader, mut committer) = (self.log.reader()?, backend.committer()?);
-        // Only when all was read was it known what the run is to say of itself.
+        // The first event is only known after everything was read.
         let change = |event: NewEvent| match event.kind == self.first.kind {
             true => self.first.clone(),
             false => event,
@@ -152,10 +154,11 @@ impl Exchanges {
 
 /// Reads an exchanges file, to be stored as a run that began at `time`.
 ///
-/// A line without `call` gets the call `exchange`, a line without `sample` the next one of its call.
+/// A line without `call` gets the call `exchange`; a line without `sample` gets the next sample of
+/// its call.
 ///
 /// # Errors
-/// [`ImportError`] with the first line that is wrong.
+/// [`ImportError`] for the first invalid line.
 pub fn read_exchanges(lines: JsonlReader, time: Time) -> Result<Exchanges, ImportError> {
     let name = lines.path().display().to_string();
     let mut started = RunStarted {
@@ -221,12 +224,12 @@ pub fn read_exchanges(lines: JsonlReader, time: Time) -> Result<Exchanges, Impor
     Ok(Exchanges { log, first, count, simulated: any_simulated, labels_dropped })
 }
 
-/// The addresses given so far: each has one answer.
+/// The addresses used so far: each has one answer.
 #[derive(Default)]
 struct Addresses {
     /// The next sample of each call.
     next: LookupMap<CallPath, Sample>,
-    /// The line that gave each, by a hash of call and sample.
+    /// The line that used each, by a hash of call and sample.
     lines: LookupMap<[u8; 16], u32>,
 }
 
@@ -241,7 +244,7 @@ impl Addresses {
         let call = match call {
             Some(call) => call,
             None if sample.is_some() => return Err(LoadProblem::SampleWithoutCall),
-            // The name cannot be refused: it is a constant that keeps the rules.
+            // The name is a valid constant, so it is never refused.
             None => CallPath::new("exchange").map_err(|_| LoadProblem::SampleWithoutCall)?,
         };
         let next = self.next.get(&call).copied().unwrap_or(0);

@@ -1,4 +1,4 @@
-//! Writing a recording.
+//! Writes recordings.
 
 use std::collections::BTreeSet;
 
@@ -15,14 +15,14 @@ use crate::log::lists::{Base, Lists};
 use crate::log::{LogError, Reader, externalise_from};
 use crate::prompt::CanonicalError;
 
-/// Events read at a time.
+/// Events per read.
 const BATCH: usize = 1024;
 
-/// Writes a run, line by line, to wherever `line` puts it. Gives the number of events.
+/// Writes a run line by line with `line`. Returns the number of events.
 ///
 /// # Errors
-/// [`LogError`] if the log cannot be read, or whatever `line` raises. [`LogError::Corrupt`] at an event
-/// that does not follow from the one before: nobody could import what is written.
+/// [`LogError`] if the log cannot be read, and any error of `line`. [`LogError::Corrupt`] at an
+/// event that does not follow from the preceding one: such a recording could not be imported.
 pub fn export_recording<E: From<LogError>>(
     reader: &mut dyn Reader,
     run: RunId,
@@ -30,7 +30,7 @@ pub fn export_recording<E: From<LogError>>(
 ) -> Result<u64, E> {
     whole(reader, run)?;
     let (major, minor) = FORMAT;
-    // A run that is being written goes on meanwhile; what comes later is left out.
+    // A run that is being written continues meanwhile; later events are left out.
     let head = reader.runs()?.into_iter().find(|r| r.run == run).map(|r| r.head);
     let end = head.as_ref().map_or(Seq(u64::MAX), |h| h.seq);
     let mut header =
@@ -52,14 +52,14 @@ pub fn export_recording<E: From<LogError>>(
             let mut text = Link::of_stored(event).canonical();
             after = follows(event, after, &text)?;
             given.needed_by(reader, event, line)?;
-            // The canonical event, with its hash as one more field at the end.
+            // The canonical event, with its hash as an additional last field.
             text.truncate(text.len() - 1);
             line(&format!("{text},\"hash\":\"{}\"}}", event.hash))?;
         }
     }
 }
 
-/// The end of the chain once this event is in it.
+/// The head of the chain after this event.
 pub(super) fn follows(event: &StoredEvent, after: Head, canonical: &str) -> Result<Head, LogError> {
     let seq = after.seq.next();
     if event.seq != seq || hash_after(after.hash, canonical) != event.hash {
@@ -69,10 +69,10 @@ pub(super) fn follows(event: &StoredEvent, after: Head, canonical: &str) -> Resu
     Ok(Head { seq, hash: event.hash })
 }
 
-/// Refuses a run that has lost events, as far as the log itself can tell: what is left of it may be a sound
-/// chain.
+/// Refuses a run that has lost events, as far as the log itself shows it: the remaining events may
+/// be a valid chain.
 pub(super) fn whole(reader: &mut dyn Reader, run: RunId) -> Result<(), LogError> {
-    // What cannot be read says itself what is wrong.
+    // If it cannot be read, this error says why.
     reader.events(run, Seq(0), 1)?;
     let head = reader.runs()?.into_iter().find(|r| r.run == run).map(|r| r.head);
     let ledger = Ledger::read(reader)?;
@@ -96,7 +96,7 @@ pub(super) fn whole(reader: &mut dyn Reader, run: RunId) -> Result<(), LogError>
     Err(LogError::Corrupt { run, seq: held.seq.next(), what })
 }
 
-/// What has been written already.
+/// The contents and requests that have been written.
 #[derive(Default)]
 struct Given {
     contents: BTreeSet<ContentHash>,
@@ -104,7 +104,7 @@ struct Given {
     lists: Lists<PromptHash>,
 }
 
-/// An error of the log or of the writing, while a request is taken apart.
+/// An error of the log or of the writing, while a request is being split up.
 struct Passed<E>(E);
 
 impl<E: From<LogError>> From<CanonicalError> for Passed<E> {
@@ -115,7 +115,7 @@ impl<E: From<LogError>> From<CanonicalError> for Passed<E> {
 }
 
 impl Given {
-    /// Writes the contents and the request of an event, unless they have been written.
+    /// Writes the contents and the request of an event, unless they have been written already.
     fn needed_by<E: From<LogError>>(
         &mut self,
         reader: &mut dyn Reader,
@@ -132,7 +132,8 @@ impl Given {
             let what = format!("its request {prompt} is missing");
             return Err(LogError::Corrupt { run: event.run, seq: event.seq, what }.into());
         };
-        // What a log shares depends on how it came about, and two recordings of one run are the same bytes.
+        // What a log shares depends on its history, but two recordings of one run must be the same
+        // bytes.
         let beginnings = self.lists.beginnings(&request);
         let (base, cost) = self.lists.find(&beginnings).unzip();
         let left_out = base.map_or(0, |base| base.messages);

@@ -1,4 +1,4 @@
-//! Taking a recording into a log.
+//! Imports a recording into a log.
 
 use super::error::ImportError;
 use super::recording::Recording;
@@ -10,19 +10,19 @@ use crate::log::{Append, Backend, Committer, Head, LogError, Reader};
 /// Events read and appended together.
 const BATCH: usize = 1024;
 
-/// What an import did.
+/// The result of an import.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Imported {
-    /// How many events were added; 0 if the log had them all.
+    /// How many events were added; 0 if the log already had all of them.
     pub added: u64,
-    /// How many it had already.
+    /// How many events the log already had.
     pub known: u64,
 }
 
-/// Adds a recording to a log: all of it, or what the log lacks of it, or nothing.
+/// Adds a recording to a log: all of it, or the part that the log lacks, or nothing.
 ///
 /// # Errors
-/// [`ImportError::OtherHistory`] if the log has another run under the same id.
+/// [`ImportError::OtherHistory`] if the log has a different run with the same id.
 pub fn import_recording(
     backend: &dyn Backend,
     recording: &Recording,
@@ -40,7 +40,7 @@ pub fn import_recording(
     Ok(Imported { added, known: head.seq.0.min(end.seq.0) })
 }
 
-/// The end of what a log has of a run, which is as the recording has it.
+/// The end of the part of a run that the log has, which agrees with the recording.
 fn common(ours: &mut dyn Reader, theirs: &mut dyn Reader, run: RunId) -> Result<Head, ImportError> {
     let mut head = Head::START;
     loop {
@@ -49,7 +49,7 @@ fn common(ours: &mut dyn Reader, theirs: &mut dyn Reader, run: RunId) -> Result<
         let mut left = batch.as_slice();
         while let Some(first) = left.first() {
             let others = theirs.events(run, Seq(first.seq.0 - 1), left.len())?;
-            // The log may have more than the recording.
+            // The log may have more events than the recording.
             if others.is_empty() {
                 break;
             }
@@ -63,7 +63,8 @@ fn common(ours: &mut dyn Reader, theirs: &mut dyn Reader, run: RunId) -> Result<
     }
 }
 
-/// Appends the events of a run after `head`, changed or not, to a run of another log. Nothing is flushed.
+/// Appends the events of a run after `head`, changed or not, to a run in another log. Does not
+/// flush.
 pub(super) fn append(
     from: &mut dyn Reader,
     run: RunId,
@@ -91,7 +92,7 @@ pub(super) fn append(
     }
 }
 
-/// A stored event as it went in.
+/// A stored event in the form in which it was appended.
 fn again(
     reader: &mut dyn Reader,
     requests: &mut Requests,

@@ -1,9 +1,10 @@
 //! Exchange formats: runs to files and back.
 //!
-//! - [`export_recording`], [`read_recording`]: a whole run, chain and all, as JSON Lines that diff well.
-//! - [`import_recording`]: a recording into a log, checked link by link, all or nothing.
+//! - [`export_recording`], [`read_recording`]: a whole run with its hash chain, as JSON Lines that
+//!   diff well.
+//! - [`import_recording`]: adds a recording to a log, checked link by link, all or nothing.
 //! - [`Accepted`]: decisions that were made again, as a run of their own.
-//! - [`export_exchanges`], [`read_exchanges`]: questions and answers alone, one a line.
+//! - [`export_exchanges`], [`read_exchanges`]: requests and answers alone, one per line.
 
 mod accepted;
 mod error;

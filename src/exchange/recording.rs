@@ -1,4 +1,4 @@
-//! The recording format: one run, JSON Lines.
+//! The recording format: one run as JSON Lines.
 //!
 //! ```text
 //! {"events":7,"format":"2.0","head":"<hash>","recording":"retold","run":"<id>"}
@@ -11,10 +11,10 @@
 //! {"body":{..},"call":"..",..,"hash":"<hash>"}     an event
 //! ```
 //!
-//! An event line without its `hash` is, to the byte, the canonical event that was hashed
-//! (see [`chain`](crate::event::chain)). The head in the first line is the hash of the last event, so that a
-//! file whose end is cut off is told from a run that was. Everything stands before its first use, so a recording can
-//! be read as a stream, and two recordings of one run are the same bytes.
+//! Without its `hash`, an event line is byte for byte the canonical event that was hashed (see
+//! [`chain`](crate::event::chain)). The head in the first line is the hash of the last event, so
+//! that a truncated file can be told from a run that was cut off. Everything precedes its first
+//! use, so a recording can be read as a stream, and two recordings of one run are the same bytes.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -36,19 +36,19 @@ use crate::log::{Head, LogError, Scratch, SharedBackend, expand};
 use crate::prompt::{Request, RequestError, canonical};
 
 /// The format this release writes.
-///
 /// - 1.0: the first.
-/// - 2.0: a request may begin with messages of an earlier one. Each recording says so, whether or not it has such a
-///   request: its first line is written before the others are known.
+/// - 2.0: a request may begin with messages of an earlier one. Every recording has this version,
+///   with or without such a request, because the first line is written before the requests are
+///   known.
 pub(super) const FORMAT: (u32, u32) = (2, 0);
 
-/// A run read from a file, every hash checked.
+/// A run read from a file, with every hash checked.
 pub struct Recording {
     /// The run.
     pub run: RunId,
-    /// Its events, in a log that is gone with it.
+    /// Its events, in a log that is deleted together with it.
     pub log: SharedBackend,
-    /// Its end.
+    /// Its head.
     pub head: Head,
 }
 
@@ -109,7 +109,7 @@ struct EventLine {
     version: u32,
 }
 
-/// Whether a file begins as a recording does. What is wrong with its first line is said by whoever reads it.
+/// Whether a file begins like a recording. Errors in its first line are reported when it is read.
 pub fn is_recording(lines: &mut JsonlReader) -> bool {
     let Some(Ok((_, line))) = lines.peek() else { return false };
     serde_json::from_str::<Value>(line).is_ok_and(|header| header.get("recording").is_some())
@@ -118,7 +118,7 @@ pub fn is_recording(lines: &mut JsonlReader) -> bool {
 /// Reads a recording and checks every link of its chain.
 ///
 /// # Errors
-/// [`ImportError`] with the first line that is wrong.
+/// [`ImportError`] for the first invalid line.
 pub fn read_recording(mut lines: JsonlReader) -> Result<Recording, ImportError> {
     let name = lines.path().display().to_string();
     let header = lines.next().transpose()?;
@@ -189,7 +189,7 @@ impl From<std::io::Error> for Wrong {
     }
 }
 
-/// Kinds of bytes that are stashed.
+/// Kinds of stashed bytes.
 const TEXT: u8 = 0;
 const VECTOR: u8 = 1;
 const UPON_BASE: u8 = 2;
@@ -198,7 +198,7 @@ struct Reading {
     run: RunId,
     scratch: Scratch,
     contents: Stash,
-    /// Requests as canonical JSON, as they were given.
+    /// Requests as canonical JSON, as given.
     requests: Stash,
     known: Requests,
 }
@@ -269,7 +269,7 @@ impl Reading {
         Ok(())
     }
 
-    /// Keeps a request as it was given.
+    /// Keeps a request as given.
     fn stash(&mut self, prompt: PromptHash, part: &Part<PromptHash>) -> Result<(), Wrong> {
         let canonical = part.request.canonical().as_bytes();
         match part.base {
@@ -283,7 +283,7 @@ impl Reading {
         Ok(())
     }
 
-    /// A request as it was given.
+    /// A request as given.
     fn part(&mut self, prompt: PromptHash) -> Result<Option<Part<PromptHash>>, Wrong> {
         let Some((kind, bytes)) = self.requests.get(prompt.as_bytes())? else { return Ok(None) };
         let upon = bytes.split_first_chunk::<32>().filter(|_| kind == UPON_BASE);
@@ -299,9 +299,9 @@ impl Reading {
         Ok(Some(Part { request: request.map_err(|e| Wrong::Line(e.to_string()))?, base }))
     }
 
-    /// The whole of a request as it was given.
+    /// The whole of a request as given.
     fn whole(&mut self, part: &Part<PromptHash>) -> Result<Request, Wrong> {
-        // Most dialogues go on from a request that was met a short time ago.
+        // Most dialogues continue from a request that occurred a short time ago.
         if let Some(Base { of, messages }) = part.base
             && let Some(base) = self.known.get(of)
         {
@@ -314,7 +314,7 @@ impl Reading {
         })
     }
 
-    /// A request that has been given.
+    /// A request that was given earlier.
     fn request_of(&mut self, prompt: PromptHash) -> Result<Option<Request>, Wrong> {
         if let Some(request) = self.known.get(prompt) {
             return Ok(Some(request));
@@ -347,7 +347,7 @@ impl Reading {
         }
         let due = self.scratch.head().seq.next();
         if seq != due {
-            return Err(wrong(format!("seq {seq} where seq {due} is due")));
+            return Err(wrong(format!("seq {seq} where seq {due} is expected")));
         }
         let content = match content.or(vector) {
             None => None,
@@ -372,7 +372,7 @@ impl Reading {
     }
 }
 
-/// A content that has been given.
+/// A content that was given earlier.
 fn content_of(contents: &mut Stash, hash: ContentHash) -> std::io::Result<Option<Content>> {
     let Some((kind, bytes)) = contents.get(hash.as_bytes())? else { return Ok(None) };
     Ok(match kind {

@@ -1,11 +1,11 @@
-//! The requests that were met last: many samples of one prompt follow each other.
+//! The most recently used requests: many samples of one prompt follow each other.
 
 use crate::id::PromptHash;
 use crate::log::{LogError, Reader};
 use crate::lookup::LookupMap;
 use crate::prompt::Request;
 
-/// How many bytes of requests are kept ready.
+/// How many bytes of requests are kept.
 const BYTES: usize = 8 << 20;
 
 /// Requests by their hash.
@@ -16,12 +16,12 @@ pub(super) struct Requests {
 }
 
 impl Requests {
-    /// A request that was met.
+    /// A recently used request.
     pub(super) fn get(&self, prompt: PromptHash) -> Option<Request> {
         self.known.get(&prompt).cloned()
     }
 
-    /// Keeps one.
+    /// Keeps a request.
     pub(super) fn put(&mut self, request: &Request) {
         if self.bytes > BYTES {
             self.known.clear();
@@ -31,7 +31,7 @@ impl Requests {
         self.known.insert(request.hash(), request.clone());
     }
 
-    /// One that was met, or the log's.
+    /// A recently used request, or else the log's.
     pub(super) fn of(
         &mut self,
         reader: &mut dyn Reader,

@@ -1,24 +1,24 @@
-//! Texts that a recording has given and may refer to again, found by their hash.
+//! Texts of a recording that it may refer to again, found by their hash.
 
 use std::fs::File;
 use std::io::{Read, Result, Seek, SeekFrom, Write};
 
 use crate::lookup::LookupMap;
 
-/// How many bytes are kept in memory; more go to a temporary file without a name.
+/// How many bytes are kept in memory; more go to an unnamed temporary file.
 const MEMORY: usize = 32 << 20;
 
-/// The first half of a hash: no two texts share it.
+/// The first half of a hash, which is unique in practice.
 type Key = [u8; 16];
 
-/// Bytes by hash, in the order in which they came.
+/// Bytes by hash, in their order of arrival.
 #[derive(Default)]
 pub(super) struct Stash {
     places: LookupMap<Key, u64>,
     file: Option<File>,
     /// How many bytes are in the file.
     written: u64,
-    /// The bytes after these.
+    /// The bytes after those.
     recent: Vec<u8>,
 }
 
@@ -29,7 +29,7 @@ fn key(hash: &[u8; 32]) -> Key {
 }
 
 impl Stash {
-    /// Keeps some bytes, in a kind of its caller's.
+    /// Keeps some bytes, with a kind that the caller defines.
     pub(super) fn put(&mut self, hash: &[u8; 32], kind: u8, bytes: &[u8]) -> Result<()> {
         if self.recent.len() >= MEMORY {
             self.spill()?;
@@ -54,7 +54,7 @@ impl Stash {
         Ok(())
     }
 
-    /// The bytes of a hash, and their kind.
+    /// The bytes for a hash, and their kind.
     pub(super) fn get(&mut self, hash: &[u8; 32]) -> Result<Option<(u8, Vec<u8>)>> {
         let Some(place) = self.places.get(&key(hash)).copied() else { return Ok(None) };
         let mut head = [0; 9];
@@ -71,7 +71,7 @@ impl Stash {
     }
 }
 
-/// Reads a length, a kind, and so many bytes.
+/// Reads a length, a kind, and that many bytes.
 fn read(from: &mut impl Read, head: &mut [u8; 9]) -> Result<(u8, Vec<u8>)> {
     from.read_exact(head)?;
     let [length @ .., kind] = *head;

@@ -62,10 +62,7 @@ impl<R: Read> Read for Unpacked<R> {
         let read = self.decoder.read(buffer)?;
         self.given += read as u64;
         let most = FREE.max(self.taken.load(Ordering::Relaxed).saturating_mul(MOST));
-        match self.given > most {
-            true => Err(io::Error::other(Bomb { most: MOST })),
-            false => Ok(read),
-        }
+        if self.given > most { Err(io::Error::other(Bomb { most: MOST })) } else { Ok(read) }
     }
 }
 

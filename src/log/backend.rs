@@ -64,7 +64,8 @@ pub trait Backend: Send + Sync {
         Vec::new()
     }
 
-    /// What is damaged about the file itself, although it can be read; `verify` looks at everything else.
+    /// What is damaged about the file itself, although it can be read; `verify` looks at everything
+    /// else.
     fn damaged(&self) -> Option<Problem> {
         None
     }

@@ -53,9 +53,10 @@ impl CheckedReader {
                     _ => GENESIS,
                 };
                 // The preceding event may have been so large that it was returned alone.
-                match events.is_empty() {
-                    true => Ok((hash, self.inner.events(run, after, limit)?)),
-                    false => Ok((hash, events)),
+                if events.is_empty() {
+                    Ok((hash, self.inner.events(run, after, limit)?))
+                } else {
+                    Ok((hash, events))
                 }
             }
         }

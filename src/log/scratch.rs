@@ -22,8 +22,8 @@ const TOGETHER: usize = 8192;
 const BYTES: usize = 16 << 20;
 
 /// A run that is being read: kept in memory while it is short, and in a file in a private temporary
-/// folder when it gets long (always in memory without the feature `sqlite`). Nothing is left of it in
-/// the end.
+/// folder when it gets long (always in memory without the feature `sqlite`). Nothing is left of it
+/// in the end.
 pub struct Scratch {
     run: RunId,
     head: Head,

@@ -1,4 +1,4 @@
-//! The trait, the question and the answer.
+//! The trait for models, the question, and the answer.
 
 use std::sync::Arc;
 
@@ -33,14 +33,14 @@ use crate::prompt::Request;
 /// }
 /// ```
 pub trait Model: Send + Sync {
-    /// What it is, for the log and for people.
+    /// What this model is, for the log and for people.
     fn info(&self) -> ModelInfo;
 
     /// One attempt to get an answer. Never retries by itself.
     fn answer<'a>(&'a self, ask: Ask<'a>) -> BoxFuture<'a, Result<Response, Failure>>;
 
-    /// The names of the parts of it to which no request has gone so far, if it has such parts: perhaps a name is
-    /// misspelt.
+    /// The names of the parts of this model, if it has parts, that have received no request so far.
+    /// Such a name may be misspelt.
     fn never_asked(&self) -> Vec<String> {
         Vec::new()
     }
@@ -52,7 +52,8 @@ pub type Answerer = Arc<dyn Model>;
 /// Which model answers a run; recorded when the run starts. Never holds a key.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ModelInfo {
-    /// `openai`, `scripted` or `simulated`; with `+human` if a person answers some questions.
+    /// `openai`, `scripted` or `simulated`, followed by `+human` if a person answers some
+    /// questions.
     pub kind: String,
     /// Where the answers come from: a base URL without credentials, a file name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -66,28 +67,28 @@ pub struct ModelInfo {
 pub struct Ask<'a> {
     /// What is asked.
     pub request: &'a Request,
-    /// Where in the experiment.
+    /// Where in the experiment it is asked.
     pub call: &'a CallPath,
-    /// The n-th answer to it.
+    /// Which answer to the question this is (the n-th, from 0).
     pub sample: Sample,
-    /// The n-th attempt at this answer, from 0.
+    /// Which attempt at this answer this is, from 0.
     pub attempt: u32,
 }
 
-/// What an answer took, as the provider counts it. What else a provider says of it is in `extra.usage` of the
-/// [`Response`].
+/// The tokens and cost of an answer, as the provider counts them. Whatever else the provider
+/// reports about them is in `extra.usage` of the [`Response`].
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, Default)]
 pub struct Usage {
     /// Tokens of the request.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prompt_tokens: Option<u64>,
-    /// Tokens of the answer, those of its reasoning included.
+    /// Tokens of the answer, including those of its reasoning.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub completion_tokens: Option<u64>,
-    /// Of the request's tokens, those that the provider had in its cache.
+    /// How many of the request's tokens the provider had in its cache.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cached_tokens: Option<u64>,
-    /// Of the answer's tokens, those of its reasoning.
+    /// How many of the answer's tokens are reasoning.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reasoning_tokens: Option<u64>,
     /// What the provider charges, in its own unit (OpenRouter: US dollars).
@@ -102,30 +103,31 @@ impl Usage {
     }
 }
 
-/// An answer, whole: what is known of its form has a field, and everything else is in `extra`.
+/// A whole answer: fields for the parts with a known form, and `extra` for everything else.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Response {
-    /// What was answered.
+    /// The answer itself.
     pub content: Content,
     /// Why the answer ended (`stop`, `length`), as the provider spells it.
     pub finish_reason: Option<String>,
     /// Tokens and cost, if counted.
     pub usage: Option<Usage>,
-    /// The model as the provider reports it, which may be more exact than what was asked for.
+    /// The model that the provider reports, which may be more exact than the requested name.
     pub model: Option<String>,
-    /// What the provider calls this answer.
+    /// The provider's id of this answer.
     pub id: Option<String>,
-    /// What the provider calls the configuration that it ran with.
+    /// The provider's name for the configuration that it ran with.
     pub system_fingerprint: Option<String>,
-    /// The tier of service that answered, which its price depends on.
+    /// The service tier that answered, on which the price depends.
     pub service_tier: Option<String>,
-    /// The other parts: those of the message by their names (`refusal`, `tool_calls`, `reasoning_content`,
-    /// `annotations`, `audio`), `logprobs`, and what the [parts of our own](super::RESERVED_PARTS) hold.
+    /// The other parts: those of the message under their own names (`refusal`, `tool_calls`,
+    /// `reasoning_content`, `annotations`, `audio`), `logprobs`, and [retold's own
+    /// parts](super::RESERVED_PARTS).
     pub extra: Map<String, Value>,
 }
 
 impl Response {
-    /// A text and nothing else.
+    /// An answer that is only a text.
     pub fn text(text: impl Into<Arc<str>>) -> Self {
         Response {
             content: Content::Text(text.into()),

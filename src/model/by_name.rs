@@ -1,4 +1,4 @@
-//! Several servers in one run, by the name of the model.
+//! Several servers in one run, chosen by the name of the model.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -9,21 +9,23 @@ use super::answer::{Answerer, Ask, Model, ModelInfo, Response};
 use super::failure::{Failure, FailureKind};
 use crate::inert::inert;
 
-/// Several who answer: a request goes to the one that its model is named with, or else to the one for all others.
+/// Several models in one: each request goes to the one registered for its model name, or else to
+/// the one for all others.
 pub struct ByName {
     named: BTreeMap<String, Named>,
     others: Option<Answerer>,
 }
 
-/// Who answers for one model.
+/// The model that answers for one name.
 struct Named {
     answerer: Answerer,
-    /// Whether any request has gone to it.
+    /// Whether it has received any request.
     asked: AtomicBool,
 }
 
 impl ByName {
-    /// Those who answer, by the names of their models, and who answers everything else, if anybody does.
+    /// Combines models by the model names that they answer for, with an optional one for all other
+    /// names.
     pub fn new(named: BTreeMap<String, Answerer>, others: Option<Answerer>) -> Self {
         let named = named
             .into_iter()

@@ -1,12 +1,12 @@
-//! Replies of other APIs than OpenAI's, where somebody pastes one into an exchanges file.
+//! Replies of APIs other than OpenAI's, recognised when they are pasted into an exchanges file.
 
 use serde_json::{Map, Value, json};
 
 use super::exchange_line::ExchangeResponse;
 use super::parts::{leave_out, take_text};
 
-/// The API whose reply this is, if it is one that is not read. `fields` are those of a response without `content`,
-/// `embedding` and `choices`.
+/// The name of the API that this reply comes from, if it is one that cannot be read. `fields` are
+/// the fields of a response without `content`, `embedding` and `choices`.
 pub(super) fn other(fields: &Map<String, Value>) -> Option<&'static str> {
     let is = |name: &str, of: fn(&Value) -> bool| fields.get(name).is_some_and(of);
     if is("object", |object| object == "response") || is("output", Value::is_array) {
@@ -22,9 +22,10 @@ pub(super) fn other(fields: &Map<String, Value>) -> Option<&'static str> {
     (answers && is("done", Value::is_boolean)).then_some("Ollama's own API")
 }
 
-/// A reply of Anthropic's Messages API with its fields by the names that all others have; any other response as it is.
+/// Renames the fields of a reply of Anthropic's Messages API to the usual names; any other response
+/// is returned unchanged.
 ///
-/// Anthropic counts the tokens that it read from its cache, or wrote to it, apart from `input_tokens`; a
+/// Anthropic reports the tokens read from or written to its cache separately from `input_tokens`; a
 /// [`Usage`](super::Usage) has all tokens of the request in one count.
 pub(super) fn of_anthropic(mut line: ExchangeResponse) -> ExchangeResponse {
     let fields = &mut line.extra;

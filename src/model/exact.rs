@@ -1,16 +1,17 @@
 //! Integers that JSON writers of other languages, and our canonical form, would round.
 //!
-//! Canonical JSON (RFC 8785) knows no number but the double. In what a provider has answered (the arguments of
-//! a tool call, above all) an integer beyond 2^53 is therefore kept as the string of its digits, and its
-//! place is named beside it, as a JSON pointer (RFC 6901) into the kept parts. So it survives log, recording
-//! and exchanges digit for digit, and whoever needs the number finds where it was one.
+//! Canonical JSON (RFC 8785) has only one kind of number, the double. In a provider's answer (above
+//! all in the arguments of a tool call), an integer beyond 2^53 is therefore kept as the string of
+//! its digits, and its place is recorded as a JSON pointer (RFC 6901) into the kept parts. It
+//! survives log, recording and exchanges digit for digit, and a reader that needs the number can
+//! find it.
 
 use serde_json::{Map, Value};
 
-/// The kept part that names the places of such integers.
+/// The kept part that lists the places of such integers.
 pub const EXACT_INTEGERS: &str = "exact_integers";
 
-/// Turns integers that a double does not hold exactly into strings, and names their places.
+/// Turns integers that a double cannot hold exactly into strings, and lists their places.
 pub fn keep_exact(parts: &mut Map<String, Value>) {
     if !parts.values().any(has_inexact) {
         return;
@@ -22,7 +23,7 @@ pub fn keep_exact(parts: &mut Map<String, Value>) {
     name_places(parts, places);
 }
 
-/// Adds places to those that are named already.
+/// Adds places to those already listed.
 pub(crate) fn name_places(parts: &mut Map<String, Value>, places: Vec<String>) {
     if places.is_empty() {
         return;
@@ -33,7 +34,7 @@ pub(crate) fn name_places(parts: &mut Map<String, Value>, places: Vec<String>) {
     }
 }
 
-/// Replaces every value for which a function gives a text, and notes its place.
+/// Replaces every value for which a function returns a text, and notes its place.
 pub(crate) fn replace(
     value: &mut Value,
     text_of: &impl Fn(&Value) -> Option<String>,
@@ -65,14 +66,15 @@ fn step(path: &str, name: &str) -> String {
     format!("{path}/{}", name.replace('~', "~0").replace('/', "~1"))
 }
 
-/// The digits of an integer that a double does not hold exactly.
+/// The digits of an integer that a double cannot hold exactly.
 fn inexact(value: &Value) -> Option<String> {
     let Value::Number(number) = value else { return None };
     let size = number.as_u64().or_else(|| number.as_i64().map(i64::unsigned_abs))?;
     (size > 1 << 53).then(|| number.to_string())
 }
 
-/// Whether a value holds a number that may be such an integer: one that was too long is a float by now.
+/// Whether a value holds a number that may be such an integer: the parser turns overlong integers
+/// into floats.
 pub(crate) fn has_inexact(value: &Value) -> bool {
     match value {
         Value::Number(number) => {

@@ -1,4 +1,4 @@
-//! One line of an exchanges file: a question, its address and its answer.
+//! One line of an exchanges file: a request, its address and its answer.
 
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
@@ -14,36 +14,39 @@ use crate::id::{CallPath, Sample};
 
 /// One line of an exchanges file.
 ///
-/// `{"call":..,"sample":..,"request":{..},"response":{..},"label":..}`; `call`, `sample` and `label`
-/// may be left out. A call that finally failed has `"error":{"failure":..,"status":..,"message":..}` in
-/// the place of the response, and a made-up answer has `"simulated":true`. A field that is not known is an error, for a misspelt `sample` would give an
+/// `{"call":..,"sample":..,"request":{..},"response":{..},"label":..}`; `call`, `sample` and
+/// `label` may be left out. A call that ran out of retries has
+/// `"error":{"failure":..,"status":..,"message":..}` instead of the response, and a made-up answer
+/// has `"simulated":true`. Unknown fields are errors, because a misspelt `sample` would give an
 /// answer to the wrong question.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ExchangeLine {
-    /// Where in the experiment; left out by programs that cannot name their calls.
+    /// Where in the experiment the request was made. Programs that cannot name their calls leave it
+    /// out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub call: Option<CallPath>,
-    /// The n-th answer to this call with this request; counted in file order if left out.
+    /// Which answer to this call and request this is; counted in file order if left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sample: Option<Sample>,
     /// The body that was sent.
     pub request: Value,
-    /// What was answered.
+    /// The answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub response: Option<ExchangeResponse>,
     /// Why the call finally failed, if it did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<ExchangeError>,
-    /// What the right decision is, for measuring parsers. Does not change the answer.
+    /// The right decision, for measuring parsers. It does not affect the answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub label: Option<Value>,
-    /// Whether a program made the answer up. Whatever rests on it says so.
+    /// Whether a program made the answer up. Everything that depends on such an answer is marked as
+    /// simulated.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub simulated: bool,
 }
 
-/// A call that finally failed, as a line says it.
+/// A call that ran out of retries, as a line has it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ExchangeError {
@@ -57,19 +60,19 @@ pub struct ExchangeError {
 }
 
 impl From<ExchangeError> for Failure {
-    /// A failure that fails the call again, and at once: the attempts have been made.
+    /// Becomes a failure that is not retried: the attempts have been made.
     fn from(error: ExchangeError) -> Self {
         let ExchangeError { failure: _, status, message } = error;
         Failure { status, ..Failure::new(FailureKind::Rejected, message) }
     }
 }
 
-/// An answer as a line says it: `content` or `embedding`, and everything else that was answered, each part by its
-/// name or within `extra`. A whole reply of chat completions (`{"choices":[..],..}`), of embeddings (`{"data":[..],..}`)
-/// or of Anthropic's Messages API can be pasted in as it came.
+/// An answer, as a line has it: `content` or `embedding`, and all other parts, each under its own
+/// name or within `extra`. A whole reply of chat completions (`{"choices":[..],..}`), of embeddings
+/// (`{"data":[..],..}`) or of Anthropic's Messages API can be pasted in unchanged.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct ExchangeResponse {
-    /// The text, null for none (a refusal, a tool call), or a list of parts.
+    /// The text, null if there is none (a refusal, a tool call), or a list of parts.
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub content: Option<Value>,
     /// The vector.
@@ -78,50 +81,50 @@ pub struct ExchangeResponse {
     /// Why the answer ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub finish_reason: Option<String>,
-    /// Tokens and cost, and what else the provider says of them.
+    /// Tokens and cost, and whatever else the provider reports about them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usage: Option<Value>,
     /// The model as the provider reported it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// What the provider calls the answer.
+    /// The provider's id of the answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
-    /// What the provider calls the configuration that it ran with.
+    /// The provider's name for the configuration that it ran with.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub system_fingerprint: Option<String>,
     /// The tier of service that answered.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub service_tier: Option<String>,
-    /// The other parts, or all that is said of a whole reply.
+    /// The other parts, or the fields of a whole reply.
     #[serde(flatten)]
     pub extra: Map<String, Value>,
 }
 
-/// A field that is there, be it null.
+/// A field that is present, even if it is null.
 fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
     Value::deserialize(deserializer).map(Some)
 }
 
-/// Why an [`ExchangeResponse`] is no answer.
+/// Why an [`ExchangeResponse`] is not an answer.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ExchangeResponseError {
     /// Neither an answer nor a failure.
     #[error("it has neither \"response\" nor \"error\"")]
     Neither,
-    /// An answer and a failure in one.
+    /// Both an answer and a failure.
     #[error("it has both \"response\" and \"error\"")]
     Either,
-    /// Nothing was answered.
+    /// No answer.
     #[error("\"response\" has neither \"content\" nor \"embedding\"")]
     Empty,
-    /// Two answers in one.
+    /// Two answers.
     #[error("\"response\" has both {first:?} and {second:?}")]
     Both {
-        /// What one of them is.
+        /// The first answer's field.
         first: &'static str,
-        /// What the other is.
+        /// The second answer's field.
         second: &'static str,
     },
     /// A pasted reply without an answer.
@@ -130,33 +133,33 @@ pub enum ExchangeResponseError {
     /// A pasted reply without a vector.
     #[error("\"response\": {0}")]
     PastedVector(String),
-    /// A pasted error of a provider.
+    /// A pasted error reply of a provider.
     #[error(
         "\"response\" is an error of the provider: write \"error\": {{\"failure\": \"server\", \"message\": ..}} in its place"
     )]
     ProvidersError,
-    /// A content of no known shape.
+    /// A content of unknown shape.
     #[error("\"content\" is neither a text nor a list of parts nor null")]
     Content,
     /// A reply in the format of an API that is not read.
     #[error(
-        "\"response\" is a reply of {0}, which is not read: write its text as \"content\". Whole replies are taken of \
-         chat completions (\"choices\"), embeddings (\"data\") and Anthropic's Messages API"
+        "\"response\" is a reply of {0}, which cannot be read: write its text as \"content\". \
+         Whole replies can be pasted from chat completions (\"choices\"), embeddings (\"data\") and Anthropic's Messages API"
     )]
     Dialect(&'static str),
     /// Parts that are not an object.
     #[error("\"extra\" of \"response\" is not an object")]
     Extra,
-    /// A part in two places.
-    #[error("{0:?} stands in \"response\" and again in its \"extra\": write it once")]
+    /// A part that is given twice.
+    #[error("{0:?} is in \"response\" and again in its \"extra\": write it once")]
     Twice(String),
-    /// A field among the parts.
-    #[error("{0:?} stands in \"extra\" of \"response\": write it beside \"extra\"")]
+    /// A field that is inside `extra`.
+    #[error("{0:?} is inside \"extra\" of \"response\": move it out, next to \"extra\"")]
     Misplaced(String),
-    /// No vector.
+    /// An empty vector.
     #[error("\"embedding\" is empty")]
     EmptyVector,
-    /// Not a 32-bit float.
+    /// A component that is not a finite 32-bit float.
     #[error("component {index} of \"embedding\" is not a finite 32-bit float")]
     NotFinite {
         /// Which one, from 0.
@@ -165,10 +168,10 @@ pub enum ExchangeResponseError {
 }
 
 impl ExchangeLine {
-    /// What became of the question: an answer, or a call that finally failed.
+    /// The outcome of the request: an answer, or a call that ran out of retries.
     ///
     /// # Errors
-    /// [`ExchangeResponseError`]: neither, both, or a response that is no answer.
+    /// [`ExchangeResponseError`] if there is neither or both, or the response is not an answer.
     pub fn outcome(
         response: Option<ExchangeResponse>,
         error: Option<ExchangeError>,
@@ -251,11 +254,11 @@ impl TryFrom<ExchangeResponse> for Response {
     }
 }
 
-/// A response, or why it is none.
+/// A response, or why it cannot be read as one.
 type Read = Result<Response, ExchangeResponseError>;
 
 impl ExchangeResponse {
-    /// What a pasted reply answers, if this is one.
+    /// The answer in a pasted reply, if this is one.
     fn as_a_reply(&self) -> Result<Option<Read>, ExchangeResponseError> {
         let list = |name: &str| self.extra.get(name).is_some_and(Value::is_array);
         let name = match (list("choices"), list("data")) {
@@ -269,7 +272,7 @@ impl ExchangeResponse {
         if self.embedding.is_some() {
             return Err(both("embedding", name));
         }
-        // It was JSON just now.
+        // It was parsed from JSON, so it can be written as JSON.
         let reply = serde_json::to_value(self).unwrap_or_default();
         let response = match name {
             "choices" => chat::response(&reply).map_err(ExchangeResponseError::Pasted),
@@ -288,7 +291,7 @@ fn both(first: &'static str, second: &'static str) -> ExchangeResponseError {
     ExchangeResponseError::Both { first, second }
 }
 
-/// Adds the parts that stand in an `extra` of their own.
+/// Adds the parts inside a nested `extra`.
 fn add_parts(extra: &mut Map<String, Value>, inner: Value) -> Result<(), ExchangeResponseError> {
     let Value::Object(inner) = inner else { return Err(ExchangeResponseError::Extra) };
     for (name, value) in rest(&inner, &[]) {
@@ -312,7 +315,8 @@ fn checked(vector: Vec<f32>) -> Result<Vec<f32>, ExchangeResponseError> {
     }
 }
 
-/// Puts parts that bear the name of a field, which only a model of one's own makes, where they clash with none.
+/// Moves parts that have the name of a field to where they do not clash. Only custom models produce
+/// such parts.
 fn set_apart(extra: &mut Map<String, Value>) {
     let (mut clashing, mut rest): (Map<String, Value>, Map<String, Value>) =
         std::mem::take(extra).into_iter().partition(|(name, _)| FIELDS.contains(&name.as_str()));
@@ -370,7 +374,7 @@ mod tests {
     use crate::model::Usage;
     use crate::model::parts::RESERVED_PARTS;
 
-    /// Otherwise a line would have one name twice.
+    /// Otherwise a line would have the same name twice.
     #[test]
     fn a_part_with_the_name_of_a_field_is_set_apart() {
         let mut response = Response::text("a");

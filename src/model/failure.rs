@@ -11,19 +11,22 @@ use serde::{Deserialize, Serialize};
 pub enum FailureKind {
     /// 429: too many requests. Tried again.
     RateLimited,
-    /// The account's quota is used up: 402, or an error that says so. Tried once more after a long wait.
+    /// The account's quota is used up: 402, or an error that says so. Tried once more after a long
+    /// wait.
     QuotaExhausted,
-    /// 5xx: the provider's fault; 408, 409 and 425 say so too. Tried again.
+    /// 5xx: the provider's fault; 408, 409 and 425 mean the same. Tried again.
     Server,
     /// No answer in time. Tried again.
     Timeout,
-    /// The connection failed or broke, also in the middle of an answer. Tried again; the call is given up
-    /// only if others are answered meanwhile, and the run stops after many in a row.
+    /// The connection failed or broke, perhaps in the middle of an answer. Tried again; the call is
+    /// given up only if other calls are answered meanwhile, and the run stops after many such
+    /// failures in a row.
     Connection,
     /// A whole answer that cannot be understood: JSON that is cut off or malformed, another content
     /// type, an unexpected shape. Tried again.
     Malformed,
-    /// Other 4xx: the request itself is wrong; 3xx, for no redirect is followed. Not tried again.
+    /// Other 4xx, where the request itself is wrong, and 3xx, because redirects are not followed.
+    /// Not tried again.
     Rejected,
     /// 401 or 403: the key is wrong. Not tried again; the run stops and can be resumed.
     Unauthorized,
@@ -31,7 +34,7 @@ pub enum FailureKind {
     Untrusted,
     /// The answers file has no answer at this address. Not tried again; the run stops.
     NoAnswer,
-    /// The person who is asked has left. Not tried again; the run stops.
+    /// The person being asked has left. Not tried again; the run stops.
     Left,
 }
 
@@ -53,8 +56,8 @@ impl FailureKind {
         }
     }
 
-    /// Whether no later call can do better, so that the run stops (resumable) instead of failing
-    /// every participant.
+    /// Whether later calls would fail as well. The run then stops (and can be resumed) instead of
+    /// failing every participant.
     pub fn stops_the_run(self) -> bool {
         matches!(
             self,
@@ -74,7 +77,7 @@ pub struct Failure {
     pub kind: FailureKind,
     /// The HTTP status, if there was one.
     pub status: Option<u16>,
-    /// What happened, for people.
+    /// A description for people.
     pub message: String,
     /// How long the provider asks to wait.
     pub retry_after: Option<Duration>,

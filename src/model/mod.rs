@@ -1,7 +1,7 @@
-//! Who answers: one trait, request in, response or typed failure out.
+//! The models that answer: one trait, request in, response or typed failure out.
 //!
-//! A model knows no log and no experiment; it makes one attempt at a time. When to try again is
-//! decided by [`RetryPolicy`]; the run does the waiting and records each failed attempt.
+//! A model knows neither log nor experiment; it makes one attempt at a time. [`RetryPolicy`]
+//! decides when to try again; the run does the waiting and records each failed attempt.
 
 mod answer;
 mod by_name;

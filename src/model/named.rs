@@ -1,4 +1,4 @@
-//! A base URL that the user has named: the only place that a key is sent to.
+//! A base URL that the user has named: keys are only sent to such URLs.
 
 use std::fmt;
 
@@ -7,21 +7,20 @@ use reqwest::Url;
 /// The base URL of OpenAI's own API.
 const OPENAI: &str = "https://api.openai.com/v1";
 
-/// A base URL that the user named in this very invocation: in a config or a flag given to it, or in its
-/// environment.
+/// A base URL that the user named in this invocation: in a config, in a flag or in the environment.
 ///
-/// Every client of an API takes this type, and nothing else turns into one: a URL that came with a run, a
-/// recording or an answer is a plain text, so a key cannot be combined with it.
+/// Every API client takes this type, and no other type converts to it: a URL from a run, a
+/// recording or an answer is a plain text, so it can never receive a key.
 #[derive(Clone, PartialEq, Eq)]
 pub struct NamedUrl(String);
 
 impl NamedUrl {
-    /// The URL that the user has given. Never one out of a file that somebody else may have written.
+    /// A URL given by the user. Never pass one from a file that somebody else may have written.
     pub fn given(url: impl Into<String>) -> Self {
         NamedUrl(url.into())
     }
 
-    /// The address of OpenAI, which is built into the program.
+    /// The address of OpenAI's API, which is built into the program.
     pub fn openai() -> Self {
         NamedUrl(OPENAI.to_owned())
     }
@@ -36,7 +35,7 @@ impl NamedUrl {
         without_secrets(&self.0)
     }
 
-    /// Whether a URL leads to the same place, whatever secrets the two hold.
+    /// Whether a URL names the same place, ignoring any secrets in the two.
     pub fn is_at(&self, url: &str) -> bool {
         let place = without_secrets(&self.0);
         !place.is_empty() && place == without_secrets(url)
@@ -44,19 +43,19 @@ impl NamedUrl {
 }
 
 impl fmt::Debug for NamedUrl {
-    /// Shows nothing that may hold a key.
+    /// Hides everything that may hold a key.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("NamedUrl").field(&without_secrets(&self.0)).finish()
     }
 }
 
-/// A base URL as it may be recorded and shown: without user name, password and query, each of which may
-/// hold a key. Nothing is left of what is not a URL.
+/// A base URL as it may be recorded and shown: without user name, password and query, each of which
+/// may hold a key. For a text that is not a URL, nothing is kept.
 pub fn without_secrets(base_url: &str) -> String {
     let Ok(mut url) = Url::parse(base_url.trim()) else { return String::new() };
     url.set_query(None);
     url.set_fragment(None);
-    // Refused for a URL without a host, which has neither.
+    // This fails only for a URL without a host, which has neither.
     let _ = url.set_username("").and_then(|()| url.set_password(None));
     url.as_str().trim_end_matches('/').to_owned()
 }

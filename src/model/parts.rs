@@ -1,31 +1,32 @@
-//! The parts of an answer beside its text, and their names.
+//! The parts of an answer other than its text, and their names.
 //!
-//! Everything that a provider says of an answer is kept, once. What is known of its form has a field of its own;
-//! the parts of the message stand in `extra` by the names that the provider gives them; the rest of what surrounds
-//! the message is held by [parts of our own](RESERVED_PARTS). Left out is only what says nothing: null, empty lists,
-//! and what is the same in every answer (`"object": "chat.completion"`, `"role": "assistant"`, `"index": 0`).
+//! Everything that a provider says about an answer is kept once. What has a known form has a field
+//! of its own; the parts of the message are in `extra` under the provider's names; whatever else
+//! surrounds the message is in [parts of our own](RESERVED_PARTS). Only fields that carry no
+//! information are left out: null, empty lists, and values that are the same in every answer
+//! (`"object": "chat.completion"`, `"role": "assistant"`, `"index": 0`).
 
 use serde_json::{Map, Value};
 
 use super::exact::EXACT_INTEGERS;
 use super::unreadable::UNREADABLE;
 
-/// What a chat request asked for beside the tokens' text.
+/// The log probabilities of the tokens, if the request asked for them.
 pub(super) const LOGPROBS: &str = "logprobs";
-/// What else is said of the chosen answer.
+/// The other fields of the chosen answer.
 pub(super) const CHOICE: &str = "choice";
-/// The other answers of a request for several.
+/// The other answers, if the request asked for several.
 pub(super) const OTHER_CHOICES: &str = "other_choices";
-/// What else is said of the whole reply.
+/// The other fields of the whole reply.
 pub(super) const COMPLETION: &str = "completion";
-/// What else is said of tokens and cost.
+/// The other fields of the usage.
 pub(super) const USAGE: &str = "usage";
-/// The parts of a message that have a name of ours.
+/// The parts of a message that have one of our names.
 pub(super) const MESSAGE: &str = "message";
-/// The list of parts that a content was, in which each text is replaced by its place in the whole one.
+/// The list of parts of a content, with each text replaced by its position in the joined text.
 pub(super) const CONTENT_PARTS: &str = "content_parts";
 
-/// The parts that are an answer by themselves: a message with one of them needs no text.
+/// The parts that are answers by themselves: a message with one of them does not need a text.
 pub const ANSWERING_PARTS: &[&str] = &[
     "refusal",
     "tool_calls",
@@ -39,17 +40,17 @@ pub const ANSWERING_PARTS: &[&str] = &[
     UNREADABLE,
 ];
 
-/// The names in `extra` that are ours:
+/// The names in `extra` that retold reserves:
 ///
 /// | name | what it holds |
 /// |---|---|
 /// | `logprobs` | the log probabilities of the tokens |
-/// | `choice` | what else was said of the chosen answer |
+/// | `choice` | the other fields of the chosen answer |
 /// | `other_choices` | the other answers, if several were asked for |
-/// | `completion` | what else was said of the reply, such as `created` or `citations` |
-/// | `usage` | what else was said of tokens and cost; counts of zero are left out |
-/// | `content_parts` | a content that was a list with more than texts; `text_at` names the bytes of a text in the whole one |
-/// | `message` | the parts of a message that bear one of these names, or that of a field |
+/// | `completion` | the other fields of the reply, such as `created` or `citations` |
+/// | `usage` | the other fields of the usage; counts of zero are left out |
+/// | `content_parts` | a content list that has other parts than texts; `text_at` has the byte range of each text |
+/// | `message` | the parts of a message that have one of these names or the name of a field |
 /// | `unreadable` | what could not be read |
 /// | `exact_integers` | where integers beyond 2^53 are, which are kept as strings |
 pub const RESERVED_PARTS: &[&str] = &[
@@ -64,7 +65,7 @@ pub const RESERVED_PARTS: &[&str] = &[
     EXACT_INTEGERS,
 ];
 
-/// The fields of an answer as a line of an exchanges file has them.
+/// The names of an answer's fields in a line of an exchanges file.
 pub(super) const FIELDS: &[&str] = &[
     "content",
     "embedding",
@@ -78,19 +79,19 @@ pub(super) const FIELDS: &[&str] = &[
     "data",
 ];
 
-/// Whether a value says nothing.
+/// Whether a value carries no information.
 pub(super) fn is_nothing(value: &Value) -> bool {
     value.is_null() || value.as_array().is_some_and(Vec::is_empty)
 }
 
-/// The fields of an object that say something, but for those that are read elsewhere.
+/// The informative fields of an object, except those that are read elsewhere.
 pub(super) fn rest(object: &Map<String, Value>, elsewhere: &[&str]) -> Map<String, Value> {
     let is_kept = |name: &str, value: &Value| !elsewhere.contains(&name) && !is_nothing(value);
     let kept = object.iter().filter(|(name, value)| is_kept(name, value));
     kept.map(|(name, value)| (name.clone(), value.clone())).collect()
 }
 
-/// Takes a field that is a text.
+/// Takes out a field that is a text.
 pub(super) fn take_text(object: &mut Map<String, Value>, name: &str) -> Option<String> {
     match object.remove(name)? {
         Value::String(text) => Some(text),
@@ -101,25 +102,25 @@ pub(super) fn take_text(object: &mut Map<String, Value>, name: &str) -> Option<S
     }
 }
 
-/// Leaves out a field that has the value which it has in every answer.
+/// Leaves out a field if it has its usual value.
 pub(super) fn leave_out(object: &mut Map<String, Value>, name: &str, usual: &Value) {
     if object.get(name) == Some(usual) {
         object.remove(name);
     }
 }
 
-/// Adds what is left of an object, if anything is.
+/// Adds what is left of an object, if anything is left.
 pub(super) fn add_rest(extra: &mut Map<String, Value>, name: &str, rest: Map<String, Value>) {
     if !rest.is_empty() {
         extra.insert(name.to_owned(), Value::Object(rest));
     }
 }
 
-/// The deepest nesting of a part that is kept as it is. JSON readers stop at 128 levels, and a log, a recording and a
-/// line of exchanges put some more around each part.
+/// The deepest nesting of a part that is kept unchanged. JSON readers stop at 128 levels, and a
+/// log, a recording and a line of exchanges add some levels around each part.
 const DEEPEST: usize = 100;
 
-/// Makes a text of every part that is nested so deeply that nobody could read the log again.
+/// Turns every part that is nested too deeply to be read again into a text.
 pub(super) fn keep_readable(extra: &mut Map<String, Value>) {
     for part in extra.values_mut().filter(|part| is_deeper(part, DEEPEST)) {
         *part = Value::String(part.to_string());
@@ -134,14 +135,14 @@ fn is_deeper(value: &Value, levels: usize) -> bool {
     }
 }
 
-/// The parts of a message, but for its content.
+/// The parts of a message, except its content.
 pub(super) fn of_message(message: &Map<String, Value>) -> Map<String, Value> {
     let mut parts = rest(message, &["content"]);
     leave_out(&mut parts, "role", &"assistant".into());
     let is_ours = |name: &str| RESERVED_PARTS.contains(&name) || FIELDS.contains(&name);
     let (ours, mut parts): (Map<String, Value>, Map<String, Value>) =
         parts.into_iter().partition(|(name, _)| is_ours(name));
-    // What we say of an answer is not the provider's to say.
+    // Names reserved for retold must not be set by the provider.
     add_rest(&mut parts, MESSAGE, ours);
     parts
 }

@@ -1,18 +1,18 @@
-//! Waiting for an answer, by the time in which this program runs.
+//! Waiting for an answer, counting only the time in which this program runs.
 
 use std::time::Duration;
 
 use tokio::time::{Instant, timeout};
 
-/// How much time is counted at once.
+/// How much time is counted per tick.
 const TICK: Duration = Duration::from_secs(1);
 
 /// The time is up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct TimeIsUp;
 
-/// Runs a future for so long at most. Time in which the whole program was stopped does not count: what
-/// came meanwhile is in the socket, paid for, and is to be read first.
+/// Runs a future with a time limit. Time in which the whole program was suspended does not count:
+/// an answer that arrived meanwhile is in the socket, is paid for, and must be read first.
 pub(crate) async fn within<F: Future>(limit: Duration, future: F) -> Result<F::Output, TimeIsUp> {
     tokio::pin!(future);
     let mut left = limit;
@@ -22,7 +22,7 @@ pub(crate) async fn within<F: Future>(limit: Duration, future: F) -> Result<F::O
         if let Ok(output) = timeout(tick, &mut future).await {
             return Ok(output);
         }
-        // A tick that took twice its time says that we did not run.
+        // A tick that took twice its time means that the program was suspended.
         if start.elapsed() < tick * 2 {
             left -= tick;
         }
@@ -48,7 +48,7 @@ mod tests {
         let (send, receive) = tokio::sync::oneshot::channel();
         let waiting = tokio::spawn(within(Duration::from_secs(2), receive));
         tokio::task::yield_now().await;
-        // The clock leaps, as it does for a program that was stopped, and the answer is there after it.
+        // The clock jumps, as it does for a suspended program, and the answer is there afterwards.
         tokio::time::advance(Duration::from_secs(3600)).await;
         send.send("answer").unwrap();
         assert_eq!(waiting.await.unwrap(), Ok(Ok("answer")));

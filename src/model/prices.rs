@@ -1,4 +1,4 @@
-//! What tokens cost.
+//! The price of tokens.
 
 use std::collections::BTreeMap;
 
@@ -10,17 +10,17 @@ use super::answer::Usage;
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Price {
-    /// Of the request.
+    /// For tokens of the request.
     pub prompt: f64,
-    /// Of the answer.
+    /// For tokens of the answer.
     pub completion: f64,
 }
 
-/// Prices by the model's name as requests give it. A model that is not listed has none.
+/// Prices by the model's name in requests. A model that is not listed has no price.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Prices {
-    /// One a model.
+    /// One price per model.
     pub models: BTreeMap<String, Price>,
 }
 
@@ -30,7 +30,7 @@ impl Prices {
         self.models.get(model).copied()
     }
 
-    /// The first price that is none.
+    /// The first invalid price, with its model.
     pub fn wrong(&self) -> Option<(&str, f64)> {
         let of_each = self.models.iter().flat_map(|(model, price)| {
             [price.prompt, price.completion].map(|price| (model.as_str(), price))
@@ -41,7 +41,7 @@ impl Prices {
 }
 
 impl Price {
-    /// What an answer has cost, in US dollars.
+    /// The cost of an answer, in US dollars.
     pub fn cost(self, usage: Usage) -> f64 {
         let Usage { prompt_tokens, completion_tokens, .. } = usage;
         let part = |tokens: Option<u64>, price: f64| tokens.unwrap_or(0) as f64 * price / 1e6;

@@ -1,4 +1,4 @@
-//! When to try again. Pure: it says how long to wait; the run waits.
+//! When to try again. Pure: it computes how long to wait; the run does the waiting.
 
 use std::time::Duration;
 
@@ -8,17 +8,17 @@ use serde::{Deserialize, Serialize};
 use super::failure::{Failure, FailureKind};
 use super::throttle::{LONGEST_SECONDS, SettingError, check_range};
 
-/// The settings of retrying.
+/// The retry settings.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct RetryPolicy {
-    /// Attempts after the first, at most.
+    /// The most attempts after the first.
     pub max_retries: usize,
-    /// The first wait; each next one is twice as long, with jitter. In seconds.
+    /// The first wait; each following one is twice as long, with jitter. In seconds.
     pub base_seconds: f64,
-    /// The longest wait between two attempts, also when the provider asks for more. In seconds.
+    /// The longest wait between two attempts, even if the provider asks for more. In seconds.
     pub max_seconds: f64,
-    /// The one wait after the quota is used up. In seconds.
+    /// The single wait after the quota is used up. In seconds.
     pub quota_seconds: f64,
 }
 
@@ -28,7 +28,7 @@ impl Default for RetryPolicy {
     }
 }
 
-/// The state of retrying one call.
+/// The retry state of one call.
 #[derive(Debug)]
 pub struct Retry {
     policy: RetryPolicy,
@@ -40,7 +40,7 @@ impl RetryPolicy {
     /// Checks the settings.
     ///
     /// # Errors
-    /// [`SettingError`] with the first setting that makes no sense.
+    /// [`SettingError`] for the first invalid setting.
     pub fn check(&self) -> Result<(), SettingError> {
         let RetryPolicy { max_retries, base_seconds, max_seconds, quota_seconds } = *self;
         if max_retries > 1000 {
@@ -58,7 +58,7 @@ impl RetryPolicy {
         seconds(self.base_seconds.min(self.max_seconds))
     }
 
-    /// Starts counting for one call.
+    /// Starts the retry state of one call.
     pub fn start(&self) -> Retry {
         let delays = ExponentialBuilder::default()
             .with_min_delay(seconds(self.base_seconds))
@@ -73,8 +73,8 @@ impl RetryPolicy {
 impl Retry {
     /// How long to wait before the next attempt, or `None` to give up.
     ///
-    /// `Retry-After` is honoured when it is longer than our own wait, up to `max_seconds`; after a
-    /// used-up quota up to the longer of that and `quota_seconds`.
+    /// `Retry-After` is respected when it is longer than our own wait, up to `max_seconds`, or,
+    /// after a used-up quota, up to the longer of that and `quota_seconds`.
     pub fn after(&mut self, failure: &Failure) -> Option<Duration> {
         match failure.kind {
             FailureKind::Rejected
@@ -101,7 +101,8 @@ impl Retry {
     }
 }
 
-/// Settings that were never checked must not panic: what is no time is none, and too long is a day.
+/// Must not panic on unchecked settings: invalid durations become zero, overlong ones become one
+/// day.
 fn seconds(value: f64) -> Duration {
     Duration::try_from_secs_f64(value.clamp(0.0, LONGEST_SECONDS)).unwrap_or(Duration::ZERO)
 }

@@ -1,16 +1,16 @@
-//! A person among models.
+//! A person among the models.
 
 use futures::future::BoxFuture;
 
 use super::answer::{Answerer, Ask, Model, ModelInfo, Response};
 use super::failure::Failure;
 
-/// Two who answer: requests that name the person's model go to the person, all others to the
-/// model. So what a person says is recorded, replayed and audited like any answer.
+/// Two models in one: requests with the person's model name go to the person, all others to the
+/// model. A person's answers are recorded, replayed and audited like all others.
 pub struct Seats {
-    /// Who answers all else.
+    /// Answers everything else.
     pub model: Answerer,
-    /// Who answers in person.
+    /// Answers for the person.
     pub person: Answerer,
     /// The name of the person's model in requests.
     pub name: &'static str,
@@ -23,9 +23,10 @@ impl Model for Seats {
     }
 
     fn answer<'a>(&'a self, ask: Ask<'a>) -> BoxFuture<'a, Result<Response, Failure>> {
-        match ask.request.model() == Some(self.name) {
-            true => self.person.answer(ask),
-            false => self.model.answer(ask),
+        if ask.request.model() == Some(self.name) {
+            self.person.answer(ask)
+        } else {
+            self.model.answer(ask)
         }
     }
 

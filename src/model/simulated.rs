@@ -1,7 +1,7 @@
 //! A model that makes answers up: deterministic from seed, prompt hash, call and sample.
 //!
-//! What it says is not data. Its [`ModelInfo`] is marked as simulated, and every result that rests
-//! on it is shown with that mark.
+//! Its answers are not data. Its [`ModelInfo`] is marked as simulated, and so is every result based
+//! on it.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -15,28 +15,29 @@ use super::answer::{Ask, Content, Model, ModelInfo, Response, Usage};
 use super::failure::{Failure, FailureKind};
 use crate::prompt::{Api, Request};
 
-/// What separates this use of BLAKE3 from any other. A change would change every simulated answer.
+/// Separates this use of BLAKE3 from all others. Changing it would change every simulated answer.
 const CONTEXT: &str = "retold 2026-11 simulated model v1";
 
-/// Plays one experiment: makes a plausible answer to a prompt of it.
+/// Plays one experiment: makes up plausible answers to its prompts.
 pub trait Player: Send + Sync {
     /// An answer in the format asked for.
     fn reply(&self, request: &Request, dice: &mut Dice) -> String;
 
-    /// The ways in which an answer to this request breaks its format: the name of its kind, one of
-    /// [`Player::kinds`], and the answer. One way a kind; none where there is no format to break.
+    /// Ways in which an answer to this request can break its format: the name of the kind, one of
+    /// [`Player::kinds`], and the answer. One per kind; empty if there is no format to break.
     fn malformed(&self, request: &Request, dice: &mut Dice) -> Vec<(&'static str, String)> {
         let _ = (request, dice);
         Vec::new()
     }
 
-    /// The names of all kinds of malformed answers, which [`Misbehaviour::malformed_kinds`] may name.
+    /// The names of all kinds of malformed answers, which [`Misbehaviour::malformed_kinds`] may
+    /// name.
     fn kinds(&self) -> &'static [&'static str] {
         &[]
     }
 
-    /// The vector of a text, for embedding requests; experiments that ask for none need no such
-    /// thing, and get a text for an answer.
+    /// The vector of a text, for embedding requests. Experiments without embeddings need not
+    /// implement it; such a request is then answered with a text.
     fn vector(&self, text: &str) -> Option<Vec<f32>> {
         let _ = text;
         None
@@ -55,22 +56,22 @@ where
 /// How often a simulated model misbehaves: shares from 0 to 1.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Misbehaviour {
-    /// Answers that break the format asked for, in any of the ways that the player knows, one as often
-    /// as another.
+    /// Answers that break the requested format, in any way that the player knows, each equally
+    /// likely.
     pub malformed: f64,
-    /// Of the other answers, those that break it in the way of one kind, by its name: the share of
-    /// answers that can be of that kind. If those of one question add up to more than 1, every answer
-    /// is malformed, and they keep their proportions.
+    /// Of the other answers, those that break the format in a named way: the share of the answers
+    /// that can be of that kind. If the shares for one question add up to more than 1, every answer
+    /// is malformed, and the shares keep their proportions.
     pub malformed_kinds: BTreeMap<String, f64>,
-    /// Answers that are cut off before their end, as by a limit of tokens: what they opened stays open.
+    /// Answers that are cut off before the end, as by a token limit: open brackets stay open.
     pub truncated: f64,
-    /// Attempts answered with 429.
+    /// Attempts that are answered with 429.
     pub rate_limited: f64,
-    /// Attempts answered with 500.
+    /// Attempts that are answered with 500.
     pub server_error: f64,
-    /// Calls that fail for good.
+    /// Calls that always fail.
     pub failure: f64,
-    /// How long an answer takes on average.
+    /// The average time that an answer takes.
     pub latency: Duration,
 }
 
@@ -87,7 +88,7 @@ impl Simulated {
         Simulated { seed, misbehaviour, player }
     }
 
-    /// The dice of one purpose at one question.
+    /// The dice for one purpose at one question.
     fn dice(&self, ask: Ask<'_>, purpose: &str) -> Dice {
         let mut hasher = blake3::Hasher::new_derive_key(CONTEXT);
         hasher.update(&self.seed.to_le_bytes()).update(ask.request.hash().as_bytes());
@@ -129,7 +130,7 @@ impl Simulated {
         if truncated {
             text.truncate(cut_within(&text, cut.share()));
         }
-        // About four characters a token: what tokenisers of English do on average.
+        // About four characters per token, the average for tokenisers of English.
         let prompt: usize = ask.request.messages().iter().map(|(_, text)| text.len()).sum();
         let usage = Usage {
             prompt_tokens: Some(prompt as u64 / 4),
@@ -140,7 +141,7 @@ impl Simulated {
         Ok(Response { finish_reason, usage: Some(usage), ..Response::text(text) })
     }
 
-    /// A malformed answer, if the rates ask for one and the player knows a way.
+    /// A malformed answer, if the rates ask for one and the player knows a way to make it.
     fn broken(&self, ask: Ask<'_>, dice: &mut Dice) -> Option<String> {
         let Misbehaviour { malformed, malformed_kinds, .. } = &self.misbehaviour;
         if dice.chance(*malformed) {
@@ -151,7 +152,7 @@ impl Simulated {
         if malformed_kinds.is_empty() {
             return None;
         }
-        // Dice of its own: rates of kinds change no answer that keeps its format.
+        // Separate dice: the rates of kinds do not change well-formed answers.
         let mut dice = self.dice(ask, "malformed kind");
         let share = dice.share();
         let ways = self.player.malformed(ask.request, &mut dice);
@@ -166,10 +167,10 @@ impl Simulated {
     }
 }
 
-/// A place in the second half of a text, by a share from 0 to 1.
+/// A position in the second half of a text, by a share from 0 to 1.
 fn cut_within(text: &str, share: f64) -> usize {
     let half = text.len() / 2;
-    // Below the text's length, so it fits.
+    // It is less than the text's length, so it fits.
     let at = half + ((text.len() - half) as f64 * share) as usize;
     (0..=at).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0)
 }
@@ -196,7 +197,7 @@ impl Model for Simulated {
 pub struct Dice(ChaCha12Rng);
 
 impl Dice {
-    /// Dice that always fall the same way for a text: what is the nature of a persona, and not the
+    /// Dice that always fall the same way for a text: for the nature of a persona rather than the
     /// mood of an answer.
     pub fn of(text: &str) -> Self {
         let mut hasher = blake3::Hasher::new_derive_key(CONTEXT);
@@ -204,24 +205,24 @@ impl Dice {
         Dice(ChaCha12Rng::from_seed(*hasher.finalize().as_bytes()))
     }
 
-    /// A number from 0 to 1, without 1.
+    /// A number from 0 (inclusive) to 1 (exclusive).
     pub fn share(&mut self) -> f64 {
-        // 53 bits: all that a double holds.
+        // 53 bits: the precision of a double.
         (self.0.next_u64() >> 11) as f64 / (1_u64 << 53) as f64
     }
 
-    /// True with a probability.
+    /// True with the given probability.
     pub fn chance(&mut self, probability: f64) -> bool {
         self.share() < probability
     }
 
-    /// A number below a bound; 0 for a bound of 0.
+    /// A number less than the bound; 0 if the bound is 0.
     pub fn below(&mut self, bound: usize) -> usize {
         // The product is below the bound, so it fits.
         (self.share() * bound as f64) as usize
     }
 
-    /// One of some things.
+    /// One of the given things.
     pub fn pick<'a, T: ?Sized>(&mut self, things: &[&'a T]) -> &'a T
     where
         &'a T: Default,

@@ -1,4 +1,4 @@
-//! How fast a run may ask: so many at once, so many a minute.
+//! How fast a run may ask: how many attempts at once, and how many per minute.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,35 +11,37 @@ use tokio::time::{Instant, sleep_until};
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Limits {
-    /// Attempts under way at the same time, at most. A batch of embeddings counts as one.
+    /// The most attempts under way at the same time. A batch of embeddings counts as one.
     pub concurrency: usize,
-    /// Attempts begun in a minute, at most. They are spread evenly, without bursts.
+    /// The most attempts that begin in a minute. They are spread evenly, without bursts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub per_minute: Option<f64>,
-    /// The shortest time between the beginnings of two attempts. In seconds.
+    /// The shortest time between the starts of two attempts. In seconds.
     pub min_interval_seconds: f64,
     /// How long one attempt may take, from connecting to the last byte. In seconds.
     pub timeout_seconds: f64,
-    /// Connection failures in a row, over all calls, after which the run stops and can be resumed. Those
-    /// of one moment count as one.
+    /// Consecutive connection failures, over all calls, after which the run stops and can be
+    /// resumed. Simultaneous failures count as one.
     #[serde(skip_serializing_if = "is_usual_row")]
     pub max_connection_failures: u32,
-    /// The largest share of failed calls with which a finished run is a success; any if not given.
+    /// The largest share of failed calls for which a finished run still succeeds; no limit if not
+    /// given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_failed: Option<f64>,
-    /// Tokens of requests and answers after which the run stops and can be resumed; any if not given.
+    /// Tokens of requests and answers after which the run stops and can be resumed; no limit if not
+    /// given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_tokens: Option<u64>,
-    /// US dollars after which the run stops and can be resumed; any if not given.
+    /// US dollars after which the run stops and can be resumed; no limit if not given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_cost: Option<f64>,
 }
 
-/// The most embeddings that travel in one request and count as one attempt. Providers allow from 96 to 2,048; the
-/// deliberation document asks for 100.
+/// The most embeddings that are sent in one request and count as one attempt. Providers allow from
+/// 96 to 2,048; the deliberation document asks for 100.
 pub const EMBEDDINGS_TOGETHER: usize = 100;
 
-/// The usual value of [`Limits::max_connection_failures`].
+/// The default of [`Limits::max_connection_failures`].
 const USUAL_ROW: u32 = 20;
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for a reference")]
@@ -62,22 +64,22 @@ impl Default for Limits {
     }
 }
 
-/// A setting with a value that makes no sense.
+/// A setting with an invalid value.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[error("\"{field}\" must be {rule}, not {value}")]
 pub struct SettingError {
     /// The setting.
     pub field: &'static str,
-    /// What it must be.
+    /// The rule for its value.
     pub rule: &'static str,
-    /// What it is.
+    /// Its value.
     pub value: String,
 }
 
 /// One day: longer waits are mistakes of units.
 pub(super) const LONGEST_SECONDS: f64 = 86_400.0;
 
-/// Checks that a number lies between two others; `NaN` never does.
+/// Checks that a number is between two others; `NaN` never is.
 pub(super) fn check_range(
     field: &'static str,
     rule: &'static str,
@@ -94,7 +96,7 @@ impl Limits {
     /// Checks the settings.
     ///
     /// # Errors
-    /// [`SettingError`] with the first setting that makes no sense.
+    /// [`SettingError`] for the first invalid setting.
     pub fn check(&self) -> Result<(), SettingError> {
         let Limits {
             concurrency,
@@ -145,24 +147,24 @@ impl Limits {
     }
 }
 
-/// Holds back the attempts of one run. One attempt holds one [`Permit`] while it is under way, and
-/// none while it waits to try again.
+/// Holds back the attempts of one run. An attempt holds a [`Permit`] while it is under way, but not
+/// while it waits for a retry.
 #[derive(Debug)]
 pub struct Throttle {
     limits: Limits,
     places: Arc<Semaphore>,
     interval: Duration,
-    /// When the next attempt may begin.
+    /// When the next attempt may start.
     next: Mutex<Option<Instant>>,
 }
 
-/// The right to make one attempt; given back when dropped.
+/// The right to make one attempt; returned when dropped.
 #[derive(Debug)]
 #[must_use = "dropping it lets the next attempt begin"]
 pub struct Permit(#[expect(dead_code, reason = "held for its drop")] OwnedSemaphorePermit);
 
 impl Default for Throttle {
-    /// A throttle with the usual limits.
+    /// A throttle with the default limits.
     fn default() -> Self {
         Throttle::checked(Limits::default())
     }
@@ -187,20 +189,20 @@ impl Throttle {
         }
     }
 
-    /// The limits it keeps.
+    /// Its limits.
     pub fn limits(&self) -> &Limits {
         &self.limits
     }
 
-    /// Waits until an attempt may begin. Attempts begin in the order in which they asked.
+    /// Waits until an attempt may start. Attempts start in the order of their requests.
     pub async fn acquire(&self) -> Permit {
         let permit = match self.places.clone().acquire_owned().await {
             Ok(permit) => permit,
-            // Only a closed semaphore refuses, and nobody closes this one.
+            // Only a closed semaphore refuses, and this one is never closed.
             Err(_closed) => std::future::pending().await,
         };
         if !self.interval.is_zero() {
-            // Held while waiting: the mutex is fair, so that this is the queue.
+            // Held while waiting: the mutex is fair and serves as the queue.
             let mut next = self.next.lock().await;
             if let Some(at) = *next {
                 sleep_until(at).await;

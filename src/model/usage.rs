@@ -1,17 +1,18 @@
-//! What a provider says of tokens and cost.
+//! A provider's report of tokens and cost.
 
 use serde_json::{Map, Value};
 
 use super::answer::Usage;
 use super::parts::is_nothing;
 
-/// The largest count that canonical JSON holds exactly.
+/// The largest count that canonical JSON can hold exactly.
 const EXACT: u64 = 1 << 53;
 
-/// Reads what has a field, and gives what is left: nothing, or what `extra.usage` is to be.
+/// Reads the known fields, and returns what is left over for `extra.usage`.
 ///
-/// Cached and reasoning tokens stand in the usage itself or, as OpenAI has them, one level deeper. A total that is the
-/// sum of the two counts, and counts of zero that have no field, say nothing.
+/// The counts of cached and reasoning tokens are in the usage itself or, with OpenAI, one level
+/// deeper. A total that equals the sum of the two counts, and counts of zero without a field, carry
+/// no information.
 pub(super) fn read(usage: Value) -> (Option<Usage>, Option<Value>) {
     let mut fields = match usage {
         Value::Object(fields) => fields,
@@ -33,9 +34,9 @@ pub(super) fn read(usage: Value) -> (Option<Usage>, Option<Value>) {
     ((usage != Usage::default()).then_some(usage), rest)
 }
 
-/// What [`read`] has read, as one object again.
+/// The inverse of [`read`]: both parts as one object.
 pub(super) fn written(usage: Option<Usage>, rest: Option<Value>) -> Option<Value> {
-    // Numbers always have a JSON form.
+    // Numbers can always be written as JSON.
     let usage = usage.and_then(|usage| serde_json::to_value(usage).ok());
     match (usage, rest) {
         (Some(Value::Object(mut usage)), Some(Value::Object(rest))) => {
@@ -142,7 +143,7 @@ mod tests {
     }
 
     proptest! {
-        /// What is written is read again as it was.
+        /// A written usage is read back unchanged.
         #[test]
         fn it_is_read_as_it_was_written(usage in anything()) {
             let (usage, rest) = read(usage);

@@ -1,4 +1,4 @@
-//! The chain of named strategies.
+//! Chains of named strategies.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -11,23 +11,23 @@ use serde_json::Value;
 use super::whole::WholeAnswer;
 use crate::prompt::{CanonicalError, canonical};
 
-/// Which parser made a decision: enough to make it again.
+/// The parser that made a decision: everything that is needed to make it again.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ParserSpec {
     /// The parser's name, such as `game24`.
     pub name: Cow<'static, str>,
-    /// What it was told about this question, such as the numbers of a puzzle.
+    /// What it was given for this question, such as the numbers of a puzzle.
     #[serde(default, skip_serializing_if = "Value::is_null")]
     pub params: Value,
-    /// Raised whenever any decision on the fixtures changes.
+    /// Increased whenever a decision about the fixtures changes.
     pub version: u32,
 }
 
 impl ParserSpec {
-    /// Its settings, typed; none at all are the default ones.
+    /// Its settings, typed; the defaults if there are none.
     ///
     /// # Errors
-    /// The settings have another form.
+    /// If the settings have a different form.
     pub fn settings<P: DeserializeOwned + Default>(&self) -> Result<P, serde_json::Error> {
         match &self.params {
             Value::Null => Ok(P::default()),
@@ -43,14 +43,14 @@ impl fmt::Display for ParserSpec {
     }
 }
 
-/// What a parser made of a text.
+/// A parser's result for a text.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Parsed<V> {
-    /// The strategy that yielded the value.
+    /// The strategy that produced the value.
     pub method: &'static str,
     /// The value.
     pub value: V,
-    /// The model's reasoning, where the format keeps it apart from the answer.
+    /// The model's reasoning, if the format separates it from the answer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reasoning: Option<String>,
     /// What was repaired or looked odd.
@@ -58,44 +58,44 @@ pub struct Parsed<V> {
     pub warnings: Vec<String>,
 }
 
-/// A pure, total function from text to decision, or from a whole answer to one.
+/// A pure, total function from a text, or from a whole answer, to a decision.
 pub trait Parser: Send + Sync + 'static {
-    /// What it yields.
+    /// The type of its decisions.
     type Value: Serialize + Send;
 
     /// Name, version and settings.
     fn spec(&self) -> &ParserSpec;
 
-    /// Who decides when a method finds the value: canonical JSON of `{"method":..,"parser":{..}}`, made
+    /// The parser and method of a decision: canonical JSON of `{"method":..,"parser":{..}}`, built
     /// once, as the log keeps it.
     fn decided_by(&self, method: &'static str) -> Arc<str>;
 
     /// The decision for a text.
     fn parse(&self, text: &str) -> Parsed<Self::Value>;
 
-    /// The decision for a whole answer: unless the parser looks at more, that for its text. This is what runs, replays
-    /// and checks ask for.
+    /// The decision for a whole answer. By default this is the decision for its text. Runs, replays
+    /// and checks call this.
     fn parse_whole(&self, answer: WholeAnswer<'_>) -> Parsed<Self::Value> {
         self.parse(answer.text)
     }
 
-    /// Whether a decision can be used, or the model is to be asked again by
-    /// [`ask_valid`](crate::run::Run::ask_valid). A parser that says nothing else accepts whatever it makes; a chain
-    /// accepts what a strategy found and refuses its last resort.
+    /// Whether a decision can be used; if not, [`ask_valid`](crate::run::Run::ask_valid) asks the
+    /// model again. By default everything is accepted; a chain accepts what a strategy found and
+    /// rejects its last resort.
     fn accepts(&self, parsed: &Parsed<Self::Value>) -> bool {
         let _ = parsed;
         true
     }
 
     /// A judgement of the value under the parser's settings (`valid`, `math_error`), for parsers
-    /// that come with a validator. The validator sees the value, never the text.
+    /// with a validator. The validator sees the value, never the text.
     fn verdict(&self, value: &Self::Value) -> Option<&'static str> {
         let _ = value;
         None
     }
 }
 
-/// A [`Parser`] whose value is JSON: what re-parsing works with.
+/// A [`Parser`] whose value is JSON: used for parsing recorded answers again.
 pub trait AnyParser: Send + Sync {
     /// Name, version and settings.
     fn spec(&self) -> &ParserSpec;
@@ -121,13 +121,14 @@ impl<P: Parser> AnyParser for P {
     fn parse_whole_any(&self, answer: WholeAnswer<'_>) -> (Parsed<Value>, Option<&'static str>) {
         let Parsed { method, value, reasoning, warnings } = self.parse_whole(answer);
         let verdict = self.verdict(&value);
-        // A parser's value is made of strings, numbers and lists: it always has a JSON form.
+        // A parser's value consists of strings, numbers and lists, so it can always be written as
+        // JSON.
         let value = serde_json::to_value(&value).unwrap_or(Value::Null);
         (Parsed { method, value, reasoning, warnings }, verdict)
     }
 }
 
-/// What a strategy found.
+/// What a strategy has found.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Found<V> {
     /// The value.
@@ -147,7 +148,7 @@ impl<V> Found<V> {
 
 /// One named way to find a value in a text, given the parser's settings.
 pub struct Strategy<P, V> {
-    /// The name a decision gets as its method.
+    /// The method of decisions made by it.
     pub method: &'static str,
     /// Finds the value, or leaves the text to the next strategy.
     pub find: fn(&str, &P) -> Option<Found<V>>,
@@ -156,14 +157,14 @@ pub struct Strategy<P, V> {
 /// The method and the value when no strategy finds one.
 pub type LastResort<P, V> = (&'static str, fn(&str, &P) -> Found<V>);
 
-/// A method and its value in one: for strategies that look at the same things and would each look again.
+/// Finds method and value together: for strategies that would each examine the same things.
 pub type Decide<P, V> = fn(&str, &P) -> (&'static str, Found<V>);
 
-/// How a parser finds its value.
+/// How a parser finds a value.
 enum Find<P: 'static, V: 'static> {
-    /// Strategies, tried in order, and a last resort.
+    /// Strategies that are tried in order, and a last resort.
     Chain(&'static [Strategy<P, V>], LastResort<P, V>),
-    /// All of them in one.
+    /// A single function for all strategies.
     Whole(Decide<P, V>),
 }
 
@@ -197,10 +198,11 @@ pub struct ChainParser<P: 'static, V: 'static> {
 }
 
 impl<P: Serialize, V> ChainParser<P, V> {
-    /// A parser from its parts; `last` gives the method and the value when no strategy finds one.
+    /// Builds a parser from its parts; `last` gives the method and the value if no strategy finds
+    /// one.
     ///
     /// # Errors
-    /// [`CanonicalError`] if the settings have no JSON form.
+    /// [`CanonicalError`] if the settings cannot be written as JSON.
     pub fn new(
         name: &'static str,
         version: u32,
@@ -213,10 +215,10 @@ impl<P: Serialize, V> ChainParser<P, V> {
         Self::made(name, version, params, methods, Find::Chain(strategies, last), judge)
     }
 
-    /// A parser that finds method and value at once; `methods` are all there are.
+    /// A parser that finds method and value together; `methods` lists all possible methods.
     ///
     /// # Errors
-    /// [`CanonicalError`] if the settings have no JSON form.
+    /// [`CanonicalError`] if the settings cannot be written as JSON.
     pub fn whole(
         name: &'static str,
         version: u32,

@@ -1,9 +1,9 @@
-//! Keys of JSON objects as models spell them.
+//! Keys of JSON objects in the spellings that models use.
 
 use serde_json::{Map, Value};
 
-/// The value of a key, and the key as it is written if that is in another way: in another case, or with other
-/// signs between its words (`gun_accuracy`, `Gun Accuracy`). What is spelled as asked comes first.
+/// The value of a key, and the key as written if its spelling differs: in letter case or in the
+/// separators between its words (`gun_accuracy`, `Gun Accuracy`). An exact match has priority.
 pub fn lookup<'m>(
     object: &'m Map<String, Value>,
     key: &str,
@@ -13,7 +13,7 @@ pub fn lookup<'m>(
     }
     let plain = |key: &str| key.replace(['_', ' ', '-'], "").to_lowercase();
     let wanted = plain(key);
-    // What is asked for has few keys; an object with more is something else.
+    // The expected objects have few keys; an object with more is something else.
     let mut others = object.iter().take(64);
     let (written, value) = others.find(|(other, _)| plain(other) == wanted)?;
     Some((value, Some(written)))

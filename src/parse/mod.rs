@@ -1,19 +1,20 @@
-//! Text to decision: parsers as chains of named strategies.
+//! From text to decision: parsers as chains of named strategies.
 //!
 //! A parser is pure, deterministic and total: any UTF-8 text gives a decision, without a panic and
-//! in linear time. The strategy that yielded the value gives the decision its **method**. Old
-//! versions stay callable for ever, so that history can be re-parsed and compared.
+//! in linear time. The strategy that produced the value is the decision's **method**. Old versions
+//! remain callable forever, so that history can be parsed again and compared.
 //!
-//! - [`Parser`], [`AnyParser`]: the typed trait and its object-safe face.
-//! - [`WholeAnswer`]: for parsers that look at more than the text: tool calls, refusals, why the answer ended.
+//! - [`Parser`], [`AnyParser`]: the typed trait and its object-safe counterpart.
+//! - [`WholeAnswer`]: for parsers that look at more than the text: tool calls, refusals, why the
+//!   answer ended.
 //! - [`ChainParser`], [`Strategy`]: how every parser here is built.
 //! - [`registry`]: the parsers of a program, found by `name@version` and settings.
-//! - [`vote`]: one of some options.
-//! - [`text`]: answers taken as they are: turns, summaries, vectors.
-//! - [`json_repair`]: malformed JSON, repaired.
+//! - [`vote`]: a choice of one option.
+//! - [`text`]: answers that are taken unchanged: turns, summaries, vectors.
+//! - [`json_repair`]: repairs malformed JSON.
 //! - [`keys`], [`python`], [`thinking`]: what parsers of several studies share.
 //!
-//! The parsers of a study are in the crate of the study.
+//! The parsers of a study are in that study's crate.
 
 mod chain;
 pub mod json_repair;

@@ -1,7 +1,8 @@
-//! What the documents' programs inherit from Python, where it differs from Rust.
+//! Python's rules for text, where they differ from Rust's.
 //!
-//! Version 1 of a parser is the rule of a document, and the documents' programs are Python: what
-//! counts as white space, as a digit and as an integer decides some answers.
+//! Version 1 of a parser follows a document's rule, and the documents' programs are written in
+//! Python: some decisions depend on what Python treats as white space, as a digit and as an
+//! integer.
 
 /// `str.isspace` for one character: Unicode white space and four control characters.
 pub fn is_space(c: char) -> bool {
@@ -40,7 +41,7 @@ pub fn digit(c: char) -> Option<u8> {
     u8::try_from(code - zero).ok().filter(|value| *value < 10)
 }
 
-/// The value of a run of digits; one that does not fit is the largest there is.
+/// The value of a run of digits; a value that is too large becomes the maximum.
 pub fn number(digits: &str) -> i64 {
     digits
         .chars()
@@ -48,7 +49,7 @@ pub fn number(digits: &str) -> i64 {
         .fold(0_i64, |number, digit| number.saturating_mul(10).saturating_add(i64::from(digit)))
 }
 
-/// `int(text)`: white space around it, a sign, and underscores between digits are fine.
+/// `int(text)`: allows surrounding white space, a sign, and underscores between digits.
 pub fn int(text: &str) -> Option<i64> {
     let text = strip(text);
     let (negative, digits) = match text.strip_prefix('-') {
@@ -68,7 +69,7 @@ pub fn int(text: &str) -> Option<i64> {
     Some(if negative { -number } else { number })
 }
 
-/// The runs of decimal digits in a text, with the positions where they begin: `\d+`.
+/// The runs of decimal digits in a text, with their starting positions: `\d+`.
 pub fn digit_runs(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let mut at = 0;
     std::iter::from_fn(move || {
@@ -81,13 +82,13 @@ pub fn digit_runs(text: &str) -> impl Iterator<Item = (usize, &str)> {
     })
 }
 
-/// `\w`, apart from combining marks, which Rust counts among the letters of some scripts.
+/// `\w`, except for combining marks, which Rust counts as letters in some scripts.
 pub fn is_word(c: char) -> bool {
     c.is_alphanumeric() || c == '_'
 }
 
 /// Whether a pattern's letter matches under `re.IGNORECASE`: `i` also matches the Turkish letters,
-/// and `s` the long s.
+/// and `s` also matches the long s.
 fn same_letter(pattern: char, c: char) -> bool {
     pattern.eq_ignore_ascii_case(&c)
         || match pattern.to_ascii_lowercase() {
@@ -98,7 +99,7 @@ fn same_letter(pattern: char, c: char) -> bool {
         }
 }
 
-/// The rest of a text behind an ASCII prefix, compared as `re.IGNORECASE` does.
+/// The rest of a text after an ASCII prefix, compared as with `re.IGNORECASE`.
 pub fn strip_prefix<'t>(text: &'t str, prefix: &str) -> Option<&'t str> {
     let mut rest = text.chars();
     for wanted in prefix.chars() {

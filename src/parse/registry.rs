@@ -1,22 +1,24 @@
 //! Parsers by name and version.
 //!
-//! A [`ParserFamily`] is a parser in all its versions, [`Parsers`] are the families that a program has. They are
-//! handed to whatever reads recorded runs: which parsers there are is up to the program, not to this crate.
+//! A [`ParserFamily`] is a parser in all its versions; [`Parsers`] are the families of a program.
+//! They are passed to everything that reads recorded runs, because the program, not this crate,
+//! decides which parsers exist.
 
 use super::chain::{AnyParser, ParserSpec};
 use crate::prompt::CanonicalError;
 
-/// Why a parser cannot be made.
+/// Why a parser cannot be created.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum MakeError {
-    /// There is no parser of this version.
+    /// This version does not exist.
     #[error("there is no version {0}")]
     NoVersion(u32),
-    /// The settings have another form than this parser's.
+    /// The settings have a different form from this parser's.
     #[error(transparent)]
     Settings(#[from] serde_json::Error),
-    /// The settings have no canonical form, such as a number beyond 2^53.
+    /// The settings cannot be written as canonical JSON, for example because of a number beyond
+    /// 2^53.
     #[error(transparent)]
     Canonical(#[from] CanonicalError),
 }
@@ -25,66 +27,66 @@ pub enum MakeError {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RegistryError {
-    /// No parser of that name.
+    /// There is no parser with that name.
     #[error("there is no parser {name:?}; the parsers are {known}")]
     UnknownName {
         /// The name as given.
         name: String,
-        /// The names there are.
+        /// The existing names.
         known: String,
     },
-    /// The name is known, the version is not.
+    /// The name exists, but not the version.
     #[error("parser {name:?} has no version {version}; it has {known}")]
     UnknownVersion {
         /// The parser's name.
         name: String,
         /// The version asked for.
         version: u32,
-        /// The versions there are.
+        /// The existing versions.
         known: String,
     },
     /// Not `name` or `name@version`.
-    #[error("{0:?} is not a parser: write a name, or name@version")]
+    #[error("{0:?} is not a parser: write a name or name@version")]
     BadName(String),
-    /// The parser cannot be made with these settings.
-    #[error("the settings of parser {parser} do not fit: {source}")]
+    /// The parser cannot be created with these settings.
+    #[error("the settings of parser {parser} cannot be used: {source}")]
     BadParams {
         /// `name@version`.
         parser: String,
-        /// Whether there were settings at all.
+        /// Whether any settings were given.
         given: bool,
-        /// What is wrong.
+        /// The problem.
         source: MakeError,
     },
-    /// The family has the version, and makes another parser for it.
-    #[error("parser {asked} is registered, but what is made for it is {made}")]
+    /// The family lists the version but creates another parser for it.
+    #[error("parser {asked} is registered, but creates {made} instead")]
     WrongParser {
-        /// `name@version` as it was asked for.
+        /// The requested `name@version`.
         asked: String,
-        /// `name@version` of what was made.
+        /// The `name@version` that was created.
         made: String,
     },
 }
 
-/// A parser in all its versions, of which none is ever taken away or changed.
+/// A parser in all its versions, none of which is ever removed or changed.
 ///
-/// A family is a `static`: what makes it one family is that there is one.
+/// A family is a `static`, and its identity is its address.
 #[derive(Debug)]
 pub struct ParserFamily {
     /// The parser's name.
     pub name: &'static str,
     /// Its versions, ascending.
     pub versions: &'static [u32],
-    /// Makes a parser of one of these versions from its settings.
+    /// Creates a parser of one of these versions from its settings.
     pub make: fn(&ParserSpec) -> Result<Box<dyn AnyParser>, MakeError>,
 }
 
 impl ParserFamily {
-    /// Makes the parser that a spec names.
+    /// Creates the parser that a spec names.
     ///
     /// # Errors
-    /// [`RegistryError`]: another parser, a version that does not exist, or settings that do not fit; or the family
-    /// lists a version for which it makes another one.
+    /// [`RegistryError`] for another parser, a version that does not exist, settings that cannot be
+    /// used, or a version that is listed but creates another one.
     pub fn parser(&self, spec: &ParserSpec) -> Result<Box<dyn AnyParser>, RegistryError> {
         if spec.name != self.name {
             return Err(unknown(&spec.name, [self.name]));
@@ -95,35 +97,38 @@ impl ParserFamily {
             given: !spec.params.is_null(),
             source,
         })?;
-        // A decision names the version that made it: a new version must not be an old one by another name.
-        match made.spec().name == spec.name && made.spec().version == spec.version {
-            true => Ok(made),
-            false => Err(RegistryError::WrongParser {
+        // A decision names the version that made it, so a new version must never be an old one
+        // under another name.
+        if made.spec().name == spec.name && made.spec().version == spec.version {
+            Ok(made)
+        } else {
+            Err(RegistryError::WrongParser {
                 asked: spec.to_string(),
                 made: made.spec().to_string(),
-            }),
+            })
         }
     }
 
-    /// Reads `name@version`, or `name` for its latest version; gives the version.
+    /// Parses `name@version`, or `name` for its latest version; returns the version.
     ///
     /// # Errors
-    /// [`RegistryError`]: not such a text, another parser, or a version that there is not.
+    /// [`RegistryError`] for an invalid text, another parser, or a version that does not exist.
     pub fn resolve(&self, text: &str) -> Result<u32, RegistryError> {
         let (name, version) = name_and_version(text)?;
-        match name == self.name {
-            true => self.version_or_latest(version),
-            false => Err(unknown(name, [self.name])),
+        if name == self.name {
+            self.version_or_latest(version)
+        } else {
+            Err(unknown(name, [self.name]))
         }
     }
 
     fn version_or_latest(&self, version: Option<u32>) -> Result<u32, RegistryError> {
         let version = version.or_else(|| self.versions.last().copied());
-        // A family without a version has not even a first one.
+        // A family without versions does not even have a first one.
         self.version(version.unwrap_or(1))
     }
 
-    /// A version, if there is such a one.
+    /// The version, if it exists.
     fn version(&self, version: u32) -> Result<u32, RegistryError> {
         if self.versions.contains(&version) {
             return Ok(version);
@@ -149,16 +154,17 @@ fn name_and_version(text: &str) -> Result<(&str, Option<u32>), RegistryError> {
 #[derive(Debug, Clone, Default)]
 pub struct Parsers(Vec<&'static ParserFamily>);
 
-/// Two parsers of one name.
+/// Two parsers with the same name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("there are two parsers {0:?}")]
 pub struct TwoParsers(pub &'static str);
 
 impl Parsers {
-    /// Adds families. One that is there already is not added again: studies share parsers.
+    /// Adds families. A family that is already present is not added again, because studies share
+    /// parsers.
     ///
     /// # Errors
-    /// [`TwoParsers`] if another family has the name.
+    /// [`TwoParsers`] if a different family has the name.
     pub fn add(&mut self, families: &[&'static ParserFamily]) -> Result<(), TwoParsers> {
         for &family in families {
             match self.0.iter().find(|known| known.name == family.name) {
@@ -170,12 +176,12 @@ impl Parsers {
         Ok(())
     }
 
-    /// The family of a name, if there is one.
+    /// The family with a name, if it exists.
     pub fn get(&self, name: &str) -> Option<&'static ParserFamily> {
         self.0.iter().find(|family| family.name == name).copied()
     }
 
-    /// The family of a name.
+    /// The family with a name.
     ///
     /// # Errors
     /// [`RegistryError::UnknownName`].
@@ -183,10 +189,10 @@ impl Parsers {
         self.get(name).ok_or_else(|| unknown(name, self.0.iter().map(|family| family.name)))
     }
 
-    /// Makes the parser that a spec names.
+    /// Creates the parser that a spec names.
     ///
     /// # Errors
-    /// [`RegistryError`]: unknown name or version, or settings that do not fit.
+    /// [`RegistryError`] for an unknown name or version, or settings that cannot be used.
     pub fn parser(&self, spec: &ParserSpec) -> Result<Box<dyn AnyParser>, RegistryError> {
         self.family(&spec.name)?.parser(spec)
     }
@@ -199,17 +205,17 @@ impl Parsers {
         Ok(self.family(name)?.versions)
     }
 
-    /// Every `(name, version)` there is.
+    /// All `(name, version)` pairs.
     pub fn all(&self) -> impl Iterator<Item = (&'static str, u32)> {
         self.0
             .iter()
             .flat_map(|family| family.versions.iter().map(|version| (family.name, *version)))
     }
 
-    /// Reads `name@version`, or `name` for its latest version.
+    /// Parses `name@version`, or `name` for its latest version.
     ///
     /// # Errors
-    /// [`RegistryError`]: not such a text, or unknown.
+    /// [`RegistryError`] for an invalid text, or an unknown name or version.
     pub fn resolve(&self, text: &str) -> Result<(&'static ParserFamily, u32), RegistryError> {
         let (name, version) = name_and_version(text)?;
         let family = self.family(name)?;
@@ -228,7 +234,7 @@ mod tests {
         make: |spec| Err(MakeError::NoVersion(spec.version)),
     };
 
-    /// Lists a version 2 and makes version 1 for it.
+    /// Lists a version 2 but creates version 1 for it.
     static UNFINISHED: ParserFamily = ParserFamily {
         name: "free_text",
         versions: &[1, 2],
@@ -259,7 +265,7 @@ mod tests {
         let other = UNFINISHED.parser(&spec(2)).err().unwrap();
         assert_eq!(
             other.to_string(),
-            "parser free_text@2 is registered, but what is made for it is free_text@1"
+            "parser free_text@2 is registered, but creates free_text@1 instead"
         );
         assert!(matches!(FREE_TEXT.resolve("moderator@1"), Err(RegistryError::UnknownName { .. })));
     }

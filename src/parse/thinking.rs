@@ -1,7 +1,7 @@
-//! What a model thought aloud, apart from what it answered.
+//! Separates a model's reasoning from its answer.
 
 /// The reasoning before the last `</think>`, and the answer after it. Without the tag, or with
-/// nothing after it, all of the text is the answer.
+/// nothing after it, the whole text is the answer.
 pub fn split(text: &str) -> (Option<&str>, &str) {
     match text.rsplit_once("</think>") {
         Some((reasoning, answer)) if !answer.trim().is_empty() => {

@@ -1,59 +1,61 @@
-//! An answer as parsers see it: its text, and what else came with it.
+//! An answer as parsers see it: its text, and its other parts.
 
 use serde_json::{Map, Value};
 
-/// The parts that say something where an answer has no text.
+/// The parts that can be an answer without a text.
 const SAYING: [&str; 5] = ["audio", "content_parts", "function_call", "refusal", "tool_calls"];
 
-/// The reasons for which an answer ends before its end, as providers spell them.
+/// The finish reasons of answers that were cut off, as providers spell them.
 const CUT_OFF: [&str; 2] = ["length", "max_tokens"];
 
-/// An answer, whole: what a [`Parser`](super::Parser) decides about. Nothing in it depends on when or by whom it was
-/// recorded, so that a replay, a fork and an import decide alike.
+/// A whole answer, about which a [`Parser`](super::Parser) decides. Nothing in it depends on when
+/// or by which model it was recorded, so that a replay, a fork and an import lead to the same
+/// decision.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct WholeAnswer<'a> {
     /// The text; empty if there is none.
     pub text: &'a str,
     /// Why it ended (`stop`, `length`, `tool_calls`), as the provider spells it.
     pub finish_reason: Option<&'a str>,
-    /// The other parts by their names, such as `tool_calls`, `refusal`, `reasoning_content` and `logprobs`.
+    /// The other parts by their names, such as `tool_calls`, `refusal`, `reasoning_content` and
+    /// `logprobs`.
     pub extra: Option<&'a Map<String, Value>>,
 }
 
 impl<'a> WholeAnswer<'a> {
-    /// A text and nothing else.
+    /// An answer that is only a text.
     pub fn text(text: &'a str) -> Self {
         WholeAnswer { text, finish_reason: None, extra: None }
     }
 
-    /// A part beside the text, if it is there.
+    /// A part other than the text, if it is present.
     pub fn part(&self, name: &str) -> Option<&'a Value> {
         self.extra?.get(name).filter(|part| !part.is_null())
     }
 
-    /// The tools that the model asks to be called, in order.
+    /// The tool calls that the model asks for, in order.
     pub fn tool_calls(&self) -> &'a [Value] {
         self.part("tool_calls").and_then(Value::as_array).map_or(&[], Vec::as_slice)
     }
 
-    /// Why the model refuses to answer, if it says so apart from the text.
+    /// The model's refusal, if it is separate from the text.
     pub fn refusal(&self) -> Option<&'a str> {
         self.part("refusal")?.as_str()
     }
 
-    /// The parts that say something where an answer has no text, by name.
+    /// The parts that can be an answer without a text, by name.
     pub fn saying(&self) -> impl Iterator<Item = (&'static str, &'a Value)> {
         let answer = *self;
         SAYING.into_iter().filter_map(move |name| Some((name, answer.part(name)?)))
     }
 
-    /// Whether nothing was answered: white space at most, no tool call, no refusal, no sound. Reasoning alone is not an
-    /// answer: it is what a model leaves that has used up its tokens.
+    /// Whether the answer is empty: no text except white space, no tool call, no refusal, no sound.
+    /// Reasoning alone is not an answer; it is what a model leaves when it has used up its tokens.
     pub fn is_empty(&self) -> bool {
         self.text.trim().is_empty() && self.saying().next().is_none()
     }
 
-    /// Whether the answer ends before its end, because it was as long as it might be.
+    /// Whether the answer was cut off because it reached the maximum length.
     pub fn is_cut_off(&self) -> bool {
         self.finish_reason.is_some_and(|reason| CUT_OFF.contains(&reason))
     }

@@ -126,9 +126,10 @@ impl Difference {
         match self {
             Difference::Message { index, before: (old_role, old), after: (new_role, new) } => {
                 let place = format!("first difference: message {}", index + 1);
-                match old_role == new_role {
-                    true => format!("{place} ({})\n{}", inert(old_role, 40), unified(old, new)),
-                    false => format!("{place}, its role\n{}", unified(old_role, new_role)),
+                if old_role == new_role {
+                    format!("{place} ({})\n{}", inert(old_role, 40), unified(old, new))
+                } else {
+                    format!("{place}, its role\n{}", unified(old_role, new_role))
                 }
             }
             Difference::Length { before, after, next: (role, text) } => {

@@ -37,10 +37,7 @@ impl<'a> Messages<'a> {
 
     /// Some consecutive messages, with commas between them.
     pub(crate) fn text(&self, from: usize, to: usize) -> &'a str {
-        match from >= to {
-            true => "",
-            false => &self.canonical[self.begin(from)..self.end(to)],
-        }
+        if from >= to { "" } else { &self.canonical[self.begin(from)..self.end(to)] }
     }
 
     /// Where a message begins.

@@ -51,10 +51,7 @@ fn refused() -> io::Error {
 
 impl Formatter for Plain {
     fn write_f64<W: Write + ?Sized>(&mut self, writer: &mut W, value: f64) -> io::Result<()> {
-        match Plain::is_decimal(value) {
-            true => write!(writer, "{value}"),
-            false => Err(refused()),
-        }
+        if Plain::is_decimal(value) { write!(writer, "{value}") } else { Err(refused()) }
     }
 
     fn write_f32<W: Write + ?Sized>(&mut self, _: &mut W, _: f32) -> io::Result<()> {
@@ -62,16 +59,14 @@ impl Formatter for Plain {
     }
 
     fn write_u64<W: Write + ?Sized>(&mut self, writer: &mut W, value: u64) -> io::Result<()> {
-        match Plain::is_exact(value) {
-            true => write!(writer, "{value}"),
-            false => Err(refused()),
-        }
+        if Plain::is_exact(value) { write!(writer, "{value}") } else { Err(refused()) }
     }
 
     fn write_i64<W: Write + ?Sized>(&mut self, writer: &mut W, value: i64) -> io::Result<()> {
-        match Plain::is_exact(value.unsigned_abs()) {
-            true => write!(writer, "{value}"),
-            false => Err(refused()),
+        if Plain::is_exact(value.unsigned_abs()) {
+            write!(writer, "{value}")
+        } else {
+            Err(refused())
         }
     }
 

@@ -1,4 +1,4 @@
-//! Ending a run for good before its experiment has ended.
+//! Ends a run for good before its experiment has finished.
 
 use super::clock;
 use crate::event::{Event, NewEvent, RunFinished, RunOutcome, StoredEvent};
@@ -10,8 +10,8 @@ use crate::prompt::CanonicalError;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum AbandonError {
-    /// It has ended, in this way.
-    #[error("run {run} is {} already: there is nothing to abandon", outcome.as_str())]
+    /// It has already ended.
+    #[error("run {run} is already {}: there is nothing to abandon", outcome.as_str())]
     Ended {
         /// The run.
         run: RunId,
@@ -21,18 +21,18 @@ pub enum AbandonError {
     /// The log cannot be read or written.
     #[error(transparent)]
     Log(#[from] LogError),
-    /// Never: the event has a JSON form.
+    /// Cannot happen: the event can be written as JSON.
     #[error(transparent)]
     Event(#[from] CanonicalError),
 }
 
-/// Ends a run for good: it keeps what it has, and is never resumed. Gives the digest of its decisions and
-/// facts.
+/// Ends a run for good: its record is kept, and it can never be resumed. Returns the digest of its
+/// decisions and facts.
 ///
 /// # Errors
-/// [`AbandonError`], also if somebody is writing the run at this moment.
+/// [`AbandonError`], including when another process is writing the run.
 pub async fn abandon(log: &Log, run: RunId) -> Result<OutcomeDigest, AbandonError> {
-    // The lease first: nobody adds anything between looking and writing.
+    // Take the lease first, so that nothing is added between looking and writing.
     let mut writer = log.go_on(run)?;
     let mut reader = log.reader()?;
     if let Some(outcome) = how_it_ended(reader.as_mut(), run)? {
@@ -45,7 +45,7 @@ pub async fn abandon(log: &Log, run: RunId) -> Result<OutcomeDigest, AbandonErro
     Ok(outcome_digest)
 }
 
-/// How a run ended, if its last event says so.
+/// How a run ended, if its last event is its end.
 ///
 /// # Errors
 /// [`LogError`] if the log cannot be read.
@@ -53,7 +53,7 @@ pub fn how_it_ended(reader: &mut dyn Reader, run: RunId) -> Result<Option<RunOut
     Ok(its_end(reader, run)?.map(|finished| finished.outcome))
 }
 
-/// The last event of a run, if it says how the run ended.
+/// The last event of a run, if it is the run's end.
 pub(super) fn its_end(
     reader: &mut dyn Reader,
     run: RunId,

@@ -1,20 +1,21 @@
-//! Where each question of a run and its answer stand, in some ten bytes each.
+//! Where each question of a run and its answer are, in about ten bytes each.
 
 use crate::event::{Event, EventError, StoredEvent};
 use crate::id::{CallPath, Sample, Seq};
 use crate::lookup::LookupMap;
 
-/// Where a question and its answer stand in the log.
+/// Where a question and its answer are in the log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Places {
     pub(super) request: Seq,
     pub(super) answer: Option<Seq>,
-    /// The last attempt, if the call finally failed.
+    /// The last attempt, if the call ran out of retries.
     pub(super) failure: Option<Seq>,
     pub(super) decision: Option<Seq>,
 }
 
-/// The places of one address: no run has more events than a `u32` can count, and 0 is none.
+/// The places of one address, as `u32`: no run has more events than fit. 0 means that there is
+/// none.
 #[derive(Debug, Clone, Copy, Default)]
 struct Packed {
     request: u32,
@@ -23,21 +24,21 @@ struct Packed {
     decision: u32,
 }
 
-/// What an address is looked up by: of calls, only a hash is kept.
+/// The key of an address: only a hash of the call is kept.
 type Key = [u8; 16];
 
-/// The places of all questions of a run. Sorted lists, since a hash table of a million places takes twice the memory,
-/// and three times while it grows.
+/// The places of all questions of a run. Sorted lists, because a hash table with a million places
+/// takes twice the memory, and three times while it grows.
 #[derive(Debug)]
 pub(super) struct Addresses(Vec<(Key, Packed)>);
 
-/// The places as the events come, in the order of the questions.
+/// Collects the places from the events, in the order of the questions.
 #[derive(Debug, Default)]
 pub(super) struct Gathering {
     places: Vec<(Key, Packed)>,
-    /// The questions that are not answered yet, each with its place in that list.
+    /// The questions without an answer so far, each with its index in that list.
     asked: LookupMap<Seq, usize>,
-    /// The answers that are not decided on yet.
+    /// The answers without a decision so far.
     answered: LookupMap<Seq, usize>,
 }
 
@@ -50,7 +51,7 @@ fn key(call: &CallPath, sample: Sample) -> Key {
 }
 
 impl Gathering {
-    /// Takes in the next event.
+    /// Adds the next event.
     pub(super) fn add(&mut self, stored: &StoredEvent) -> Result<(), EventError> {
         let seq = stored.seq;
         let packed = u32::try_from(seq.0).unwrap_or_default();
@@ -86,7 +87,7 @@ impl Gathering {
         }
     }
 
-    /// All events have been taken in.
+    /// Call this after the last event.
     pub(super) fn finish(self) -> Addresses {
         let mut places = self.places;
         places.sort_unstable_by_key(|(key, places)| (*key, places.request));
@@ -98,7 +99,8 @@ impl Addresses {
     /// The places of an address.
     pub(super) fn places(&self, call: &CallPath, sample: Sample) -> Option<Places> {
         let key = key(call, sample);
-        // A question asked again after a crash stands in for the one that was lost: it is the last of its key.
+        // A question that was asked again after a crash replaces the lost one: it is the last with
+        // its key.
         let after = self.0.partition_point(|(other, _)| *other <= key);
         let (found, places) = self.0.get(after.checked_sub(1)?)?;
         let Packed { request, answer, failure, decision } = *places;

@@ -1,4 +1,4 @@
-//! Parsing long answers beside everything else.
+//! Parses long answers on another thread.
 
 use tokio::runtime::Handle;
 use tokio::task::spawn_blocking;
@@ -7,12 +7,13 @@ use super::core::Exchanged;
 use super::question::Question;
 use crate::parse::{Parsed, Parser};
 
-/// Answers of more bytes than this are parsed on a thread of their own. Shorter ones take at most some
-/// milliseconds; a megabyte could keep all other calls, their time limits and Ctrl-C waiting.
+/// Answers longer than this, in bytes, are parsed on a thread of their own. Shorter ones take a few
+/// milliseconds at most; a megabyte could hold up all other calls, their time limits and Ctrl-C.
 const LONG: usize = 64 << 10;
 
-/// Parses an answer that is long. What is parsed here and what is not makes no difference to the decision or
-/// to its place among others: parsers are pure, and decisions are logged in the order of the questions.
+/// Parses an answer if it is long. Whether an answer is parsed here affects neither the decision
+/// nor its place among others: parsers are pure, and decisions are logged in the order of the
+/// questions.
 pub(super) async fn parse_ahead<P: Parser>(
     question: &Question<P>,
     exchanged: &Exchanged,
@@ -22,6 +23,6 @@ pub(super) async fn parse_ahead<P: Parser>(
         return None;
     }
     let (parser, answered) = (question.parser.clone(), answered.clone());
-    // A parser that panics does so again where its panic is expected.
+    // A parser that panics will panic again where that is handled.
     spawn_blocking(move || parser.parse_whole(answered.whole())).await.ok()
 }

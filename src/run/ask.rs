@@ -14,19 +14,19 @@ use crate::model::EMBEDDINGS_TOGETHER;
 use crate::parse::{Parsed, Parser};
 use crate::prompt::Api;
 
-/// How many questions may be prepared beyond those that are under way.
+/// How many questions may be prepared beyond those under way.
 const SPARE: usize = 8;
 
-/// How many answers may wait for an earlier one before no more questions are asked.
+/// How many answers may wait for an earlier one before asking is paused.
 const AHEAD: usize = 4096;
 
-/// A question, how it ended, and what its answer was parsed to if it is long.
+/// A question, how it ended, and the parsed answer if it was long.
 pub(super) type Ended<P> = (Question<P>, Exchanged, Option<Parsed<<P as Parser>::Value>>);
 
 impl<E: Experiment + ?Sized> Run<E> {
     /// Asks one question; the answer is recorded, parsed, and the decision recorded.
     ///
-    /// # Errors
+    /// [`Stop`] if the run cannot continue; the inner [`CallFailed`] if only this call failed.
     /// [`Stop`] if the run cannot go on; the inner [`CallFailed`] if just this call failed.
     pub async fn ask<P: Parser>(
         &mut self,
@@ -55,11 +55,11 @@ impl<E: Experiment + ?Sized> Run<E> {
         Ok(answers)
     }
 
-    /// Asks many questions concurrently and hands each answer on, in the order of the questions, as
-    /// soon as it and all before it are there. For runs too large to hold all answers.
+    /// Asks many questions concurrently and passes on each answer, in the order of the questions,
+    /// as soon as it and all earlier ones are available. For runs too large to hold all answers.
     ///
     /// # Errors
-    /// As [`Run::ask`], and whatever `each` raises.
+    /// As [`Run::ask`], and any error of `each`.
     pub async fn ask_each<P: Parser>(
         &mut self,
         questions: impl IntoIterator<Item = Question<P>>,
@@ -68,13 +68,13 @@ impl<E: Experiment + ?Sized> Run<E> {
         let core = self.core.clone();
         let mut questions = questions.into_iter().fuse().peekable();
         let mut flying = FuturesUnordered::new();
-        // Answers that wait for an earlier one; the first belongs to question number `delivered`.
+        // Answers waiting for an earlier one; the first belongs to question number `delivered`.
         let mut waiting: VecDeque<Option<Ended<P>>> = VecDeque::new();
         let mut delivered = 0_usize;
-        // As many again as may be under way: questions that wait to try again hold no permit and
-        // must not keep others from being asked.
+        // Twice the number of concurrent attempts: questions that wait for a retry hold no permit
+        // and must not keep others from being asked.
         let most = 2 * core.throttle.limits().concurrency + SPARE;
-        // A hundred texts that become vectors are one request.
+        // A hundred texts to be embedded are one request.
         let room = |question: &Question<P>| match question.request().api() {
             Api::Chat => most,
             Api::Embedding => most.saturating_mul(EMBEDDINGS_TOGETHER),
@@ -93,7 +93,7 @@ impl<E: Experiment + ?Sized> Run<E> {
                     }
                 };
                 match core.recorded(&question.asked) {
-                    // The common case of a replay: in order and at hand.
+                    // The common case of a replay: in order and available.
                     Ok(Some(exchanged)) if waiting.is_empty() => {
                         delivered += 1;
                         let answer = decide(&core, &question, exchanged, None);
@@ -121,7 +121,8 @@ impl<E: Experiment + ?Sized> Run<E> {
                 }
             }
             if stop.is_some() {
-                // What is in flight is paid for: it is waited for and recorded. Nothing else begins.
+                // What is in flight was paid for, so it is awaited and recorded. Nothing new
+                // begins.
                 core.brake.pull();
             }
             let Some((number, ended)) = flying.next().await else { break };
@@ -142,7 +143,7 @@ impl<E: Experiment + ?Sized> Run<E> {
     }
 }
 
-/// Of two reasons to stop, the one that says more: an interruption often follows from the other.
+/// The more informative of two reasons to stop: an interruption often follows from the other.
 pub(super) fn more_telling(first: Option<Stop>, then: Stop) -> Stop {
     match first {
         Some(Stop::Interrupted) | None => then,

@@ -1,4 +1,4 @@
-//! What a prompt was made from, as an experiment declares it.
+//! What a prompt was made from, as the experiment declares it.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -6,15 +6,15 @@ use std::rc::Rc;
 use crate::event::Because;
 use crate::id::Seq;
 
-/// Something a prompt was made from, for [`Question::because`](super::Question::because): a decision, a fact,
-/// or all that an earlier question's prompt was made from.
+/// Something a prompt was made from, for [`Question::because`](super::Question::because): a
+/// decision, a fact, or everything that an earlier question's prompt was made from.
 #[derive(Debug, Clone)]
 pub struct Source(Kind);
 
 #[derive(Debug, Clone)]
 enum Kind {
-    /// In the log already. A decision is named by its answer, which is in the log before anybody sees it: in a
-    /// dialogue among others, the decision itself is logged only when its turn has come.
+    /// Already in the log. A decision is named by its answer, which is logged before anything uses
+    /// it; in one of many dialogues, the decision itself is logged only when its turn has come.
     Logged(Seq),
     Fact(FactRef),
 }
@@ -26,11 +26,11 @@ pub struct FactRef(Fact);
 #[derive(Debug, Clone)]
 enum Fact {
     Logged(Seq),
-    /// Of a dialogue: its place, and whether any of the dialogues is still under way.
+    /// A fact of a dialogue: its place, and whether any of the dialogues is still under way.
     OfDialogue(Rc<Cell<Seq>>, Rc<Cell<bool>>),
 }
 
-/// An earlier question, as a source of later prompts: all that its own prompt was made from.
+/// An earlier question, as a source of later prompts: everything that its own prompt was made from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct QuestionRef(pub(super) Seq);
 
@@ -76,7 +76,7 @@ impl FactRef {
         FactRef(Fact::Logged(seq))
     }
 
-    /// A fact of a dialogue, which is logged when its turn has come.
+    /// A fact of a dialogue, which is logged when the dialogue's turn has come.
     pub(super) fn of_dialogue(under_way: &Rc<Cell<bool>>) -> Self {
         FactRef(Fact::OfDialogue(Rc::default(), under_way.clone()))
     }
@@ -110,8 +110,9 @@ impl Source {
     }
 }
 
-/// What the prompts of somebody are made from who is asked again and again: all that the last one was made from, and
-/// what has been added since. So each question names what is new, however long that has gone on.
+/// What the prompts to one participant, who is asked again and again, are made from: everything
+/// that the last prompt was made from, and what has been added since. Each question therefore only
+/// names what is new, however many there are.
 #[derive(Debug, Clone, Default)]
 pub struct SoFar(Vec<Source>);
 
@@ -122,17 +123,18 @@ impl<S: Into<Source>> FromIterator<S> for SoFar {
 }
 
 impl SoFar {
-    /// Adds what prompts are made from, from now on.
+    /// Adds a source of all later prompts.
     pub fn add(&mut self, source: impl Into<Source>) {
         self.0.push(source.into());
     }
 
-    /// A prompt was made from all of this, and answered: from now on it stands for that.
+    /// Call this when a prompt made from all of this was answered: the decision then stands for all
+    /// of it.
     pub fn asked(&mut self, decision: &DecisionRef) {
         self.0 = vec![decision.question().into()];
     }
 
-    /// What a prompt is made from now.
+    /// The sources of the next prompt.
     pub fn sources(&self) -> &[Source] {
         &self.0
     }
@@ -144,7 +146,7 @@ pub(super) fn places(sources: &[Source]) -> Result<Because, NoPlace> {
         return Ok(Because::default());
     }
     let seqs = sources.iter().map(Source::seq).collect::<Result<Vec<_>, _>>()?;
-    // A rehearsal logs nothing, and 0 is what it calls a fact that was never recorded.
+    // A rehearsal logs nothing, and uses 0 for a fact that was never recorded.
     Ok(Because::of(seqs.into_iter().filter(|seq| *seq > Seq(0))))
 }
 

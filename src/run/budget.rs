@@ -1,4 +1,4 @@
-//! What a run may use: tokens, and dollars.
+//! Limits on what a run may use: tokens and dollars.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -10,8 +10,8 @@ use crate::log::{LogError, Reader};
 use crate::model::{Limits, Prices, Usage};
 use crate::prompt::Request;
 
-/// What a run has used, and how much it may. What is in flight when it is used up is still recorded, so the
-/// limits are exceeded by that much.
+/// What a run has used, and how much it may use. Calls in flight at the limit are still recorded,
+/// so the limits can be exceeded by that much.
 #[derive(Debug)]
 pub(super) struct Budget {
     max_tokens: Option<u64>,
@@ -22,13 +22,13 @@ pub(super) struct Budget {
     uncounted: Cell<bool>,
 }
 
-/// Why no more may be asked.
+/// Why nothing more may be asked.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum OverBudget {
     /// The tokens are used up.
     #[error("the run has used {used} tokens, and max_tokens is {max}")]
     Tokens {
-        /// How many, recorded ones included.
+        /// How many, including recorded ones.
         used: u64,
         /// How many it may use.
         max: u64,
@@ -36,14 +36,14 @@ pub enum OverBudget {
     /// The money is used up.
     #[error("the run has cost {used:.4} dollars, and max_cost is {max}")]
     Cost {
-        /// How much, recorded answers included.
+        /// How much, including recorded answers.
         used: f64,
         /// How much it may cost.
         max: f64,
     },
-    /// An answer came without its tokens.
+    /// An answer came without token counts.
     #[error(
-        "the server does not say how many tokens an answer took, so no limit of tokens or cost can be kept"
+        "the server does not report how many tokens an answer took, so a limit of tokens or cost cannot be kept"
     )]
     Uncounted,
     /// A model without a price.
@@ -88,7 +88,7 @@ impl Budget {
         }
     }
 
-    /// Counts a live answer. One whose usage nobody could read is not held against the server.
+    /// Counts a live answer. One with an unreadable usage is not held against the server.
     pub(super) fn count(&self, request: &Request, usage: Usage, readable: bool) {
         if self.is_unlimited() {
             return;
@@ -105,7 +105,7 @@ impl Budget {
         self.cost.set(self.cost.get() + cost);
     }
 
-    /// Counts what a run has recorded. Answers that it shares with another were paid for there.
+    /// Counts what a run has recorded. Answers that it shares with another run were paid for there.
     pub(super) fn count_recorded(
         &self,
         reader: &mut dyn Reader,
@@ -129,7 +129,7 @@ impl Budget {
                         continue;
                     };
                     let prompt = asked.remove(&answer.request);
-                    // Which model it was, only the price depends on.
+                    // Only the price depends on the model.
                     let model = match prompt.filter(|_| self.max_cost.is_some()) {
                         Some(prompt) => match models.get(&prompt) {
                             Some(model) => model.clone(),

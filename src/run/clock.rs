@@ -1,4 +1,4 @@
-//! The only place that reads the clock. Times are recorded and shown; nothing depends on them.
+//! The only module that reads the clock. Times are recorded and shown; nothing depends on them.
 
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 

@@ -13,7 +13,7 @@ use crate::event::{Event, RunFinished, RunOutcome};
 use crate::id::{OutcomeDigest, OutputDigest};
 use crate::log::{Log, LogError, events_root};
 
-/// What came of the end of a run.
+/// The result of concluding a run.
 #[derive(Debug, Default)]
 pub(super) struct Conclusion {
     /// Whether the state was compared with a recorded one.
@@ -22,7 +22,7 @@ pub(super) struct Conclusion {
     pub(super) outputs: Option<Vec<OutputFile>>,
 }
 
-/// Whether the end of a run in this log keeps digests of state and outputs.
+/// Whether this log records digests of state and outputs when a run ends.
 pub(super) fn keeps_digests(log: &Log) -> bool {
     log.format().keeps_declarations()
 }
@@ -60,7 +60,7 @@ pub(super) async fn conclude(
     record(core, experiment, log, digest).await
 }
 
-/// Records that the run has finished, with all digests that the log keeps.
+/// Records the end of the run, with all digests that this log keeps.
 async fn record(
     core: &Core,
     experiment: &dyn AnyExperiment,
@@ -73,7 +73,7 @@ async fn record(
     if keeps_digests(log) {
         finished.state = core.states.taken();
         let root = core.writer.borrow().as_ref().and_then(|writer| {
-            // What is read below must be there.
+            // Everything that is read below must be stored first.
             writer.flush();
             writer.events_root()
         });
@@ -93,8 +93,8 @@ async fn record(
     Ok(Conclusion { state_compared: false, outputs })
 }
 
-/// The output files, with the digests of them and of the report. That they cannot be made is no reason to lose a run
-/// that is paid for: whoever asks for them learns why.
+/// The output files, with their digests and that of the report. If they cannot be made, the paid
+/// run is not lost: the error is reported when the outputs are requested.
 fn made(
     experiment: &dyn AnyExperiment,
     record: &mut RunRecord<'_>,

@@ -1,4 +1,4 @@
-//! Many independent dialogues at once, their decisions and facts logged in the order of the
+//! Many independent dialogues at once; their decisions and facts are logged in the order of the
 //! dialogues.
 
 use std::cell::{Cell, RefCell};
@@ -20,7 +20,7 @@ use crate::parse::Parser;
 use crate::prompt::canonical;
 
 /// One of many dialogues. Its answers are recorded as they arrive; its decisions and facts are
-/// logged as soon as all dialogues before it have ended, so that the order never depends on timing.
+/// logged as soon as all earlier dialogues have ended, so that their order never depends on timing.
 pub struct Talk<E: Experiment + ?Sized> {
     core: SharedCore,
     number: usize,
@@ -34,17 +34,17 @@ enum Outcome<F> {
     Fact(F, Vec<DecisionRef>, FactRef),
 }
 
-/// What the dialogues are yet to log, and whose turn it is.
+/// What the dialogues have yet to log, and whose turn it is.
 struct Order<F> {
-    /// The first dialogue that has not ended: what it makes is logged at once.
+    /// The first dialogue that has not ended: its decisions and facts are logged at once.
     turn: usize,
-    /// What the others have made, each in its own order.
+    /// The decisions and facts of the others, each in its own order.
     waiting: BTreeMap<usize, Vec<Outcome<F>>>,
-    /// Facts that are logged, and not part of the state yet.
+    /// Facts that are logged but not yet part of the state.
     logged: Vec<F>,
-    /// Why nothing more is logged, if a fact could not be.
+    /// Why logging has stopped, if a fact could not be logged.
     stop: Option<Stop>,
-    /// Whether nothing more is logged.
+    /// Whether logging has ended.
     is_closed: bool,
 }
 
@@ -54,7 +54,7 @@ impl<F: serde::Serialize> Order<F> {
         Order { turn: 0, waiting, logged, stop: None, is_closed: false }
     }
 
-    /// Logs what a dialogue has made, or keeps it until it is its turn.
+    /// Logs what a dialogue has made, or keeps it until the dialogue's turn.
     fn add(&mut self, core: &Core, number: usize, outcome: Outcome<F>) -> Result<(), Stop> {
         if number == self.turn && !self.is_closed {
             return self.log(core, outcome);
@@ -63,7 +63,7 @@ impl<F: serde::Serialize> Order<F> {
         Ok(())
     }
 
-    /// Makes it the turn of another dialogue, and logs what that has made so far.
+    /// Gives the turn to another dialogue, and logs what that one has made so far.
     fn pass_to(&mut self, core: &Core, number: usize) -> Result<(), Stop> {
         self.turn = number;
         let made = self.waiting.remove(&number).unwrap_or_default();
@@ -102,8 +102,9 @@ impl<E: Experiment + ?Sized> Talk<E> {
         self.decide((question, exchanged, ahead))
     }
 
-    /// Asks several questions at once, as when all who take part in a dialogue move at the same time. The answers come
-    /// in the order of the questions, and so do the decisions in the log, whichever was answered first.
+    /// Asks several questions at once, as when all participants of a dialogue act at the same time.
+    /// The answers are in the order of the questions, and so are the decisions in the log,
+    /// whichever answer came first.
     ///
     /// # Errors
     /// As [`Run::ask`].
@@ -143,7 +144,8 @@ impl<E: Experiment + ?Sized> Talk<E> {
                 }
             }
             if let Some(e) = failed {
-                // What is in flight is paid for: it is waited for and recorded. Nothing else begins.
+                // What is in flight was paid for, so it is awaited and recorded. Nothing new
+                // begins.
                 self.core.brake.pull();
                 stop = Some(more_telling(stop, e));
             }
@@ -151,7 +153,7 @@ impl<E: Experiment + ?Sized> Talk<E> {
         stop.map_or(Ok(answers), Err)
     }
 
-    /// Makes a decision of how a question ended, and logs it when it is this dialogue's turn.
+    /// Turns the end of a question into a decision, and logs it when it is this dialogue's turn.
     fn decide<P: Parser>(
         &self,
         (question, exchanged, ahead): Ended<P>,
@@ -171,8 +173,8 @@ impl<E: Experiment + ?Sized> Talk<E> {
         self.record_ref(fact, causes);
     }
 
-    /// Records a fact, and hands back what names it as a [source](Question::because) of prompts after
-    /// [`Run::converse_all`]. Within the dialogue, name the decisions that caused it.
+    /// Records a fact, and returns a [source](Question::because) for prompts after
+    /// [`Run::converse_all`]. Within the dialogue, name the decisions that caused it instead.
     pub fn record_ref(&mut self, fact: E::Event, causes: &[DecisionRef]) -> FactRef {
         let known_as = FactRef::of_dialogue(&self.under_way);
         let outcome = Outcome::Fact(fact, causes.to_vec(), known_as.clone());
@@ -186,10 +188,10 @@ impl<E: Experiment + ?Sized> Talk<E> {
 }
 
 impl<E: Experiment + ?Sized> Run<E> {
-    /// Runs one dialogue an item, all concurrently; the results come in the order of the items.
+    /// Runs one dialogue per item, all concurrently; the results are in the order of the items.
     ///
     /// # Errors
-    /// As [`Run::ask`], and whatever a dialogue raises.
+    /// As [`Run::ask`], and any error of a dialogue.
     pub async fn converse_all<T, R>(
         &mut self,
         items: impl IntoIterator<Item = T>,
@@ -220,7 +222,7 @@ impl<E: Experiment + ?Sized> Run<E> {
                 Err(e) => Some(e),
             };
             for e in failed.into_iter().chain(order.stop.take()) {
-                // The others finish the question they are at, which is paid for, and no more.
+                // The others only finish their current question, which is paid for.
                 core.brake.pull();
                 order.is_closed = true;
                 stop = Some(more_telling(stop, e));

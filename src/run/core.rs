@@ -32,14 +32,14 @@ use crate::model::{Answerer, Failure, FailureKind, RetryPolicy, Throttle, Unread
 use crate::parse::{Parsed, Parser, WholeAnswer};
 use crate::prompt::{Request, canonical};
 
-/// How far a run is; handed to whoever shows it.
+/// How far a run is, for showing it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Progress {
     /// Answers so far, recorded or new.
     pub exchanges: u64,
-    /// Of these, how many a model gave just now.
+    /// How many of these a model has just given.
     pub live: u64,
-    /// Attempts put to a model, failed ones included.
+    /// Attempts made with a model, including failed ones.
     pub model_calls: u64,
     /// Calls that failed after all retries.
     pub failed: u64,
@@ -55,7 +55,7 @@ pub struct Progress {
     pub expected: u64,
 }
 
-/// What all parts of one run share.
+/// What all parts of a run share.
 pub(super) struct Core {
     pub(super) run: RunId,
     pub(super) mode: Mode,
@@ -73,7 +73,7 @@ pub(super) struct Core {
     pub(super) brake: Brake,
     pub(super) writer: RefCell<Option<RunWriter>>,
     pub(super) history: RefCell<Option<History>>,
-    /// Of a fork: the answers of its parent.
+    /// The answers of the parent, if this run is a fork.
     pub(super) parent: RefCell<Option<Inherited>>,
     pub(super) outcomes: Outcomes,
     pub(super) states: States,
@@ -123,7 +123,7 @@ impl Core {
         (self.on_progress)(progress);
     }
 
-    /// The recorded end of a question, or `None` if the model has to be asked. Never waits.
+    /// The recorded end of a question, or `None` if the model must be asked. Never waits.
     pub(super) fn recorded(&self, asked: &Asked) -> Result<Option<Exchanged>, Stop> {
         if self.brake.is_pulled() {
             return Err(Stop::Interrupted);
@@ -158,8 +158,8 @@ impl Core {
         }
     }
 
-    /// Compares what a prompt is said to be made from with what was recorded. A rehearsal compares prompts alone,
-    /// and another prompt is reported as such.
+    /// Compares the declared sources of a prompt with the recorded ones. A rehearsal compares only
+    /// prompts, and a different prompt is reported as such.
     fn compare_sources(&self, asked: &Asked, found: &Found) -> Result<(), Stop> {
         if !self.declares || self.mode == Mode::Rehearse || found.prompt != asked.prompt() {
             return Ok(());
@@ -172,7 +172,7 @@ impl Core {
         let recorded = Because::of_body(&found.because, seq);
         let recorded = recorded.map_err(|e| LogError::Corrupt { run, seq, what: e.to_string() })?;
         match recorded == now {
-            // A later release has added something else.
+            // A later release has added a field.
             true => Ok(()),
             false => Err(Divergence::sources(asked, recorded, now).into()),
         }
@@ -235,7 +235,8 @@ impl Core {
         }
     }
 
-    /// Makes a decision of an answer, which may have been parsed ahead. The decision is not logged yet.
+    /// Makes a decision from an answer, which may already have been parsed. The decision is not
+    /// logged yet.
     pub(super) fn parse<P: Parser>(
         &self,
         question: &Question<P>,
@@ -280,7 +281,7 @@ impl Core {
         Ok(())
     }
 
-    /// Tells who follows the run what happened.
+    /// Reports an event to the run's follower.
     pub(super) fn tell(&self, told: Told<'_>) {
         (self.follow.borrow_mut())(told);
     }
@@ -301,10 +302,10 @@ pub(super) fn call_failed(asked: &Asked, failure: Failure) -> CallFailed {
     CallFailed { call: asked.call.clone(), sample: asked.sample, failure }
 }
 
-/// Shared by everything that runs on the thread of a run.
+/// Shared by everything on the thread of a run.
 pub(super) type SharedCore = Rc<Core>;
 
-/// The body of a decision, as `DecisionDetails` spells it, without a detour through JSON values.
+/// The body of a decision, as `DecisionDetails` writes it, without an intermediate JSON value.
 #[derive(Serialize)]
 struct DecisionBody<'a, V> {
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -1,4 +1,5 @@
-//! What stands beside an answer's text: between a model and the log, and between the log and a parser.
+//! The parts of an answer next to its text: between a model and the log, and between the log and a
+//! parser.
 
 use std::sync::Arc;
 
@@ -7,10 +8,10 @@ use crate::event::ResponseDetails;
 use crate::model::{Response, UNREADABLE, Unreadable, Usage};
 use crate::parse::WholeAnswer;
 
-/// The largest count that canonical JSON holds exactly.
+/// The largest count that canonical JSON can hold exactly.
 const EXACT: u64 = 1 << 53;
 
-/// What a log keeps of an answer: its content, and everything beside.
+/// What a log keeps of an answer: its content, and everything next to it.
 pub(crate) fn kept(response: Response) -> (Content, ResponseDetails) {
     let Response {
         content,
@@ -24,7 +25,7 @@ pub(crate) fn kept(response: Response) -> (Content, ResponseDetails) {
     } = response;
     let Usage { prompt_tokens, completion_tokens, cached_tokens, reasoning_tokens, cost } =
         usage.unwrap_or_default();
-    // An experiment sees of a new answer what it will see of the recorded one.
+    // An experiment must see a new answer exactly as it will see the recorded one.
     let exact = |count: Option<u64>| count.filter(|count| *count <= EXACT);
     let details = ResponseDetails {
         cached_tokens: exact(cached_tokens),
@@ -44,7 +45,7 @@ pub(crate) fn kept(response: Response) -> (Content, ResponseDetails) {
     (content, details)
 }
 
-/// The answer that a log has kept.
+/// An answer from the log.
 pub(crate) fn response(content: Content, details: ResponseDetails) -> Response {
     let usage = usage(&details);
     let ResponseDetails {
@@ -53,7 +54,7 @@ pub(crate) fn response(content: Content, details: ResponseDetails) -> Response {
     Response { content, finish_reason, usage, model, id, system_fingerprint, service_tier, extra }
 }
 
-/// What an answer took, if it was counted.
+/// The tokens and cost of an answer, if they were counted.
 pub(crate) fn usage(details: &ResponseDetails) -> Option<Usage> {
     let ResponseDetails {
         prompt_tokens,
@@ -78,17 +79,18 @@ pub struct Shortcomings {
     pub unreadable: u64,
 }
 
-/// What stands beside the text of an answer, as parsers and experiments see it: the same when it is asked for, replayed
-/// and shared with a fork. So it has neither the latency nor a label, and of what could not be read only the reason.
+/// The parts of an answer next to its text, as parsers and experiments see them: the same when it
+/// is asked for, replayed, or shared with a fork. They therefore include neither the latency nor a
+/// label, and only the reason for a part that could not be read.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Beside {
     details: Arc<ResponseDetails>,
-    /// Why there is no text, if that is because it could not be read.
+    /// Why there is no text, if it could not be read.
     unreadable: Option<Arc<str>>,
 }
 
 impl Beside {
-    /// Of an answer where it was recorded.
+    /// The parts of an answer, where it was recorded.
     pub fn of(content: &Content, mut details: ResponseDetails) -> Self {
         let unreadable = Unreadable::why(content, &details.extra);
         details.extra.remove(UNREADABLE);
@@ -96,12 +98,12 @@ impl Beside {
         Beside::reused(details, unreadable)
     }
 
-    /// Of an answer that is shared with another run.
+    /// The parts of an answer that is shared with another run.
     pub(crate) fn reused(details: ResponseDetails, unreadable: Option<String>) -> Self {
         Beside { details: Arc::new(details), unreadable: unreadable.map(Arc::from) }
     }
 
-    /// What a parser sees of the answer.
+    /// The answer as parsers see it.
     pub fn whole<'a>(&'a self, content: &'a Content) -> WholeAnswer<'a> {
         let ResponseDetails { finish_reason, extra, .. } = &*self.details;
         let finish_reason = finish_reason.as_deref();
@@ -119,7 +121,7 @@ impl Beside {
         }
     }
 
-    /// Why there is no text, if that is because it could not be read.
+    /// Why there is no text, if it could not be read.
     pub(crate) fn unreadable(&self) -> Option<&str> {
         self.unreadable.as_deref()
     }

@@ -1,4 +1,4 @@
-//! The first point where a re-execution and its log differ, and what the difference is.
+//! The first point where a re-execution and its log differ, and how they differ.
 
 use std::fmt;
 
@@ -13,17 +13,17 @@ use crate::inert::inert;
 use crate::log::{LogError, Reader};
 use crate::prompt::{Request, first_difference, unified};
 
-/// How many events are shown that only one of two declarations names.
+/// How many of the events that only one of two declarations names are shown.
 const MOST_SOURCES: usize = 20;
 
-/// The longest text shown of a fact.
+/// The longest excerpt of a fact that is shown.
 const SHOWN: usize = 200;
 
 /// A difference between a re-execution and its log.
 #[derive(Debug, Clone)]
 pub struct Divergence {
     kind: Kind,
-    /// Found in the log when the report is made.
+    /// Looked up in the log when the report is made.
     nearest: Option<Nearest>,
     /// Likewise: the events that only one of two declarations names, by address.
     declared: Vec<String>,
@@ -31,21 +31,21 @@ pub struct Divergence {
 
 #[derive(Debug, Clone)]
 enum Kind {
-    /// A call was asked with another prompt than recorded.
+    /// A call was asked with a prompt other than the recorded one.
     Prompt { call: CallPath, sample: Sample, request: Request, recorded: PromptHash },
     /// A call was asked that is not in the log.
     Missing { call: CallPath, sample: Sample, request: Request },
-    /// A call was asked with the recorded prompt, which is said to be made from other events than recorded.
+    /// A call was asked with the recorded prompt, but declares other sources of it than recorded.
     Sources { call: CallPath, sample: Sample, recorded: Because, now: Because },
-    /// A decision or fact came out differently.
+    /// A decision or fact differs.
     Outcome { seq: Seq, call: Option<(CallPath, Sample)>, recorded: String, now: String },
     /// The log has a decision or fact that the re-execution did not make.
     Left { seq: Seq, recorded: String },
-    /// The re-execution made one more than the log has.
+    /// The re-execution made one more decision or fact than the log has.
     Extra { now: String },
-    /// Everything is alike but the digest: the log was made by another rule.
+    /// Everything is the same except the digest: the log's was computed by another rule.
     Digest { recorded: OutcomeDigest, now: OutcomeDigest },
-    /// Every decision and fact is alike, and the state that they fold into is another.
+    /// All decisions and facts are the same, but the state that they fold into differs.
     State { differences: Vec<StateDifference> },
 }
 
@@ -57,7 +57,7 @@ struct Nearest {
 }
 
 impl Nearest {
-    /// Says what differs between this and what is asked now.
+    /// Describes how this differs from what is asked now.
     fn compare(
         &self,
         f: &mut fmt::Formatter<'_>,
@@ -79,7 +79,7 @@ impl Nearest {
             None if *recorded_sample != sample => {
                 writeln!(f, "call and prompt are alike; only the sample differs")
             }
-            None => writeln!(f, "it was asked exactly so, and no answer to it was recorded"),
+            None => writeln!(f, "exactly this was asked, and no answer to it was recorded"),
         }
     }
 }
@@ -129,7 +129,7 @@ impl Divergence {
         Self::new(Kind::State { differences })
     }
 
-    /// What differs in the state, if every decision and fact is as recorded and the state is not.
+    /// What differs in the state, if all decisions and facts are as recorded.
     pub fn state_differences(&self) -> &[StateDifference] {
         match &self.kind {
             Kind::State { differences } => differences,
@@ -137,13 +137,14 @@ impl Divergence {
         }
     }
 
-    /// Whether the log just has nothing more, which is no difference if the run was cut off there.
+    /// Whether the log merely ends here, which is not a difference if the run was cut off at this
+    /// point.
     pub(super) fn is_end(&self) -> bool {
         matches!(self.kind, Kind::Missing { .. } | Kind::Extra { .. })
     }
 
-    /// Looks up the nearest recorded prompt, for the report: the one recorded for the same call and
-    /// sample, else another sample of the call, else the most similar of the run.
+    /// Looks up the nearest recorded prompt for the report: the one recorded for the same call and
+    /// sample, otherwise another sample of the call, otherwise the most similar prompt of the run.
     ///
     /// # Errors
     /// [`LogError`] if the log cannot be read.
@@ -177,7 +178,7 @@ impl Divergence {
                     continue;
                 };
                 let same_call = other == call;
-                // Comparing texts is slow: after some hundred, only the call itself counts.
+                // Comparing texts is slow: after a few hundred, only the call itself counts.
                 if !same_call && compared > 400 {
                     continue;
                 }
@@ -198,7 +199,7 @@ impl Divergence {
         Ok(())
     }
 
-    /// The seq in the log, where there is one.
+    /// The seq in the log, if there is one.
     pub fn seq(&self) -> Option<Seq> {
         match &self.kind {
             Kind::Outcome { seq, .. } | Kind::Left { seq, .. } => Some(*seq),
@@ -206,11 +207,11 @@ impl Divergence {
         }
     }
 
-    /// One line: what differs, and where.
+    /// One line that says what differs, and where.
     pub fn headline(&self) -> String {
         match &self.kind {
             Kind::Prompt { call, sample, request, recorded } => format!(
-                "call {call} sample {sample} asks another prompt ({}) than was recorded ({})",
+                "call {call} sample {sample} has a different prompt ({}) than recorded ({})",
                 request.hash().short(12),
                 recorded.short(12)
             ),
@@ -219,7 +220,7 @@ impl Divergence {
                 request.hash().short(12)
             ),
             Kind::Sources { call, sample, .. } => format!(
-                "call {call} sample {sample} declares other sources of its prompt than were recorded"
+                "call {call} sample {sample} declares other sources of its prompt than recorded"
             ),
             Kind::Outcome { seq, call: Some((call, sample)), .. } => {
                 format!("seq {seq} (call {call} sample {sample}) comes out differently")
@@ -237,10 +238,7 @@ impl Divergence {
                     .iter()
                     .filter_map(|d| Some(inert(d.entry.as_ref()?, 100)))
                     .collect();
-                let what = match names.is_empty() {
-                    true => "its marks".to_owned(),
-                    false => names.join(", "),
-                };
+                let what = if names.is_empty() { "its marks".to_owned() } else { names.join(", ") };
                 format!("decisions and facts are as recorded, but the state is not: {what}")
             }
         }
@@ -279,7 +277,7 @@ fn describe(outcome: &RecordedOutcome) -> String {
     }
 }
 
-/// Of two declarations, the events that only one has, each by its address.
+/// The events that only one of two declarations has, each by its address.
 fn only_in_one(
     recorded: &Because,
     now: &Because,
@@ -299,7 +297,7 @@ fn only_in_one(
     Ok(lines)
 }
 
-/// What a declaration names, for people: a decision or a question by call and sample, a fact as it is.
+/// Describes a source for people: a decision or a question by call and sample, a fact as it is.
 fn source_at(reader: &mut dyn Reader, run: RunId, seq: Seq) -> Result<String, LogError> {
     let mut at = |seq: Seq| -> Result<Option<Event>, LogError> {
         let stored = reader.events(run, Seq(seq.0.saturating_sub(1)), 1)?.pop();
@@ -332,7 +330,7 @@ fn whole_text(request: &Request) -> String {
     request.messages().into_iter().map(|(_, text)| text).collect::<Vec<_>>().join("\n")
 }
 
-/// How alike two prompts are, 0 to 1000: lines in common, and a little for a common call prefix.
+/// How similar two prompts are, 0 to 1000: common lines, and a little for a common call prefix.
 fn likeness(wanted: &str, candidate: &str, other: &CallPath, call: &CallPath) -> u64 {
     let ratio = TextDiff::from_lines(wanted, candidate).ratio();
     let prefix = other.as_str().bytes().zip(call.as_str().bytes()).take_while(|(a, b)| a == b);
@@ -345,7 +343,7 @@ mod tests {
 
     use super::*;
 
-    /// What is said when the nearest recorded prompt is the very same.
+    /// The message for a nearest recorded prompt that is identical.
     fn said(recorded_call: &str, recorded_sample: Sample) -> String {
         let request = || Request::from_body(json!({"model": "m", "messages": []})).unwrap();
         let call = |path| CallPath::new(path).unwrap();
@@ -360,6 +358,6 @@ mod tests {
     fn equal_prompts_are_distinguished_by_other_differences() {
         assert_eq!(said("vote/2", 0), "the prompts are alike; only the call differs");
         assert_eq!(said("vote/1", 1), "call and prompt are alike; only the sample differs");
-        assert_eq!(said("vote/1", 0), "it was asked exactly so, and no answer to it was recorded");
+        assert_eq!(said("vote/1", 0), "exactly this was asked, and no answer to it was recorded");
     }
 }

@@ -1,4 +1,4 @@
-//! Runs an experiment to its end, or to the reason why it stopped.
+//! Runs an experiment to its end or to the reason why it stopped.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -38,13 +38,14 @@ use crate::prompt::TRANSPORT;
 pub enum Finish {
     /// The experiment ran to its end.
     Finished,
-    /// A replay reached the end of a run that never finished; all it has is identical.
+    /// A replay reached the end of a run that never finished; everything in its record is
+    /// identical.
     EndOfRecord,
-    /// The same of a run that was ended for good before its experiment had ended.
+    /// The same for a run that was ended for good before its experiment had finished.
     Closed(RunOutcome),
-    /// A rehearsal ran to its end: how much of it is as recorded.
+    /// A rehearsal ran to its end, with how much of it is as recorded.
     Rehearsed(Rehearsal),
-    /// It stopped before; the run can be resumed.
+    /// It stopped early; the run can be resumed.
     Stopped(Stop),
 }
 
@@ -52,18 +53,19 @@ pub enum Finish {
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Ended {
-    /// How.
+    /// How it ended.
     pub finish: Finish,
     /// What was asked and answered.
     pub progress: Progress,
     /// The digest of the decisions and facts so far.
     pub outcome_digest: OutcomeDigest,
-    /// What the experiment says of its state.
+    /// The experiment's report about its state.
     pub report: Report,
-    /// Of a finished run that was executed again: whether its state was compared with a recorded one. The
-    /// runs of logs of format 1 have none.
+    /// For a finished run that was run again: whether its state was compared with a recorded one.
+    /// Runs in logs of format 1 have no recorded state.
     pub state_compared: bool,
-    /// Of a run that finished just now: its output files, if they were made to record their digests.
+    /// For a run that has just finished: its output files, if they were made to record their
+    /// digests.
     pub outputs: Option<Vec<OutputFile>>,
     /// How long it took.
     pub took: Duration,
@@ -72,7 +74,7 @@ pub struct Ended {
 /// Runs an experiment over a log and a model.
 ///
 /// # Errors
-/// [`LogError`] if the run cannot be begun. What happens later is told by [`Ended::finish`].
+/// [`LogError`] if the run cannot be started. Later failures are in [`Ended::finish`].
 pub async fn execute(experiment: &dyn AnyExperiment, setup: Setup) -> Result<Ended, LogError> {
     let watch = Stopwatch::start();
     let Setup {
@@ -93,7 +95,7 @@ pub async fn execute(experiment: &dyn AnyExperiment, setup: Setup) -> Result<End
         Mode::Resume => Some(log.go_on(run)?),
         Mode::Replay | Mode::Rehearse => None,
     };
-    // What a log says of its run counts: all of a run's questions declare, or none.
+    // The log decides: either all questions of a run declare their sources, or none do.
     started.declares = match mode {
         Mode::Record => log.format().keeps_declarations(),
         Mode::Replay | Mode::Resume | Mode::Rehearse => {
@@ -114,7 +116,7 @@ pub async fn execute(experiment: &dyn AnyExperiment, setup: Setup) -> Result<End
             Some(History::read(log.reader()?, run, last)?)
         }
     };
-    // A finished run has nothing to add: resuming it replays it, and nothing can be written.
+    // A finished run has nothing to add: resuming it is a replay, and nothing can be written.
     let end = match mode {
         Mode::Record | Mode::Rehearse => None,
         Mode::Replay | Mode::Resume => its_end(log.reader()?.as_mut(), run)?,
@@ -131,7 +133,7 @@ pub async fn execute(experiment: &dyn AnyExperiment, setup: Setup) -> Result<End
     if mode == Mode::Resume {
         budget.count_recorded(log.reader()?.as_mut(), run)?;
     }
-    // A replay has all it needs in its own log.
+    // A replay has everything it needs in its own log.
     let parent = match mode.writes() {
         true => Inherited::of(&log, run, &started)?,
         false => None,
@@ -228,19 +230,20 @@ async fn ended(
         Ok(()) => Finish::Finished,
         Err(Stop::EndOfRecord) => Finish::EndOfRecord,
         Err(Stop::Ended { outcome }) => Finish::Closed(outcome),
-        Err(Stop::Diverged(mut divergence)) => match replayed_to_the_end(core, &divergence)? {
-            true => match closed(core)? {
-                Some((outcome, digest)) if digest == outcome_digest => Finish::Closed(outcome),
-                Some((_, digest)) => {
-                    Finish::Stopped(Divergence::digest(digest, outcome_digest).into())
+        Err(Stop::Diverged(mut divergence)) => {
+            if replayed_to_the_end(core, &divergence)? {
+                match closed(core)? {
+                    Some((outcome, digest)) if digest == outcome_digest => Finish::Closed(outcome),
+                    Some((_, digest)) => {
+                        Finish::Stopped(Divergence::digest(digest, outcome_digest).into())
+                    }
+                    None => Finish::EndOfRecord,
                 }
-                None => Finish::EndOfRecord,
-            },
-            false => {
+            } else {
                 divergence.look_up(log.reader()?.as_mut(), run)?;
                 Finish::Stopped(Stop::Diverged(divergence))
             }
-        },
+        }
         Err(stop) => Finish::Stopped(stop),
     };
     let progress = core.progress.get();
@@ -249,7 +252,7 @@ async fn ended(
     Ok(Ended { finish, progress, outcome_digest, report, state_compared, outputs, took })
 }
 
-/// What a rehearsal found.
+/// The result of a rehearsal.
 fn rehearsed(core: &Core, log: &Log) -> Result<Rehearsal, LogError> {
     let (left, complete) = match core.history.borrow_mut().as_mut() {
         Some(history) => {
@@ -261,8 +264,8 @@ fn rehearsed(core: &Core, log: &Log) -> Result<Rehearsal, LogError> {
     core.rehearsing.borrow_mut().ended(left, complete, log.reader()?.as_mut())
 }
 
-/// Whether a replay only ran out of record, because the run was cut off. Decisions and facts are
-/// logged in program order, so one that is left means that the program took another way.
+/// Whether a replay merely reached the end of the record, because the run was cut off. Decisions
+/// and facts are logged in program order, so if one is left over, the program took another path.
 fn replayed_to_the_end(core: &Core, divergence: &Divergence) -> Result<bool, LogError> {
     if core.mode != Mode::Replay || !divergence.is_end() {
         return Ok(false);
@@ -276,7 +279,7 @@ fn replayed_to_the_end(core: &Core, divergence: &Divergence) -> Result<bool, Log
     }
 }
 
-/// How the recorded run was ended for good, if it was, and the digest it had then.
+/// How the recorded run was ended for good, if it was, and its digest at that point.
 fn closed(core: &Core) -> Result<Option<(RunOutcome, OutcomeDigest)>, LogError> {
     match core.history.borrow_mut().as_mut() {
         Some(history) => Ok(history.finished()?.map(|f| (f.outcome.clone(), f.outcome_digest))),

@@ -1,4 +1,4 @@
-//! What an experiment is, and what it is given.
+//! What an experiment is, and what it receives.
 
 use futures::future::LocalBoxFuture;
 use rand_chacha::ChaCha12Rng;
@@ -16,14 +16,15 @@ use super::stop::Stop;
 use crate::id::{CallPath, Seq};
 use crate::prompt::canonical;
 
-/// What an experiment shows of its state at the end.
+/// What an experiment reports about its final state.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Report {
     /// For programs.
     pub json: Value,
     /// For people: lines of plain text.
     pub text: String,
-    /// Why a run that is finished has come to nothing, if it has: nobody got to its end, say.
+    /// Set when the run finished but produced nothing usable, for example when no participant
+    /// completed it.
     pub nothing: Option<String>,
 }
 
@@ -76,34 +77,34 @@ pub struct Report {
 pub trait Experiment {
     /// Its own facts, in the past tense.
     type Event: Serialize + DeserializeOwned;
-    /// What they fold into. A digest of each of its top-level entries is recorded, and compared when the run
-    /// is executed again: everything in it must have a JSON form in which nothing depends on chance, so
-    /// ordered maps with keys that are texts or numbers.
+    /// The state that they fold into. A digest of each of its top-level entries is recorded, and
+    /// compared when the run is run again. Everything in it must have a JSON form that does not
+    /// depend on chance: ordered maps, with texts or numbers as keys.
     type State: Default + Clone + Serialize;
 
-    /// Folds a fact into the state: consequences only, no rules, no failure.
+    /// Folds a fact into the state: only consequences, no rules, no failure.
     fn apply(state: &mut Self::State, event: &Self::Event);
 
     /// Asks, parses, records facts.
     ///
     /// # Errors
-    /// [`Stop`] if the run cannot go on: pass on what [`Run`] raises.
+    /// [`Stop`] if the run cannot continue: pass on what [`Run`] returns.
     fn run(&self, run: &mut Run<Self>) -> impl Future<Output = Result<(), Stop>>;
 
-    /// What the state says, for people and programs.
+    /// The report about the state, for people and programs.
     fn report(&self, state: &Self::State) -> Report;
 
-    /// The lane of a call, for [`Rehearsal`](super::Rehearsal): one name for all calls that build on
-    /// each other's answers. By default the second part of the path (`p_0007` of
+    /// The lane of a call, for [`Rehearsal`](super::Rehearsal): the same name for all calls that
+    /// build on each other's answers. By default the second part of the path (`p_0007` of
     /// `clarification/p_0007/2/moderator`).
     fn lane(call: &CallPath) -> String {
         second_part(call)
     }
 
-    /// What the state gives other programs: files of a folder. None unless the experiment says so.
+    /// What the state provides to other programs: the files of a folder. By default there are none.
     ///
     /// # Errors
-    /// [`OutputError`] if the record lacks what they are made of.
+    /// [`OutputError`] if the record lacks something that they are made from.
     fn outputs(
         &self,
         _state: &Self::State,
@@ -112,15 +113,16 @@ pub trait Experiment {
         Ok(Vec::new())
     }
 
-    /// The name of the folder of [`outputs`](Self::outputs), if the settings give it one.
+    /// The name of the folder for [`outputs`](Self::outputs), if the settings name one.
     fn output_name(&self) -> Option<String> {
         None
     }
 
-    /// Everything about one part of the state, such as a participant; `None` if there is no such part.
+    /// Everything about one part of the state, such as a participant; `None` if there is no such
+    /// part.
     ///
     /// # Errors
-    /// [`OutputError`] if the record lacks what it is made of.
+    /// [`OutputError`] if the record lacks something that it is made from.
     fn story(
         &self,
         _state: &Self::State,
@@ -131,7 +133,7 @@ pub trait Experiment {
     }
 }
 
-/// What an experiment is given: the only way to ask, and the only way to change its state.
+/// What an experiment receives: the only way to ask, and the only way to change its state.
 pub struct Run<E: Experiment + ?Sized> {
     pub(super) core: SharedCore,
     state: E::State,
@@ -150,13 +152,13 @@ impl<E: Experiment + ?Sized> Run<E> {
     /// Records a fact and the decisions that caused it, and folds it into the state.
     ///
     /// # Errors
-    /// [`Stop`] if it cannot be logged, or differs from what is logged.
+    /// [`Stop`] if it cannot be logged, or differs from the logged one.
     pub fn record(&mut self, fact: E::Event, causes: &[DecisionRef]) -> Result<(), Stop> {
         self.log_fact(&fact, causes).map(drop)
     }
 
-    /// Records a fact as [`record`](Self::record) does, and hands back what names it as a
-    /// [source](super::Question::because) of later prompts.
+    /// Records a fact as [`record`](Self::record) does, and returns it as a
+    /// [source](super::Question::because) for later prompts.
     ///
     /// # Errors
     /// As [`record`](Self::record).
@@ -170,13 +172,14 @@ impl<E: Experiment + ?Sized> Run<E> {
         Ok(seq)
     }
 
-    /// Makes a fact that is logged part of the state.
+    /// Folds a logged fact into the state.
     pub(super) fn fold(&mut self, fact: &E::Event) {
         E::apply(&mut self.state, fact);
     }
 
-    /// Marks a place in the run, such as the end of a phase: the state's digest there is recorded, so that a
-    /// replay that differs says from where on. It costs a serialisation of the state.
+    /// Marks a point in the run, such as the end of a phase: the state's digest at that point is
+    /// recorded, so that a replay that differs reports from which mark on. Each mark serialises the
+    /// state once.
     ///
     /// # Errors
     /// [`Stop::Invalid`] if the state has no JSON form.
@@ -184,33 +187,31 @@ impl<E: Experiment + ?Sized> Run<E> {
         self.core.states.mark(name, &self.state)
     }
 
-    /// Marks the end of the n-th of some equal steps, such as rounds, as `STEP_N`: of many, ten of them at even
-    /// distances, since a state that grows with every step would take ever longer to mark.
+    /// Marks the end of step `n` of `of` equal steps, such as rounds, as `STEP_N`. If there are
+    /// many, only ten of them are marked, at even distances, because marking a state that grows
+    /// with every step would take longer and longer.
     ///
     /// # Errors
     /// [`Stop::Invalid`] if the state has no JSON form.
     pub fn mark_step(&mut self, step: &str, n: u32, of: u32) -> Result<(), Stop> {
         let tenth = |n: u32| u64::from(n) * 10 / u64::from(of.max(1));
-        match n == 0 || tenth(n) > tenth(n - 1) {
-            true => self.mark(&format!("{step}_{n}")),
-            false => Ok(()),
-        }
+        if n == 0 || tenth(n) > tenth(n - 1) { self.mark(&format!("{step}_{n}")) } else { Ok(()) }
     }
 
-    /// A stream of random numbers that depends on the run's seed and the name alone.
+    /// A stream of random numbers that depends only on the run's seed and the name.
     pub fn rng(&self, name: &str) -> ChaCha12Rng {
         rng_for(self.core.seed, name)
     }
 
-    /// Says how many answers the run will take in all, for the progress display.
+    /// Announces how many answers the run will need in all, for the progress display.
     pub fn expect(&mut self, exchanges: u64) {
         self.core.update(|p| p.expected = exchanges);
     }
 }
 
-/// An [`Experiment`] whose types are hidden: what the registry and the command line work with.
+/// An [`Experiment`] with its types hidden: the registry and the command line work with this.
 pub trait AnyExperiment {
-    /// Runs to the end, or to the reason why it stopped; the report is there in any case.
+    /// Runs to the end or to the reason why it stopped; there is a report in either case.
     fn run_any<'a>(&'a self, core: Handle) -> LocalBoxFuture<'a, (Result<(), Stop>, Report)>;
 
     /// The report of recorded facts, folded without running anything.
@@ -229,7 +230,7 @@ pub trait AnyExperiment {
     /// [`OutputError`].
     fn outputs_any(&self, record: &mut RunRecord<'_>) -> Result<Vec<OutputFile>, OutputError>;
 
-    /// The name of their folder, if the settings give it one.
+    /// The name of their folder, if the settings name one.
     fn output_name_any(&self) -> Option<String>;
 
     /// Everything about one part of a recorded run's state; `None` if there is no such part.
@@ -243,7 +244,7 @@ pub trait AnyExperiment {
     ) -> Result<Option<Report>, OutputError>;
 }
 
-/// The inside of a run, handed from [`execute`](super::execute()) to the experiment.
+/// The inside of a run, passed from [`execute`](super::execute()) to the experiment.
 pub struct Handle(pub(super) SharedCore);
 
 impl<E: Experiment> AnyExperiment for E {

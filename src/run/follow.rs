@@ -1,22 +1,22 @@
-//! Following a run while it goes on: told of its beginning and of each of its facts.
+//! Following a run in progress: its beginning, and each of its facts.
 
 use crate::event::RunStarted;
 use crate::id::{RunId, Time};
 
-/// What a follower is told, in the order of the log. A run that is resumed is told from its beginning, with the times
-/// that are recorded.
+/// What a follower receives, in the order of the log. A resumed run is reported from its beginning,
+/// with the recorded times.
 #[derive(Debug, Clone, Copy)]
 pub enum Told<'a> {
     /// The run began.
     Began {
         /// The run.
         run: RunId,
-        /// How.
+        /// The recorded beginning.
         started: &'a RunStarted,
         /// When.
         time: Time,
     },
-    /// Something happened. It is on its way to the disk.
+    /// Something happened. It is being written to disk.
     Fact {
         /// When.
         time: Time,
@@ -25,11 +25,11 @@ pub enum Told<'a> {
     },
 }
 
-/// Who follows a run.
+/// A function that follows a run.
 pub type Follower = Box<dyn FnMut(Told<'_>)>;
 
-/// What an experiment says of a run while it goes on, for people: lines of text.
+/// What an experiment reports about a run in progress, for people: lines of text.
 pub trait Journal {
-    /// The lines about what happened, each with its line break; empty if there is nothing to say.
+    /// The lines about an event, each with its line break; empty if there is nothing to report.
     fn lines(&mut self, told: Told<'_>) -> String;
 }

@@ -1,8 +1,8 @@
-//! What a log already holds of a run, read ahead by a thread of its own.
+//! What a log already has of a run, read ahead by a separate thread.
 //!
-//! Events come in the order of the log. Exchanges wait in a table until they are asked for, decisions
-//! and facts wait in a queue until they are made again; since a re-execution goes in nearly the order
-//! of the log, both stay short, however long the run is.
+//! Events come in the order of the log. Exchanges wait in a table until they are asked for;
+//! decisions and facts wait in a queue until they are made again. Because a re-execution nearly
+//! follows the order of the log, both stay short, however long the run is.
 
 use std::borrow::Cow;
 use std::collections::VecDeque;
@@ -36,12 +36,12 @@ pub(super) struct Text {
     pub(super) beside: Beside,
 }
 
-/// What is recorded at a call and sample.
+/// What is recorded for a call and sample.
 #[derive(Debug, Clone)]
 pub(super) struct Found {
-    /// What was asked there.
+    /// The recorded prompt.
     pub(super) prompt: PromptHash,
-    /// The body of the question: what the prompt was made from, as it was declared.
+    /// The body of the question: the declared sources of the prompt.
     pub(super) because: Cow<'static, str>,
     pub(super) recorded: Recorded,
 }
@@ -82,9 +82,9 @@ pub(super) struct History {
 }
 
 impl History {
-    /// Starts reading a run after its first event, up to `last`: what is written from now on is no
-    /// record of what went before. Each event is checked against its hash: what is made of a changed one
-    /// would look as sound as the original.
+    /// Starts reading a run after its first event, up to `last`: events written from now on are not
+    /// part of the record. Each event is checked against its hash, because whatever is made from a
+    /// changed event would look as sound as the original.
     pub(super) fn read(reader: Box<dyn Reader>, run: RunId, last: Seq) -> Result<Self, LogError> {
         let (sender, items) = sync_channel(4);
         let mut reader = CheckedReader::new(reader);
@@ -126,12 +126,12 @@ impl History {
         })
     }
 
-    /// The answers alone: nobody takes the decisions and facts, and all of them would be kept.
+    /// Keeps only the answers: nothing takes the decisions and facts, so all of them would pile up.
     pub(super) fn only_answers(self) -> Self {
         History { only_answers: true, ..self }
     }
 
-    /// Takes in one more batch; false at the end.
+    /// Reads one more batch; false at the end.
     fn pull(&mut self) -> Result<bool, LogError> {
         if self.ended {
             return Ok(false);
@@ -153,7 +153,7 @@ impl History {
         Ok(true)
     }
 
-    /// Takes what is recorded at a call and sample, whatever the prompt.
+    /// Takes what is recorded for a call and sample, whatever the prompt.
     pub(super) fn take(&mut self, asked: &Asked) -> Result<Option<Found>, LogError> {
         let address = (asked.call.clone(), asked.sample);
         loop {
@@ -165,7 +165,7 @@ impl History {
         }
     }
 
-    /// How many recorded ends of questions nobody has taken. Reads to the end.
+    /// How many recorded ends of questions have not been taken. Reads to the end.
     pub(super) fn left(&mut self) -> Result<u64, LogError> {
         while self.pull()? {}
         Ok(self.exchanges.len() as u64)
@@ -190,7 +190,7 @@ impl History {
     }
 }
 
-/// The questions that are not answered yet.
+/// The questions without an answer so far.
 #[derive(Default)]
 struct Questions(LookupMap<Seq, Question>);
 
@@ -198,7 +198,7 @@ struct Questions(LookupMap<Seq, Question>);
 type Question = (CallPath, Sample, PromptHash, Cow<'static, str>);
 
 impl Questions {
-    /// What a re-execution needs of an event.
+    /// The part of an event that a re-execution needs.
     fn item(&mut self, stored: StoredEvent) -> Result<Option<Item>, EventError> {
         if let Some(by) = stored.decided_by() {
             let (seq, by) = (stored.seq, Arc::from(by));
@@ -221,7 +221,7 @@ impl Questions {
             return Ok(self.answered(cause, seq, Ok(Text { content, beside })));
         }
         if let Some((call, sample, prompt)) = stored.asked() {
-            // What it declares is compared as it is written, which is canonical.
+            // The declared sources are compared as written, which is canonical.
             let question = (call.clone(), sample, prompt, stored.body);
             self.0.insert(stored.seq, question);
             return Ok(None);
@@ -250,7 +250,7 @@ impl Questions {
 fn failure_of(details: AttemptDetails) -> Failure {
     let kind = serde_json::Value::from(details.failure);
     Failure {
-        // A kind of a later release is as good as any for a call that failed for good.
+        // A kind from a later release: any kind will do for a call that has run out of retries.
         kind: serde_json::from_value(kind).unwrap_or(FailureKind::Rejected),
         status: details.status,
         message: details.error,

@@ -1,4 +1,4 @@
-//! Asking the model: one question with its retries, each attempt and the answer recorded.
+//! Asks the model: one question with its retries. Each attempt and the answer are recorded.
 
 use std::rc::Rc;
 use std::time::Duration;
@@ -23,19 +23,19 @@ use crate::model::{
 };
 use crate::prompt::{Api, Request};
 
-/// Where outages are traced: what a user should see in any case.
+/// The tracing target for outages, which the user should always see.
 const OUTAGES: &str = "retold::outages";
 
-/// The right to make one attempt; given back when dropped.
+/// The right to make one attempt; returned when dropped.
 struct Attempt<'a> {
     turn: Turn<'a>,
-    /// Texts that are made vectors together share it.
+    /// Shared by texts that are embedded together.
     #[expect(dead_code, reason = "held for its drop")]
     permit: Rc<Permit>,
 }
 
 impl Core {
-    /// How a question ends: as recorded, or as the model answers now.
+    /// The end of a question: the recorded one, or the model's answer now.
     pub(super) async fn exchange(&self, asked: &Asked) -> Result<Exchanged, Stop> {
         match self.recorded(asked)? {
             Some(exchanged) => Ok(exchanged),
@@ -43,7 +43,7 @@ impl Core {
         }
     }
 
-    /// Takes a fork's answer from its parent or else asks the model, after [`Core::recorded`] found
+    /// Takes a fork's answer from its parent or asks the model, after [`Core::recorded`] found
     /// nothing.
     pub(super) async fn live(&self, asked: &Asked) -> Result<Exchanged, Stop> {
         let inherited = match self.parent.borrow_mut().as_mut() {
@@ -58,7 +58,7 @@ impl Core {
         Ok(exchanged)
     }
 
-    /// Records what another run has at this address: its answer, or that it got none.
+    /// Records the outcome that another run has at this address: its answer, or its failure.
     async fn inherit(
         &self,
         asked: &Asked,
@@ -71,7 +71,7 @@ impl Core {
                 let answered = Answered { request, seq, content, beside };
                 Ok(Ok(self.reuse(asked, from, answered).await?))
             }
-            // As it failed there: otherwise the beginning would not be shared.
+            // It fails as it failed there; otherwise the beginning would not be shared.
             Err(failure) => {
                 let sent = self.sent(asked)?;
                 self.fail(sent, 0, &failure, true)?.wait().await?;
@@ -83,7 +83,8 @@ impl Core {
     async fn ask_model(&self, asked: &Asked) -> Result<Exchanged, Stop> {
         let Asked { request, reuse, .. } = asked;
         let Some(model) = self.model.as_ref() else { return Err(Stop::EndOfRecord) };
-        // Whoever shares an answer waits for the first who asked for it, and asks only if that failed.
+        // A question that may share an answer waits for the first to ask, and asks only if that one
+        // failed.
         let first = match reuse {
             Reuse::Shared => match self.shared.place(request.hash()).await {
                 Place::First(first) => Some(first),
@@ -100,7 +101,7 @@ impl Core {
         exchanged
     }
 
-    /// Puts a question to the model until it answers or retrying is no use.
+    /// Asks a model until it answers or another attempt would be pointless.
     async fn put_to_model(&self, model: &dyn Model, asked: &Asked) -> Result<Exchanged, Stop> {
         let Asked { call, sample, request, .. } = asked;
         let mut permit = self.permit(request).await?;
@@ -129,14 +130,13 @@ impl Core {
             };
             tracing::warn!(%call, sample, attempt, %failure, "attempt failed");
             let stops = failure.kind.stops_the_run();
-            let verdict = match self.network.concerns(&failure) {
-                true => self.network.failed(&permit.turn, &mut blamed),
-                false => {
-                    if failure.kind != FailureKind::Timeout {
-                        self.got_through();
-                    }
-                    Verdict::OfTheCall
+            let verdict = if self.network.concerns(&failure) {
+                self.network.failed(&permit.turn, &mut blamed)
+            } else {
+                if failure.kind != FailureKind::Timeout {
+                    self.got_through();
                 }
+                Verdict::OfTheCall
             };
             let wait = match verdict {
                 _ if stops => None,
@@ -149,14 +149,14 @@ impl Core {
             match wait {
                 Some(wait) => {
                     self.say_outage(&failure, verdict);
-                    // Whoever waits lets others ask.
+                    // A waiting call lets others ask.
                     drop(permit);
                     self.brake.pause(wait).await;
                     permit = self.permit(request).await?;
                     attempt += 1;
                 }
                 None => {
-                    // Nothing else begins: it would fail, too.
+                    // Nothing new begins, because it would fail as well.
                     if let Verdict::TooMany(_) = verdict {
                         self.brake.pull();
                     }
@@ -166,16 +166,17 @@ impl Core {
                         return Err(Stop::Unreachable { failures, ever_answered, failure });
                     }
                     let CallFailed { call, sample, failure } = call_failed(asked, failure);
-                    return match stops {
-                        true => Err(Stop::Model { call, sample, failure }),
-                        false => Ok(Err(CallFailed { call, sample, failure })),
+                    return if stops {
+                        Err(Stop::Model { call, sample, failure })
+                    } else {
+                        Ok(Err(CallFailed { call, sample, failure }))
                     };
                 }
             }
         }
     }
 
-    /// Waits for the right to make one attempt, or until the run is asked to stop.
+    /// Waits for the right to make one attempt, or until the run is told to stop.
     async fn permit(&self, request: &Request) -> Result<Attempt<'_>, Stop> {
         let attempt = async {
             let permit = match request.api() {
@@ -189,7 +190,7 @@ impl Core {
             () = self.brake.pulled() => return Err(Stop::Interrupted),
             attempt = attempt => attempt,
         };
-        // What is in flight is finished and recorded; nothing else begins.
+        // What is in flight is finished and recorded; nothing new begins.
         self.budget.check(request).inspect_err(|_| self.brake.pull())?;
         Ok(attempt)
     }
@@ -200,8 +201,8 @@ impl Core {
         }
     }
 
-    /// Says once that the network seems to be out. That it is, nobody would guess from a progress bar
-    /// that stands still.
+    /// Says once that the network seems to be out. A progress bar that does not move would not tell
+    /// the user.
     fn say_outage(&self, failure: &Failure, verdict: Verdict) {
         if !matches!(verdict, Verdict::OfTheNetwork(_)) || !self.network.is_worth_a_word() {
             return;
@@ -213,7 +214,7 @@ impl Core {
         );
     }
 
-    /// Records an answer; it is handed on only once it is on disk.
+    /// Records an answer; it is passed on only once it is on disk.
     async fn receive(
         &self,
         request: Seq,
@@ -230,7 +231,7 @@ impl Core {
         Ok(Answered { request, seq, content, beside })
     }
 
-    /// Records that an answer of this run, or of another, serves a question.
+    /// Records that an answer of this run or of another answers a question.
     async fn reuse(
         &self,
         asked: &Asked,
@@ -256,10 +257,7 @@ impl Core {
     fn sent(&self, asked: &Asked) -> Result<Seq, Stop> {
         let Asked { call, sample, request, reuse: _, because } = asked;
         let (call, sample, prompt) = (call.clone(), *sample, request.hash());
-        let because = match self.declares {
-            true => places(because)?,
-            false => Because::default(),
-        };
+        let because = if self.declares { places(because)? } else { Because::default() };
         let sent = Event::RequestSent(RequestSent { call, sample, prompt, because });
         self.submit(&sent, Some(request.clone()))
     }

@@ -1,18 +1,19 @@
-//! Executes an experiment over a log and a model.
+//! Executes an experiment with a log and a model.
 //!
 //! - [`Experiment`]: sequential async code that asks, parses and records facts, plus a pure fold.
-//! - [`Run`]: what an experiment is given: [`ask`](Run::ask), [`ask_all`](Run::ask_all),
+//! - [`Run`]: what an experiment receives: [`ask`](Run::ask), [`ask_all`](Run::ask_all),
 //!   [`converse_all`](Run::converse_all), [`record`](Run::record), [`rng`](Run::rng).
-//! - [`Run::ask_valid`], [`Tried`]: asking again, as the next sample, until an answer can be used.
+//! - [`Run::ask_valid`], [`Tried`]: asking again, as the next sample, until an answer is usable.
 //! - [`Source`]: what a prompt was made from, which a question [declares](Question::because).
 //! - [`Mode`]: where answers come from; one enum, decided in one place.
-//! - [`Rehearsal`]: what of a run still matches when its prompts are changed.
+//! - [`Rehearsal`]: how much of a run still matches when its prompts are changed.
 //! - [`Parent`]: forks, which share the beginning of another run.
-//! - [`Setup`], [`execute()`]: runs an experiment to its end, or to the reason why it stopped.
-//! - [`Told`], [`Journal`]: following a run while it goes on.
-//! - [`RunRecord`]: what a log holds of a run; [`OutputFile`]: what an experiment makes of it for others.
-//! - [`Divergence`]: the first point where a re-execution and its log differ, or [what in the
-//!   state](StateDifference) does.
+//! - [`Setup`], [`execute()`]: runs an experiment to its end or to the reason why it stopped.
+//! - [`Told`], [`Journal`]: following a run in progress.
+//! - [`RunRecord`]: what a log has of a run; [`OutputFile`]: what an experiment writes for other
+//!   programs.
+//! - [`Divergence`]: the first point where a re-execution and its log differ, or [where their
+//!   states differ](StateDifference).
 
 mod abandon;
 mod addresses;

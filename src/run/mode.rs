@@ -5,21 +5,21 @@ use super::history::{Found, Recorded};
 use super::question::Asked;
 use super::stop::Stop;
 
-/// Where answers come from. Where a model would be asked, a fork's parent is asked before it.
+/// Where answers come from. A fork's parent is always asked before the model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mode {
     /// The model answers.
     Record,
-    /// The log answers; a miss is a divergence, never a call.
+    /// The log answers; a miss is a divergence and never causes a call.
     Replay,
     /// The log answers, then the model.
     Resume,
-    /// The log answers by call and sample, whatever the prompt is now; what differs is counted. See
+    /// The log answers by call and sample, whatever the prompt is now; differences are counted. See
     /// [`Rehearsal`](super::Rehearsal).
     Rehearse,
 }
 
-/// Who answers a question.
+/// Where the answer to a question comes from.
 pub(super) enum Source {
     Log(Recorded),
     Model,
@@ -27,8 +27,8 @@ pub(super) enum Source {
 }
 
 impl Mode {
-    /// The one place that decides who answers, given what the log has at the question's call and
-    /// sample.
+    /// The only place that decides where an answer comes from, given the log's entry for the
+    /// question's call and sample.
     pub(super) fn source(self, asked: &Asked, found: Option<Found>) -> Result<Source, Stop> {
         match (self, found) {
             (Mode::Replay | Mode::Resume, Some(found)) if found.prompt != asked.prompt() => {

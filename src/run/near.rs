@@ -1,4 +1,4 @@
-//! Reading events one by one that stand near one another.
+//! Reads single events that are near each other.
 
 use std::collections::VecDeque;
 
@@ -12,8 +12,8 @@ const BLOCK: u64 = 128;
 /// How many blocks are kept: more than any number of calls in flight.
 const KEPT: usize = 16;
 
-/// The blocks of events that were read last. What is asked for in the order of a run is read once, and many events
-/// at a time.
+/// The most recently read blocks of events. When events are requested in the order of a run, each
+/// is read once, and many at a time.
 #[derive(Debug, Default)]
 pub(super) struct Near {
     blocks: VecDeque<(u64, Vec<StoredEvent>)>,
@@ -21,7 +21,7 @@ pub(super) struct Near {
 }
 
 impl Near {
-    /// The event at a place of a run.
+    /// The event with a given seq in a run.
     pub(super) fn event(
         &mut self,
         reader: &mut dyn Reader,
@@ -40,7 +40,8 @@ impl Near {
         let is_near = kept.is_none() && block.abs_diff(self.last) <= 2;
         self.last = block;
         if is_near {
-            // Large events come fewer at a time; those that do not are read alone.
+            // A read returns fewer large events at a time; those that it leaves out are read one by
+            // one.
             let events = reader.events(run, Seq(block * BLOCK), BLOCK as usize)?;
             let event = find(&events);
             if self.blocks.len() >= KEPT {

@@ -1,10 +1,10 @@
-//! Whether the network works, as the attempts of all calls tell.
+//! Whether the network works, judged by the attempts of all calls.
 //!
-//! One call whose connection fails has met an outage, or is itself at fault; which of the two shows only
-//! when another call is answered. So connection failures are counted over all calls: an answer ends the
-//! row, and a long row ends the execution, with what was not answered left to be asked on resume. While
-//! a row lasts, attempts are made one by one, so that a server that has gone is not stormed, and a short
-//! outage is waited out.
+//! If the connection of one call fails, either there is an outage or the call itself is at fault;
+//! which of the two shows only when another call is answered. Connection failures are therefore
+//! counted over all calls: an answer resets the count, and a long row of failures ends the
+//! execution, with the unanswered calls left for a resume. During such a row, attempts are made one
+//! at a time, so that a server that went down is not flooded, and a short outage is waited out.
 
 use std::cell::Cell;
 use std::time::Duration;
@@ -17,27 +17,27 @@ use crate::model::{Failure, FailureKind};
 /// The longest wait between two attempts while the network is out.
 const LONGEST: Duration = Duration::from_secs(10);
 
-/// The same while no attempt was ever answered: a wrong address is to be said soon.
+/// The same while no attempt has been answered yet: a wrong address should be reported soon.
 const LONGEST_AT_FIRST: Duration = Duration::from_millis(500);
 
-/// How long an execution that was never answered goes on, for each failure that it may meet: half a
-/// minute for the usual twenty, however long one attempt to connect takes.
+/// How long an execution without any answer continues, per failure that it may meet: half a minute
+/// for the usual twenty, however long one attempt to connect takes.
 const AT_FIRST_EACH: Duration = Duration::from_millis(1500);
 
-/// What the attempts of one execution have shown of the network.
+/// What the attempts of one execution have revealed about the network.
 #[derive(Debug)]
 pub(super) struct Network {
-    /// So many failures in a row end the execution.
+    /// The number of consecutive failures that ends the execution.
     most: u32,
     /// The first wait of a row.
     base: Duration,
-    /// Failures in a row, those of one moment counted once.
+    /// Consecutive failures; simultaneous ones are counted once.
     row: Cell<u32>,
-    /// Failures ever counted: attempts that began at the same count met the same failure.
+    /// All failures counted so far: attempts that began at the same count met the same failure.
     counted: Cell<u64>,
     /// Attempts that got through to the server.
     answers: Cell<u64>,
-    /// Whether a call has failed in this row that the network alone can be blamed for.
+    /// Whether a call has failed in this row for which only the network can be to blame.
     innocent: Cell<bool>,
     /// When the row began.
     since: Cell<Option<Instant>>,
@@ -50,7 +50,7 @@ pub(super) struct Network {
 
 /// The right to make one attempt.
 pub(super) struct Turn<'a> {
-    /// How many failures were counted when it began.
+    /// How many failures had been counted when it began.
     counted: u64,
     #[expect(dead_code, reason = "held for its drop")]
     probe: Option<MutexGuard<'a, ()>>,
@@ -61,14 +61,14 @@ pub(super) struct Turn<'a> {
 pub(super) enum Verdict {
     /// Another call was answered meanwhile, so the fault may be this call's.
     OfTheCall,
-    /// The network may be out: to be tried again after a while.
+    /// The network may be out: try again after this time.
     OfTheNetwork(Duration),
-    /// The row is too long.
+    /// There were too many failures in a row.
     TooMany(u32),
 }
 
-/// How many attempts were answered when the network was last blamed for a failure of this call. If others
-/// have been answered since, the call itself is suspect.
+/// How many attempts had been answered when the network was last blamed for a failure of this call.
+/// If others have been answered since then, the call itself is suspect.
 #[derive(Debug, Default)]
 pub(super) struct Blamed(Option<u64>);
 
@@ -88,18 +88,18 @@ impl Network {
         }
     }
 
-    /// Whether an attempt was ever answered in this execution.
+    /// Whether any attempt of this execution has been answered.
     pub(super) fn ever_answered(&self) -> bool {
         self.answers.get() > 0
     }
 
-    /// Waits until an attempt may begin: not at all while the network works.
+    /// Waits until an attempt may begin; returns at once while the network works.
     pub(super) async fn turn(&self) -> Turn<'_> {
         while self.row.get() > 0 {
             let answered = self.answered.notified();
             tokio::select! {
                 biased;
-                // Everybody may go on.
+                // All calls may continue.
                 () = answered => {}
                 probe = self.probe() => {
                     return Turn { counted: self.counted.get(), probe: Some(probe) };
@@ -117,8 +117,8 @@ impl Network {
         probe
     }
 
-    /// Notes that an attempt got through, whatever the server said. True if that ended a row which was
-    /// worth a word.
+    /// Notes that an attempt got through, whatever the server replied. True if that ended an outage
+    /// worth reporting.
     pub(super) fn got_through(&self) -> bool {
         self.answers.set(self.answers.get() + 1);
         self.innocent.set(false);
@@ -128,7 +128,8 @@ impl Network {
         self.row.replace(0) >= WORTH_A_WORD
     }
 
-    /// Whether a failure says that the network is out: a timeout does if connections fail, too.
+    /// Whether a failure indicates that the network is out: a timeout does if connections fail as
+    /// well.
     pub(super) fn concerns(&self, failure: &Failure) -> bool {
         match failure.kind {
             FailureKind::Connection => true,
@@ -140,7 +141,7 @@ impl Network {
     /// Notes a failure that [concerns](Self::concerns) the network.
     pub(super) fn failed(&self, turn: &Turn<'_>, blamed: &mut Blamed) -> Verdict {
         let now = Instant::now();
-        // What was under way together fails together.
+        // Attempts that were under way together fail together.
         if turn.counted == self.counted.get() {
             self.counted.set(turn.counted + 1);
             self.row.set(self.row.get() + 1);
@@ -163,12 +164,9 @@ impl Network {
         Verdict::OfTheNetwork(wait)
     }
 
-    /// Whether the row has just become long enough to be said to the user.
+    /// Whether the row of failures has just become long enough to be reported to the user.
     pub(super) fn is_worth_a_word(&self) -> bool {
-        match self.ever_answered() {
-            true => self.row.get() == WORTH_A_WORD,
-            false => self.row.get() == 1,
-        }
+        if self.ever_answered() { self.row.get() == WORTH_A_WORD } else { self.row.get() == 1 }
     }
 
     fn wait(&self) -> Duration {
@@ -178,7 +176,7 @@ impl Network {
     }
 }
 
-/// A row of so many failures, once an attempt was answered, is said to the user.
+/// The number of consecutive failures, after an answered attempt, that is reported to the user.
 const WORTH_A_WORD: u32 = 3;
 
 #[cfg(test)]
@@ -227,7 +225,7 @@ mod tests {
         let (mut blamed, start, mut attempts) = (Blamed::default(), Instant::now(), 0);
         loop {
             let turn = network.turn().await;
-            // A host that swallows packets.
+            // A host that drops packets.
             tokio::time::sleep(Duration::from_secs(10)).await;
             attempts += 1;
             if let Verdict::TooMany(row) = network.failed(&turn, &mut blamed) {

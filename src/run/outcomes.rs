@@ -1,4 +1,5 @@
-//! Decisions and facts, in program order: compared with the record while there is one, logged after.
+//! Decisions and facts in program order: compared with the record as far as it goes, logged after
+//! that.
 
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -12,13 +13,13 @@ use crate::event::{NewEvent, OutcomeHasher};
 use crate::id::{CallPath, OutcomeDigest, Sample, Seq, Time};
 use crate::log::RunWriter;
 
-/// A decision on its way into the log.
+/// A decision to be logged.
 #[derive(Debug)]
 pub(super) struct NewDecision {
     pub(super) call: CallPath,
     pub(super) sample: Sample,
     pub(super) response: Seq,
-    /// Canonical JSON of method and parser.
+    /// Canonical JSON of the method and parser.
     pub(super) by: Arc<str>,
     pub(super) body: String,
 }
@@ -65,7 +66,7 @@ impl Outcomes {
         Ok(seq)
     }
 
-    /// Logs a fact, or finds it in the record: where it stands and when it happened.
+    /// Logs a fact, or finds it in the record: its place and its time.
     pub(super) fn occur(
         &self,
         mode: Mode,
@@ -111,7 +112,7 @@ impl Outcomes {
     }
 }
 
-/// A rehearsal compares what is asked, not what comes of it: the seq is only a name.
+/// A rehearsal compares questions, not their outcomes: the seq is only a name.
 fn unlike(recorded: Option<RecordedOutcome>) -> Seq {
     recorded.map_or(Seq(0), |recorded| recorded.seq())
 }

@@ -1,4 +1,4 @@
-//! What an experiment writes for other programs, from its state.
+//! What an experiment writes for other programs, based on its state.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -14,15 +14,15 @@ use crate::inert::inert;
 use crate::log::LogError;
 use crate::prompt::{canonical, hash_of};
 
-/// A file that is in every output folder of made-up answers, where the others have no place to say so.
+/// A file in every output folder with simulated answers, because the other files cannot say so.
 pub const SIMULATED_MARK: &str = "SIMULATED.txt";
 
 /// A file of a run's output folder.
 #[derive(Debug)]
 pub struct OutputFile {
-    /// Its name in the folder; no path.
+    /// Its name in the folder, not a path.
     pub name: String,
-    /// What is in it.
+    /// Its content.
     pub content: Spool,
 }
 
@@ -43,14 +43,15 @@ impl OutputFile {
     }
 }
 
-/// The name under which the digest of the report is recorded: what `replay` and `show` print of a run. No output
-/// file has it.
+/// The name for the recorded digest of the report, which `replay` and `show` print. No output file
+/// has this name.
 pub const REPORT: &str = "report";
 
 /// The digests of a run's report and of its output files, by their names.
 ///
 /// # Errors
-/// [`OutputError`] if the report has no JSON form, or the temporary file of a large file cannot be read.
+/// [`OutputError`] if the report has no JSON form, or the temporary file of a large file cannot be
+/// read.
 pub fn output_digests(
     report: &Report,
     files: &[OutputFile],
@@ -71,14 +72,14 @@ pub fn output_digests(
     Ok(digests)
 }
 
-/// An output file, or the report, that is not as it was when the run ended.
+/// An output file, or the report, that differs from the one at the end of the run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct OutputDifference {
     /// Its name.
     pub name: String,
     /// Its recorded digest, if there was such a file.
     pub recorded: Option<OutputDigest>,
-    /// Its digest now, if there is such a file.
+    /// Its digest now, if there is such a file now.
     pub now: Option<OutputDigest>,
 }
 
@@ -95,8 +96,9 @@ impl fmt::Display for OutputDifference {
     }
 }
 
-/// Makes the report and the output files of a recorded run again, and compares them with their recorded digests:
-/// how many files there are, and what differs. `None` if no digests were recorded.
+/// Makes the report and the output files of a recorded run again, and compares them with their
+/// recorded digests. Returns the number of files and the differences, or `None` if no digests were
+/// recorded.
 ///
 /// # Errors
 /// [`OutputError`] if they cannot be made.
@@ -124,10 +126,10 @@ pub enum OutputError {
     /// The log could not be read.
     #[error(transparent)]
     Log(#[from] LogError),
-    /// A recorded fact is none of this experiment.
-    #[error("fact {number} is none of this experiment: {reason}")]
+    /// A recorded fact is not one of this experiment's.
+    #[error("fact {number} is not a fact of this experiment: {reason}")]
     Fact {
-        /// Which, from 0.
+        /// The number of the fact, from 0.
         number: usize,
         /// What is wrong.
         reason: String,
@@ -148,7 +150,7 @@ pub enum OutputError {
         /// What happened.
         reason: String,
     },
-    /// The run has no such part to tell of.
+    /// The run has no such part.
     #[error("run {run} has no {what}; {there}")]
     NoPart {
         /// The run.
@@ -158,7 +160,7 @@ pub enum OutputError {
         /// What there is.
         there: String,
     },
-    /// The log lacks what an output is made of.
+    /// The log lacks something that an output is made from.
     #[error("the log lacks {what}")]
     Missing {
         /// What.

@@ -1,9 +1,9 @@
 //! Forks: a run that shares the beginning of another without copying it.
 //!
-//! A fork is a run of its own, with a log of its own. Where its parent has an answer at the same
-//! address (prompt, call, sample), that answer serves, and the log says so: the event `AnswerReused`
-//! names run and seq, and the text is stored once. Everything else is asked anew. So a fork replays,
-//! exports and verifies by itself, with or without its parent.
+//! A fork is a run of its own, with a log of its own. If its parent has an answer at the same
+//! address (prompt, call, sample), that answer is used, and the log records that: the event
+//! `AnswerReused` names run and seq, and the text is stored once. Everything else is asked again. A
+//! fork therefore replays, exports and verifies on its own, with or without its parent.
 
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -15,7 +15,7 @@ use crate::event::RunStarted;
 use crate::id::{RunId, Seq};
 use crate::log::{Format, Log, LogError};
 
-/// The key of a run's settings under which a fork in a log of format 1 names its parent.
+/// The settings key with which a fork in a log of format 1 names its parent.
 const KEY: &str = "forked_from";
 
 /// What a run names as its parent is not one.
@@ -36,7 +36,7 @@ impl Parent {
         Ok(Some(Parent::deserialize(named)?))
     }
 
-    /// Names the parent of a fork that is recorded in a log of a format. In one of format 1 it stands in the
+    /// Records the parent of a fork, according to the log's format. In format 1 it is in the
     /// settings, which are an object.
     pub fn name_in(self, started: &mut RunStarted, format: Format) {
         match (format.keeps_declarations(), &mut started.settings) {
@@ -75,8 +75,8 @@ impl Inherited {
         Ok(Some(Inherited { run: parent.run, retry_failed: parent.retry_failed, history }))
     }
 
-    /// Takes what the parent has at an address. Another prompt there is no divergence: it is where
-    /// the fork goes its own way.
+    /// Takes what the parent has at an address. A different prompt there is not a divergence: it is
+    /// where the fork leaves its parent.
     pub(super) fn take(&mut self, asked: &Asked) -> Result<Option<Recorded>, LogError> {
         let found = self.history.take(asked)?.filter(|found| found.prompt == asked.prompt());
         let again = |recorded: &Recorded| recorded.result.is_err() && self.retry_failed;

@@ -13,13 +13,13 @@ use crate::model::{Failure, Usage};
 use crate::parse::WholeAnswer;
 use crate::prompt::Request;
 
-/// Which recorded answers may serve a question.
+/// Which recorded answers may answer a question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Reuse {
     /// Only the one at the same address: prompt hash, call and sample. Draws stay independent.
     #[default]
     Exact,
-    /// Any recorded answer of the same prompt in this run: for embeddings and temperature 0.
+    /// Any recorded answer to the same prompt in this run: for embeddings and temperature 0.
     Shared,
 }
 
@@ -73,7 +73,7 @@ impl<P> Question<P> {
         Question { asked: Asked { call, sample: 0, request, reuse, because }, parser }
     }
 
-    /// What is asked.
+    /// The request.
     pub fn request(&self) -> &Request {
         &self.asked.request
     }
@@ -85,11 +85,13 @@ impl<P> Question<P> {
         self
     }
 
-    /// What the prompt was made from: decisions and facts of this run, and earlier questions, of which each
-    /// stands for all that its own prompt was made from. Named again, it is added to what was named before.
+    /// What the prompt was made from: decisions and facts of this run, and earlier questions, each
+    /// of which stands for everything that its own prompt was made from. Calling this again adds to
+    /// the sources named before.
     ///
-    /// It is kept in the log, compared by a replay, and shown by `audit`. A dialogue that names its last question
-    /// and the decision on it costs as much at its thousandth turn as at its second:
+    /// The sources are kept in the log, compared by a replay, and shown by `audit`. A dialogue that
+    /// names its last question and the decision on it costs as much at its thousandth turn as at
+    /// its second:
     ///
     /// ```
     /// # use std::sync::Arc;
@@ -117,63 +119,64 @@ impl<P> Question<P> {
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Answer<V> {
-    /// What the parser made of it.
+    /// The parser's value.
     pub value: V,
-    /// The strategy that yielded the value.
+    /// The strategy that produced the value.
     pub method: &'static str,
-    /// The reasoning the parser kept apart.
+    /// The reasoning that the parser separated from the value.
     pub reasoning: Option<String>,
     /// What the parser repaired or found odd.
     pub warnings: Vec<String>,
-    /// Whether its parser accepts it, see [`Parser::accepts`](crate::parse::Parser::accepts).
+    /// Whether the parser accepts the answer, see
+    /// [`Parser::accepts`](crate::parse::Parser::accepts).
     pub accepted: bool,
     /// The answer, verbatim.
     pub content: Content,
-    /// What stands beside it: finish reason, usage, tool calls and all other parts. No latency: nothing that an
-    /// experiment goes by may depend on time.
+    /// The other parts: finish reason, usage, tool calls and everything else. The latency is not
+    /// included, because nothing in an experiment may depend on time.
     pub details: Arc<ResponseDetails>,
     /// The place of the answer in the log.
     pub response: Seq,
-    /// The decision, to name as the cause of facts, or as a source of later prompts.
+    /// The decision, to be named as the cause of facts or as a source of later prompts.
     pub decision: DecisionRef,
 }
 
 impl<V> Answer<V> {
-    /// What parsers see of it.
+    /// The answer as parsers see it.
     pub fn whole(&self) -> WholeAnswer<'_> {
         let ResponseDetails { finish_reason, extra, .. } = &*self.details;
         let finish_reason = finish_reason.as_deref();
         WholeAnswer { text: self.content.text(), finish_reason, extra: Some(extra) }
     }
 
-    /// What it took, if the provider counted.
+    /// Its tokens and cost, if the provider counted them.
     pub fn usage(&self) -> Option<Usage> {
         usage(&self.details)
     }
 
-    /// The parts beside its text, such as `tool_calls`, `refusal` and `logprobs`.
+    /// The parts other than the text, such as `tool_calls`, `refusal` and `logprobs`.
     pub fn extra(&self) -> &Map<String, Value> {
         &self.details.extra
     }
 
-    /// Whether nothing was answered; see [`WholeAnswer::is_empty`]. A vector never is.
+    /// Whether it is empty; see [`WholeAnswer::is_empty`]. A vector never is.
     pub fn is_empty(&self) -> bool {
         matches!(self.content, Content::Text(_)) && self.whole().is_empty()
     }
 
-    /// Whether it ends before its end, because it was as long as it might be.
+    /// Whether it was cut off because it reached the maximum length.
     pub fn is_cut_off(&self) -> bool {
         self.whole().is_cut_off()
     }
 }
 
-/// A call that finally failed, after all retries. The run goes on.
+/// A call that failed after all retries. The run continues.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("call {call} sample {sample} failed: {failure}")]
 pub struct CallFailed {
-    /// Where.
+    /// The call.
     pub call: CallPath,
-    /// Which sample.
+    /// The sample.
     pub sample: Sample,
     /// The last failure.
     pub failure: Failure,

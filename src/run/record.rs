@@ -1,4 +1,4 @@
-//! What a log holds of one run: how it began and ended and its facts, and on demand its exchanges.
+//! What a log has of one run: its beginning, its end and its facts, and its exchanges on request.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,7 +15,8 @@ use crate::log::{Index, LogError, Reader, each_event_at};
 /// Events in one read.
 const BATCH: usize = 1024;
 
-/// A run as its log tells it: how it began and ended, its facts, and on demand its exchanges.
+/// A run as recorded in its log: its beginning, its end and its facts, and its exchanges on
+/// request.
 pub struct RunRecord<'a> {
     reader: &'a mut dyn Reader,
     /// The run.
@@ -36,7 +37,7 @@ pub struct RunRecord<'a> {
     pub failed_attempts: u64,
     /// How many events.
     pub events: u64,
-    /// The experiment's own facts, in order.
+    /// The experiment's facts, in order.
     pub facts: Vec<Value>,
     /// Where and when each of them was recorded.
     pub places: Vec<Place>,
@@ -45,7 +46,7 @@ pub struct RunRecord<'a> {
     near: Near,
 }
 
-/// Where an event stands in the log.
+/// Where an event is in the log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Place {
     /// Its place in the run.
@@ -54,7 +55,7 @@ pub struct Place {
     pub time: Time,
 }
 
-/// Where a question and its answer stand in the log.
+/// Where a question and its answer are in the log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Exchange {
     /// The hash of what was asked.
@@ -63,14 +64,15 @@ pub struct Exchange {
     pub request: Seq,
     /// The event of the answer, if there is one.
     pub answer: Option<Seq>,
-    /// The last attempt, if the call finally failed.
+    /// The last attempt, if the call ran out of retries.
     pub failure: Option<Seq>,
     /// The event of the decision made from it, if one was made.
     pub decision: Option<Seq>,
 }
 
 impl<'a> RunRecord<'a> {
-    /// Reads a run: of its events, the first and the last, its facts, and those that the log has no index of.
+    /// Reads a run: only its first and last events, its facts, and the events that the log has no
+    /// index for.
     ///
     /// # Errors
     /// [`LogError`] if it cannot be read, or is damaged.
@@ -114,15 +116,15 @@ impl<'a> RunRecord<'a> {
         Ok(record)
     }
 
-    /// The record as it will be once the run has ended in this way at this time: what is made of it then is
-    /// what is made of the whole run later.
+    /// Makes the record what it will be after the run has ended in this way at this time. Outputs
+    /// made from it then equal those made from the finished run.
     pub(super) fn will_end(&mut self, finished: RunFinished, time: Time) {
         self.finished = Some(finished);
         self.last = time;
         self.events += 1;
     }
 
-    /// Where the samples of a call and their answers stand.
+    /// Where the samples of a call and their answers are.
     ///
     /// # Errors
     /// [`LogError`] if it cannot be read.
@@ -169,7 +171,7 @@ impl<'a> RunRecord<'a> {
         Ok(all)
     }
 
-    /// The calls that are asked for, in the order of their names. Reads the run once more.
+    /// The given calls, in the order of their names. Reads the run once more.
     ///
     /// # Errors
     /// [`LogError`] if it cannot be read.
@@ -184,7 +186,7 @@ impl<'a> RunRecord<'a> {
         Ok(calls)
     }
 
-    /// Where a question and its answer stand. Reads the run once more, the first time.
+    /// Where a question and its answer are. The first call of this reads the run once more.
     fn places_of(&mut self, call: &CallPath, sample: Sample) -> Result<Option<Places>, LogError> {
         let addresses = match self.addresses.take() {
             Some(addresses) => addresses,
@@ -194,7 +196,7 @@ impl<'a> RunRecord<'a> {
         Ok(addresses.places(call, sample))
     }
 
-    /// The recorded answer of a call; of an embedding, its vector's text.
+    /// The recorded answer of a call; for an embedding, the vector as text.
     ///
     /// # Errors
     /// [`LogError`] if it cannot be read.
@@ -202,7 +204,7 @@ impl<'a> RunRecord<'a> {
         Ok(self.answered(call, sample)?.map(|(_, content)| content))
     }
 
-    /// The recorded answer of a call, and when it came.
+    /// The recorded answer of a call, and when it arrived.
     ///
     /// # Errors
     /// [`LogError`] if it cannot be read.
@@ -217,7 +219,7 @@ impl<'a> RunRecord<'a> {
         Ok(self.event(seq)?.and_then(|stored| Some((stored.time, stored.content?))))
     }
 
-    /// Why a call finally failed, if it did.
+    /// Why a call ran out of retries, if it did.
     ///
     /// # Errors
     /// [`LogError`] if it cannot be read.
@@ -274,7 +276,7 @@ fn answer(event: Event) -> Option<(Content, Beside)> {
 /// How a run began.
 ///
 /// # Errors
-/// [`LogError`] if it cannot be read, or does not begin as a run does.
+/// [`LogError`] if it cannot be read, or does not begin like a run.
 pub fn started(reader: &mut dyn Reader, run: RunId) -> Result<RunStarted, LogError> {
     beginning(reader, run).map(|(_, started)| started)
 }
@@ -287,10 +289,12 @@ pub(super) fn beginning(
     let corrupt = |what: &str| LogError::Corrupt { run, seq: Seq(1), what: what.to_owned() };
     let first = reader.events(run, Seq(0), 1)?.pop();
     let Some(first) = first else {
-        // A run that the log has no first event of is damaged; one that it does not have is another matter.
-        return Err(match reader.runs()?.iter().any(|head| head.run == run) {
-            true => corrupt("the event is missing"),
-            false => LogError::NoSuchRun { run, path: "the log".to_owned() },
+        // If the log lists the run but lacks its first event, the run is damaged; otherwise there
+        // is no such run.
+        return Err(if reader.runs()?.iter().any(|head| head.run == run) {
+            corrupt("the event is missing")
+        } else {
+            LogError::NoSuchRun { run, path: "the log".to_owned() }
         });
     };
     match first.event().map_err(damaged)? {
@@ -329,7 +333,7 @@ fn next_batch(
     Ok((!batch.is_empty()).then_some(batch))
 }
 
-/// Reads a run and remembers where each question and its answer stand.
+/// Reads a run and notes where each question and its answer are.
 fn addresses(reader: &mut dyn Reader, run: RunId) -> Result<Addresses, LogError> {
     let (mut addresses, mut after) = (Gathering::default(), Seq(0));
     while let Some(batch) = next_batch(reader, run, &mut after)? {

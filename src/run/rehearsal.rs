@@ -1,15 +1,16 @@
-//! Executing a run again with other prompts: what still matches its record, what would be new.
+//! Runs a recorded run again with other prompts: what still matches its record, and what would be
+//! new.
 //!
-//! A changed prompt is counted and answered with what is recorded at its call and sample. So each
-//! lane goes on to its end, and every other change of a template is found, too. The price: a later
-//! prompt that quotes a new answer is compared with the old answer in it. Such calls still match
-//! here, and might not when they are recorded; [`Rehearsal::behind`] counts them, lane by lane. What
-//! lanes share, such as a summary of all positions, may carry a new answer further: the count of new
-//! calls is a least one. (To end a lane at its first change would count nothing behind it, and to make
-//! answers up would count nothing real.)
+//! A changed prompt is counted and answered with what is recorded for its call and sample. Each
+//! lane therefore continues to its end, and all other changes of a template are found as well. The
+//! price: a later prompt that quotes a new answer is compared with a version that quotes the old
+//! one. Such calls match here but might not match in a real run; [`Rehearsal::behind`] counts them,
+//! lane by lane. Whatever lanes share, such as a summary of all positions, may spread the effect of
+//! a new answer further, so the number of new calls is a lower bound. (Ending a lane at its first
+//! change would miss everything after it, and making answers up would count nothing real.)
 //!
-//! A call that was never recorded has no answer at all. It fails, as a call to a model may, and the
-//! experiment goes on without it.
+//! A call that was never recorded has no answer. It fails, as any call to a model may, and the
+//! experiment continues without it.
 
 use std::collections::BTreeSet;
 
@@ -19,38 +20,38 @@ use crate::id::{CallPath, PromptHash, Sample};
 use crate::log::{LogError, Reader};
 use crate::prompt::{Difference, Request, first_difference};
 
-/// The lane of a call: calls of one lane build on each other's answers, those of different lanes are
-/// asked side by side.
+/// The lane of a call. Calls of one lane build on each other's answers; different lanes are
+/// independent of each other.
 pub type Lane = fn(&CallPath) -> String;
 
-/// The second part of a path (`p_0007` of `clarification/p_0007/2/moderator`), or all of a path that
-/// has no second.
+/// The second part of a path (`p_0007` of `clarification/p_0007/2/moderator`), or the whole path if
+/// it has only one part.
 pub(super) fn second_part(call: &CallPath) -> String {
     call.as_str().split('/').nth(1).unwrap_or(call.as_str()).to_owned()
 }
 
-/// What a rehearsal found. All counts are of questions: a call and a sample.
+/// The result of a rehearsal. All counts are of questions, that is, of pairs of call and sample.
 #[derive(Debug, Clone, Default)]
 pub struct Rehearsal {
     /// Asked exactly as recorded.
     pub matching: u64,
-    /// Of the matching, those that come after a change in their lane: they match as long as new
-    /// answers leave their prompts as they are.
+    /// How many of the matching questions come after a change in their lane: they match only if new
+    /// answers leave their prompts unchanged.
     pub behind: u64,
-    /// Recorded with another prompt than is asked now.
+    /// Recorded with another prompt than the one asked now.
     pub changed: u64,
     /// Never recorded.
     pub unrecorded: u64,
-    /// Recorded and not asked any more.
+    /// Recorded, but not asked any more.
     pub left: u64,
-    /// Whether the recorded run came to its end. If not, calls that it never got to are among the
-    /// unrecorded.
+    /// Whether the recorded run was complete. If not, calls that it never reached are among the
+    /// unrecorded ones.
     pub complete: bool,
-    /// The first call of each lane that is not as recorded, in the order asked.
+    /// The first call of each lane that differs from the record, in the order asked.
     pub departures: Vec<Departure>,
 }
 
-/// A call that is not as recorded.
+/// A call that differs from the record.
 #[derive(Debug, Clone)]
 pub struct Departure {
     /// Its lane.
@@ -59,16 +60,16 @@ pub struct Departure {
     pub call: CallPath,
     /// Its sample, from 0.
     pub sample: Sample,
-    /// What is asked now.
+    /// The request now.
     pub request: Request,
-    /// The hash of the prompt recorded at this address; `None` if there is none.
+    /// The hash of the prompt recorded at this address; `None` if nothing is recorded.
     pub recorded: Option<PromptHash>,
-    /// Where the two part; `None` if nothing is recorded.
+    /// The first difference between the two; `None` if nothing is recorded.
     pub difference: Option<Difference>,
 }
 
 impl Rehearsal {
-    /// Whether everything is asked as it was recorded.
+    /// Whether everything is asked as recorded.
     pub fn is_identical(&self) -> bool {
         self.changed == 0 && self.left == 0 && (self.unrecorded == 0 || !self.complete)
     }
@@ -78,7 +79,7 @@ impl Rehearsal {
 #[derive(Debug, Default)]
 pub(super) struct Rehearsing {
     found: Rehearsal,
-    /// The lanes that are not as recorded.
+    /// The lanes that differ from the record.
     departed: BTreeSet<String>,
 }
 
@@ -106,7 +107,7 @@ impl Rehearsing {
         self.found.departures.push(departure);
     }
 
-    /// The end: `left` recorded exchanges were not asked for.
+    /// Ends the rehearsal: `left` recorded exchanges were not asked for.
     pub(super) fn ended(
         &mut self,
         left: u64,
@@ -115,7 +116,7 @@ impl Rehearsing {
     ) -> Result<Rehearsal, LogError> {
         let mut found = std::mem::take(&mut self.found);
         (found.left, found.complete) = (left, complete);
-        // Where the recorded run was cut off, nothing departs from it.
+        // Beyond the point where the recorded run was cut off, nothing can differ from it.
         found.departures.retain(|departure| complete || departure.recorded.is_some());
         for departure in &mut found.departures {
             let Some(prompt) = departure.recorded else { continue };

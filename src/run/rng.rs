@@ -1,9 +1,10 @@
-//! Randomness of experiments: one stream a name, so that a new use shifts no old one.
+//! Randomness for experiments: one stream per name, so that a new use does not affect existing
+//! ones.
 
 use rand_chacha::ChaCha12Rng;
 use rand_chacha::rand_core::SeedableRng;
 
-/// What separates this use of BLAKE3 from any other. A change would change every seeded study.
+/// Separates this use of BLAKE3 from all others. Changing it would change every seeded study.
 const CONTEXT: &str = "retold 2026-11 run rng v1";
 
 /// The ChaCha stream of a seed and a name.

@@ -31,27 +31,27 @@ use crate::model::{Answerer, Prices, RetryPolicy, Throttle};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct Setup {
-    /// Where its events are, or go.
+    /// The log to read and write.
     pub log: Log,
     /// The run.
     pub run: RunId,
     /// Record, replay, resume or rehearse.
     pub mode: Mode,
-    /// What begins the run: written when recording, as read from the log otherwise.
+    /// The first event of the run: written when recording, otherwise read from the log.
     pub started: RunStarted,
-    /// Who answers; none when replaying.
+    /// The model that answers; `None` when replaying.
     pub model: Option<Answerer>,
     /// When to try again.
     pub retry: RetryPolicy,
     /// How fast to ask, and how many at once.
     pub throttle: Throttle,
-    /// What tokens cost, for a limit of cost.
+    /// The prices of tokens, needed for a limit on cost.
     pub prices: Prices,
     /// Asks the run to stop.
     pub signal: Signal,
-    /// Told of every step.
+    /// Called at every step.
     pub on_progress: Box<dyn Fn(Progress)>,
-    /// Told of the beginning of the run and of each of its facts.
+    /// Called at the beginning of the run and for each of its facts.
     pub follow: Follower,
 }
 
@@ -71,19 +71,19 @@ impl Setup {
         Setup::new(log, run, Mode::Record, started, Some(model))
     }
 
-    /// A run that goes on where it stopped.
+    /// Continues a run where it stopped.
     ///
     /// # Errors
-    /// [`LogError`] if the log does not tell how it began.
+    /// [`LogError`] if the log does not have the run's beginning.
     pub fn resume(log: &Log, run: RunId, model: Answerer) -> Result<Self, LogError> {
         let started = started(log.reader()?.as_mut(), run)?;
         Ok(Setup::new(log, run, Mode::Resume, started, Some(model)))
     }
 
-    /// A recorded run executed again, without a model.
+    /// Runs a recorded run again, without a model.
     ///
     /// # Errors
-    /// [`LogError`] if the log does not tell how it began.
+    /// [`LogError`] if the log does not have the run's beginning.
     pub fn replay(log: &Log, run: RunId) -> Result<Self, LogError> {
         let started = started(log.reader()?.as_mut(), run)?;
         Ok(Setup::new(log, run, Mode::Replay, started, None))
@@ -96,7 +96,7 @@ impl Setup {
         self
     }
 
-    /// The settings of a new run: all that a re-execution needs.
+    /// The settings of a new run: everything that is needed to run it again.
     #[must_use]
     pub fn settings(mut self, settings: Value) -> Self {
         self.started.settings = settings;

@@ -1,4 +1,4 @@
-//! Answers of this run that later questions of the same prompt may share.
+//! Answers of this run that later questions with the same prompt may share.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -9,8 +9,8 @@ use tokio::sync::Notify;
 use super::core::Answered;
 use crate::id::PromptHash;
 
-/// One entry a prompt. While the first question is under way the others wait for it, so that the
-/// answer they share is that of the first in the program, not of the first to arrive.
+/// One entry per prompt. While the first question is under way, the others wait for it, so that
+/// they share the answer to the first question in the program rather than the first to arrive.
 #[derive(Default)]
 pub(super) struct Shared(RefCell<BTreeMap<PromptHash, Entry>>);
 
@@ -19,22 +19,22 @@ enum Entry {
     Answered(Answered),
 }
 
-/// What a question that may share an answer finds.
+/// The result of looking for an answer to share.
 pub(super) enum Place<'a> {
     /// An answer to share.
     Answered(Answered),
-    /// Nobody asked before, or without success.
+    /// This question is the first, or all earlier ones failed.
     First(First<'a>),
 }
 
-/// The duty to ask. Dropped without an answer, it passes to the next who waits.
+/// The duty to ask. If it is dropped without an answer, it passes to the next waiting question.
 pub(super) struct First<'a> {
     shared: &'a Shared,
     prompt: PromptHash,
 }
 
 impl Shared {
-    /// Finds the answer to share, waiting for it if it has been asked for.
+    /// Finds an answer to share; waits for it if it has been asked for.
     pub(super) async fn place(&self, prompt: PromptHash) -> Place<'_> {
         loop {
             let asked = match self.0.borrow_mut().get(&prompt) {
@@ -52,7 +52,7 @@ impl Shared {
         }
     }
 
-    /// Keeps an answer to share, unless there is one.
+    /// Keeps an answer for sharing, unless there is one already.
     pub(super) fn put(&self, prompt: PromptHash, answered: Answered) {
         let mut entries = self.0.borrow_mut();
         if matches!(entries.get(&prompt), Some(Entry::Answered(_))) {
@@ -65,7 +65,7 @@ impl Shared {
 }
 
 impl First<'_> {
-    /// Ends the duty with an answer.
+    /// Fulfils the duty with an answer.
     pub(super) fn answered(self, answered: Answered) {
         self.shared.put(self.prompt, answered);
     }

@@ -1,4 +1,4 @@
-//! Asking a run to stop.
+//! Tells a run to stop.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -6,27 +6,27 @@ use std::time::Duration;
 
 use tokio::sync::Notify;
 
-/// A way to ask a run to stop: what is in flight is finished and recorded.
+/// Tells a run to stop: what is in flight is finished and recorded.
 #[derive(Debug, Clone, Default)]
 pub struct Signal(Arc<(AtomicBool, Notify)>);
 
 impl Signal {
-    /// Asks the run to stop.
+    /// Tells the run to stop.
     pub fn stop(&self) {
         self.0.0.store(true, Ordering::SeqCst);
         self.0.1.notify_waiters();
     }
 
-    /// Whether the run was asked to stop.
+    /// Whether the run was told to stop.
     pub fn is_stopped(&self) -> bool {
         self.0.0.load(Ordering::SeqCst)
     }
 
-    /// Waits until the run is asked to stop.
+    /// Waits until the run is told to stop.
     async fn stopped(&self) {
         let stopped = self.0.1.notified();
         tokio::pin!(stopped);
-        // From here on a notification is not missed; then look once more.
+        // From here on, no notification is missed; so check once more.
         stopped.as_mut().enable();
         if !self.is_stopped() {
             stopped.await;
@@ -34,8 +34,8 @@ impl Signal {
     }
 }
 
-/// Holds back what has not begun, when someone asks for it or when the execution has met a reason
-/// to stop. The second ends with the execution; the first is the caller's.
+/// Keeps new calls from beginning when the caller asks for that, or when the execution has a reason
+/// to stop. The latter ends with the execution; the former belongs to the caller.
 #[derive(Debug, Default)]
 pub(super) struct Brake {
     asked: Signal,
@@ -47,7 +47,7 @@ impl Brake {
         Brake { asked, met: Signal::default() }
     }
 
-    /// Lets nothing new begin in this execution.
+    /// Keeps anything new from beginning in this execution.
     pub(super) fn pull(&self) {
         self.met.stop();
     }
@@ -66,7 +66,7 @@ impl Brake {
 
     /// Waits for a while, or until nothing new may begin.
     pub(super) async fn pause(&self, wait: Duration) {
-        // Either end of the wait will do.
+        // Either end of the wait is fine.
         let _ = tokio::time::timeout(wait, self.pulled()).await;
     }
 }

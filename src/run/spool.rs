@@ -6,14 +6,14 @@ use std::io::{Error, Read, Result, Seek, SeekFrom, Write};
 /// How many bytes are kept in memory; more go to a temporary file without a name.
 const MEMORY: usize = 8 << 20;
 
-/// Bytes that are kept in memory while there are few, and in a temporary file otherwise. A write
-/// error is reported on reading.
+/// Bytes that are kept in memory while there are few of them, and otherwise in a temporary file. A
+/// write error is reported on reading.
 #[derive(Debug, Default)]
 pub struct Spool {
     file: Option<File>,
     /// How many bytes are in the file.
     written: u64,
-    /// The bytes that follow those.
+    /// The bytes after those.
     recent: Vec<u8>,
     failed: Option<String>,
 }
@@ -47,7 +47,7 @@ impl Spool {
     /// All bytes from the beginning, for one reader at a time.
     ///
     /// # Errors
-    /// They could not be written, or cannot be read.
+    /// If they could not be written or cannot be read.
     pub fn reader(&self) -> Result<impl Read + '_> {
         if let Some(reason) = &self.failed {
             return Err(Error::other(reason.clone()));
@@ -66,7 +66,7 @@ impl Spool {
     /// All bytes in memory.
     ///
     /// # Errors
-    /// They could not be written, or cannot be read.
+    /// If they could not be written or cannot be read.
     pub fn bytes(&self) -> Result<Vec<u8>> {
         let mut bytes = Vec::new();
         self.reader()?.read_to_end(&mut bytes)?;

@@ -1,4 +1,5 @@
-//! Digests of an experiment's state: taken at its marks and at its end, recorded or compared.
+//! Digests of an experiment's state, computed at its marks and at its end, and recorded or
+//! compared.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -12,31 +13,31 @@ use crate::event::{FoldedState, StateEntries, StateMark};
 use crate::id::StateDigest;
 use crate::prompt::{canonical, hash_of};
 
-/// The only entry of a state that is not a JSON object.
+/// The name of the single entry for a state that is not a JSON object.
 const WHOLE: &str = "state";
 
 /// The digests of a run's state so far.
 #[derive(Debug, Default)]
 pub(super) struct States {
-    /// What they are compared with, if the run has it.
+    /// The recorded digests to compare with, if the run has them.
     recorded: Option<FoldedState>,
-    /// What was taken; nothing if nobody needs it.
+    /// The digests computed so far; `None` if they are not needed.
     taken: Option<RefCell<FoldedState>>,
 }
 
 impl States {
-    /// Of a run whose end is written in this execution.
+    /// For a run whose end will be written in this execution.
     pub(super) fn to_record() -> Self {
         States { recorded: None, taken: Some(RefCell::default()) }
     }
 
-    /// Of a run that has ended, with what was recorded of its state. If nothing was, nothing is taken.
+    /// For a run that has ended, with its recorded digests. If there are none, none are computed.
     pub(super) fn to_compare(recorded: Option<FoldedState>) -> Self {
         let taken = recorded.as_ref().map(|_| RefCell::default());
         States { recorded, taken }
     }
 
-    /// Takes the state at a place that the experiment names.
+    /// Computes the digest at a point that the experiment names.
     pub(super) fn mark(&self, name: &str, state: &impl Serialize) -> Result<(), Stop> {
         if let Some(taken) = &self.taken {
             let mark = StateMark { entries: entries(state)?, name: name.to_owned() };
@@ -45,7 +46,7 @@ impl States {
         Ok(())
     }
 
-    /// Takes the state at the end.
+    /// Computes the digest at the end.
     pub(super) fn end(&self, state: &impl Serialize) -> Result<(), Stop> {
         if let Some(taken) = &self.taken {
             taken.borrow_mut().end = entries(state)?;
@@ -53,12 +54,12 @@ impl States {
         Ok(())
     }
 
-    /// What is to be recorded.
+    /// The digests to be recorded.
     pub(super) fn taken(&self) -> Option<FoldedState> {
         self.taken.as_ref().map(|taken| taken.borrow().clone())
     }
 
-    /// Compares what was taken with the record; false if there is no record.
+    /// Compares the computed digests with the record; false if there is no record.
     ///
     /// # Errors
     /// A [`Divergence`] that names what differs.
@@ -67,18 +68,15 @@ impl States {
             return Ok(false);
         };
         let differences = differences(recorded, &taken.borrow());
-        match differences.is_empty() {
-            true => Ok(true),
-            false => Err(Divergence::state(differences).into()),
-        }
+        if differences.is_empty() { Ok(true) } else { Err(Divergence::state(differences).into()) }
     }
 }
 
-/// Serialises a map as a list of pairs, for `#[serde(serialize_with = "as_pairs")]`: in JSON, only texts and
-/// numbers can be keys.
+/// Serialises a map as a list of pairs, for `#[serde(serialize_with = "as_pairs")]`: in JSON, only
+/// texts and numbers can be keys.
 ///
 /// # Errors
-/// Whatever the serializer raises.
+/// Any error of the serializer.
 pub fn as_pairs<K: Serialize, V: Serialize, S: Serializer>(
     map: &BTreeMap<K, V>,
     serializer: S,
@@ -106,7 +104,7 @@ fn entries(state: &impl Serialize) -> Result<StateEntries, Stop> {
     Ok(entries)
 }
 
-/// Where the value ends that a canonical text begins with.
+/// Where the value at the beginning of a canonical text ends.
 fn value_end(text: &str) -> usize {
     let (mut depth, mut quoted, mut escaped) = (0_usize, false, false);
     for (at, byte) in text.bytes().enumerate() {
@@ -146,7 +144,7 @@ fn differences(recorded: &FoldedState, now: &FoldedState) -> Vec<StateDifference
             (left, right) => {
                 let mark = left.or(right).map(|mark| mark.name.clone());
                 missing.push(StateDifference { mark, entry: None, recorded: None, now: None });
-                // After a mark that is missing, nothing is at its place.
+                // After a missing mark, there is nothing to compare with.
                 break;
             }
         }

@@ -1,4 +1,4 @@
-//! Why a run ended before its experiment did.
+//! Why a run ended before its experiment finished.
 
 use super::because::NoPlace;
 use super::budget::OverBudget;
@@ -10,7 +10,8 @@ use crate::model::Failure;
 use crate::parse::MakeError;
 use crate::prompt::{CanonicalError, RequestError};
 
-/// Why a run ended before its experiment did. What was recorded stays, and the run can be resumed.
+/// Why a run ended before its experiment finished. What was recorded is kept, and the run can be
+/// resumed.
 #[derive(Debug, thiserror::Error)]
 pub enum Stop {
     /// The log could not be read or written.
@@ -19,10 +20,10 @@ pub enum Stop {
     /// The re-execution differs from the log.
     #[error(transparent)]
     Diverged(Box<Divergence>),
-    /// Someone asked to stop.
+    /// A request to stop.
     #[error("interrupted")]
     Interrupted,
-    /// A failure that every further call would meet, too.
+    /// A failure that every later call would meet as well.
     #[error("call {call} sample {sample}: {failure}")]
     Model {
         /// The call that met it.
@@ -32,18 +33,18 @@ pub enum Stop {
         /// What happened.
         failure: Failure,
     },
-    /// The network is out: too many attempts in a row found no connection. The calls that met it are not
-    /// answered and not failed, so that a resume asks them.
+    /// The network is out: too many attempts in a row could not connect. The affected calls are
+    /// neither answered nor failed, so a resume asks them again.
     #[error("{} ({})", failure, row_of(*failures, *ever_answered))]
     Unreachable {
         /// How many failures in a row.
         failures: u32,
-        /// Whether any attempt of this execution was answered before.
+        /// Whether any attempt of this execution was answered earlier.
         ever_answered: bool,
         /// The last failure.
         failure: Failure,
     },
-    /// The tokens or dollars that the run may use are used up, or cannot be counted.
+    /// The run has used up its tokens or dollars, or they cannot be counted.
     #[error(transparent)]
     OverBudget(#[from] OverBudget),
     /// The run was ended for good.
@@ -65,7 +66,7 @@ pub enum Stop {
         /// The sample.
         sample: Sample,
     },
-    /// The experiment made something that has no place in the log.
+    /// The experiment made something that cannot be logged.
     #[error("the experiment made an invalid {what}: {reason}")]
     Invalid {
         /// A request, call path, fact, parser or state.
@@ -77,7 +78,7 @@ pub enum Stop {
 
 fn row_of(failures: u32, ever_answered: bool) -> String {
     let s = if failures == 1 { "" } else { "s" };
-    let ever = if ever_answered { "" } else { ", and no answer at all" };
+    let ever = if ever_answered { "" } else { ", and no answer so far" };
     format!("{failures} connection failure{s} in a row{ever}")
 }
 

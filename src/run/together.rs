@@ -1,7 +1,9 @@
-//! Embeddings asked for at the same time take one place among the attempts: on the wire they are one request.
+//! Embeddings requested at the same time count as one attempt, because they are sent as one
+//! request.
 //!
-//! Each text is a question of its own. If each took a place, no more texts than there are places could travel
-//! together, and the time between two requests would be waited for every text.
+//! Each text is a question of its own. If each took a place among the attempts, no more texts could
+//! be sent together than there are places, and every text would have to wait for the time between
+//! two requests.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -14,7 +16,7 @@ use tokio::time::sleep;
 use crate::model::{EMBEDDINGS_TOGETHER, Permit, Throttle};
 use crate::prompt::Request;
 
-/// How long the first text of a group waits for others: short beside any answer.
+/// How long the first text of a group waits for others: short compared with any answer.
 const WINDOW: Duration = Duration::from_millis(5);
 
 /// The groups that can still be joined, by model.
@@ -24,19 +26,20 @@ pub(super) struct Together(RefCell<BTreeMap<String, Rc<Group>>>);
 #[derive(Default)]
 struct Group {
     members: Cell<usize>,
-    /// The place that all of them have. If the member that waits for it gives up, another one waits.
+    /// The place that they share. If the member that waits for it gives up, another one waits
+    /// instead.
     permit: OnceCell<Rc<Permit>>,
 }
 
 impl Together {
-    /// Waits for a place together with all who ask before it is there.
+    /// Waits for a place, together with all questions that ask before it is available.
     pub(super) async fn permit(&self, throttle: &Throttle, request: &Request) -> Rc<Permit> {
         let model = request.model().unwrap_or("");
         let group = self.join(model);
         let permit = group.permit.get_or_init(|| async {
             sleep(WINDOW).await;
             let permit = throttle.acquire().await;
-            // Who comes from now on is of the next group.
+            // Later questions belong to the next group.
             let mut open = self.0.borrow_mut();
             if open.get(model).is_some_and(|open| Rc::ptr_eq(open, &group)) {
                 open.remove(model);
@@ -93,7 +96,7 @@ mod tests {
         let (one, other) = (request("one"), request("other"));
         let second = async {
             let place = together.permit(&throttle, &one).await;
-            // The only place is taken, so that another model's text waits for it.
+            // The only place is taken, so another model's text has to wait.
             let wait = Duration::from_secs(1);
             let waited = tokio::time::timeout(wait, together.permit(&throttle, &other)).await;
             assert!(waited.is_err());

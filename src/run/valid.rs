@@ -1,4 +1,4 @@
-//! Asking again until an answer can be used.
+//! Asks again until an answer is usable.
 
 use super::converse::Talk;
 use super::experiment::{Experiment, Run};
@@ -7,15 +7,15 @@ use super::stop::Stop;
 use crate::id::Sample;
 use crate::parse::Parser;
 
-/// What came of a question that was asked until an answer could be used.
+/// The outcome of a question that was asked until an answer was usable.
 #[derive(Debug, Clone)]
 pub struct Tried<V> {
-    /// The answer that was accepted, or else the last one; or the failure of the call, after which it is not asked
-    /// again.
+    /// The answer that was accepted, otherwise the last one; or the failure of the call, after
+    /// which it is not asked again.
     pub answer: Result<Answer<V>, CallFailed>,
     /// Whether the answer was accepted.
     pub accepted: bool,
-    /// The sample of it.
+    /// Which sample it is.
     pub sample: Sample,
     /// How many answers were refused.
     pub refused: u32,
@@ -27,7 +27,7 @@ impl<V> Tried<V> {
         self.answer.as_ref().ok().filter(|_| self.accepted)
     }
 
-    /// The answer if it was accepted; otherwise what became of it.
+    /// The answer if it was accepted, otherwise why there is none.
     ///
     /// # Errors
     /// [`Unusable`]: the call failed, or none of its answers was accepted.
@@ -42,7 +42,7 @@ impl<V> Tried<V> {
     }
 }
 
-/// Why a question has no answer that can be used.
+/// Why a question has no usable answer.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum Unusable<V> {
     /// The call failed.
@@ -51,7 +51,7 @@ pub enum Unusable<V> {
     /// No answer was accepted.
     #[error("none of {refused} answers could be used")]
     Refused {
-        /// The last of them.
+        /// The last one.
         last: Box<Answer<V>>,
         /// How many there were.
         refused: u32,
@@ -60,7 +60,7 @@ pub enum Unusable<V> {
 
 /// Counts the answers of one question.
 struct Trying {
-    /// The sample that is asked for now.
+    /// The sample asked for now.
     sample: Sample,
     refused: u32,
     most: u32,
@@ -75,7 +75,7 @@ impl Trying {
         Ok(Trying { sample: question.asked.sample, refused: 0, most })
     }
 
-    /// Takes an answer in. Gives what came of the question, unless it is to be asked again.
+    /// Takes in an answer. Returns the outcome, unless the question should be asked again.
     fn take<V>(
         &mut self,
         answer: Result<Answer<V>, CallFailed>,
@@ -99,15 +99,16 @@ impl Trying {
 }
 
 impl<P> Question<P> {
-    /// The same question, asked for another sample.
+    /// The same question, for another sample.
     fn at(&self, sample: Sample) -> Self {
         Question { asked: self.asked.clone(), parser: self.parser.clone() }.sample(sample)
     }
 }
 
 impl<E: Experiment + ?Sized> Run<E> {
-    /// Asks a question, and again as the next sample, until its parser [accepts](Parser::accepts) an answer: `most`
-    /// answers at most. Each has its address and its decision in the log, so it replays and resumes like any other.
+    /// Asks a question, and asks it again as the next sample, until its parser
+    /// [accepts](Parser::accepts) an answer, for at most `most` answers. Each has its own address
+    /// and decision in the log, so it replays and resumes like any other.
     ///
     /// # Errors
     /// As [`Run::ask`]; [`Stop::Invalid`] if `most` is 0.
@@ -119,7 +120,8 @@ impl<E: Experiment + ?Sized> Run<E> {
         self.ask_until(question, most, |answer| answer.accepted).await
     }
 
-    /// The same with a rule of the experiment's own instead of the parser's. It must be pure: a replay asks it again.
+    /// The same with the experiment's own rule instead of the parser's. The rule must be pure,
+    /// because a replay applies it again.
     ///
     /// # Errors
     /// As [`Run::ask_valid`].
@@ -138,8 +140,9 @@ impl<E: Experiment + ?Sized> Run<E> {
         }
     }
 
-    /// Asks many questions concurrently, and those again as the next sample whose answers are not accepted, all
-    /// together, up to `most` answers each. What came of them is in the order of the questions.
+    /// Asks many questions concurrently. Those whose answers are not accepted are asked again as
+    /// the next sample, all together, up to `most` answers each. The outcomes are in the order of
+    /// the questions.
     ///
     /// # Errors
     /// As [`Run::ask_valid`].
@@ -182,7 +185,7 @@ impl<E: Experiment + ?Sized> Talk<E> {
         self.ask_until(question, most, |answer| answer.accepted).await
     }
 
-    /// The same with a rule of the experiment's own instead of the parser's.
+    /// The same with the experiment's own rule instead of the parser's.
     ///
     /// # Errors
     /// As [`Run::ask_valid`].

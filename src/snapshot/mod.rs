@@ -120,12 +120,11 @@ pub fn of_file(
     parser: &dyn AnyParser,
 ) -> Result<Snapshots, SnapshotError> {
     let mut lines = JsonlReader::open(file).map_err(ImportError::from)?;
-    let (log, run) = match is_recording(&mut lines) {
-        true => {
-            let recording = read_recording(lines)?;
-            (recording.log, recording.run)
-        }
-        false => read_exchanges(lines, Time(0))?.into_log(),
+    let (log, run) = if is_recording(&mut lines) {
+        let recording = read_recording(lines)?;
+        (recording.log, recording.run)
+    } else {
+        read_exchanges(lines, Time(0))?.into_log()
     };
     let mut own = Own(parser);
     // Whatever parser decided before: this one is to decide about every answer.

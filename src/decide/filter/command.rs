@@ -45,9 +45,10 @@ pub(super) fn find(name: &str, path: Option<&OsStr>) -> Result<PathBuf, FilterEr
     let mut candidates = folders
         .flat_map(|folder| endings.iter().map(move |end| folder.join(format!("{name}{end}"))));
     candidates.find(|candidate| is_program(candidate)).ok_or_else(|| {
-        none(match Path::new(name).is_file() {
-            true => " on the PATH: for one in this folder, write ./ before its name",
-            false => " on the PATH",
+        none(if Path::new(name).is_file() {
+            " on the PATH: for one in this folder, write ./ before its name"
+        } else {
+            " on the PATH"
         })
     })
 }

@@ -16,8 +16,8 @@ use crate::jsonl::JsonlReader;
 /// How often we check whether the filter has ended.
 const STEP: Duration = Duration::from_millis(10);
 
-/// How long its output may stay open after it has ended: the rest of a full pipe is read in that time
-/// on a busy machine, too.
+/// How long its output may stay open after it has ended: the rest of a full pipe is read in that
+/// time on a busy machine, too.
 const GRACE: Duration = Duration::from_secs(2);
 
 /// How much of its standard error is kept, in bytes.
@@ -190,8 +190,8 @@ struct Process {
 }
 
 impl Process {
-    /// Whether it has ended by itself. It is not reaped, so nobody else gets its number, which is its
-    /// group's as well.
+    /// Whether it has ended by itself. It is not reaped, so nobody else gets its number, which is
+    /// its group's as well.
     fn has_ended(&mut self) -> bool {
         #[cfg(unix)]
         if let Some(pid) = self.pid() {

@@ -88,12 +88,13 @@ fn end_of_string(text: &str) -> Option<usize> {
 }
 
 fn unescaped(raw: &str) -> Cow<'_, str> {
-    match raw.contains('\\') {
-        false => Cow::Borrowed(raw),
-        true => match serde_json::from_str(&format!("\"{raw}\"")) {
+    if raw.contains('\\') {
+        match serde_json::from_str(&format!("\"{raw}\"")) {
             Ok(text) => Cow::Owned(text),
             Err(_) => Cow::Borrowed(raw),
-        },
+        }
+    } else {
+        Cow::Borrowed(raw)
     }
 }
 

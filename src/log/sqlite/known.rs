@@ -122,10 +122,7 @@ impl Known {
         })?;
         // A stored request has all its texts stored, so a request with a new text need not be
         // looked up.
-        let found = match self.contents.last() == before {
-            true => find_request(tx, hash)?,
-            false => None,
-        };
+        let found = if self.contents.last() == before { find_request(tx, hash)? } else { None };
         let id = match (found, base) {
             (Some(id), _) => id,
             (None, None) => {

@@ -94,7 +94,7 @@ impl Beside {
             Some(db) => self.marks.iter().filter_map(|mark| missed(db, mark).ok()?).collect(),
             None => self.marks.iter().map(|mark| missing(mark, None)).collect(),
         };
-        if !missing.is_empty() && self.wal.goes_on {
+        if !missing.is_empty() && self.wal.continues {
             self.set_aside(log);
         }
         let file = |what| Problem { run: None, seq: None, what };
@@ -297,14 +297,14 @@ impl SqliteBackend {
         self.reads_alone = beside.wal.fault.is_some() && self.holds_all_alone(&beside.marks);
         let db = match connect(&self) {
             Err(LogError::Lost { .. }) => {
-                let what = told(&beside.lost(&self.path, None));
+                let what = listed(&beside.lost(&self.path, None));
                 return Err(LogError::Lost { path: self.name(), what });
             }
             // What remains without some of its pages need not look like a log.
             Err(LogError::Damaged { what, .. } | LogError::NotALog { reason: what, .. })
                 if beside.wal.fault.is_some() =>
             {
-                let what = format!("{}; {what}", told(&beside.lost(&self.path, None)));
+                let what = format!("{}; {what}", listed(&beside.lost(&self.path, None)));
                 return Err(LogError::Lost { path: self.name(), what });
             }
             connected => connected?,
@@ -336,9 +336,10 @@ impl SqliteBackend {
 
     /// Refuses to write to a log that has lost something: its remains must stay as they are.
     pub(super) fn refuse_after_a_loss(&self) -> Result<(), LogError> {
-        match self.lost.is_empty() {
-            true => Ok(()),
-            false => Err(LogError::Lost { path: self.name(), what: told(&self.lost) }),
+        if self.lost.is_empty() {
+            Ok(())
+        } else {
+            Err(LogError::Lost { path: self.name(), what: listed(&self.lost) })
         }
     }
 
@@ -425,7 +426,7 @@ fn remove(path: &Path) -> io::Result<()> {
 }
 
 /// The first problem, and how many more there are.
-fn told(problems: &[Problem]) -> String {
+fn listed(problems: &[Problem]) -> String {
     let first = problems.first().map_or_else(String::new, ToString::to_string);
     match problems.len() {
         0 | 1 => first,

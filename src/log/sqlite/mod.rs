@@ -173,12 +173,13 @@ impl SqliteBackend {
     /// Opens a file that we may write.
     fn to_write(&self, flags: OpenFlags) -> Result<Connection, LogError> {
         let db = self.open_file(&self.path, flags)?;
-        match self.is_read_only(&db)? {
-            true => Err(self.header_is_damaged().unwrap_or_else(|| {
+        if self.is_read_only(&db)? {
+            Err(self.header_is_damaged().unwrap_or_else(|| {
                 let reason = "it is read-only".to_owned();
                 LogError::CannotOpen { path: self.name(), reason }
-            })),
-            false => Ok(db),
+            }))
+        } else {
+            Ok(db)
         }
     }
 

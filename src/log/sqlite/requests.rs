@@ -51,9 +51,10 @@ pub(super) struct Stored {
 impl Stored {
     /// The columns of a row, in a file of the given format.
     pub(super) fn columns(format: Format) -> &'static str {
-        match format.shares_messages() {
-            true => "q.id, q.skeleton, q.base, q.shared",
-            false => "q.id, q.skeleton, NULL, NULL",
+        if format.shares_messages() {
+            "q.id, q.skeleton, q.base, q.shared"
+        } else {
+            "q.id, q.skeleton, NULL, NULL"
         }
     }
 
@@ -147,15 +148,12 @@ impl Requests {
         db: &Connection,
         prompt: PromptHash,
     ) -> rusqlite::Result<Option<Stored>> {
-        let find = match self.format.shares_messages() {
-            true => {
-                "SELECT id, skeleton, base, shared FROM requests
+        let find = if self.format.shares_messages() {
+            "SELECT id, skeleton, base, shared FROM requests
                 WHERE substr(hash, 1, 8) = ?1 AND hash = ?2"
-            }
-            false => {
-                "SELECT id, skeleton, NULL, NULL FROM requests
+        } else {
+            "SELECT id, skeleton, NULL, NULL FROM requests
                 WHERE substr(hash, 1, 8) = ?1 AND hash = ?2"
-            }
         };
         let find = &mut db.prepare_cached(find)?;
         find.query_row(params![&prompt.0[..8], prompt.as_bytes()], Stored::of).optional()

@@ -156,7 +156,8 @@ ALTER TABLE requests ADD COLUMN shared INTEGER;
 DROP VIEW exchanges;
 ";
 
-/// The view `exchanges` of format 2.0: how it finds the reason why an answer ended, and its last columns.
+/// The view `exchanges` of format 2.0: how it finds the reason why an answer ended, and its last
+/// columns.
 macro_rules! exchanges {
     ($finish_reason:literal, $more:literal) => {
         concat!(
@@ -200,8 +201,8 @@ FROM events a JOIN kinds k ON k.id = a.kind AND k.name IN ('ResponseReceived', '
     };
 }
 
-/// The view `exchanges`. What is kept of an answer is in the body of its event, and of one that is shared with
-/// another run in `answer` of the body.
+/// The view `exchanges`. What is kept of an answer is in the body of its event, and of one that is
+/// shared with another run in `answer` of the body.
 pub(super) const EXCHANGES: &str = exchanges!(
     "coalesce(json_extract(a.body, '$.finish_reason'), json_extract(a.body, '$.answer.finish_reason')) AS finish_reason",
     ",
@@ -213,11 +214,13 @@ pub(super) const EXCHANGES: &str = exchanges!(
   coalesce(json_extract(a.body, '$.extra'), json_extract(a.body, '$.answer.extra')) AS extra"
 );
 
-/// The view as files have it that were made before tool calls and the like were shown: it shows less, and nothing else.
+/// The view as files have it that were made before tool calls and the like were shown: it shows
+/// less, and nothing else.
 const EXCHANGES_BEFORE: &str =
     exchanges!("json_extract(a.body, '$.finish_reason') AS finish_reason", "");
 
-/// Whether a view is one that an earlier program has put into files of the format that is written now.
+/// Whether a view is one that an earlier program has put into files of the format that is written
+/// now.
 pub(super) fn is_earlier_view(sql: &str) -> bool {
     sql == EXCHANGES_BEFORE
 }

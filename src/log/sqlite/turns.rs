@@ -43,11 +43,11 @@ pub(super) fn take_turns(db: &mut Connection, patience: Duration) -> rusqlite::R
             note.0.store(true, Ordering::Relaxed);
         }
         let waited = since.elapsed();
-        let goes_on = waited < patience;
-        if goes_on {
+        let keeps_waiting = waited < patience;
+        if keeps_waiting {
             pause(waited);
         }
-        goes_on
+        keeps_waiting
     }))?;
     Ok(waited)
 }

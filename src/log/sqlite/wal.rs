@@ -34,7 +34,7 @@ pub(super) struct Wal {
     /// How many of them SQLite reads: up to the last commit before a bad frame.
     pub(super) committed: u64,
     /// Whether the file continues after them.
-    pub(super) goes_on: bool,
+    pub(super) continues: bool,
     /// What is certain to be damaged.
     pub(super) fault: Option<Fault>,
 }
@@ -170,7 +170,7 @@ fn without_header(mut file: impl Read) -> io::Result<Wal> {
         }
     }
     let fault = (written && length >= FRAME_HEADER + 512).then_some(Fault::Header);
-    Ok(Wal { goes_on: length > 0, fault, ..Wal::default() })
+    Ok(Wal { continues: length > 0, fault, ..Wal::default() })
 }
 
 fn frames(header: &Header, mut file: impl Read) -> io::Result<Wal> {
@@ -185,7 +185,7 @@ fn frames(header: &Header, mut file: impl Read) -> io::Result<Wal> {
     loop {
         let read = fill(&mut file, &mut bytes)?;
         if read < bytes.len() {
-            wal.goes_on = read > 0 || wal.frames > wal.committed;
+            wal.continues = read > 0 || wal.frames > wal.committed;
             break;
         }
         let (head, page) = bytes.split_at(FRAME_HEADER);

@@ -1,9 +1,9 @@
-//! Embeddings asked for at the same time travel together.
+//! Embeddings requested at the same time are sent together.
 //!
-//! Each text is a question with its own address; only on the wire are they put together, for a
-//! request per text would take a hundred times as long. The first text of a batch waits a moment for
-//! others. A batch that is rejected is halved until the text at fault is alone, so that one
-//! participant's overlong text does not fail its neighbours; any other failure is a failure of every
+//! Each text is a question with its own address; they are only combined for sending, because one
+//! request per text would take a hundred times as long. The first text of a batch waits a moment
+//! for others. A batch that is rejected is halved until the faulty text is alone, so that one
+//! participant's overlong text does not fail the others; any other failure is a failure of every
 //! member.
 
 use std::collections::BTreeMap;
@@ -23,15 +23,16 @@ use crate::prompt::{Request, canonical};
 /// The most bytes of text in one HTTP request: some providers limit the tokens of a whole batch.
 const MOST_BYTES: usize = 512 << 10;
 
-/// How long the first text of a batch waits for others: short beside any answer.
+/// How long the first text of a batch waits for others: short compared with any answer.
 const WINDOW: Duration = Duration::from_millis(5);
 
 type Answer = Result<Response, Failure>;
 
-/// Puts embedding questions together.
+/// Combines embedding requests into batches.
 pub(super) struct Batcher {
     client: Arc<HttpClient>,
-    /// By everything but the text: only questions that differ in nothing else can share a request.
+    /// Keyed by everything but the text: only questions that agree in everything else can share a
+    /// request.
     open: Arc<Mutex<Open>>,
 }
 
@@ -43,7 +44,7 @@ struct Open {
 }
 
 struct Batch {
-    /// Tells a batch from its successor of the same kind.
+    /// Distinguishes a batch from its successor of the same kind.
     number: u64,
     template: Map<String, Value>,
     members: Vec<Member>,
@@ -64,15 +65,15 @@ impl Batcher {
     pub(super) async fn ask(&self, request: &Request) -> Answer {
         let mut template = request.body().as_object().cloned().unwrap_or_default();
         let text = template.remove("input").unwrap_or(Value::Null);
-        // Numbers in decimal are what every service knows; a request that says otherwise is sent as
-        // it says, for that is what was recorded. Both are understood.
+        // Every service understands decimal numbers. A request that names another encoding is sent
+        // unchanged, because that is what was recorded. Both encodings are understood.
         template.entry("encoding_format").or_insert_with(|| "float".into());
         let (reply, answer) = oneshot::channel();
         let member = Member { text, reply };
         if member.text.is_string() {
             self.join(template, member);
         } else {
-            // A list of tokens, or of one text: not to be mixed with others.
+            // A list of tokens or a list with one text: it cannot be combined with others.
             let members = vec![member];
             tokio::spawn(send(self.client.clone(), template, members));
         }
@@ -104,13 +105,14 @@ impl Batcher {
 
     fn dispatch(&self, batch: Option<Batch>) {
         if let Some(batch) = batch {
-            // A task of its own: the one who completed the batch may be cancelled, the others not.
+            // A task of its own: the caller that completed the batch may be cancelled, and the
+            // others must not be.
             tokio::spawn(send(self.client.clone(), batch.template, batch.members));
         }
     }
 }
 
-/// Sends a batch when its window is over, unless it was sent before because it was full.
+/// Sends a batch at the end of its window, unless it was full and was sent before.
 async fn close(open: Arc<Mutex<Open>>, client: Arc<HttpClient>, key: String, number: u64) {
     tokio::time::sleep(WINDOW).await;
     let batch = {
@@ -137,7 +139,7 @@ fn send(
         match post(&client, &template, &members).await {
             Ok(answers) => {
                 for (member, answer) in members.into_iter().zip(answers) {
-                    // Nobody waits any more: the answer has no one to go to.
+                    // If the receiver is gone, nobody is waiting for this answer.
                     let _ = member.reply.send(Ok(answer));
                 }
             }

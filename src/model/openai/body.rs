@@ -1,4 +1,4 @@
-//! The body of a success: what can be read of it, and what is kept of one that is hard to read.
+//! The body of a success: what can be read of it, and what is kept if it is hard to read.
 
 use data_encoding::BASE64;
 use serde_json::Value;
@@ -9,20 +9,21 @@ use crate::model::exact::has_inexact;
 use crate::model::secrets::Secrets;
 use crate::model::{Failure, Response, Unreadable};
 
-/// So many bytes of an answer that cannot be read are kept: no model writes as much.
+/// How many bytes of an unreadable answer are kept: no model writes that much.
 const MOST_KEPT: usize = 1 << 20;
 
 /// The body of a success.
 pub(super) struct Body {
-    /// Its JSON; null if it is none.
+    /// Its JSON; null if it is not JSON.
     pub(super) value: Value,
-    /// How it was mended, if it had to be.
+    /// How it was repaired, if that was necessary.
     pub(super) mended: Option<Mended>,
-    /// As it came.
+    /// The bytes as received.
     pub(super) bytes: Vec<u8>,
 }
 
-/// Whether what is not JSON is a chat completion all the same: paid for, and not to be bought again.
+/// Whether a body that is not valid JSON is still a chat completion: it was paid for and must not
+/// be bought again.
 pub(super) fn is_an_answer(text: &str) -> bool {
     text.trim_start().starts_with('{')
         && ["\"choices\"", "\"message\""].iter().all(|name| text.contains(name))
@@ -38,7 +39,7 @@ impl Body {
                 // The common case.
                 Ok(response) if !response.extra.values().any(has_inexact) => return Ok(response),
                 Err(error) if !has_message(&value) => return Err(error.into()),
-                // The digits of long integers are only in the text.
+                // Only the text has the digits of long integers.
                 _ => {
                     let mended = mend(&bytes);
                     (serde_json::from_str(&mended.text).unwrap_or(value), mended)
@@ -63,12 +64,12 @@ impl Body {
     }
 }
 
-/// Whether it has a message, which somebody wrote and is paid for.
+/// Whether it has a message, which a model wrote and which was paid for.
 fn has_message(value: &Value) -> bool {
     value["choices"][0]["message"].is_object()
 }
 
-/// The answer, without its text if that has no shape that we know.
+/// The answer; its text is left out if it has an unknown shape.
 fn read(value: &Value) -> Result<(Response, Vec<&'static str>), Failure> {
     match chat::response(value) {
         Ok(response) => Ok((response, Vec::new())),
@@ -82,9 +83,9 @@ fn read(value: &Value) -> Result<(Response, Vec<&'static str>), Failure> {
     }
 }
 
-/// The bytes in base64, unless they hold a secret in any form that we know.
+/// The bytes in base64, unless they hold a secret in any form that we recognise.
 fn kept(bytes: &[u8], value: &Value, secrets: &Secrets) -> Option<String> {
-    // All of it, for what is kept may end within a secret.
+    // Check all of it, because the kept part may end within a secret.
     if secrets.are_in(&String::from_utf8_lossy(bytes)) || secrets.are_in(&value.to_string()) {
         return None;
     }

@@ -11,16 +11,16 @@ use crate::model::{Failure, FailureKind, Response, usage};
 /// Why a reply is not a chat completion.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum NotACompletion {
-    /// Nothing was answered.
+    /// No answer.
     #[error("it has no \"choices\"")]
     NoChoices,
-    /// Nothing was answered.
+    /// No answer.
     #[error("\"choices\" is empty")]
     EmptyChoices,
-    /// The legacy API, say.
+    /// For example, a reply of the legacy API.
     #[error("the first choice has no \"message\"")]
     NoMessage,
-    /// A content of a shape that nobody knows.
+    /// A content of unknown shape.
     #[error("\"content\" is neither a text nor a list of parts")]
     Content,
 }
@@ -31,7 +31,7 @@ impl From<NotACompletion> for Failure {
     }
 }
 
-/// The answer in a chat completion, with everything that was said of it; see [`Response`].
+/// The answer in a chat completion, with all its other parts; see [`Response`].
 pub(in crate::model) fn response(body: &Value) -> Result<Response, NotACompletion> {
     let choices = body["choices"].as_array().ok_or(NotACompletion::NoChoices)?;
     let (choice, others) = choices.split_first().ok_or(NotACompletion::EmptyChoices)?;
@@ -54,7 +54,7 @@ pub(in crate::model) fn response(body: &Value) -> Result<Response, NotACompletio
     Ok(response)
 }
 
-/// Adds what a reply says of itself, whatever it answers: beside the list of its answers and its usual `object`.
+/// Adds the fields of the whole reply, except the list of its answers and its usual `object`.
 pub(super) fn add_whole(
     response: &mut Response,
     body: &Value,
@@ -75,8 +75,9 @@ pub(super) fn add_whole(
     keep_readable(&mut response.extra);
 }
 
-/// The text of a content: a text, nothing (a refusal, a tool call), or a list of parts, whose texts are joined. A list
-/// in which there is more than texts is kept beside, with the place of each text instead of the text.
+/// The text of a content: a text, nothing (a refusal, a tool call), or a list of parts, whose texts
+/// are joined. A list that has other parts than texts is also kept, with the position of each text
+/// instead of the text.
 pub(in crate::model) fn text(
     content: Option<&Value>,
     extra: &mut Map<String, Value>,
@@ -105,10 +106,10 @@ pub(in crate::model) fn text(
     Ok(text)
 }
 
-/// What stands for the text of a part: its first byte in the whole text, and the one after its last.
+/// What replaces the text of a part: its first byte in the joined text, and the one after its last.
 const TEXT_AT: &str = "text_at";
 
-/// Whether a part was a text and nothing else.
+/// Whether a part is only a text.
 fn is_plain(part: &Value) -> bool {
     let is_known = |(name, value): (&String, &Value)| match name.as_str() {
         TEXT_AT => true,
@@ -118,7 +119,7 @@ fn is_plain(part: &Value) -> bool {
     part[TEXT_AT].is_array() && part.as_object().is_some_and(|part| part.iter().all(is_known))
 }
 
-/// A success that does not have the shape it should have.
+/// A success response that does not have the expected shape.
 pub(super) fn malformed(what: impl std::fmt::Display) -> Failure {
     Failure {
         kind: FailureKind::Malformed,

@@ -13,19 +13,20 @@ use crate::inert::inert;
 use crate::model::{Failure, FailureKind, TimeIsUp, within};
 use crate::values::{MOST_VALUES, too_many};
 
-/// The longest answer: no model writes a fiftieth of it, and a batch of vectors has two thirds. It bounds memory when
-/// a service is not what it seems.
+/// The longest accepted answer: models write less than a fiftieth of it, and a batch of vectors
+/// takes two thirds. It bounds memory when a service misbehaves.
 const LONGEST_ANSWER: usize = 16 << 20;
 
-/// How much of each answer is read at once with the others. Batches of vectors have about as much.
+/// How much of each answer may be read concurrently with others. Batches of vectors are about this
+/// long.
 const READ_TOGETHER: usize = 2 << 20;
 
-/// How many answers that are longer are read at the same time; the others wait in their sockets. With 64 calls in
-/// flight, a service that is not what it seems would otherwise fill gigabytes.
+/// How many longer answers may be read at the same time; the others wait in their sockets. With 64
+/// calls in flight, a misbehaving service could otherwise fill gigabytes.
 const LONG_ANSWERS: usize = 2;
 
-/// How long connecting may take: a host that swallows packets would otherwise take the time of a whole
-/// answer to be found out.
+/// How long connecting may take. Otherwise, a host that drops packets would only be noticed after
+/// the time of a whole answer.
 const CONNECT: Duration = Duration::from_secs(10);
 
 pub(super) struct HttpClient {
@@ -41,13 +42,14 @@ impl HttpClient {
         if settings.timeout.is_zero() {
             return Err(OpenAiError::NoTimeout);
         }
-        // The first one stays; whoever installed another provider before wanted that one.
+        // The first provider wins: an application that installed another one earlier wanted that
+        // one.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let mut builder = Client::builder()
             .user_agent(concat!("retold/", env!("CARGO_PKG_VERSION")))
             // A redirect would carry the key to another host.
             .redirect(redirect::Policy::none())
-            // Every attempt is an event, so the client must not make its own.
+            // Every attempt is an event, so the client must not retry by itself.
             .retry(reqwest::retry::never())
             .connect_timeout(settings.timeout.min(CONNECT))
             .referer(false);
@@ -59,7 +61,7 @@ impl HttpClient {
         Ok(HttpClient { http, endpoint, timeout: settings.timeout, long_answers })
     }
 
-    /// Sends a body and waits for the whole reply, both within the time of one attempt.
+    /// Sends a body and waits for the whole reply, within the time limit of one attempt.
     pub(super) async fn post(&self, function: &[&str], body: &Value) -> Result<Reply, Failure> {
         let exchange = self.exchange(self.endpoint.url(function), body);
         match within(self.timeout, exchange).await {
@@ -95,9 +97,9 @@ impl HttpClient {
         let mut turn = None;
         loop {
             if turn.is_none() && bytes.len() > READ_TOGETHER {
-                // It is never closed, so there is always a turn to come.
+                // The semaphore is never closed, so a permit always comes.
                 turn = self.long_answers.acquire().await.ok();
-                // Room for all of it: a list that grows is there twice while it is copied.
+                // Reserve all of it: a growing list exists twice while it is copied.
                 bytes.reserve_exact(announced.min(limit).saturating_sub(bytes.len()));
             }
             let chunk = match response.chunk().await {
@@ -106,7 +108,7 @@ impl HttpClient {
                 Err(e) if is_answer => {
                     return Err(self.broke_off(status.as_u16(), bytes.len(), e));
                 }
-                // The status of an error says enough, whatever happens to its text.
+                // The status of an error is enough, whatever happens to its text.
                 Err(_) => break,
             };
             let room = limit - bytes.len();
@@ -170,11 +172,11 @@ fn too_much(status: u16, message: String) -> Failure {
     Failure { kind: FailureKind::Malformed, status: Some(status), message, retry_after: None }
 }
 
-/// Whether a handshake failed for the server's certificate, which no later attempt mends.
+/// Whether a handshake failed because of the server's certificate; a retry cannot help.
 fn is_untrusted(error: &reqwest::Error) -> bool {
     let mut next: Option<&(dyn std::error::Error + 'static)> = Some(error);
     while let Some(error) = next {
-        // An I/O error gives what it holds by another way than as its source.
+        // An I/O error does not return its inner error as its source.
         let held = error.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref);
         let tls = match held {
             Some(held) => held.downcast_ref(),
@@ -191,7 +193,7 @@ fn is_untrusted(error: &reqwest::Error) -> bool {
     false
 }
 
-/// The cause at the bottom of a chain of errors: the one that says something.
+/// The cause at the bottom of a chain of errors, which is the informative one.
 fn innermost(error: &dyn std::error::Error) -> String {
     let mut innermost = error;
     while let Some(source) = innermost.source() {

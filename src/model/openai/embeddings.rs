@@ -7,11 +7,12 @@ use super::chat::{self, malformed};
 use crate::model::parts::{CHOICE, add_rest, leave_out, rest};
 use crate::model::{Content, Failure, Response, Usage, keep_exact};
 
-/// The answers, in the order of the questions. `sizes` are the lengths of the texts asked for.
+/// The answers, in the order of the questions. `sizes` are the lengths of the texts.
 ///
-/// A vector may be a list of numbers or the base64 of little-endian 32-bit floats, whatever was asked
-/// for. The service counts the tokens of a whole batch; each member is given its share by length, so
-/// that the sum is right, and so with the cost. What else it says of the batch is kept with its first member.
+/// A vector may be a list of numbers or the base64 of little-endian 32-bit floats, whichever was
+/// asked for. The service counts the tokens of a whole batch; each member gets a share by length,
+/// so that the sum is right, and likewise for the cost. Whatever else it says about the batch is
+/// kept with the first member.
 pub(in crate::model) fn responses(body: &Value, sizes: &[usize]) -> Result<Vec<Response>, Failure> {
     let Some(data) = body["data"].as_array() else {
         return Err(malformed("it has no \"data\""));
@@ -56,21 +57,21 @@ pub(in crate::model) fn responses(body: &Value, sizes: &[usize]) -> Result<Vec<R
     Ok(members.map(member).collect())
 }
 
-/// A vector, and what else is said of it.
+/// A vector, and its other fields.
 type Vector = (Vec<f32>, Map<String, Value>);
 
-/// A vector, the length of its text, and its shares of the tokens.
+/// A vector, the length of its text, and its share of the tokens.
 type Member<'a> = ((Vector, &'a usize), (Option<u64>, Option<u64>));
 
 fn vector(value: &Value) -> Result<Vec<f32>, Failure> {
     let vector = match value {
-        // Wide to narrow is exact here: the service wrote a 32-bit float in decimal digits.
+        // The conversion is exact: the service wrote a 32-bit float in decimal digits.
         #[expect(clippy::cast_possible_truncation, reason = "vectors are 32-bit floats")]
         Value::Array(items) => items
             .iter()
             .map(|item| item.as_f64().map(|x| x as f32))
             .collect::<Option<Vec<f32>>>()
-            .ok_or_else(|| malformed("a vector has a component that is no number"))?,
+            .ok_or_else(|| malformed("a vector has a component that is not a number"))?,
         Value::String(text) => {
             let bytes = BASE64
                 .decode(text.as_bytes())
@@ -92,7 +93,7 @@ fn vector(value: &Value) -> Result<Vec<f32>, Failure> {
     Ok(vector)
 }
 
-/// Divides a total by length; the parts add up to it.
+/// Divides a total by length; the shares add up to it.
 fn shares(total: Option<u64>, sizes: &[usize]) -> Vec<Option<u64>> {
     let Some(total) = total else { return vec![None; sizes.len()] };
     let all = sizes.iter().map(|s| *s as u128 + 1).sum::<u128>().max(1);

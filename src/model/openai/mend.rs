@@ -1,8 +1,8 @@
-//! JSON that is not quite JSON, read all the same.
+//! Reads JSON that is not quite valid.
 //!
-//! What a service has answered is paid for, also if it is written badly: half a surrogate pair, bytes that
-//! are not UTF-8, a number that no double holds. So the text is mended where that is possible without
-//! guessing, and each mending is named.
+//! An answer was paid for even if it is badly written: half a surrogate pair, bytes that are not
+//! UTF-8, a number outside the range of a double. The text is therefore repaired where that is
+//! possible without guessing, and each repair is named.
 
 use std::borrow::Cow;
 
@@ -12,25 +12,26 @@ use serde_json::Value;
 use crate::model::exact::{name_places, replace};
 use crate::model::{Content, Response};
 
-/// A JSON text that was mended.
+/// A repaired JSON text.
 pub(in crate::model) struct Mended {
-    /// What our reader reads.
+    /// The text, readable by our JSON parser.
     pub(in crate::model) text: String,
-    /// What was wrong, each once, in order of appearance.
+    /// The problems found, each once, in order of appearance.
     pub(super) wrong: Vec<&'static str>,
-    /// What stands in front of the digits of an integer that no double holds exactly. Each is a string in
-    /// `text`; nothing else in it begins like that.
+    /// The prefix of strings that hold the digits of an integer that no double holds exactly. No
+    /// other string in `text` begins with it.
     pub(super) mark: String,
 }
 
 impl Mended {
-    /// Puts the digits of long integers where an answer that was read from this text has them, and names the places.
+    /// Restores the digits of long integers in an answer read from this text, and lists their
+    /// places.
     pub(in crate::model) fn give_back_digits(&self, response: &mut Response) {
         let digits = |text: &str| text.strip_prefix(&self.mark).map(str::to_owned);
         let Response {
             content, finish_reason, model, id, system_fingerprint, service_tier, ..
         } = response;
-        // A number in the place of a text.
+        // A number where a text is expected.
         for text in [finish_reason, model, id, system_fingerprint, service_tier] {
             if let Some(digits) = text.as_deref().and_then(digits) {
                 *text = Some(digits);
@@ -49,7 +50,7 @@ impl Mended {
     }
 }
 
-/// Mends a text.
+/// Repairs a text.
 pub(in crate::model) fn mend(body: &[u8]) -> Mended {
     let text = String::from_utf8_lossy(body);
     let mut mending = Mending { out: String::with_capacity(text.len()), wrong: Vec::new() };
@@ -66,7 +67,7 @@ pub(in crate::model) fn mend(body: &[u8]) -> Mended {
     Mended { text: mending.out, wrong: mending.wrong, mark }
 }
 
-/// A beginning that no string of a text has: whoever would write it there changes it.
+/// A prefix that no string in the text has: writing the prefix into the text changes the prefix.
 fn unused(text: &str) -> String {
     format!("integer {}: ", blake3::hash(text.as_bytes()))
 }
@@ -125,7 +126,7 @@ impl Mending {
         self.out.push_str(word);
     }
 
-    /// A string after its opening quote; gives what follows the closing one.
+    /// A string after its opening quote; returns what follows the closing one.
     fn string<'a>(&mut self, text: &'a str) -> &'a str {
         self.out.push('"');
         let mut rest = text;
@@ -150,7 +151,7 @@ impl Mending {
         }
     }
 
-    /// An escape after its backslash; gives what follows it.
+    /// An escape after its backslash; returns what follows it.
     fn escape<'a>(&mut self, text: &'a str) -> &'a str {
         let Some(first) = text.chars().next() else { return text };
         if first == 'u'
@@ -180,7 +181,7 @@ impl Mending {
             return &text[1..];
         }
         self.note("an escape that JSON does not have");
-        // As it was written, the backslash included.
+        // Kept as written, including the backslash.
         self.out.push_str("\\\\");
         text
     }
@@ -192,7 +193,7 @@ fn unit(text: &str) -> Option<u32> {
     u32::from_str_radix(digits, 16).ok()
 }
 
-/// Whether a double holds this integer and all below it.
+/// Whether a double can hold this integer and all smaller ones.
 fn is_exact(digits: &str) -> bool {
     digits.parse::<u64>().is_ok_and(|size| size <= 1 << 53)
 }
@@ -258,7 +259,7 @@ mod tests {
     }
 
     proptest! {
-        /// JSON stays what it was, and what never was JSON does no harm.
+        /// Valid JSON is unchanged, and arbitrary input does no harm.
         #[test]
         fn json_is_left_as_it_is(text in "\\PC*", number in -9e15..9e15_f64, bytes: Vec<u8>) {
             let value = json!({"a": [text, number, null, true], "b": {"c": -5}});

@@ -1,10 +1,11 @@
 //! Any service that speaks the OpenAI API: chat completions and embeddings.
 //!
-//! - [`OpenAiSettings`]: where it is, with which key, how long one attempt may take.
-//! - One [`answer`](crate::model::Model::answer) is one attempt; nothing here tries again.
-//! - Embeddings asked for at the same time travel together, up to 100 texts a request.
-//! - What an answer means is decided by pure functions of status, headers and body.
-//! - What its answers look like is known without the feature `openai`, too: exchanges files hold them.
+//! - [`OpenAiSettings`]: the address, the key, and how long one attempt may take.
+//! - One [`answer`](crate::model::Model::answer) is one attempt; nothing here retries.
+//! - Embeddings requested at the same time are sent together, up to 100 texts per request.
+//! - Pure functions of status, headers and body interpret the replies.
+//! - The format of answers is also known without the feature `openai`, because exchanges files
+//!   contain them.
 //! - The key and any password of the base URL are struck out of every text that comes back.
 
 #[cfg(feature = "openai")]

@@ -11,14 +11,14 @@ use super::settings::{OpenAiError, OpenAiSettings};
 use crate::model::{Ask, Failure, Model, ModelInfo, Response};
 use crate::prompt::{Api, Request};
 
-/// A model behind an OpenAI-compatible API.
+/// A model served by an OpenAI-compatible API.
 pub struct OpenAi {
     client: Arc<HttpClient>,
     batcher: Batcher,
 }
 
 impl OpenAi {
-    /// A model at this base URL. Nothing is sent yet.
+    /// A model at this base URL. Sends nothing yet.
     ///
     /// # Errors
     /// [`OpenAiError`] if the settings cannot be used.

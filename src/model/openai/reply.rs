@@ -12,33 +12,34 @@ use crate::inert::inert;
 use crate::model::secrets::Secrets;
 use crate::model::{Failure, FailureKind};
 
-/// The longest piece of a server's text in a message.
+/// The longest excerpt of a server's text in a message.
 const LONGEST_EXCERPT: usize = 500;
 
-/// How much of a body or a header is looked at for it.
+/// How much of a body or a header is searched for it.
 pub(super) const LONGEST_ERROR: usize = 64 << 10;
 
-/// A reply as it came.
+/// A reply as received.
 pub(super) struct Reply {
     pub(super) status: u16,
     pub(super) headers: HeaderMap,
-    /// The whole body of a success; of an error as much as is worth reading.
+    /// The whole body of a success; of an error, as much as is worth reading.
     pub(super) body: Vec<u8>,
-    /// When it came, for a `Retry-After` that is a date.
+    /// When it was received, for a `Retry-After` that is a date.
     pub(super) at: SystemTime,
 }
 
 impl Reply {
     /// The body of a success, or the failure.
     ///
-    /// A body that ends early with the connection is a `Connection` failure and never comes here; one
-    /// that is complete for HTTP but not for JSON is `Malformed`, unless it is an answer: that is paid for.
+    /// A connection that ends in the middle of a body is a `Connection` failure and never gets
+    /// here. A body that is complete for HTTP but not valid JSON is `Malformed`, unless it is an
+    /// answer: that was paid for.
     pub(super) fn into_body(self, secrets: &Secrets) -> Result<Body, Failure> {
         if !(200..300).contains(&self.status) {
             return Err(self.refusal(secrets));
         }
         let wrong_type = self.headers.get(CONTENT_TYPE).is_some_and(|t| !is_json(t.as_bytes()));
-        // An answer is one whatever it is called.
+        // An answer counts, whatever its content type.
         if wrong_type && !body::is_an_answer(&String::from_utf8_lossy(&self.body)) {
             let found = self.headers.get(CONTENT_TYPE).map_or(&[][..], |t| t.as_bytes());
             let found = quoted(&String::from_utf8_lossy(found), secrets);
@@ -71,7 +72,7 @@ impl Reply {
                 }
             }
         };
-        // Routers say 200 and put what the provider behind them said into the body.
+        // Routers return 200 and put the upstream provider's error into the body.
         match value.get("error") {
             None | Some(Value::Null) => Ok(Body { value, mended, bytes: self.body }),
             Some(error) => {
@@ -106,8 +107,8 @@ impl Reply {
                 let target = self.headers.get(LOCATION).map_or(&[][..], |l| l.as_bytes());
                 let target = quoted(&String::from_utf8_lossy(target), secrets);
                 format!(
-                    "it sends us on to \"{target}\"; that is not followed, for the key must not \
-                     travel: correct the base URL"
+                    "the server redirects to \"{target}\". Redirects are not followed, because \
+                     that would send the API key to another host: correct the base URL"
                 )
             }
             FailureKind::RateLimited => format!("too many requests{says}"),
@@ -119,7 +120,8 @@ impl Reply {
         self.failure(kind, format!("HTTP {}: {what}", self.status))
     }
 
-    /// The service's own words, safe to show: `error.message` if there is one, else the body.
+    /// The service's own words, made safe to show: `error.message` if there is one, otherwise the
+    /// body.
     fn excerpt(&self, secrets: &Secrets) -> String {
         let begin = &self.body[..self.body.len().min(LONGEST_ERROR)];
         let body: Option<Value> = serde_json::from_slice(begin).ok();
@@ -143,18 +145,18 @@ impl Reply {
     }
 }
 
-/// Bounded first, for the server decides how long it is; then without secrets, of which the bound may have
-/// left the beginning; then cut to what is shown.
+/// Bounded first, because the server decides how long it is; then stripped of secrets, since the
+/// bound may have cut one off; then cut to the length that is shown.
 fn quoted(text: &str, secrets: &Secrets) -> String {
     let end = (0..=text.len().min(LONGEST_ERROR)).rev().find(|at| text.is_char_boundary(*at));
     let text = &text[..end.unwrap_or(0)];
     inert(secrets.strike(text).trim(), LONGEST_EXCERPT)
 }
 
-/// How a status that is no success is treated.
+/// How a status other than success is treated.
 ///
-/// 402 is how some providers say that the credit is used up. 408, 409 and 425 say that the same
-/// request may well succeed later, as 5xx does.
+/// Some providers report an exhausted credit with 402. 408, 409 and 425 mean that the same request
+/// may well succeed later, as 5xx does.
 fn kind_of(status: u16, error: Option<&Value>) -> FailureKind {
     match status {
         400..500 if error.is_some_and(is_quota) => FailureKind::QuotaExhausted,

@@ -4,8 +4,8 @@ use std::time::{Duration, SystemTime};
 
 use reqwest::header::{HeaderMap, RETRY_AFTER};
 
-/// `retry-after-ms` (OpenAI's own, more exact), or `Retry-After` in seconds or as a date. A date that
-/// has passed means now; what cannot be read is as if it were not there.
+/// `retry-after-ms` (OpenAI's own, more exact), or `Retry-After` in seconds or as a date. A date in
+/// the past means now; an unreadable value is ignored.
 pub(super) fn retry_after(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
     let text = |name: &str| headers.get(name)?.to_str().ok().map(str::trim);
     let milliseconds = text("retry-after-ms").and_then(|t| number(t, 0.001));

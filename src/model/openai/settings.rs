@@ -1,4 +1,4 @@
-//! Where the service is and how it is spoken to.
+//! Where the service is and how to talk to it.
 
 use std::fmt;
 use std::time::Duration;
@@ -11,20 +11,20 @@ use secrecy::{ExposeSecret, SecretString};
 use crate::model::NamedUrl;
 use crate::model::secrets::Secrets;
 
-/// Where the service is, with which key, how long one attempt may take.
+/// The address, the key, and how long one attempt may take.
 #[derive(Clone)]
 pub struct OpenAiSettings {
     /// The address before `/chat/completions`, such as `https://api.openai.com/v1`. A user name and
     /// password in it are sent as basic authorisation; a query is sent along with every request.
     pub base_url: NamedUrl,
-    /// The key; services on one's own machine need none.
+    /// The key; services on the local machine do not need one.
     pub key: Option<SecretString>,
     /// How long one attempt may take, from connecting to the last byte.
     pub timeout: Duration,
 }
 
 impl fmt::Debug for OpenAiSettings {
-    /// Shows neither the key nor what the base URL may hold of one.
+    /// Hides the key, and any secret in the base URL.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let OpenAiSettings { base_url, key, timeout } = self;
         let host =
@@ -37,35 +37,36 @@ impl fmt::Debug for OpenAiSettings {
     }
 }
 
-/// Why the settings cannot be used. Never shows the key or the URL as given, which may hold a password.
+/// Why the settings cannot be used. Never shows the key or the URL as given, which may contain a
+/// password.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum OpenAiError {
     /// Not a URL.
     #[error("the base URL cannot be read ({0}); it looks like https://api.openai.com/v1")]
     NotAUrl(String),
-    /// A URL of something else than a web server.
+    /// A URL that is not of a web server.
     #[error("the base URL begins with {0:?}; it must begin with http:// or https://")]
     Scheme(String),
-    /// The URL of one function of the service.
+    /// The URL of a single function of the service.
     #[error(
-        "the base URL ends with {0}, which is added to it: \
-         give what is before, such as https://api.openai.com/v1"
+        "the base URL ends with {0}, which is added automatically: \
+         leave it out, as in https://api.openai.com/v1"
     )]
     NotTheBase(&'static str),
     /// A fragment is never sent.
     #[error("the base URL has a \"#\" part, which cannot be sent")]
     Fragment,
-    /// Two ways to say who asks.
+    /// Two sets of credentials.
     #[error("both a key and a user name in the base URL: give one of them")]
     TwoIdentities,
-    /// A key that no header can carry.
+    /// A key that cannot be sent in a header.
     #[error("the key is empty or has spaces or characters other than visible ASCII")]
     BadKey,
-    /// No attempt can take no time.
+    /// An attempt needs some time.
     #[error("the timeout is zero")]
     NoTimeout,
-    /// The HTTP client cannot be made.
-    #[error("the HTTP client cannot be made: {0}")]
+    /// The HTTP client cannot be created.
+    #[error("cannot create the HTTP client: {0}")]
     Client(String),
 }
 
@@ -73,7 +74,7 @@ pub enum OpenAiError {
 pub(super) struct Endpoint {
     /// Without user name and password; with its query.
     base: Url,
-    /// What is shown: no user name, password or query.
+    /// The form that is shown, without user name, password or query.
     pub(super) source: String,
     /// Whether it is on this machine.
     pub(super) loopback: bool,
@@ -168,7 +169,8 @@ fn userinfo(url: &Url) -> Option<String> {
     Some(format!("{}:{}", decoded(url.username()), decoded(url.password().unwrap_or(""))))
 }
 
-/// Percent-decoded; what is no UTF-8 is sent as replacement characters and refused by the service.
+/// Percent-decoded. Bytes that are not UTF-8 are sent as replacement characters, and the service
+/// rejects them.
 fn decoded(text: &str) -> String {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();

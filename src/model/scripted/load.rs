@@ -1,4 +1,4 @@
-//! From lines to answers.
+//! Reads the lines of an exchanges file into answers.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -26,7 +26,7 @@ pub enum LoadError<E> {
     /// A line cannot be used.
     #[error("line {line}: {problem}")]
     Line {
-        /// Which, from 1.
+        /// The line, from 1.
         line: usize,
         /// What is wrong with it.
         #[source]
@@ -43,21 +43,21 @@ pub enum LoadProblem {
     /// Not JSON, or not the fields of an exchange.
     #[error("column {column}: {reason}")]
     NotAnExchange {
-        /// Where in the line, from 1.
+        /// The position in the line, from 1.
         column: usize,
-        /// What is wrong there.
+        /// The problem.
         reason: String,
     },
-    /// Its request is none.
+    /// Its request is not a valid request.
     #[error("\"request\": {0}")]
     Request(#[from] RequestError),
-    /// Its response is none.
+    /// Its response is not a valid response.
     #[error("{0}")]
     Response(#[from] ExchangeResponseError),
-    /// A label that the log cannot hold.
+    /// A label that a log cannot hold.
     #[error("\"label\": {0}")]
     Label(String),
-    /// A text for an embedding, or a vector for a chat.
+    /// A text answer to an embedding request, or the reverse.
     #[error("\"request\" asks for {asked}, \"response\" has {found}")]
     WrongKind {
         /// What the request asks for.
@@ -65,12 +65,12 @@ pub enum LoadProblem {
         /// What the response has.
         found: &'static str,
     },
-    /// A sample without the call that it is a sample of.
+    /// A sample number without a call.
     #[error("\"sample\" without \"call\": a line without a call is taken in file order")]
     SampleWithoutCall,
     /// The same address twice.
     #[error(
-        "call \"{call}\", sample {sample}, prompt {prompt} is on line {first} already: \
+        "call \"{call}\", sample {sample}, prompt {prompt} is already on line {first}: \
          an address has one answer"
     )]
     Duplicate {
@@ -80,13 +80,14 @@ pub enum LoadProblem {
         sample: Sample,
         /// The prompt, shortened.
         prompt: String,
-        /// The line that had it first.
+        /// The line with the first occurrence.
         first: usize,
     },
 }
 
 impl Scripted {
-    /// Reads the lines of an exchanges file, each with its number. `source` names the file for people.
+    /// Reads the lines of an exchanges file, each with its number. `source` is the file's name for
+    /// messages.
     ///
     /// # Errors
     /// [`LoadError`] with the first line that cannot be used, or the error of the lines themselves.
@@ -115,15 +116,15 @@ impl Scripted {
 /// A line of an exchanges file, checked.
 #[derive(Debug, Clone)]
 pub struct Exchange {
-    /// Where in the experiment, if it says so.
+    /// Where in the experiment, if the line says so.
     pub call: Option<CallPath>,
-    /// The n-th answer, if it says so.
+    /// Which answer this is, if the line says so.
     pub sample: Option<Sample>,
-    /// What was asked.
+    /// The request.
     pub request: Request,
-    /// What was answered, or why the call finally failed.
+    /// The answer, or why the call ran out of retries.
     pub outcome: Result<Response, ExchangeError>,
-    /// What the right decision is, if it says so.
+    /// The right decision, if the line gives it.
     pub label: Option<Value>,
     /// Whether a program made the answer up.
     pub simulated: bool,
@@ -135,7 +136,7 @@ impl Exchange {
     /// # Errors
     /// [`LoadProblem`]: what is wrong with it.
     pub fn read(text: &str) -> Result<Self, LoadProblem> {
-        // serde would take a list of the fields in order, too.
+        // serde would also accept a list of the fields in order.
         if !text.trim_start().starts_with('{') {
             return Err(LoadProblem::NotAnObject);
         }
@@ -160,7 +161,7 @@ impl Exchange {
     }
 }
 
-/// The response of a line with integers that no double holds: their digits are only in the text.
+/// The response of a line with integers that no double can hold: only the text has their digits.
 fn exactly(text: &str, read: &ExchangeResponse) -> Option<Response> {
     if !read.extra.values().chain(&read.usage).any(has_inexact) {
         return None;
@@ -174,7 +175,7 @@ fn exactly(text: &str, read: &ExchangeResponse) -> Option<Response> {
 
 struct Loader {
     scripted: Scripted,
-    /// The next sample of lines that do not say theirs.
+    /// The next sample for lines without a sample number.
     counted: BTreeMap<(CallPath, PromptHash), Sample>,
 }
 
@@ -229,7 +230,8 @@ impl Loader {
     }
 }
 
-/// The reader counts lines within the text it was given, which is one line: only the column tells.
+/// The parser counts lines within its input, which is a single line, so only the column is
+/// meaningful.
 fn not_an_exchange(error: serde_json::Error) -> LoadProblem {
     let text = error.to_string();
     let reason = text.rsplit_once(" at line ").map_or(text.as_str(), |(reason, _)| reason);

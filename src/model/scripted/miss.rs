@@ -1,4 +1,4 @@
-//! Why there is no answer, in words that help.
+//! Explains helpfully why there is no answer.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use crate::id::{PromptHash, Sample};
 use crate::model::Ask;
 use crate::prompt::{Request, first_difference, shared_messages};
 
-/// What was asked, what is nearest to it in the file, and what to do.
+/// The question, what comes nearest to it in the file, and what to do.
 pub(super) fn explain(scripted: &Scripted, ask: &Ask<'_>) -> String {
     let hash = ask.request.hash();
     let what = format!(
@@ -35,7 +35,7 @@ fn more_samples(samples: &Samples) -> String {
     )
 }
 
-/// The call is known, but was asked something else: a divergence.
+/// The call exists, but with another request: a divergence.
 fn other_prompt(
     scripted: &Scripted,
     prompts: &BTreeMap<PromptHash, Samples>,
@@ -56,13 +56,13 @@ fn other_prompt(
     let difference = first_difference(request, ask.request).map(|d| d.to_string());
     format!(
         "The file has this call {count} {} (line {line}); {}\n\
-         Ask as it was recorded, or record this call anew with the prompt as it is now.",
+         Ask as it was recorded, or record this call again with the current prompt.",
         request.hash().short(12),
         difference.unwrap_or_default()
     )
 }
 
-/// Prompts that share more messages are nearer; among those, the one with as many messages.
+/// Prompts that share more messages are more alike; then those with the same number of messages.
 fn likeness(recorded: &Request, asked: &Request) -> (bool, usize, std::cmp::Reverse<usize>) {
     let lengths = recorded.messages().len().abs_diff(asked.messages().len());
     (recorded.api() == asked.api(), shared_messages(recorded, asked), std::cmp::Reverse(lengths))
@@ -108,7 +108,7 @@ fn unknown_call(scripted: &Scripted, ask: &Ask<'_>, hash: PromptHash) -> String 
     )
 }
 
-/// A few calls of the file, those before all that begin like the one asked.
+/// A few calls of the file, first those that begin like the one asked.
 fn nearest_calls(scripted: &Scripted, ask: &Ask<'_>) -> Vec<String> {
     let first = ask.call.as_str().split_once('/').map_or(ask.call.as_str(), |(first, _)| first);
     let (alike, other): (Vec<_>, Vec<_>) =

@@ -2,13 +2,15 @@
 //!
 //! - A line with `call` and `sample` answers exactly that sample of that call with that prompt, as
 //!   often as it is asked.
-//! - A line with `call` alone is the next sample of that call with that prompt, in file order.
+//! - A line with only `call` is the next sample of that call with that prompt, in file order.
 //! - A line without `call` serves any call with that prompt, in file order, once.
 //!
-//! A line with an `error` in the place of the `response` fails the call as it failed then, at once: its
-//! attempts have been made. A question without an answer is a failure that says what is nearest in the file.
+//! A line with an `error` instead of a `response` fails the call immediately with that failure: its
+//! attempts have been made. A question without an answer fails with a message that names what is
+//! nearest in the file.
 //!
-//! One made-up answer (`"simulated": true`) among them, and all that rests on the file is marked as made up.
+//! If any answer is made up (`"simulated": true`), everything based on the file is marked as made
+//! up.
 
 mod load;
 mod miss;
@@ -28,11 +30,11 @@ use crate::prompt::Request;
 
 /// A model that answers from an exchanges file.
 pub struct Scripted {
-    /// The file's name, for people.
+    /// The file's name, for messages.
     source: String,
     /// Whether a program made up any of the answers.
     simulated: bool,
-    /// One request a prompt hash, however many lines ask it.
+    /// One request per prompt hash, however many lines ask it.
     requests: BTreeMap<PromptHash, Request>,
     calls: BTreeMap<CallPath, BTreeMap<PromptHash, Samples>>,
     queues: BTreeMap<PromptHash, Queue>,
@@ -45,10 +47,10 @@ struct Recorded {
     outcome: Outcome,
 }
 
-/// What became of a question.
+/// The outcome of a question.
 type Outcome = Result<Response, Failure>;
 
-/// The answers to one prompt that any call may take, each once.
+/// The answers to one prompt that any call may take, each used once.
 #[derive(Default)]
 struct Queue {
     total: usize,
@@ -67,19 +69,19 @@ impl Queue {
 }
 
 impl Scripted {
-    /// How many answers the file had.
+    /// How many answers the file has.
     pub fn len(&self) -> usize {
         let addressed = self.calls.values().flat_map(BTreeMap::values).map(BTreeMap::len);
         addressed.sum::<usize>() + self.queues.values().map(|q| q.total).sum::<usize>()
     }
 
-    /// How many answers any call with their prompt may take, in file order, once.
+    /// How many answers can be used once by any call with the same prompt, in file order.
     #[must_use]
     pub fn unaddressed(&self) -> usize {
         self.queues.values().map(|q| q.total).sum()
     }
 
-    /// Whether the file had no answer at all.
+    /// Whether the file has no answers at all.
     pub fn is_empty(&self) -> bool {
         self.calls.is_empty() && self.queues.is_empty()
     }
@@ -89,8 +91,8 @@ impl Scripted {
         self.requests.len()
     }
 
-    /// How many samples of a call with a prompt can be asked for: those from 0 without a gap, and those that any call
-    /// with the prompt may take.
+    /// How many samples of a call with a prompt are available: those numbered from 0 without a gap,
+    /// and those that any call with the prompt may take.
     #[must_use]
     pub fn samples_of(&self, call: &CallPath, prompt: PromptHash) -> u32 {
         let own = self.calls.get(call).and_then(|prompts| prompts.get(&prompt));
@@ -99,7 +101,7 @@ impl Scripted {
         u32::try_from(own + shared).unwrap_or(u32::MAX)
     }
 
-    /// What is recorded at an address, if anything is.
+    /// The recorded outcome at an address, if there is one.
     fn find(&self, ask: &Ask<'_>) -> Option<Outcome> {
         let hash = ask.request.hash();
         let samples = self.calls.get(ask.call).and_then(|prompts| prompts.get(&hash));

@@ -1,4 +1,4 @@
-//! The forms that a secret can take, and the pieces of them in a text.
+//! The forms that a secret can take, and how pieces of them are found in a text.
 
 use std::ops::Range;
 
@@ -10,7 +10,7 @@ use super::unescaped::{Pieces, Unescaped};
 pub(super) const SHORTEST: usize = 4;
 
 impl Pieces {
-    /// The fewest characters of a secret that are struck out; `None` if it may stay.
+    /// The fewest characters of a secret that are struck out; `None` if it is not struck out.
     fn fewest(self, secret: &[u8]) -> Option<usize> {
         let has = |kind: fn(&u8) -> bool| secret.iter().any(kind);
         let no_word = has(u8::is_ascii_digit) && has(u8::is_ascii_alphabetic);
@@ -24,7 +24,7 @@ impl Pieces {
     }
 }
 
-/// How a form writes a secret.
+/// How a form encodes a secret.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Itself,
@@ -33,29 +33,30 @@ enum Kind {
 }
 
 impl Kind {
-    /// How many characters of this form some characters of the secret make at least.
+    /// The least number of characters in this form for some number of characters of the secret.
     fn length(self, secret: usize) -> usize {
         match self {
             Kind::Itself => secret,
             Kind::Hex => 2 * secret,
-            // Eight bits make six; up to four at the beginning belong to what is before.
+            // Eight bits become six; up to four of the first bits are encoded together with what
+            // precedes them.
             Kind::Base64 => (8 * secret - 4) / 6,
         }
     }
 }
 
-/// A secret as one encoding writes it.
+/// A secret in one encoding.
 struct Form {
     kind: Kind,
     bytes: Vec<u8>,
 }
 
-/// A secret in all its forms. It is not shown, in whatever way.
+/// A secret in all its forms. Has no debug output.
 pub(super) struct Forms {
     secret: Vec<u8>,
-    /// Forms in which the letter case means nothing, in lower case.
+    /// Forms in which letter case does not matter, in lower case.
     folded: Table,
-    /// Forms in which it does.
+    /// Forms in which letter case matters.
     exact: Table,
 }
 
@@ -101,28 +102,30 @@ impl Forms {
     }
 }
 
-/// The characters of a secret's base64 that it determines alone, with so many bytes before it.
+/// The characters in a secret's base64 that depend only on the secret, with some number of bytes
+/// before it.
 fn base64(secret: &[u8], before: usize, alphabet: &data_encoding::Encoding) -> Vec<u8> {
     let whole = [&b"\0\0"[..before], secret].concat();
     let encoded = alphabet.encode(&whole).into_bytes();
     encoded[(8 * before).div_ceil(6)..8 * whole.len() / 6].to_vec()
 }
 
-/// Where the short pieces of some forms are: a text is compared with all of them at once.
+/// The positions of the short pieces of some forms, so that a text is compared with all of them at
+/// once.
 struct Table {
     forms: Vec<Form>,
-    /// How long the pieces are: at most 8 bytes.
+    /// The length of the pieces: at most 8 bytes.
     length: usize,
-    /// Each piece as a number, with its form and its place there; sorted.
+    /// Each piece as a number, with its form and its position in it; sorted.
     pieces: Vec<(u64, u16, u32)>,
-    /// A bit for each piece, by its hash: most of a text is passed over with one look.
+    /// One bit per piece, by its hash: most of a text is skipped with one lookup.
     bits: Vec<u64>,
 }
 
 const BITS: u32 = 15;
 
 impl Table {
-    /// A table for finding so many characters of a secret.
+    /// A table that finds pieces of a secret of at least `fewest` characters.
     fn new(forms: Vec<Form>, fewest: usize) -> Table {
         let length = forms.iter().map(|form| form.kind.length(fewest)).min().unwrap_or(1);
         let length = length.clamp(1, 8);
@@ -148,7 +151,8 @@ impl Table {
         found: &mut dyn FnMut(Range<usize>),
     ) {
         let shortest = self.forms.iter().map(|form| form.kind.length(fewest)).min().unwrap_or(1);
-        // One of so many places in a row begins a piece of what is long enough.
+        // Among that many places in a row, one begins a piece of any occurrence that is long
+        // enough.
         let step = (shortest + 1).saturating_sub(self.length).max(1);
         let mut at = 0;
         while let Some(piece) = text.get(at..at + self.length) {
@@ -174,7 +178,7 @@ impl Table {
         }
     }
 
-    /// Finds the beginning of a secret at the end of a text, which may have been cut off there.
+    /// Finds the beginning of a secret at the end of a text, which may have been cut off.
     fn find_at_end(&self, text: &[u8], fewest: usize, found: &mut dyn FnMut(Range<usize>)) {
         for Form { kind, bytes } in &self.forms {
             let lengths = kind.length(SHORTEST)..kind.length(fewest).min(bytes.len());
@@ -186,7 +190,7 @@ impl Table {
 }
 
 impl Kind {
-    /// A piece with the characters around it that hold a part of the secret, too.
+    /// Widens a piece by the adjoining characters that also encode part of the secret.
     fn widened(self, text: &[u8], place: Range<usize>) -> Range<usize> {
         let is_digit = |at: usize| {
             text.get(at).is_some_and(|b| b.is_ascii_alphanumeric() || b"+/-_".contains(b))
@@ -200,7 +204,7 @@ impl Kind {
     }
 }
 
-/// The longest stretch around two places in which a text and a form are the same.
+/// The longest stretch around two positions in which a text and a form agree.
 fn common(text: &[u8], at: usize, form: &[u8], place: usize) -> Range<usize> {
     let back = |n: &usize| text[at - n - 1] == form[place - n - 1];
     let before = (0..at.min(place)).take_while(back).count();

@@ -1,11 +1,11 @@
-//! Striking out secrets that a server sends back, in whatever form it writes them.
+//! Strikes out secrets that a server sends back, in whatever form it writes them.
 //!
-//! - [`Secrets`]: what must never be shown or recorded, and the texts without it.
-//! - `forms`: a secret as itself, as base64 and as hex, and the pieces of it that a text holds.
-//! - `unescaped`: a text with its escapes undone (JSON's, percent signs, HTML's, one in another), each byte
-//!   with the place that it came from.
+//! - [`Secrets`]: what must never be shown or recorded, and how texts are cleared of it.
+//! - `forms`: a secret as itself, as base64 and as hex, and the pieces of it in a text.
+//! - `unescaped`: a text with its escapes undone (JSON, percent signs, HTML, also nested), each
+//!   byte with the position that it came from.
 //!
-//! Every client of an API uses this, whatever the API: a key in a header, in the query or in a password.
+//! Clients of all APIs use this, for keys in headers, in queries and in passwords.
 
 mod forms;
 mod unescaped;
@@ -25,10 +25,10 @@ const STRUCK: &str = "[key]";
 /// How much of a text is looked at in one go: what is known of each byte takes more than the byte.
 const STRETCH: usize = 256 << 10;
 
-/// How much of it is looked at again with what follows: more than a secret takes in any form.
+/// How much of it is searched again together with what follows: longer than a secret in any form.
 const OVERLAP: usize = 16 << 10;
 
-/// Parts of a query that every user of a service has in common.
+/// Query parameters with values that all users of a service share.
 const NOT_SECRET: [&str; 2] = ["api-version", "version"];
 
 /// What must never be shown or recorded.
@@ -43,7 +43,7 @@ impl Secrets {
         }
     }
 
-    /// Adds the values of a query: some gateways take the key there.
+    /// Adds the values of a query, where some gateways expect the key.
     pub(crate) fn add_query(&mut self, url: &Url) {
         for (name, value) in url.query_pairs() {
             if !NOT_SECRET.contains(&&*name) {
@@ -52,13 +52,14 @@ impl Secrets {
         }
     }
 
-    /// A server's message without secrets and without any piece of eight or more characters of one, as they
-    /// are, in any letter case, escaped, in base64 or hex. The text may be cut off within a secret.
+    /// A server's message without secrets, and without any piece of a secret of eight or more
+    /// characters: plain, in any letter case, escaped, in base64 or hex. The text may be cut off
+    /// within a secret.
     pub(crate) fn strike(&self, text: &str) -> String {
         self.struck(text, Pieces::InMessages).unwrap_or_else(|| text.to_owned())
     }
 
-    /// Whether an answer holds a secret.
+    /// Whether an answer contains a secret.
     pub(crate) fn are_in(&self, answer: &str) -> bool {
         self.struck(answer, Pieces::InAnswers).is_some()
     }
@@ -91,9 +92,9 @@ impl Secrets {
         }
     }
 
-    /// Strikes secrets out of all that is recorded of an answer. A service has no reason to send the key
-    /// back, but one that does must not get it into the log. The answer was paid for: less of a secret than
-    /// half a line is taken for a coincidence.
+    /// Strikes secrets out of everything that is recorded of an answer. A service has no reason to
+    /// send the key back, but if it does, the key must not get into the log. Because the answer was
+    /// paid for, short matches are treated as coincidences and kept.
     pub(crate) fn strike_response(&self, response: &mut Response) {
         if self.0.is_empty() {
             return;
@@ -119,7 +120,7 @@ impl Secrets {
                 *text = struck;
             }
         }
-        // Its names are the provider's, too.
+        // The provider also chooses the names.
         let mut parts = Value::Object(std::mem::take(extra));
         self.strike_tokens(&mut parts);
         self.strike_value(&mut parts);
@@ -128,8 +129,8 @@ impl Secrets {
         }
     }
 
-    /// Strikes out log probabilities whose tokens, one after the other, spell a secret: each alone is less of it than
-    /// is looked for.
+    /// Strikes out log probabilities whose tokens together spell a secret: each token alone is too
+    /// short to be recognised.
     fn strike_tokens(&self, value: &mut Value) {
         match value {
             Value::Array(items) => items.iter_mut().for_each(|item| self.strike_tokens(item)),
@@ -169,14 +170,14 @@ impl Secrets {
     }
 }
 
-/// The tokens of some log probabilities, put together.
+/// The concatenated tokens of some log probabilities.
 fn spelt(logprobs: &Value) -> String {
     let lists = ["content", "refusal"].map(|name| logprobs[name].as_array());
     let tokens = lists.into_iter().flatten().flatten();
     tokens.filter_map(|token| token["token"].as_str()).collect()
 }
 
-/// The text with each of some places replaced; places that touch are one.
+/// The text with some ranges replaced; adjoining ranges are merged.
 fn without(text: &str, mut places: Vec<Range<usize>>) -> String {
     places.sort_by_key(|place| place.start);
     let mut joined: Vec<Range<usize>> = Vec::new();
@@ -196,7 +197,7 @@ fn without(text: &str, mut places: Vec<Range<usize>>) -> String {
     kept
 }
 
-/// The last place where a character begins, up to some place.
+/// The last character boundary at or before a position.
 fn boundary(text: &str, at: usize) -> usize {
     let at = at.min(text.len());
     (0..=at).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0)

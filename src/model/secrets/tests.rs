@@ -1,4 +1,4 @@
-//! No piece of a key of eight or more characters is left, however it is encoded and cut.
+//! No piece of eight or more characters of a key is left, however it is encoded and cut.
 
 use data_encoding::{BASE64, BASE64_NOPAD, BASE64URL, BASE64URL_NOPAD, HEXLOWER, HEXUPPER};
 use proptest::prelude::*;
@@ -13,14 +13,14 @@ fn secrets(key: &str) -> Secrets {
     secrets
 }
 
-/// Writes each character in its own way.
+/// Writes each character with a function.
 fn each(text: &str, write: impl Fn(char) -> String) -> String {
     text.chars().map(write).collect()
 }
 
 const ENCODINGS: usize = 22;
 
-/// A text as a server may send it back.
+/// A text as a server might send it back.
 fn encoded(text: &str, how: usize) -> String {
     let json = |c: char| format!("\\u{:04x}", u32::from(c));
     match how {
@@ -46,7 +46,7 @@ fn encoded(text: &str, how: usize) -> String {
         17 => text.to_uppercase(),
         18 => each(text, |c| format!("{c}\u{200b}")),
         19 => each(text, |c| format!("\\x{:02x}", u32::from(c))),
-        // Every character in another way.
+        // Every character in a different encoding.
         20 => text
             .chars()
             .enumerate()
@@ -59,13 +59,14 @@ fn encoded(text: &str, how: usize) -> String {
     }
 }
 
-/// The shortest pieces that must not be left of a text, in an encoding: what eight characters alone determine.
+/// The shortest pieces of a text that must not remain, in an encoding: those that eight characters
+/// alone determine.
 fn pieces(key: &str, how: usize) -> Vec<String> {
     let whole: Vec<char> = key.chars().collect();
     let eights = whole.windows(8).map(|piece| piece.iter().collect::<String>());
     match how {
         13..=16 | 21 => {
-            // Independent of how it is done: the base64 of eight characters between any others.
+            // Computed independently: the base64 of eight characters between any others.
             let between = |piece: &String, before: usize| {
                 let text = format!("{}{piece}", "?".repeat(before));
                 let (from, to) = ((8 * before).div_ceil(6), 8 * text.len() / 6);
@@ -97,7 +98,7 @@ fn every_encoding_at_every_cut() {
             said.starts_with("Incorrect key: ") && said.ends_with(" was sent."),
             "{how}: {said}"
         );
-        // A body that is cut off anywhere, and one that begins anywhere.
+        // A body that is cut off at any point, and one that begins at any point.
         for at in (0..=whole.len()).filter(|at| whole.is_char_boundary(*at)) {
             assert_nothing_left(&secrets.strike(&whole[..at]), KEY, how);
             assert_nothing_left(&secrets.strike(&whole[at..]), KEY, how);
@@ -164,7 +165,7 @@ fn answers_lose_keys_and_nothing_else() {
         assert_nothing_left(text, KEY, how);
         assert!(text.starts_with("Your key is ") && text.ends_with(", isn't it?"), "{text}");
     }
-    // A piece that a person could have written.
+    // A piece that a person could have written by chance.
     let mut response = answer("sk-live-0123 and 0123456789abcde are no keys: \\u0041 100%");
     let before = response.clone();
     secrets.strike_response(&mut response);
@@ -200,16 +201,16 @@ fn long_answers_are_looked_at_in_stretches() {
 proptest! {
     #[test]
     fn no_piece_is_left_of_any_key(
-        // A backslash that some encodings leave as it is makes another text of what follows it.
+        // A backslash that an encoding leaves unescaped changes the meaning of what follows it.
         key in r"[!-\[\]-~]{16,60}", how in 0..ENCODINGS, before in "[ -~]{0,20}", after in "[ -~]{0,20}",
         from in 0usize..8, cut in 0usize..400,
     ) {
-        // A piece of the key from anywhere, in a text that is cut off anywhere.
+        // Any piece of the key, in a text that is cut off at any point.
         let text = format!("{before} {} {after}", encoded(&key[from..], how));
         let cut = cut.min(text.len());
         let text = &text[..boundary(&text, text.len() - cut / 4)];
         let said = secrets(&key).strike(text);
-        // What stands around it may itself be an escape, which changes what it says.
+        // The text around it may itself be an escape, which changes its meaning.
         for piece in pieces(&key, how) {
             prop_assert!(!said.contains(&piece), "encoding {how}: {piece} is left in {said}");
         }

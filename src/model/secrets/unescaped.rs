@@ -1,4 +1,4 @@
-//! A text with its escapes undone, and where each byte of it came from.
+//! A text with its escapes undone, and the position that each byte came from.
 
 use std::ops::Range;
 
@@ -13,32 +13,32 @@ pub(super) enum Pieces {
     InAnswers,
 }
 
-/// The longest HTML reference that is undone, such as `&#x0000073;`.
+/// The longest HTML reference that is undone, for example `&#x0000073;`.
 const LONGEST_REFERENCE: usize = 12;
 
-/// A text with JSON's escapes, percent signs and HTML's references undone, and without control characters
-/// and those that cannot be seen.
+/// A text with JSON escapes, percent signs and HTML references undone, and without control
+/// characters and invisible characters.
 #[derive(Default)]
 pub(super) struct Unescaped {
     bytes: Vec<u8>,
-    /// Where in the text each byte begins and ends.
+    /// Where each byte begins and ends in the original text.
     origins: Vec<(u32, u32)>,
-    /// How many bytes at the beginning are not a part of any escape that follows.
+    /// How many leading bytes cannot be part of a later escape.
     settled: usize,
 }
 
 /// How far escapes are undone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Depth {
-    /// Those of the text.
+    /// Those in the text.
     Once,
-    /// Also those that appear when others are undone.
+    /// Also those that appear when other escapes are undone.
     Whole,
 }
 
 impl Unescaped {
-    /// Whether a text may hold escaped letters. Messages always may; in answers, `\n` and a lone percent
-    /// sign are too common to look closer.
+    /// Whether a text may hold escaped letters. Messages always may; in answers, `\n` and lone
+    /// percent signs are too common to be a reason to look closer.
     pub(super) fn has_escapes(text: &str, pieces: Pieces) -> bool {
         let bytes = text.as_bytes();
         let next = |at: usize| bytes.get(at + 1).copied().unwrap_or(0);
@@ -50,8 +50,9 @@ impl Unescaped {
         pieces == Pieces::InMessages || memchr3_iter(b'\\', b'%', b'&', bytes).any(escape)
     }
 
-    /// A text undone once, twice, three times, and until nothing is left to undo. The last finds what is
-    /// escaped in several ways; the others keep a backslash that is a character of the secret itself.
+    /// A text undone once, twice, three times, and until nothing is left to undo. The last finds
+    /// what is escaped in several ways; the others keep a backslash that is a character of the
+    /// secret itself.
     pub(super) fn of(text: &str) -> [Unescaped; 4] {
         let visible = Unescaped::visible(text);
         let once = visible.undone(Depth::Once);
@@ -60,14 +61,14 @@ impl Unescaped {
         [once, twice, thrice, visible.undone(Depth::Whole)]
     }
 
-    /// A text as it is, without what cannot be seen.
+    /// A text without its invisible characters.
     fn visible(text: &str) -> Unescaped {
         let mut visible = Unescaped::default();
         for (at, c) in text.char_indices() {
             if is_invisible(c) {
                 continue;
             }
-            // Texts are looked at in pieces that are shorter than this.
+            // Texts are searched in stretches shorter than this.
             let place = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
             let origin = (place(at), place(at + c.len_utf8()));
             let mut buffer = [0; 4];
@@ -92,14 +93,14 @@ impl Unescaped {
         &self.bytes
     }
 
-    /// Where some bytes came from.
+    /// The position that some bytes came from.
     pub(super) fn origin(&self, place: Range<usize>) -> Range<usize> {
         let origin = |at: usize| self.origins.get(at).copied().unwrap_or((0, 0));
         let (start, end) = (origin(place.start).0, origin(place.end.saturating_sub(1)).1);
         start as usize..end as usize
     }
 
-    /// Adds a byte, and undoes the escapes that it completes.
+    /// Adds a byte, and undoes any escape that it completes.
     fn push(&mut self, byte: u8, origin: (u32, u32), depth: Depth) {
         self.bytes.push(byte);
         self.origins.push(origin);
@@ -131,7 +132,8 @@ impl Unescaped {
         }
     }
 
-    /// Drops an escape that the text ends within: what is before it may be the end of a secret.
+    /// Drops an unfinished escape at the end of the text: what precedes it may be the end of a
+    /// secret.
     fn drop_unfinished(&mut self) {
         let tail = self.bytes.len().saturating_sub(LONGEST_REFERENCE);
         let begun = self.bytes[tail..].iter().rposition(|b| matches!(b, b'\\' | b'%' | b'&'));
@@ -144,13 +146,13 @@ impl Unescaped {
     }
 }
 
-/// What an escape stands for.
+/// The meaning of an escape.
 enum Undone {
     Byte(u8),
     Char(char),
 }
 
-/// The escape that some bytes end with: how long it is, and what it stands for.
+/// The escape at the end of some bytes: its length and its meaning.
 fn escape_at_end(bytes: &[u8]) -> Option<(usize, Undone)> {
     match bytes {
         [.., b'\\', b'\\'] => Some((2, Undone::Byte(b'\\'))),
@@ -159,7 +161,7 @@ fn escape_at_end(bytes: &[u8]) -> Option<(usize, Undone)> {
         [.., b'%', a, b] => Some((3, Undone::Byte(hex(&[*a, *b])? as u8))),
         [.., b'\\', b'x', a, b] => Some((4, Undone::Byte(hex(&[*a, *b])? as u8))),
         [.., b'\\', b'u', a, b, c, d] => {
-            // Half of a pair stands for nothing by itself.
+            // Half of a pair has no meaning by itself.
             let c = char::from_u32(hex(&[*a, *b, *c, *d])?).unwrap_or('?');
             Some((6, Undone::Char(c)))
         }
@@ -197,7 +199,7 @@ fn hex(digits: &[u8]) -> Option<u32> {
     u32::from_str_radix(std::str::from_utf8(digits).ok().filter(|_| all)?, 16).ok()
 }
 
-/// Whether a character takes no place on a screen: put between letters, it would hide a secret.
+/// Whether a character takes no space on a screen: between letters, it would hide a secret.
 fn is_invisible(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{AD}' | '\u{200B}'..='\u{200F}' | '\u{2028}'..='\u{202E}')

@@ -9,7 +9,7 @@ use super::string::Place;
 use super::{MAX_DEPTH, Repair};
 
 impl Cursor<'_> {
-    /// Reads a value; none if nothing stands there. Always moves on, or stops at a comma or a
+    /// Reads a value; `None` if there is none here. Always moves forward, or stops at a comma or a
     /// closing bracket.
     pub(super) fn value(&mut self, place: Place) -> Option<Value> {
         self.skip_space();
@@ -29,7 +29,7 @@ impl Cursor<'_> {
         }
     }
 
-    /// Steps over a code fence and its language; what it fences is read as if it stood bare.
+    /// Skips a code fence and its language; the fenced text is read as if there were no fence.
     fn fence(&mut self) {
         self.note(Repair::Garbage);
         let rest = self.rest().trim_start_matches('`');
@@ -45,7 +45,7 @@ impl Cursor<'_> {
         members.into_value(self)
     }
 
-    /// Goes on with an object that was closed too early.
+    /// Continues an object that was closed too early.
     pub(super) fn more_members(&mut self, map: Map<String, Value>) -> Value {
         let mut members = Members::of(map);
         self.members(&mut members);
@@ -65,13 +65,13 @@ impl Cursor<'_> {
         self.objects -= 1;
     }
 
-    /// Whether the object that is being read is an item of an array.
+    /// Whether the current object is an item of an array.
     fn is_item(&self) -> bool {
         matches!(self.open.as_slice(), [.., b'[', b'{'])
     }
 
-    /// Whether the closing bracket at the cursor was meant as one of the other kind: if it closed the
-    /// container that it names, there would be none of that kind to go on with.
+    /// Whether the closing bracket at the cursor was meant as the other kind: if it closed the
+    /// container that it names, the containers that follow would have nothing to belong to.
     fn is_mistyped(&self) -> bool {
         let is_last = match self.peek() {
             Some(']') => self.arrays == 1 && self.open.first() == Some(&b'['),
@@ -86,7 +86,7 @@ impl Cursor<'_> {
             && (self.is_key(next) || self.peek() == Some(']') && self.char_at(next) == Some('{'))
     }
 
-    /// Whether the closing brace was there.
+    /// Reads members; returns whether the closing brace was there.
     fn read_members(&mut self, members: &mut Members) -> bool {
         let mut after_comma = true;
         loop {
@@ -124,7 +124,8 @@ impl Cursor<'_> {
                     self.note(Repair::StrayBracket);
                     self.pos += 1;
                 }
-                // The next item of the array: the brace that closes this one is missing.
+                // The next item of the array begins here: the brace that closes this one is
+                // missing.
                 '{' if self.edition.keeps_members()
                     && self.is_item()
                     && !members.map.is_empty() =>
@@ -161,11 +162,11 @@ impl Cursor<'_> {
         if !quoted {
             self.note(Repair::BareText);
             if self.edition.keeps_members() && !key.is_empty() && self.ends_key(self.pos) {
-                // Its closing quote; the opening one is missing.
+                // The closing quote of a key without an opening quote.
                 self.bump();
             }
         }
-        // A line break at the end of a key was typed, not meant.
+        // A line break at the end of a key is an accident.
         let key = key.trim_end_matches(['\n', '\r']).to_owned();
         self.skip_space();
         if self.eat(':') {
@@ -195,7 +196,7 @@ impl Cursor<'_> {
         }
     }
 
-    /// A member whose colon is missing, or stands as an equals sign; the cursor is behind its key.
+    /// A member whose colon is missing or is an equals sign; the cursor is after its key.
     fn without_colon(&mut self, key: &str, quoted: bool) -> Option<(String, Value)> {
         if key.is_empty() {
             return None;
@@ -208,14 +209,14 @@ impl Cursor<'_> {
             '{' | '[' => {}
             c if is_quote(c) && !quoted && !self.is_quoted_key(self.pos) => {}
             _ if quoted => {
-                // Nothing but a literal: other words behind a key belong to nothing.
+                // Only a literal can follow: other words after a key belong to nothing.
                 let word = word(self.rest()).filter(|word| is_literal(word))?;
                 let value = self.literal(word);
                 self.pos += word.len();
                 return Some((key.to_owned(), value));
             }
             _ => {
-                // A key without quotes was read up to the comma: `age 3`.
+                // An unquoted key was read up to the comma: `age 3`.
                 let (key, word) = key.rsplit_once(char::is_whitespace)?;
                 let value = is_literal(word).then(|| self.literal(word))?;
                 return Some((key.trim_end().to_owned(), value));
@@ -245,7 +246,7 @@ impl Cursor<'_> {
         Value::Array(items)
     }
 
-    /// Reads items up to the closing bracket; whether it was there.
+    /// Reads items up to the closing bracket; returns whether it was there.
     fn items(&mut self, items: &mut Vec<Value>) -> bool {
         let mut after_comma = true;
         loop {
@@ -318,7 +319,7 @@ impl Cursor<'_> {
                 return;
             }
         }
-        // What was cut right after its opening bracket or quote says nothing.
+        // A value that was cut off right after its opening bracket or quote has no content.
         let is_stub = match &value {
             Value::Object(map) => is_object && map.is_empty() && self.is_cut(),
             Value::String(text) => text.is_empty() && self.peek().is_none(),
@@ -329,7 +330,7 @@ impl Cursor<'_> {
         }
     }
 
-    /// Whether the container just read has no closing bracket of its own.
+    /// Whether the container just read lacks its own closing bracket.
     fn is_cut(&self) -> bool {
         !self.closed || self.text.get(..self.pos).is_some_and(|t| !t.ends_with('}'))
     }
@@ -370,7 +371,7 @@ impl Cursor<'_> {
         if items.len() == 1 && commas == 0 { items.pop() } else { Some(Value::Array(items)) }
     }
 
-    /// Leaves out a container that is nested too deeply: up to the bracket that closes it.
+    /// Skips a container that is nested too deeply, up to the bracket that closes it.
     fn skip_container(&mut self) {
         self.note(Repair::TooDeep);
         let mut depth = 1_usize;

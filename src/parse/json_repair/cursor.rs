@@ -1,28 +1,28 @@
-//! The place in the text, what is open around it, and the looks ahead.
+//! The position in the text, the open containers around it, and lookahead.
 
 use super::unclosed::{Noted, Unclosed};
 use super::{Edition, Repair};
 
-/// No key is longer. A look ahead for one ends there, which keeps the whole linear.
+/// Keys are never longer. Lookahead for a key stops here, which keeps the total time linear.
 const LONGEST_KEY: usize = 200;
 
-/// Reads a text from left to right. Positions are bytes and always between characters.
+/// Reads a text from left to right. Positions are byte offsets and always between characters.
 pub(super) struct Cursor<'t> {
     pub(super) text: &'t str,
     pub(super) pos: usize,
-    /// By which rules.
+    /// The rules to follow.
     pub(super) edition: Edition,
-    /// The containers that are open, by their opening brackets, outermost first.
+    /// The opening brackets of the open containers, outermost first.
     pub(super) open: Vec<u8>,
     /// How many arrays and objects are open.
     pub(super) arrays: usize,
     pub(super) objects: usize,
-    /// Which quotes close no key from here on.
+    /// The quotes that close no key from here on.
     pub(super) unclosed: &'t mut Unclosed,
-    /// The last container that was read had its closing bracket.
+    /// Whether the last container that was read had its closing bracket.
     pub(super) closed: bool,
     repairs: Vec<Repair>,
-    /// What a search for the end of a key has noted so far.
+    /// What the current search for the end of a key has noted so far.
     pub(super) searching: Option<Noted>,
 }
 
@@ -51,7 +51,7 @@ impl<'t> Cursor<'t> {
         if let Some(noted) = &mut self.searching {
             noted.push(repair, self.pos);
         }
-        // Twenty kinds at most: looking through them costs nothing.
+        // There are at most twenty kinds, so a linear search is cheap.
         if !self.repairs.contains(&repair) {
             self.repairs.push(repair);
         }
@@ -69,14 +69,14 @@ impl<'t> Cursor<'t> {
         self.rest().chars().next()
     }
 
-    /// Steps over the next character.
+    /// Moves past the next character.
     pub(super) fn bump(&mut self) -> Option<char> {
         let c = self.peek()?;
         self.pos += c.len_utf8();
         Some(c)
     }
 
-    /// Steps over a character if it is the next one.
+    /// Moves past a character if it is the next one.
     pub(super) fn eat(&mut self, wanted: char) -> bool {
         let is_next = self.peek() == Some(wanted);
         if is_next {
@@ -85,7 +85,7 @@ impl<'t> Cursor<'t> {
         is_next
     }
 
-    /// Steps over white space and comments.
+    /// Skips white space and comments.
     pub(super) fn skip_space(&mut self) {
         loop {
             self.pos = self.after_space(self.pos);
@@ -95,7 +95,7 @@ impl<'t> Cursor<'t> {
             } else if rest.starts_with("/*") {
                 rest.get(2..).and_then(|r| r.find("*/")).map_or(rest.len(), |at| at + 4)
             } else if rest.starts_with('#') {
-                // Also ends at a bracket: models put such remarks into objects of one line.
+                // Brackets also end it: models put such remarks into one-line objects.
                 rest.find(['\n', '\r', '}', ']']).unwrap_or(rest.len())
             } else {
                 return;
@@ -105,13 +105,13 @@ impl<'t> Cursor<'t> {
         }
     }
 
-    /// The first position from `at` on that is not white space.
+    /// The first position at or after `at` that is not white space.
     pub(super) fn after_space(&self, at: usize) -> usize {
         let rest = self.text.get(at..).unwrap_or("");
         self.text.len() - rest.trim_start().len()
     }
 
-    /// The first character from `at` on that is not white space.
+    /// The first character at or after `at` that is not white space.
     pub(super) fn next_visible(&self, at: usize) -> Option<char> {
         self.char_at(self.after_space(at))
     }
@@ -120,8 +120,8 @@ impl<'t> Cursor<'t> {
         self.text.get(at..)?.chars().next()
     }
 
-    /// The position of the next such quote from `at` on that is not escaped: on the same line, and
-    /// no further than keys are long.
+    /// The position of the next such quote at or after `at` that is not escaped: on the same line,
+    /// and within the length of a key.
     fn next_quote(&self, at: usize, quote: char) -> Option<usize> {
         let mut escaped = false;
         for (i, c) in self.text.get(at..)?.char_indices().take(LONGEST_KEY) {
@@ -136,7 +136,7 @@ impl<'t> Cursor<'t> {
         None
     }
 
-    /// Whether a quoted key and a colon stand at `at`.
+    /// Whether there is a quoted key with a colon at `at`.
     pub(super) fn is_quoted_key(&self, at: usize) -> bool {
         let Some(quote) = self.char_at(at).filter(|c| is_quote(*c)) else {
             return false;
@@ -148,8 +148,8 @@ impl<'t> Cursor<'t> {
         })
     }
 
-    /// Whether a key and a colon stand at `at`, with or without quotes, or two quoted texts in a
-    /// row: a key whose colon is missing.
+    /// Whether there is a key with a colon at `at`, quoted or not, or two quoted texts in a row: a
+    /// key whose colon is missing.
     pub(super) fn is_key(&self, at: usize) -> bool {
         match self.char_at(at) {
             Some(quote) if is_quote(quote) => {
@@ -165,9 +165,9 @@ impl<'t> Cursor<'t> {
                 let rest = self.text.get(at..).unwrap_or("");
                 let end = rest.find(|c: char| !is_word(c)).unwrap_or(rest.len());
                 let after = at + end;
-                // `http://` is no key.
+                // `http://` is not a key.
                 self.next_visible(after) == Some(':') && !self.is_address(after)
-                    // `name": 1`, whose opening quote is missing.
+                    // `name": 1`, with the opening quote missing.
                     || self.edition.keeps_members() && self.ends_key(after)
             }
             _ => false,
@@ -179,20 +179,20 @@ impl<'t> Cursor<'t> {
         self.text.get(self.after_space(at)..).is_some_and(|rest| rest.starts_with("://"))
     }
 
-    /// Whether a quote stands at `at` that closes a key: a colon is behind it.
+    /// Whether there is a quote at `at` that closes a key: a colon follows it.
     pub(super) fn ends_key(&self, at: usize) -> bool {
         let quote = self.char_at(at).filter(|c| is_quote(*c));
         quote.is_some_and(|c| self.next_visible(at + c.len_utf8()) == Some(':'))
     }
 
-    /// The first position from `at` on that is neither white space nor a closing bracket.
+    /// The first position at or after `at` that is neither white space nor a closing bracket.
     pub(super) fn after_closers(&self, at: usize) -> usize {
         let rest = self.text.get(at..).unwrap_or("");
         let rest = rest.trim_start_matches(|c: char| c.is_whitespace() || matches!(c, '}' | ']'));
         self.text.len() - rest.len()
     }
 
-    /// Whether a structure, and not a sentence, goes on behind a comma that ends before `at`.
+    /// Whether a structure rather than a sentence continues after a comma that ends before `at`.
     pub(super) fn structure_follows(&self, at: usize, in_object: bool) -> bool {
         let at = self.after_space(at);
         match self.char_at(at) {
@@ -205,7 +205,7 @@ impl<'t> Cursor<'t> {
     }
 }
 
-/// Whether strings may begin with it.
+/// Whether a string may begin with this character.
 pub(super) fn is_quote(c: char) -> bool {
     matches!(c, '"' | '\'' | '“' | '”' | '‘' | '’')
 }

@@ -1,8 +1,8 @@
-//! The rules by edition: what a parser version was locked with, it keeps.
+//! Editions of the rules: a parser version keeps the rules that it was locked with.
 
 use super::{Embedded, Repaired, top};
 
-/// Which rules a repair goes by. The free functions of this module go by the newest.
+/// The rules that a repair follows. The free functions of this module use the newest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Edition {
     /// Members whose opening quote, colon or separating brace is missing may be lost.
@@ -13,19 +13,19 @@ pub enum Edition {
 }
 
 impl Edition {
-    /// As [`super::repair`], by this edition's rules.
+    /// Like [`super::repair`], with the rules of this edition.
     #[must_use]
     pub fn repair(self, text: &str) -> Repaired {
         top::repaired(text, self)
     }
 
-    /// As [`super::values`], by this edition's rules.
+    /// Like [`super::values`], with the rules of this edition.
     #[must_use]
     pub fn values(self, text: &str) -> Vec<Embedded> {
         top::all(text, self)
     }
 
-    /// As [`super::first`], by this edition's rules.
+    /// Like [`super::first`], with the rules of this edition.
     #[must_use]
     pub fn first(self, text: &str) -> Option<Embedded> {
         top::first_of(text, self)

@@ -1,4 +1,4 @@
-//! Values without quotes: numbers, `true`, `null`, and text whose quotes are missing.
+//! Unquoted values: numbers, `true`, `null`, and text whose quotes are missing.
 
 use serde_json::{Number, Value};
 
@@ -7,12 +7,12 @@ use super::cursor::{Cursor, is_quote};
 use super::string::Place;
 
 impl Cursor<'_> {
-    /// Reads a value without quotes; none if nothing stands there.
+    /// Reads an unquoted value; `None` if there is none here.
     pub(super) fn bare(&mut self, place: Place) -> Option<Value> {
         let start = self.pos;
         self.pos = self.bare_end(place);
         let text = self.text.get(start..self.pos).unwrap_or("").trim();
-        // A closing quote whose opening one is missing.
+        // The closing quote of a text without an opening quote.
         if self.peek() == Some('"') && !self.is_quoted_key(self.pos) {
             self.pos += 1;
         }
@@ -31,7 +31,7 @@ impl Cursor<'_> {
             let after = at + c.len_utf8();
             match c {
                 '\\' => {
-                    // What is escaped is text.
+                    // Escaped characters are text.
                     at = after + self.char_at(after).map_or(0, char::len_utf8);
                     continue;
                 }
@@ -54,8 +54,8 @@ impl Cursor<'_> {
                     break;
                 }
                 '"' => {
-                    let goes_on = place == Place::Value && !self.ends_here(after);
-                    if !goes_on || self.is_quoted_key(at) {
+                    let continues = place == Place::Value && !self.ends_here(after);
+                    if !continues || self.is_quoted_key(at) {
                         break;
                     }
                 }
@@ -67,7 +67,7 @@ impl Cursor<'_> {
                     if ends {
                         break;
                     }
-                    // Past all of the white space: each line break is looked at once.
+                    // Skip all of the white space, so that each line break is examined once.
                     at = next;
                     continue;
                 }
@@ -86,7 +86,7 @@ impl Cursor<'_> {
         at
     }
 
-    /// Whether a value or a comment stands at `at`, where the colon behind a key is missing.
+    /// Whether there is a value or a comment at `at`, where the colon after a key is missing.
     pub(super) fn value_follows(&self, at: usize) -> bool {
         match self.char_at(at) {
             Some('{' | '[' | '=') => true,
@@ -101,7 +101,7 @@ impl Cursor<'_> {
         rest.starts_with('#') || rest.starts_with("//") || rest.starts_with("/*")
     }
 
-    /// Whether all that was read before `at` is one literal.
+    /// Whether everything read before `at` is a single literal.
     fn is_literal_before(&self, at: usize) -> bool {
         self.text.get(self.pos..at).is_some_and(is_literal)
     }
@@ -110,7 +110,7 @@ impl Cursor<'_> {
         matches!(self.next_visible(at), None | Some(',' | '}' | ']'))
     }
 
-    /// What a bare text means.
+    /// The value of an unquoted text.
     pub(super) fn literal(&mut self, text: &str) -> Value {
         let exact: Option<Value> = match text {
             "true" => Some(Value::Bool(true)),
@@ -140,7 +140,7 @@ impl Cursor<'_> {
         Value::String(text.to_owned())
     }
 
-    /// Reads a key without quotes, up to its colon or to whatever shows that it is none.
+    /// Reads an unquoted key, up to its colon or to something that cannot be in a key.
     pub(super) fn bare_key(&mut self) -> String {
         let rest = self.rest();
         let stop = |c: char| matches!(c, ':' | ',' | '{' | '}' | '[' | ']' | '\n') || is_quote(c);
@@ -150,8 +150,8 @@ impl Cursor<'_> {
     }
 }
 
-/// The word at the start of a text, up to white space or to what follows a value; none if it is too long for
-/// a literal.
+/// The word at the start of a text, up to white space or to what follows a value; `None` if it is
+/// too long for a literal.
 pub(super) fn word(text: &str) -> Option<&str> {
     let mut characters = text.char_indices().take(64);
     let ends = |c: char| c.is_whitespace() || matches!(c, ',' | '}' | ']');
@@ -159,9 +159,10 @@ pub(super) fn word(text: &str) -> Option<&str> {
     text.get(..end.or((text.len() < 64).then_some(text.len()))?)
 }
 
-/// Whether the text is complete as it is: behind `true` or a number, a comma ends the value.
+/// Whether the text is a complete value, such as `true` or a number, so that a comma after it ends
+/// it.
 pub(super) fn is_literal(text: &str) -> bool {
-    // No literal is longer; the text may be, and is asked about at each of its commas.
+    // Literals are never longer. The text may be, and this is called at each of its commas.
     let text = if text.len() < 64 { text.trim() } else { "" };
     text.eq_ignore_ascii_case("true")
         || text.eq_ignore_ascii_case("false")
@@ -169,7 +170,7 @@ pub(super) fn is_literal(text: &str) -> bool {
         || serde_json::from_str::<Number>(text).is_ok()
 }
 
-/// `1_000`, `.5`, `5.`, `1e`, `+3`: numbers to a person, not to JSON.
+/// `1_000`, `.5`, `5.`, `1e`, `+3`: numbers for people, but not in JSON.
 fn odd_number(text: &str) -> Option<Number> {
     let shape = |c: char| c.is_ascii_digit() || matches!(c, '.' | '_' | '+' | '-' | 'e' | 'E');
     if text.len() > 40 || !text.contains(|c: char| c.is_ascii_digit()) || !text.chars().all(shape) {

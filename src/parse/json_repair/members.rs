@@ -5,35 +5,35 @@ use serde_json::{Map, Value};
 use super::Repair;
 use super::cursor::Cursor;
 
-/// What an object is made of while it is read.
+/// The contents of an object while it is being read.
 #[derive(Default)]
 pub(super) struct Members {
     pub(super) map: Map<String, Value>,
     /// Keys without values: the text may have been meant as a set.
     pub(super) loose: Vec<Value>,
-    /// The key that was read last.
+    /// The most recent key.
     pub(super) last: Option<String>,
-    /// How many items at the beginning of its list are known to be objects: no item is looked at twice, or a list
-    /// that grows item by item would take quadratic time.
+    /// How many leading items of its list are known to be objects. Without this, each new item
+    /// would examine the whole list again, which takes quadratic time.
     objects: usize,
 }
 
 impl Members {
-    /// Those of an object that goes on.
+    /// The members of an object that continues.
     pub(super) fn of(map: Map<String, Value>) -> Self {
         Members { map, ..Members::default() }
     }
 
-    /// Takes a member in.
+    /// Adds a member.
     pub(super) fn insert(&mut self, key: String, value: Value) {
         self.last = Some(key.clone());
         self.objects = 0;
         self.map.insert(key, value);
     }
 
-    /// Takes in what stands behind a member without a key of its own, so that none of its members is lost.
-    /// Behind an object it is the next of a list whose brackets are missing, and so it is behind such a list;
-    /// other members belong to this object.
+    /// Adds a keyless value that follows a member, so that none of its members is lost. After an
+    /// object, or after a list of such objects, it is the next item of a list whose brackets are
+    /// missing; other members belong to this object.
     pub(super) fn keep(&mut self, value: Option<Value>) {
         let last = self.last.as_ref().and_then(|key| self.map.get_mut(key));
         if let (Some(Value::Array(last)), Some(Value::Object(_))) = (&last, &value) {
@@ -67,7 +67,7 @@ impl Members {
         }
     }
 
-    /// An array behind the value of a key belongs to that value, if that is an array too.
+    /// An array after a member's value belongs to that value if it is also an array.
     pub(super) fn absorb(&mut self, value: Option<Value>) {
         match (self.map.values_mut().next_back(), value) {
             (Some(Value::Array(last)), Some(Value::Array(mut more))) => last.append(&mut more),

@@ -1,33 +1,33 @@
-//! Malformed JSON, repaired: any text to the JSON value it was most likely meant to be.
+//! Repairs malformed JSON: turns any text into the JSON value that it was most likely meant to be.
 //!
 //! Language models write JSON with missing quotes, commas and brackets, with comments, Python
-//! literals, code fences and prose around it, and answers that are cut in the middle. This module
-//! reads all of it, and says what it had to repair.
+//! literals, code fences and prose around it, and answers may be cut off in the middle. This module
+//! reads all of it and reports what it had to repair.
 //!
-//! - **Total**: any text gives a result, without a panic. Nesting deeper than [`MAX_DEPTH`] is
-//!   cut, so neither reading a value nor dropping it can exhaust the stack.
-//! - **Faithful**: text that is valid JSON keeps its value, and so does a valid object or array
-//!   in the middle of prose. Only what is left is read with the rules below.
-//! - **Linear**: the text is read once from left to right. What a rule looks ahead at lies between
-//!   two quotes, or between a quote and what follows it, so no character is looked at more than a
-//!   few times. A search that went to the end of the text in vain is remembered for all of the text, not
-//!   only for the container in which it was made.
+//! - **Total**: any text gives a result, without a panic. Nesting deeper than [`MAX_DEPTH`] is cut,
+//!   so neither reading a value nor dropping it can exhaust the stack.
+//! - **Faithful**: valid JSON keeps its value, and so does a valid object or array in the middle of
+//!   prose. Only the rest is read with the rules below.
+//! - **Linear**: the text is read once from left to right. Lookahead is limited to what is between
+//!   two quotes, or between a quote and what follows it, so no character is examined more than a
+//!   few times. A search that reached the end of the text in vain is remembered for the whole text,
+//!   not only for the container in which it was made.
 //!
-//! What decides in doubt:
+//! Ambiguities are resolved as follows:
 //!
-//! - A quote ends a string only where the structure can go on behind it. Any other quote belongs
-//!   to the text: `"the "good" one"` is one string.
+//! - A quote ends a string only if the structure can continue after it. Any other quote belongs to
+//!   the text: `"the "good" one"` is one string.
 //! - A string that runs into the next key (`"New York, "age": 3`) lacks its closing quote and ends
-//!   before the comma. Without any closing quote it takes the rest, without brackets at the end.
-//! - A closing bracket of the wrong kind closes the innermost container if the kind it names is
-//!   open further out, and is ignored otherwise.
-//! - A repeated key keeps its last value, as JSON parsers do.
-//! - A member is kept whatever is missing around it: its opening quote (`b": 2`), its colon, the brace or the
-//!   comma before it, or the bracket that closes what stands before. A parser that was locked before this rule
-//!   keeps the [`Edition`] it had.
+//!   before the comma. Without any closing quote it takes the rest, except for brackets at the end.
+//! - A closing bracket of the wrong kind closes the innermost container if a container of its kind
+//!   is open further out, and is ignored otherwise.
+//! - A repeated key keeps its last value, as in other JSON parsers.
+//! - A member is kept whatever is missing around it: its opening quote (`b": 2`), its colon, the
+//!   brace or the comma before it, or the bracket that closes what precedes it. A parser that was
+//!   locked before this rule keeps the [`Edition`] it had.
 //!
 //! The rules were checked against the expectations of the best-known repair library
-//! (`mangiucugna/json_repair`), with code of our own: see the tests for the rate of agreement.
+//! (`mangiucugna/json_repair`), with our own code: see the tests for the rate of agreement.
 
 mod containers;
 mod cursor;
@@ -52,7 +52,7 @@ pub const MAX_DEPTH: usize = 120;
 pub enum Repair {
     /// There is other text around the JSON.
     SurroundingText,
-    /// Several values stand one after the other.
+    /// There are several values, one after the other.
     SeveralValues,
     /// A comment was removed.
     Comment,
@@ -60,15 +60,15 @@ pub enum Repair {
     UnclosedString,
     /// A string has unescaped quotes in it.
     InnerQuote,
-    /// A string stands in other quotes than `"`.
+    /// A string has quotes other than `"`.
     OtherQuotes,
     /// A string without quotes.
     BareText,
-    /// An escape that JSON does not know.
+    /// An escape that does not exist in JSON.
     BadEscape,
     /// A bare line break or tab in a string.
     ControlCharacter,
-    /// A number in a form that JSON does not know.
+    /// A number in a form that does not exist in JSON.
     OddNumber,
     /// `True`, `None` and the like.
     OddLiteral,
@@ -76,24 +76,24 @@ pub enum Repair {
     UnclosedContainer,
     /// A closing bracket that closes nothing.
     StrayBracket,
-    /// A comma too many or too few.
+    /// One comma too many or too few.
     Comma,
-    /// A key without a colon behind it.
+    /// A key that is not followed by a colon.
     MissingColon,
     /// A key without a value.
     MissingValue,
     /// Text that belongs to nothing was left out.
     Garbage,
-    /// Pairs that stand in an array, members that stand in no array.
+    /// Pairs in an array, or members outside an object.
     MisplacedMember,
-    /// Parentheses in place of brackets.
+    /// Parentheses instead of brackets.
     Parentheses,
     /// Something was nested deeper than [`MAX_DEPTH`] and left out.
     TooDeep,
 }
 
 impl Repair {
-    /// The repair in words.
+    /// A description of the repair.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -121,12 +121,12 @@ impl Repair {
     }
 }
 
-/// What became of a text.
+/// The result of a repair.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Repaired {
-    /// The value; none if there is nothing like JSON in the text.
+    /// The value; `None` if there is nothing like JSON in the text.
     pub value: Option<Value>,
-    /// What was wrong, each kind once, in the order found. Empty for valid JSON.
+    /// The problems, each kind once, in the order found. Empty for valid JSON.
     pub repairs: Vec<Repair>,
 }
 
@@ -135,7 +135,7 @@ pub struct Repaired {
 pub struct Embedded {
     /// The value: an object or an array.
     pub value: Value,
-    /// What was wrong with it, each kind once, in the order found.
+    /// The problems with it, each kind once, in the order found.
     pub repairs: Vec<Repair>,
     /// Where it begins, in bytes.
     pub start: usize,

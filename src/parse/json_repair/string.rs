@@ -4,7 +4,7 @@ use super::Repair;
 use super::cursor::{Cursor, closes};
 use super::unclosed::{Kind, Noted};
 
-/// Where a value stands.
+/// Where a value is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Place {
     /// Before a colon.
@@ -17,19 +17,19 @@ pub(super) enum Place {
     Group,
 }
 
-/// What a quote in a string means.
+/// The meaning of a quote in a string.
 enum Quote {
     /// It ends the string.
     End,
     /// It belongs to the text.
     Text,
-    /// The string should have ended at this earlier position; go on from there.
+    /// The string should have ended at this earlier position; continue from there.
     EndedAt(usize),
 }
 
 impl Cursor<'_> {
-    /// Reads a string; the cursor is at its opening quote, or at the backslash before it where a
-    /// whole object was escaped.
+    /// Reads a string; the cursor is at its opening quote, or at the backslash before it if a whole
+    /// object was escaped.
     pub(super) fn string(&mut self, place: Place) -> String {
         let text = self.string_until_its_end(place);
         self.searching = None;
@@ -87,7 +87,8 @@ impl Cursor<'_> {
             match self.judge(place, open, at_quote, start, &mut inner) {
                 Quote::End => {
                     if self.next_visible(after).is_some_and(|c| closes(open, c)) {
-                        // A second closing quote on a line of its own: the line break is not meant.
+                        // There is a second closing quote on a line of its own, so the line break
+                        // is an accident.
                         out.truncate(out.trim_end_matches(['\n', '\r']).len());
                     }
                     return out;
@@ -99,8 +100,8 @@ impl Cursor<'_> {
                 Quote::EndedAt(end) => {
                     self.note(Repair::UnclosedString);
                     self.pos = end;
-                    // Nothing before `end` was an escape: only a comma, a colon and white space
-                    // lie between it and here.
+                    // There was no escape before `end`: only a comma, a colon and white space are
+                    // between it and here.
                     out.truncate(out.len().saturating_sub(at - end));
                     return out.trim_end().to_owned();
                 }
@@ -116,7 +117,7 @@ impl Cursor<'_> {
         out.trim_end_matches(tail).to_owned()
     }
 
-    /// `""text""`, where a spreadsheet doubled the quotes, or one too many was typed.
+    /// `""text""`, where a spreadsheet doubled the quotes, or someone typed one too many.
     fn opens_twice(&self, open: char, place: Place) -> bool {
         if self.peek() != Some(open) {
             return false;
@@ -124,7 +125,7 @@ impl Cursor<'_> {
         let next = self.pos + open.len_utf8();
         match self.next_visible(next) {
             None | Some(',' | ':' | '}' | ']' | ')') => false,
-            // An empty string, and a key or a member behind it.
+            // An empty string, followed by a key or a member.
             Some(c) if closes(open, c) => false,
             Some(_) => place == Place::Key || self.char_at(next).is_some_and(char::is_alphanumeric),
         }
@@ -138,7 +139,7 @@ impl Cursor<'_> {
         rest.get(..end).unwrap_or("").trim().to_owned()
     }
 
-    /// Decides about the quote at `at`; the cursor is behind it.
+    /// Decides about the quote at `at`; the cursor is after it.
     fn judge(
         &mut self,
         place: Place,
@@ -163,7 +164,7 @@ impl Cursor<'_> {
             '`' => self.text.get(next_at..).is_some_and(|r| r.starts_with("```")),
             '/' => matches!(self.char_at(next_at + 1), Some('/' | '*')) && !*inner,
             '#' => !*inner,
-            // Two strings without a comma, unless the second quote is the one that ends.
+            // Two strings without a comma, unless the second quote is the one that ends the string.
             c if closes(open, c) && (next_at > after || self.is_quoted_key(next_at)) => {
                 let behind = self.char_at(next_at + c.len_utf8());
                 let gap = self.text.get(after..next_at).unwrap_or("");
@@ -187,13 +188,13 @@ impl Cursor<'_> {
         } else if !spaced {
             *inner = true;
         } else if place == Place::Item || !self.closing_quote_follows(after, open) {
-            // It looks like a closing quote: what follows lacks its comma, or belongs to nothing.
+            // It looks like a closing quote: what follows lacks its comma or belongs to nothing.
             return Quote::End;
         }
         Quote::Text
     }
 
-    /// A key ends where a colon follows, or ended where a value begins right behind a colon.
+    /// A key ends if a colon follows; it has ended earlier if a value begins right after a colon.
     fn judge_key(&self, at: usize, start: usize, next: char) -> Quote {
         if matches!(next, ':' | ',' | '}' | ']')
             || self.edition.keeps_members() && self.value_follows(self.after_space(self.pos))
@@ -204,14 +205,14 @@ impl Cursor<'_> {
         if before.len() > 1 && before.ends_with(':') {
             return Quote::EndedAt(start + before.len() - 1);
         }
-        // `"key" "value"`, and a key with a stray word behind it.
+        // `"key" "value"`, or a key followed by a stray word.
         let spaced = self.char_at(self.pos).is_some_and(char::is_whitespace);
         if spaced && (next == '"' || next == '\'') { Quote::End } else { Quote::Text }
     }
 
     /// Where the string should have ended, if the key at `at` follows a comma or a line break.
     fn missed_end(&self, at: usize, start: usize) -> Option<usize> {
-        // Only the white space before the quote is looked at, and it lies between two quotes.
+        // Only the white space before the quote is examined, and it is between two quotes.
         let before = self.text.get(start..at)?;
         let text = before.trim_end();
         let gap = before.get(text.len()..)?;
@@ -221,7 +222,7 @@ impl Cursor<'_> {
         gap.contains(['\n', '\r']).then_some(start + text.len())
     }
 
-    /// Whether brackets at `at` close what is open, rather than belong to a sentence.
+    /// Whether brackets at `at` close open containers rather than belong to a sentence.
     fn closers_end(&self, at: usize) -> bool {
         let end = self.after_closers(at);
         match self.char_at(end) {
@@ -234,7 +235,7 @@ impl Cursor<'_> {
         }
     }
 
-    /// Whether the next quote looks like the one that ends the string.
+    /// Whether the next quote looks like the end of the string.
     fn closing_quote_follows(&self, after: usize, open: char) -> bool {
         let rest = self.text.get(after..).unwrap_or("");
         let Some(at) = rest.find(|c| closes(open, c)) else {
@@ -264,7 +265,7 @@ impl Cursor<'_> {
                 out.push(c);
             }
             c if c.is_ascii() => {
-                // A path, a formula: the backslash belongs to the text.
+                // As in a path or a formula, the backslash belongs to the text.
                 self.note(Repair::BadEscape);
                 out.push('\\');
                 out.push(c);
@@ -276,8 +277,8 @@ impl Cursor<'_> {
         }
     }
 
-    /// The character of `\uXXXX`, or of two such escapes, a surrogate pair, where it lies beyond U+FFFF (RFC 8259,
-    /// section 7).
+    /// The character of `\uXXXX`, or of two such escapes (a surrogate pair) if it is beyond U+FFFF
+    /// (RFC 8259, section 7).
     fn unicode(&mut self, out: &mut String) {
         let Some(high) = self.four_digits() else {
             self.note(Repair::BadEscape);

@@ -1,4 +1,4 @@
-//! From a whole text to its JSON.
+//! Finds the JSON in a whole text.
 
 use memchr::memchr2;
 use serde_json::Value;
@@ -8,10 +8,10 @@ use super::string::Place;
 use super::unclosed::Unclosed;
 use super::{Edition, Embedded, Repair, Repaired};
 
-/// Repairs a text: the value it was most likely meant to be, and what was wrong.
+/// Repairs a text: returns the value that it was most likely meant to be, and the problems.
 ///
 /// Of several values in a row, empty ones are dropped; one that directly follows another with the
-/// same keys is its correction; any others make an array.
+/// same keys is its correction; otherwise they form an array.
 #[must_use]
 pub fn repair(text: &str) -> Repaired {
     repaired(text, Edition::default())
@@ -39,7 +39,7 @@ pub(super) fn repaired(text: &str, edition: Edition) -> Repaired {
     Repaired { value: Some(combine(text, found)), repairs }
 }
 
-/// Every object and array in a text that is not inside another, in order.
+/// Every object and array in a text that is not inside another one, in order.
 ///
 /// ```
 /// use retold::parse::json_repair::values;
@@ -53,7 +53,7 @@ pub fn values(text: &str) -> Vec<Embedded> {
     each_value(text).collect()
 }
 
-/// As [`values`], read one by one: what follows the last that is taken is not looked at.
+/// Like [`values`], but lazy: nothing after the last value taken is examined.
 pub fn each_value(text: &str) -> impl Iterator<Item = Embedded> {
     each(text, Edition::default())
 }
@@ -68,13 +68,13 @@ fn each(text: &str, edition: Edition) -> impl Iterator<Item = Embedded> {
     std::iter::from_fn(move || {
         let start = at + memchr2(b'{', b'[', text.as_bytes().get(at..)?)?;
         let embedded = read(text, start, &mut unclosed, edition);
-        // Every container is at least its opening bracket.
+        // Every container has at least its opening bracket.
         at = embedded.end.max(start + 1);
         Some(embedded)
     })
 }
 
-/// The first object or array in a text; nothing behind it is read.
+/// The first object or array in a text; nothing after it is read.
 #[must_use]
 pub fn first(text: &str) -> Option<Embedded> {
     first_of(text, Edition::default())
@@ -102,21 +102,22 @@ fn read(text: &str, start: usize, unclosed: &mut Unclosed, edition: Edition) -> 
     let value = resume(&mut cursor, value);
     let mut repairs = cursor.take_repairs();
     if repairs.is_empty() {
-        // It was no JSON, so something was left out.
+        // It was not JSON, so something was left out.
         repairs.push(Repair::Garbage);
     }
     Embedded { value, end: cursor.pos, repairs, start }
 }
 
-/// Goes on with an object behind whose closing brace another key stands: it closed too early.
+/// Continues an object that is followed by another key after its closing brace: it was closed too
+/// early.
 fn resume(cursor: &mut Cursor<'_>, mut value: Value) -> Value {
     while let Value::Object(map) = &mut value {
         let comma = cursor.after_space(cursor.pos);
         let key = cursor.after_space(comma + 1);
-        let goes_on = cursor.char_at(comma) == Some(',')
+        let continues = cursor.char_at(comma) == Some(',')
             && matches!(cursor.char_at(key), Some('"' | '\''))
             && (cursor.is_key(key) || cursor.text.get(key..).is_some_and(is_empty_key));
-        if !goes_on {
+        if !continues {
             break;
         }
         cursor.note(Repair::StrayBracket);
@@ -131,7 +132,7 @@ fn is_empty_key(text: &str) -> bool {
     text.strip_prefix("\"\"").is_some_and(|rest| rest.trim_start().starts_with(':'))
 }
 
-/// One value out of several.
+/// Combines several values into one.
 fn combine(text: &str, found: Vec<Embedded>) -> Value {
     let mut kept: Vec<Embedded> = Vec::new();
     for embedded in found {
@@ -161,7 +162,7 @@ fn is_empty(value: &Value) -> bool {
     }
 }
 
-/// Whether the second value directly follows the first and has its shape.
+/// Whether the second value directly follows the first and has the same shape.
 fn corrects(text: &str, first: &Embedded, second: &Embedded) -> bool {
     let between = text.get(first.end..second.start).unwrap_or("");
     between.trim().is_empty()
@@ -172,14 +173,14 @@ fn corrects(text: &str, first: &Embedded, second: &Embedded) -> bool {
         }
 }
 
-/// Whether something else than white space stands around the value.
+/// Whether there is anything but white space around the value.
 fn surrounds(text: &str, embedded: &Embedded) -> bool {
     let before = text.get(..embedded.start).unwrap_or("");
     let after = text.get(embedded.end..).unwrap_or("");
     !before.trim().is_empty() || !after.trim().is_empty()
 }
 
-/// A text without braces and brackets may still be `(1, 2)`, in a fence or not.
+/// A text without braces and brackets may still be `(1, 2)`, with or without a fence.
 fn group(text: &str, edition: Edition) -> Repaired {
     let fenced =
         text.split_once("```").map(|(_, rest)| rest.trim_start_matches(char::is_alphanumeric));

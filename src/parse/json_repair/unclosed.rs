@@ -1,28 +1,28 @@
-//! Searches for the end of a key that found none.
+//! Searches for the end of a key that found nothing.
 
 use super::Repair;
 
-/// Which quotes close no key, from where it was found out to the end of the text.
+/// The quotes that close no key, from where this was discovered to the end of the text.
 ///
-/// To find out means to read all that is left, so it is done once for each kind of key: `{"a}` many times
-/// over would otherwise be read to its end for every brace. What holds at one place holds at all later
-/// ones: a later key meets the same quotes, and fewer of them.
+/// Discovering it means reading the rest of the text, so it is done once for each kind of key.
+/// Otherwise, many repetitions of `{"a}` would be read to the end for every brace. The result also
+/// holds for all later positions: a later key meets the same quotes, and fewer of them.
 #[derive(Default)]
 pub(super) struct Unclosed {
     searches: Vec<Search>,
-    /// The opening quotes for which it was found out in the container that is being read. There it is enough
-    /// to know the quote.
+    /// The opening quotes for which this was discovered in the current container. In that case,
+    /// knowing the quote is enough.
     here: String,
 }
 
-/// What decides which quotes may close a key.
+/// The properties that determine which quotes may close a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Kind {
     /// The quote that opens it.
     pub(super) open: char,
-    /// It is opened by two quotes, and two close it.
+    /// Whether it is opened and closed by two quotes.
     pub(super) doubled: bool,
-    /// Its quotes have backslashes.
+    /// Whether its quotes have backslashes.
     pub(super) escaped: bool,
 }
 
@@ -32,7 +32,7 @@ struct Search {
     noted: Noted,
 }
 
-/// Where a search met what: the repairs, and behind which positions, ascending.
+/// What a search met: the repairs, and the positions after which they were needed, ascending.
 #[derive(Default)]
 pub(super) struct Noted(Vec<(Repair, Vec<usize>)>);
 
@@ -44,7 +44,7 @@ impl Noted {
         }
     }
 
-    /// What a search from a later place meets, in its order, and that it ends without a quote.
+    /// What a search from a later position meets, in order, before it ends without a quote.
     fn after(&self, pos: usize) -> Vec<Repair> {
         let first = |(repair, places): &(Repair, Vec<usize>)| {
             let at = places.partition_point(|place| *place <= pos);
@@ -57,12 +57,12 @@ impl Noted {
 }
 
 impl Unclosed {
-    /// Goes on with the next container.
+    /// Moves on to the next container.
     pub(super) fn next_container(&mut self) {
         self.here.clear();
     }
 
-    /// If it is known that a key that begins at `pos` has no end: what a search for it would note.
+    /// If a key beginning at `pos` is known to have no end: what a search for it would note.
     pub(super) fn known(&mut self, kind: Kind, pos: usize) -> Option<Vec<Repair>> {
         if self.here.contains(kind.open) {
             return Some(Vec::new());

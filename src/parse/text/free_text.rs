@@ -1,4 +1,4 @@
-//! `free_text@1`: the answer without the white space around it. For turns of a dialogue, summaries
+//! `free_text@1`: the answer without surrounding white space. For turns of a dialogue, summaries
 //! and descriptions.
 
 use serde::{Deserialize, Serialize};
@@ -7,7 +7,7 @@ use crate::parse::chain::{ChainParser, Found, Strategy};
 use crate::parse::thinking;
 use crate::prompt::CanonicalError;
 
-/// There is nothing to set.
+/// There are no settings.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Params {}
@@ -21,7 +21,7 @@ const STRATEGIES: &[Strategy<Params, String>] =
 /// `free_text@1`.
 ///
 /// # Errors
-/// [`CanonicalError`] never in practice: there are no settings.
+/// [`CanonicalError`], which does not occur in practice: there are no settings.
 pub fn parser() -> Result<FreeTextParser, CanonicalError> {
     ChainParser::new("free_text", 1, Params {}, STRATEGIES, ("empty", empty), None)
 }

@@ -1,4 +1,4 @@
-//! Answers that are taken as they are: texts, turns of a moderator, vectors.
+//! Answers that are taken unchanged: texts, turns of a moderator, vectors.
 
 pub mod free_text;
 pub mod moderator;
@@ -7,7 +7,7 @@ pub mod vector;
 use self::free_text::Params;
 use super::ParserFamily;
 
-/// A text as it is.
+/// A text, unchanged.
 pub static FREE_TEXT: ParserFamily = ParserFamily {
     name: "free_text",
     versions: &[1],
@@ -27,7 +27,7 @@ pub static MODERATOR: ParserFamily = ParserFamily {
     },
 };
 
-/// Whether a vector came.
+/// Whether the answer is a vector.
 pub static VECTOR: ParserFamily = ParserFamily {
     name: "vector",
     versions: &[1],

@@ -1,7 +1,7 @@
-//! `moderator@1`: a turn of a moderator who ends the dialogue with the one word `SATISFIED`.
+//! `moderator@1`: a turn of a moderator who ends the dialogue with the single word `SATISFIED`.
 //!
-//! Only a turn that is exactly this word, but for white space around it, ends the dialogue. Real
-//! moderators close a longer turn with the word and are answered all the same.
+//! Only a turn that is exactly this word, apart from white space, ends the dialogue. Real
+//! moderators sometimes end a longer turn with the word, and such a turn is still answered.
 
 use serde::Serialize;
 
@@ -16,9 +16,9 @@ use crate::prompt::CanonicalError;
 pub enum Turn {
     /// Ends the dialogue.
     Satisfied,
-    /// Says something that is to be answered.
+    /// Says something that should be answered.
     Says(String),
-    /// Says nothing at all, which is no turn.
+    /// Says nothing, which is not a turn.
     Nothing,
 }
 
@@ -36,7 +36,7 @@ const STRATEGIES: &[Strategy<Params, Turn>] = &[
 /// `moderator@1`.
 ///
 /// # Errors
-/// [`CanonicalError`] never in practice: there are no settings.
+/// [`CanonicalError`], which does not occur in practice: there are no settings.
 pub fn parser() -> Result<ModeratorParser, CanonicalError> {
     ChainParser::new("moderator", 1, Params {}, STRATEGIES, ("empty", nothing), None)
 }
@@ -54,9 +54,10 @@ fn says(text: &str, _: &Params) -> Option<Found<Turn>> {
     }
     let near = answer.trim_end_matches(|c: char| !c.is_alphanumeric());
     let near = near.get(near.len().saturating_sub(WORD.len())..);
-    let warnings = match near.is_some_and(|end| end.eq_ignore_ascii_case(WORD)) {
-        true => vec!["ends with SATISFIED without being exactly that: the dialogue goes on".into()],
-        false => Vec::new(),
+    let warnings = if near.is_some_and(|end| end.eq_ignore_ascii_case(WORD)) {
+        vec!["ends with SATISFIED without being exactly that: the dialogue goes on".into()]
+    } else {
+        Vec::new()
     };
     let reasoning = reasoning.map(str::to_owned);
     Some(Found { value: Turn::Says(answer.to_owned()), reasoning, warnings })

@@ -1,5 +1,5 @@
 //! `vector@1`: the answer to an embedding request. The vector itself is the answer's content, kept
-//! exactly; the parser only sees that no text came instead.
+//! exactly; the parser only checks that the answer is not a text.
 
 use super::free_text::Params;
 use crate::parse::chain::{ChainParser, Found, Strategy};
@@ -14,7 +14,7 @@ const STRATEGIES: &[Strategy<Params, bool>] =
 /// `vector@1`.
 ///
 /// # Errors
-/// [`CanonicalError`] never in practice: there are no settings.
+/// [`CanonicalError`], which does not occur in practice: there are no settings.
 pub fn parser() -> Result<VectorParser, CanonicalError> {
     ChainParser::new("vector", 1, Params {}, STRATEGIES, ("failed", failed), None)
 }

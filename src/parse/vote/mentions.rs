@@ -1,18 +1,18 @@
-//! Which options a text names.
+//! Finds the options that a text names.
 
 use super::words::{announces, words};
 
 /// An option that a text names.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Mention {
-    /// Its place in the list.
+    /// Its index in the list.
     pub(super) option: usize,
     /// Whether every mention of it follows a "not" in its sentence.
     pub(super) denied: bool,
 }
 
-/// The options named, each once, in the order of the list. Where one option's text is part of
-/// another's, the longer one is named.
+/// The options named, each once, in the order of the list. If one option's text is part of
+/// another's, the longer one counts.
 pub(super) fn mentioned(text: &str, options: &[String]) -> Vec<Mention> {
     let options: Vec<Vec<String>> = options.iter().map(|option| words(option)).collect();
     let mut found: Vec<Option<bool>> = vec![None; options.len()];
@@ -40,7 +40,7 @@ pub(super) fn mentioned(text: &str, options: &[String]) -> Vec<Mention> {
     named.filter_map(|(option, denied)| Some(Mention { option, denied: denied? })).collect()
 }
 
-/// The longest option that these words begin with, and how many words it takes.
+/// The longest option that the words begin with, and how many words it has.
 fn longest(words: &[String], options: &[Vec<String>]) -> Option<(usize, usize)> {
     let fits = options.iter().enumerate().filter(|(_, o)| !o.is_empty() && words.starts_with(o));
     fits.map(|(number, option)| (number, option.len())).max_by_key(|(_, length)| *length)
@@ -53,8 +53,7 @@ fn by_number(words: &[String], options: &[Vec<String>]) -> Option<(usize, usize)
     (1..=options.len()).contains(&number).then(|| (number - 1, 2))
 }
 
-/// Whether a word turns what follows it into its opposite. An apostrophe separates words, so that
-/// `won't` is `won` and `t`.
+/// Whether a word negates what follows it. Apostrophes separate words, so `won't` is `won` and `t`.
 fn denies(word: &str, tail: &[String]) -> bool {
     let contraction = || tail.first().is_some_and(|next| next == "t") && word.ends_with('n');
     matches!(word, "not" | "never" | "cannot" | "neither" | "against" | "reject" | "refuse")

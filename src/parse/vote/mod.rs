@@ -1,18 +1,18 @@
-//! A vote for one of some options, as the source document asks for it ("Respond with ONLY the exact
-//! text of your chosen option").
+//! A vote for one of several options, as the source document asks for it ("Respond with ONLY the
+//! exact text of your chosen option").
 //!
 //! `vote@1` tries, from the most to the least explicit:
 //!
-//! - `exact_text`: the answer is an option, to the letter;
-//! - `normalised_text`: it is one apart from quotes, punctuation, Markdown, spaces and case;
+//! - `exact_text`: the answer is exactly an option;
+//! - `normalised_text`: it is an option apart from quotes, punctuation, Markdown, spaces and case;
 //! - `numbered_choice`: `2.`, `Option 2`, `2. Park improvements`, as the options were numbered;
-//! - `single_mention`: it names exactly one option, by its text or as `option 2`, and does not say
-//!   that it is not this one;
-//! - `ambiguous`: it names several, or a number and the text of another. No vote; both are named in
-//!   a warning;
-//! - `failed`: it names none. No vote.
+//! - `single_mention`: it names exactly one option, by its text or as `option 2`, without rejecting
+//!   it;
+//! - `ambiguous`: it names several options, or a number and the text of another option. This is not
+//!   a vote; a warning names both;
+//! - `failed`: it names no option. This is not a vote.
 //!
-//! The original program took the first option, or the vote before, where it found none: that would
+//! If the original program found no option, it used the first one or the previous vote. That would
 //! put votes into the statistics that nobody cast.
 
 mod mentions;
@@ -29,7 +29,7 @@ use crate::prompt::CanonicalError;
 
 pub use self::words::words as comparable;
 
-/// What the parser is told: the options, in the order in which they were numbered.
+/// The parser's settings: the options, in the order in which they were numbered.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Params {
@@ -37,7 +37,7 @@ pub struct Params {
     pub options: Vec<String>,
 }
 
-/// The vote parser; its value is the option, word for word, or none.
+/// The vote parser; its value is the option, word for word, or `None`.
 pub type VoteParser = ChainParser<Params, Option<String>>;
 
 const STRATEGIES: &[Strategy<Params, Option<String>>] = &[
@@ -58,7 +58,7 @@ pub static VOTE: ParserFamily = ParserFamily {
 /// `vote@1` for some options.
 ///
 /// # Errors
-/// [`CanonicalError`] never in practice: the settings are a list of texts.
+/// [`CanonicalError`], which does not occur in practice: the settings are a list of texts.
 pub fn parser(params: Params) -> Result<VoteParser, CanonicalError> {
     ChainParser::new("vote", 1, params, STRATEGIES, ("failed", failed), None)
 }

@@ -1,12 +1,13 @@
-//! Texts as words, so that quotes, punctuation and case do not matter.
+//! Splits texts into words, so that quotes, punctuation and case do not matter.
 
-/// The words of a text in lower case; what is neither letter nor digit only separates them.
+/// The words of a text in lower case; every character that is neither letter nor digit is a
+/// separator.
 pub fn words(text: &str) -> Vec<String> {
     let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
     words.map(str::to_lowercase).collect()
 }
 
-/// A choice by number at the beginning: `2 ..`, `option 2 ..`; and the words after it.
+/// A choice by number at the beginning (`2 ..`, `option 2 ..`), and the words after it.
 pub(super) fn number(words: &[String]) -> Option<(usize, &[String])> {
     let rest = match words.split_first()? {
         (first, rest) if announces(first) => rest,
@@ -16,7 +17,7 @@ pub(super) fn number(words: &[String]) -> Option<(usize, &[String])> {
     Some((digits.parse().ok()?, rest))
 }
 
-/// Whether a word says that the number after it is that of an option.
+/// Whether a word indicates that the number after it is that of an option.
 pub(super) fn announces(word: &str) -> bool {
     matches!(word, "option" | "choice" | "number")
 }
