@@ -1,4 +1,4 @@
-//! Asking in all games at once, and again where an answer cannot be used.
+//! Asks in all games at once, and again if an answer is not usable.
 
 use std::sync::Arc;
 
@@ -15,29 +15,30 @@ pub(super) struct Query<P> {
     pub(super) call: CallPath,
     pub(super) request: Request,
     pub(super) parser: Arc<P>,
-    /// What the prompt was made from.
+    /// The sources of the prompt.
     pub(super) because: Vec<Source>,
 }
 
-/// What came of it.
+/// The outcome of a question.
 pub(super) struct Tried<V> {
     pub(super) game: u32,
-    /// The answer that can be used, or else the last one; none if the call failed.
+    /// The usable answer, or otherwise the last one; an error if the call failed.
     pub(super) answer: Result<Answer<V>, CallFailed>,
     pub(super) usable: bool,
-    /// Answers that could not be used.
+    /// The number of unusable answers.
     pub(super) unusable: u32,
 }
 
 impl<V> Tried<V> {
-    /// The answer, if it can be used.
+    /// The answer, if it is usable.
     pub(super) fn used(&self) -> Option<&Answer<V>> {
         self.answer.as_ref().ok().filter(|_| self.usable)
     }
 }
 
-/// Asks all questions, and those again as the next sample whose answers cannot be used, up to
-/// `retries` times; without end if not given. What came of each, in the order of the questions.
+/// Asks all questions. Those whose answers are not usable are asked again as the next sample, up to
+/// `retries` times, or without limit if not given. Returns the outcomes in the order of the
+/// questions.
 pub(super) async fn until<P: Parser>(
     run: &mut Run<Adventure>,
     queries: Vec<Query<P>>,

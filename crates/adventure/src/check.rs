@@ -1,4 +1,4 @@
-//! What in a config makes no sense.
+//! Finds invalid values in a config.
 
 use std::collections::BTreeSet;
 
@@ -21,7 +21,7 @@ pub(super) fn check(config: &Config) -> Result<(), Wrong> {
         ("parser_version", config.parser_version.map(f64::from), 1.0, 2.0),
     ])?;
     let texts = [
-        ("opening", &config.opening, "the game master must be told how the story begins"),
+        ("opening", &config.opening, "the game master needs to know how the story begins"),
         ("hero", &config.hero, "say who the player is"),
         ("location", &config.location, "say where it begins"),
     ];
@@ -40,9 +40,10 @@ pub(super) fn check(config: &Config) -> Result<(), Wrong> {
     config.request.check()?;
     let Some(player) = &config.player_request else { return Ok(()) };
     player.check().map_err(|Wrong { key, message }| wrong(&format!("player_{key}"), message))?;
-    match player.model == HUMAN {
-        true => Err(wrong("player_request.model", "for a person who plays say \"player: human\"")),
-        false => Ok(()),
+    if player.model == HUMAN {
+        Err(wrong("player_request.model", "if a person plays, write \"player: human\""))
+    } else {
+        Ok(())
     }
 }
 
@@ -60,7 +61,7 @@ fn actions(actions: &[String]) -> Result<(), Wrong> {
         if !is_line(action) || comparable(action).is_empty() {
             return Err(wrong(key, format!("an action is one line of text, not {action:?}")));
         }
-        // What a parser could not tell apart is the same.
+        // Actions that a parser could not distinguish are the same.
         if !seen.insert(comparable(action)) {
             let message = format!("{action:?} is there twice (case and punctuation do not count)");
             return Err(wrong(key, message));

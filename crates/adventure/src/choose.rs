@@ -14,7 +14,7 @@ use retold::parse::vote;
 use retold::run::{DecisionRef, Run, Stop};
 
 impl Adventure {
-    /// The players choose.
+    /// Lets the players choose.
     pub(super) async fn choose(
         &self,
         run: &mut Run<Self>,
@@ -48,7 +48,7 @@ impl Adventure {
         Ok(())
     }
 
-    /// The option a player takes, who chose it, and by which decision.
+    /// The option that a player takes, who or what chose it, and the decision.
     fn choice(
         &self,
         run: &Run<Self>,
@@ -85,7 +85,7 @@ impl Adventure {
         }
     }
 
-    /// The choice that the settings make at a turn.
+    /// The choice in the settings for a turn.
     fn forced(&self, game: u32, turn: u32) -> Option<u32> {
         let here = self.config.choices.iter().find(|c| (c.game, c.turn) == (game, turn));
         here.map(|forced| forced.choose)

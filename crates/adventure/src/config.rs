@@ -19,47 +19,48 @@ pub struct Config {
     /// The seed of the random player and of the simulated model.
     #[serde(default)]
     pub seed: u64,
-    /// Games at the same time, 1 to 1,000; 1 if a human plays.
+    /// The number of simultaneous games, 1 to 1,000; 1 if a person plays.
     #[serde(default = "one")]
     pub games: u32,
-    /// Turns of a game, 1 to 200; the last ends the story.
+    /// The number of turns in a game, 1 to 200; the last one ends the story.
     pub turns: u32,
-    /// Who chooses.
+    /// The player.
     #[serde(default)]
     pub player: Policy,
     /// How the story begins.
     pub opening: String,
-    /// Who the player is, for the model that makes the hero.
+    /// Who the player is, for the model that creates the hero.
     pub hero: String,
-    /// Where it begins.
+    /// Where the story begins.
     pub location: String,
     /// What the player has at the beginning.
     #[serde(default)]
     pub inventory: Vec<String>,
-    /// Turns that the game master is told again word for word, 0 to 200.
+    /// How many turns the game master is shown again word for word, 0 to 200.
     #[serde(default = "six")]
     pub memory: u32,
-    /// Further answers asked for when one cannot be used, 0 to 100.
+    /// How many more answers are asked for if one is not usable, 0 to 100.
     #[serde(default = "two")]
     pub max_parse_retries: u32,
-    /// What the player may do where the game master offers nothing.
+    /// The player's options if the game master offers none.
     #[serde(default = "look_around")]
     pub default_actions: Vec<String>,
-    /// The version of the parsers `narrative` and `character`, 1 or 2; 1 in runs that do not say it.
+    /// The version of the parsers `narrative` and `character`, 1 or 2; 1 in runs that do not
+    /// specify it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parser_version: Option<u32>,
-    /// Choices that are made whatever the player would choose.
+    /// Choices that are made regardless of what the player would choose.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub choices: Vec<Forced>,
-    /// A folder of templates that take the place of the built-in ones of the same name.
+    /// A folder of templates that replace the built-in ones with the same names.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prompts: Option<PathBuf>,
     /// The parameters of the requests to the game master.
     pub request: RequestConfig,
-    /// The parameters of the requests to a `model` that plays; those of `request` if not given.
+    /// The parameters of the requests to a `model` that plays; if not given, those in `request`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub player_request: Option<RequestConfig>,
-    /// Who answers.
+    /// The model that answers.
     #[serde(default)]
     pub model: ModelConfig,
     /// How fast to ask.
@@ -70,7 +71,7 @@ pub struct Config {
     pub retry: RetryPolicy,
 }
 
-/// A choice that is made whatever the player would choose.
+/// A choice that is made regardless of what the player would choose.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Forced {
@@ -99,18 +100,18 @@ fn look_around() -> Vec<String> {
     vec!["Look around".to_owned(), "Move on".to_owned()]
 }
 
-/// What is recorded when a run starts: everything that a re-execution needs.
+/// What is recorded when a run starts: everything that is needed to run it again.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Settings {
-    /// The config, without what does not change the outcome.
+    /// The config, without settings that do not affect the outcome.
     pub config: Config,
-    /// All templates, whole.
+    /// All templates, complete.
     pub prompts: Vec<TemplateText>,
 }
 
 impl Config {
-    /// The config without who answers and how fast, which is recorded beside it.
+    /// The config without the model and the speed, which are recorded separately.
     pub(super) fn without_runtime(self) -> Config {
         Config {
             model: ModelConfig::default(),

@@ -1,4 +1,4 @@
-//! The experiment itself: the turns in their order.
+//! The experiment itself: the turns in order.
 
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ use retold::run::{
 use retold_study::at_once::at_once;
 use retold_study::error::StudyError;
 
-/// A game master tells a story, a player chooses how it goes on.
+/// A game master tells a story, and a player chooses how it continues.
 pub struct Adventure {
     pub(super) config: Config,
     pub(super) prompts: Prompts,
@@ -31,10 +31,10 @@ pub struct Adventure {
 }
 
 impl Adventure {
-    /// The experiment of some settings.
+    /// The experiment with the given settings.
     ///
     /// # Errors
-    /// What in the settings cannot be executed.
+    /// The setting with which it cannot be run.
     pub fn new(settings: Settings) -> Result<Self, StudyError> {
         let Settings { config, prompts } = settings;
         check::check(&config)?;
@@ -46,7 +46,7 @@ impl Adventure {
             character: Arc::new(character_parser(version).map_err(unmade)?),
             config,
         };
-        // A template that asks for what there is not is refused before anything is recorded.
+        // A template with an unknown variable is refused before anything is recorded.
         adventure.try_out()?;
         Ok(adventure)
     }
@@ -63,12 +63,12 @@ impl Adventure {
         Ok(Query { game, call, request, parser: parser.clone(), because })
     }
 
-    /// The character that the parser makes up where an answer has none.
+    /// The character that the parser makes up if an answer has none.
     pub(super) fn nobody(&self) -> Character {
         self.character.parse("").value
     }
 
-    /// Every game gets its hero, and begins.
+    /// Creates the hero of every game, and begins it.
     async fn begin(&self, run: &mut Run<Self>, origins: &mut Origins) -> Result<(), Stop> {
         let request = self.character_request(&self.config.hero)?;
         let heroes = (1..=self.config.games)
@@ -84,7 +84,8 @@ impl Adventure {
         Ok(())
     }
 
-    /// Asks for characters. One that cannot be had is the parser's default: an average stranger.
+    /// Asks for characters. If an answer is not usable, the parser's default is used: an average
+    /// stranger.
     async fn characters(
         &self,
         run: &mut Run<Self>,
@@ -100,7 +101,7 @@ impl Adventure {
         Ok(made.collect())
     }
 
-    /// The game masters tell what happens in a turn.
+    /// Asks the game masters what happens in a turn.
     async fn tell(
         &self,
         run: &mut Run<Self>,
@@ -138,7 +139,7 @@ impl Adventure {
         Ok(())
     }
 
-    /// Opponents who are met for the first time are made.
+    /// Creates opponents who are met for the first time.
     async fn meet(
         &self,
         run: &mut Run<Self>,
@@ -159,7 +160,7 @@ impl Adventure {
         }
         for (name, made) in names.into_iter().zip(self.characters(run, queries).await?) {
             let (game, character, causes) = made;
-            // The game master's name for them is the one the story goes on with.
+            // The story continues with the game master's name for them.
             let character = Character { name, ..character };
             let met = Fact::Met { game, turn, character };
             origins.add(game, &run.record_ref(met, &causes)?);
@@ -168,7 +169,7 @@ impl Adventure {
     }
 }
 
-/// The games that go on, by number.
+/// The games that continue, by number.
 pub(super) fn open_games(state: &Games) -> impl Iterator<Item = (u32, &Game)> {
     let open = state.games.iter().filter(|(_, game)| game.ending.is_none());
     open.map(|(number, game)| (*number, game))

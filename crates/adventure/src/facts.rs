@@ -1,4 +1,4 @@
-//! What happens in a game, in the past tense.
+//! The facts of a game, in the past tense.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,11 +11,11 @@ use crate::parse::Character;
 pub enum Fact {
     /// A game began.
     Began {
-        /// Which.
+        /// The game.
         game: u32,
         /// Who the player is.
         hero: Character,
-        /// Where.
+        /// The place.
         location: String,
         /// What the player has.
         inventory: Vec<String>,
@@ -28,7 +28,7 @@ pub enum Fact {
         game: u32,
         /// The turn.
         turn: u32,
-        /// Who, by the name that the game master uses.
+        /// The opponent, with the game master's name.
         character: Character,
     },
     /// The player chose.
@@ -48,7 +48,7 @@ pub enum Fact {
         game: u32,
         /// Its last turn; 0 if it never began.
         turn: u32,
-        /// How.
+        /// The ending.
         ending: Ending,
     },
 }
@@ -62,24 +62,24 @@ pub struct Told {
     pub turn: u32,
     /// What happens.
     pub story: String,
-    /// Where the player is now, if elsewhere.
+    /// The player's location, if it has changed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub location: Option<String>,
     /// What the player gained.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub gained: Vec<String>,
-    /// What the player lost, as it stands in the inventory.
+    /// What the player lost, as listed in the inventory.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub lost: Vec<String>,
-    /// What was to be taken away and is not there.
+    /// What should have been taken away but is not there.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub not_there: Vec<String>,
-    /// Whom the player fights; none without a fight.
+    /// The player's opponent; `None` without a fight.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub opponent: Option<String>,
-    /// What the player may choose from.
+    /// The player's options.
     pub offer: Offer,
-    /// Answers that could not be used before this one.
+    /// The number of unusable answers before this one.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub unusable: u32,
 }
@@ -88,7 +88,7 @@ fn is_zero(number: &u32) -> bool {
     *number == 0
 }
 
-/// Who made a choice.
+/// Who or what made a choice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum By {
@@ -102,7 +102,7 @@ pub enum By {
     Human,
     /// The settings, which a fork uses to take the other option.
     Forced,
-    /// Nobody: no answer of the player could be used.
+    /// No choice was made: none of the player's answers was usable.
     Default,
 }
 
@@ -114,7 +114,7 @@ pub enum Ending {
     Told,
     /// The game master could not be asked.
     Failed {
-        /// What happened.
+        /// The reason.
         reason: String,
     },
 }

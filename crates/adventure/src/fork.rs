@@ -1,4 +1,4 @@
-//! A game that goes another way from some turn on.
+//! Forks of a game: another option is taken at some turn.
 
 use retold_study::registration::Choice;
 use retold_study::settings::ExperimentSettings;
@@ -9,11 +9,11 @@ use super::config::{Forced, Settings};
 use super::facts::Fact;
 use super::state::Games;
 
-/// Why a game cannot go that way.
+/// Why a game cannot be forked in this way.
 #[derive(Debug, thiserror::Error)]
 pub enum ForkError {
-    /// The settings or facts are of another experiment or release.
-    #[error("this is no adventure of this release: {0}")]
+    /// The settings or facts belong to another experiment or release.
+    #[error("this is not an adventure of this release: {0}")]
     NotAnAdventure(#[from] serde_json::Error),
     /// There is no such game.
     #[error("there is no game {game}: the games are 1 to {games}")]
@@ -48,26 +48,26 @@ pub enum ForkError {
         turn: u32,
         /// The option asked for.
         choose: u32,
-        /// All of them, numbered, a line each.
+        /// All of them, numbered, one per line.
         options: String,
     },
     /// It is the option that was taken.
-    #[error("option {choose} is what was chosen at turn {turn}; the options are:\n{options}")]
+    #[error("option {choose} was already chosen at turn {turn}; the options are:\n{options}")]
     SameOption {
         /// The turn.
         turn: u32,
         /// The option.
         choose: u32,
-        /// All of them, numbered, a line each.
+        /// All of them, numbered, one per line.
         options: String,
     },
 }
 
-/// The settings of games of which one takes another option at a turn. From there on its game master is
-/// asked other things; what is asked as before is answered as before.
+/// The settings for games of which one takes another option at a turn. From there on, its game
+/// master gets different prompts; prompts that are the same as before get the same answers.
 ///
 /// # Errors
-/// [`ForkError`]: no such game, turn or option, or the one that was taken.
+/// [`ForkError`] for a game, turn or option that does not exist, or the option that was taken.
 pub fn fork(
     settings: &ExperimentSettings,
     facts: &[Value],
@@ -97,7 +97,7 @@ pub fn fork(
         return Err(ForkError::SameOption { turn, choose, options });
     }
     let choices = &mut settings.config.choices;
-    // What was forced later belongs to the way that is left.
+    // Later forced choices belong to the path that is abandoned.
     choices.retain(|forced| forced.game != game || forced.turn < turn);
     choices.push(Forced { game, turn, choose });
     Ok(settings)

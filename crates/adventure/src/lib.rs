@@ -1,24 +1,25 @@
-//! An adventure: a game master tells a story turn by turn, a player chooses how it goes on.
+//! An adventure: a game master tells a story turn by turn, and a player chooses how it continues.
 //!
 //! The formats of the answers are those of the source document "AI Response Formats"; [`prompts`]
-//! has its words. It gives no rules of play, so these are ours:
+//! has its wording. It has no rules of play, so these are ours:
 //!
-//! - A game begins with a hero, made by the model, at the place and with the inventory of the
-//!   config. Each turn the game master tells what happens; then the player chooses among the
-//!   options of the decision the answer holds, or else among the suggested actions. The last turn
+//! - A game begins with a hero, created by the model, at the place and with the inventory from the
+//!   config. In each turn, the game master tells what happens; then the player chooses among the
+//!   options of the decision in the answer, or otherwise among the suggested actions. The last turn
 //!   ends the story.
-//! - An answer can be used if it tells something and, before the last turn, offers something to do,
-//!   and holds no decision that is none. Otherwise it is asked for again, up to `max_parse_retries` times; then the
-//!   default: what the last answer tells, or "Nothing happens.", and where it offers nothing,
-//!   `default_actions`.
-//! - A fight goes on as long as answers name the opponent; whoever is met for the first time is
-//!   made by the model, as the hero was.
-//! - What an answer takes away that the player does not have is noted and changes nothing.
-//! - A call of the game master that fails ends its game; a failed character is an average one; a
-//!   player who cannot be asked, or gives no answer that can be used, takes the first option.
+//! - An answer is usable if it tells something, offers something to do (except in the last turn),
+//!   and has no invalid decision. Otherwise it is asked for again, up to `max_parse_retries` times;
+//!   then the default applies: the story of the last answer, or "Nothing happens.", and
+//!   `default_actions` if it offers nothing.
+//! - A fight continues as long as answers name the opponent; an opponent who is met for the first
+//!   time is created by the model, like the hero.
+//! - If an answer takes away something that the player does not have, this is noted and changes
+//!   nothing.
+//! - If a call to the game master fails, the game ends; if creating a character fails, an average
+//!   one is used; if a player cannot be asked or gives no usable answer, the first option is taken.
 //!
-//! Calls are named `game/1/hero`, `game/1/3/master`, `game/1/3/opponent`, `game/1/3/player`: game
-//! and turn from 1.
+//! Calls are named `game/1/hero`, `game/1/3/master`, `game/1/3/opponent`, `game/1/3/player`, with
+//! game and turn from 1.
 //!
 //! - [`Adventure`]: the experiment. [`Fact`] is its fact, [`Games`] its state.
 //! - [`Policy`]: who chooses. A person answers like a model, through the log: a replay asks nobody.

@@ -1,4 +1,4 @@
-//! From a config file to settings that hold everything.
+//! From a config file to complete settings.
 
 use super::NAME;
 use super::config::{Config, Settings};
@@ -15,7 +15,7 @@ const LATEST: u32 = 2;
 /// [`ConfigError`] with file, line or key.
 pub fn load(file: &ConfigFile<'_>) -> Result<Study, ConfigError> {
     let mut config: Config = file.read(NAME)?;
-    // Runs without it are older, and were read by version 1.
+    // Runs without it are older, and used version 1.
     config.parser_version = config.parser_version.or(Some(LATEST));
     let prompts = file.prompts(config.prompts.as_deref(), built_in())?;
     let seed = config.seed;

@@ -1,4 +1,4 @@
-//! What a player may choose from.
+//! The options of a player.
 
 use std::collections::BTreeSet;
 
@@ -7,16 +7,16 @@ use serde::{Deserialize, Serialize};
 use crate::parse::{ActionKind, Importance, Narrative};
 use retold::parse::vote::comparable;
 
-/// What a player may choose from at one turn.
+/// The options of a player in a turn.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Offer {
-    /// The question of a decision point; none for suggested actions.
+    /// The question of a decision point; `None` for suggested actions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub decision: Option<Asked>,
-    /// The options; none in the last turn.
+    /// The options; empty in the last turn.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub options: Vec<Choice>,
-    /// Whether these are the default actions, as the game master offered nothing.
+    /// Whether these are the default actions, because the game master offered nothing.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub default: bool,
 }
@@ -26,12 +26,12 @@ pub struct Offer {
 pub struct Asked {
     /// The question.
     pub prompt: String,
-    /// How much it matters.
+    /// How important it is.
     pub importance: Importance,
-    /// What else there is to know.
+    /// Other relevant information.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub context: Option<String>,
-    /// Who is involved.
+    /// The characters involved.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub characters: Vec<String>,
 }
@@ -41,20 +41,20 @@ pub struct Asked {
 pub struct Choice {
     /// What the player reads: one line.
     pub text: String,
-    /// What it leads to, for the game master; the player does not see it.
+    /// Its consequences, for the game master; the player does not see them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub impact: Option<String>,
-    /// Of a suggested action: its type.
+    /// For a suggested action: its type.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kind: Option<ActionKind>,
-    /// Of a decision's option: its categories.
+    /// For a decision's option: its categories.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tags: Vec<String>,
 }
 
 impl Offer {
-    /// What an answer offers: its decision, or else its suggested actions. Options that read alike
-    /// are one.
+    /// What an answer offers: its decision, or otherwise its suggested actions. Options that look
+    /// alike are merged.
     pub(super) fn of(narrative: &Narrative) -> Offer {
         let Some(decision) = &narrative.player_decision else {
             let actions = narrative.suggested_actions.iter().map(|action| Choice {
@@ -94,14 +94,14 @@ impl Offer {
         Offer { options: options.collect(), default: true, decision: None }
     }
 
-    /// The option of a number from 1.
+    /// The option with a number, from 1.
     #[must_use]
     pub fn option(&self, number: u32) -> Option<&Choice> {
         self.options.get(usize::try_from(number).ok()?.checked_sub(1)?)
     }
 }
 
-/// Options that a parser could not tell apart are one; one without a letter or digit is none.
+/// Merges options that a parser could not distinguish; drops those without a letter or digit.
 fn distinct(options: impl Iterator<Item = Choice>) -> Vec<Choice> {
     let mut seen = BTreeSet::from([Vec::new()]);
     options.filter(|option| seen.insert(comparable(&option.text))).collect()

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use retold::run::{DecisionRef, FactRef, SoFar, Source};
 
-/// What the prompts of each game are made from, by its number.
+/// The sources of the prompts of each game, by its number.
 #[derive(Debug, Default)]
 pub(super) struct Origins(BTreeMap<u32, Origin>);
 
@@ -12,11 +12,11 @@ pub(super) struct Origins(BTreeMap<u32, Origin>);
 struct Origin {
     /// Everything that was told and chosen, for game master and player.
     so_far: SoFar,
-    /// The fact that names the hero.
+    /// The fact with the hero.
     began: Option<FactRef>,
-    /// The fact that says where the hero is.
+    /// The fact with the hero's location.
     located: Option<FactRef>,
-    /// The fact that says whom the hero fights.
+    /// The fact with the hero's opponent.
     told: Option<FactRef>,
 }
 
@@ -29,7 +29,7 @@ impl Origins {
         origin.located = Some(fact.clone());
     }
 
-    /// The game master, asked by what was there before, has told a turn.
+    /// The game master told a turn, given what was there before.
     pub(super) fn told(
         &mut self,
         game: u32,
@@ -46,17 +46,17 @@ impl Origins {
         }
     }
 
-    /// Something else happened that later prompts show.
+    /// Another event that later prompts show.
     pub(super) fn add(&mut self, game: u32, fact: &FactRef) {
         self.0.entry(game).or_default().so_far.add(fact);
     }
 
-    /// What a prompt of the game master or the player is made from.
+    /// The sources of a prompt for the game master or the player.
     pub(super) fn story(&self, game: u32) -> Vec<Source> {
         self.0.get(&game).map_or_else(Vec::new, |origin| origin.so_far.sources().to_vec())
     }
 
-    /// What the prompt for an opponent is made from: who fights whom, and where.
+    /// The sources of the prompt for an opponent: who fights whom, and where.
     pub(super) fn opponent(&self, game: u32) -> Vec<Source> {
         let Some(Origin { began, located, told, .. }) = self.0.get(&game) else {
             return Vec::new();

@@ -1,4 +1,4 @@
-//! What the games give other programs.
+//! The output files of the games.
 
 use serde_json::json;
 
@@ -28,7 +28,7 @@ fn word(value: &impl serde::Serialize) -> String {
     json!(value).as_str().unwrap_or_default().to_owned()
 }
 
-/// A row a turn: where, against whom, what was chosen.
+/// One row per turn: place, opponent, choice.
 fn turns(state: &Games) -> Table {
     let columns = [
         "game",
@@ -64,7 +64,8 @@ fn turns(state: &Games) -> Table {
     table
 }
 
-/// A row a change: what was there at turn 0, what was gained, lost, or to be lost and not there.
+/// One row per change: what was there at turn 0, and what was gained, lost, or should have been
+/// lost but was not there.
 fn inventory(state: &Games) -> Table {
     let mut table = Table::new("inventory", &["game", "turn", "item", "change"]);
     for (game, own) in &state.games {
@@ -84,7 +85,7 @@ fn inventory(state: &Games) -> Table {
     table
 }
 
-/// A row an option of a decision point.
+/// One row per option of a decision point.
 fn decisions(state: &Games) -> Table {
     let columns = [
         "game",
@@ -125,7 +126,7 @@ fn decisions(state: &Games) -> Table {
     table
 }
 
-/// A row a character: the hero, and who was fought.
+/// One row per character: the hero, and all opponents.
 fn characters(state: &Games) -> Table {
     let columns = [
         "game",

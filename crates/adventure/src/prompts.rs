@@ -1,5 +1,5 @@
-//! The prompts: templates that come with the program. The formats of answers in them are those of
-//! the source document, word for word; it has no other words for a model.
+//! The prompts: built-in templates. The formats of answers in them are word for word those of the
+//! source document, which has no other words for a model.
 
 use serde::Serialize;
 
@@ -12,7 +12,7 @@ embedded! { "../../config/prompts/adventure":"master_system", "opening", "choice
 pub struct Prompts(Templates);
 
 impl Prompts {
-    /// Reads the templates and sees that all of them are there.
+    /// Reads the templates and checks that all of them exist.
     ///
     /// # Errors
     /// [`TemplateError`] with the line.
@@ -20,7 +20,7 @@ impl Prompts {
         Ok(Prompts(Templates::all_of(NAMES, templates)?))
     }
 
-    /// A prompt, filled in, without space at its end.
+    /// A filled-in prompt, without trailing white space.
     pub(super) fn fill(&self, name: &str, values: impl Serialize) -> Result<String, TemplateError> {
         Ok(self.0.render(name, values)?.trim_end().to_owned())
     }

@@ -17,7 +17,7 @@ use crate::{Adventure, HUMAN, NAME, Policy, Settings, SimulatedMaster, fork, loa
 
 const PARSERS: &[&ParserFamily] = &[&NARRATIVE, &CHARACTER, &VOTE];
 
-/// Adventures, which a person can play, with their parsers.
+/// Adventures, which can be played by a person, with their parsers.
 #[derive(Debug, Clone, Copy)]
 pub struct Registered;
 

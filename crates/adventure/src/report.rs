@@ -1,4 +1,4 @@
-//! What is said of the games at the end.
+//! The report on the games at the end.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -9,7 +9,7 @@ use super::facts::{By, Ending};
 use super::state::{Entry, Game, Games};
 use retold::run::Report;
 
-/// One game is told whole, several by their ends.
+/// A single game is shown completely, several by their endings.
 pub(super) fn report(state: &Games) -> Report {
     let mut text = String::new();
     if let [game] = state.games.values().collect::<Vec<_>>().as_slice() {
@@ -86,7 +86,7 @@ fn failure(game: &Game) -> Option<&str> {
     }
 }
 
-/// The journal of a game, and where it stands.
+/// The journal of a game, and its current state.
 fn journal(game: &Game) -> String {
     let mut text = format!("The adventure of {}\n", game.name());
     for entry in &game.journal {

@@ -1,4 +1,4 @@
-//! What game master, player and the maker of characters are asked.
+//! The requests to the game master, the player and the creator of characters.
 
 use serde_json::{Value, json};
 
@@ -14,7 +14,7 @@ use retold::prompt::{Message, Request, Role};
 use retold::run::Stop;
 use retold_study::config::RequestConfig;
 
-/// A game in which everything is there that a prompt may show.
+/// A game with everything that a prompt may show.
 fn sample(nobody: &Character) -> Game {
     let mut games = Games::default();
     let someone = |name: &str| Character { name: name.to_owned(), ..nobody.clone() };
@@ -71,7 +71,7 @@ impl Adventure {
         chat(&self.config.request, vec![Message::new(Role::User, prompt)])
     }
 
-    /// What the game master is asked: the opening, the turns it remembers, and where things stand.
+    /// The request to the game master: the opening, the remembered turns, and the current state.
     pub(super) fn master_request(&self, game: &Game, turn: u32) -> Result<Request, Stop> {
         let Config { opening, memory, turns, request, .. } = &self.config;
         let chosen = game.journal.last().and_then(|entry| entry.chosen());
@@ -94,15 +94,15 @@ impl Adventure {
         for entry in before {
             let choice = entry.chosen().map(|choice| &choice.text);
             let choice = self.fill("choice", json!({ "choice": choice }))?;
-            messages.push(Message::new(Role::Assistant, view::told_again(entry)));
+            messages.push(Message::new(Role::Assistant, view::written_again(entry)));
             messages.push(Message::new(Role::User, choice));
         }
-        messages.push(Message::new(Role::Assistant, view::told_again(last)));
+        messages.push(Message::new(Role::Assistant, view::written_again(last)));
         messages.push(Message::new(Role::User, now));
         chat(request, messages)
     }
 
-    /// What a player is asked: what has happened, and what there is to choose from.
+    /// The request to a player: what has happened, and the options.
     pub(super) fn player_request(
         &self,
         game: &Game,

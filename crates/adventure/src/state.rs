@@ -1,4 +1,4 @@
-//! What the facts fold into.
+//! The state folded from the facts.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use crate::parse::Character;
 /// The state: all games by number.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Games {
-    /// From 1.
+    /// By number, from 1.
     pub games: BTreeMap<u32, Game>,
 }
 
@@ -26,7 +26,7 @@ pub struct Game {
     pub brought: Vec<String>,
     /// What the player has, in the order in which it was gained.
     pub inventory: Vec<String>,
-    /// Whom the player fights now.
+    /// The player's current opponent.
     pub opponent: Option<String>,
     /// Everyone the player has fought, by name.
     pub characters: BTreeMap<String, Character>,
@@ -41,7 +41,7 @@ pub struct Game {
 pub struct Entry {
     /// The turn, from 1.
     pub turn: u32,
-    /// Where the player was when the turn had been told.
+    /// The player's location at the end of the turn.
     pub location: String,
     /// What happened.
     pub story: String,
@@ -49,17 +49,17 @@ pub struct Entry {
     pub gained: Vec<String>,
     /// What the player lost.
     pub lost: Vec<String>,
-    /// What was to be taken away and was not there.
+    /// What should have been taken away but was not there.
     pub not_there: Vec<String>,
     /// Whom the player fought.
     pub opponent: Option<String>,
-    /// What there was to choose from.
+    /// The options.
     pub offer: Offer,
-    /// The option's number, from 1, once it is chosen.
+    /// The number of the chosen option, from 1.
     pub choice: Option<u32>,
-    /// Who chose.
+    /// Who or what chose.
     pub by: Option<By>,
-    /// Answers that could not be used before this one.
+    /// The number of unusable answers before this one.
     pub unusable: u32,
 }
 
@@ -109,7 +109,7 @@ impl Game {
         self.hero.as_ref().map_or("the player", |hero| hero.name.as_str())
     }
 
-    /// What there is to choose from now.
+    /// The current options.
     #[must_use]
     pub fn options(&self) -> &[Choice] {
         self.journal.last().map_or(&[], |entry| &entry.offer.options)

@@ -5,10 +5,10 @@ use super::offer::Offer;
 use super::state::Game;
 use crate::parse::Narrative;
 
-/// What happens where no answer tells it.
+/// The story if no answer tells one.
 const NOTHING: &str = "Nothing happens.";
 
-/// Whether an answer can be used as it is.
+/// Whether an answer is usable.
 pub(super) fn usable(narrative: &Narrative, last: bool) -> bool {
     !narrative.narrative.trim().is_empty()
         && (last
@@ -51,8 +51,8 @@ pub(super) fn told(
     told
 }
 
-/// The names that name something. Game masters write `REMOVED_ITEMS: nothing` where the document says that
-/// the marker is left out.
+/// The names that denote something. Game masters write `REMOVED_ITEMS: nothing` where the document
+/// says to leave the marker out.
 fn items<'a>(named: impl IntoIterator<Item = &'a String>) -> impl Iterator<Item = &'a String> {
     const NOTHING_AT_ALL: [&str; 6] = ["nothing", "none", "no items", "n/a", "-", "empty"];
     named.into_iter().filter(|name| {
@@ -61,7 +61,7 @@ fn items<'a>(named: impl IntoIterator<Item = &'a String>) -> impl Iterator<Item 
     })
 }
 
-/// Whether two names are those of one thing: case and space do not count.
+/// Whether two names denote the same thing: case and spaces do not count.
 fn same(a: &str, b: &str) -> bool {
     let plain = |name: &str| name.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase();
     plain(a) == plain(b)

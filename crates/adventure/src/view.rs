@@ -7,7 +7,7 @@ use super::offer::Offer;
 use super::state::{Entry, Game};
 use crate::parse::{Attributes, Character};
 
-/// Someone, as prompts show them.
+/// A character in a prompt.
 #[derive(Debug, Clone, Serialize)]
 pub(super) struct Someone {
     name: String,
@@ -37,7 +37,7 @@ fn attributes(attributes: &Attributes) -> String {
     )
 }
 
-/// A turn that was chosen in, as a player is told it again.
+/// A past turn with its choice, as it is shown to a player.
 #[derive(Debug, Clone, Serialize)]
 pub(super) struct Past<'a> {
     story: &'a str,
@@ -49,7 +49,7 @@ impl Game {
         self.hero.as_ref().map(Someone::of)
     }
 
-    /// Whom the player fights, known or not.
+    /// The player's opponent, whether known or not.
     pub(super) fn opponent(&self) -> Option<Someone> {
         let name = self.opponent.as_ref()?;
         let known = self.characters.get(name).map(Someone::of);
@@ -58,19 +58,16 @@ impl Game {
 
     /// What the player has, on one line.
     pub(super) fn carried(&self) -> String {
-        match self.inventory.is_empty() {
-            true => "nothing".to_owned(),
-            false => self.inventory.join(", "),
-        }
+        if self.inventory.is_empty() { "nothing".to_owned() } else { self.inventory.join(", ") }
     }
 
-    /// The last so many turns.
+    /// The last turns, up to a number.
     pub(super) fn remembered(&self, turns: u32) -> &[Entry] {
         let turns = usize::try_from(turns).unwrap_or(usize::MAX);
         self.journal.get(self.journal.len().saturating_sub(turns)..).unwrap_or_default()
     }
 
-    /// The last so many turns that the player has chosen in.
+    /// The last turns in which the player chose, up to a number.
     pub(super) fn past(&self, turns: u32) -> Vec<Past<'_>> {
         let remembered = self.remembered(turns.saturating_add(1)).iter();
         let past = |entry| Past::of(entry, Entry::chosen(entry).map_or("", |c| c.text.as_str()));
@@ -84,8 +81,8 @@ impl<'a> Past<'a> {
     }
 }
 
-/// A turn as the game master told it, in the format it is to keep to.
-pub(super) fn told_again(entry: &Entry) -> String {
+/// A turn as the game master told it, in the requested format.
+pub(super) fn written_again(entry: &Entry) -> String {
     let mut text = format!("{}\n\nLOCATION: {}", entry.story, entry.location);
     for (marker, items) in [("ACQUIRED_ITEMS", &entry.gained), ("REMOVED_ITEMS", &entry.lost)] {
         if !items.is_empty() {

@@ -1,4 +1,4 @@
-//! Asking until an answer can be used.
+//! Asks until an answer is usable.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use retold::parse::Parser;
 use retold::prompt::{Message, Request, Role};
 use retold::run::{Answer, CallFailed, DecisionRef, Question, Source, Stop, Talk, Tried};
 
-/// A call that came to nothing.
+/// A call that gave no usable answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Failed {
     pub(super) call: String,
@@ -18,7 +18,7 @@ pub(super) struct Failed {
 }
 
 impl Failed {
-    /// The fact that ends a participant's way.
+    /// The fact that a participant has failed.
     pub(super) fn of(self, participant_id: &str) -> Fact {
         let Failed { call, sample, reason } = self;
         Fact::ParticipantFailed { participant_id: participant_id.to_owned(), call, sample, reason }
@@ -32,12 +32,12 @@ impl From<CallFailed> for Failed {
     }
 }
 
-/// What came of a question: something usable and the decision behind it, or nothing.
+/// The outcome of a question: a usable value and the decision that led to it, or a failure.
 pub(super) type Outcome<T> = Result<(T, DecisionRef), Failed>;
 
 impl Deliberation {
-    /// Asks a question, and again as the next sample while the answer cannot be used, up to
-    /// `max_parse_retries` times. The request comes with what it was made from.
+    /// Asks a question, and asks it again as the next sample while the answer is not usable, up to
+    /// `max_parse_retries` times. The request comes with its sources.
     pub(super) async fn until<P: Parser, T>(
         &self,
         talk: &mut Talk<Self>,
@@ -66,12 +66,12 @@ impl Deliberation {
         Ok(Err(Failed { call, sample, reason }))
     }
 
-    /// A template, filled in.
+    /// A filled-in template.
     pub(super) fn prompt(&self, name: &str, values: serde_json::Value) -> Result<String, Stop> {
         Ok(self.prompts.fill(name, values)?)
     }
 
-    /// A request of one message.
+    /// A request with one message.
     pub(super) fn single(&self, prompt: String) -> Result<Request, Stop> {
         Ok(self.config.chat(vec![Message::new(Role::User, prompt)])?)
     }
@@ -83,7 +83,7 @@ impl Deliberation {
     }
 }
 
-/// A text that has something in it.
+/// A text, unless it is empty.
 pub(super) fn filled(text: String) -> Option<String> {
     (!text.is_empty()).then_some(text)
 }

@@ -1,13 +1,14 @@
-//! The names of all calls, in one place: who asks and who looks up what was asked agree on them.
+//! The names of all calls, in one place, so that the code that asks and the code that looks up
+//! answers agree on them.
 
 use super::state::{Cluster, Speaker};
 
-/// The demographics of a persona.
+/// The call for the demographics of a persona.
 pub(super) fn demographics(participant_id: &str) -> String {
     format!("persona/{participant_id}/demographics")
 }
 
-/// The fuller description of a persona.
+/// The call for the fuller description of a persona.
 pub(super) fn description(participant_id: &str) -> String {
     format!("persona/{participant_id}/description")
 }
@@ -17,7 +18,7 @@ pub(super) fn initial_vote(participant_id: &str) -> String {
     format!("initial_vote/{participant_id}")
 }
 
-/// Phase 3: the beginning of its turns.
+/// Phase 3: the prefix for its turns.
 pub(super) fn clarification(participant_id: &str) -> String {
     format!("clarification/{participant_id}")
 }
@@ -40,19 +41,19 @@ pub(super) fn embedding(participant_id: &str) -> String {
     format!("embedding/{participant_id}")
 }
 
-/// Phase 4: the beginning of a cluster's calls: option and cluster by number.
+/// Phase 4: the prefix for a cluster's calls, with option and cluster by number.
 pub(super) fn numbered_cluster(option: usize, cluster: usize) -> String {
     format!("cluster/{option}_{cluster}")
 }
 
-/// The same, of a cluster that has been formed.
+/// The same, for a cluster that has been formed.
 pub(super) fn cluster(cluster: &Cluster, options: &[String]) -> String {
     let option = options.iter().position(|option| *option == cluster.option).unwrap_or_default();
     let number = cluster.cluster_id.rsplit('_').next().and_then(|number| number.parse().ok());
     numbered_cluster(option, number.unwrap_or_default())
 }
 
-/// Phase 4: the description of a cluster, given the beginning of its calls.
+/// Phase 4: the description of a cluster, given the prefix for its calls.
 pub(super) fn cluster_description(cluster: &str) -> String {
     format!("{cluster}/description")
 }
@@ -62,12 +63,12 @@ pub(super) fn cluster_embedding(cluster: &str) -> String {
     format!("{cluster}/embedding")
 }
 
-/// Phase 5, where a model judges.
+/// Phase 5, if a model judges.
 pub(super) fn opposition(participant_id: &str) -> String {
     format!("opposition/{participant_id}")
 }
 
-/// Phase 7: the beginning of its turns.
+/// Phase 7: the prefix for its turns.
 pub(super) fn adversarial(participant_id: &str) -> String {
     format!("adversarial/{participant_id}")
 }

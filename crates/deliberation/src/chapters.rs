@@ -1,4 +1,4 @@
-//! What each fact says of a participant.
+//! What each fact says about a participant.
 
 use crate::calls;
 use crate::conditions::Condition;
@@ -8,7 +8,7 @@ use crate::state::{Cluster, Participant, Speaker, Turn};
 use retold::id::ContentHash;
 use retold_study::story::{Chapter, Line};
 
-/// How far the story has got.
+/// The state of the story so far.
 pub(super) struct SoFar<'a> {
     who: &'a Participant,
     options: &'a [String],
@@ -21,7 +21,7 @@ impl<'a> SoFar<'a> {
         SoFar { who, options, cluster: None, failed: false }
     }
 
-    /// The beginning of the calls of the participant's cluster, if it is this one.
+    /// The prefix for the calls of the participant's cluster, if it is this one.
     fn own_cluster(&self, id: &str) -> Option<String> {
         let own = self.cluster.as_ref().filter(|own| own.cluster_id == id)?;
         Some(calls::cluster(own, self.options))
@@ -33,7 +33,7 @@ impl<'a> SoFar<'a> {
     }
 }
 
-/// What a fact says of the participant; `None` if it is about others.
+/// What a fact says about the participant; `None` if it is about others.
 pub(super) fn chapter(so_far: &mut SoFar<'_>, fact: Fact) -> Option<Chapter> {
     let id = so_far.who.participant_id.clone();
     let of = |what: &str, lines: Vec<Line>| Some(Chapter { what: what.to_owned(), lines });
@@ -98,7 +98,7 @@ pub(super) fn chapter(so_far: &mut SoFar<'_>, fact: Fact) -> Option<Chapter> {
         Fact::OppositionChosen { participant_id, opposition_view, method }
             if participant_id == id =>
         {
-            // Most methods compute it; where a model judged, there is an exchange.
+            // Most methods compute it; there is only an exchange if a model judged.
             let view = Line::of("view", opposition_view, calls::opposition(&id));
             of("phase 5: opposing view", vec![view, Line::plain("method", method)])
         }
@@ -109,10 +109,8 @@ pub(super) fn chapter(so_far: &mut SoFar<'_>, fact: Fact) -> Option<Chapter> {
             of("phase 7: adversarial dialogue", turns(&calls::adversarial(&id), transcript))
         }
         Fact::FinalVoteCast { participant_id, choice } if participant_id == id => {
-            let changed = match so_far.who.initial_choice.as_ref() == Some(&choice) {
-                true => "no",
-                false => "yes",
-            };
+            let changed =
+                if so_far.who.initial_choice.as_ref() == Some(&choice) { "no" } else { "yes" };
             let choice = Line::of("choice", choice, calls::final_vote(&id));
             of("final vote", vec![choice, Line::plain("position changed", changed)])
         }

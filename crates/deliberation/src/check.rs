@@ -1,4 +1,4 @@
-//! What in a config makes no sense.
+//! Finds invalid values in a config.
 
 use std::collections::BTreeSet;
 
@@ -53,7 +53,8 @@ pub(super) fn check(config: &Config) -> Result<(), Wrong> {
     mapping(config)
 }
 
-/// Checks the numbers that say how often or how many: recorded settings are taken at their word nowhere else.
+/// Checks the numbers of repetitions and participants. Nothing else checks these numbers in
+/// recorded settings.
 pub(super) fn check_counts(config: &Config) -> Result<(), Wrong> {
     within(&[
         (
@@ -87,14 +88,17 @@ fn options(config: &Config) -> Result<(), Wrong> {
             let message = format!("an option is one line of text, not {option:?}");
             return Err(wrong(&key, message));
         }
-        // What a parser could not tell apart is the same.
+        // Options that a parser could not distinguish are the same.
         if !seen.insert(comparable(option)) {
             let message = format!("{option:?} is there twice (case and punctuation do not count)");
             return Err(wrong(&key, message));
         }
     }
     if config.topic.description.trim().is_empty() {
-        return Err(wrong("topic.description", "the participants must be told what is decided"));
+        return Err(wrong(
+            "topic.description",
+            "the participants need to know what they are deciding about",
+        ));
     }
     Ok(())
 }

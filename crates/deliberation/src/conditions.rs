@@ -1,4 +1,4 @@
-//! The four conditions, and who is in which.
+//! The four conditions, and the assignment of participants to them.
 
 use rand_chacha::ChaCha12Rng;
 use serde::{Deserialize, Serialize};
@@ -11,12 +11,12 @@ use retold_study::random::shuffle;
 pub enum Condition {
     /// Votes once.
     SimpleVoting,
-    /// Votes, reads the others' positions, votes again.
+    /// Votes, reads the others' positions, and votes again.
     SimplePassive,
-    /// Is asked for reasons in between.
+    /// Is also asked for reasons in between.
     ClarifiedPassive,
     /// Adversarial cross-pollination: is asked for reasons, reads the others' positions, is
-    /// challenged with the opposing one, votes again.
+    /// challenged with the opposing position, and votes again.
     Acp,
 }
 
@@ -29,7 +29,7 @@ impl Condition {
         Condition::Acp,
     ];
 
-    /// As outputs spell it.
+    /// The spelling in outputs.
     pub fn as_str(self) -> &'static str {
         match self {
             Condition::SimpleVoting => "simple_voting",
@@ -50,7 +50,7 @@ impl Condition {
     }
 }
 
-/// The condition of each participant: as many of each, in random order.
+/// The condition of each participant: the same number for each, in random order.
 pub fn assign(per_condition: usize, rng: &mut ChaCha12Rng) -> Vec<Condition> {
     let mut conditions: Vec<Condition> =
         Condition::ALL.iter().flat_map(|c| std::iter::repeat_n(*c, per_condition)).collect();

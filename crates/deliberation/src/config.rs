@@ -1,8 +1,8 @@
-//! The config file: the source document's YAML, unchanged, and a few keys of our own.
+//! The config file: the source document's YAML, unchanged, with a few keys of our own.
 //!
-//! Where the document contradicts itself: `disagreement_threshold` is 0.9 in its execution sequence
-//! and 0.5 in its example. Without the key it is 0.9: a study that ends early by default would lose
-//! what it was made for.
+//! The document contradicts itself about `disagreement_threshold`: it is 0.9 in its execution
+//! sequence and 0.5 in its example. The default here is 0.9, because a study that ends early by
+//! default would miss its purpose.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -27,14 +27,14 @@ pub struct Config {
     /// For people.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pilot_name: Option<String>,
-    /// What is decided.
+    /// The topic to decide on.
     pub topic: Topic,
-    /// Four times as many take part.
+    /// A quarter of the number of participants.
     pub participants_per_condition: u32,
-    /// The share of votes at which one option ends the experiment early.
+    /// The share of votes for one option that ends the experiment early.
     #[serde(default = "defaults::threshold")]
     pub disagreement_threshold: f64,
-    /// Fewer votes than this never end it.
+    /// With fewer votes than this, it never ends early.
     #[serde(default = "defaults::fifty")]
     pub min_responses_for_threshold: u32,
     /// The most questions of a clarification.
@@ -49,7 +49,7 @@ pub struct Config {
     /// For `predefined`: which option opposes which.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub opposition_mapping: Option<BTreeMap<String, String>>,
-    /// Whether the summary that readers are shown has the number of votes for each option.
+    /// Whether the summary for readers has the number of votes for each option.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub include_vote_distribution: Option<bool>,
     /// Legacy: for summaries without clusters.
@@ -58,59 +58,59 @@ pub struct Config {
     /// How summaries are grouped.
     #[serde(default)]
     pub clustering_algorithm: Algorithm,
-    /// The most groups of an option.
+    /// The most groups per option.
     #[serde(default = "defaults::six")]
     pub max_clusters_per_option: u32,
-    /// The model that makes vectors.
+    /// The model for embeddings.
     #[serde(default = "defaults::embedding_model")]
     pub embedding_model: String,
-    /// The time between two calls of a real provider; the simulated model does not wait.
+    /// The time between two calls to a real provider; the simulated model does not wait.
     #[serde(default = "defaults::three")]
     pub api_sleep_seconds: f64,
-    /// The model that talks.
+    /// The chat model.
     #[serde(default = "defaults::model")]
     pub model: String,
-    /// Attempts after the first.
+    /// The number of attempts after the first.
     #[serde(default = "defaults::five_times")]
     pub max_api_retries: usize,
     /// The first wait before another attempt.
     #[serde(default = "defaults::two")]
     pub api_retry_base_seconds: f64,
-    /// Whether personas come from a pool that outlives the run: it is filled up to half as many again
-    /// as take part, and the participants are drawn from all of it.
+    /// Whether personas come from a pool that outlives the run. The pool is filled up to one and a
+    /// half times the number of participants, who are drawn from all of it.
     #[serde(default = "defaults::yes")]
     pub use_persona_storage: bool,
     /// The seed of every random choice.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub random_seed: Option<u64>,
 
-    /// Ours: further answers asked for when one cannot be parsed.
+    /// Ours: how many more answers are asked for if one cannot be parsed.
     #[serde(default = "defaults::parse_retries")]
     pub max_parse_retries: u32,
-    /// Ours: where new base personas come from, a JSON object or a text a line; the built-in set if
-    /// not given.
+    /// Ours: the source of new base personas, with one JSON object or text per line; the built-in
+    /// set if not given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub personas_file: Option<PathBuf>,
-    /// Ours: the URL of such a file, in place of it.
+    /// Ours: the URL of such a file, to be used instead.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub personas_url: Option<String>,
-    /// Ours: the pool's file, from the working directory; the document's `data/personas.json` if not
-    /// given.
+    /// Ours: the pool's file, relative to the working directory; the document's
+    /// `data/personas.json` if not given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub persona_storage: Option<PathBuf>,
-    /// Ours: a folder of templates that take the place of the built-in ones of the same name.
+    /// Ours: a folder of templates that replace the built-in ones with the same names.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prompts: Option<PathBuf>,
-    /// Ours: 0 to 2; left to the provider if not given.
+    /// Ours: from 0 to 2; left to the provider if not given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub temperature: Option<f64>,
     /// Ours: the longest answer, in tokens.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_tokens: Option<u32>,
-    /// Ours: who answers. The document's `model` is only a name.
+    /// Ours: the model that answers. The document's `model` is only a name.
     #[serde(default)]
     pub provider: ModelConfig,
-    /// Ours: how fast to ask, in place of `api_sleep_seconds`.
+    /// Ours: how fast to ask, instead of `api_sleep_seconds`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limits: Option<Limits>,
 }
@@ -121,19 +121,19 @@ impl Config {
         self.persona_storage.clone().unwrap_or_else(|| pool::DEFAULT.into())
     }
 
-    /// How many take part.
+    /// The number of participants.
     pub fn participants(&self) -> usize {
         self.participants_per_condition as usize * Condition::ALL.len()
     }
 }
 
-/// What is decided.
+/// The topic to decide on.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Topic {
     /// The situation.
     pub description: String,
-    /// What can be chosen.
+    /// The options.
     pub options: Vec<String>,
 }
 

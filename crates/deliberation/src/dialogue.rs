@@ -1,4 +1,4 @@
-//! A dialogue of a moderator and a participant.
+//! A dialogue between a moderator and a participant.
 
 use super::ask::{Failed, filled};
 use super::calls;
@@ -10,26 +10,26 @@ use retold::run::{DecisionRef, SoFar, Source, Stop, Talk};
 
 /// The parts of a dialogue that differ between clarification and challenge.
 pub(super) struct Dialogue {
-    /// `clarification/p_0007`: the beginning of its call paths.
+    /// `clarification/p_0007`: the prefix for its call paths.
     pub(super) call: String,
     /// The moderator's instructions.
     pub(super) moderator: String,
-    /// What they were made from.
+    /// The sources of these instructions.
     pub(super) moderator_from: Vec<Source>,
     /// The participant's instructions.
     pub(super) participant: String,
-    /// What they were made from.
+    /// The sources of these instructions.
     pub(super) participant_from: Vec<Source>,
     /// The most questions.
     pub(super) most: u32,
 }
 
-/// A finished dialogue, the decisions that made it, and what the participant has seen of it.
+/// A finished dialogue, the decisions in it, and what the participant has seen of it.
 pub(super) type Held = Result<(Transcript, Vec<DecisionRef>, SoFar), Failed>;
 
 impl Deliberation {
-    /// Question and answer in turn, until the moderator says exactly `SATISFIED` or has asked often
-    /// enough. The closing word is not part of the transcript.
+    /// Question and answer in turn, until the moderator says exactly `SATISFIED` or has asked the
+    /// maximum number of questions. The closing word is not part of the transcript.
     pub(super) async fn hold(
         &self,
         talk: &mut Talk<Self>,
@@ -78,8 +78,8 @@ impl Deliberation {
         Ok(Ok((transcript, causes, answers)))
     }
 
-    /// The request for the next turn of one side: what it said itself is the assistant's. The
-    /// moderator begins on the instructions alone.
+    /// The request for the next turn of one side, whose own turns have the assistant's role. The
+    /// moderator's first turn is based only on the instructions.
     fn turn(&self, system: &str, so_far: &[Turn], side: Speaker) -> Result<Request, Stop> {
         let said = so_far.iter().map(|turn| {
             let role = if turn.role == side { Role::Assistant } else { Role::User };

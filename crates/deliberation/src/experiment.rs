@@ -1,4 +1,4 @@
-//! The experiment itself: the phases in their order.
+//! The experiment itself: the phases in order.
 
 use std::sync::Arc;
 
@@ -23,12 +23,12 @@ use retold::run::{Experiment, OutputError, OutputFile, Report, Run, RunRecord, S
 use retold_study::edition::Edition;
 use retold_study::error::StudyError;
 
-/// `p_0001`: the id of a participant by number, from 1.
+/// `p_0001`: the id of the participant with this number, from 1.
 pub(super) fn participant_id(number: usize) -> String {
     format!("p_{number:04}")
 }
 
-/// Votes before and after other views, in four conditions.
+/// Votes before and after reading other views, in four conditions.
 pub struct Deliberation {
     pub(super) edition: Edition,
     pub(super) config: Config,
@@ -62,10 +62,10 @@ impl Parsers {
 }
 
 impl Deliberation {
-    /// The experiment of some settings.
+    /// The experiment with the given settings.
     ///
     /// # Errors
-    /// What in the settings cannot be executed.
+    /// The setting with which it cannot be run.
     pub fn new(settings: Settings) -> Result<Self, StudyError> {
         let Settings { edition, config, prompts, personas, pool, original } = settings;
         check_counts(&config)?;
@@ -99,7 +99,7 @@ impl Deliberation {
         })
     }
 
-    /// Who takes part, with which persona, in which condition.
+    /// Enrols the participants, with their personas and conditions.
     fn enrol(&self, run: &mut Run<Self>, origins: &Origins) -> Result<(), Stop> {
         let per_condition = self.config.participants_per_condition as usize;
         let conditions = match &self.original {
@@ -130,8 +130,8 @@ impl Deliberation {
         }
     }
 
-    /// The seed of K-means. In the first edition, as in the original's program, it is fixed; the document has the
-    /// config's seed for all random choices.
+    /// The seed of K-means. In the first edition, as in the original's program, it is constant; in
+    /// the document, the config's seed is used for all random choices.
     pub(super) fn cluster_seed(&self) -> u64 {
         match (self.edition, &self.original) {
             (Edition::Second, None) => self.config.random_seed.unwrap_or(USUAL_SEED),
@@ -195,7 +195,7 @@ impl Experiment for Deliberation {
             Some(original) => self.take_the_rest(run, original)?,
             None => self.cross_pollinate_and_challenge(run, origins).await?,
         }
-        // Phase 8 collects what phases 6 and 7 voted; phase 9, saving, is done from the log.
+        // Phase 8 collects the votes of phases 6 and 7; phase 9, saving, is done from the log.
         self.begin(run, 8)?;
         run.record(Fact::PhaseCompleted { phase: 8 }, &[])?;
         self.begin(run, 9)?;

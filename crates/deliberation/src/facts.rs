@@ -1,4 +1,4 @@
-//! What happens in a deliberation, in the past tense.
+//! The facts of a deliberation, in the past tense.
 
 use serde::{Deserialize, Serialize};
 
@@ -23,49 +23,49 @@ pub enum Fact {
     },
     /// The persona was given demographics and a fuller description.
     PersonaEnriched {
-        /// Who.
+        /// The participant.
         participant_id: String,
-        /// As the model put them.
+        /// From the model's answer.
         demographics: Demographics,
-        /// The description all prompts begin with.
+        /// The description at the beginning of all prompts.
         enriched_persona: String,
     },
-    /// The persona was drawn from the pool with all that was made of it in an earlier run.
+    /// The persona was drawn from the pool, with its enrichment from an earlier run.
     PersonaDrawn {
-        /// Who.
+        /// The participant.
         participant_id: String,
-        /// As the pool has them.
+        /// From the pool.
         demographics: Demographics,
-        /// As the pool has it.
+        /// From the pool.
         enriched_persona: String,
     },
-    /// A persona was made for the pool; it takes no part.
+    /// A persona was made for the pool; it does not take part.
     SparePersonaMade {
         /// As drawn.
         base_persona: String,
-        /// As the model put them.
+        /// From the model's answer.
         demographics: Demographics,
-        /// As the model described it.
+        /// From the model's answer.
         enriched_persona: String,
     },
     /// Phase 1.
     InitialVoteCast {
-        /// Who.
+        /// The participant.
         participant_id: String,
         /// An option, word for word.
         choice: String,
     },
-    /// Phase 1 of an original run, in a version that asked for reasons together with the vote. No
-    /// answer of ours yields it, and no prompt of ours shows it.
+    /// Phase 1 of an original run, in a version that asked for reasons together with the vote. None
+    /// of our answers yields it, and none of our prompts shows it.
     InitialVoteExplained {
-        /// Who.
+        /// The participant.
         participant_id: String,
-        /// As it was kept.
+        /// As recorded then.
         explanation: String,
     },
     /// Phase 2.
     ThresholdChecked {
-        /// Votes of those who have not failed.
+        /// Votes of participants who have not failed.
         votes: Votes,
         /// Why the experiment ended here, if it did.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -73,23 +73,24 @@ pub enum Fact {
     },
     /// Phase 3.
     Clarified {
-        /// Who.
+        /// The participant.
         participant_id: String,
         /// Without the moderator's closing word.
         transcript: Transcript,
     },
     /// Phase 4.
     Summarised {
-        /// Who.
+        /// The participant.
         participant_id: String,
         /// One to three sentences.
         summary: String,
     },
-    /// Phase 4. Before the second edition, only the answer that caused this fact has the vector itself.
+    /// Phase 4. Before the second edition, only the answer that caused this fact has the vector
+    /// itself.
     SummaryEmbedded {
-        /// Who.
+        /// The participant.
         participant_id: String,
-        /// How many numbers.
+        /// The vector's length.
         dimensions: usize,
         /// The vector's hash.
         vector: ContentHash,
@@ -101,18 +102,18 @@ pub enum Fact {
     ClusterFormed {
         /// `Option_cluster_N`.
         cluster_id: String,
-        /// The option all members chose.
+        /// The option that all members chose.
         option: String,
         /// In the order of their ids.
         member_ids: Vec<String>,
     },
     /// Phase 4.
     ClusterDescribed {
-        /// Which.
+        /// The cluster.
         cluster_id: String,
         /// Three sentences.
         description: String,
-        /// How many numbers its vector has.
+        /// The vector's length.
         dimensions: usize,
         /// The vector's hash.
         vector: ContentHash,
@@ -120,50 +121,50 @@ pub enum Fact {
         #[serde(default, skip_serializing_if = "Carried::is_left_out")]
         floats: Carried<Floats>,
     },
-    /// Phase 4: a cluster could not be described or embedded; nobody gets to see it.
+    /// Phase 4: a cluster could not be described or embedded, so it is shown to nobody.
     ClusterFailed {
-        /// Which.
+        /// The cluster.
         cluster_id: String,
         /// The call, and what happened.
         reason: String,
     },
     /// Phase 5.
     OppositionChosen {
-        /// Who.
+        /// The participant.
         participant_id: String,
-        /// An option, not the participant's own.
+        /// An option other than the participant's own.
         opposition_view: String,
-        /// The method that found it: the config's, or `highest_voted` where that found none.
+        /// The method that found it: the config's, or `highest_voted` if that found none.
         method: String,
     },
-    /// Phase 6: what every reader is shown.
+    /// Phase 6: the text for all readers.
     SummaryPrepared {
         /// All positions, as Markdown.
         content: String,
     },
-    /// Phase 6, ACP: read, not voted yet.
+    /// Phase 6, ACP: the participant has read it, but not voted yet.
     SummaryShown {
-        /// Who.
+        /// The participant.
         participant_id: String,
     },
     /// Phase 7.
     Challenged {
-        /// Who.
+        /// The participant.
         participant_id: String,
         /// Without the moderator's closing word.
         transcript: Transcript,
     },
     /// Phase 6 or 7.
     FinalVoteCast {
-        /// Who.
+        /// The participant.
         participant_id: String,
         /// An option, word for word.
         choice: String,
     },
-    /// A call of the participant finally failed, or none of its answers could be used. The others
-    /// go on.
+    /// A call of the participant ran out of retries, or none of its answers was usable. The others
+    /// continue.
     ParticipantFailed {
-        /// Who.
+        /// The participant.
         participant_id: String,
         /// The call.
         call: String,
@@ -172,20 +173,20 @@ pub enum Fact {
         /// What happened.
         reason: String,
     },
-    /// What follows of these phases is what the files of an original run say: nobody was asked, so
-    /// these facts have no cause. 0 stands for the personas.
+    /// The following facts of these phases come from the files of an original run: no questions
+    /// were asked, so these facts have no cause. 0 means the personas.
     TakenOver {
-        /// Which.
+        /// The phases.
         phases: Vec<u8>,
     },
-    /// A phase, 1 to 9, began. Runs of the first edition do not say so.
+    /// A phase, 1 to 9, began. Not recorded in runs of the first edition.
     PhaseBegan {
-        /// Which.
+        /// The phase.
         phase: u8,
     },
     /// A phase, 1 to 9, was completed.
     PhaseCompleted {
-        /// Which.
+        /// The phase.
         phase: u8,
     },
 }

@@ -1,4 +1,4 @@
-//! From the vectors of an option's voters to clusters.
+//! Clusters the vectors of an option's voters.
 
 use super::calls;
 use super::config::Config;
@@ -7,9 +7,10 @@ use retold_stats::{Point, best_clustering};
 /// A cluster without its description.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Formed {
-    /// `Option_cluster_N`: numbered from 0 in the order in which the participants' ids meet them.
+    /// `Option_cluster_N`: numbered from 0 in the order in which they first occur among the
+    /// participants' ids.
     pub cluster_id: String,
-    /// `cluster/2_0`: option and number, as the beginning of call paths.
+    /// `cluster/2_0`: option and number, as the prefix for call paths.
     pub(super) call: String,
     /// The option.
     pub option: String,
@@ -17,10 +18,11 @@ pub struct Formed {
     pub member_ids: Vec<String>,
 }
 
-/// The seed of K-means in the original's program, and where a config has none.
+/// The seed of K-means in the original's program, and if a config has none.
 pub const USUAL_SEED: u64 = 42;
 
-/// The clusters of those who chose an option, in the order of their ids. K-means begins at random; the seed says where.
+/// The clusters of the participants who chose an option, in the order of their ids. K-means starts
+/// at random points, which depend on the seed.
 pub fn group(
     number: usize,
     option: &str,

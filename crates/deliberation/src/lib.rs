@@ -1,8 +1,8 @@
-//! LLM-mediated adversarial cross-pollination: does it change minds to be asked for reasons, to read
-//! what others think, to be challenged with the opposite?
+//! LLM-mediated adversarial cross-pollination: does it change people's minds to be asked for
+//! reasons, to read what others think, or to be challenged with the opposite view?
 //!
 //! Personas vote, in four conditions ([`Condition`]) and nine phases. Prompts, phases and outputs
-//! are those of the source document; [`prompts`] has its words.
+//! are those of the source document; [`prompts`] has its wording.
 //!
 //! Calls are named by phase and participant: `persona/p_0001/demographics`, `initial_vote/p_0001`,
 //! `clarification/p_0001/2/moderator`, `summary/p_0001`, `embedding/p_0001`,
@@ -15,8 +15,8 @@
 //! - [`load`]: from a config to settings that hold everything.
 //! - [`opposition`]: five ways to find the opposing view.
 //! - [`personas`]: where the people come from.
-//! - [`summary()`]: the statistics. The other files of the output folder are folded from the state and
-//!   the recorded vectors, a participant's story from the facts and their exchanges.
+//! - [`summary()`]: the statistics. The other files of the output folder are folded from the state
+//!   and the recorded vectors, a participant's story from the facts and their exchanges.
 //! - [`original`]: original runs of the source document's program.
 //! - [`SimulatedDeliberation`]: plays it for the simulated model.
 
@@ -67,10 +67,10 @@ pub use taken_over::{AfterPhase3, FromOriginal, OriginalParticipant};
 /// The experiment's name.
 pub const NAME: &str = "deliberation";
 
-/// What a run says of itself while it goes on: the lines of its `experiment.log`.
+/// The progress report of a run: the lines of its `experiment.log`.
 pub(crate) fn journal(pilot_id: &str) -> Box<dyn retold::run::Journal> {
     Box::new(outputs::diary::Diary::new(pilot_id))
 }
 
-/// Keys of the document's configs, which do not name the experiment.
+/// Keys in the document's configs, which do not name the experiment.
 pub(crate) const KNOWN_BY: &[&str] = &["pilot_id", "topic", "participants_per_condition"];

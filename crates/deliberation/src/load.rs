@@ -1,4 +1,4 @@
-//! From a config file to settings that hold everything.
+//! From a config file to complete settings.
 
 use super::NAME;
 use super::check::check;
@@ -18,13 +18,13 @@ use retold_study::study::Study;
 /// [`ConfigError`] with file, line or key.
 pub fn load(file: &ConfigFile<'_>) -> Result<Study, ConfigError> {
     let config: Config = file.read(NAME)?;
-    // Before so many personas are drawn as it says.
+    // Checked before the given number of personas is drawn.
     check(&config).map_err(|wrong| wrong.at(file.path))?;
     warn_of_legacy(&config);
-    // Without a seed, 0 is what is recorded and said.
+    // Without a seed, 0 is recorded and reported.
     let seed = config.random_seed.unwrap_or(0);
     let prompts = file.prompts(config.prompts.as_deref(), built_in())?;
-    // What is fetched comes later: reading a config opens no connection.
+    // Fetching comes later: reading a config does not open connections.
     let personas = match &config.personas_url {
         Some(_) => Vec::new(),
         None => collection(file.path, &config)
@@ -49,7 +49,8 @@ fn warn_of_legacy(config: &Config) {
     }
 }
 
-/// Who answers, and how fast. The simulated model has nobody to spare, so it does not wait.
+/// Which model answers, and how fast. There is no reason to slow down the simulated model, so it
+/// does not wait.
 fn runtime(config: &Config) -> Runtime {
     let limits = config.limits.unwrap_or_else(|| match config.provider.kind {
         ModelKind::Openai => {

@@ -1,4 +1,4 @@
-//! What prompts are made from: the facts that hold what their templates name.
+//! What prompts are made from: the facts with the values that their templates name.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -15,7 +15,7 @@ pub(super) enum Known {
     InitialChoice(String),
     Clarification(String),
     Summary(String),
-    /// The vector of a summary. No prompt shows it; later facts rest on it.
+    /// The vector of a summary. No prompt shows it, but later facts depend on it.
     Place(String),
     Opposition(String),
     Cluster(String),
@@ -24,7 +24,7 @@ pub(super) enum Known {
 }
 
 impl Known {
-    /// What a fact makes known to later prompts.
+    /// What later prompts know from a fact.
     fn by(fact: &Fact) -> Option<Self> {
         Some(match fact {
             Fact::Enrolled { participant_id, .. } => Known::BasePersona(participant_id.clone()),
@@ -57,7 +57,7 @@ impl Known {
     }
 }
 
-/// The facts that prompts are made from. Dialogues that are under way together share it.
+/// The facts that prompts are made from. Shared by dialogues that are under way at the same time.
 #[derive(Debug, Default)]
 pub(super) struct Origins(RefCell<BTreeMap<Known, Origin>>);
 
@@ -69,7 +69,7 @@ struct Origin {
 }
 
 impl Origins {
-    /// Records a fact, which prompts are made from afterwards.
+    /// Records a fact, from which later prompts can be made.
     pub(super) fn record(
         &self,
         run: &mut Run<Deliberation>,
@@ -82,7 +82,7 @@ impl Origins {
         Ok(())
     }
 
-    /// Records a fact of a dialogue, which prompts are made from after all dialogues.
+    /// Records a fact of a dialogue, from which prompts can be made after all dialogues.
     pub(super) fn tell(&self, talk: &mut Talk<Deliberation>, fact: Fact, causes: &[DecisionRef]) {
         let known = Known::by(&fact);
         let fact = talk.record_ref(fact, causes);
@@ -94,14 +94,14 @@ impl Origins {
         self.0.borrow_mut().extend(known.map(|known| (known, origin)));
     }
 
-    /// The decisions behind the facts that made something known.
+    /// The decisions that led to the facts about these things.
     pub(super) fn decisions(&self, known: impl IntoIterator<Item = Known>) -> Vec<DecisionRef> {
         let origins = self.0.borrow();
         let origins = known.into_iter().filter_map(|known| origins.get(&known));
         origins.flat_map(|origin| origin.causes.clone()).collect()
     }
 
-    /// The facts that made something known; nothing of what never was.
+    /// The facts about these things; empty if there are none.
     pub(super) fn of(&self, known: impl IntoIterator<Item = Known>) -> Vec<Source> {
         let facts = self.0.borrow();
         let origins = known.into_iter().filter_map(|known| facts.get(&known));
@@ -110,7 +110,7 @@ impl Origins {
 }
 
 impl Deliberation {
-    /// What a prompt about a participant is made from, if these templates are filled in for it.
+    /// The sources of a prompt about a participant, if it is filled in with these templates.
     pub(super) fn made_from(
         &self,
         origins: &Origins,

@@ -1,7 +1,7 @@
-//! The prompts: templates that come with the program, word for word those of the source document.
+//! The prompts: built-in templates that are word for word those of the source document.
 //!
-//! Where the document enumerates (`- {option_1}`, `- {option_2}`, `- ...`) the template has a loop;
-//! everything else, braces included, is the document's text.
+//! Where the document enumerates (`- {option_1}`, `- {option_2}`, `- ...`), the template has a
+//! loop; everything else, including braces, is the document's text.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -33,7 +33,7 @@ embedded! { "../../config/prompts/deliberation":
 #[derive(Debug)]
 pub struct Prompts {
     templates: Templates,
-    /// What each of them names.
+    /// The variables that each of them uses.
     named: BTreeMap<&'static str, BTreeSet<String>>,
 }
 
@@ -42,12 +42,12 @@ pub struct Prompts {
 pub(super) struct Who<'a> {
     pub(super) enriched_persona: &'a str,
     pub(super) initial_choice: &'a str,
-    /// The document's judge prompt names this field, which it declares deprecated elsewhere:
-    /// reasoning comes from the clarification now, so it holds the summary of that.
+    /// The document's judge prompt uses this field, which it declares deprecated elsewhere:
+    /// reasoning now comes from the clarification, so this is the summary of that.
     pub(super) initial_explanation: &'a str,
 }
 
-/// A turn as a prompt shows it.
+/// A turn in a prompt.
 #[derive(Debug, Clone, Serialize)]
 pub(super) struct Said<'a> {
     pub(super) speaker: &'static str,
@@ -55,7 +55,7 @@ pub(super) struct Said<'a> {
 }
 
 impl Prompts {
-    /// Reads the templates and tries out that all of them are there.
+    /// Reads the templates and checks that all of them exist.
     ///
     /// # Errors
     /// [`TemplateError`] with the line.
@@ -70,7 +70,7 @@ impl Prompts {
         self.templates.render(name, values)
     }
 
-    /// Whether a template names a variable, or the group that it is in.
+    /// Whether a template uses a variable, or the group that it is in.
     pub(super) fn name(&self, template: &str, variable: &str) -> bool {
         let named = self.named.get(template).into_iter().flatten();
         let mut rest = named.filter_map(|named| variable.strip_prefix(named.as_str()));

@@ -1,4 +1,4 @@
-//! What is recorded when a run starts: everything that a re-execution needs.
+//! What is recorded when a run starts: everything that is needed to run it again.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,30 +10,30 @@ use retold_study::config::ModelConfig;
 use retold_study::edition::Edition;
 use retold_study::template::TemplateText;
 
-/// Everything that a re-execution needs.
+/// Everything that is needed to run it again.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Settings {
-    /// Which rules of ours it follows.
+    /// The edition of our rules that it follows.
     #[serde(default, skip_serializing_if = "Edition::is_first")]
     pub edition: Edition,
-    /// The config, without what does not change the outcome.
+    /// The config, without settings that do not affect the outcome.
     pub config: Config,
-    /// All templates, whole.
+    /// All templates, complete.
     pub prompts: Vec<TemplateText>,
-    /// The base persona of each participant, as drawn. A replay needs neither the file or URL they
-    /// came from nor the grammar.
+    /// The base persona of each participant, as drawn. A replay needs neither the file or URL that
+    /// they came from nor the grammar.
     pub personas: Vec<String>,
-    /// What is taken over from the files of an original run, if this one imports it.
+    /// What is copied from the files of an original run, if this is an import.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub original: Option<FromOriginal>,
-    /// What the pool gives and gets, if it is used. A replay does not need the pool.
+    /// What is taken from the pool and added to it, if it is used. A replay does not need the pool.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pool: Option<FromPool>,
 }
 
 impl Config {
-    /// The config without who answers and how fast, which is recorded beside it.
+    /// The config without the model and the speed, which are recorded separately.
     pub(super) fn without_runtime(self) -> Config {
         Config { provider: ModelConfig::default(), limits: None, ..self }
     }

@@ -1,4 +1,4 @@
-//! What the facts fold into, in the shapes of the document's outputs.
+//! The state folded from the facts, in the structure of the document's outputs.
 
 use std::collections::BTreeMap;
 
@@ -20,13 +20,13 @@ pub type Transcript = Vec<Turn>;
 /// One turn of a dialogue.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Turn {
-    /// Who speaks.
+    /// The speaker.
     pub role: Speaker,
-    /// What is said.
+    /// The text.
     pub content: String,
 }
 
-/// Who speaks in a dialogue.
+/// The speakers in a dialogue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Speaker {
@@ -36,22 +36,22 @@ pub enum Speaker {
     Participant,
 }
 
-/// How far a participant got.
+/// A participant's status.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
-    /// On the way.
+    /// Not finished yet.
     #[default]
     Pending,
-    /// Went through all of its condition.
+    /// Completed its whole condition.
     Complete,
-    /// See the error message. Not in any statistics.
+    /// See the error message. Not included in any statistics.
     Failed,
     /// Never used by this program; original outputs may have it.
     Skipped,
 }
 
-/// A participant, in the shape of the document's `participants.json`.
+/// A participant, in the structure of the document's `participants.json`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Participant {
     /// `p_0001`.
@@ -60,13 +60,13 @@ pub struct Participant {
     pub condition: Condition,
     /// As drawn.
     pub base_persona: String,
-    /// As the model put them.
+    /// From the model's answer.
     pub demographics: Option<Demographics>,
-    /// As the model described it.
+    /// From the model's answer.
     pub enriched_persona: Option<String>,
     /// Phase 1.
     pub initial_choice: Option<String>,
-    /// Phase 1 of an original run of an older version; nobody is asked for it.
+    /// Phase 1 of an original run of an older version; never asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub initial_explanation: Option<String>,
     /// Phase 6 or 7.
@@ -89,20 +89,20 @@ pub struct Participant {
     /// Phase 6, ACP: whether [`Deliberated::cross_pollination`] was shown.
     #[serde(default)]
     pub was_shown_summary: bool,
-    /// How far the participant got.
+    /// The status.
     pub status: Status,
-    /// Why not further.
+    /// Why it failed, if it did.
     pub error_message: Option<String>,
 }
 
-/// A group of like reasons for an option.
+/// A group of similar reasons for an option.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cluster {
     /// `Option_cluster_N`.
     pub cluster_id: String,
     /// The option.
     pub option: String,
-    /// Three sentences; `None` if they could not be had.
+    /// Three sentences; `None` if they could not be obtained.
     pub description: Option<String>,
     /// The hash of the description's vector.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -114,9 +114,9 @@ pub struct Cluster {
 /// The vectors of a run.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct Vectors {
-    /// Of summaries, by participant.
+    /// Vectors of summaries, by participant.
     pub summaries: BTreeMap<String, Hashed>,
-    /// Of descriptions, by cluster.
+    /// Vectors of descriptions, by cluster.
     pub descriptions: BTreeMap<String, Hashed>,
 }
 
@@ -127,10 +127,11 @@ pub struct Deliberated {
     pub participants: BTreeMap<String, Participant>,
     /// By option in the config's order, then by number.
     pub clusters: Vec<Cluster>,
-    /// Phase 4: the vectors of summaries and of descriptions. In a run of the first edition they are in no digest.
+    /// Phase 4: the vectors of summaries and of descriptions. In runs of the first edition, they
+    /// are not in any digest.
     #[serde(skip_serializing_if = "Carried::is_left_out")]
     pub vectors: Carried<Vectors>,
-    /// What readers were shown.
+    /// The text shown to readers.
     pub cross_pollination: Option<String>,
     /// Why the experiment ended after phase 2, if it did.
     pub termination_reason: Option<String>,
@@ -139,7 +140,7 @@ pub struct Deliberated {
 }
 
 impl Deliberated {
-    /// Those who have not failed.
+    /// The participants who have not failed.
     pub fn active(&self) -> impl Iterator<Item = &Participant> {
         self.participants.values().filter(|p| p.status != Status::Failed)
     }
@@ -224,13 +225,13 @@ impl Deliberated {
         }
     }
 
-    /// Where the summary of a participant lies, if it has a vector.
+    /// The position of a participant's summary, if it has a vector.
     pub(super) fn summary_point(&self, participant_id: &str) -> Option<Point> {
         let vector = self.vectors.get()?.summaries.get(participant_id)?;
         Some(point(vector.floats()))
     }
 
-    /// Where the description of a cluster lies, if it has a vector.
+    /// The position of a cluster's description, if it has a vector.
     pub(super) fn description_point(&self, cluster_id: &str) -> Option<Point> {
         let vector = self.vectors.get()?.descriptions.get(cluster_id)?;
         Some(point(vector.floats()))

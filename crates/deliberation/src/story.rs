@@ -14,7 +14,7 @@ use retold::run::{OutputError, Report, RunRecord};
 use retold_study::story::{indented, is_numbered, no_part, tell, text};
 
 impl Deliberation {
-    /// The story of a participant; `None` if there is none of that name.
+    /// The story of a participant; `None` if there is no participant with that name.
     pub(super) fn story_of(
         &self,
         state: &Deliberated,

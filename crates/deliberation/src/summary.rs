@@ -1,4 +1,4 @@
-//! Statistics of the participants: `summary.json` of the document, and a table for people.
+//! Statistics about the participants: the document's `summary.json`, and a table for people.
 
 use std::fmt::Write;
 
@@ -10,17 +10,17 @@ use retold::run::Report;
 
 /// The document's `summary.json`: all its keys, in the order of the original outputs.
 ///
-/// Votes and changes are counted over those who completed: no failed participant is in any figure but
-/// `failed` and `total`.
+/// Votes and changes are counted for participants who completed; failed ones are only in `failed`
+/// and `total`.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Summary {
-    /// Of the config.
+    /// From the config.
     pub pilot_id: String,
     /// Whether phase 2 ended it.
     pub terminated_early: bool,
     /// Why it did.
     pub termination_reason: Option<String>,
-    /// All who were enrolled.
+    /// The number of enrolled participants.
     pub total_participants: usize,
     /// In the document's order.
     #[serde(serialize_with = "pairs")]
@@ -30,11 +30,11 @@ pub struct Summary {
 /// The figures of one condition.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ConditionSummary {
-    /// All who were enrolled.
+    /// The number of enrolled participants.
     pub total: usize,
-    /// All who went through all of it.
+    /// The number who completed it.
     pub completed: usize,
-    /// All who failed; the rest of an unfinished run is still on the way.
+    /// The number who failed; in an unfinished run, the others are not finished yet.
     pub failed: usize,
     /// Votes by option, in the order in which the options were first chosen.
     #[serde(serialize_with = "pairs")]
@@ -48,7 +48,7 @@ pub struct ConditionSummary {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum SecondVote {
-    /// There is none: who votes once cannot change.
+    /// There are none: participants who vote only once cannot change.
     None {
         /// Always null.
         position_changed: (),
@@ -57,14 +57,14 @@ pub enum SecondVote {
         /// Always null.
         final_vote_distribution: (),
     },
-    /// There is one.
+    /// There are second votes.
     Cast {
         /// Votes by option, in the order in which the options were first chosen.
         #[serde(serialize_with = "pairs")]
         final_vote_distribution: Vec<(String, u32)>,
-        /// How many chose another option than before.
+        /// How many chose a different option than before.
         position_changed: usize,
-        /// Their share of those who voted twice, 0 to 1; null if nobody did.
+        /// Their share of those who voted twice, from 0 to 1; null if nobody did.
         position_changed_rate: Option<f64>,
     },
 }
@@ -149,7 +149,7 @@ pub(super) fn votes<'a>(choices: impl Iterator<Item = &'a str>) -> Votes {
     votes
 }
 
-/// Says so if all who took part failed, and of what the first did.
+/// If all participants failed, says so and gives the reason for the first.
 fn nothing(state: &Deliberated) -> Option<String> {
     let (all, first) = (state.participants.len(), state.participants.values().next()?);
     let reason = first.error_message.as_deref().unwrap_or_default();
@@ -158,7 +158,7 @@ fn nothing(state: &Deliberated) -> Option<String> {
     nobody.then(|| format!("every one of {all} participants failed, {id} at {reason}"))
 }
 
-/// What a run shows at its end.
+/// The report at the end of a run.
 pub(super) fn report(pilot_id: &str, state: &Deliberated) -> Report {
     let reason = state.termination_reason.as_deref();
     let summary = summary(pilot_id, reason, state.participants.values());

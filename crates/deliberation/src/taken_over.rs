@@ -1,5 +1,5 @@
-//! What the files of an original run hold that no answer can yield, for the run that imports it: recorded with the
-//! run's settings, taken over as facts without a cause.
+//! What an import copies from the files of an original run because no answer can yield it: recorded
+//! with the run's settings, and copied as facts without a cause.
 
 use std::collections::BTreeSet;
 
@@ -20,8 +20,8 @@ use retold::run::{Run, Stop};
 pub struct FromOriginal {
     /// In the order of their ids.
     pub participants: Vec<OriginalParticipant>,
-    /// Whether the summaries were kept, and with them everything that the prompts after phase 3 show.
-    /// If not, nobody is asked after phase 3.
+    /// Whether the summaries were kept, and with them everything that the prompts after phase 3
+    /// show. If not, no questions are asked after phase 3.
     pub has_summaries: bool,
 }
 
@@ -29,21 +29,22 @@ pub struct FromOriginal {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct OriginalParticipant {
-    /// As it was drawn then.
+    /// As drawn then.
     pub condition: Condition,
-    /// As the model put them then.
+    /// From the model's answer then.
     pub demographics: Demographics,
-    /// As the model described it then.
+    /// From the model's answer then.
     pub enriched_persona: String,
-    /// Why the participant voted so, in a version that asked for it together with the vote.
+    /// The reason for the participant's vote, in a version that asked for it together with the
+    /// vote.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub initial_explanation: Option<String>,
-    /// What nobody is asked again; only without summaries.
+    /// What is not asked again; only without summaries.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after_phase_3: Option<AfterPhase3>,
 }
 
-/// What phases 5 to 7 of an original run came to, for a participant.
+/// A participant's results from phases 5 to 7 of an original run.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AfterPhase3 {
@@ -62,7 +63,7 @@ pub struct AfterPhase3 {
 }
 
 impl Deliberation {
-    /// The personas of an original run: nobody is asked for them.
+    /// The personas of an original run, for which no questions are asked.
     pub(super) fn take_personas(
         &self,
         run: &mut Run<Self>,
@@ -79,7 +80,8 @@ impl Deliberation {
         Ok(())
     }
 
-    /// The explanations of first votes, which an older version asked for: nobody is asked for them.
+    /// The reasons for first votes, which an older version asked for: no questions are asked for
+    /// them.
     pub(super) fn take_explanations(
         &self,
         run: &mut Run<Self>,
@@ -99,8 +101,8 @@ impl Deliberation {
         Ok(())
     }
 
-    /// Phases 5 to 7 of an original run without summaries. The opposing view is computed where the
-    /// method needs votes alone.
+    /// Phases 5 to 7 of an original run without summaries. The opposing view is computed if the
+    /// method only needs votes.
     pub(super) fn take_the_rest(
         &self,
         run: &mut Run<Self>,

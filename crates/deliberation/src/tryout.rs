@@ -1,5 +1,5 @@
-//! Templates tried out before anything is recorded, with values like those that the phases give them: a
-//! template of one's own that names what is not there must not stop a run in its last phase.
+//! Tries out templates before anything is recorded, with values like those in the phases: a user's
+//! own template with an unknown variable must not stop a run in its last phase.
 
 use serde_json::json;
 
@@ -13,10 +13,10 @@ use super::values::said;
 use retold::run::Stop;
 use retold_study::error::StudyError;
 
-/// Checks settings for a new run: every value, and every template, which is filled in.
+/// Checks settings for a new run: every value, and every template, by filling it in.
 ///
 /// # Errors
-/// The first thing that makes no sense.
+/// The first invalid value.
 pub(super) fn check_settings(settings: &Settings) -> Result<(), StudyError> {
     check(&settings.config)?;
     // Personas may come later, from a URL.

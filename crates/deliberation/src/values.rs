@@ -1,4 +1,4 @@
-//! The values that prompts are filled in with.
+//! The values for filling in prompts.
 
 use serde_json::{Value, json};
 
@@ -8,7 +8,7 @@ use super::state::{Participant, Speaker, Turn};
 use retold::run::Stop;
 
 impl Participant {
-    /// What prompts say of a participant.
+    /// What prompts say about a participant.
     pub(super) fn who(&self) -> Who<'_> {
         Who {
             enriched_persona: self.enriched_persona.as_deref().unwrap_or_default(),
@@ -18,7 +18,7 @@ impl Participant {
     }
 }
 
-/// A dialogue as a prompt shows it; `participant` is what the participant is called in it.
+/// A dialogue in a prompt; `participant` is the participant's name in it.
 pub(super) fn said<'a>(turns: &'a [Turn], participant: &'static str) -> Vec<Said<'a>> {
     let speaker = |role| match role {
         Speaker::Moderator => "Moderator",
@@ -28,7 +28,7 @@ pub(super) fn said<'a>(turns: &'a [Turn], participant: &'static str) -> Vec<Said
 }
 
 impl Deliberation {
-    /// What every prompt about a participant may name.
+    /// What every prompt about a participant may use.
     pub(super) fn about(&self, participant: &Participant) -> Value {
         json!({
             "topic": self.config.topic,

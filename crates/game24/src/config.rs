@@ -31,11 +31,11 @@ pub struct Config {
     /// The seed of the simulated model.
     #[serde(default)]
     pub seed: u64,
-    /// Which puzzles.
+    /// The puzzles to use.
     #[serde(default)]
     pub puzzles: PuzzlesConfig,
-    /// Independent answers of each puzzle: a number, a list of one for each, or `recorded`: as many as the file of
-    /// answers has.
+    /// The number of independent answers to each puzzle: a number, a list with one number per
+    /// puzzle, or `recorded` for as many as the file of answers has.
     pub samples: Samples,
     /// A built-in template, or the path of a file with `{input}` in it.
     #[serde(default = "cot")]
@@ -45,7 +45,7 @@ pub struct Config {
     pub parser: String,
     /// The parameters of every request.
     pub request: RequestConfig,
-    /// Who answers.
+    /// The model that answers.
     #[serde(default)]
     pub model: ModelConfig,
     /// How fast to ask.
@@ -56,14 +56,14 @@ pub struct Config {
     pub retry: RetryPolicy,
 }
 
-/// Which puzzles.
+/// The puzzles to use.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PuzzlesConfig {
-    /// A file, a puzzle a line; the built-in list if not given.
+    /// A file with one puzzle per line; the built-in list if not given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file: Option<PathBuf>,
-    /// `FROM..TO`, from 0, `TO` not included; all if not given.
+    /// `FROM..TO`, from 0, excluding `TO`; all if not given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rows: Option<String>,
 }
@@ -76,13 +76,13 @@ fn latest() -> String {
     "game24".to_owned()
 }
 
-/// What is recorded: everything that a re-execution needs.
+/// What is recorded: everything that is needed to run it again.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Settings {
     /// The puzzles.
     pub puzzles: Vec<Puzzle>,
-    /// Answers of each puzzle.
+    /// The number of answers to each puzzle.
     pub samples: Samples,
     /// The prompt template.
     pub template: TemplateText,

@@ -1,4 +1,4 @@
-//! `samples: recorded`: as many answers of each puzzle as the file of answers has.
+//! `samples: recorded`: as many answers to each puzzle as the file of answers has.
 
 use std::path::Path;
 
@@ -14,15 +14,15 @@ use retold_study::config::{AnswersFile, ConfigError, ConfigFile, ModelKind};
 use retold_study::settings::ExperimentSettings;
 use retold_study::study::Study;
 
-/// Puts what was counted when a run began into the settings of the same config. What the file has by now does not
-/// matter: the run is gone on with, with the numbers that it began with.
+/// Copies the numbers that were counted at the start of a run into the settings of the same config.
+/// The current contents of the file do not matter: the run continues with its original numbers.
 pub(crate) fn take_over(settings: &mut Value, recorded: &Value) {
     let (Ok(now), Ok(then)) = (Settings::deserialize(&*settings), Settings::deserialize(recorded))
     else {
         return;
     };
     let mut chosen = now.puzzles.iter();
-    // Of a run on other puzzles, nothing fits.
+    // A run on other puzzles has nothing to copy.
     let are_among = then.puzzles.iter().all(|puzzle| chosen.any(|one| one == puzzle));
     let was_counted = matches!(then.samples, Samples::ByPuzzle(_));
     if now.samples == Samples::Recorded && was_counted && are_among {
@@ -31,10 +31,10 @@ pub(crate) fn take_over(settings: &mut Value, recorded: &Value) {
     }
 }
 
-/// Puts the numbers into a study's settings, and leaves out the puzzles that the file has no answer to.
+/// Writes the numbers into a study's settings, and drops puzzles without an answer in the file.
 ///
 /// # Errors
-/// [`ConfigError`]: there is no such file, or it has an answer to none of the puzzles.
+/// [`ConfigError`] if the file does not exist or answers none of the puzzles.
 pub(crate) fn draw(config: &ConfigFile<'_>, study: &mut Study) -> Result<(), ConfigError> {
     let wrong = |message: String| config.wrong("samples", message);
     let settings = study.settings.experiment.typed::<Settings>();
@@ -48,7 +48,7 @@ pub(crate) fn draw(config: &ConfigFile<'_>, study: &mut Study) -> Result<(), Con
     };
     if file == Path::new("-") || !file.is_file() {
         return Err(wrong(
-            "recorded needs a file of answers, which is read twice, and no pipe".to_owned(),
+            "recorded needs a file of answers, not a pipe, because it is read twice".to_owned(),
         ));
     }
     let shown = file.display().to_string();
@@ -67,7 +67,7 @@ pub(crate) fn draw(config: &ConfigFile<'_>, study: &mut Study) -> Result<(), Con
     }
     if puzzles.is_empty() {
         return Err(wrong(format!(
-            "{shown} has no answer to any of the prompts: compare the template, the puzzles and the parameters"
+            "{shown} has no answer to any of the prompts: check the template, the puzzles and the parameters"
         )));
     }
     settings.puzzles = puzzles;

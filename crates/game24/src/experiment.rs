@@ -31,7 +31,7 @@ pub(super) fn version(parser: &str) -> Result<u32, StudyError> {
     })
 }
 
-/// Asks every puzzle so many times, and grades what the parser finds.
+/// Asks every puzzle several times, and grades what the parser finds.
 #[derive(Debug)]
 pub struct Game24 {
     pub(super) settings: Settings,
@@ -40,10 +40,10 @@ pub struct Game24 {
 }
 
 impl Game24 {
-    /// The experiment of some settings.
+    /// The experiment with the given settings.
     ///
     /// # Errors
-    /// What in the settings cannot be executed.
+    /// The setting with which it cannot be run.
     pub fn new(settings: Settings) -> Result<Self, StudyError> {
         if settings.samples == Samples::Recorded {
             let uncounted = "recorded stands for numbers, and these are not counted";
@@ -68,12 +68,13 @@ impl Game24 {
         Ok(game)
     }
 
-    /// As [`Game24::new`], for settings that nobody has asked with yet: every prompt is tried, and the samples need not
-    /// be counted yet.
+    /// Like [`Game24::new`], for settings that have not been used yet: every prompt is tried, and
+    /// the samples need not be counted yet.
     pub(super) fn tried(settings: Settings) -> Result<Self, StudyError> {
         settings.request.check()?;
         let game = Game24::checked(settings)?;
-        // Examples in a template may have the numbers of a puzzle: these are numbers that it does not have.
+        // Examples in a template may contain the numbers of a puzzle, so other numbers are used
+        // here.
         let known = numbers_in(&game.settings.template.text);
         let numbers: Vec<i64> = (1..100).rev().filter(|n| !known.contains(n)).take(4).collect();
         let other = Puzzle { row: 0, numbers, spelt: None };
@@ -118,7 +119,7 @@ fn in_template(error: TemplateError) -> StudyError {
     StudyError::part("template", error)
 }
 
-/// All that the questions of one puzzle share.
+/// What all questions about one puzzle have in common.
 struct Prepared {
     call: CallPath,
     request: Request,
@@ -147,7 +148,7 @@ impl Experiment for Game24 {
     async fn run(&self, run: &mut Run<Self>) -> Result<(), Stop> {
         let Settings { puzzles, samples, .. } = &self.settings;
         run.expect((0..puzzles.len()).map(|place| u64::from(samples.of(place))).sum());
-        // Templates were tried out when the experiment was made; a puzzle that cannot be prepared
+        // Templates were tried when the experiment was created; a puzzle that cannot be prepared
         // stops the run before its first question.
         let prepared = puzzles.iter().map(|p| self.prepare(p)).collect::<Result<Vec<_>, Stop>>()?;
         let questions = prepared.iter().enumerate().flat_map(|(place, p)| {
@@ -193,7 +194,7 @@ impl Experiment for Game24 {
     }
 }
 
-/// The samples of one puzzle, as they come in.
+/// The samples of one puzzle, as they arrive.
 struct Grading {
     parser: Arc<game24::Game24Parser>,
     graded: Graded,

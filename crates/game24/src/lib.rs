@@ -1,11 +1,11 @@
-//! The Game of 24: puzzles of four numbers, many independent answers to one prompt each.
+//! The Game of 24: puzzles of four numbers, with many independent answers to each prompt.
 //!
-//! Calls are named `solve/<row>` (row of the puzzle list, from 0), samples count from 0.
+//! Calls are named `solve/<row>` (the row of the puzzle list, from 0); samples count from 0.
 //!
 //! - [`Game24`]: the experiment. [`Graded`] is its fact, [`Tally`] its state.
 //! - [`parse`]: the parser of its answers, and the validator.
 //! - [`Registered`]: the study as a program offers it.
-//! - [`load`]: from a config to settings that hold everything.
+//! - [`load`]: from a config to complete settings.
 //! - [`SimulatedSolver`]: plays it for the simulated model.
 
 mod config;

@@ -19,8 +19,8 @@ impl Game24 {
         Ok(vec![OutputFile::from(puzzles(state)), answers])
     }
 
-    /// One row a sample: what was answered, what the parser made of it by which method, and what the
-    /// validator says of that. A sample without an answer has empty cells.
+    /// One row per sample: the answer, the parser's value and method, and the validator's verdict.
+    /// A sample without an answer has empty cells.
     fn answers(&self, record: &mut RunRecord<'_>) -> Result<Table, OutputError> {
         let columns =
             ["row", "puzzle", "sample", "method", "candidate", "verdict", "answer", "call"];
@@ -64,7 +64,7 @@ impl Game24 {
     }
 }
 
-/// One row a puzzle.
+/// One row per puzzle.
 fn puzzles(state: &Tally) -> Table {
     let mut table = Table::new("puzzles", &["row", "puzzle", "answers", "solved"]);
     for (row, puzzle) in &state.puzzles {

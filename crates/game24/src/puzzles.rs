@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
-/// The 1,362 solvable puzzles in the order of the Tree of Thoughts study, a line each.
+/// The 1,362 solvable puzzles in the order of the Tree of Thoughts study, one per line.
 pub const BUILT_IN: &str = include_str!("puzzles.txt");
 
 /// One puzzle.
@@ -14,7 +14,7 @@ pub struct Puzzle {
     pub row: u64,
     /// Its numbers.
     pub numbers: Vec<i64>,
-    /// How the prompt spells them, if not with a space between them.
+    /// The spelling in the prompt, if it is not with single spaces.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spelt: Option<String>,
 }
@@ -22,12 +22,12 @@ pub struct Puzzle {
 /// A puzzle list that cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PuzzleError {
-    /// A line that is no puzzle.
+    /// A line that is not a puzzle.
     #[error(
-        "line {line}: {text:?} is no puzzle: write four whole numbers from 1 to 99, such as 4 5 6 10 or 4, 5, 6, 10"
+        "line {line}: {text:?} is not a puzzle: write four whole numbers from 1 to 99, such as 4 5 6 10 or 4, 5, 6, 10"
     )]
     BadLine {
-        /// From 1.
+        /// The line's number, from 1.
         line: usize,
         /// The line.
         text: String,
@@ -42,13 +42,13 @@ pub enum PuzzleError {
     BadRows {
         /// As given.
         rows: String,
-        /// How many puzzles there are.
+        /// The number of puzzles in the list.
         len: usize,
     },
 }
 
 impl Puzzle {
-    /// The numbers as the prompt spells them: `4 5 6 10`, or as the list has them.
+    /// The numbers as the prompt has them: `4 5 6 10`, or in the list's own spelling.
     pub fn text(&self) -> String {
         self.spelt.clone().unwrap_or_else(|| with_spaces(&self.numbers))
     }
@@ -58,8 +58,8 @@ fn with_spaces(numbers: &[i64]) -> String {
     numbers.iter().map(i64::to_string).collect::<Vec<_>>().join(" ")
 }
 
-/// The whole numbers in a text, however they are parted: `[4, 5, 6, 10.0]` has four. A number with a fraction is none
-/// of them, and neither is one of more than nine digits.
+/// The whole numbers in a text, with any separators: `[4, 5, 6, 10.0]` has four. A number with a
+/// fraction or with more than nine digits is not included.
 pub(super) fn numbers_in(text: &str) -> Vec<i64> {
     let is_part = |c: char| c.is_ascii_digit() || c == '.';
     let runs = text.split(|c: char| !is_part(c)).map(|run| run.trim_matches('.'));
@@ -70,7 +70,7 @@ pub(super) fn numbers_in(text: &str) -> Vec<i64> {
     whole.filter(|whole| whole.len() < 10).filter_map(|whole| whole.parse().ok()).collect()
 }
 
-/// Whether numbers are found in a text, each as often as they have it, in any order.
+/// Whether all the numbers are in a text, each as often as required, in any order.
 pub(super) fn shows(text: &str, numbers: &[i64]) -> bool {
     let mut there = numbers_in(text);
     numbers.iter().all(|number| match there.iter().position(|n| n == number) {
@@ -82,7 +82,7 @@ pub(super) fn shows(text: &str, numbers: &[i64]) -> bool {
     })
 }
 
-/// Reads a list: a puzzle a line, blank lines and lines that start with `#` left out.
+/// Reads a list with one puzzle per line; blank lines and lines beginning with `#` are skipped.
 ///
 /// # Errors
 /// [`PuzzleError`] with the line.
@@ -110,7 +110,7 @@ pub(super) fn parse_list(text: &str) -> Result<Vec<Puzzle>, PuzzleError> {
     Ok(puzzles)
 }
 
-/// Rows `FROM..TO` of a list, `TO` not included.
+/// Rows `FROM..TO` of a list, excluding `TO`.
 ///
 /// # Errors
 /// [`PuzzleError::BadRows`].

@@ -54,7 +54,7 @@ impl Registration for Registered {
         draw(file, study)
     }
 
-    /// `samples: recorded` stands for the puzzles and numbers that were counted when the run began.
+    /// `samples: recorded` means the puzzles and numbers that were counted when the run began.
     fn take_over(&self, settings: &mut Value, recorded: &Value) {
         take_over(settings, recorded);
     }

@@ -1,4 +1,4 @@
-//! How many independent answers each puzzle gets.
+//! The number of independent answers to each puzzle.
 
 use std::fmt;
 
@@ -7,20 +7,21 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use retold_study::config::Wrong;
 
-/// The most answers of a puzzle.
+/// The most answers to a puzzle.
 const MOST: u32 = 1_000_000;
 
 /// The word for as many as there are.
 const RECORDED: &str = "recorded";
 
-/// How many answers each puzzle gets: a number, a list of numbers, or the word `recorded`.
+/// The number of answers to each puzzle: a number, a list of numbers, or the word `recorded`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Samples {
-    /// So many of each.
+    /// The same number for each puzzle.
     Each(u32),
-    /// By puzzle, in their order.
+    /// One number per puzzle, in order.
     ByPuzzle(Vec<u32>),
-    /// As many of each as the file of answers has. Only in a config: the settings of a run have the numbers.
+    /// As many for each as the file of answers has. Only in a config: the settings of a run have
+    /// the numbers.
     Recorded,
 }
 
@@ -40,7 +41,7 @@ impl<'de> Deserialize<'de> for Samples {
     }
 }
 
-/// Reads any of the three.
+/// Reads all three forms.
 struct Reader;
 
 impl<'de> Visitor<'de> for Reader {
@@ -77,7 +78,7 @@ impl<'de> Visitor<'de> for Reader {
 }
 
 impl Samples {
-    /// How many answers a puzzle gets, by its place in the list; none before they are counted.
+    /// The number of answers to a puzzle, by its index; 0 before they are counted.
     pub fn of(&self, place: usize) -> u32 {
         match self {
             Samples::Each(n) => *n,
@@ -86,7 +87,7 @@ impl Samples {
         }
     }
 
-    /// Checks the numbers for so many puzzles.
+    /// Checks the numbers, given the number of puzzles.
     pub(super) fn check(&self, puzzles: usize) -> Result<(), Wrong> {
         let wrong = |message: String| Err(Wrong::new("samples", message));
         let numbers: &[u32] = match self {

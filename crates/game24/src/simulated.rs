@@ -4,11 +4,11 @@ use super::puzzles::numbers_in;
 use retold::model::simulated::{Dice, Player};
 use retold::prompt::Request;
 
-/// Solves a puzzle now and then, and writes the answer in one of the ways that models do.
+/// Occasionally solves a puzzle, and writes the answer in one of the ways that models do.
 #[derive(Debug, Clone, Copy)]
 pub struct SimulatedSolver;
 
-/// The share of answers that are right: near what real models reach with one prompt.
+/// The share of correct answers: about what real models reach with one prompt.
 const SKILL: f64 = 0.3;
 
 impl Player for SimulatedSolver {
@@ -56,7 +56,7 @@ fn numbers_of(request: &Request) -> Option<Vec<i64>> {
     last_numbers(messages.last().map_or("", |(_, text)| text))
 }
 
-/// What it comes up with: right now and then.
+/// The proposed expression, which is sometimes correct.
 fn expression(numbers: &[i64], dice: &mut Dice) -> String {
     match dice.chance(SKILL).then(|| solve(numbers)).flatten() {
         Some(right) => right,
@@ -64,8 +64,8 @@ fn expression(numbers: &[i64], dice: &mut Dice) -> String {
     }
 }
 
-/// The numbers of the last line that holds four and nothing else but a label; without one, the last four of the last
-/// line that has as many among other words.
+/// The numbers of the last line with exactly four and nothing else but a label; otherwise the last
+/// four numbers of the last line that has at least four among other words.
 fn last_numbers(prompt: &str) -> Option<Vec<i64>> {
     let alone = prompt.lines().rev().find_map(|line| {
         let line = line.rsplit(':').next().unwrap_or(line);
@@ -76,7 +76,7 @@ fn last_numbers(prompt: &str) -> Option<Vec<i64>> {
     alone.or_else(|| prompt.lines().rev().find_map(four))
 }
 
-/// A wrong answer that uses the numbers: operators by chance.
+/// A wrong answer with the right numbers: random operators.
 fn guess(numbers: &[i64], dice: &mut Dice) -> String {
     let mut expression = numbers.first().map(i64::to_string).unwrap_or_default();
     for number in numbers.iter().skip(1) {
@@ -87,8 +87,8 @@ fn guess(numbers: &[i64], dice: &mut Dice) -> String {
     bare.unwrap_or(&expression).to_owned()
 }
 
-/// A right answer, found by joining two numbers at a time; in doubles, which is near enough for a
-/// simulated answer and never for grading one.
+/// A correct answer, found by combining two numbers at a time. Uses doubles, which is precise
+/// enough for simulated answers but never used for grading.
 fn solve(numbers: &[i64]) -> Option<String> {
     let terms = numbers.iter().map(|n| (*n as f64, n.to_string())).collect();
     join(terms)

@@ -7,13 +7,13 @@ use serde::{Deserialize, Serialize};
 
 use retold::run::Report;
 
-/// The verdict of a right answer.
+/// The verdict for a correct answer.
 const VALID: &str = "valid";
 
-/// All samples of one puzzle are answered and graded.
+/// All samples of one puzzle have been answered and graded.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Graded {
-    /// How many samples each method decided.
+    /// How many samples were decided by each method.
     pub methods: BTreeMap<String, u32>,
     /// The puzzle's numbers.
     pub puzzle: String,
@@ -48,10 +48,10 @@ fn count<N: std::ops::AddAssign + Default>(map: &mut BTreeMap<String, N>, key: &
     }
 }
 
-/// The state: per puzzle and overall.
+/// The state, per puzzle and overall.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub struct Tally {
-    /// Answers graded, failed calls not included.
+    /// Graded answers, excluding failed calls.
     pub answers: u64,
     /// Calls that failed.
     pub unanswered: u64,
@@ -59,7 +59,7 @@ pub struct Tally {
     pub verdicts: BTreeMap<String, u64>,
     /// Answers by method.
     pub methods: BTreeMap<String, u64>,
-    /// Right answers and answers of each puzzle, by row.
+    /// Correct answers and all answers of each puzzle, by row.
     pub puzzles: BTreeMap<u64, PuzzleTally>,
 }
 
@@ -68,7 +68,7 @@ pub struct Tally {
 pub struct PuzzleTally {
     /// Its numbers.
     pub puzzle: String,
-    /// Right answers.
+    /// Correct answers.
     pub solved: u32,
     /// Answers.
     pub answers: u32,

@@ -13,18 +13,18 @@ pub(super) struct Action<'a> {
     pub(super) stage: Stage,
     /// The model that played.
     pub(super) llm_model: &'a str,
-    /// Coins contributed, or units given in all.
+    /// Coins contributed, or units given in total.
     pub(super) amount: i64,
 }
 
-/// Some actions in the mean.
+/// The mean of some actions.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Mean {
     pub(super) count: u32,
     pub(super) amount: f64,
 }
 
-/// What a player did at a stage of a round; none for messages, and where nothing was decided.
+/// What a player did at a stage of a round; `None` for messages, and if nothing was decided.
 pub(super) fn action(round: &Round, stage: Stage, agent: u32) -> Option<i64> {
     match stage {
         Stage::Contribution | Stage::Decision => Some(round.contribution(agent)?.coins),
@@ -36,7 +36,7 @@ pub(super) fn action(round: &Round, stage: Stage, agent: u32) -> Option<i64> {
     }
 }
 
-/// The means of all actions of each kind, where `kind` says of which kind an action is. Every action
+/// The means of all actions by kind, where `kind` determines the kind of an action. Every action
 /// counts, whether or not its answer has a reasoning.
 pub(super) fn means<'a, K: Ord>(
     state: &'a Played,

@@ -1,4 +1,4 @@
-//! Asking many players at once, each until an answer can be used.
+//! Asks many players at once, each until an answer is usable.
 
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ pub enum Stage {
     Chat,
     /// How much to contribute.
     Contribution,
-    /// The amount alone, where it is asked for after the reasoning.
+    /// Only the amount, if it is asked for after the reasoning.
     Decision,
     /// Whom to punish or reward.
     Redistribution,
@@ -50,11 +50,11 @@ pub(super) struct Ask<P> {
     pub(super) stage: Stage,
     pub(super) request: Request,
     pub(super) parser: Arc<P>,
-    /// What the prompt was made from.
+    /// The sources of the prompt.
     pub(super) because: Vec<Source>,
 }
 
-/// An answer that is taken.
+/// An answer that is used.
 #[derive(Debug, Clone)]
 pub(super) struct Got<V> {
     pub(super) value: V,
@@ -64,7 +64,7 @@ pub(super) struct Got<V> {
     pub(super) decision: DecisionRef,
 }
 
-/// A player who could not be had.
+/// A player without a usable answer.
 #[derive(Debug, Clone)]
 pub(super) struct Failed {
     turn: Turn,
@@ -74,7 +74,7 @@ pub(super) struct Failed {
 }
 
 impl Failed {
-    /// The fact that ends a player's game.
+    /// The fact that ends the game for a player.
     pub(super) fn fact(self) -> Fact {
         let Failed { turn, call, sample, reason } = self;
         Fact::PlayerFailed { turn, call, sample, reason }
@@ -86,19 +86,19 @@ impl Failed {
     }
 }
 
-/// What came of a question.
+/// The outcome of a question.
 pub(super) type Outcome<V> = Result<Got<V>, Failed>;
 
-/// Whether a method found what the player decided. The others are the parsers' last resorts, and
-/// tags that hold something else.
+/// Whether a method found the player's decision. The other methods are the parsers' last resorts,
+/// and tags that contain something else.
 pub(super) fn is_usable(method: &str) -> bool {
     !matches!(method, "default" | "wrong_length" | "unreadable_tag" | "no_message")
 }
 
 impl PublicGoods {
-    /// Asks all questions at once; those whose answer cannot be used again, as the next sample, up to
-    /// `max_parse_retries` times. Then the parser's default counts, or the player has failed, as the
-    /// config says.
+    /// Asks all questions at once. Those whose answers are not usable are asked again, as the next
+    /// sample, up to `max_parse_retries` times. After that, either the parser's default counts or
+    /// the player has failed, depending on the config.
     pub(super) async fn ask<P: Parser>(
         &self,
         run: &mut Run<Self>,

@@ -4,13 +4,13 @@ use rand_chacha::ChaCha12Rng;
 
 use retold_study::random::shuffle;
 
-/// Every avatar there is: the names that the original answers use for each other.
+/// All avatars: the names that players use for each other in the original answers.
 pub const AVATARS: [&str; 20] = [
     "DOG", "CHICKEN", "CAT", "FISH", "BIRD", "RABBIT", "TURTLE", "HAMSTER", "FROG", "MOUSE",
     "SNAKE", "BEAR", "LION", "TIGER", "ELEPHANT", "MONKEY", "PANDA", "KOALA", "WOLF", "FOX",
 ];
 
-/// So many different avatars, drawn.
+/// Draws different avatars.
 pub(super) fn draw(count: u32, rng: &mut ChaCha12Rng) -> Vec<String> {
     let mut avatars = AVATARS.to_vec();
     shuffle(&mut avatars, rng);

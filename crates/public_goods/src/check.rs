@@ -1,4 +1,4 @@
-//! What in a config makes no sense.
+//! Finds invalid values in a config.
 
 use std::collections::BTreeSet;
 
@@ -13,8 +13,8 @@ fn wrong(key: &str, message: impl Into<String>) -> Wrong {
 /// Checks every value of a config for a new run.
 pub(super) fn check(config: &Config) -> Result<(), Wrong> {
     check_values(config)?;
-    // Some original runs had both, with one array of units for the two: nobody can tell what a player
-    // meant by it.
+    // Some original runs had both, with one array of units for the two: there is no way to tell
+    // what a player meant by it.
     if config.punishment_enabled && config.reward_enabled {
         let message = "not together with punishment_enabled: an answer has one number of units for \
                        each player, which cannot be both";
@@ -23,7 +23,7 @@ pub(super) fn check(config: &Config) -> Result<(), Wrong> {
     Ok(())
 }
 
-/// Checks every value by itself, as original runs have them, too.
+/// Checks every value by itself, also for original runs.
 pub(crate) fn check_values(config: &Config) -> Result<(), Wrong> {
     names_folder("experiment_id", &config.experiment_id)?;
     ranges(config)?;
@@ -63,7 +63,8 @@ pub(crate) fn check_values(config: &Config) -> Result<(), Wrong> {
     avatars(config)
 }
 
-/// Checks the numbers that say how often or how many: recorded settings are taken at their word nowhere else.
+/// Checks the numbers of repetitions and players. Nothing else checks these numbers in recorded
+/// settings.
 pub(crate) fn check_counts(config: &Config) -> Result<(), Wrong> {
     within(&[
         ("games", Some(config.games.into()), 1.0, 1000.0),

@@ -1,8 +1,8 @@
 //! The config file: the keys of the original runs' `config.json`, unchanged, and a few of our own.
 //!
 //! The source document does not describe the game itself; its parameters are those of the original
-//! runs. They spell the price of a unit in two ways, `peer_incentive_cost`, or `punishment_cost` and
-//! `reward_cost`; either is read.
+//! runs. They name the price of a unit either `peer_incentive_cost`, or `punishment_cost` and
+//! `reward_cost`; both are accepted.
 
 use std::path::PathBuf;
 
@@ -20,12 +20,12 @@ pub struct Config {
     /// `public_goods`; the original files leave it out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub experiment: Option<String>,
-    /// Names the runs' output folder and stands in every row of it.
+    /// The name of the runs' output folder, also in every row of its tables.
     pub experiment_id: String,
     /// The seed of every random choice.
     #[serde(default)]
     pub seed: u64,
-    /// Independent games with these settings.
+    /// The number of independent games with these settings.
     #[serde(default = "defaults::one")]
     pub games: u32,
 
@@ -33,23 +33,24 @@ pub struct Config {
     pub group_size: u32,
     /// Rounds of a game, 1 to 30.
     pub game_length: u32,
-    /// What every player is given in every round, in coins.
+    /// What every player receives in every round, in coins.
     #[serde(default = "defaults::endowment")]
     pub endowment: u32,
-    /// Whether players are told the number of rounds.
+    /// Whether players know the number of rounds.
     pub horizon_knowledge: Horizon,
-    /// The marginal per-capita return: what a coin in the public fund brings each player. 0.06 to 0.7.
+    /// The marginal per-capita return: what a coin in the public fund yields for each player. 0.06
+    /// to 0.7.
     pub mpcr: f64,
     /// `mpcr` times `group_size`; need not be given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub multiplier: Option<f64>,
-    /// What amounts are allowed.
+    /// The allowed amounts.
     pub contribution_type: ContributionType,
-    /// What the number in the tag means: coins contributed, or coins withdrawn.
+    /// The meaning of the number in the tag: coins contributed, or coins withdrawn.
     pub contribution_framing: Framing,
     /// Whether players can send messages before contributing.
     pub communication_enabled: bool,
-    /// Whether players see, after a round, what each of the others contributed and earned.
+    /// Whether players see, after a round, what each other player contributed and earned.
     pub peer_outcome_visibility: bool,
     /// Whether players do not learn who punished or rewarded.
     pub actor_anonymity: bool,
@@ -57,61 +58,61 @@ pub struct Config {
     pub punishment_enabled: bool,
     /// Whether players can reward each other; not together with punishment.
     pub reward_enabled: bool,
-    /// What a unit of either costs the actor, in coins.
+    /// The cost of a unit of either to the actor, in coins.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub peer_incentive_cost: Option<f64>,
-    /// What a unit of punishment costs the actor, if not `peer_incentive_cost`.
+    /// The cost of a unit of punishment, if not `peer_incentive_cost`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub punishment_cost: Option<f64>,
-    /// What a unit of reward costs the actor, if not `peer_incentive_cost`.
+    /// The cost of a unit of reward, if not `peer_incentive_cost`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reward_cost: Option<f64>,
-    /// What a unit of punishment takes from its target, in coins.
+    /// What a unit of punishment costs its target, in coins.
     #[serde(default = "defaults::impact")]
     pub punishment_impact: f64,
     /// What a unit of reward gives its target, in coins.
     #[serde(default = "defaults::impact")]
     pub reward_impact: f64,
-    /// The model that plays, as its provider spells it.
+    /// The model that plays, in the provider's spelling.
     pub llm_model: String,
-    /// 0 to 2; left to the provider if not given.
+    /// From 0 to 2; left to the provider if not given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub llm_temperature: Option<f64>,
 
-    /// Ours: what is different for the first players. Those not named play as above.
+    /// Ours: the differences for the first players. All others play as defined above.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub players: Vec<Player>,
-    /// Ours: the players' avatars, in their order: the same in all games, or those of one game after the other.
-    /// Drawn by the seed if not given.
+    /// Ours: the players' avatars in order, either the same for all games or for one game after the
+    /// other. Drawn by the seed if not given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub avatars: Option<Vec<String>>,
     /// Ours: the longest answer, in tokens.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_tokens: Option<u32>,
-    /// Ours: the version of the parsers `contribution`, `chat` and `redistribution`; with 3, `chat` is of version 2,
-    /// its latest.
+    /// Ours: the version of the parsers `contribution`, `chat` and `redistribution`; with 3, `chat`
+    /// has version 2, its latest.
     #[serde(default = "defaults::three")]
     pub parser_version: u32,
-    /// Ours: further answers asked for when one cannot be used.
+    /// Ours: how many more answers are asked for if one is not usable.
     #[serde(default = "defaults::one")]
     pub max_parse_retries: u32,
-    /// Ours: what happens when the last of them cannot be used, either.
+    /// Ours: what happens if the last of them is not usable either.
     #[serde(default)]
     pub unusable_answer: Unusable,
-    /// Ours: longer messages are cut, and `...` put behind them.
+    /// Ours: longer messages are cut, and `...` is appended.
     #[serde(default = "defaults::two_thousand")]
     pub max_message_chars: usize,
-    /// Ours: whether the amount is asked for in a question of its own, after the reasoning, as in some
-    /// of the original runs.
+    /// Ours: whether the amount is asked for in a separate question, after the reasoning, as in
+    /// some of the original runs.
     #[serde(default)]
     pub decision_apart: bool,
     /// Ours: how players are grouped by their reasoning.
     #[serde(default)]
     pub reasoning: ReasoningConfig,
-    /// Ours: a folder of templates that take the place of the built-in ones of the same name.
+    /// Ours: a folder of templates that replace the built-in ones with the same names.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prompts: Option<PathBuf>,
-    /// Ours: who answers. `llm_model` is only a name.
+    /// Ours: the model that answers. `llm_model` is only a name.
     #[serde(default)]
     pub model: ModelConfig,
     /// Ours: how fast to ask.
@@ -126,13 +127,13 @@ pub struct Config {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Horizon {
-    /// They are told the number of rounds.
+    /// They know the number of rounds.
     Known,
-    /// They are not.
+    /// They do not.
     Unknown,
 }
 
-/// What happens to a player whose answers cannot be used.
+/// What happens to a player whose answers are not usable.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Unusable {
@@ -143,17 +144,17 @@ pub enum Unusable {
     Fail,
 }
 
-/// What is different for one player.
+/// The differences for one player.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Player {
     /// The model that plays.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub llm_model: Option<String>,
-    /// 0 to 2.
+    /// From 0 to 2.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub llm_temperature: Option<f64>,
-    /// Who the player is, in a few sentences.
+    /// The player's persona, in a few sentences.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub persona: Option<String>,
 }
@@ -162,7 +163,7 @@ pub struct Player {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct ReasoningConfig {
-    /// The model that makes vectors of the reasons for contributions; without it nobody is grouped.
+    /// The model for vectors of the reasons for contributions; without it, there is no grouping.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub embedding_model: Option<String>,
     /// How vectors are grouped.
@@ -178,17 +179,17 @@ impl Default for ReasoningConfig {
 }
 
 impl Config {
-    /// What the coins in the public fund are multiplied by: `mpcr` times `group_size`.
+    /// The factor by which the coins in the public fund are multiplied: `mpcr` times `group_size`.
     pub fn multiplier(&self) -> f64 {
         self.mpcr * f64::from(self.group_size)
     }
 
-    /// What a unit of punishment costs, if the config says so.
+    /// The cost of a unit of punishment, if the config has it.
     pub fn punishment_cost(&self) -> Option<f64> {
         self.punishment_cost.or(self.peer_incentive_cost)
     }
 
-    /// What a unit of reward costs, if the config says so.
+    /// The cost of a unit of reward, if the config has it.
     pub fn reward_cost(&self) -> Option<f64> {
         self.reward_cost.or(self.peer_incentive_cost)
     }
@@ -200,7 +201,7 @@ impl Config {
         Some(avatars.get(from..from + size).unwrap_or(avatars))
     }
 
-    /// What a player is who differs from the others, if at all.
+    /// The differences for one player, if there are any.
     pub(super) fn player(&self, agent: u32) -> Player {
         let own = usize::try_from(agent).ok().and_then(|at| self.players.get(at)).cloned();
         let own = own.unwrap_or_default();

@@ -1,4 +1,4 @@
-//! The experiment itself: games of rounds of stages.
+//! The experiment itself: games consisting of rounds, which consist of stages.
 
 use std::sync::Arc;
 
@@ -62,10 +62,10 @@ impl Parsers {
 }
 
 impl PublicGoods {
-    /// The experiment of some settings.
+    /// The experiment with the given settings.
     ///
     /// # Errors
-    /// What in the settings cannot be executed.
+    /// The setting with which it cannot be run.
     pub fn new(settings: Settings) -> Result<Self, StudyError> {
         let Settings { edition, config, prompts } = settings;
         check_counts(&config)?;
@@ -79,16 +79,16 @@ impl PublicGoods {
         })
     }
 
-    /// Checks settings for a new run: every value, and every prompt, which is tried out.
+    /// Checks settings for a new run: every value, and every prompt, by trying it.
     ///
     /// # Errors
-    /// The first thing that makes no sense.
+    /// The first invalid value.
     pub(super) fn check(settings: Settings) -> Result<(), StudyError> {
         check(&settings.config)?;
         Ok(PublicGoods::new(settings)?.try_out()?)
     }
 
-    /// Who plays in which game, under which avatar.
+    /// Seats the players of each game, with their avatars.
     fn seat(&self, run: &mut Run<Self>, origins: &mut Origins) -> Result<(), Stop> {
         let mut rng = run.rng("avatars");
         for game in 1..=self.config.games {
@@ -105,7 +105,7 @@ impl PublicGoods {
         Ok(())
     }
 
-    /// The turns of all players who are still in a game. A game with one player left is over.
+    /// The turns of all players who are still in a game. A game with only one player left is over.
     pub(super) fn turns(&self, state: &Played, round: u32) -> Vec<Turn> {
         let going = state.games.iter().filter(|game| game.active().count() > 1);
         let turns = going.flat_map(|game: &Game| {
@@ -114,7 +114,7 @@ impl PublicGoods {
         turns.collect()
     }
 
-    /// How many questions there are if nobody fails.
+    /// The number of questions if nobody fails.
     fn expected(&self) -> u64 {
         let Config { games, group_size, game_length, .. } = self.config;
         let stages = [

@@ -1,4 +1,4 @@
-//! What happens in a game, in the past tense.
+//! The facts of a game, in the past tense.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,7 +6,7 @@ use super::rules::Units;
 use retold::id::ContentHash;
 use retold_study::carried::{Carried, Floats};
 
-/// When and to whom something happened.
+/// When something happened, and to which player.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Turn {
     /// The game, from 1.
@@ -17,12 +17,12 @@ pub struct Turn {
     pub agent: u32,
 }
 
-/// Which answer decided, and how it was read.
+/// Which answer decided, and how it was parsed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct By {
     /// The parser's method.
     pub method: String,
-    /// The n-th answer to the question, from 0.
+    /// Which answer to the question it is (the n-th, from 0).
     #[serde(default, skip_serializing_if = "is_zero")]
     pub sample: u32,
 }
@@ -42,46 +42,47 @@ pub enum Fact {
         game: u32,
         /// The player, from 0.
         agent: u32,
-        /// The name the others know.
+        /// The name that the others know.
         avatar: String,
         /// The model that plays.
         llm_model: String,
     },
     /// A player sent a message to the others, or kept silent.
     Spoke {
-        /// When and who.
+        /// When, and which player.
         #[serde(flatten)]
         turn: Turn,
         /// Empty for silence.
         message: String,
-        /// Which answer.
+        /// The answer.
         by: By,
     },
     /// A player contributed.
     Contributed {
-        /// When and who.
+        /// When, and which player.
         #[serde(flatten)]
         turn: Turn,
-        /// The coins in the answer: contributed or withdrawn, by the framing.
+        /// The coins in the answer: contributed or withdrawn, depending on the framing.
         stated: i64,
         /// The coins in the public fund.
         contribution: i64,
-        /// Which answer.
+        /// The answer.
         by: By,
-        /// Why, if reasons are made vectors. Before the second edition, only the answer has it.
+        /// The reasons, if vectors of reasons are made. Before the second edition, only the answer
+        /// has them.
         #[serde(default, skip_serializing_if = "Carried::is_left_out")]
         reasoning: Carried<String>,
     },
-    /// A player punished or rewarded others, or nobody.
+    /// A player punished or rewarded others, or did nothing.
     Redistributed {
-        /// When and who.
+        /// When, and which player.
         #[serde(flatten)]
         turn: Turn,
         /// For each other player of the round, in order.
         units: Vec<Units>,
-        /// Whether the player could not pay for all.
+        /// Whether the player could not pay for all of them.
         was_scaled: bool,
-        /// Which answer.
+        /// The answer.
         by: By,
     },
     /// A round was settled.
@@ -92,16 +93,16 @@ pub enum Fact {
         round: u32,
         /// All contributions, multiplied.
         public_fund: f64,
-        /// Every player who contributed, and what the round earned them.
+        /// Every player who contributed, and their earnings in the round.
         payoffs: Vec<(u32, f64)>,
     },
-    /// A player's reasons for a contribution were made a vector. Before the second edition, only the answer that
-    /// caused this fact has the vector itself.
+    /// A player's reasons for a contribution were turned into a vector. Before the second edition,
+    /// only the answer that caused this fact has the vector itself.
     ReasoningEmbedded {
-        /// When and who.
+        /// When, and which player.
         #[serde(flatten)]
         turn: Turn,
-        /// How many numbers.
+        /// The vector's length.
         dimensions: usize,
         /// The vector's hash.
         vector: ContentHash,
@@ -113,14 +114,14 @@ pub enum Fact {
     PlayersGrouped {
         /// Game, player and group (from 0), in order.
         groups: Vec<(u32, u32, usize)>,
-        /// How well separated the groups are, -1 to 1, where that can be said.
+        /// How well separated the groups are, from -1 to 1, if that is defined.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         silhouette: Option<f64>,
     },
-    /// A call of a player finally failed, or none of the answers could be used. The player leaves the
-    /// game; the others go on.
+    /// A call of a player ran out of retries, or none of the answers was usable. The player leaves
+    /// the game; the others continue.
     PlayerFailed {
-        /// When and who.
+        /// When, and which player.
         #[serde(flatten)]
         turn: Turn,
         /// The call.

@@ -1,11 +1,11 @@
-//! A public goods game: do players contribute to what is good for all, what do they say and do to each
+//! A public goods game: do players contribute to the common good, what do they say and do to each
 //! other, and how do they reason?
 //!
-//! Every round has its stages: chat (optional), contribution, redistribution (optional: punishment or
-//! reward), payoff. Answers keep the reasoning apart from the action, in the format of the source
-//! document "Structured Output Format for LLM Responses"; [`crate::parse`] reads them.
+//! Every round has several stages: chat (optional), contribution, redistribution (optional:
+//! punishment or reward), payoff. Answers separate the reasoning from the action, in the format of
+//! the source document "Structured Output Format for LLM Responses"; [`crate::parse`] reads them.
 //!
-//! Where each rule comes from:
+//! The sources of the rules:
 //!
 //! | rule | source |
 //! |---|---|

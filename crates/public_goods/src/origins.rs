@@ -6,16 +6,17 @@ use super::experiment::PublicGoods;
 use super::facts::{Fact, Turn};
 use retold::run::{DecisionRef, FactRef, Run, SoFar, Source, Stop};
 
-/// What the prompts of each player are made from, by game and player: everything that happened at the table. What of
-/// it a player is shown is up to the settings, but totals and payoffs follow from all of it.
+/// What the prompts of each player are made from, by game and player: everything that happened in
+/// the game. The settings determine which of it a player is shown, but totals and payoffs follow
+/// from all of it.
 #[derive(Debug, Default)]
 pub(super) struct Origins {
     players: BTreeMap<(u32, u32), SoFar>,
-    /// Where the reasons for a contribution stand.
+    /// The sources with the reasons for a contribution.
     reasoned: BTreeMap<Turn, Source>,
 }
 
-/// The game at whose table a fact happened; none if no prompt shows it.
+/// The game in which a fact happened; `None` if no prompt shows it.
 fn game_of(fact: &Fact) -> Option<u32> {
     match fact {
         Fact::Seated { game, .. } | Fact::RoundSettled { game, .. } => Some(*game),
@@ -29,7 +30,7 @@ fn game_of(fact: &Fact) -> Option<u32> {
 }
 
 impl Origins {
-    /// Records a fact, which prompts are made from afterwards.
+    /// Records a fact, from which later prompts are made.
     pub(super) fn record(
         &mut self,
         run: &mut Run<PublicGoods>,
@@ -43,7 +44,7 @@ impl Origins {
         };
         let fact = run.record_ref(fact, causes)?;
         if let Some(player) = seated {
-            // Who sits down later sees who is there.
+            // Players who are seated later see those already seated.
             let there =
                 self.players.range((player.0, 0)..=player).next().map(|(_, there)| there.clone());
             self.players.insert(player, there.unwrap_or_default());
@@ -56,19 +57,19 @@ impl Origins {
         Ok(fact)
     }
 
-    /// A player was shown everything so far.
+    /// A player has been shown everything so far.
     pub(super) fn asked(&mut self, game: u32, agent: u32, decision: &DecisionRef) {
         if let Some(player) = self.players.get_mut(&(game, agent)) {
             player.asked(decision);
         }
     }
 
-    /// A player gave reasons for a contribution, which stand there.
+    /// A player gave reasons for a contribution, in this source.
     pub(super) fn reasoned(&mut self, turn: Turn, source: Source) {
         self.reasoned.insert(turn, source);
     }
 
-    /// Where the reasons for a contribution stand.
+    /// The source with the reasons for a contribution.
     pub(super) fn of_reasons(&self, turn: Turn) -> Option<&Source> {
         self.reasoned.get(&turn)
     }

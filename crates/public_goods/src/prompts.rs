@@ -1,8 +1,9 @@
-//! The prompts: templates that come with the program.
+//! The prompts: built-in templates.
 //!
-//! What the source document spells out stands in them word for word: the contribution stage of its
-//! "Full Game Flow" and the three output formats. `exactly N integers, e.g., [0, 2, 1, 0]` is filled
-//! in with the number of targets and an example of that length. The rest is ours in its tone.
+//! Everything that the source document spells out is in them word for word: the contribution stage
+//! of its "Full Game Flow" and the three output formats. `exactly N integers, e.g., [0, 2, 1, 0]`
+//! is filled in with the number of targets and an example of that length. The rest is ours, in the
+//! same tone.
 
 use serde_json::Value;
 
@@ -15,7 +16,7 @@ embedded! { "../../config/prompts/public_goods":"rules", "history", "chat", "con
 pub struct Prompts(Templates);
 
 impl Prompts {
-    /// Reads the templates; all of them must be there.
+    /// Reads the templates; all of them must exist.
     ///
     /// # Errors
     /// [`TemplateError`] with the line.
@@ -23,7 +24,7 @@ impl Prompts {
         Ok(Prompts(Templates::all_of(NAMES, templates)?))
     }
 
-    /// A prompt, filled in.
+    /// A filled-in prompt.
     pub(super) fn fill(&self, name: &str, values: Value) -> Result<String, TemplateError> {
         self.0.render(name, values)
     }

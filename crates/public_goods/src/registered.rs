@@ -15,7 +15,7 @@ use crate::original::local::{self, LocalSettings, OriginalGames};
 use crate::parse::{ACTIONS_JSON, CHAT, CONTRIBUTION, CONTRIBUTION_JSON, REDISTRIBUTION};
 use crate::{NAME, PublicGoods, Settings, SimulatedPlayers, load, original};
 
-/// The original games, of which each experiment executes some.
+/// The original games, each of which is run again by one of the experiments.
 const ORIGINALS: Originals = Originals { import: "public-goods", read: original::read };
 
 const PARSERS: &[&ParserFamily] =
@@ -63,7 +63,7 @@ impl Registration for Registered {
     }
 }
 
-/// Public goods games that another program has played.
+/// Public goods games played by another program.
 #[derive(Debug, Clone, Copy)]
 pub struct RegisteredOriginal;
 
@@ -89,7 +89,7 @@ impl Registration for RegisteredOriginal {
         Ok(local::check(&*settings.typed::<LocalSettings>()?)?)
     }
 
-    /// Never asked: its runs have answers of their own.
+    /// Never called: its runs have their own answers.
     fn player(&self) -> Box<dyn Player> {
         Box::new(SimulatedPlayers)
     }

@@ -1,4 +1,4 @@
-//! What a run shows at its end.
+//! The report at the end of a run.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -13,8 +13,8 @@ use super::state::{Game, Played, Round};
 use super::words::{counted, number};
 use retold::run::Report;
 
-/// Contributions, payoffs and efficiency by round and by model, the methods of all decisions, and the
-/// groups.
+/// Contributions, payoffs and efficiency by round and by model, the methods of all decisions, and
+/// the groups.
 pub(crate) fn report(config: &Config, state: &Played) -> Report {
     let rules = Rules::of(config);
     let rounds = by_round(&rules, state);
@@ -87,14 +87,14 @@ pub(crate) fn report(config: &Config, state: &Played) -> Report {
     Report { json, text, ..Report::default() }
 }
 
-/// A round in the mean of all games.
+/// The mean of a round over all games.
 struct RoundMean {
     round: u32,
     /// Of the endowment, 0 to 1.
     contributed: f64,
     payoff: f64,
-    /// Where the payoffs lie between those of nobody contributing (0) and of all contributing
-    /// everything (1); none where that makes no difference.
+    /// Where the payoffs are between those if nobody contributes (0) and those if all contribute
+    /// everything (1); `None` if these do not differ.
     efficiency: Option<f64>,
 }
 
@@ -163,7 +163,7 @@ fn groups(state: &Played) -> BTreeMap<usize, (usize, f64)> {
     coins.into_iter().filter_map(mean).collect()
 }
 
-/// The mean; `None` of nothing.
+/// The mean; `None` if there are no values.
 pub(super) fn mean(values: &[f64]) -> Option<f64> {
     (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
 }

@@ -1,22 +1,24 @@
-//! The rules of a round: pure arithmetic, in the order in which the original program computes, so that
-//! every number of its logs comes out to the last bit.
+//! The rules of a round: pure arithmetic, in the order in which the original program computes, so
+//! that every number in its logs is reproduced to the last bit.
 //!
-//! - The public fund is the sum of all contributions times the multiplier, divided evenly among those
-//!   who contributed to the round.
-//! - A round earns a player the endowment minus the contribution plus the share, rounded to two
-//!   decimals, as is what units change. Of that, and not of what earlier rounds earned, units are paid for; who cannot pay for all has every number scaled
-//!   down by the same factor and its fraction cut off.
-//! - A unit of punishment takes `impact` from its target, a unit of reward gives it. A round can
-//!   earn less than nothing.
+//! - The public fund is the sum of all contributions times the multiplier, divided evenly among
+//!   those who contributed to the round.
+//! - In a round, a player earns the endowment minus the contribution plus the share, rounded to two
+//!   decimals, like the changes due to units. Units are paid for from that, not from what earlier
+//!   rounds earned; if a player cannot pay for all of them, every number is scaled down by the same
+//!   factor and its fraction is dropped.
+//! - A unit of punishment takes `impact` from its target, a unit of reward gives it. A round's
+//!   earnings can be negative.
 //!
-//! Source: the original runs' `game_log.csv` and `redistribution_details.csv`, all 472 and 1,419 rows
-//! of which come out of these rules. The source document has the multiplier (MPCR x group size) only.
+//! Source: the original runs' `game_log.csv` and `redistribution_details.csv`, all of whose 472 and
+//! 1,419 rows follow from these rules. The source document only has the multiplier (MPCR x group
+//! size).
 
 use serde::{Deserialize, Serialize};
 
 use super::config::Config;
 
-/// What a unit does.
+/// The effect of a unit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
@@ -26,10 +28,10 @@ pub enum Kind {
     Reward,
 }
 
-/// What a unit costs and does, in coins.
+/// The cost and effect of a unit, in coins.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Incentive {
-    /// Takes or gives.
+    /// Punishment or reward.
     pub kind: Kind,
     /// What the actor pays.
     pub cost: f64,
@@ -38,7 +40,7 @@ pub struct Incentive {
 }
 
 impl Incentive {
-    /// What so many units change for their target.
+    /// The change for the target of a number of units.
     pub fn effect(&self, units: i64) -> f64 {
         let impact = units as f64 * self.impact;
         match self.kind {
@@ -51,12 +53,12 @@ impl Incentive {
 /// The rules with their numbers.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Rules {
-    /// Coins a round.
+    /// Coins per round.
     pub endowment: i64,
-    /// What the public fund is multiplied by.
+    /// The factor by which the public fund is multiplied.
     pub multiplier: f64,
-    /// None without redistribution, one with it; two in some original runs, where one number of units
-    /// meant both.
+    /// Empty without redistribution, one with it; two in some original runs, in which one number of
+    /// units meant both.
     pub incentives: Vec<Incentive>,
 }
 
@@ -69,11 +71,11 @@ pub struct Units {
     pub target: u32,
     /// As decided.
     pub decided: i64,
-    /// As far as the actor could pay for them.
+    /// As many as the actor could pay for.
     pub actual: i64,
 }
 
-/// What a round came to.
+/// The results of a round.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Settlement {
     /// All contributions, multiplied.
@@ -117,12 +119,13 @@ impl Rules {
         self.public_fund(contributions) / contributions.len().max(1) as f64
     }
 
-    /// What a player has after the contributions, to pay for units; rounded to two decimals.
+    /// What a player has after the contributions to pay for units, rounded to two decimals.
     pub fn before_redistribution(&self, own: i64, contributions: &[i64]) -> f64 {
         two_decimals((self.endowment - own) as f64 + self.share(contributions))
     }
 
-    /// The units that a player can pay for, of those decided on, and whether they had to be scaled down.
+    /// How many of the units decided on a player can pay for, and whether they had to be scaled
+    /// down.
     pub fn affordable(&self, decided: &[i64], budget: f64) -> (Vec<i64>, bool) {
         let units: f64 = decided.iter().map(|units| *units as f64).sum();
         let cost: f64 = self.incentives.iter().map(|incentive| units * incentive.cost).sum();
@@ -135,7 +138,7 @@ impl Rules {
         (scaled, true)
     }
 
-    /// What the round came to. Contributions are pairs of player and coins.
+    /// The results of the round. Contributions are pairs of player and coins.
     pub fn settle(&self, contributions: &[(u32, i64)], units: &[Units]) -> Settlement {
         let coins: Vec<i64> = contributions.iter().map(|(_, coins)| *coins).collect();
         let mut changes = vec![0.0; coins.len()];
@@ -159,7 +162,7 @@ impl Rules {
     }
 }
 
-/// The nearest number of two decimals. Of two that are as near, the even one, as Python rounds.
+/// The nearest number with two decimals. In a tie, the even one, as in Python.
 fn two_decimals(value: f64) -> f64 {
     format!("{value:.2}").parse().unwrap_or(value)
 }

@@ -1,4 +1,4 @@
-//! What is recorded when a run starts: everything that a re-execution needs.
+//! What is recorded when a run starts: everything that is needed to run it again.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,21 +9,21 @@ use retold_study::config::ModelConfig;
 use retold_study::edition::Edition;
 use retold_study::template::TemplateText;
 
-/// Everything that a re-execution needs.
+/// Everything that is needed to run it again.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Settings {
-    /// Which rules of ours it follows.
+    /// The edition of our rules that it follows.
     #[serde(default, skip_serializing_if = "Edition::is_first")]
     pub edition: Edition,
-    /// The config, without what does not change the outcome.
+    /// The config, without settings that do not affect the outcome.
     pub config: Config,
-    /// All templates, whole.
+    /// All templates, complete.
     pub prompts: Vec<TemplateText>,
 }
 
 impl Config {
-    /// The config without who answers and how fast, which is recorded beside it.
+    /// The config without the model and the speed, which are recorded separately.
     pub(super) fn without_runtime(self) -> Config {
         Config {
             model: ModelConfig::default(),
@@ -46,7 +46,7 @@ impl Config {
         .into_request()
     }
 
-    /// An embedding request for one text; none if nobody makes vectors.
+    /// An embedding request for one text; `None` if no vectors are made.
     pub(super) fn embedding(&self, text: &str) -> Option<Result<Request, RequestError>> {
         let model = self.reasoning.embedding_model.clone()?;
         Some(EmbeddingRequest { model, input: text.to_owned(), dimensions: None }.into_request())

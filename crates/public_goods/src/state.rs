@@ -9,16 +9,16 @@ use retold_study::carried::{Carried, Hashed};
 /// The state.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct Played {
-    /// Game 1 first.
+    /// Beginning with game 1.
     pub games: Vec<Game>,
-    /// Why players contributed what they did, if reasons are made vectors. In a run of the first edition they are in no
-    /// digest.
+    /// The reasons for contributions, if vectors of them are made. In runs of the first edition,
+    /// they are not in any digest.
     #[serde(skip_serializing_if = "Carried::is_left_out")]
     pub reasons: Carried<Vec<(Turn, String)>>,
-    /// The vectors of reasons. In a run of the first edition they are in no digest.
+    /// The vectors of reasons. In runs of the first edition, they are not in any digest.
     #[serde(skip_serializing_if = "Carried::is_left_out")]
     pub vectors: Carried<Vec<(Turn, Hashed)>>,
-    /// Whose reasons for which contribution have a vector.
+    /// The turns whose reasons have a vector.
     pub embedded: Vec<Turn>,
     /// Game, player and group of those who were grouped by their reasoning.
     pub groups: Vec<(u32, u32, usize)>,
@@ -31,9 +31,9 @@ pub struct Played {
 pub struct Game {
     /// From 1.
     pub number: u32,
-    /// `agent_0` first.
+    /// Beginning with `agent_0`.
     pub players: Vec<Seat>,
-    /// Round 1 first; the last one may be unsettled.
+    /// Beginning with round 1; the last one may be unsettled.
     pub rounds: Vec<Round>,
 }
 
@@ -42,11 +42,11 @@ pub struct Game {
 pub struct Seat {
     /// From 0.
     pub agent: u32,
-    /// The name the others know.
+    /// The name that the others know.
     pub avatar: String,
     /// The model that plays.
     pub llm_model: String,
-    /// What all settled rounds earned.
+    /// The earnings of all settled rounds.
     pub wallet: f64,
     /// Why the player left the game, and in which round.
     pub failed: Option<(u32, String)>,
@@ -57,7 +57,7 @@ pub struct Seat {
 pub struct Round {
     /// From 1.
     pub number: u32,
-    /// In the order in which they were sent, silence included.
+    /// In the order in which they were sent, including silence.
     pub messages: Vec<Message>,
     /// In the order of the players.
     pub contributions: Vec<Contribution>,
@@ -70,37 +70,37 @@ pub struct Round {
 /// A message, or silence.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Message {
-    /// Who.
+    /// The player.
     pub agent: u32,
     /// Empty for silence.
     pub text: String,
-    /// Which answer.
+    /// The answer.
     pub by: By,
 }
 
 /// A contribution.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Contribution {
-    /// Who.
+    /// The player.
     pub agent: u32,
     /// The coins in the answer.
     pub stated: i64,
     /// The coins in the public fund.
     pub coins: i64,
-    /// Which answer.
+    /// The answer.
     pub by: By,
 }
 
 /// What a player did to others.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Redistribution {
-    /// Who.
+    /// The player.
     pub agent: u32,
     /// For each other player of the round, in order.
     pub units: Vec<Units>,
-    /// Whether the player could not pay for all.
+    /// Whether the player could not pay for all of them.
     pub was_scaled: bool,
-    /// Which answer.
+    /// The answer.
     pub by: By,
 }
 
@@ -113,14 +113,14 @@ pub struct Settled {
     pub payoffs: Vec<Payoff>,
 }
 
-/// What a round earned a player.
+/// A player's earnings in a round.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Payoff {
-    /// Who.
+    /// The player.
     pub agent: u32,
     /// In coins.
     pub coins: f64,
-    /// What all rounds up to this one earned.
+    /// The earnings of all rounds up to this one.
     pub wallet: f64,
 }
 
@@ -207,7 +207,7 @@ impl Played {
 }
 
 impl Game {
-    /// Those who have not failed, in order.
+    /// The players who have not failed, in order.
     pub fn active(&self) -> impl Iterator<Item = &Seat> {
         self.players.iter().filter(|seat| seat.failed.is_none())
     }
@@ -217,7 +217,7 @@ impl Game {
         self.players.iter().find(|seat| seat.agent == agent)
     }
 
-    /// The avatar of a player, empty if there is none of that number.
+    /// The avatar of a player; empty if there is no player with that number.
     pub fn avatar(&self, agent: u32) -> &str {
         self.seat(agent).map_or("", |seat| &seat.avatar)
     }

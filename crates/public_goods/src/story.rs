@@ -1,4 +1,4 @@
-//! A player's whole story: every round with what was heard, thought, given and seen.
+//! A player's whole story: every round, with what the player heard, thought, gave and saw.
 
 use serde::Deserialize;
 use serde_json::json;
@@ -12,14 +12,16 @@ use retold::id::{CallPath, Seq};
 use retold::run::{OutputError, Report, RunRecord};
 use retold_study::story::{Chapter, Line, indented, is_numbered, no_part, tell, text};
 
-/// What a player is shown of a settled round: game, player, round. None where prompts are not ours.
+/// What a player is shown about a settled round: game, player, round. `None` if the prompts are not
+/// ours.
 pub(crate) type Shown<'a> = &'a dyn Fn(&Game, u32, u32) -> Option<String>;
 
-/// The story of a player: `game1/agent_0`, or `game1/SNAKE`; without the game where there is one only.
-/// `None` if it is no name of a player.
+/// The story of a player: `game1/agent_0`, or `game1/SNAKE`; without the game if there is only one.
+/// `None` if this is not the name of a player.
 ///
 /// # Errors
-/// [`OutputError`]: no such player, or the record lacks what the story is made of.
+/// [`OutputError`] if there is no such player, or the record lacks something that the story is made
+/// from.
 pub(crate) fn story(
     state: &Played,
     part: &str,
@@ -85,7 +87,7 @@ fn find<'a>(state: &'a Played, part: &str) -> Option<(&'a Game, &'a Seat)> {
     game.players.iter().find(is).map(|seat| (game, seat))
 }
 
-/// Whether something can only be the name of a player: calls have more parts.
+/// Whether this can only be the name of a player: calls have more parts.
 fn is_name(part: &str) -> bool {
     match part.split_once('/') {
         Some((game, name)) => is_numbered(game, "game") && !name.contains('/'),
@@ -93,7 +95,7 @@ fn is_name(part: &str) -> bool {
     }
 }
 
-/// What a fact says of the player; `None` if it is about others.
+/// What a fact says about the player; `None` if it is about others.
 fn chapter(
     game: &Game,
     seat: &Seat,
@@ -167,7 +169,7 @@ fn chapter(
     Ok(Some(Chapter { what, lines }))
 }
 
-/// What others said in the round: all of it, or what came before the player's own message.
+/// What others said in the round: everything, or only what came before the player's own message.
 fn heard(game: &Game, turn: Turn, before_own: bool) -> Vec<Line> {
     let messages = game.round(turn.round).into_iter().flat_map(|round| &round.messages);
     let heard = messages.take_while(|m| !before_own || m.agent != turn.agent);
@@ -177,10 +179,8 @@ fn heard(game: &Game, turn: Turn, before_own: bool) -> Vec<Line> {
 
 fn gave(game: &Game, all: &[Units]) -> String {
     let given = all.iter().filter(|u| u.decided > 0).map(|u| {
-        let paid = match u.actual == u.decided {
-            true => String::new(),
-            false => format!(", {} paid for", u.actual),
-        };
+        let paid =
+            if u.actual == u.decided { String::new() } else { format!(", {} paid for", u.actual) };
         format!("{} to {}{paid}", units(u.decided), game.avatar(u.target))
     });
     let given: Vec<String> = given.collect();
@@ -192,7 +192,7 @@ fn asked(record: &mut RunRecord<'_>, stage: Stage, turn: Turn) -> Result<bool, O
     Ok(record.samples(&call)?.contains_key(&0))
 }
 
-/// What was thought, as the decision keeps it apart.
+/// The reasoning, as the decision separates it.
 fn reasoning(
     record: &mut RunRecord<'_>,
     stage: Stage,

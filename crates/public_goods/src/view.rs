@@ -1,10 +1,10 @@
-//! What a player sees: values for the templates, and nothing that the settings hide.
+//! What a player sees: values for the templates, without anything that the settings hide.
 //!
-//! - Everybody sees the messages of a round, the total of its contributions, the public fund and the
-//!   share, their own outcome, and what they did to others.
-//! - `peer_outcome_visibility`: what each of the others contributed and earned, and what they did to
-//!   each other. Contributions are always revealed to those who may punish or reward for them.
-//! - `actor_anonymity`: nobody sees who punished or rewarded, only how much it was in all.
+//! - Every player sees the messages of a round, the total of its contributions, the public fund and
+//!   the share, their own outcome, and what they did to others.
+//! - `peer_outcome_visibility`: what each other player contributed and earned, and what they did to
+//!   each other. Contributions are always revealed to those who may punish or reward them.
+//! - `actor_anonymity`: nobody sees who punished or rewarded, only the total.
 
 use std::collections::BTreeMap;
 
@@ -60,7 +60,7 @@ impl View<'_> {
         Some(json!({"history": [round], "multiplier": number(self.rules.multiplier, 4)}))
     }
 
-    /// `## Round 2 of 10:`, or without the end.
+    /// `## Round 2 of 10:`, or without the number of rounds.
     pub(super) fn heading(&self, round: u32) -> String {
         match self.config.horizon_knowledge {
             Horizon::Known => format!("## Round {round} of {}:", self.config.game_length),
@@ -85,7 +85,7 @@ impl View<'_> {
         let own = round.contribution(self.agent).map_or(0, |c| c.coins);
         let others: Vec<_> = round.contributions.iter().filter(|c| c.agent != self.agent).collect();
         let order: Vec<&str> = others.iter().map(|c| self.game.avatar(c.agent)).collect();
-        // The document's example, [0, 2, 1, 0], as long as the array that is asked for.
+        // The document's example, [0, 2, 1, 0], with the length of the requested array.
         let example: Vec<i64> = [0, 2, 1, 0].into_iter().cycle().take(others.len()).collect();
         let verbs: Vec<&str> = rules.incentives.iter().map(|i| verbs(i.kind).0).collect();
         json!({
@@ -130,7 +130,7 @@ impl View<'_> {
         })
     }
 
-    /// Who punished or rewarded whom, as far as the player learns it.
+    /// Who punished or rewarded whom, as far as the player may know.
     fn acts(&self, round: &Round) -> Vec<Value> {
         let all: Vec<Units> = round.units().into_iter().filter(|u| u.actual > 0).collect();
         let mut acts = Vec::new();
@@ -144,7 +144,7 @@ impl View<'_> {
                 acts.extend(seen.map(|u| self.act(Some(u.actor), u.target, u.actual, incentive)));
                 continue;
             }
-            // What the player did to somebody is known to the player, and not part of the sum.
+            // The player's own actions are known to the player, and not part of the sum.
             let mut sums: BTreeMap<u32, i64> = BTreeMap::new();
             seen.for_each(|u| *sums.entry(u.target).or_default() += u.actual);
             acts.extend(sums.into_iter().map(|(to, units)| self.act(None, to, units, incentive)));
@@ -175,7 +175,7 @@ impl View<'_> {
     }
 }
 
-/// What one does, did, and what it changed.
+/// The verbs for the action, in present and past, and for its effect.
 fn verbs(kind: Kind) -> (&'static str, &'static str, &'static str) {
     match kind {
         Kind::Punishment => ("punish others", "punished", "lost"),

@@ -1,13 +1,11 @@
-//! Numbers as prompts and reports say them.
+//! Formats numbers for prompts and reports.
 
-/// A number with at most so many decimals, without zeros at its end.
+/// A number with at most this many decimals, without trailing zeros.
 pub(super) fn number(value: f64, decimals: usize) -> String {
     let text = format!("{value:.decimals$}");
-    let text = match text.contains('.') {
-        true => text.trim_end_matches('0').trim_end_matches('.'),
-        false => &text,
-    };
-    // What rounds to nothing has no sign.
+    let text =
+        if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
+    // A number that is rounded to zero has no sign.
     if text == "-0" { "0".to_owned() } else { text.to_owned() }
 }
 

@@ -1,4 +1,4 @@
-//! How far personalities agree, by their votes.
+//! Measures how far personalities agree, by their votes.
 
 use super::personality::Personality;
 use super::world::World;
@@ -9,16 +9,17 @@ use crate::parse::Ballot;
 pub struct Agreement {
     /// One personality.
     pub one: Personality,
-    /// The other, not before the first in the document's order; the same, for agreement within one.
+    /// The other, which does not precede the first in the document's order; the same for agreement
+    /// within one.
     pub other: Personality,
-    /// Pairs of votes, yes or no, of two agents on one proposal.
+    /// Pairs of votes, yes or no, by two agents on the same proposal.
     pub pairs: u64,
-    /// How many of these are the same vote.
+    /// How many of these pairs are equal votes.
     pub same: u64,
 }
 
 impl Agreement {
-    /// The share of the same votes; nothing without a pair.
+    /// The share of equal votes; `None` if there are no pairs.
     pub fn share(&self) -> Option<f64> {
         (self.pairs > 0).then(|| self.same as f64 / self.pairs as f64)
     }
@@ -42,8 +43,8 @@ pub(super) fn votes(world: &World) -> Vec<(u32, Personality, u64, u64)> {
     rows
 }
 
-/// The agreement of each two personalities, and within each. Abstentions do not count: they say
-/// neither that two agree nor that they do not.
+/// The agreement between each two personalities, and within each. Abstentions do not count: they
+/// indicate neither agreement nor disagreement.
 pub fn agreement(world: &World) -> Vec<Agreement> {
     let votes = votes(world);
     let mut rows = Vec::new();

@@ -1,11 +1,11 @@
-//! What in settings makes no sense.
+//! Finds invalid values in settings.
 
 use super::ModelShare;
 use super::settings::Settings;
 use super::world::Amount;
 use retold_study::config::{Wrong, figure, within};
 
-/// The first thing that makes no sense.
+/// The first invalid value.
 pub(super) fn check(settings: &Settings) -> Result<(), Wrong> {
     let Settings { agents, personalities, models, rules, context, .. } = settings;
     let wrong = |key: &str, message: String| Err(Wrong::new(key, message));
@@ -16,7 +16,7 @@ pub(super) fn check(settings: &Settings) -> Result<(), Wrong> {
     let shares =
         personalities.iter().map(|(p, share)| (format!("personalities.{}", p.name()), *share));
     add_up("personalities", &shares.collect::<Vec<_>>())?;
-    // Before the models, which are the request's where a config names no others.
+    // Checked before the models, which are the request's if the config names no others.
     settings.request.check()?;
     let share = |(at, m): (usize, &ModelShare)| (format!("models[{at}].share"), m.share);
     add_up("models", &models.iter().enumerate().map(share).collect::<Vec<_>>())?;
@@ -56,7 +56,7 @@ pub(super) fn check(settings: &Settings) -> Result<(), Wrong> {
     Ok(())
 }
 
-/// Shares are from 0 to 1 and make 1.
+/// Shares must be from 0 to 1 and add up to 1.
 fn add_up(key: &str, shares: &[(String, f64)]) -> Result<(), Wrong> {
     if let Some((key, share)) = shares.iter().find(|(_, share)| !(0.0..=1.0).contains(share)) {
         return Err(Wrong::new(key, format!("a share is from 0 to 1, not {}", figure(*share))));

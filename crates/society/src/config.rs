@@ -11,7 +11,7 @@ use super::rules::Rules;
 use retold::model::{Limits, RetryPolicy};
 use retold_study::config::{ModelConfig, RequestConfig};
 
-/// The config file. What the document does not say has a default.
+/// The config file. Everything that the document does not specify has a default.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Config {
@@ -21,23 +21,24 @@ pub struct Config {
     /// The seed of every random choice.
     #[serde(default)]
     pub seed: u64,
-    /// How many agents there are: 100 in the document.
+    /// The number of agents: 100 in the document.
     #[serde(default = "defaults::agents")]
     pub agents: u32,
-    /// How many days they live together.
+    /// The number of days that they live together.
     #[serde(default = "defaults::days")]
     pub days: u32,
     /// The share of each personality: a fifth in the document.
     #[serde(default = "defaults::personalities")]
     pub personalities: BTreeMap<Personality, f64>,
-    /// The models that answer, each for its share of the agents; `request.model` for all, if not given.
+    /// The models that answer, each for its share of the agents; `request.model` for all if not
+    /// given.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub models: Vec<ModelShare>,
     /// `action@VERSION`, or `action` for the latest.
     #[serde(default = "defaults::parser")]
     pub parser: String,
-    /// Whether actions of a day are applied in an order drawn anew each day, not in the order of the
-    /// agents' numbers.
+    /// Whether the actions of a day are applied in an order drawn for each day, rather than in the
+    /// order of the agents' numbers.
     #[serde(default)]
     pub shuffle_actions: bool,
     /// The rules of the world.
@@ -46,21 +47,21 @@ pub struct Config {
     /// What agents are shown.
     #[serde(default)]
     pub context: ContextConfig,
-    /// A folder of templates that take the place of the built-in ones of the same name.
+    /// A folder of templates that replace the built-in ones with the same names.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prompts: Option<PathBuf>,
-    /// The parameters of every request; temperature 0.7 and 500 tokens if it does not say, as in the document's
-    /// program. `null` leaves one to the provider.
+    /// The parameters of every request; the defaults are temperature 0.7 and 500 tokens, as in the
+    /// document's program. `null` leaves a parameter to the provider.
     #[serde(with = "RequestOfDocument")]
     pub request: RequestConfig,
-    /// Who answers.
+    /// The model that answers.
     #[serde(default)]
     pub model: ModelConfig,
     /// How fast to ask.
     #[serde(default)]
     pub limits: Limits,
-    /// When to try again: three attempts and a first wait of a second if it does not say, as in the document's
-    /// program.
+    /// When to try again; the defaults are three attempts and a first wait of one second, as in the
+    /// document's program.
     #[serde(default = "defaults::retry", with = "RetryOfDocument")]
     pub retry: RetryPolicy,
 }
@@ -100,7 +101,7 @@ struct RetryOfDocument {
 pub struct ModelShare {
     /// The model's name, as the provider spells it.
     pub model: String,
-    /// Its share, 0 to 1.
+    /// Its share, from 0 to 1.
     pub share: f64,
 }
 
@@ -112,8 +113,8 @@ pub struct ContextConfig {
     pub posts: usize,
     /// The most events.
     pub events: usize,
-    /// Whether the context is sent as one text, for servers that take no list of text parts. The log
-    /// then keeps what agents share once an agent.
+    /// Whether the context is sent as one text, for servers that do not accept a list of text
+    /// parts. The log then stores what agents share once per agent.
     pub one_text: bool,
 }
 
@@ -126,14 +127,14 @@ impl Default for ContextConfig {
 mod defaults {
     use super::{BTreeMap, Personality, RetryPolicy};
 
-    // Null leaves these two to the provider, which is why they are options.
+    // Null leaves these two to the provider, so they are options.
     pub(super) fn temperature() -> Option<f64> {
         Some(0.7)
     }
     pub(super) fn max_tokens() -> Option<u32> {
         Some(500)
     }
-    /// Attempts after the first, of three.
+    /// The number of attempts after the first; three in all.
     pub(super) fn max_retries() -> usize {
         2
     }

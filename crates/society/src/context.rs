@@ -15,7 +15,7 @@ pub(super) struct Shared {
 }
 
 impl Shared {
-    /// The shared parts, as the world is now.
+    /// The shared parts, for the current world.
     pub(super) fn of(
         world: &World,
         prompts: &Prompts,
@@ -80,7 +80,7 @@ fn amounts(stock: &Stock) -> serde_json::Value {
     })
 }
 
-/// A list as the prompt shows it.
+/// A list in the prompt.
 fn lines(lines: Vec<String>) -> String {
     if lines.is_empty() {
         return "- (none)".to_owned();
@@ -88,7 +88,7 @@ fn lines(lines: Vec<String>) -> String {
     lines.iter().map(|line| format!("- {line}")).collect::<Vec<_>>().join("\n")
 }
 
-/// The last posts, the newest last: number, author, day and text.
+/// The last posts, newest last: number, author, day and text.
 fn posts(world: &World, most: usize) -> Vec<String> {
     let from = world.posts.len().saturating_sub(most);
     (1_usize..)
@@ -121,7 +121,7 @@ fn laws(world: &World) -> Vec<String> {
         .collect()
 }
 
-/// The type of a proposal, as actions spell it.
+/// The type of a proposal in the spelling of actions.
 pub(super) fn kind_name(kind: ProposalType) -> &'static str {
     match kind {
         ProposalType::Law => "law",
@@ -132,15 +132,15 @@ pub(super) fn kind_name(kind: ProposalType) -> &'static str {
     }
 }
 
-/// What concerns an agent and was not shown to it before, the newest last.
+/// Everything that concerns an agent and has not been shown to it before, newest last.
 fn events(world: &World, agent: u32, most: usize) -> Vec<String> {
     let Some(agent) = world.agents.get(&agent) else { return Vec::new() };
     let from = agent.news.len().saturating_sub(most);
     let news = agent.news.iter().skip(from);
-    news.map(|news| format!("Day {}: {}", news.day, told(world, &news.what))).collect()
+    news.map(|news| format!("Day {}: {}", news.day, described(world, &news.what))).collect()
 }
 
-fn told(world: &World, what: &Event) -> String {
+fn described(world: &World, what: &Event) -> String {
     let title = |id: u32| world.proposal(id).map_or("", |p| p.title.as_str());
     match what {
         Event::Received { from, resource, amount } => {

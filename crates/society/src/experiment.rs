@@ -1,4 +1,4 @@
-//! The experiment itself: days of questions, actions and nights.
+//! The experiment itself: days of questions and actions, and nights.
 
 use std::sync::Arc;
 
@@ -48,10 +48,10 @@ pub(super) fn version(parser: &str) -> Result<u32, StudyError> {
 }
 
 impl Society {
-    /// The experiment of some settings.
+    /// The experiment with the given settings.
     ///
     /// # Errors
-    /// What in the settings cannot be executed.
+    /// The setting with which it cannot be run.
     pub fn new(settings: Settings) -> Result<Self, StudyError> {
         let version = version(&settings.parser)?;
         check::check(&settings)?;
@@ -63,7 +63,7 @@ impl Society {
         Ok(society)
     }
 
-    /// Fills every template in once, so that one that cannot be is found before the first question.
+    /// Fills in every template once, so that errors are found before the first question.
     fn try_out(&self) -> Result<(), TemplateError> {
         let mut world = World::default();
         world.apply(&Fact::WorldMade { rules: self.settings.rules.clone() });
@@ -76,7 +76,7 @@ impl Society {
         shared.for_agent(&world, 1, &self.prompts, &self.settings.context).map(drop)
     }
 
-    /// Makes the world and its agents.
+    /// Creates the world and its agents.
     fn begin(&self, run: &mut Run<Self>, seen: &mut Seen) -> Result<(), Stop> {
         let Settings { agents, personalities, models, rules, .. } = &self.settings;
         seen.record(run, Fact::WorldMade { rules: rules.clone() }, &[])?;
@@ -120,7 +120,7 @@ impl Society {
         at_once(questions, |(_, question)| question.request())
     }
 
-    /// One day: everyone is asked at once, then acts in turn.
+    /// One day: all agents are asked at once, then act in turn.
     async fn day(&self, run: &mut Run<Self>, seen: &mut Seen, day: u32) -> Result<(), Stop> {
         seen.record(run, Fact::DayBegan { day }, &[])?;
         let (agents, questions): (Vec<u32>, Vec<_>) =
@@ -147,7 +147,7 @@ impl Society {
     }
 }
 
-/// What an agent's answer brings about.
+/// The consequences of an agent's answer.
 fn act(
     run: &mut Run<Society>,
     seen: &mut Seen,
@@ -175,7 +175,8 @@ fn act(
     facts.into_iter().try_for_each(|fact| seen.record(run, fact, &causes))
 }
 
-/// The action that was stated, as a fact keeps it: not in runs of earlier versions, whose facts are as they are.
+/// The stated action, as a fact records it; not in runs of earlier versions, whose facts must not
+/// change.
 fn stated(action: &Action, version: u32) -> Option<Value> {
     match action {
         Action::Rejected { stated, .. } => stated.clone(),
@@ -198,7 +199,7 @@ impl Experiment for Society {
         let mut seen = Seen::default();
         self.begin(run, &mut seen)?;
         for day in 1..=days {
-            // Nobody is left who could provide for anyone.
+            // No agent is left who could provide for another.
             if run.state().active().next().is_none() {
                 break;
             }

@@ -1,4 +1,4 @@
-//! What happens in the society, in the past tense.
+//! The facts of the society, in the past tense.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -12,14 +12,14 @@ use crate::parse::{Ballot, ProposalType, Resource, WorkType};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "fact", rename_all = "snake_case")]
 pub enum Fact {
-    /// The world began: land and pool are there, agents are not yet.
+    /// The world began: there are land and a pool, but no agents yet.
     WorldMade {
         /// Its rules.
         rules: Rules,
     },
     /// An agent joined, with what the rules give at the start.
     AgentJoined {
-        /// Who.
+        /// The agent.
         agent_id: u32,
         /// Drawn.
         personality: Personality,
@@ -28,12 +28,12 @@ pub enum Fact {
     },
     /// A day began.
     DayBegan {
-        /// Which.
+        /// The day.
         day: u32,
     },
     /// An agent said something to everyone.
     ForumPosted {
-        /// Who.
+        /// The agent.
         agent_id: u32,
         /// The message.
         message_id: u32,
@@ -43,13 +43,13 @@ pub enum Fact {
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         mentions: Vec<u32>,
     },
-    /// An agent answered a message of the forum.
+    /// An agent replied to a message in the forum.
     ForumReplied {
-        /// Who.
+        /// The agent.
         agent_id: u32,
         /// The message.
         message_id: u32,
-        /// What it answers.
+        /// The message that it replies to.
         parent_message_id: u32,
         /// Its text.
         content: String,
@@ -59,142 +59,142 @@ pub enum Fact {
     },
     /// An agent said something to another.
     MessageSent {
-        /// Who.
+        /// The agent.
         agent_id: u32,
-        /// Whom to.
+        /// The recipient.
         recipient_agent_id: u32,
         /// The text.
         content: String,
     },
-    /// An agent put something to the vote.
+    /// An agent made a proposal.
     ProposalCreated {
-        /// Who.
+        /// The agent.
         agent_id: u32,
         /// The proposal.
         proposal_id: u32,
-        /// Short.
+        /// A short title.
         title: String,
-        /// Long.
+        /// A longer description.
         description: String,
         /// Its type.
         proposal_type: ProposalType,
-        /// The last day on which one can vote.
+        /// The last day for voting.
         last_day: u32,
     },
     /// An agent voted.
     VoteCast {
-        /// Who.
+        /// The agent.
         agent_id: u32,
-        /// On what.
+        /// The proposal.
         proposal_id: u32,
-        /// How.
+        /// The vote.
         vote: Ballot,
     },
     /// An agent worked.
     Worked {
-        /// Who.
+        /// The agent.
         agent_id: u32,
-        /// How.
+        /// The kind of work.
         work_type: WorkType,
         /// 1 to 8.
         hours: u8,
-        /// What it kept.
+        /// What the agent kept.
         kept: Amount,
         /// What went to the common pool.
         pooled: Amount,
     },
     /// An agent gave something to another.
     Traded {
-        /// Who.
+        /// The agent.
         agent_id: u32,
-        /// Whom to.
+        /// The recipient.
         recipient_agent_id: u32,
-        /// What.
+        /// The resource.
         resource_type: Resource,
-        /// How much.
+        /// The amount.
         amount: Amount,
     },
-    /// A dormant agent was provided for.
+    /// A dormant agent got what it needs.
     Woke {
-        /// Who.
+        /// The agent.
         agent_id: u32,
     },
     /// An agent took a name.
     NameTaken {
-        /// Who.
+        /// The agent.
         agent_id: u32,
         /// The name.
         display_name: String,
     },
-    /// An agent did nothing; why is in the decision that caused this.
+    /// An agent did nothing; the decision that caused this has the reason.
     Idled {
-        /// Who.
+        /// The agent.
         agent_id: u32,
     },
-    /// An answer was no action, or the world forbids the action. Nothing has changed.
+    /// An answer was not an action, or the world forbids the action. Nothing has changed.
     InvalidAction {
-        /// Who.
+        /// The agent.
         agent_id: u32,
-        /// Who rejected it.
+        /// What rejected it.
         rejected_by: Rejecter,
-        /// Why.
+        /// The reason.
         reason: String,
-        /// The action, as it was stated; since `action@3`, and none where no object names one.
+        /// The action as stated; since `action@3`, and `None` if no object names one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         action: Option<Value>,
     },
-    /// The call finally failed: the agent skips its turn.
+    /// The call ran out of retries: the agent skips its turn.
     NotAnswered {
-        /// Who.
+        /// The agent.
         agent_id: u32,
         /// What happened.
         reason: String,
     },
     /// The last day of a proposal has passed.
     ProposalClosed {
-        /// Which.
+        /// The proposal.
         proposal_id: u32,
         /// Whether it passed.
         passed: bool,
     },
-    /// A passed allocation gave from the pool to an agent who lacked.
+    /// A passed allocation gave from the pool to an agent in need.
     PoolShared {
-        /// Which allocation.
+        /// The allocation.
         proposal_id: u32,
-        /// Whom to.
+        /// The recipient.
         agent_id: u32,
         /// How much food.
         food: Amount,
         /// How much energy.
         energy: Amount,
     },
-    /// A passed piece of infrastructure was built and paid for by the pool.
+    /// A passed infrastructure proposal was built and paid for by the pool.
     Built {
-        /// Which.
+        /// The proposal.
         proposal_id: u32,
     },
-    /// These agents ate and burnt what the rules say they need.
+    /// These agents used what the rules say they need.
     Consumed {
-        /// Who.
+        /// The agents.
         agents: Vec<u32>,
     },
     /// An agent lacked food or energy.
     WentDormant {
-        /// Who.
+        /// The agent.
         agent_id: u32,
     },
     /// A day ended.
     DayEnded {
-        /// Which.
+        /// The day.
         day: u32,
     },
 }
 
-/// Who rejected an action.
+/// What rejected an action.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Rejecter {
-    /// The parser: the answer is no action.
+    /// The parser: the answer is not an action.
     Parser,
     /// The world: it forbids the action.
     World,

@@ -6,9 +6,10 @@
 //!
 //! # Rules
 //!
-//! The document's: an active agent uses 1 food and 1 energy a day, or it is dormant until someone
-//! provides both; work takes 1 to 8 hours; an action that cannot be done is an `invalid_action` with
-//! its reason, and the agent skips its turn. What it leaves open is set in [`Rules`]:
+//! The document's rules: an active agent uses 1 food and 1 energy per day, or it is dormant until
+//! someone provides both; work takes 1 to 8 hours; an action that is not possible is an
+//! `invalid_action` with its reason, and the agent skips its turn. What the document leaves open is
+//! set in [`Rules`]:
 //!
 //! | setting | default | rule |
 //! |---|---|---|
@@ -24,12 +25,13 @@
 //! | `infrastructure.bonus` | 0.05 | by how much each building raises what work brings |
 //! | `allocation_days` | 3 | a passed allocation fills agents up to so many days' need from the pool, dormant ones first |
 //!
-//! Further: a day is one action of each active agent, asked for at once and done in the order of the
-//! agents' numbers (or drawn, `shuffle_actions`). Then proposals close, what passed is carried out, and
-//! agents use what they need. Passed laws and rules stay in force and are shown to all; keeping them is
-//! up to the agents. An agent votes once on a proposal, and may vote on its own. A name is used once.
-//! Amounts have at most three decimals. Nobody trades with or writes to itself; one may give to a
-//! dormant agent, and it wakes when it has what a day takes.
+//! Also: on each day, every active agent takes one action; all are asked at once, and the actions
+//! are carried out in the order of the agents' numbers (or in random order, `shuffle_actions`).
+//! Then proposals close, passed ones are carried out, and agents use what they need. Passed laws
+//! and rules stay in force and are shown to all; following them is up to the agents. An agent can
+//! vote once on a proposal, including its own. Every name is unique. Amounts have at most three
+//! decimals. Agents cannot trade with or write to themselves; they can give to a dormant agent,
+//! which wakes when it has what a day requires.
 //!
 //! - [`Society`]: the experiment. [`Fact`] is its fact, [`world::World`] its state.
 //! - [`rules`]: what an action or a night brings about.

@@ -1,4 +1,4 @@
-//! From a config file to settings that hold everything.
+//! From a config file to complete settings.
 
 use super::NAME;
 use super::config::{Config, ModelShare};

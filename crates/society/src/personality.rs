@@ -1,11 +1,11 @@
-//! Personalities, and how agents get theirs.
+//! Personalities, and how agents are assigned them.
 
 use rand_chacha::ChaCha12Rng;
 use serde::{Deserialize, Serialize};
 
 use retold_study::random::shuffle;
 
-/// What an agent values: the document's five.
+/// An agent's values: the document's five.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Personality {
@@ -17,7 +17,7 @@ pub enum Personality {
     Freedom,
     /// Stability-focused.
     Stability,
-    /// The base prompt alone.
+    /// Only the base prompt.
     Neutral,
 }
 
@@ -31,7 +31,7 @@ impl Personality {
         Personality::Neutral,
     ];
 
-    /// As configs, facts and tables spell it.
+    /// The spelling in configs, facts and tables.
     pub fn name(self) -> &'static str {
         match self {
             Personality::Efficiency => "efficiency",
@@ -43,14 +43,14 @@ impl Personality {
     }
 }
 
-/// Deals things out to so many agents by their shares, in random order.
+/// Deals things to a number of agents according to their shares, in random order.
 ///
-/// Each thing is dealt as often as its share says, rounded down; what is left goes to the largest
-/// remainders, the first of equal ones.
+/// Each thing is dealt as often as its share requires, rounded down; the rest goes to the largest
+/// remainders, the first in a tie.
 pub(super) fn deal<T: Clone>(things: &[(T, f64)], agents: usize, rng: &mut ChaCha12Rng) -> Vec<T> {
     let sum: f64 = things.iter().map(|(_, share)| share).sum();
     let exact: Vec<f64> = things.iter().map(|(_, share)| share / sum * agents as f64).collect();
-    // A share that is whole but for the last bit is whole.
+    // A share that is whole except for the last bit is whole.
     let mut counts: Vec<usize> = exact.iter().map(|e| (e + 1e-9).floor() as usize).collect();
     let mut order: Vec<usize> = (0..things.len()).collect();
     let rest = |at: usize| exact[at] - exact[at].floor();

@@ -1,9 +1,10 @@
-//! The prompts: templates that come with the program, word for word those of the source document.
+//! The prompts: built-in templates that are word for word those of the source document.
 //!
-//! Its context template is in four parts, cut between its sections, so that the log keeps what all
-//! agents of a day are shown once: `context_forum` and `context_world` are the same for all,
-//! `context_status` and `context_events` are an agent's own. Joined they are the document's text. Numbers
-//! it takes from its own world (100 agents, the last 20 posts, 1 food and 1 energy a day) are values.
+//! Its context template is split into four parts at its sections, so that the log stores only once
+//! what is shown to all agents on a day: `context_forum` and `context_world` are the same for all,
+//! `context_status` and `context_events` are an agent's own. Joined, they are the document's text.
+//! Numbers that it takes from its own world (100 agents, the last 20 posts, 1 food and 1 energy per
+//! day) are values.
 
 use serde::Serialize;
 
@@ -31,17 +32,17 @@ impl Prompts {
     /// Reads the templates.
     ///
     /// # Errors
-    /// [`TemplateError`]: one is missing, or cannot be read.
+    /// [`TemplateError`] if one is missing or cannot be read.
     pub fn new(templates: &[TemplateText]) -> Result<Self, TemplateError> {
         Ok(Prompts(Templates::all_of(NAMES, templates)?))
     }
 
-    /// A template, filled in.
+    /// A filled-in template.
     pub(super) fn fill(&self, name: &str, values: impl Serialize) -> Result<String, TemplateError> {
         self.0.render(name, values)
     }
 
-    /// An agent's instructions: the base prompt, and what its personality adds.
+    /// An agent's instructions: the base prompt, and its personality's addition.
     pub(super) fn system(
         &self,
         agent: u32,
@@ -59,7 +60,7 @@ impl Prompts {
     }
 }
 
-/// What an agent uses a day, in words: `1 food and 1 energy`.
+/// What an agent uses per day, in words: `1 food and 1 energy`.
 fn needed(needs: &Stock) -> String {
     let amounts = [(needs.food, "food"), (needs.energy, "energy"), (needs.materials, "materials")];
     let needed = amounts.iter().filter(|(amount, _)| *amount != Amount::default());

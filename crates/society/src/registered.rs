@@ -16,10 +16,10 @@ use crate::{NAME, Settings, SimulatedSociety, Society, load};
 
 const PARSERS: &[&ParserFamily] = &[&ACTION];
 
-/// The original societies, which both experiments import alike.
+/// The original societies; both experiments import the same ones.
 const ORIGINALS: Originals = Originals { import: "society", read: original::read };
 
-/// Societies, with their parser and those that another program has run.
+/// Societies, with their parser and those run by another program.
 #[derive(Debug, Clone, Copy)]
 pub struct Registered;
 
@@ -53,7 +53,7 @@ impl Registration for Registered {
     }
 }
 
-/// Societies that another program has run.
+/// Societies run by another program.
 #[derive(Debug, Clone, Copy)]
 pub struct RegisteredOriginal;
 
@@ -79,7 +79,7 @@ impl Registration for RegisteredOriginal {
         Ok(original::check(&*settings.typed::<OriginalSettings>()?)?)
     }
 
-    /// Never asked: its runs have answers of their own.
+    /// Never called: its runs have their own answers.
     fn player(&self) -> Box<dyn Player> {
         Box::new(SimulatedSociety)
     }

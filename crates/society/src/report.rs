@@ -1,4 +1,4 @@
-//! What the state says, for people and programs.
+//! Reports the state, for people and programs.
 
 use std::fmt::Write;
 
@@ -12,7 +12,7 @@ use super::world::{Counts, World};
 use retold::inert::inert;
 use retold::run::Report;
 
-/// Laws that are listed for people; all of them are in the JSON.
+/// How many laws are listed for people; all of them are in the JSON.
 const LISTED: usize = 10;
 
 /// The report.
@@ -21,7 +21,7 @@ pub(super) fn report(world: &World) -> Report {
     Report { json: json(world, &agreements), text: text(world, &agreements), ..Report::default() }
 }
 
-/// What everyone did, all days together.
+/// What all agents did, over all days.
 fn all(world: &World) -> Counts {
     let mut sum = Counts::default();
     for mut did in world.agents.values().map(|agent| agent.did) {
@@ -132,7 +132,7 @@ fn text(world: &World, agreements: &[Agreement]) -> String {
     text
 }
 
-/// Resources, dormancy and inequality on the first and last day and a few between.
+/// Resources, dormancy and inequality on the first and last day and on a few days in between.
 fn days(world: &World, text: &mut String) {
     let step = world.days.len().div_ceil(8).max(1);
     let last = world.days.len().saturating_sub(1);

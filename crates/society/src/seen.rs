@@ -1,4 +1,4 @@
-//! What of the society each agent has seen: what its next prompt is made from.
+//! What each agent has seen of the society, from which its next prompt is made.
 
 use std::collections::BTreeMap;
 
@@ -10,15 +10,15 @@ use retold::run::{DecisionRef, Run, SoFar, Source, Stop};
 #[derive(Debug, Default)]
 pub(super) struct Seen {
     by: BTreeMap<u32, SoFar>,
-    /// How the world began, for those who are yet to join.
+    /// How the world began, for agents who have yet to join.
     beginning: SoFar,
 }
 
-/// Who sees a fact in the next prompt.
+/// Which agents see a fact in the next prompt.
 enum Seers {
-    /// Everyone: it is in the forum, or changes what all can see of the world.
+    /// Everyone: it is in the forum, or changes what everyone can see of the world.
     All,
-    /// These alone.
+    /// Only these.
     Only([u32; 2]),
     /// Nobody.
     Nobody,
@@ -28,7 +28,7 @@ impl Seers {
     fn of(fact: &Fact) -> Self {
         match fact {
             Fact::MessageSent { recipient_agent_id, .. } => Seers::Only([*recipient_agent_id; 2]),
-            // What is given away changes what two have, and no total.
+            // A gift changes what two agents have, but no total.
             Fact::Traded { agent_id, recipient_agent_id, .. } => {
                 Seers::Only([*agent_id, *recipient_agent_id])
             }
@@ -54,7 +54,7 @@ impl Seers {
 }
 
 impl Seen {
-    /// Records a fact, which is seen from now on.
+    /// Records a fact, which can be seen from now on.
     pub(super) fn record(
         &mut self,
         run: &mut Run<Society>,
@@ -83,7 +83,7 @@ impl Seen {
         Ok(())
     }
 
-    /// An agent was shown all it had seen.
+    /// An agent was shown everything it had seen.
     pub(super) fn asked(&mut self, agent: u32, decision: &DecisionRef) {
         if let Some(agent) = self.by.get_mut(&agent) {
             agent.asked(decision);

@@ -1,4 +1,4 @@
-//! What is recorded when a run starts: everything that a re-execution needs.
+//! What is recorded when a run starts: everything that is needed to run it again.
 
 use std::collections::BTreeMap;
 
@@ -10,13 +10,13 @@ use super::rules::Rules;
 use retold_study::config::RequestConfig;
 use retold_study::template::TemplateText;
 
-/// Everything that a re-execution needs.
+/// Everything that is needed to run it again.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Settings {
-    /// How many agents.
+    /// The number of agents.
     pub agents: u32,
-    /// How many days.
+    /// The number of days.
     pub days: u32,
     /// The share of each personality.
     pub personalities: BTreeMap<Personality, f64>,
@@ -30,8 +30,8 @@ pub struct Settings {
     pub rules: Rules,
     /// What agents are shown.
     pub context: ContextConfig,
-    /// All templates, whole.
+    /// All templates, complete.
     pub prompts: Vec<TemplateText>,
-    /// The parameters of every request; each agent's model takes the place of its model.
+    /// The parameters of every request; each agent's model replaces the model in it.
     pub request: RequestConfig,
 }

@@ -1,5 +1,5 @@
-//! An agent's whole story: who it is, and every day what it did, what others did to it, and what it had
-//! at the end.
+//! An agent's whole story: who it is, and for each day what it did, what others did to it, and what
+//! it had at the end.
 
 use serde::Deserialize;
 use serde_json::json;
@@ -11,7 +11,8 @@ use retold::id::CallPath;
 use retold::run::{OutputError, Report, RunRecord};
 use retold_study::story::{Chapter, Line, is_numbered, no_part, tell, text};
 
-/// The story of an agent: `agent/12`, or the name it chose. `None` if it is no name of an agent.
+/// The story of an agent: `agent/12`, or its chosen name. `None` if this is not the name of an
+/// agent.
 pub(super) fn story(
     world: &World,
     part: &str,
@@ -69,7 +70,7 @@ fn find<'a>(world: &'a World, part: &str) -> Option<(u32, &'a Agent)> {
     world.agents.get(&id).map(|agent| (id, agent))
 }
 
-/// What a fact says of the agent, given the world after it; `None` if it is about others.
+/// What a fact says about the agent, given the world after it; `None` if it is about others.
 fn chapter(world: &World, id: u32, fact: Fact) -> Option<Chapter> {
     let day = world.day;
     let is = |agent: u32| agent == id;

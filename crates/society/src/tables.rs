@@ -8,7 +8,7 @@ use super::world::{Counts, RESOURCES, World, name_of};
 use retold::run::{OutputError, OutputFile, Report};
 use retold_study::table::Table;
 
-/// All files of a run: `summary.json` and a table for each question one may have.
+/// All files of a run: `summary.json`, and a table for each likely question.
 pub(super) fn files(world: &World, report: &Report) -> Result<Vec<OutputFile>, OutputError> {
     let tables = [
         days(world),
@@ -30,12 +30,12 @@ fn turn_names() -> [&'static str; 11] {
     Counts::default().each().map(|(name, _)| name)
 }
 
-/// How often each kind of turn was taken.
+/// The number of turns of each kind.
 fn turns(mut counts: Counts) -> [String; 11] {
     counts.each().map(|(_, n)| n.to_string())
 }
 
-/// `days.csv`: resources, inequality, dormancy and what was done, at the end of each day.
+/// `days.csv`: resources, inequality, dormancy and activities at the end of each day.
 fn days(world: &World) -> Table {
     let own = [
         "day",
@@ -69,7 +69,7 @@ fn days(world: &World) -> Table {
     table
 }
 
-/// `agents.csv`: each agent at the end, and what it did in all.
+/// `agents.csv`: each agent at the end, and its total activities.
 fn agents(world: &World) -> Table {
     let own = [
         "agent_id",
@@ -102,7 +102,7 @@ fn agents(world: &World) -> Table {
     table
 }
 
-/// `proposals.csv`: what was put to the vote, and what became of it; laws are those with `law` true.
+/// `proposals.csv`: all proposals and their outcomes; those with `law` true are laws.
 fn proposals(world: &World) -> Table {
     let mut table = Table::new(
         "proposals",
@@ -155,7 +155,7 @@ fn posts(world: &World) -> Table {
     table
 }
 
-/// `contacts.csv`: who turned to whom, and how often.
+/// `contacts.csv`: which agents turned to which others, and how often.
 fn contacts(world: &World) -> Table {
     let columns = ["from", "to", "messages", "replies", "mentions", "trades"];
     let mut table = Table::new("contacts", &columns);
@@ -165,7 +165,7 @@ fn contacts(world: &World) -> Table {
     table
 }
 
-/// `agreement.csv`: how far personalities vote alike.
+/// `agreement.csv`: how similarly personalities vote.
 fn agreements(world: &World) -> Table {
     let columns = ["personality", "other_personality", "pairs_of_votes", "same", "share"];
     let mut table = Table::new("agreement", &columns);
@@ -177,7 +177,7 @@ fn agreements(world: &World) -> Table {
     table
 }
 
-/// `votes.csv`: yes and no of each personality on each proposal.
+/// `votes.csv`: yes and no votes of each personality on each proposal.
 fn votes_by_personality(world: &World) -> Table {
     let mut table = Table::new("votes", &["proposal_id", "personality", "yes", "no"]);
     for (id, personality, yes, no) in votes(world).into_iter().filter(|(.., y, n)| y + n > 0) {
@@ -186,13 +186,14 @@ fn votes_by_personality(world: &World) -> Table {
     table
 }
 
-/// `invalid_actions.csv`: what was no action, by whom it was rejected, and why.
+/// `invalid_actions.csv`: invalid actions, what rejected them, and why.
 fn invalid(world: &World) -> Table {
-    // Only since `action@3` is it recorded; a table of an earlier run is as it was.
+    // Recorded only since `action@3`; tables of earlier runs do not change.
     let has_actions = world.invalid.iter().any(|row| row.action.is_some());
-    let columns: &[&str] = match has_actions {
-        true => &["day", "agent_id", "rejected_by", "reason", "action"],
-        false => &["day", "agent_id", "rejected_by", "reason"],
+    let columns: &[&str] = if has_actions {
+        &["day", "agent_id", "rejected_by", "reason", "action"]
+    } else {
+        &["day", "agent_id", "rejected_by", "reason"]
     };
     let mut table = Table::new("invalid_actions", columns);
     for row in &world.invalid {

@@ -1,12 +1,13 @@
-//! Questions that are asked at once are in memory at once: recorded settings of a few bytes must not fill it.
+//! Bounds the prompts of questions that are asked at once. All of them are in memory together, so
+//! recorded settings of a few bytes must not be able to fill it.
 
 use retold::prompt::Request;
 use retold::run::Stop;
 
-/// The most bytes of prompts that are asked at once.
+/// The largest total size of prompts that are asked at once, in bytes.
 const MOST: usize = 96 << 20;
 
-/// The questions of a stage, as long as their prompts are in bounds.
+/// The questions of a stage, if the total size of their prompts is within the limit.
 pub fn at_once<T>(
     questions: impl Iterator<Item = Result<T, Stop>>,
     request: impl Fn(&T) -> &Request,

@@ -1,8 +1,8 @@
-//! What facts carry for the fold alone: long values that stand in answers, too.
+//! Values that facts carry only for the fold: long values that are also in answers.
 //!
-//! Runs of the first [edition](super::edition::Edition) kept such values in local variables. They are folded now
-//! in any run; in one of the first edition neither the log nor the digest of the state has them, since it is to
-//! replay as itself.
+//! Runs of the first [edition](super::edition::Edition) kept such values in local variables. Now
+//! they are folded in every run. In runs of the first edition, they are neither in the log nor in
+//! the digest of the state, so that these runs replay unchanged.
 
 use std::sync::Arc;
 
@@ -12,8 +12,8 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use super::edition::Edition;
 use retold::content::Content;
 
-/// A value that is folded, and recorded unless the run is of the first edition. For a field with
-/// `#[serde(default, skip_serializing_if = "Carried::is_left_out")]`.
+/// A value that is folded, and also recorded unless the run is of the first edition. For a field
+/// with `#[serde(default, skip_serializing_if = "Carried::is_left_out")]`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Carried<T> {
     value: Option<T>,
@@ -21,29 +21,29 @@ pub struct Carried<T> {
 }
 
 impl<T> Default for Carried<T> {
-    /// Nothing.
+    /// No value.
     fn default() -> Self {
         Carried { value: None, is_recorded: false }
     }
 }
 
 impl<T> Carried<T> {
-    /// A value of a run of some edition.
+    /// A value in a run of a given edition.
     pub fn of(value: T, edition: Edition) -> Self {
         Carried { value: Some(value), is_recorded: !edition.is_first() }
     }
 
-    /// The value, if there is one. A fact that was read from a log of the first edition has none.
+    /// The value, if there is one. A fact read from a log of the first edition has none.
     pub fn get(&self) -> Option<&T> {
         self.value.as_ref()
     }
 
-    /// Whether it is neither in the log nor in a digest.
+    /// Whether it is left out of both log and digests.
     pub fn is_left_out(&self) -> bool {
         !self.is_recorded
     }
 
-    /// Makes a carried value part of this one.
+    /// Merges a carried value into this one.
     pub fn fold<V>(&mut self, carried: Carried<V>, add: impl FnOnce(&mut T, V))
     where
         T: Default,
@@ -67,7 +67,7 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Carried<T> {
     }
 }
 
-/// A vector as a fact carries it: its 32-bit floats, little-endian, as base64.
+/// A vector in a fact: its 32-bit floats, little-endian, in base64.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Floats(pub Arc<[f32]>);
 
@@ -83,15 +83,16 @@ impl<'de> Deserialize<'de> for Floats {
         let text = std::borrow::Cow::<'de, str>::deserialize(deserializer)?;
         let bytes = BASE64.decode(text.as_bytes()).map_err(de::Error::custom)?;
         let (floats, rest) = bytes.as_chunks::<4>();
-        match rest.is_empty() {
-            true => Ok(Floats(floats.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect())),
-            false => Err(de::Error::custom("a vector is cut off in the middle of a float")),
+        if rest.is_empty() {
+            Ok(Floats(floats.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect()))
+        } else {
+            Err(de::Error::custom("a vector is cut off in the middle of a float"))
         }
     }
 }
 
-/// A vector as a state has it: in a digest it is the hash of its floats, so that a state with many of them is cheap to
-/// mark.
+/// A vector in a state. A digest contains only the hash of its floats, so that marking a state with
+/// many vectors is cheap.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Hashed(pub Floats);
 

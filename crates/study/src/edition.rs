@@ -1,34 +1,36 @@
-//! Which rules of ours a run follows: those it began with, however many releases later it is executed again.
+//! The edition of our rules that a run follows: the one it was started with, however many releases
+//! later it is run again.
 
 use serde::{Deserialize, Serialize};
 
-/// The rules of a study that have changed since it was first released, in the run's settings as a number.
+/// The rules of a study that have changed since it was first released, as a number in the run's
+/// settings.
 ///
-/// The second edition: facts carry what was kept beside the fold before (vectors, reasons); in a deliberation, facts
-/// say when a phase begins, the seed of the config seeds clustering, a judge sees a sample of the others, and
-/// `include_vote_distribution` has an effect.
+/// The second edition: facts carry what was previously kept outside the fold (vectors, reasons); in
+/// a deliberation, facts record when a phase begins, the config's seed seeds clustering, a judge
+/// sees a sample of the others, and `include_vote_distribution` has an effect.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize,
 )]
 #[serde(try_from = "u32", into = "u32")]
 pub enum Edition {
-    /// Of runs whose settings name none.
+    /// For runs whose settings do not name an edition.
     #[default]
     First,
-    /// Of new runs.
+    /// For new runs.
     Second,
 }
 
-/// A run of a later release.
+/// A run from a later release.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("edition {0} is of a later release: this one knows 1 and 2")]
+#[error("edition {0} is from a later release: this one supports 1 and 2")]
 pub struct LaterEdition(u32);
 
 impl Edition {
-    /// That of new runs.
+    /// The edition of new runs.
     pub const NEWEST: Edition = Edition::Second;
 
-    /// Whether it is the first one, which settings do not name.
+    /// Whether it is the first one, which settings leave out.
     pub fn is_first(&self) -> bool {
         *self == Edition::First
     }

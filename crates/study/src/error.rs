@@ -1,4 +1,4 @@
-//! Why a study cannot be executed, or not offered.
+//! Why a study cannot be run or registered.
 
 use std::error::Error;
 use std::path::Path;
@@ -12,25 +12,26 @@ use crate::template::TemplateError;
 /// An error of a study, in its own words.
 pub type BoxError = Box<dyn Error + Send + Sync>;
 
-/// Why settings cannot be executed.
+/// Why an experiment cannot be run with some settings.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StudyError {
     /// They were recorded by another study, or by another release of this one.
     #[error(transparent)]
     Unfit(#[from] serde_json::Error),
-    /// A value makes no sense.
+    /// An invalid value.
     #[error(transparent)]
     Wrong(#[from] Wrong),
-    /// Something cannot be made of a value.
+    /// Something cannot be made from a value.
     #[error("{source}")]
     Part {
-        /// Where a config has the value. Settings may have it elsewhere, so the message does not name it.
+        /// The value's key in a config. Settings may have it elsewhere, so the message does not
+        /// name it.
         key: &'static str,
         /// What is wrong.
         source: BoxError,
     },
-    /// A prompt that was tried out stops the run.
+    /// A prompt that was tried stops the run.
     #[error("{}", reason(.0))]
     Prompt(#[source] Stop),
 }
@@ -43,12 +44,12 @@ fn reason(stop: &Stop) -> String {
 }
 
 impl StudyError {
-    /// That something cannot be made of the value at a key of a config.
+    /// Something cannot be made from the value at a key of a config.
     pub fn part(key: &'static str, source: impl Into<BoxError>) -> Self {
         StudyError::Part { key, source: source.into() }
     }
 
-    /// The mistake in a config; [`located`](crate::config::located) adds its line.
+    /// This error in a config; [`located`](crate::config::located) adds its line.
     pub fn at(self, path: &Path) -> ConfigError {
         let key = match self {
             StudyError::Wrong(wrong) => return wrong.at(path),
@@ -72,7 +73,7 @@ impl From<Stop> for StudyError {
     }
 }
 
-/// Why a recorded run cannot be executed.
+/// Why a recorded run cannot be run again.
 #[derive(Debug, thiserror::Error)]
 pub enum ExperimentError {
     /// No experiment has that name.
@@ -83,8 +84,8 @@ pub enum ExperimentError {
         /// The names that are known.
         known: String,
     },
-    /// The recorded settings do not fit.
-    #[error("the recorded settings of experiment {name} do not fit: {source}")]
+    /// The recorded settings cannot be used.
+    #[error("the recorded settings of experiment {name} cannot be used: {source}")]
     BadSettings {
         /// The experiment.
         name: String,
@@ -93,13 +94,13 @@ pub enum ExperimentError {
     },
 }
 
-/// Why studies cannot be in one program.
+/// Why studies cannot be in the same program.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Clash {
-    /// Two of them have one name.
+    /// Two of them have the same name.
     #[error("two studies are named {0:?}")]
     Name(&'static str),
-    /// Two of their parsers have one name.
+    /// Two of their parsers have the same name.
     #[error(transparent)]
     Parser(#[from] TwoParsers),
 }

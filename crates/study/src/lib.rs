@@ -1,16 +1,19 @@
-//! What studies on [`retold`] share, and what a program needs to know of them.
+//! What studies based on [`retold`] have in common, and what a program needs to know about them.
 //!
-//! - [`registration`]: a study as a program offers it ([`Registration`]); [`studies`]: all that it offers ([`Studies`]).
+//! - [`registration`]: a study as a program offers it ([`Registration`]); [`studies`]: all that it
+//!   offers ([`Studies`]).
 //! - [`study`]: a run about to be recorded; [`settings`]: its settings, in the types of its study.
 //! - [`error`]: why a study cannot be executed.
 //! - [`config`]: YAML to settings; a mistake is shown with its line.
-//! - [`template`]: prompts with places for values; [`templates`]: those in recorded settings, replaced.
+//! - [`template`]: prompts with places for values; [`templates`]: those in recorded settings,
+//!   replaced.
 //! - [`table`]: CSV for other programs.
 //! - [`story`]: the whole story of a part of a run.
 //! - [`original`]: original runs of other programs, imported.
-//! - [`edition`]: which rules of ours a run follows; [`carried`]: what facts carry for the fold alone.
-//! - [`at_once`], [`random`], [`word_vector`]: questions in bounds, draws that never change, vectors of made-up
-//!   texts.
+//! - [`edition`]: which rules of ours a run follows; [`carried`]: what facts carry for the fold
+//!   alone.
+//! - [`at_once`], [`random`], [`word_vector`]: questions in bounds, draws that never change,
+//!   vectors of made-up texts.
 
 pub mod at_once;
 pub mod carried;
@@ -32,5 +35,5 @@ pub mod word_vector;
 pub use registration::Registration;
 pub use studies::Studies;
 
-/// Where what someone who wrote a config should know is traced: a program shows it unasked.
+/// The tracing target for messages that the author of a config should always see.
 pub const REMARKS: &str = "retold::study";

@@ -1,24 +1,24 @@
-//! Random choices that never change: a library that changed its way of drawing would change every
-//! seeded study.
+//! Random choices that never change: with a library that changed its algorithm, every seeded study
+//! would change.
 
 use rand_chacha::ChaCha12Rng;
 use rand_chacha::rand_core::Rng;
 
-/// Puts things in random order (Fisher and Yates).
+/// Shuffles things (Fisher and Yates).
 pub fn shuffle<T>(things: &mut [T], rng: &mut ChaCha12Rng) {
     for last in (1..things.len()).rev() {
         things.swap(last, below(last + 1, rng));
     }
 }
 
-/// A number below a bound, each as likely: draws that would favour some are thrown away.
+/// A number below a bound, all equally likely: draws that would favour some are discarded.
 pub fn below(bound: usize, rng: &mut ChaCha12Rng) -> usize {
     let bound = bound.max(1) as u64;
     let fair = u64::MAX - u64::MAX % bound;
     loop {
         let draw = rng.next_u64();
         if draw < fair {
-            // Below a usize, so it fits.
+            // It is below a usize, so it fits.
             return usize::try_from(draw % bound).unwrap_or_default();
         }
     }

@@ -11,12 +11,12 @@ use crate::original::ReadOriginal;
 use crate::settings::ExperimentSettings;
 use crate::study::{SettingsOf, Stored, Study};
 
-/// A study as a program offers it: all that commands need to know of it.
+/// A study as a program offers it: everything that commands need to know about it.
 pub trait Registration: Sync {
-    /// The experiment's name, which its runs are recorded under.
+    /// The experiment's name, under which its runs are recorded.
     fn name(&self) -> &'static str;
 
-    /// Reads a config file. What it resolves to is [checked](Self::check) by the caller.
+    /// Reads a config file. The caller [checks](Self::check) the resulting settings.
     ///
     /// # Errors
     /// [`ConfigError`] with file, line or key.
@@ -25,58 +25,63 @@ pub trait Registration: Sync {
     /// The experiment with these settings.
     ///
     /// # Errors
-    /// What in the settings cannot be executed.
+    /// The setting with which it cannot be run.
     fn build(&self, settings: &ExperimentSettings) -> Result<Box<dyn AnyExperiment>, StudyError>;
 
-    /// Checks the settings of a new run: of a config, before anything is recorded, and of a fork. A study overrides
-    /// this if new runs must keep to more than what can be built.
+    /// Checks the settings of a new run, from a config before anything is recorded, or of a fork. A
+    /// study overrides this if new runs must satisfy more than is needed for building the
+    /// experiment.
     ///
     /// # Errors
-    /// The first value that makes no sense.
+    /// The first invalid value.
     fn check(&self, settings: &ExperimentSettings) -> Result<(), StudyError> {
         self.build(settings).map(drop)
     }
 
-    /// Who plays it for the simulated model.
+    /// Plays it for the simulated model.
     fn player(&self) -> Box<dyn Player>;
 
-    /// Where its config says who answers.
+    /// The key in its config for the model that answers.
     fn model_key(&self) -> &'static str {
         "model"
     }
 
-    /// The keys under which its settings name the models that are asked, wherever in them. If there are any, an
-    /// endpoint for another model is refused; without any, a run says at its end which endpoints were never asked.
+    /// The keys under which its settings name the models to ask, anywhere in them. If there are
+    /// any, endpoints for other models are refused; otherwise a run reports at its end which
+    /// endpoints were never used.
     fn model_names(&self) -> &'static [&'static str] {
         &[]
     }
 
-    /// Keys by which a config is recognised that does not name its experiment: those of a document's own format.
-    /// Two of them are enough, so that a missing one is reported as such.
+    /// Keys by which a config is recognised that does not name its experiment: those of a
+    /// document's own format. Two of them suffice, so that a missing key can be reported.
     fn known_by(&self) -> &'static [&'static str] {
         &[]
     }
 
-    /// The name of its output folder, if it has one: of settings that may lack what is drawn when a run begins.
+    /// The name of its output folder, if it has one. The settings may lack what is drawn when a run
+    /// begins.
     fn output_name(&self, settings: &ExperimentSettings) -> Option<String> {
         self.build(settings).ok()?.output_name_any()
     }
 
-    /// What it says of a run while that goes on, if it does; `output_name` is the name of the run's folder.
+    /// What it reports about a run in progress, if anything; `output_name` is the name of the run's
+    /// folder.
     fn journal(&self, output_name: &str) -> Option<Box<dyn Journal>> {
         let _ = output_name;
         None
     }
 
-    /// The parsers that its runs were ever decided by.
+    /// All parsers that have ever decided in its runs.
     fn parsers(&self) -> &'static [&'static ParserFamily];
 
-    /// How original runs of another program are imported, if it knows any.
+    /// How original runs of another program are imported, if it supports any.
     fn originals(&self) -> Option<Originals> {
         None
     }
 
-    /// Draws what it needs from outside its config (a pool, a URL) into the settings, once it is known who answers.
+    /// Draws what the study needs from outside its config (a pool, a URL) into the settings, once
+    /// the model is known.
     ///
     /// # Errors
     /// [`ConfigError`] with file and key.
@@ -85,19 +90,19 @@ pub trait Registration: Sync {
         Ok(())
     }
 
-    /// Puts into recorded settings what another run of them drew when it began.
+    /// Copies what another run with the same settings drew at its start into recorded settings.
     fn take_over(&self, settings: &mut Value, recorded: &Value) {
         let _ = (settings, recorded);
     }
 
-    /// Whether a run with these recorded settings leaves anything for later ones.
+    /// Whether a run with these recorded settings leaves anything for later runs.
     fn stores(&self, settings: &Value) -> bool {
         let _ = settings;
         false
     }
 
-    /// Stores what a run has left for later ones. To do it again changes nothing. `settings` says whose they are: a
-    /// file that only a recording names is not written.
+    /// Stores what a run leaves for later runs. Doing this again changes nothing. `settings` says
+    /// whose they are: a file that only a recording names is not written.
     ///
     /// # Errors
     /// What cannot be read or written.
@@ -106,13 +111,13 @@ pub trait Registration: Sync {
         Ok(Stored::Nothing)
     }
 
-    /// Whether there may be a part of this name to tell of: asked before a long run is folded to see. Parts are a name,
-    /// or a group and a name in it.
+    /// Whether there may be a part with this name: checked before a long run is folded to find out.
+    /// Parts are a name, or a group and a name in it.
     fn may_have_part(&self, name: &str) -> bool {
         name.matches('/').count() < 2
     }
 
-    /// How a person takes part; none if nobody can.
+    /// How a person takes part; `None` if nobody can.
     fn play(&self) -> Option<&dyn Play> {
         None
     }
@@ -121,30 +126,30 @@ pub trait Registration: Sync {
 /// How original runs of another program are imported.
 #[derive(Debug, Clone, Copy)]
 pub struct Originals {
-    /// What `import` calls them. Which experiment executes one is decided by its files.
+    /// The name for `import`. Its files determine which experiment runs it again.
     pub import: &'static str,
-    /// Reads one.
+    /// Reads an original run.
     pub read: ReadOriginal,
 }
 
 /// A study that a person can take part in, at the terminal.
 pub trait Play {
-    /// What is played: a noun, such as `adventure`.
+    /// What is played: a noun such as `adventure`.
     fn noun(&self) -> &'static str;
 
-    /// What is set in a config so that a person plays, whatever it says.
+    /// Settings that make a person play, whatever the config says.
     fn settings(&self) -> &'static [&'static str];
 
-    /// Whether settings need a person.
+    /// Whether the settings need a person.
     fn is_played(&self, settings: &ExperimentSettings) -> bool;
 
-    /// The name of the model in requests that the person answers.
+    /// The model name in the requests that the person answers.
     fn person(&self) -> &'static str;
 
-    /// The settings of a game that goes another way from a turn on.
+    /// The settings of a game that differs from the recorded one from some turn on.
     ///
     /// # Errors
-    /// Why it cannot.
+    /// Why that is not possible.
     fn fork(
         &self,
         settings: &ExperimentSettings,
@@ -153,7 +158,7 @@ pub trait Play {
     ) -> Result<ExperimentSettings, BoxError>;
 }
 
-/// A choice to be made otherwise, all from 1.
+/// A choice to be made differently; all numbers are from 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Choice {
     /// The game.

@@ -1,4 +1,4 @@
-//! The settings of an experiment, whichever study it belongs to.
+//! The settings of an experiment of any study.
 
 use std::any::Any;
 use std::borrow::Cow;
@@ -9,23 +9,24 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, ser};
 use serde_json::Value;
 
-/// The settings of an experiment: in the types of its study where a config has been read, as JSON where they come
-/// from a log. [`typed`](Self::typed) reads both alike, so that JSON is made only where settings are recorded, changed
-/// by key or shown.
+/// The settings of an experiment: in its study's types after a config was read, and as JSON when
+/// they come from a log. [`typed`](Self::typed) reads both, so JSON is only made where settings are
+/// recorded, changed by key or shown.
 #[derive(Clone)]
 pub enum ExperimentSettings {
-    /// Made by the study itself. Sharing them copies nothing.
+    /// Made by the study itself. Sharing them does not copy.
     Typed(Arc<dyn AnySettings>),
-    /// Recorded, and perhaps by anybody: nothing says yet that they fit the study.
+    /// Recorded, perhaps by anyone: nothing guarantees that they are valid for the study.
     Recorded(Value),
 }
 
-/// Settings of some study, in its own types. Every type that can be written as JSON has it.
+/// Settings of some study, in its own types. Implemented for every type that can be written as
+/// JSON.
 pub trait AnySettings: Any + Send + Sync {
-    /// As they are recorded.
+    /// The recorded form.
     ///
     /// # Errors
-    /// A value that JSON does not have.
+    /// If a value cannot be written as JSON.
     fn to_json(&self) -> Result<Value, serde_json::Error>;
 }
 
@@ -44,7 +45,7 @@ impl ExperimentSettings {
     /// The settings in the types of their study.
     ///
     /// # Errors
-    /// They were recorded, and are not settings of this study in this release.
+    /// If they were recorded and are not valid settings of this study in this release.
     pub fn typed<T: DeserializeOwned + Clone + 'static>(
         &self,
     ) -> Result<Cow<'_, T>, serde_json::Error> {
@@ -54,17 +55,17 @@ impl ExperimentSettings {
                 let any: &dyn Any = typed.as_ref();
                 match any.downcast_ref::<T>() {
                     Some(settings) => Ok(Cow::Borrowed(settings)),
-                    // Another study's: their JSON tells what does not fit.
+                    // Settings of another study: reading their JSON shows what is wrong.
                     None => T::deserialize(typed.to_json()?).map(Cow::Owned),
                 }
             }
         }
     }
 
-    /// As they are recorded.
+    /// The recorded form.
     ///
     /// # Errors
-    /// A value that JSON does not have.
+    /// If a value cannot be written as JSON.
     pub fn to_json(&self) -> Result<Value, serde_json::Error> {
         match self {
             ExperimentSettings::Typed(typed) => typed.to_json(),
@@ -74,8 +75,9 @@ impl ExperimentSettings {
 }
 
 impl ExperimentSettings {
-    /// A text of the settings, such as the name of a run's folder: as the study's own types have it, or at a JSON
-    /// pointer of recorded ones. Those of another release have it, too, even if this one could not execute them.
+    /// A text in the settings, such as the name of a run's folder: taken from the study's own
+    /// types, or from a JSON pointer in recorded settings. This also works for settings of another
+    /// release that this one cannot run.
     pub fn text<T: DeserializeOwned + Clone + 'static>(
         &self,
         of: impl Fn(&T) -> &str,

@@ -19,7 +19,7 @@ use crate::registration::Registration;
 use crate::settings::ExperimentSettings;
 use crate::study::Study;
 
-/// Where settings have their [edition](crate::edition::Edition).
+/// The key of the [edition](crate::edition::Edition) in settings.
 const EDITION: &str = "edition";
 
 /// The studies of a program, and their parsers.
@@ -32,7 +32,7 @@ impl Studies {
     /// The studies of a program. Their parsers are listed in this order.
     ///
     /// # Errors
-    /// [`Clash`] if two of them, or of their parsers, have one name.
+    /// [`Clash`] if two of them, or of their parsers, have the same name.
     pub fn new(
         studies: impl IntoIterator<Item = &'static dyn Registration>,
     ) -> Result<Self, Clash> {
@@ -47,22 +47,22 @@ impl Studies {
         Ok(Studies { all, parsers })
     }
 
-    /// All of them.
+    /// All studies.
     pub fn iter(&self) -> impl Iterator<Item = &'static dyn Registration> {
         self.all.iter().copied()
     }
 
-    /// The parsers of all of them.
+    /// The parsers of all studies.
     pub fn parsers(&self) -> &Parsers {
         &self.parsers
     }
 
-    /// The study of a name, if there is one.
+    /// The study with a name, if it exists.
     pub fn find(&self, name: &str) -> Option<&'static dyn Registration> {
         self.iter().find(|study| study.name() == name)
     }
 
-    /// The study of a name.
+    /// The study with a name.
     ///
     /// # Errors
     /// [`ExperimentError::Unknown`].
@@ -74,8 +74,8 @@ impl Studies {
         })
     }
 
-    /// Reads a config file. `experiment` overrides the name in it; a file without a name is recognised by its keys if
-    /// it is in a document's own format. `overrides` are `KEY=VALUE`.
+    /// Reads a config file. `experiment` overrides the name in it; a file without a name is
+    /// recognised by its keys if it has a document's own format. `overrides` are `KEY=VALUE`.
     ///
     /// # Errors
     /// [`ConfigError`] with file and line.
@@ -93,7 +93,7 @@ impl Studies {
                 .experiment
                 .or_else(|| self.recognised(path, &text))
                 .ok_or_else(|| {
-                    // A key that is nowhere is missing from the top.
+                    // A key that is nowhere in the file is missing from the top level.
                     let first = text.lines().next().unwrap_or_default();
                     ConfigError::Invalid {
                         path: path.display().to_string(),
@@ -108,20 +108,20 @@ impl Studies {
         };
         let entry = self.get(&named).map_err(|e| file.wrong("experiment", e.to_string()));
         if experiment.is_some() {
-            // The name is not from the file.
+            // The name does not come from the file.
             entry.clone()?;
         }
         let checked = entry.and_then(|entry| Ok((entry, checked(entry, &file)?)));
         let (entry, mut study) = checked.map_err(|error| located(error, path, &text, overrides))?;
         let given: Value = with_overrides(load(path, &text)?, overrides)?;
-        // Without the line: what is wrong may be a key that stands there.
+        // Without the line, because the error may be about a key in it.
         let group = entry.model_key();
         let named = study.settings.runtime.model.named_by_config(path, &given[group]);
         named.map_err(|Wrong { key, message }| file.wrong(&format!("{group}.{key}"), message))?;
         Ok(study)
     }
 
-    /// The experiment whose document has configs with these keys, if it is exactly one.
+    /// The only experiment whose document has configs with these keys, if there is exactly one.
     fn recognised(&self, path: &Path, text: &str) -> Option<String> {
         let keys: BTreeMap<String, IgnoredAny> = load(path, text).ok()?;
         let has_two = |study: &&'static dyn Registration| {
@@ -131,10 +131,10 @@ impl Studies {
         found.next().filter(|_| found.next().is_none()).map(|study| study.name().to_owned())
     }
 
-    /// Puts what a run drew from outside its config when it began into the settings of the same config, so that the
-    /// two can be compared: it is not drawn again.
+    /// Copies what a run drew from outside its config at its start into the settings of the same
+    /// config, so that the two can be compared without drawing again.
     pub fn take_over(&self, experiment: &str, settings: &mut Value, recorded: &Value) {
-        // A run that an earlier release began goes on by the rules of its edition.
+        // A run started by an earlier release continues with the rules of its edition.
         if let Some(settings) = settings.as_object_mut().filter(|now| now.contains_key(EDITION)) {
             settings.remove(EDITION);
             let edition = recorded.get(EDITION);
@@ -145,8 +145,8 @@ impl Studies {
         }
     }
 
-    /// The name of the folder that a run with these settings writes, if they give it one. What is drawn when a run
-    /// begins need not be in them yet.
+    /// The name of the folder that a run with these settings writes, if they name one. They may
+    /// still lack what is drawn when a run begins.
     ///
     /// # Errors
     /// [`ExperimentError::Unknown`].
@@ -158,7 +158,8 @@ impl Studies {
         Ok(self.get(experiment)?.output_name(settings))
     }
 
-    /// What an experiment says of a run while that goes on, if it does; `output_name` is the name of the run's folder.
+    /// What an experiment reports about a run in progress, if anything; `output_name` is the name
+    /// of the run's folder.
     ///
     /// # Errors
     /// [`ExperimentError::Unknown`].
@@ -170,8 +171,8 @@ impl Studies {
         Ok(self.get(experiment)?.journal(output_name))
     }
 
-    /// Draws what a study needs from outside its config (a pool, a URL) into its settings, once it is known who
-    /// answers. Most studies need nothing.
+    /// Draws what a study needs from outside its config (a pool, a URL) into its settings, once the
+    /// model is known. Most studies need nothing.
     ///
     /// # Errors
     /// [`ConfigError`] with file and line.
@@ -190,7 +191,8 @@ impl Studies {
     /// The experiment with these settings.
     ///
     /// # Errors
-    /// [`ExperimentError`]: not known to this program, or settings of another release.
+    /// [`ExperimentError`] if this program does not have it, or the settings are from another
+    /// release.
     pub fn build(
         &self,
         name: &str,
@@ -201,11 +203,11 @@ impl Studies {
             .map_err(|source| ExperimentError::BadSettings { name: name.to_owned(), source })
     }
 
-    /// Checks the settings of a fork as a config is checked. What is wrong with its parent's, too, passes:
-    /// original runs may have what a config may not.
+    /// Checks the settings of a fork like a config. Errors that its parent's settings have as well
+    /// are accepted, because imported runs may have settings that a config may not.
     ///
     /// # Errors
-    /// [`ExperimentError`]: not known to this program, or a value that makes no sense.
+    /// [`ExperimentError`] if this program does not have the experiment, or a value is invalid.
     pub fn check_fork(
         &self,
         name: &str,
@@ -220,7 +222,8 @@ impl Studies {
         }
     }
 
-    /// The models that an experiment with these settings may ask; `None` if it does not say where they are named.
+    /// The models that an experiment with these settings may ask; `None` if it does not declare
+    /// where they are named.
     pub fn models(
         &self,
         experiment: &str,
@@ -235,7 +238,7 @@ impl Studies {
         Some(models)
     }
 
-    /// Who plays an experiment for the simulated model.
+    /// The player of an experiment for the simulated model.
     ///
     /// # Errors
     /// [`ExperimentError::Unknown`].
@@ -243,19 +246,20 @@ impl Studies {
         Ok(self.get(name)?.player())
     }
 
-    /// Whether something is the name of an experiment that knows original runs of other programs.
+    /// Whether a text is the name of an experiment that supports original runs of other programs.
     pub fn knows_originals(&self, name: &str) -> bool {
         self.find(&name.replace('-', "_")).is_some_and(|study| study.originals().is_some())
     }
 
-    /// What `import` calls the original runs that an experiment executes; its own name if there are none.
+    /// The name that `import` uses for the original runs of an experiment; its own name if there
+    /// are none.
     pub fn import_name<'n>(&self, experiment: &'n str) -> &'n str {
         let originals = self.find(experiment).and_then(|study| study.originals());
         originals.map_or(experiment, |originals| originals.import)
     }
 
-    /// Reads an original run of another program, to be executed again by an experiment; `None` if the
-    /// experiment knows no such runs.
+    /// Reads an original run of another program, to be run again by an experiment; `None` if the
+    /// experiment does not support such runs.
     ///
     /// # Errors
     /// [`ExperimentError::Unknown`], or what is wrong with the files.
@@ -270,7 +274,7 @@ impl Studies {
     }
 }
 
-/// Collects the texts that stand under some keys, at any depth.
+/// Collects the texts under some keys, at any depth.
 fn named_under(keys: &[&str], settings: &Value, found: &mut BTreeSet<String>) {
     match settings {
         Value::Object(fields) => {
@@ -288,10 +292,10 @@ fn named_under(keys: &[&str], settings: &Value, found: &mut BTreeSet<String>) {
     }
 }
 
-/// Loads a config and checks all that it says.
+/// Loads a config and checks everything in it.
 fn checked(entry: &dyn Registration, file: &ConfigFile<'_>) -> Result<Study, ConfigError> {
     let study = entry.load(file)?;
-    // What cannot be executed is refused before anything is recorded.
+    // Settings that cannot be run are refused before anything is recorded.
     entry.check(&study.settings.experiment).map_err(|e| e.at(file.path))?;
     let runtime = study.settings.runtime.check(entry.model_key());
     runtime.map_err(|wrong| wrong.at(file.path))?;
@@ -302,7 +306,7 @@ fn checked(entry: &dyn Registration, file: &ConfigFile<'_>) -> Result<Study, Con
     Ok(study)
 }
 
-/// The simulated model of each study knows its own kinds of malformed answers.
+/// The simulated model of each study has its own kinds of malformed answers.
 fn kinds_are_known(entry: &dyn Registration, study: &Study) -> Result<(), Wrong> {
     let kinds = entry.player().kinds();
     let named = &study.settings.runtime.model.rates.malformed_kinds;

@@ -1,4 +1,4 @@
-//! What an experiment is loaded into: a run about to be recorded.
+//! What a config is loaded into: a run about to be recorded.
 
 use std::path::PathBuf;
 
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::config::Runtime;
 use crate::settings::{AnySettings, ExperimentSettings};
 
-/// A run about to be recorded, with all that its re-execution needs.
+/// A run about to be recorded, with everything that is needed to run it again.
 #[derive(Debug, Clone)]
 pub struct Study {
     /// The experiment's name.
@@ -26,24 +26,25 @@ impl Study {
     }
 }
 
-/// The settings of a run: what changes its outcome, and what does not.
+/// The settings of a run: those that affect its outcome, and those that do not.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct StudySettings {
-    /// The experiment's own, whole: templates and data included.
+    /// The experiment's own settings, complete with templates and data.
     pub experiment: ExperimentSettings,
-    /// Who answers, and how fast.
+    /// Which model answers, and how fast.
     pub runtime: Runtime,
 }
-/// Whose settings an execution has, and so whether the files that they name may be written.
+/// Whose settings an execution uses, which determines whether the files that they name may be
+/// written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SettingsOf {
-    /// The user's: a config given to this invocation.
+    /// The user's: from a config given in this invocation.
     Config,
-    /// A run's: anybody may have written them.
+    /// A run's: anyone may have written them.
     Run,
 }
 
-/// What has become of what a run leaves for later ones.
+/// What happened to the things that a run leaves for later runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Stored {
     /// There is nothing new.
@@ -52,16 +53,16 @@ pub enum Stored {
     Added {
         /// How many.
         added: usize,
-        /// Of what: a noun.
+        /// What was added: a noun.
         what: &'static str,
-        /// To which file.
+        /// The file.
         path: PathBuf,
     },
     /// It was not added: only the recorded settings of the run name the file.
     NotNamed {
-        /// Of what: a noun.
+        /// What was not added: a noun.
         what: &'static str,
-        /// Which file.
+        /// The file.
         path: PathBuf,
     },
 }

@@ -142,10 +142,7 @@ impl Templates {
 /// Variables as they are written in templates.
 pub fn listed<'a>(paths: impl IntoIterator<Item = &'a String>) -> String {
     let named: Vec<String> = paths.into_iter().map(|path| format!("{{{path}}}")).collect();
-    match named.is_empty() {
-        true => "nothing to name".to_owned(),
-        false => named.join(", "),
-    }
+    if named.is_empty() { "nothing to name".to_owned() } else { named.join(", ") }
 }
 
 fn root(path: &str) -> &str {

@@ -1,7 +1,7 @@
-//! The templates in recorded settings, replaced by those of a folder.
+//! Replaces the templates in recorded settings with those in a folder.
 //!
-//! Settings of every experiment keep their templates whole, as [`TemplateText`]s: one under the key
-//! `template` or a list under `prompts`. That is all this module knows of an experiment.
+//! The settings of every experiment contain their templates as [`TemplateText`]s: one under the key
+//! `template`, or a list under `prompts`. This module relies on nothing else about an experiment.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -12,16 +12,16 @@ use crate::template::TemplateText;
 use retold::encoding::read_text;
 use retold::inert::inert;
 
-/// What became of the files of a folder.
+/// What was done with the files of a folder.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Replaced {
     /// How many templates the settings have.
     pub templates: usize,
-    /// The templates whose text is another now.
+    /// The templates whose text has changed.
     pub changed: Vec<String>,
     /// The file of each template that has one in the folder.
     pub files: BTreeMap<String, PathBuf>,
-    /// Files that are no template of the settings, by name.
+    /// Files that do not belong to any template in the settings, by name.
     pub unknown: Vec<String>,
 }
 
@@ -31,26 +31,26 @@ pub enum ReplaceError {
     /// The folder or a file in it cannot be read.
     #[error("cannot read {path}: {reason}")]
     Unreadable {
-        /// Which.
+        /// The path.
         path: String,
         /// What the system says.
         reason: String,
     },
-    /// The settings hold no templates.
-    #[error("the settings of this run hold no templates")]
+    /// The settings have no templates.
+    #[error("the settings of this run have no templates")]
     NoTemplates,
     /// No file of the folder is a template of the settings.
     #[error("{folder} has no template of this run; its templates are {known}")]
     NothingKnown {
         /// The folder.
         folder: String,
-        /// The file names that would be known.
+        /// The file names that would be recognised.
         known: String,
     },
 }
 
-/// Puts the text of each file of a folder in the place of the template that it is named after
-/// (`initial_vote.txt` for `initial_vote`). A template without a file stays as it was recorded.
+/// Replaces the text of each template with that of the file named after it (`initial_vote.txt` for
+/// `initial_vote`). A template without a file keeps its recorded text.
 ///
 /// # Errors
 /// [`ReplaceError`].
@@ -98,7 +98,7 @@ fn templates(settings: &mut Value) -> Vec<(TemplateText, &mut Value)> {
     whole.collect()
 }
 
-/// The file a template is in: its name, or the last part of the path that it was read from.
+/// The file name for a template: its name, or the last part of the path that it was read from.
 fn file_name(template: &str) -> String {
     let last = template.rsplit(['/', '\\']).next().unwrap_or(template);
     if last.ends_with(".txt") { last.to_owned() } else { format!("{last}.txt") }

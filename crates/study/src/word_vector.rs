@@ -1,12 +1,12 @@
-//! Vectors of texts for simulated models: the sum of the directions of their words, so that texts with
-//! the same words lie close.
+//! Vectors of texts for simulated models: the sum of the directions of their words, so that texts
+//! with the same words are close to each other.
 
 use retold::model::simulated::Dice;
 
-/// How many numbers a simulated vector has. Few, because nothing in them is worth more.
+/// The length of a simulated vector. Short, because more numbers would not make it better.
 const WIDTH: usize = 48;
 
-/// Words that say nothing about reasons.
+/// Words that carry no information about reasons.
 const EMPTY: &[&str] = &[
     "the", "a", "an", "and", "of", "to", "it", "is", "in", "for", "this", "that", "with", "who",
     "on", "they",

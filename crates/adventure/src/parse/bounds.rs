@@ -1,11 +1,12 @@
-//! Where values start and end in an answer: lines, brackets, fences, and quotes that are left open.
+//! Where values start and end in an answer: lines, brackets, fences, and quotes that are not
+//! closed.
 
 /// The length of the first line.
 pub(super) fn line_length(text: &str) -> usize {
     text.find(['\n', '\r']).unwrap_or(text.len())
 }
 
-/// Where a value in brackets would start: behind white space, and behind a fence around it.
+/// Where a value in brackets would start: after white space, and after a fence around it.
 pub(super) fn opening(text: &str) -> usize {
     let bare = text.trim_start();
     let fenced = bare
@@ -14,7 +15,7 @@ pub(super) fn opening(text: &str) -> usize {
     text.len() - fenced.filter(|rest| rest.starts_with(['[', '{'])).unwrap_or(bare).len()
 }
 
-/// Where JSON starts that is a list of texts or of objects, or an object, if a value is one.
+/// Where JSON starts, if a value is a list of texts or objects, or an object.
 pub(super) fn json_start(rest: &str) -> Option<usize> {
     let open = opening(rest);
     let inner = rest.get(open..)?;
@@ -23,8 +24,8 @@ pub(super) fn json_start(rest: &str) -> Option<usize> {
     (is_list || inner.starts_with('{')).then_some(open)
 }
 
-/// Where a list of texts ends if the quote of one is not closed on its line, and the line below is none of
-/// the list's: no name goes on there, but the story does.
+/// Where a list of texts ends if a quote in it is not closed on its line, and the next line does
+/// not belong to the list: names do not continue there, but the story does.
 pub(super) fn broken_off(text: &str) -> Option<usize> {
     text.strip_prefix('[')?.trim_start().strip_prefix('"')?;
     let (mut is_text, mut escaped) = (false, false);
@@ -47,15 +48,15 @@ pub(super) fn broken_off(text: &str) -> Option<usize> {
     None
 }
 
-/// The end of a value, behind the fence that was opened before it.
-pub(super) fn behind_fence(text: &str, start: usize, open: usize, end: usize) -> usize {
+/// The end of a value, after the fence that was opened before it.
+pub(super) fn after_fence(text: &str, start: usize, open: usize, end: usize) -> usize {
     let is_fenced = text.get(start..start + open).is_some_and(|t| t.contains("```"));
     let rest = text.get(end..).unwrap_or_default();
     let closed = rest.trim_start().strip_prefix("```").filter(|_| is_fenced);
     closed.map_or(end, |rest| text.len() - rest.len())
 }
 
-/// The end of a value, behind what closes what was opened before the marker.
+/// The end of a value, after what closes what was opened before the marker.
 pub(super) fn closed(text: &str, end: usize, closers: &[char]) -> usize {
     let rest = text.get(end..).unwrap_or_default();
     let bare = rest.trim_start_matches([' ', '.']).trim_start_matches(|c| closers.contains(&c));

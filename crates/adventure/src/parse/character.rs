@@ -1,9 +1,10 @@
 //! `character@1`: a character as JSON.
 //!
 //! Every repair is a warning: an attribute outside 0 to 20 is clamped, a fraction is rounded, a
-//! number in quotes is read, `gun_accuracy` and attributes beside the name are taken for what they
-//! are. What the model thought aloud (`<think>`) is its reasoning, and not read. A missing attribute is
-//! [`DEFAULT`], the middle of the range; `baseStrength` takes after `strength`. A missing name is `Stranger`.
+//! number in quotes is read, and `gun_accuracy` and attributes next to the name are recognised. The
+//! model's reasoning (`<think>`) is kept as such and not parsed. A missing attribute becomes
+//! [`DEFAULT`], the middle of the range; `baseStrength` defaults to `strength`. A missing name
+//! becomes `Stranger`.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -13,11 +14,11 @@ use retold::parse::json_repair::Edition;
 use retold::parse::keys::lookup;
 use retold::parse::{Found, LastResort, Strategy};
 
-/// What a missing attribute is.
+/// The value of a missing attribute.
 const DEFAULT: u8 = 10;
 /// The highest attribute.
 const MOST: f64 = 20.0;
-/// What a character without a name is called.
+/// The name of a character without one.
 const NAMELESS: &str = "Stranger";
 
 /// A character.
@@ -25,7 +26,7 @@ const NAMELESS: &str = "Stranger";
 pub struct Character {
     /// Who it is.
     pub name: String,
-    /// How good at what.
+    /// The character's abilities.
     pub attributes: Attributes,
 }
 
@@ -39,9 +40,9 @@ pub struct Attributes {
     pub gun_accuracy: u8,
     /// With thrown weapons.
     pub throwing_accuracy: u8,
-    /// Now.
+    /// Current strength.
     pub strength: u8,
-    /// Without modifiers.
+    /// Strength without modifiers.
     pub base_strength: u8,
     /// Under pressure.
     pub bravery: u8,
@@ -83,7 +84,7 @@ fn character(text: &str, malformed: bool, edition: Edition) -> Option<Found<Char
     Some(read(reasoning, sheet(&embedded.value)?, repairs))
 }
 
-/// The object that describes a character: this one, or the only thing in it (`{"npc": {..}}`).
+/// The object that describes a character: this one, or the only value in it (`{"npc": {..}}`).
 fn sheet(value: &Value) -> Option<&Map<String, Value>> {
     let object = match value {
         Value::Array(items) => items.first()?.as_object()?,
@@ -110,7 +111,7 @@ const KEYS: [&str; 7] = [
     "experience",
 ];
 
-/// The last resort: nobody in particular.
+/// The last resort: an average stranger.
 fn default(text: &str, _: &Params) -> Found<Character> {
     let (reasoning, _) = answered(text);
     read(reasoning, &Map::new(), vec!["no character found: all of it is made up".to_owned()])

@@ -1,10 +1,10 @@
-//! Prose for showing: without markers, dice and states in brackets.
+//! Prose for display: without markers, dice and states in brackets.
 
 use super::model::Narrative;
 use super::{Rules, answered, markers};
 
-/// The text on one line, without what was thought aloud, markers (with their values), dice rolls in square brackets
-/// (`[Roll: 15/20]`) and states of a fighter (`(Unconscious)`).
+/// The text on one line, without reasoning, markers (with their values), dice rolls in square
+/// brackets (`[Roll: 15/20]`) and states of a fighter (`(Unconscious)`).
 #[must_use]
 pub fn clean_text(text: &str) -> String {
     let mut narrative = Narrative::default();
@@ -15,13 +15,13 @@ pub fn clean_text(text: &str) -> String {
     plain.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// The text without what stands in these brackets, if it is to go.
+/// The text without the contents of these brackets, where they should be removed.
 fn without(text: &str, (open, close): (char, char), goes: impl Fn(&str) -> bool) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
     while let Some((before, behind)) = rest.split_once(open) {
         out.push_str(before);
-        // Up to the next bracket of either kind, so that no text is looked at twice.
+        // Up to the next bracket of either kind, so that no text is examined twice.
         let end = behind
             .find([open, close])
             .filter(|end| behind.get(*end..).is_some_and(|t| t.starts_with(close)));

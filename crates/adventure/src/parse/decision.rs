@@ -1,8 +1,9 @@
-//! The player's decision, wherever it stands in an answer.
+//! The player's decision, wherever it is in an answer.
 //!
-//! A decision needs a question and at least two options that have a text and an impact; options
-//! without are left out, and a warning says so. Otherwise it is rejected, with the reason. The importance
-//! is `moderate` if it is missing or none of the four; since version 2 the latter is a warning.
+//! A decision needs a question and at least two options with a text and an impact; other options
+//! are left out, with a warning. Otherwise it is rejected, with the reason. The importance is
+//! `moderate` if it is missing or not one of the four; since version 2, the latter causes a
+//! warning.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -17,33 +18,33 @@ use retold::inert::inert;
 use retold::parse::keys::lookup;
 use retold::parse::vote::comparable;
 
-/// The words of the key, between which models write `_` or a space, in capitals or not.
+/// The words of the key, which models separate with `_` or a space, in upper or lower case.
 const KEY: [&str; 2] = ["player", "decision"];
-/// What stands for no decision.
+/// The notation for no decision.
 const NOTHING: &str = "null";
 
-/// Whether the key stands in a text.
+/// Whether a text contains the key.
 pub(super) fn any(text: &str) -> bool {
     keys(text).next().is_some()
 }
 
-/// Where the key stands in a text, in any spelling (`playerDecision`, `PLAYER_DECISION`).
+/// The positions of the key in a text, in any spelling (`playerDecision`, `PLAYER_DECISION`).
 fn keys(text: &str) -> impl Iterator<Item = Range<usize>> {
     text.match_indices(['p', 'P']).filter_map(|(at, _)| {
-        let rest = behind_word(text.get(at..)?, KEY[0])?;
+        let rest = after_word(text.get(at..)?, KEY[0])?;
         let rest = rest.strip_prefix("\\_").or(rest.strip_prefix(['_', ' '])).unwrap_or(rest);
-        Some(at..text.len() - behind_word(rest, KEY[1])?.len())
+        Some(at..text.len() - after_word(rest, KEY[1])?.len())
     })
 }
 
-/// What stands behind a word that a text starts with, in any case.
-fn behind_word<'t>(text: &'t str, word: &str) -> Option<&'t str> {
+/// What follows a word at the start of a text, ignoring case.
+fn after_word<'t>(text: &'t str, word: &str) -> Option<&'t str> {
     let (head, rest) = text.split_at_checked(word.len())?;
     head.eq_ignore_ascii_case(word).then_some(rest)
 }
 
-/// Takes every `playerDecision: {..}` out of a text: the first that is one counts. What remains of
-/// the text is returned.
+/// Removes every `playerDecision: {..}` from a text; the first valid one counts. Returns the rest
+/// of the text.
 pub(super) fn take(
     text: &str,
     narrative: &mut Narrative,
@@ -52,15 +53,15 @@ pub(super) fn take(
 ) -> String {
     let mut rest = String::with_capacity(text.len());
     let mut at = 0;
-    // A decision that is not closed ends before the next line that a marker heads.
+    // A decision that is not closed ends before the next line that begins with a marker.
     let heads = if any(text) { heads(text) } else { Vec::new() };
     for key in keys(text) {
-        let Some((open, is_fenced)) = object_behind(text, key.end).filter(|_| key.start >= at)
+        let Some((open, is_fenced)) = object_after(text, key.end).filter(|_| key.start >= at)
         else {
             continue;
         };
         rest.push_str(text.get(at..key.start).unwrap_or_default());
-        // What the key is dressed in, a brace around the pair, and the fence around that.
+        // Remove what surrounds the key, a brace around the pair, and the fence around that.
         undress(&mut rest);
         let wrapped = trim_end(&mut rest, '{');
         at = open;
@@ -74,13 +75,13 @@ pub(super) fn take(
             accept(&embedded.value, narrative, warnings, rules);
         }
         if is_fenced {
-            at = behind(text, at, "```");
+            at = skip_closer(text, at, "```");
         }
         if wrapped {
-            at = behind(text, at, "}");
+            at = skip_closer(text, at, "}");
         }
         at = close_fence(text, at, &mut rest);
-        // The white space before it goes too: it is looked at once.
+        // The white space before it is removed as well: it is examined once.
         rest.truncate(rest.trim_end().len());
         rest.push('\n');
     }
@@ -93,9 +94,9 @@ pub(super) fn take(
     rest
 }
 
-/// Where the object (or the `null`) behind a key starts, if a colon and one follow, and whether a fence is
-/// around it.
-fn object_behind(text: &str, at: usize) -> Option<(usize, bool)> {
+/// Where the object (or the `null`) after a key starts, if there is a colon and one of these, and
+/// whether a fence surrounds it.
+fn object_after(text: &str, at: usize) -> Option<(usize, bool)> {
     let rest = text.get(at..)?;
     let rest =
         rest.trim_start_matches(['"', '\'', '”', '*', '`']).trim_start().strip_prefix(':')?;
@@ -111,7 +112,7 @@ fn object_behind(text: &str, at: usize) -> Option<(usize, bool)> {
     is_one.then(|| (text.len() - value.len(), fenced.is_some()))
 }
 
-/// Takes quotes and bold right before a key off the end, and the signs of a heading.
+/// Removes quotes and bold right before a key from the end, and the marks of a heading.
 fn undress(text: &mut String) {
     let bare = text.trim_end_matches(['"', '\'', '“', '*', '`']);
     let line = bare.trim_end_matches([' ', '\t']).trim_end_matches('#');
@@ -119,7 +120,7 @@ fn undress(text: &mut String) {
     text.truncate(if is_heading { line.len() } else { bare.len() });
 }
 
-/// Takes a character off the end, with the space before it; whether it was there.
+/// Removes a character from the end, with the space before it; returns whether it was there.
 fn trim_end(text: &mut String, character: char) -> bool {
     let Some(before) = text.trim_end().strip_suffix(character) else {
         return false;
@@ -128,14 +129,14 @@ fn trim_end(text: &mut String, character: char) -> bool {
     true
 }
 
-/// Steps over white space and what closes there.
-fn behind(text: &str, at: usize, closer: &str) -> usize {
+/// Skips white space and the given closing characters.
+fn skip_closer(text: &str, at: usize, closer: &str) -> usize {
     let after = text.get(at..).unwrap_or_default();
     let closed = after.trim_start().strip_prefix(closer);
     text.len() - closed.unwrap_or(after).len()
 }
 
-/// Steps over a fence's end if its beginning is the last thing before.
+/// Skips the end of a fence if the text before it ends with the fence's beginning.
 fn close_fence(text: &str, at: usize, rest: &mut String) -> usize {
     let before = rest.trim_end();
     let opening = before.strip_suffix("json").or_else(|| before.strip_suffix("JSON"));
@@ -153,7 +154,7 @@ fn close_fence(text: &str, at: usize, rest: &mut String) -> usize {
     closing.map_or(at, |closing| text.len() - closing.len())
 }
 
-/// Takes a decision, or notes why it is none. The first that is one stays.
+/// Accepts a decision, or notes why it is invalid. The first valid one is kept.
 pub(super) fn accept(
     value: &Value,
     narrative: &mut Narrative,
@@ -173,7 +174,7 @@ pub(super) fn accept(
 }
 
 fn read(value: &Value, warnings: &mut Vec<String>, rules: Rules) -> Result<Decision, String> {
-    // A decision wrapped once more: `"playerDecision": {"playerDecision": {..}}`.
+    // A decision that is wrapped twice: `"playerDecision": {"playerDecision": {..}}`.
     let inner = value.as_object().and_then(|object| lookup(object, &KEY.concat()));
     let value = inner.map_or(value, |(inner, _)| inner);
     let text = |value: &Value, key: &str| filled(value.get(key)?.as_str()?);
@@ -187,7 +188,7 @@ fn read(value: &Value, warnings: &mut Vec<String>, rules: Rules) -> Result<Decis
             tags: texts(option.get("tags")),
         })
     });
-    // Options that read alike are no choice.
+    // Options that look alike are not a choice.
     let (mut seen, mut alike) = (BTreeSet::new(), 0);
     let mut options: Vec<DecisionOption> = complete.collect();
     options.retain(|option| {

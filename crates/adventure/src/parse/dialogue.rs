@@ -1,9 +1,9 @@
-//! Dialogue blocks: who says what, and apart from it what it does meanwhile.
+//! Dialogue blocks: who says what, and separately, what they do meanwhile.
 //!
-//! A block is a line that begins with a name of up to four words in capitals and a colon. What stands in
-//! parentheses, in brackets or between single stars at the beginning of a sentence or behind one, or in parentheses behind
-//! the name, is done. If the rest begins with a quote, what is in quotes is said and what is
-//! not is done; otherwise all of it is said.
+//! A block is a line that begins with a name of up to four words in capitals and a colon. Text in
+//! parentheses, in brackets or between single asterisks at the beginning of a sentence or after
+//! one, or in parentheses after the name, is an action. If the rest begins with a quote, the text
+//! in quotes is speech and the rest are actions; otherwise all of it is speech.
 
 use super::model::Dialogue;
 use super::narrative::is_label;
@@ -28,7 +28,7 @@ fn block(line: &str) -> Option<Dialogue> {
     is_block.then(|| Dialogue { speaker: speaker.to_owned(), text, action })
 }
 
-/// The name in front of a colon, and what is in parentheses behind it.
+/// The name before a colon, and the text in parentheses after it.
 fn speaker(head: &str) -> Option<(&str, Option<String>)> {
     let bare = |text: &str| -> usize { text.trim_matches(['*', ' ', '_']).len() };
     let (name, manner) = match head.trim_end_matches(['*', ' ']).strip_suffix(')') {
@@ -48,7 +48,7 @@ fn speaker(head: &str) -> Option<(&str, Option<String>)> {
     (is_name && !is_label(name)).then_some((name, manner))
 }
 
-/// What is said, and what is done, in order.
+/// The speech, and the actions in order.
 fn apart(line: &str) -> (String, Vec<String>) {
     let mut done = Vec::new();
     let mut plain = String::new();
@@ -56,7 +56,7 @@ fn apart(line: &str) -> (String, Vec<String>) {
     let mut quotes = None;
     let mut rest = line;
     while let Some(c) = rest.chars().next() {
-        // Asked before the end of an action is looked for: most brackets begin none.
+        // Checked before searching for the end of an action: most brackets do not begin one.
         let may_begin = || {
             let before = plain.trim_end();
             before.is_empty() || before.ends_with(['.', '!', '?', '…', '"', '”', '—'])
@@ -87,7 +87,7 @@ fn apart(line: &str) -> (String, Vec<String>) {
             continue;
         }
         if opens {
-            // A quote that nothing closes: what follows is said as it stands.
+            // A quote that is not closed: the following text is speech, unchanged.
             quotes = Some(false);
         }
         plain.push(c);
@@ -100,7 +100,7 @@ fn apart(line: &str) -> (String, Vec<String>) {
     (quoted.join(" "), done)
 }
 
-/// What is done, at the beginning of a text, and what stands behind it.
+/// The action at the beginning of a text, and what follows it.
 fn action(text: &str) -> Option<(&str, &str)> {
     let closer = match text.chars().next()? {
         '(' => ')',
@@ -108,7 +108,7 @@ fn action(text: &str) -> Option<(&str, &str)> {
         '*' if !text.starts_with("**") => '*',
         _ => return None,
     };
-    // What an agent does is short; a longer text would be gone through for each bracket.
+    // Actions are short; a longer text would be searched for each bracket.
     let inner = text.get(1..)?;
     if !inner.starts_with(char::is_alphabetic) {
         return None;
@@ -125,7 +125,7 @@ fn push(done: &mut Vec<String>, text: &str) {
     }
 }
 
-/// A text without stars around all of it, and without the quote that nothing closes.
+/// A text without asterisks around all of it, and without a quote that is not closed.
 fn unmarked(text: &str) -> &str {
     let text = text.trim();
     let inner = text.strip_prefix("**").and_then(|t| t.strip_suffix("**"));

@@ -1,14 +1,14 @@
-//! Items: the names that stand behind `ACQUIRED_ITEMS:` and `REMOVED_ITEMS:`, and places.
+//! Items: the names after `ACQUIRED_ITEMS:` and `REMOVED_ITEMS:`, and places.
 
 use std::ops::Range;
 
 use super::speech::Quotations;
 use super::words::is_abbreviated;
 
-/// Whether `and` stands between two items, too.
+/// Where `and` separates two items.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum And {
-    /// Only in front of the last of several: `Rope, and Knife`.
+    /// Only before the last of several: `Rope, and Knife`.
     Ends,
     /// Also inside the last of several: `Rope, Map and Knife`.
     Closes,
@@ -24,7 +24,7 @@ pub(super) fn split(words: &str, and: And) -> Vec<String> {
     if let Some(last) = pieces.pop() {
         let bare = last.trim_start();
         let last = bare.strip_prefix("and ").filter(|_| several).unwrap_or(last);
-        // Quotes say where an item ends.
+        // Quotes show where an item ends.
         let quoted = words.trim_start().starts_with(['"', '“']);
         if and == And::Separates || and == And::Closes && (several || quoted) {
             pieces.extend(apart(last, &[" and "]));
@@ -35,7 +35,7 @@ pub(super) fn split(words: &str, and: And) -> Vec<String> {
     pieces.into_iter().filter_map(name).collect()
 }
 
-/// The pieces between separators, of which none stands in parentheses or in quotes.
+/// The pieces between separators that are neither in parentheses nor in quotes.
 fn apart<'t>(words: &'t str, separators: &[&str]) -> Vec<&'t str> {
     let kept = Kept::of(words);
     let mut pieces = Vec::new();
@@ -88,13 +88,13 @@ impl Kept {
     }
 }
 
-/// Where that closes which the text starts with, or else the first that closes anything.
+/// Where the bracket at the start of the text is closed, or otherwise the first closing one.
 pub(super) fn closing(text: &str) -> Option<usize> {
     let inner = text.get(1..)?;
     closer(inner, ']').or_else(|| inner.find(']')).map(|at| at + 1)
 }
 
-/// Where something closes that was opened before the text.
+/// Where a bracket is closed that was opened before the text.
 pub(super) fn closer(text: &str, close: char) -> Option<usize> {
     let open = match close {
         ']' => '[',
@@ -115,8 +115,8 @@ pub(super) fn closer(text: &str, close: char) -> Option<usize> {
     found.map(|(at, _)| at)
 }
 
-/// A name without the brackets, quotes and stops that models put around it. Those of its own
-/// (`Hotel "Grand"`, `Map [torn]`) stay.
+/// A name without the brackets, quotes and full stops that models put around it. Its own (`Hotel
+/// "Grand"`, `Map [torn]`) are kept.
 pub(super) fn name(text: &str) -> Option<String> {
     let around = |c: char| c.is_whitespace() || "*`,;|".contains(c);
     let trimmed = text.trim_matches(around).trim_end_matches(['-', '–', '—']).trim_end();
@@ -127,20 +127,21 @@ pub(super) fn name(text: &str) -> Option<String> {
     named(unstopped(name.trim_matches(around)))
 }
 
-/// A text without a sentence's full stop. The one behind an abbreviation (`Jr.`) stays.
+/// A text without a final full stop. The one after an abbreviation (`Jr.`) is kept.
 fn unstopped(text: &str) -> &str {
     let bare = text.trim_end_matches('.');
     if is_abbreviated(bare) { text } else { bare }
 }
 
-/// A text without what opens at its start or closes at its end, if that belongs to nothing inside.
+/// A text without an opening character at its start or a closing one at its end, if that does not
+/// belong to anything inside.
 fn unwrapped(text: &str, open: char, close: char) -> &str {
     let whole = text.strip_prefix(open).and_then(|rest| rest.strip_suffix(close));
     if let Some(inner) = whole.filter(|inner| !inner.contains([open, close])) {
         return inner;
     }
     let (opened, closed) = (text.matches(open).count(), text.matches(close).count());
-    // An apostrophe is alone.
+    // An apostrophe is unpaired.
     let is_odd = if open == close { open != '\'' && opened % 2 == 1 } else { opened != closed };
     if !is_odd {
         return whole.filter(|inner| nests(inner, open, close)).unwrap_or(text);
@@ -150,7 +151,7 @@ fn unwrapped(text: &str, open: char, close: char) -> &str {
     start.or(end).unwrap_or(text)
 }
 
-/// Whether what stands inside is in pairs of its own: `a [b] c`, but not `a] b [c`.
+/// Whether the brackets inside are balanced by themselves: `a [b] c`, but not `a] b [c`.
 fn nests(inner: &str, open: char, close: char) -> bool {
     let mut depth = 0_usize;
     open != close

@@ -1,5 +1,5 @@
-//! An answer that is one JSON object, as the later prompts of the original project ask for it. Keys may be
-//! spelled in another way (`acquired_items`, `LOCATION`).
+//! An answer that is one JSON object, as the later prompts of the original project ask for it. Keys
+//! may be spelled differently (`acquired_items`, `LOCATION`).
 
 use serde_json::{Map, Value};
 
@@ -16,7 +16,7 @@ use retold::parse::keys::lookup;
 /// Keys of which an answer in JSON has at least one.
 const KEYS: [&str; 4] = ["narrative", "playerDecision", "suggestedActions", "location"];
 
-/// The object that is all of a text, or the only thing in an array that is.
+/// The object that is the whole of a text, or the only element of an array that is.
 pub(super) fn whole(
     text: &str,
     warnings: &mut Vec<String>,
@@ -33,8 +33,8 @@ pub(super) fn whole(
     answer(embedded, warnings)
 }
 
-/// The first object that heads a line, if it is an answer, and the words around it. None if these have a
-/// decision, or if both tell a story with markers.
+/// The first object at the beginning of a line, if it is an answer, and the surrounding words.
+/// `None` if these have a decision, or if both tell a story with markers.
 pub(super) fn inside(
     text: &str,
     warnings: &mut Vec<String>,
@@ -79,7 +79,7 @@ pub(super) fn tells(object: &Map<String, Value>) -> bool {
     get(object, "narrative").is_some()
 }
 
-/// The answer in an object. Its narrative may still hold markers.
+/// The answer in an object. Its narrative may still contain markers.
 pub(super) fn read(
     object: &Map<String, Value>,
     warnings: &mut Vec<String>,
@@ -87,7 +87,7 @@ pub(super) fn read(
 ) -> Narrative {
     let get = |key: &str| get(object, key);
     let text = |key: &str| filled(get(key)?.as_str()?);
-    // As it is written; a text of nothing but white space tells nothing.
+    // The text as written; a text consisting of white space tells nothing.
     let exact = || get("narrative")?.as_str().filter(|t| !t.trim().is_empty()).map(str::to_owned);
     let story = if rules.is_exact() { exact() } else { text("narrative") };
     let mut narrative = Narrative {
@@ -107,7 +107,7 @@ pub(super) fn read(
     narrative
 }
 
-/// The value of a key, however it is spelled.
+/// The value of a key, in any spelling.
 fn get<'m>(object: &'m Map<String, Value>, key: &str) -> Option<&'m Value> {
     lookup(object, key).map(|(value, _)| value)
 }

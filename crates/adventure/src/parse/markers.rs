@@ -1,38 +1,41 @@
 //! The markers in a game master's answer, and the story without them.
 //!
-//! What a marker is:
+//! What counts as a marker:
 //!
 //! - One of the document's names in capitals and a colon, on a line of its own or in the middle of
 //!   one; also in bold, in quotes, in brackets, in a code fence, as a heading or as an entry of a
-//!   list. `Location:` and `LOCATION -` are prose, as the document writes no marker so.
-//! - In the middle of what somebody says it is speech: in a quotation that starts with other words
-//!   and ends on the same line. A quotation that starts with the marker, or is left open, hides
-//!   none. Single quotes are apostrophes.
+//!   list. `Location:` and `LOCATION -` are prose, because the document does not write markers in
+//!   this way.
+//! - Within speech, it is not a marker: in a quotation that begins with other words and ends on the
+//!   same line. A quotation that begins with the marker, or is not closed, does not hide it. Single
+//!   quotes are apostrophes.
 //!
-//! What its value is:
+//! The value of a marker:
 //!
-//! - A list in brackets is JSON, or items with commas or bars between; a quote that is left open ends with
-//!   its line, if none of the list's follows. JSON may also be an object whose keys are the items, and
-//!   hold places or opponents, of whom several make one (`Sal and Joe`). Actions may have types behind
-//!   their quotes (`"Draw" (combat)`). Without brackets it goes to the end
-//!   of the line or to the next marker, or it is the entries (`- Rope`) below, or the line below if that
-//!   has commas and nothing follows it at once. Commas in parentheses or in quotes are part of an item.
-//! - A place or an opponent goes to the end of the line or to the next marker. It, too, may stand alone
-//!   on the line below the marker.
-//! - In prose, which is behind other words or in front of another sentence on the line, a value ends
-//!   with its sentence, at a stop that belongs to no abbreviation. A name there ends before the
-//!   sentence goes on (see [`super::words::name`]), a list before somebody does something (`Rope and you
-//!   go`). What has a pronoun or a verb such as `is`, or continues a sentence in lower case, is no
-//!   list: it stays in the story as it stands. A warning says so, unless the marker is empty in the
-//!   middle of a sentence (`Joe ACQUIRED_ITEMS: ducks.`).
-//! - `and` stands between items in prose, as no prose lists things without. A list on a line of its
-//!   own has commas, as in the document: `Salt and Pepper shaker` is one item, and `and` counts only
-//!   in the last of several. In brackets it counts only in front of the last (`, and Rope`).
+//! - A list in brackets is JSON, or items separated by commas or bars; a quote that is not closed
+//!   ends with its line, unless the list continues on the next one. JSON may also be an object
+//!   whose keys are the items, or contain places or opponents, several of which are combined (`Sal
+//!   and Joe`). Actions may have types after their quotes (`"Draw" (combat)`). Without brackets, it
+//!   extends to the end of the line or to the next marker, or it consists of the entries (`- Rope`)
+//!   below, or of the line below if that has commas and nothing follows it directly. Commas in
+//!   parentheses or in quotes are part of an item.
+//! - A place or an opponent extends to the end of the line or to the next marker. It may also be
+//!   alone on the line below the marker.
+//! - In prose, that is, after other words or before another sentence on the line, a value ends with
+//!   its sentence, at a full stop that does not belong to an abbreviation. A name ends before the
+//!   sentence continues (see [`super::words::name`]), a list before somebody does something (`Rope
+//!   and you go`). Text with a pronoun or a verb such as `is`, or that continues a sentence in
+//!   lower case, is not a list: it remains in the story unchanged. A warning says so, unless the
+//!   marker is empty in the middle of a sentence (`Joe ACQUIRED_ITEMS: ducks.`).
+//! - `and` separates items in prose, because prose does not list things without it. A list on a
+//!   line of its own has commas, as in the document: `Salt and Pepper shaker` is one item, and
+//!   `and` only counts in the last of several. In brackets, it only counts before the last (`, and
+//!   Rope`).
 //!
-//! What the story is: all the rest. What goes on behind a marker in lower case continues the sentence
-//! before it. A name that its sentence cannot do without stays in the story, too: behind a
-//! preposition (`You ride to LOCATION: Boot Hill.`, also in brackets) or a verb (`You face COMBAT: Sal!`), and in front of its verb
-//! (`LOCATION: Boot Hill looms ahead.`).
+//! The story is everything else. Text in lower case after a marker continues the sentence before
+//! it. A name that its sentence needs also remains in the story: after a preposition (`You ride to
+//! LOCATION: Boot Hill.`, also in brackets) or a verb (`You face COMBAT: Sal!`), and before its
+//! verb (`LOCATION: Boot Hill looms ahead.`).
 
 use super::Rules;
 use super::bounds::closed;
@@ -41,10 +44,10 @@ use super::scan::{Mark, Marker, scan};
 use super::story::Story;
 use super::values::{Reader, Region};
 
-/// How often a text is gone through.
+/// How many times a text is searched.
 const PASSES: usize = 4;
 
-/// Takes the markers out of a text into the narrative, whose story is what remains.
+/// Moves the markers from a text into the narrative, whose story is the rest.
 pub(super) fn take(
     text: &str,
     narrative: &mut Narrative,
@@ -52,8 +55,8 @@ pub(super) fn take(
     rules: Rules,
 ) {
     pass(text, scan(text), narrative, warnings, rules);
-    // What stood on both sides of a marker can read as another, if one of the quotes around that
-    // stood around the marker, too.
+    // The texts before and after a removed marker can form another marker, if one of the
+    // surrounding quotes also surrounded the removed one.
     for _ in 1..PASSES {
         let marks = scan(&narrative.narrative);
         if marks.is_empty() {
@@ -64,7 +67,7 @@ pub(super) fn take(
     }
 }
 
-/// Takes these markers out of a text.
+/// Removes these markers from a text.
 fn pass(
     text: &str,
     marks: Vec<Mark>,
@@ -76,8 +79,9 @@ fn pass(
     let mut reader = Reader { rules, text, narrative, warnings };
     let mut seen: Vec<Marker> = Vec::new();
     let mut at = 0;
-    // No value reaches beyond the next marker; one in JSON, which holds texts of its own, reaches at
-    // most to the next that heads a line. No piece of the text is looked at for more than that.
+    // No value extends beyond the next marker; one in JSON, which contains texts of its own,
+    // extends at most to the next marker at the beginning of a line. No part of the text is
+    // searched more often than that.
     let mut heads = marks.iter().filter(|mark| mark.heads_line).map(|mark| mark.start).peekable();
     for (number, mark) in marks.iter().enumerate() {
         if mark.start < at {
@@ -95,7 +99,7 @@ fn pass(
         let limit = marks.get(number + 1).map_or(text.len(), |next| next.start);
         let region = Region { limit, json: heads.peek().copied().unwrap_or(text.len()), before };
         let taken = reader.value(mark, &region);
-        story.taken(taken.goes_on || !mark.closers.is_empty());
+        story.taken(taken.sentence_continues || !mark.closers.is_empty());
         if let Some(kept) = &taken.kept {
             story.push(kept);
         }
@@ -105,7 +109,7 @@ fn pass(
     reader.narrative.narrative = story.finish(!marks.is_empty());
 }
 
-/// Whether there is any marker.
+/// Whether there are any markers.
 pub(super) fn any(text: &str) -> bool {
     !scan(text).is_empty()
 }

@@ -1,14 +1,16 @@
-//! The adventure: the story a game master tells, and the characters in it.
+//! The adventure: the story that a game master tells, and the characters in it.
 //!
 //! The formats come from the source document "AI Response Formats": prose with markers
 //! (`LOCATION:`, `SUGGESTED_ACTIONS: [..]`), JSON inside it or around it, and characters as JSON.
 //! The document gives formats and variations, but no procedure.
 //!
 //! - `narrative@1` ([`narrative_parser`]): story, markers, decision, dialogue.
-//! - `narrative@2`: the same; the story keeps its white space byte for byte, what a character says stands apart from
-//!   what it does, an importance that is none warns, and every member of broken JSON is kept.
-//! - `character@1`, `character@2` ([`character_parser`]): a name and seven attributes; version 2 keeps every member.
-//! - [`clean_text`]: prose for showing, without markers and dice.
+//! - `narrative@2`: the same, but the story keeps its white space byte for byte, a character's
+//!   speech is separated from its actions, an unknown importance causes a warning, and every member
+//!   of broken JSON is kept.
+//! - `character@1`, `character@2` ([`character_parser`]): a name and seven attributes; version 2
+//!   keeps every member.
+//! - [`clean_text`]: prose for display, without markers and dice.
 
 mod bounds;
 mod character;
@@ -40,7 +42,7 @@ pub use model::{
     ActionKind, Decision, DecisionOption, Dialogue, Importance, Narrative, SuggestedAction,
 };
 
-/// What the parsers are told: nothing.
+/// The parsers' settings: there are none.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Params {}
@@ -50,12 +52,12 @@ pub type NarrativeParser = ChainParser<Params, Narrative>;
 /// A parser of characters.
 pub type CharacterParser = ChainParser<Params, Character>;
 
-/// What tells the versions apart.
+/// What distinguishes the versions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Rules {
-    /// Of version 1.
+    /// Version 1.
     First,
-    /// Of version 2.
+    /// Version 2.
     Second,
 }
 
@@ -65,7 +67,7 @@ impl Rules {
         if self == Rules::First { Edition::First } else { Edition::Second }
     }
 
-    /// Whether the story keeps its white space, and what else is new in version 2 holds.
+    /// Whether the story keeps its white space and the other rules of version 2 apply.
     fn is_exact(self) -> bool {
         self == Rules::Second
     }
@@ -74,7 +76,7 @@ impl Rules {
 /// The parser of narratives.
 ///
 /// # Errors
-/// [`MakeError::NoVersion`] if there is no such version.
+/// [`MakeError::NoVersion`] if the version does not exist.
 pub fn narrative_parser(version: u32) -> Result<NarrativeParser, MakeError> {
     let (strategies, last) = match version {
         1 => (narrative::STRATEGIES, narrative::LAST),
@@ -87,7 +89,7 @@ pub fn narrative_parser(version: u32) -> Result<NarrativeParser, MakeError> {
 /// The parser of characters.
 ///
 /// # Errors
-/// [`MakeError::NoVersion`] if there is no such version.
+/// [`MakeError::NoVersion`] if the version does not exist.
 pub fn character_parser(version: u32) -> Result<CharacterParser, MakeError> {
     let strategies = match version {
         1 => character::STRATEGIES,
@@ -97,8 +99,8 @@ pub fn character_parser(version: u32) -> Result<CharacterParser, MakeError> {
     Ok(ChainParser::new("character", version, Params {}, strategies, character::LAST, None)?)
 }
 
-/// What the model thought aloud, apart from what it answered. Where the thinking is not closed, or nothing is
-/// behind it, there is no answer.
+/// The model's reasoning, separate from its answer. If the reasoning is not closed, or nothing
+/// follows it, there is no answer.
 fn answered(text: &str) -> (Option<&str>, &str) {
     let (reasoning, answer) = thinking::split(text);
     match answer.strip_prefix("<think>") {
@@ -107,7 +109,7 @@ fn answered(text: &str) -> (Option<&str>, &str) {
     }
 }
 
-/// As [`answered`], with its white space where nothing was thought aloud.
+/// Like [`answered`], but keeps white space if there is no reasoning.
 fn answered_by(text: &str, rules: Rules) -> (Option<&str>, &str) {
     let is_thought = text.trim_start().starts_with("<think>") || text.contains("</think>");
     if rules.is_exact() && !is_thought { (None, text) } else { answered(text) }

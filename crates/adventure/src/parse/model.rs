@@ -1,30 +1,30 @@
-//! What a game master's answer holds.
+//! The contents of a game master's answer.
 
 use serde::{Deserialize, Serialize};
 
-/// A game master's answer, taken apart. What the answer does not say is empty: a missing marker
-/// means that nothing changes.
+/// A game master's answer, split into its parts. What the answer does not mention is empty: a
+/// missing marker means that nothing changes.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Narrative {
     /// The story, free of markers.
     pub narrative: String,
-    /// Where the player is now; none if unchanged.
+    /// The player's new location; `None` if unchanged.
     pub location: Option<String>,
     /// What the player gained.
     pub acquired_items: Vec<String>,
     /// What the player lost.
     pub removed_items: Vec<String>,
-    /// What the player might do.
+    /// Suggestions for the player.
     pub suggested_actions: Vec<SuggestedAction>,
-    /// Whom a fight begins with; none without a fight.
+    /// The opponent in a fight; `None` without a fight.
     pub opponent: Option<String>,
-    /// What the player has to decide.
+    /// The decision for the player.
     pub player_decision: Option<Decision>,
-    /// Why a decision in the answer is none.
+    /// Why a decision in the answer is invalid.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rejected_decision: Option<String>,
-    /// What characters say, in `Name: ".."` lines. They stay in the story too.
+    /// The characters' speech, from `Name: ".."` lines. It also remains in the story.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub dialogue: Vec<Dialogue>,
 }
@@ -34,7 +34,7 @@ pub struct Narrative {
 pub struct SuggestedAction {
     /// What the player reads.
     pub text: String,
-    /// Its type; `basic` if the answer does not say, or says something else.
+    /// Its type; `basic` if the answer has none or an unknown one.
     #[serde(rename = "type")]
     pub kind: ActionKind,
 }
@@ -59,12 +59,12 @@ pub struct Decision {
     pub prompt: String,
     /// At least two choices.
     pub options: Vec<DecisionOption>,
-    /// How much it matters.
+    /// How important it is.
     pub importance: Importance,
-    /// What else there is to know.
+    /// Other relevant information.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub context: Option<String>,
-    /// Who is involved.
+    /// The characters involved.
     pub characters: Vec<String>,
 }
 
@@ -73,13 +73,13 @@ pub struct Decision {
 pub struct DecisionOption {
     /// What the player reads.
     pub text: String,
-    /// What it leads to.
+    /// Its consequences.
     pub impact: String,
     /// Categories.
     pub tags: Vec<String>,
 }
 
-/// How much a decision matters; moderate if the answer does not say.
+/// The importance of a decision; moderate if the answer has none.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Importance {
@@ -94,14 +94,14 @@ pub enum Importance {
     Critical,
 }
 
-/// One thing that a character says or does.
+/// Something that a character says or does.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Dialogue {
-    /// Who.
+    /// The character.
     pub speaker: String,
-    /// What.
+    /// The speech.
     pub text: String,
-    /// What it does meanwhile; since version 2, which keeps it out of what is said.
+    /// The character's actions meanwhile; since version 2, which separates them from the speech.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub action: Option<String>,
 }

@@ -1,10 +1,10 @@
-//! Names in JSON values, as models write them where one name or a list of them is meant.
+//! Names in JSON values, in the forms that models use for one name or a list.
 
 use serde_json::Value;
 
 use super::items::named;
 
-/// What the names are of.
+/// What is named.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Thing {
     Item,
@@ -12,9 +12,9 @@ pub(super) enum Thing {
     Opponent,
 }
 
-/// The names in a value: texts, and of objects their `name`. Without one, an object of items has them as
-/// keys (`{"rope": 2}`), unless there are none of them; other objects have them as texts (`{"town": "Boot
-/// Hill"}`). The quotes and brackets of a name are its own.
+/// The names in a value: texts, and the `name` of objects. If there is none, an object of items has
+/// them as keys (`{"rope": 2}`), unless it has no keys; other objects have them as texts (`{"town":
+/// "Boot Hill"}`). Quotes and brackets in a name belong to it.
 pub(super) fn names(value: &Value, thing: Thing) -> Vec<String> {
     let all = |values: &mut dyn Iterator<Item = &Value>| {
         values.flat_map(|value| name(value, thing)).collect()
@@ -25,14 +25,14 @@ pub(super) fn names(value: &Value, thing: Thing) -> Vec<String> {
     }
 }
 
-/// The only name, or all of them in one: `Sal and Joe`.
+/// The only name, or all of them combined: `Sal and Joe`.
 pub(super) fn one(value: &Value, thing: Thing) -> Option<String> {
     let names = names(value, thing);
     let between = if thing == Thing::Opponent { " and " } else { ", " };
     (!names.is_empty()).then(|| names.join(between))
 }
 
-/// The names of one entry of a list.
+/// The names in one entry of a list.
 fn name(value: &Value, thing: Thing) -> Vec<String> {
     let text = |value: &Value| named(value.as_str()?.trim());
     let Value::Object(object) = value else {

@@ -1,11 +1,12 @@
 //! `narrative@1`, `narrative@2`: the game master's answer.
 //!
-//! - An answer that is one JSON object, in a fence or not, is read as such. So is one with words around
-//!   the object: they are the story if it has none, and are left out with a warning if it has.
-//! - Otherwise `playerDecision` (or `PLAYER_DECISION`) is taken out first, as it is the only JSON with prose inside, then
-//!   the markers; what remains is the story.
-//! - What the model thought aloud (`<think>`) is its reasoning: nothing in it is read, and if it is all
-//!   there is, there is no story.
+//! - An answer that is one JSON object, in a fence or not, is read as such. If there are words
+//!   around the object, they are the story if it has none, and are otherwise left out with a
+//!   warning.
+//! - Otherwise `playerDecision` (or `PLAYER_DECISION`) is removed first, because it is the only
+//!   JSON with prose inside, then the markers; the rest is the story.
+//! - The model's reasoning (`<think>`) is not parsed, and if there is nothing else, there is no
+//!   story.
 //! - Missing markers have defaults: no change of place, no items, no suggestions, no fight.
 
 use super::model::{Dialogue, Narrative};
@@ -26,13 +27,13 @@ macro_rules! strategies {
 pub(super) const STRATEGIES: &[Strategy<Params, Narrative>] = strategies!(Rules::First);
 pub(super) const STRATEGIES_2: &[Strategy<Params, Narrative>] = strategies!(Rules::Second);
 
-/// The last resort: all of the text is the story.
+/// The last resort: the whole text is the story.
 pub(super) const LAST: LastResort<Params, Narrative> =
     ("plain_text", |text, _| story(text, Rules::First));
 pub(super) const LAST_2: LastResort<Params, Narrative> =
     ("plain_text", |text, _| story(text, Rules::Second));
 
-/// The whole answer is one object, or there is one with words around it.
+/// Whether the whole answer is one object, or contains one with words around it.
 fn json_object(text: &str, rules: Rules) -> Option<Found<Narrative>> {
     let (reasoning, answer) = answered(text);
     let mut warnings = Vec::new();
@@ -86,7 +87,7 @@ fn found(
     if let Some(reason) = &narrative.rejected_decision {
         warnings.push(reason.clone());
     }
-    // The same repair in several places is said once.
+    // A repair in several places is reported once.
     let mut said: Vec<String> = Vec::new();
     for warning in warnings {
         if said.len() < 40 && !said.contains(&warning) {
@@ -104,12 +105,12 @@ pub(super) fn without_fence(text: &str) -> &str {
     };
     let rest = rest.trim_start_matches(|c: char| c.is_ascii_alphabetic()).trim_start();
     let inner = rest.strip_suffix("```").unwrap_or(rest).trim_end();
-    // One that ends earlier is around a part.
+    // A fence that ends earlier surrounds only a part.
     if inner.lines().any(|line| line.trim_end() == "```") { text } else { inner }
 }
 
-/// The lines in which a character speaks: a name of up to four words in capitals, a colon, and
-/// something in quotes or after it.
+/// The lines in which a character speaks: a name of up to four words in capitals, a colon, and text
+/// in quotes or after it.
 fn lines_said(story: &str) -> Vec<Dialogue> {
     let lines = story.lines().filter_map(|line| {
         let (speaker, said) = line.split_once(':')?;
@@ -119,7 +120,7 @@ fn lines_said(story: &str) -> Vec<Dialogue> {
             && words.clone().count() <= 4
             && words.clone().all(|w| w.starts_with(char::is_uppercase) || w == "the" || w == "of")
             && !said.trim_start().starts_with(['{', '[']);
-        // What closes the bold around the name.
+        // The end of the bold around the name.
         let said = said.strip_prefix("**").unwrap_or(said);
         let said = unquoted(said.trim());
         let is_said = !speaker.is_empty() && !said.is_empty() && is_name && !is_label(speaker);
@@ -132,7 +133,7 @@ fn lines_said(story: &str) -> Vec<Dialogue> {
     lines.collect()
 }
 
-/// What a character says, without quotes or stars around all of it.
+/// A character's speech, without quotes or asterisks around all of it.
 fn unquoted(said: &str) -> &str {
     let mut said = said;
     for (open, close) in [('*', '*'), ('*', '*'), ('"', '"'), ('“', '”')] {
@@ -142,7 +143,7 @@ fn unquoted(said: &str) -> &str {
     said.trim()
 }
 
-/// Lines of the game, not of a character.
+/// Labels of the game that are not characters.
 pub(super) fn is_label(speaker: &str) -> bool {
     let first = speaker.split_whitespace().next().unwrap_or_default();
     let labels = ["Roll", "Target", "Round", "Combat", "Note", "Health", "Damage", "Location"];

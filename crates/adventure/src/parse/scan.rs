@@ -1,4 +1,4 @@
-//! Where the markers of a text are.
+//! Finds the markers in a text.
 
 use super::speech::Quotations;
 
@@ -16,7 +16,7 @@ const MARKERS: [Marker; 5] =
     [Marker::Location, Marker::Acquired, Marker::Removed, Marker::Suggested, Marker::Combat];
 
 impl Marker {
-    /// As the document writes it.
+    /// The document's spelling.
     pub(super) fn name(self) -> &'static str {
         match self {
             Marker::Location => "LOCATION",
@@ -31,22 +31,22 @@ impl Marker {
 /// A marker in a text.
 #[derive(Debug)]
 pub(super) struct Mark {
-    /// Which.
+    /// The name.
     pub(super) marker: Marker,
-    /// Where it starts, with the bullet, the bold or the quote before it.
+    /// Where it starts, including the bullet, the bold or the quote before it.
     pub(super) start: usize,
     /// Where its value starts.
     pub(super) value: usize,
-    /// What closes what was opened before the name: `]` for `[LOCATION: Mill]`.
+    /// What closes the characters opened before the name: `]` for `[LOCATION: Mill]`.
     pub(super) closers: Vec<char>,
-    /// Nothing else stands before it on its line.
+    /// Whether nothing else precedes it on its line.
     pub(super) heads_line: bool,
 }
 
 /// Every marker of a text, in order.
 pub(super) fn scan(text: &str) -> Vec<Mark> {
     let mut speech = Quotations::of(text);
-    // A quotation that starts with a marker hides none.
+    // A quotation that begins with a marker does not hide it.
     speech.retain(|quotation| {
         let inner = text.get(quotation.clone()).unwrap_or_default();
         let word = inner.find(char::is_alphanumeric);
@@ -73,12 +73,12 @@ pub(super) fn scan(text: &str) -> Vec<Mark> {
     marks
 }
 
-/// Where the lines start that a marker heads.
+/// The beginnings of the lines that begin with a marker.
 pub(super) fn heads(text: &str) -> Vec<usize> {
     scan(text).iter().filter(|mark| mark.heads_line).map(|mark| mark.start).collect()
 }
 
-/// The marker whose name and colon stand at a position, and where they end.
+/// The marker whose name and colon are at a position, and where they end.
 fn name_at(text: &str, at: usize) -> Option<(Marker, usize)> {
     let rest = text.get(at..)?;
     MARKERS.into_iter().find_map(|marker| {
@@ -95,18 +95,18 @@ fn name_at(text: &str, at: usize) -> Option<(Marker, usize)> {
     })
 }
 
-/// The marker with what stands around its name.
+/// The marker with the characters around its name.
 fn mark(text: &str, from: usize, at: usize, marker: Marker, colon: usize) -> Mark {
     let before = text.get(from..at).unwrap_or_default();
     let bare = before.trim_end_matches(['*', '`', '"', '“', '[', '(']);
-    // Behind a word it closes something, if it is one that can.
+    // After a word, a character that can close something does close it.
     let opens = before.get(bare.len()..).is_some_and(|t| t.starts_with(['[', '(', '“']));
     let is_free = bare.is_empty() || bare.ends_with(char::is_whitespace) || opens;
     let opened = before.get(bare.len()..).filter(|_| is_free).unwrap_or_default();
     let mut start = at - opened.len();
     let mut closers: Vec<char> = opened.chars().map(closer).collect();
     closers.dedup();
-    // What is closed again around the colon does not stand around the value.
+    // What is closed around the colon does not surround the value.
     let named = text.get(at..colon).unwrap_or_default();
     closers.retain(|closer| !named.contains(*closer));
     let rest = text.get(colon..).unwrap_or_default();
@@ -133,7 +133,7 @@ fn closer(opener: char) -> char {
     }
 }
 
-/// White space, and what makes a heading, a quotation or an entry of a list.
+/// White space, and the marks of a heading, a quotation or an entry of a list.
 fn is_bullet(prefix: &str) -> bool {
     let trimmed = prefix.trim();
     let number = trimmed.trim_start_matches(|c: char| c.is_ascii_digit());

@@ -1,8 +1,8 @@
-//! Quotations on one line: what a character says.
+//! Quotations on one line: a character's speech.
 //!
-//! A marker's name in the middle of what somebody says is speech. A quotation that nothing closes
-//! on its line, or that starts with a marker, hides none: models put markers in quotes, and leave
-//! quotes open.
+//! A marker's name within speech is not a marker. A quotation that is not closed on its line, or
+//! that begins with a marker, does not hide it: models put markers in quotes, and leave quotes
+//! open.
 
 use std::ops::Range;
 
@@ -10,7 +10,7 @@ use std::ops::Range;
 pub(super) type Quotation = Range<usize>;
 
 /// The quotations in straight and in curly quotes, each in order. Straight ones do not overlap each
-/// other, curly ones neither.
+/// other, and neither do curly ones.
 pub(super) struct Quotations {
     straight: Vec<Quotation>,
     curly: Vec<Quotation>,
@@ -29,7 +29,7 @@ impl Quotations {
                 '“' => curly = Some(at),
                 '”' => found.curly.extend(curly.take().map(|open| open..at + c.len_utf8())),
                 '"' if opens(before, characters.peek().map(|(_, next)| *next)) => {
-                    // One that is still open was left open.
+                    // An earlier quote that is still open was never closed.
                     straight = Some(at);
                 }
                 '"' => found.straight.extend(straight.take().map(|open| open..at + 1)),
@@ -40,7 +40,7 @@ impl Quotations {
         found
     }
 
-    /// Only those that hold.
+    /// Keeps only those that satisfy a condition.
     pub(super) fn retain(&mut self, holds: impl Fn(&Quotation) -> bool) {
         self.straight.retain(&holds);
         self.curly.retain(&holds);

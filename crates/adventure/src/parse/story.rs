@@ -1,60 +1,61 @@
-//! The story, put together again from what stands between the markers.
+//! Reassembles the story from the text between the markers.
 
 use super::Rules;
 use super::words::{self, CONJUNCTIONS, PREPOSITIONS};
 
-/// What the story holds on the line before a marker.
+/// The story's text on the line before a marker.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) enum Before {
-    /// Nothing: the marker stands on a line of its own.
+    /// Nothing: the marker is on a line of its own.
     #[default]
     Nothing,
     /// A whole sentence.
     Sentence,
-    /// A sentence that needs a noun: its last word is a preposition, an article or a verb such as `face`.
+    /// A sentence that needs a noun: its last word is a preposition, an article or a verb such as
+    /// `face`.
     Preposition,
-    /// A sentence without its end.
+    /// An incomplete sentence.
     Part,
 }
 
-/// The story while it is put together.
+/// The story while it is assembled.
 #[derive(Default)]
 pub(super) struct Story {
     text: String,
-    /// A marker was taken out at the end.
+    /// Whether a marker was removed at the end.
     gap: bool,
-    /// A value was taken out of a sentence that goes on behind it.
-    goes_on: bool,
-    /// What the last line holds.
+    /// Whether a value was removed from a sentence that continues after it.
+    sentence_continues: bool,
+    /// The text on the last line.
     before: Before,
-    /// White space is kept as it is, but where a marker was taken out.
+    /// Whether white space is kept unchanged, except where a marker was removed.
     exact: bool,
-    /// A marker stood in front of all of it.
+    /// Whether a marker preceded the whole story.
     behind_marker: bool,
 }
 
 impl Story {
-    /// A story by the rules of a version.
+    /// A story with the rules of a version.
     pub(super) fn by(rules: Rules) -> Self {
         Story { exact: rules.is_exact(), ..Story::default() }
     }
 
-    /// Adds a piece of the answer; what the story's last line holds then.
+    /// Adds a piece of the answer; returns what the story's last line then has.
     pub(super) fn push(&mut self, piece: &str) -> Before {
         let mut piece = piece;
         if self.gap && matches!(self.before, Before::Nothing | Before::Sentence) {
-            // The stop behind a value ends nothing.
+            // The full stop after a value does not end anything.
             let rest = piece.trim_start_matches(' ').strip_prefix(['.', ',', ';']);
             let is_alone = |t: &&str| t.is_empty() || t.starts_with(char::is_whitespace);
             piece = rest.filter(is_alone).unwrap_or(piece);
         }
         if self.gap && self.before == Before::Nothing {
-            // The marker had the line to itself: the line goes.
+            // The marker was alone on its line, so the line is removed.
             let rest = piece.trim_start_matches([' ', '\t']);
             piece = rest.strip_prefix("\r\n").or(rest.strip_prefix('\n')).unwrap_or(piece);
             let above = self.text.trim_end_matches([' ', '\t', '\r']);
             if self.exact && (above.is_empty() || self.ends_with_empty_line()) {
-                // One of the empty lines around it goes, too.
+                // One of the empty lines around it is removed as well.
                 let below = piece.strip_prefix("\r\n").or(piece.strip_prefix('\n'));
                 piece = below.unwrap_or(piece);
             }
@@ -80,19 +81,19 @@ impl Story {
         self.before
     }
 
-    /// A marker was taken out here; `goes_on` if its value stood in a sentence that goes on.
-    pub(super) fn taken(&mut self, goes_on: bool) {
+    /// A marker was removed here; `sentence_continues` if its value was in a sentence that continues.
+    pub(super) fn taken(&mut self, sentence_continues: bool) {
         self.behind_marker |= self.text.is_empty();
         self.gap = true;
-        self.goes_on = goes_on;
+        self.sentence_continues = sentence_continues;
     }
 
-    /// Adds what stands behind a marker.
+    /// Adds the text after a marker.
     fn join(&mut self, piece: &str) {
-        // A colon that stood behind a value would make the word before it a marker.
+        // A colon after a value would turn the word before it into a marker.
         let mut piece = piece.trim_start_matches([':', ' ']);
         let is_after_sentence = matches!(self.before, Before::Nothing | Before::Sentence);
-        if self.goes_on && is_after_sentence {
+        if self.sentence_continues && is_after_sentence {
             piece = piece.trim_start_matches([',', ';', '–', '—', ' ']);
         }
         if !piece.starts_with(char::is_lowercase) {
@@ -110,7 +111,7 @@ impl Story {
         self.text.truncate(self.text.trim_end().len());
         let mut rest = piece.chars();
         let ended = self.text.is_empty() || self.text.ends_with(['.', '!', '?']);
-        if self.goes_on && ended {
+        if self.sentence_continues && ended {
             let joins = words::is_one_of(words::first(piece), &CONJUNCTIONS);
             if joins && self.text.ends_with('.') && !self.text.ends_with("..") {
                 self.text.pop();
@@ -131,8 +132,8 @@ impl Story {
         }
     }
 
-    /// The story: lines without space at their ends, no more than one empty line in a row, no fence
-    /// around nothing and no rule above nothing.
+    /// The finished story: no trailing white space, no more than one empty line in a row, no empty
+    /// fence, and no rule with nothing below it.
     pub(super) fn finish(self, took_any: bool) -> String {
         if self.exact {
             return if took_any { self.finish_exactly() } else { self.text };
@@ -146,7 +147,7 @@ impl Story {
                 continue;
             }
             if let Some(open) = fence.take().filter(|_| took_any && line == "```") {
-                // The markers were all there was between the two.
+                // There were only markers between the two.
                 story.truncate(open);
                 empty += 1;
                 continue;
@@ -172,14 +173,14 @@ impl Story {
         story
     }
 
-    /// Whether the last line but one break is empty.
+    /// Whether the last line, except for a line break, is empty.
     fn ends_with_empty_line(&self) -> bool {
         let last = self.text.strip_suffix('\n').map(|t| t.strip_suffix('\r').unwrap_or(t));
         last.is_some_and(|text| text.is_empty() || text.ends_with('\n'))
     }
 
-    /// The story as it stands, without the fences and rules around nothing that markers have left, and without
-    /// the line breaks that parted it from markers above or below all of it.
+    /// The story unchanged, except for empty fences and rules that the markers have left, and the
+    /// line breaks that separated it from markers before or after all of it.
     fn finish_exactly(self) -> String {
         let mut story = String::with_capacity(self.text.len());
         let mut fence = None;
@@ -209,7 +210,7 @@ impl Story {
     }
 }
 
-/// What a line with something on it holds.
+/// The text on a line that is not empty.
 fn held(line: &str) -> Before {
     let line = line.trim_end_matches(|c: char| c.is_whitespace() || "\"”*)]`_".contains(c));
     if line.is_empty() || line.ends_with(['.', '!', '?', '…', ':', '—', '–']) {
@@ -219,7 +220,7 @@ fn held(line: &str) -> Before {
     if words::is_one_of(last, &PREPOSITIONS) { Before::Preposition } else { Before::Part }
 }
 
-/// A line across the page.
+/// A horizontal rule.
 fn is_rule(line: &str) -> bool {
     line.len() >= 3
         && ["-", "*", "_", "="].iter().any(|c| line.trim_matches(|l| c.contains(l)).is_empty())

@@ -1,4 +1,5 @@
-//! Suggested actions: JSON as the document asks for it, or lines of a list, with types in parentheses.
+//! Suggested actions: JSON as the document asks for it, or lines of a list, with types in
+//! parentheses.
 
 use serde_json::Value;
 
@@ -10,7 +11,7 @@ pub(super) fn actions_from_value(
     value: &Value,
     warnings: &mut Vec<String>,
 ) -> Vec<SuggestedAction> {
-    // One action may stand without the array around it.
+    // A single action may lack the array around it.
     let alone = std::slice::from_ref(value);
     let alone = if value.is_object() { alone } else { &[] };
     let items = value.as_array().map_or(alone, Vec::as_slice);
@@ -41,16 +42,17 @@ fn action(item: &Value, warnings: &mut Vec<String>) -> Option<SuggestedAction> {
     Some(SuggestedAction { text, kind })
 }
 
-/// The actions in the lines behind a marker, and where they end.
+/// The actions in the lines after a marker, and where they end.
 pub(super) fn actions_from_lines(text: &str) -> (Vec<SuggestedAction>, usize) {
     let (entries, end) = entries(text);
     (entries.into_iter().filter_map(listed).collect(), end)
 }
 
-/// What stands between actions on one line, where it is no comma.
+/// The separator between actions on one line, if it is not a comma.
 pub(super) const BAR: &str = " | ";
 
-/// The actions in a list without brackets, on one line. Where bars are between them, commas are part of them.
+/// The actions in a list without brackets, on one line. If it has bars, commas are part of the
+/// actions.
 pub(super) fn actions_from_text(line: &str) -> Vec<SuggestedAction> {
     if line.contains(BAR) {
         let bare = line.trim().trim_start_matches("| ").trim_end_matches('|');
@@ -59,8 +61,8 @@ pub(super) fn actions_from_text(line: &str) -> Vec<SuggestedAction> {
     split(line, And::Ends).iter().filter_map(|name| listed(name)).collect()
 }
 
-/// The actions in a list in brackets that no JSON has, and its length: with types behind the texts (`["Draw"
-/// (combat)]`), or with bars between (`[Run | Hide]`).
+/// The actions in a list in brackets that is not JSON, and its length: with types after the texts
+/// (`["Draw" (combat)]`), or with bars as separators (`[Run | Hide]`).
 pub(super) fn actions_in_quotes(text: &str) -> Option<(Vec<SuggestedAction>, usize)> {
     let close = text.starts_with('[').then(|| closing(text))??;
     let inner = text.get(1..close)?;
@@ -76,14 +78,14 @@ pub(super) fn actions_in_quotes(text: &str) -> Option<(Vec<SuggestedAction>, usi
     behind.any(has_type).then(|| (actions_from_text(inner), close + 1))
 }
 
-/// An entry of a list; a type may stand behind it: `Draw (combat)`.
+/// An entry of a list, possibly followed by a type: `Draw (combat)`.
 fn listed(entry: &str) -> Option<SuggestedAction> {
     let plain = entry.replace("**", "");
     let (words, kind) = typed(plain.trim()).unwrap_or((&plain, ActionKind::default()));
     Some(SuggestedAction { text: name(words)?, kind })
 }
 
-/// What stands before a type in parentheses or brackets, and the type.
+/// The text before a type in parentheses or brackets, and the type.
 fn typed(entry: &str) -> Option<(&str, ActionKind)> {
     let (words, inner) = [('(', ')'), ('[', ']')]
         .into_iter()
@@ -98,8 +100,8 @@ fn typed(entry: &str) -> Option<(&str, ActionKind)> {
     Some((words, kind))
 }
 
-/// The entries of a list (`- Run`, `2. Hide`) in the lines that follow, and where they end. Empty lines
-/// may be before and between them.
+/// The entries of a list (`- Run`, `2. Hide`) in the following lines, and where they end. There may
+/// be empty lines before and between them.
 pub(super) fn entries(text: &str) -> (Vec<&str>, usize) {
     let mut found = Vec::new();
     let (mut end, mut at) = (0, 0);
@@ -118,14 +120,15 @@ pub(super) fn entries(text: &str) -> (Vec<&str>, usize) {
     (found, end)
 }
 
-/// The number of an entry, if it has one, and what stands behind it or behind a bullet. `12 dollars` is
-/// no entry.
+/// The number of an entry, if it has one, and the text after it or after a bullet. `12 dollars` is
+/// not an entry.
 fn entry(line: &str) -> Option<(Option<u32>, &str)> {
     let behind = line.trim_start_matches(|c: char| c.is_ascii_digit());
     let number = line.get(..line.len() - behind.len()).unwrap_or_default();
-    let rest = match number.is_empty() {
-        false => behind.strip_prefix(['.', ')'])?,
-        true => line.strip_prefix(['-', '*', '•', '+'])?,
+    let rest = if number.is_empty() {
+        line.strip_prefix(['-', '*', '•', '+'])?
+    } else {
+        behind.strip_prefix(['.', ')'])?
     };
     let is_apart = rest.is_empty() || rest.starts_with(char::is_whitespace);
     is_apart.then(|| (number.parse().ok(), rest.trim()))

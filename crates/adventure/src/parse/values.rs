@@ -1,9 +1,9 @@
-//! The values behind markers. What they are is said in [`super::markers`].
+//! The values of markers, as described in [`super::markers`].
 
 use serde_json::Value;
 
 use super::Rules;
-use super::bounds::{behind_fence, broken_off, json_start, line_length, opening};
+use super::bounds::{after_fence, broken_off, json_start, line_length, opening};
 use super::items::{self, And};
 use super::model::Narrative;
 use super::names::{Thing, names, one};
@@ -15,24 +15,24 @@ use super::suggested::{
 };
 use super::words;
 
-/// Where a value may reach, and what the story holds before it.
+/// How far a value may extend, and the story's text before it.
 pub(super) struct Region {
     pub(super) limit: usize,
     pub(super) json: usize,
     pub(super) before: Before,
 }
 
-/// Where the story goes on behind a value, and whether it does so in the middle of a sentence.
+/// Where the story continues after a value, and whether that is in the middle of a sentence.
 pub(super) struct Taken {
     pub(super) end: usize,
-    pub(super) goes_on: bool,
-    /// What the story keeps of the value, if it does not go on there.
+    pub(super) sentence_continues: bool,
+    /// The part of the value that remains in the story, if the story does not continue there.
     pub(super) kept: Option<String>,
 }
 
 impl From<usize> for Taken {
     fn from(end: usize) -> Self {
-        Taken { end, goes_on: false, kept: None }
+        Taken { end, sentence_continues: false, kept: None }
     }
 }
 
@@ -45,7 +45,7 @@ pub(super) struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    /// Reads the value behind a marker.
+    /// Reads the value of a marker.
     pub(super) fn value(&mut self, mark: &Mark, region: &Region) -> Taken {
         match mark.marker {
             Marker::Location | Marker::Combat => self.name(mark, region),
@@ -54,7 +54,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// What stands on the marker's line, and whether it is a part of prose.
+    /// The text on the marker's line, and whether it is part of prose.
     fn line(&self, mark: &Mark, region: &Region) -> (&'a str, bool) {
         let rest = self.rest(mark, region);
         let line = rest.get(..line_length(rest)).unwrap_or_default();
@@ -64,8 +64,8 @@ impl<'a> Reader<'a> {
         let behind = line.get(words::sentence(line).1..).unwrap_or_default().trim_start();
         // `Juniper Flats, pop. 40` is one name.
         let is_part = |c: char| c.is_lowercase() || c.is_numeric();
-        let goes_on = !behind.is_empty() && !behind.starts_with(is_part);
-        (line, region.before != Before::Nothing || goes_on)
+        let sentence_continues = !behind.is_empty() && !behind.starts_with(is_part);
+        (line, region.before != Before::Nothing || sentence_continues)
     }
 
     fn name(&mut self, mark: &Mark, region: &Region) -> Taken {
@@ -73,7 +73,7 @@ impl<'a> Reader<'a> {
         if let Some(open) = json_start(self.rest(mark, region)) {
             let (value, end) = self.array(mark.value + open, region);
             let thing = if is_place { Thing::Place } else { Thing::Opponent };
-            let end = behind_fence(self.text, mark.value, open, end);
+            let end = after_fence(self.text, mark.value, open, end);
             let name = one(&value, thing);
             let kept = name.clone().filter(|_| region.before == Before::Preposition);
             self.named(mark.marker, name);
@@ -92,7 +92,7 @@ impl<'a> Reader<'a> {
         } else if let Some(wrapped) = wrapped(line).filter(|_| is_prose) {
             (
                 items::name(wrapped.0),
-                Taken { end: mark.value + wrapped.1, goes_on: true, kept: None },
+                Taken { end: mark.value + wrapped.1, sentence_continues: true, kept: None },
             )
         } else if is_prose {
             name_in_prose(line, mark, region.before)
@@ -103,7 +103,7 @@ impl<'a> Reader<'a> {
             (name, taken)
         };
         if name.is_none() && taken.end == mark.value && !line.trim().is_empty() {
-            self.warnings.push(sentence_behind(mark.marker));
+            self.warnings.push(sentence_after(mark.marker));
         }
         self.named(mark.marker, name);
         taken
@@ -119,13 +119,14 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// What stands between a marker and the next.
+    /// The text between a marker and the next one.
     fn rest(&self, mark: &Mark, region: &Region) -> &'a str {
         self.text.get(mark.value..region.limit).unwrap_or_default()
     }
 
-    /// The line below a marker that has a line to itself, and where it ends, if it can be the value: it
-    /// starts in capitals, ends no sentence, and nothing follows it at once.
+    /// The line below a marker that is alone on its line, and where it ends, if it can be the
+    /// value: it begins with a capital letter, does not end a sentence, and nothing follows it
+    /// directly.
     fn below(&self, mark: &Mark, region: &Region) -> Option<(&'a str, usize)> {
         let rest = self.text.get(mark.value..region.limit)?;
         let (own, behind) = rest.split_once('\n').filter(|_| mark.heads_line)?;
@@ -157,7 +158,7 @@ impl<'a> Reader<'a> {
         let rest = self.rest(mark, region);
         if let Some(open) = json_start(rest) {
             let (value, end) = self.array(start + open, region);
-            let end = behind_fence(self.text, start, open, end);
+            let end = after_fence(self.text, start, open, end);
             return (names(&value, Thing::Item), end.into());
         }
         let open = opening(rest);
@@ -171,7 +172,7 @@ impl<'a> Reader<'a> {
             }
             let words = inner.get(1..close.unwrap_or(line)).unwrap_or_default();
             let end = start + open + close.map_or(line, |close| close + 1);
-            let end = behind_fence(self.text, start, open, end);
+            let end = after_fence(self.text, start, open, end);
             return (items::split(words, And::Ends), end.into());
         }
         let (line, is_prose) = self.line(mark, region);
@@ -190,7 +191,7 @@ impl<'a> Reader<'a> {
         }
         let is_cried = bare.starts_with(char::is_lowercase) && bare.ends_with(['!', '?']);
         if is_cried || words::is_one_of(words::first(line), &words::SUBJECTS) {
-            self.warnings.push(sentence_behind(mark.marker));
+            self.warnings.push(sentence_after(mark.marker));
             return (Vec::new(), start.into());
         }
         let mut taken: Taken = (start + line.len()).into();
@@ -209,7 +210,7 @@ impl<'a> Reader<'a> {
         let (stop, behind) = words::sentence(line);
         let sentence = line.get(..stop).unwrap_or_default();
         let cut = words::list(sentence);
-        // The sentence goes on with the next marker.
+        // The sentence continues with the next marker.
         let leads_on = cut == length && start + length == region.limit;
         let before_next = sentence.get(..cut).filter(|_| leads_on).and_then(words::before_next);
         let cut = before_next.unwrap_or(cut);
@@ -217,16 +218,16 @@ impl<'a> Reader<'a> {
         let is_question = line.get(stop..).is_some_and(|t| t.starts_with('?'));
         let continues = before == Before::Part && list.trim_start().starts_with(char::is_lowercase);
         if continues || is_question || words::is_sentence(list) {
-            // A sentence that goes on behind an empty marker is nothing to tell.
+            // A sentence that continues after an empty marker is not worth a warning.
             let is_odd = words::is_one_of(words::first(list), &words::SUBJECTS);
             if !continues || is_odd || list.contains(',') {
-                self.warnings.push(sentence_behind(mark.marker));
+                self.warnings.push(sentence_after(mark.marker));
             }
             return (Vec::new(), start.into());
         }
         let taken = match before {
             Before::Preposition => start.into(),
-            _ if cut < stop => Taken { end: start + cut, goes_on: true, kept: None },
+            _ if cut < stop => Taken { end: start + cut, sentence_continues: true, kept: None },
             Before::Part => (start + stop).into(),
             Before::Nothing | Before::Sentence => (start + behind).into(),
         };
@@ -240,7 +241,7 @@ impl<'a> Reader<'a> {
         let inner = rest.get(open..).unwrap_or_default();
         if let Some((actions, length)) = actions_in_quotes(inner) {
             self.narrative.suggested_actions.extend(actions);
-            return behind_fence(self.text, start, open, start + open + length);
+            return after_fence(self.text, start, open, start + open + length);
         }
         if inner.starts_with(['[', '{']) {
             let mut end = start + open;
@@ -258,7 +259,7 @@ impl<'a> Reader<'a> {
                 }
                 end += next.len() - other.len();
             }
-            return behind_fence(self.text, start, open, end);
+            return after_fence(self.text, start, open, end);
         }
         let (line, _) = self.line(mark, region);
         let trimmed = line.trim();
@@ -270,7 +271,7 @@ impl<'a> Reader<'a> {
         let is_odd = trimmed.starts_with(char::is_lowercase) && !trimmed.contains(BAR);
         if region.before != Before::Nothing || is_odd {
             if region.before != Before::Part {
-                self.warnings.push(sentence_behind(mark.marker));
+                self.warnings.push(sentence_after(mark.marker));
             }
             return start;
         }
@@ -292,18 +293,18 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Whether the entries of a list are all that can follow, or do so on the same line.
+/// Whether only the entries of a list can follow, or they are on the same line.
 fn starts_entries(line: &str) -> bool {
     line.is_empty() || starts_with_entry(line)
 }
 
-/// The warning for what follows a marker and is not its value.
-fn sentence_behind(marker: Marker) -> String {
+/// The warning for text that follows a marker and is not its value.
+fn sentence_after(marker: Marker) -> String {
     let name = marker.name();
     format!("{name}: what follows reads like a sentence: it is no value, and stays in the story")
 }
 
-/// The name behind a marker in prose, and where the story goes on.
+/// The name after a marker in prose, and where the story continues.
 fn name_in_prose(line: &str, mark: &Mark, before: Before) -> (Option<String>, Taken) {
     let (stop, behind) = words::sentence(line);
     let sentence = line.get(..stop).unwrap_or_default();
@@ -318,16 +319,16 @@ fn name_in_prose(line: &str, mark: &Mark, before: Before) -> (Option<String>, Ta
         || words::is_one_of(words::first(rest), &words::CONJUNCTIONS);
     let taken = match before {
         Before::Preposition => start.into(),
-        Before::Part => Taken { end: start + cut, goes_on: true, kept: None },
+        Before::Part => Taken { end: start + cut, sentence_continues: true, kept: None },
         _ if rest.is_empty() => (start + behind).into(),
-        _ if continues => Taken { end: start + cut, goes_on: true, kept: None },
-        // It is the sentence's subject.
+        _ if continues => Taken { end: start + cut, sentence_continues: true, kept: None },
+        // It is the subject of the sentence.
         _ => start.into(),
     };
     (name, taken)
 }
 
-/// What stands in brackets, quotes or bold at the start of a line, and where that ends.
+/// The text in brackets, quotes or bold at the start of a line, and where that ends.
 fn wrapped(line: &str) -> Option<(&str, usize)> {
     let bare = line.trim_start();
     let open = bare.chars().next()?;

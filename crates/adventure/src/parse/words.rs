@@ -1,23 +1,23 @@
-//! The words by which a name or a list in prose is told from the sentence around it.
+//! The words that distinguish a name or a list in prose from the sentence around it.
 
-/// Behind one of these a clause begins.
+/// A clause begins after one of these.
 pub(super) const CONJUNCTIONS: [&str; 12] = [
     "and", "as", "because", "but", "so", "then", "though", "until", "when", "where", "while",
     "which",
 ];
-/// Who does something.
+/// Subjects of a clause.
 pub(super) const SUBJECTS: [&str; 9] =
     ["you", "he", "she", "it", "they", "we", "i", "there", "nobody"];
-/// Whose, or to whom: no name has them.
+/// Possessives and objects, which do not occur in names.
 const OTHERS: [&str; 10] = ["your", "his", "her", "their", "him", "them", "me", "us", "my", "our"];
-/// Verbs that no name has.
+/// Verbs that do not occur in names.
 const VERBS: [&str; 8] = ["is", "are", "was", "were", "has", "have", "had", "would"];
-/// What may stand in a name in lower case, if a word in capitals follows.
+/// Words that may be in a name in lower case, if a word in capitals follows.
 const JOINERS: [&str; 24] = [
     "of", "the", "and", "in", "on", "at", "by", "near", "under", "for", "to", "a", "an", "de",
     "del", "la", "las", "los", "el", "y", "&", "-", "–", "—",
 ];
-/// Behind one of these a noun must come.
+/// A noun must follow one of these.
 pub(super) const PREPOSITIONS: [&str; 40] = [
     "a",
     "an",
@@ -60,14 +60,14 @@ pub(super) const PREPOSITIONS: [&str; 40] = [
     "meet",
     "meets",
 ];
-/// Words whose stop ends no sentence.
+/// Words whose full stop does not end a sentence.
 const ABBREVIATIONS: [&str; 33] = [
     "st", "dr", "mr", "mrs", "ms", "mt", "ft", "jr", "sr", "lt", "no", "vs", "sgt", "col", "gen",
     "rev", "capt", "prof", "gov", "maj", "hon", "ave", "oz", "lb", "lbs", "cal", "co", "bros",
     "etc", "fr", "sta", "pvt", "cpl",
 ];
 
-/// Whether a word is one of a list, however it begins; a comma behind it does not count.
+/// Whether a word is in a list, ignoring capitalisation; a comma after it does not matter.
 pub(super) fn is_one_of(word: &str, list: &[&str]) -> bool {
     let bare = word.trim_matches([',', ';', '"', '“', '”', '*']);
     list.iter().any(|listed| bare.eq_ignore_ascii_case(listed))
@@ -78,13 +78,14 @@ pub(super) fn first(text: &str) -> &str {
     text.split_whitespace().next().unwrap_or_default()
 }
 
-/// Whether a word says that somebody does something: a pronoun, or a verb that no name has.
+/// Whether a word shows that somebody does something: a pronoun, or a verb that does not occur in
+/// names.
 fn is_clausal(word: &str) -> bool {
     let bare = word.trim_end_matches([',', ';']);
     is_one_of(word, &SUBJECTS) || VERBS.contains(&bare)
 }
 
-/// The words between spaces, each with its place.
+/// The words between spaces, each with its position.
 pub(super) fn placed(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let mut at = 0;
     text.split(' ').filter_map(move |word| {
@@ -94,8 +95,8 @@ pub(super) fn placed(text: &str) -> impl Iterator<Item = (usize, &str)> {
     })
 }
 
-/// Where the first sentence ends, without and with its stop: at a stop and a space, unless an
-/// abbreviation (`St.`, `Dr.`) or an initial ends so.
+/// Where the first sentence ends, without and with its full stop: at a full stop and a space,
+/// except after an abbreviation (`St.`, `Dr.`) or an initial.
 pub(super) fn sentence(text: &str) -> (usize, usize) {
     let stops = text.match_indices(['.', '!', '?']);
     let found = stops.map(|(at, _)| at).find(|at| {
@@ -106,9 +107,9 @@ pub(super) fn sentence(text: &str) -> (usize, usize) {
     found.map_or((text.len(), text.len()), |at| (at, at + 1))
 }
 
-/// Whether a text ends with a word that a stop abbreviates.
+/// Whether a text ends with a word that is abbreviated with a full stop.
 pub(super) fn is_abbreviated(text: &str) -> bool {
-    // A longer word is no abbreviation: no more of the text is looked at.
+    // A longer word is not an abbreviation: no more of the text is examined.
     let mut last = text.char_indices().rev().take(6);
     let start = last.find(|(_, c)| !c.is_alphanumeric()).map(|(at, c)| at + c.len_utf8());
     let word =
@@ -118,10 +119,10 @@ pub(super) fn is_abbreviated(text: &str) -> bool {
     is_initial || ABBREVIATIONS.iter().any(|short| word.eq_ignore_ascii_case(short))
 }
 
-/// How much of a sentence is the name that it starts with; none if it starts with no name.
+/// The length of the name at the start of a sentence; `None` if it does not begin with a name.
 ///
-/// A name is words in capitals (with `of`, `the` and the like between them), numbers, and what
-/// stands in parentheses. Two such words end where the sentence goes on in lower case. One such
+/// A name consists of words in capitals (with `of`, `the` and the like between them), numbers, and
+/// text in parentheses. Two such words end where the sentence continues in lower case. One such
 /// word, or none, may be followed by others in lower case (`Abandoned mine`), up to a conjunction.
 pub(super) fn name(sentence: &str, is_place: bool) -> Option<usize> {
     let words: Vec<(usize, &str)> = placed(sentence).collect();
@@ -133,7 +134,7 @@ pub(super) fn name(sentence: &str, is_place: bool) -> Option<usize> {
         None => 0,
     };
     if capitals >= 2 {
-        // One word more belongs to a place (`Silver Gulch saloon`), but not to a fighter (`Black
+        // A place may have one more word (`Silver Gulch saloon`), but a fighter may not (`Black
         // Bart draws`).
         return Some(if words.len() < run + if is_place { 2 } else { 1 } {
             sentence.len()
@@ -153,7 +154,7 @@ pub(super) fn name(sentence: &str, is_place: bool) -> Option<usize> {
     }
 }
 
-/// How many words the run of capitals at the start has, and how many of them are in capitals.
+/// The number of words in the run of capitals at the start, and how many of them are in capitals.
 fn run(sentence: &str, words: &[(usize, &str)]) -> (usize, usize) {
     let closed = sentence.rfind(')').unwrap_or_default();
     let (mut run, mut capitals, mut inside, mut paused) = (0, 0, false, false);
@@ -175,7 +176,7 @@ fn run(sentence: &str, words: &[(usize, &str)]) -> (usize, usize) {
     (run, capitals)
 }
 
-/// Where a list in a sentence ends because somebody does something then: `Rope and you go`.
+/// Where a list in a sentence ends because a clause begins: `Rope and you go`.
 pub(super) fn list(sentence: &str) -> usize {
     let words: Vec<(usize, &str)> = placed(sentence).collect();
     let clause = words.windows(2).position(|pair| {
@@ -189,14 +190,15 @@ pub(super) fn list(sentence: &str) -> usize {
     if first.ends_with([',', ';']) { at + first.len() } else { *at }
 }
 
-/// Where a list ends whose last piece leads to a noun, which is another marker's value: `Rope and ride to`.
+/// Where a list ends whose last piece leads to a noun that is another marker's value: `Rope and
+/// ride to`.
 pub(super) fn before_next(list: &str) -> Option<usize> {
     list.split_whitespace().next_back().filter(|last| is_one_of(last, &PREPOSITIONS))?;
     let comma = list.rfind([',', ';']).map(|at| at + 1);
     comma.max(list.rfind(" and ").map(|at| at + 1))
 }
 
-/// Whether what stands behind a marker in prose is a sentence and no list of names.
+/// Whether the text after a marker in prose is a sentence rather than a list of names.
 pub(super) fn is_sentence(text: &str) -> bool {
     let said = ["as", "because", "but", "then", "when", "where", "while"];
     let mut words = text.split_whitespace();

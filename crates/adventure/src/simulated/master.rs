@@ -1,11 +1,11 @@
-//! What a simulated game master tells.
+//! The stories of a simulated game master.
 
 use serde_json::{Value, json};
 
 use super::tales::{DILEMMAS, Dilemma, FOES, ITEMS, PEOPLE, PLACES, Place, SAYINGS, pick};
 use retold::model::simulated::Dice;
 
-/// A turn, before it is written down.
+/// A turn, before it is formatted.
 struct Turn<'a> {
     story: String,
     place: &'a str,
@@ -16,7 +16,7 @@ struct Turn<'a> {
     actions: Vec<(&'static str, &'static str)>,
 }
 
-/// The answer to a prompt that says where things stand.
+/// The answer to a prompt that has the current state.
 pub(super) fn tell(prompt: &str, dice: &mut Dice) -> String {
     if is_last(prompt) {
         let place = line(prompt, "Location: ").unwrap_or("Boot Hill");
@@ -60,7 +60,7 @@ fn turn<'a>(
     let carried: Vec<&str> = inventory.unwrap_or_default().split(", ").collect();
     let lost = match dice.below(5) {
         0 => carried.get(dice.below(carried.len())).copied().into_iter().collect(),
-        // Now and then it takes what nobody has.
+        // Occasionally it takes away something that nobody has.
         1 if dice.chance(0.3) => vec!["Golden spur"],
         _ => Vec::new(),
     };
@@ -91,7 +91,7 @@ fn turn<'a>(
     Turn { story, place, gained, lost, foe, dilemma, actions }
 }
 
-/// The turn as models write such things.
+/// The turn in one of the formats that models use.
 fn written(turn: &Turn<'_>, dice: &mut Dice) -> String {
     if dice.below(6) == 0 {
         return whole(turn);
@@ -128,7 +128,7 @@ fn written(turn: &Turn<'_>, dice: &mut Dice) -> String {
             let actions = actions(turn);
             text.push_str(&match dice.below(4) {
                 0 => format!("\n{} {actions}", mark("SUGGESTED_ACTIONS", bold)),
-                // A comma too many, as models like to write.
+                // A superfluous comma, as models tend to write.
                 1 => format!("\nSUGGESTED_ACTIONS: {}", actions.to_string().replace("}]", "},]")),
                 _ => format!("\nSUGGESTED_ACTIONS: {actions:#}"),
             });
@@ -165,7 +165,7 @@ fn decision(dilemma: &Dilemma) -> Value {
     })
 }
 
-/// Answers that break the format. The last turn, which has none, cannot.
+/// Answers that break the format. The last turn has no format to break.
 pub(super) fn broken(prompt: &str, dice: &mut Dice) -> Vec<(&'static str, String)> {
     if is_last(prompt) {
         return Vec::new();

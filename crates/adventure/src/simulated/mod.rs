@@ -1,14 +1,14 @@
 //! Plays an adventure for the simulated model.
 //!
-//! What it says is not data, only something to try the program with. It behaves like this:
+//! Its answers are not data; they are only for trying out the program. It behaves like this:
 //!
 //! - The game master moves the player among eight places, gives and takes things, begins a fight in
-//!   one turn of five, which goes on in two of three, and puts a decision in one of four.
+//!   one turn of five, which continues in two of three, and includes a decision in one of four.
 //! - It writes the markers in all the ways that models do: on lines of their own, inside a
 //!   paragraph, in bold, with lists or JSON arrays, or the whole answer as JSON.
-//! - A player takes any option, and mostly spells it to the letter.
-//! - A malformed answer has no markers at all, offers one option, is cut off, empty, or a refusal;
-//!   some of these can still be used.
+//! - A player takes any option, and mostly spells it exactly.
+//! - A malformed answer has no markers at all, offers only one option, is cut off, is empty, or is
+//!   a refusal; some of these are still usable.
 
 mod master;
 mod tales;
@@ -68,7 +68,7 @@ impl Player for SimulatedMaster {
 /// What a prompt asks for.
 enum Asked<'a> {
     Character,
-    /// The next part of the story, with the prompt that says where things stand.
+    /// The next part of the story, with the prompt that has the current state.
     Turn(&'a str),
     /// One of these options.
     Choice(Vec<&'a str>),
@@ -92,7 +92,7 @@ fn asked(messages: &[(String, String)]) -> Asked<'_> {
     Asked::Unknown
 }
 
-/// A character, mostly as asked for.
+/// A character, mostly in the requested format.
 fn character(dice: &mut Dice) -> String {
     let mut points = || dice.below(15) + 5;
     let strength = points();
@@ -110,7 +110,7 @@ fn character(dice: &mut Dice) -> String {
     }
 }
 
-/// One of the numbered options, mostly to the letter.
+/// One of the numbered options, mostly spelled exactly.
 fn choose(options: &[&str], dice: &mut Dice) -> String {
     let number = dice.below(options.len());
     let option = options.get(number).copied().unwrap_or("none");

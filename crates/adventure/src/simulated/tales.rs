@@ -1,8 +1,8 @@
-//! What a simulated Western is made of.
+//! The elements of a simulated Western.
 
 use retold::model::simulated::Dice;
 
-/// A place and what one sees there.
+/// A place, and what one sees there.
 pub(super) struct Place {
     pub(super) name: &'static str,
     pub(super) sights: [&'static str; 2],

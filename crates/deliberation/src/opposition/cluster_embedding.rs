@@ -1,5 +1,5 @@
-//! The option whose groups are farthest from the participant: an option's place is the mean of the
-//! vectors of its groups, weighted by their members; the distance is the cosine distance to the
+//! The option whose groups are farthest from the participant: an option's position is the mean of
+//! the vectors of its groups, weighted by their size; the distance is the cosine distance to the
 //! vector of the participant's summary.
 
 use super::{Choice, Compares, Method, Position, Scene, farthest};

@@ -1,7 +1,8 @@
 //! The choice of the participant whose summary is farthest by cosine distance.
 //!
-//! The document takes the most distant of all participants, which may be one with the same choice:
-//! then there would be nothing to oppose. Only those with another choice are looked at.
+//! The document takes the most distant of all participants, who may have made the same choice; then
+//! there would be nothing to oppose. Therefore only participants with a different choice are
+//! considered.
 
 use super::{Choice, Compares, Method, Position, Scene, farthest};
 use retold_stats::cosine_distance;

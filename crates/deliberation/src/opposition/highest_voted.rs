@@ -15,8 +15,8 @@ impl Method for HighestVoted {
     }
 }
 
-/// The option with the most votes that is not the participant's own; of equals the first in the
-/// config's order, also if nobody chose it. `None` if there is no other option.
+/// The option with the most votes, other than the participant's own. In a tie, the first in the
+/// config's order wins, even if it has no votes. `None` if there is no other option.
 pub fn highest_voted(who: &Position, scene: &Scene) -> Option<String> {
     let votes = |option: &String| scene.positions.iter().filter(|p| p.choice == *option).count();
     let others = scene.options.iter().filter(|option| **option != who.choice);

@@ -1,11 +1,11 @@
-//! The model judges which of the others' positions is most opposed.
+//! The model judges which of the other participants' positions is most opposed.
 
 use rand_chacha::ChaCha12Rng;
 
 use super::{Choice, Method, Position, Scene};
 use retold_study::random::shuffle;
 
-/// The most positions put before the judge.
+/// The most positions shown to the judge.
 const SHOWN: usize = 10;
 
 /// See the module.
@@ -16,7 +16,7 @@ impl Method for LlmJudge {
         "llm_judge"
     }
 
-    /// All whose reasons are known; the judge sees a [`sample`] of them.
+    /// All participants with known reasons; the judge sees a [`sample`] of them.
     fn choose(&self, who: &Position, scene: &Scene) -> Option<Choice> {
         let known = scene.opponents(who).filter(|other| other.summary.is_some());
         let positions: Vec<Position> = known.cloned().collect();
@@ -24,7 +24,8 @@ impl Method for LlmJudge {
     }
 }
 
-/// Ten of some positions, drawn by lot and in the order drawn; without lots the first ten.
+/// Ten of the positions, drawn at random and in the order drawn; the first ten if there is no
+/// generator.
 pub fn sample(mut positions: Vec<Position>, lots: Option<ChaCha12Rng>) -> Vec<Position> {
     if let Some(mut lots) = lots {
         shuffle(&mut positions, &mut lots);

@@ -1,6 +1,6 @@
-//! Which view a participant is confronted with.
+//! The choice of the view that a participant is confronted with.
 //!
-//! A method is one file and one line of [`METHODS`].
+//! Each method is one file and one line of [`METHODS`].
 
 mod cluster_embedding;
 mod embedding;
@@ -27,21 +27,21 @@ pub static METHODS: &[&dyn Method] = &[
     &cluster_embedding::ClusterEmbedding,
 ];
 
-/// The method of a name.
+/// The method with a name.
 pub fn method(name: &str) -> Option<&'static dyn Method> {
     METHODS.iter().copied().find(|method| method.name() == name)
 }
 
-/// A way to find the opposing view. Pure: who has to be asked is asked by the experiment.
+/// A way to find the opposing view. Pure: any questions are asked by the experiment.
 pub trait Method: Send + Sync {
-    /// As the config spells it.
+    /// The spelling in the config.
     fn name(&self) -> &'static str;
 
-    /// The opposing view; `None` if this method finds none, which leaves it to [`highest_voted`].
+    /// The opposing view, or `None` if this method finds none; then [`highest_voted`] decides.
     /// Never the participant's own choice.
     fn choose(&self, who: &Position, scene: &Scene) -> Option<Choice>;
 
-    /// Whose vectors it compares with the participant's: what its choice rests on, for audits.
+    /// Whose vectors it compares with the participant's: what its choice is based on, for audits.
     fn compares(&self) -> Compares {
         Compares::Nothing
     }
@@ -50,69 +50,69 @@ pub trait Method: Send + Sync {
 /// Whose vectors a method compares with the participant's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Compares {
-    /// None.
+    /// Nobody's.
     Nothing,
-    /// Those of the other participants.
+    /// Those of other participants.
     Participants,
-    /// Those of the groups.
+    /// Those of groups.
     Groups,
 }
 
-/// What a method found.
+/// A method's result.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Choice {
     /// The option.
     Option(String),
-    /// The model is to judge, given a [`sample`] of these positions of others.
+    /// The model must judge, based on a [`sample`] of these positions of others.
     Ask(Vec<Position>),
 }
 
-/// Where a participant stands.
+/// A participant's position.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Position {
     /// `p_0001`.
     pub participant_id: String,
     /// The vote.
     pub choice: String,
-    /// Why, in short.
+    /// The reasons, in short.
     pub summary: Option<String>,
     /// The vector of the summary.
     pub embedding: Option<Point>,
 }
 
-/// A group of like reasons for an option.
+/// A group of similar reasons for an option.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Group {
     /// The option.
     pub option: String,
     /// The vector of the group's description.
     pub embedding: Point,
-    /// How many are in it.
+    /// The number of members.
     pub members: usize,
 }
 
-/// All that a method may look at.
+/// Everything that a method may use.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Scene {
     /// The options, in the config's order.
     pub options: Vec<String>,
-    /// Everyone who has voted and not failed, in the order of their ids.
+    /// All participants who have voted and not failed, in the order of their ids.
     pub positions: Vec<Position>,
     /// The groups of all options.
     pub groups: Vec<Group>,
-    /// Which option opposes which, if the config says so.
+    /// Which option opposes which, if the config defines it.
     pub mapping: BTreeMap<String, String>,
 }
 
 impl Scene {
-    /// The others who chose something else.
+    /// The others, who chose a different option.
     fn opponents<'a>(&'a self, who: &'a Position) -> impl Iterator<Item = &'a Position> {
         let other = move |p: &&Position| p.participant_id != who.participant_id;
         self.positions.iter().filter(other).filter(move |p| p.choice != who.choice)
     }
 }
 
-/// Of things with a distance, the first that is farthest.
+/// The farthest of some things with distances; in a tie, the first.
 fn farthest<T>(things: impl Iterator<Item = (T, f64)>) -> Option<T> {
     let mut best: Option<(T, f64)> = None;
     for (thing, distance) in things {

@@ -1,4 +1,4 @@
-//! The option that the config sets against the participant's own.
+//! The option that the config defines as the opposite of the participant's own.
 
 use super::{Choice, Method, PREDEFINED, Position, Scene};
 

@@ -10,8 +10,8 @@ use retold::model::{Failure, FailureKind};
 use retold_stats::{Point, point};
 use retold_study::original::{Answers, OriginalError};
 
-/// Names every answer in the files by the call that asks for it. Also gives the calls that ended a dialogue: their
-/// answer was not kept, and can only have been the closing word.
+/// Assigns every answer in the files to the call that asks for it. Also returns the calls that
+/// ended a dialogue: their answers were not kept, but can only have been the closing word.
 pub(super) fn answers(files: &Files) -> Result<(Answers, Vec<String>), OriginalError> {
     let mut found = Found::default();
     files.participants.iter().for_each(|row| found.add(files, row));
@@ -27,12 +27,12 @@ pub(super) fn answers(files: &Files) -> Result<(Answers, Vec<String>), OriginalE
     Ok((answers, closing))
 }
 
-/// The answers that were found in the files.
+/// The answers found in the files.
 #[derive(Default)]
 struct Found {
     by_call: BTreeMap<String, Content>,
     closing: Vec<String>,
-    /// Participants who failed, and why: whatever they have no answer to is what failed.
+    /// Participants who failed, and why: the failure is at the first call without an answer.
     failed: BTreeMap<String, String>,
 }
 

@@ -1,4 +1,4 @@
-//! Whether the files of an original run fit together, so that every question has its answer.
+//! Checks that the files of an original run are consistent, so that every question has its answer.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,7 +12,7 @@ const PARTICIPANTS: &str = "participants.json";
 const CLUSTERS: &str = "cluster_embeddings.json";
 const VECTORS: &str = "individual_embeddings.json";
 
-/// The first thing that does not fit.
+/// The first inconsistency.
 pub(super) fn check(files: &Files) -> Result<(), OriginalError> {
     people(files)?;
     for row in &files.participants {
@@ -22,7 +22,8 @@ pub(super) fn check(files: &Files) -> Result<(), OriginalError> {
     vectors(files)
 }
 
-/// As many of each condition as the config says, with ids in order.
+/// Checks that there are as many participants in each condition as the config says, with ids in
+/// order.
 fn people(files: &Files) -> Result<(), OriginalError> {
     let each = files.config.participants_per_condition as usize;
     for condition in Condition::ALL {
@@ -45,7 +46,7 @@ fn people(files: &Files) -> Result<(), OriginalError> {
     Ok(())
 }
 
-/// Everything that a participant's way needs, unless it failed.
+/// Checks that a participant has everything that is needed, unless it failed.
 fn whole(files: &Files, row: &Row) -> Result<(), OriginalError> {
     let config = &files.config;
     let wrong = |what: String| {
@@ -54,7 +55,9 @@ fn whole(files: &Files, row: &Row) -> Result<(), OriginalError> {
     let choices = [&row.initial_choice, &row.final_choice, &row.opposition_view];
     for choice in choices.into_iter().flatten() {
         if !config.topic.options.contains(choice) {
-            return wrong(format!("names {choice:?}, which is none of the options of config.yaml"));
+            return wrong(format!(
+                "names {choice:?}, which is not one of the options in config.yaml"
+            ));
         }
     }
     for (which, transcript, most) in [
@@ -97,17 +100,17 @@ fn whole(files: &Files, row: &Row) -> Result<(), OriginalError> {
     }
     match (&row.individual_summary, &row.individual_summary_embedding) {
         (Some(_), None) if row.status != Status::Failed => {
-            wrong("has an individual_summary and no individual_summary_embedding".to_owned())
+            wrong("has an individual_summary but no individual_summary_embedding".to_owned())
         }
         (None, Some(_)) => {
-            wrong("has an individual_summary_embedding and no individual_summary".to_owned())
+            wrong("has an individual_summary_embedding but no individual_summary".to_owned())
         }
         _ => Ok(()),
     }
 }
 
-/// What is wrong with a dialogue that should have moderator and participant in turn, each question answered, and no
-/// more exchanges than allowed.
+/// What is wrong with a dialogue: moderator and participant should alternate, each question should
+/// be answered, and there should be no more exchanges than allowed.
 fn wrong_turns(turns: &[Turn], most: u32) -> Option<String> {
     let order = [Speaker::Moderator, Speaker::Participant];
     if let Some(n) = turns.iter().zip(order.iter().cycle()).position(|(t, who)| t.role != *who) {
@@ -121,7 +124,7 @@ fn wrong_turns(turns: &[Turn], most: u32) -> Option<String> {
         .then(|| format!("has {exchanges} exchanges, and config.yaml allows {most}"))
 }
 
-/// Each summarised participant in one cluster, of the option chosen.
+/// Checks that each summarised participant is in one cluster, of the chosen option.
 fn clusters(files: &Files) -> Result<(), OriginalError> {
     let wrong = |what: String| files.inconsistent(CLUSTERS, what);
     let people: BTreeMap<&str, &Row> =
@@ -168,7 +171,7 @@ fn clusters(files: &Files) -> Result<(), OriginalError> {
     }
 }
 
-/// The same vectors in both files, all of one width.
+/// Checks that both files have the same vectors, all of the same length.
 fn vectors(files: &Files) -> Result<(), OriginalError> {
     let wrong = |what: String| files.inconsistent(VECTORS, what);
     let there: BTreeMap<&str, &[f32]> =

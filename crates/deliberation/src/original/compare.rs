@@ -1,4 +1,4 @@
-//! Our outputs against those of the original.
+//! Compares our outputs with those of the original.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,11 +9,11 @@ use super::files::{ClusterRow, Files, Row};
 use retold::inert::inert;
 use retold_study::original::{Comparison, Outputs};
 
-/// The longest value shown of a difference.
+/// The longest excerpt of a differing value.
 const SHOWN: usize = 60;
 
-/// Compares `summary.json` and `participants.json` field by field, and the clusters of each option, their
-/// descriptions and vectors, up to their order.
+/// Compares `summary.json` and `participants.json` field by field, and the clusters of each option
+/// with their descriptions and vectors, ignoring their order.
 pub(super) fn compare(files: &Files, ours: Outputs<'_>) -> Comparison {
     let mut comparison = Comparison { not_compared: not_compared(files), ..Comparison::default() };
     let mut missing = Missing::default();
@@ -35,14 +35,14 @@ pub(super) fn compare(files: &Files, ours: Outputs<'_>) -> Comparison {
     comparison
 }
 
-/// What our outputs have and the original's do not.
+/// What our outputs have but the original's do not.
 #[derive(Default)]
 struct Missing {
-    /// Keys of the summary, with their places.
+    /// Keys in the summary, with their places.
     of_summary: Vec<String>,
-    /// Keys of participants, with how many lack them.
+    /// Keys of participants, and how many lack them.
     of_participants: BTreeMap<String, u32>,
-    /// Conditions in which nobody voted twice: the original has a rate of 0 there.
+    /// Conditions without second votes: the original has a rate of 0 for them.
     without_second_votes: u32,
 }
 
@@ -63,13 +63,13 @@ impl Missing {
     }
 }
 
-/// The share of those who changed their position.
+/// The share of participants who changed their position.
 const RATE: &str = "position_changed_rate";
 
-/// The keys of the summary under which options are counted: an option is there only if it has votes.
+/// The keys in the summary that count options: an option is included only if it has votes.
 const COUNTED: [&str; 2] = ["initial_vote_distribution", "final_vote_distribution"];
 
-/// What the files hold that is not compared.
+/// What the files have that is not compared.
 fn not_compared(files: &Files) -> Vec<String> {
     let mut left = vec!["times".to_owned()];
     if files.has_summaries() {
@@ -85,12 +85,16 @@ fn not_compared(files: &Files) -> Vec<String> {
     let keys = files.participants.iter().flat_map(|p| p.unknown.keys());
     keys.for_each(|key| *unknown.entry(key).or_default() += 1);
     left.extend(unknown.iter().map(|(key, people)| {
-        format!("{} of {people} participants, which this program does not know", inert(key, SHOWN))
+        format!(
+            "{} of {people} participants, which this program does not recognise",
+            inert(key, SHOWN)
+        )
     }));
     left
 }
 
-/// Every field of theirs. What only ours has is named; an option that only one of us has counted is a difference.
+/// Compares every field of theirs. Fields that only ours has are reported; an option counted by
+/// only one side is a difference.
 fn fields(
     comparison: &mut Comparison,
     missing: &mut Missing,
@@ -112,9 +116,10 @@ fn fields(
     }
     for (key, value) in our_map.iter().filter(|(key, _)| !their_map.contains_key(*key)) {
         let place = format!("{place} {key}");
-        match is_counted {
-            true => same(comparison, &place, &Value::Null, value),
-            false => missing.of_summary.push(place),
+        if is_counted {
+            same(comparison, &place, &Value::Null, value)
+        } else {
+            missing.of_summary.push(place)
         }
     }
 }
@@ -162,7 +167,8 @@ fn participant(
     }
 }
 
-/// The members of the clusters of each option; of each of theirs the description and the vector, too.
+/// Compares the members of each option's clusters, and the description and vector of each of
+/// theirs.
 fn groups(comparison: &mut Comparison, files: &Files, ours: &Value) {
     type Groups<'a> = BTreeMap<&'a str, BTreeMap<Vec<&'a str>, &'a ClusterRow>>;
     fn by_option(clusters: &[ClusterRow]) -> Groups<'_> {
@@ -174,7 +180,7 @@ fn groups(comparison: &mut Comparison, files: &Files, ours: &Value) {
         }
         groups
     }
-    // Ours without a description is none: theirs all have one.
+    // A cluster of ours without a description does not count: theirs all have one.
     let own = ours.as_array().into_iter().flatten();
     let own: Vec<ClusterRow> = own.filter_map(|c| ClusterRow::deserialize(c).ok()).collect();
     let (theirs, own) = (by_option(&files.clusters), by_option(&own));
@@ -209,7 +215,7 @@ fn same(comparison: &mut Comparison, place: &str, theirs: &Value, ours: &Value) 
     });
 }
 
-/// A text from a character on.
+/// The part of a text from a character on.
 fn from(text: &str, start: usize) -> String {
     let rest: String = text.chars().skip(start).collect();
     let before = if start > 0 { "…" } else { "" };

@@ -1,4 +1,4 @@
-//! The folder of an original run, read and typed.
+//! Reads the folder of an original run, with types.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -17,7 +17,7 @@ use retold::run::SIMULATED_MARK;
 use retold_study::config::{ConfigError, Wrong, load as load_yaml};
 use retold_study::original::{Folder, OriginalError};
 
-/// What belongs in a folder.
+/// The files of such a folder.
 const FILES: &str = "config.yaml, participants.json and summary.json";
 
 /// The files of an original run.
@@ -25,18 +25,18 @@ pub(super) struct Files {
     folder: Folder,
     /// `config.yaml`, as the original resolved it.
     pub(super) config: Config,
-    /// Whether it has `min_responses_for_threshold`, which the first version did not know.
+    /// Whether it has `min_responses_for_threshold`, which did not exist in the first version.
     pub(super) knows_minimum: bool,
     /// `participants.json`.
     pub(super) participants: Vec<Row>,
-    /// `cluster_embeddings.json`; none where nothing was summarised.
+    /// `cluster_embeddings.json`; empty if nothing was summarised.
     pub(super) clusters: Vec<ClusterRow>,
-    /// `individual_embeddings.json`; none where nothing was summarised.
+    /// `individual_embeddings.json`; empty if nothing was summarised.
     pub(super) vectors: Vec<VectorRow>,
     /// `summary.json`.
     pub(super) summary: Value,
-    /// The keys that each participant has in `participants.json`: a version that did not know a key has no value for
-    /// it, not even null.
+    /// The keys of each participant in `participants.json`: if a key did not exist in a version,
+    /// there is no value for it, not even null.
     pub(super) keys: Vec<BTreeSet<String>>,
 }
 
@@ -61,13 +61,13 @@ pub(super) struct Row {
     pub(super) cross_pollination_content: Option<String>,
     pub(super) status: Status,
     pub(super) error_message: Option<String>,
-    /// Keys that no version we know has.
+    /// Keys that no known version has.
     #[serde(flatten)]
     pub(super) unknown: BTreeMap<String, Value>,
 }
 
 impl Row {
-    /// What a failed participant failed of, as far as it was kept.
+    /// Why a failed participant failed, as far as it was recorded.
     pub(super) fn failure(&self) -> String {
         let message = self.error_message.as_deref().unwrap_or("no reason was kept");
         format!("failed in the original run: {message}")
@@ -92,7 +92,7 @@ pub(super) struct VectorRow {
     pub(super) embedding: Vec<f32>,
 }
 
-/// The key that the first version of the original did not know.
+/// The key that did not exist in the first version of the original.
 #[derive(Deserialize)]
 struct Known {
     min_responses_for_threshold: Option<u32>,
@@ -104,7 +104,7 @@ struct ParticipantsFile {
     participants: Vec<Row>,
 }
 
-/// The same file, of which only the keys matter.
+/// The same file, of which only the keys are needed.
 #[derive(Deserialize)]
 struct KeysFile {
     participants: Vec<BTreeMap<String, IgnoredAny>>,
@@ -126,10 +126,10 @@ impl Files {
     /// Reads a folder.
     pub(super) fn read(folder: &Path) -> Result<Files, OriginalError> {
         let folder = Folder::open(folder, FILES)?;
-        // Otherwise made-up answers would come back as an original's.
+        // Otherwise simulated answers would return as an original's.
         if folder.has(SIMULATED_MARK) {
             let reason =
-                "the answers of this folder were made up by a program: it is not an original run";
+                "the answers in this folder were made up by a program: it is not an original run";
             return Err(folder.inconsistent(SIMULATED_MARK, reason));
         }
         let (path, text) = (folder.join("config.yaml"), folder.text("config.yaml")?);
@@ -139,7 +139,7 @@ impl Files {
         if !knows_minimum {
             config.min_responses_for_threshold = 0;
         }
-        // An answer that could not be used was not kept, so that there is no further one.
+        // Unusable answers were not recorded, so there is never a further one.
         config.max_parse_retries = 0;
         let participants: ParticipantsFile = json(&folder, "participants.json")?;
         let keys: KeysFile = json(&folder, "participants.json")?;
@@ -169,12 +169,12 @@ impl Files {
         Ok(files)
     }
 
-    /// The folder, for people.
+    /// The folder's name for messages.
     pub(super) fn source(&self) -> String {
         self.folder.path().display().to_string()
     }
 
-    /// Whether the original summarised what was said in phase 3.
+    /// Whether the original summarised the dialogues of phase 3.
     pub(super) fn has_summaries(&self) -> bool {
         self.participants.iter().any(|p| p.individual_summary.is_some())
     }
@@ -184,19 +184,18 @@ impl Files {
         self.summary["terminated_early"] == true
     }
 
-    /// The error that something in a file does not fit the rest.
+    /// The error for something in a file that is inconsistent with the rest.
     pub(super) fn inconsistent(&self, file: &str, reason: impl Into<String>) -> OriginalError {
         self.folder.inconsistent(file, reason)
     }
 
     fn same_pilot(&self, file: &str, pilot_id: &str) -> Result<(), OriginalError> {
         let own = &self.config.pilot_id;
-        match pilot_id == own {
-            true => Ok(()),
-            false => {
-                let reason = format!("is of pilot {pilot_id:?}, and config.yaml is of {own:?}");
-                Err(self.inconsistent(file, reason))
-            }
+        if pilot_id == own {
+            Ok(())
+        } else {
+            let reason = format!("is of pilot {pilot_id:?}, and config.yaml is of {own:?}");
+            Err(self.inconsistent(file, reason))
         }
     }
 }

@@ -1,10 +1,10 @@
 //! Original runs: the folders `outputs/PILOT_ID/` of the source document's program.
 //!
-//! - `files`: the folder, read and typed.
-//! - `check`: whether its files fit together, so that every question has its answer.
+//! - `files`: reads the folder, with types.
+//! - `check`: checks that its files are consistent, so that every question has its answer.
 //! - `answers`: the original answers, by call.
-//! - `notes`: what the original never recorded.
-//! - `compare`: our outputs against the original's.
+//! - `notes`: what the original did not record.
+//! - `compare`: compares our outputs with the original's.
 
 mod answers;
 mod check;
@@ -28,7 +28,7 @@ use retold_study::original::{Original, OriginalError, Outputs};
 /// An original run, from its output folder.
 ///
 /// # Errors
-/// [`OriginalError`]: a file is missing or malformed, or the files do not fit together.
+/// [`OriginalError`] if a file is missing or malformed, or the files are inconsistent.
 pub fn read(folder: &Path) -> Result<Original, OriginalError> {
     let files = Files::read(folder)?;
     check::check(&files)?;
@@ -42,7 +42,7 @@ pub fn read(folder: &Path) -> Result<Original, OriginalError> {
         pool: None,
         original: Some(taken_over(&files)),
     };
-    // Without a seed, the original drew as it liked; what it drew is taken over.
+    // Without a seed, the original's random choices are unknown; its results are copied.
     let seed = files.config.random_seed.unwrap_or(0);
     let compare = move |ours: &[_]| compare::compare(&files, Outputs(ours));
     Ok(Original::of((NAME, seed), settings, answers, notes, compare))

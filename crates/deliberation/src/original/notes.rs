@@ -1,4 +1,4 @@
-//! What an original run never recorded: reported, not invented.
+//! Reports what an original run did not record, and does not invent it.
 
 use super::files::{Files, Row};
 use crate::state::Status;
@@ -13,7 +13,7 @@ pub(super) fn notes(files: &Files, closing: &[String]) -> Vec<String> {
         votes += count(&|p| p.final_choice.is_some());
     }
     let mut notes = vec![
-        "its prompts: all are rendered anew, by our templates".to_owned(),
+        "its prompts: all are rendered again, with our templates".to_owned(),
         format!(
             "the answers that made {people} personas: their demographics and descriptions are facts taken \
              over, without a call"

@@ -1,5 +1,5 @@
-//! `checkpoint.json`: how far the run got. Written for readers of the original's; this program resumes
-//! from the log and never reads it.
+//! `checkpoint.json`: how far the run got. Written for programs that read the original's; this
+//! program resumes from the log and never reads it.
 
 use serde::Serialize;
 
@@ -7,22 +7,22 @@ use super::clusters::ClusterRecord;
 use crate::state::Deliberated;
 use crate::summary::pairs;
 
-/// The keys of the original outputs, in their order.
+/// The keys of the original outputs, in order.
 #[derive(Serialize)]
 pub(super) struct Checkpoint<'a> {
     last_completed_phase: u8,
     terminated_early: bool,
     termination_reason: Option<&'a str>,
-    /// Null: the summaries of an older version of the original, without clusters.
+    /// Always null: summaries without clusters, from an older version of the original.
     phase4_summary: (),
     clusters: &'a [ClusterRecord<'a>],
-    /// Every option, also those without a cluster.
+    /// Every option, including those without a cluster.
     #[serde(serialize_with = "pairs")]
     clusters_by_option: Vec<(&'a str, Vec<&'a ClusterRecord<'a>>)>,
     checkpoint_time: &'a str,
 }
 
-/// The checkpoint at the end of what is recorded.
+/// The checkpoint at the end of the record.
 pub(super) fn record<'a>(
     state: &'a Deliberated,
     options: &'a [String],

@@ -5,7 +5,8 @@ use serde::Serialize;
 use super::vectors::{Vector, Vectors};
 use crate::state::Deliberated;
 
-/// A cluster: the document's `ClusterInfo`. Description and vector are null if they could not be had.
+/// A cluster: the document's `ClusterInfo`. Description and vector are null if they could not be
+/// obtained.
 #[derive(Serialize)]
 pub(super) struct ClusterRecord<'a> {
     cluster_id: &'a str,

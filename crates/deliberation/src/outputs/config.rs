@@ -1,4 +1,4 @@
-//! `config.yaml`: the config that was used, in the document's own format.
+//! `config.yaml`: the config of the run, in the document's own format.
 
 use serde_json::{Map, Value};
 
@@ -6,16 +6,16 @@ use crate::config::Config;
 use retold::run::{OutputError, RunRecord};
 
 /// Keys that the document does not have and that are never in the file: the first names this
-/// program's experiment, the others say who answers and how fast, and are no part of the recorded
-/// config. Other keys of ours are there if they were given.
+/// program's experiment; the others determine which model answers and how fast, and are not part of
+/// the recorded config. Our other keys are included if they were given.
 const LEFT_OUT: &[&str] = &["experiment", "provider", "limits"];
 
-/// The config with all defaults filled in, in the order of the keys, as the original writes it. No key
-/// of an API can be in it: a config has no place for one.
+/// The config with all defaults filled in, in the order of the keys, as the original writes it. It
+/// cannot contain an API key, because a config has no place for one.
 pub(super) fn yaml(config: &Config, record: &RunRecord<'_>) -> Result<String, OutputError> {
     let failed = |reason: String| OutputError::Json { name: "config.yaml".to_owned(), reason };
     let value = serde_json::to_value(config).map_err(|e| failed(e.to_string()))?;
-    let Value::Object(all) = value else { return Err(failed("it is no object".to_owned())) };
+    let Value::Object(all) = value else { return Err(failed("it is not an object".to_owned())) };
     let mut kept: Map<String, Value> = all
         .into_iter()
         .filter(|(key, _)| !LEFT_OUT.contains(&key.as_str()))
@@ -29,7 +29,7 @@ pub(super) fn yaml(config: &Config, record: &RunRecord<'_>) -> Result<String, Ou
     Ok(format!("# run {}, {}\n{yaml}", record.run, record.started.program))
 }
 
-/// A whole number without its point, as people write it.
+/// A whole number without a decimal point, as people write it.
 fn whole(value: Value) -> Value {
     match value.as_f64().filter(|n| value.is_f64() && n.fract() == 0.0 && n.abs() < 1e15) {
         // Below 10^15 the conversion is exact.

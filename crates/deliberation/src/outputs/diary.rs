@@ -1,8 +1,9 @@
-//! `experiment.log`: what happened, a line each, with the time of the event that says so.
+//! `experiment.log`: what happened, one line per event, with the time of the event.
 //!
-//! The document asks for the start and end of each phase, for progress, and for the statistics of phase 8. All of it is
-//! told from the facts and their recorded times: a run has one such file, whenever it is made, and its digest can be
-//! recorded. While a run goes on, the same lines are written as each fact happens.
+//! The document asks for the start and end of each phase, for progress, and for the statistics of
+//! phase 8. Everything is derived from the facts and their recorded times, so a run always has the
+//! same file, whenever it is made, and its digest can be recorded. During a run, the same lines are
+//! written as each fact happens.
 
 use std::collections::BTreeMap;
 
@@ -15,10 +16,10 @@ use retold::id::{RunId, Time};
 use retold::inert::inert;
 use retold::run::{Journal, OutputError, RunRecord, Told};
 
-/// The longest message that is shown of what a model or a server said.
+/// The longest excerpt of a message from a model or a server.
 const SHOWN: usize = 500;
 
-/// What a phase does, by its number.
+/// A phase's activity, by its number.
 const PHASES: [&str; 9] = [
     "initial vote",
     "threshold check",
@@ -31,7 +32,7 @@ const PHASES: [&str; 9] = [
     "save",
 ];
 
-/// After so many of a kind, a line says how far the phase has got.
+/// After this many facts of a kind, a line reports the progress of the phase.
 const EVERY: u32 = 100;
 
 /// The whole text.
@@ -57,9 +58,9 @@ pub(super) fn text(pilot_id: &str, record: &RunRecord<'_>) -> Result<String, Out
 pub(in super::super) struct Diary {
     pilot_id: String,
     text: String,
-    /// How many facts of each kind the phase has had so far.
+    /// The number of facts of each kind in the phase so far.
     counts: BTreeMap<&'static str, u32>,
-    /// What the facts fold into, for the statistics.
+    /// The state folded from the facts, for the statistics.
     state: Deliberated,
 }
 
@@ -70,7 +71,7 @@ impl Journal for Diary {
                 let head = (started.program.as_str(), started.seed, started.model["kind"].as_str());
                 self.begin(time, run, head, started.is_simulated());
             }
-            // What is no fact of ours is told by whoever reads the log.
+            // A fact that is not ours is reported where the log is read.
             Told::Fact { time, fact } => match serde_json::from_str(fact) {
                 Ok(fact) => self.take(time, &fact),
                 Err(e) => tracing::warn!("experiment.log lacks a fact: {e}"),
@@ -86,7 +87,7 @@ impl Diary {
         Diary { pilot_id: pilot_id.to_owned(), text, counts, state }
     }
 
-    /// The beginning of a run: by which program, with which seed and which kind of model.
+    /// The beginning of a run: the program, the seed and the kind of model.
     fn begin(
         &mut self,
         time: Time,
@@ -107,7 +108,8 @@ impl Diary {
         self.text.push_str(&format!("{time} {level} {}\n", inert(message, SHOWN)));
     }
 
-    /// The statistics that phase 8 collects: of each condition the votes, and how many changed their position.
+    /// The statistics that phase 8 collects: for each condition, the votes and the number of
+    /// changed positions.
     fn statistics(&mut self, time: Time) {
         let reason = self.state.termination_reason.as_deref();
         let summary = summary(&self.pilot_id, reason, self.state.participants.values());
@@ -185,7 +187,7 @@ impl Diary {
             }
             Fact::PhaseBegan { phase } => {
                 let name = name(*phase);
-                // What was done before is of no phase that completes: it is about the personas.
+                // Earlier facts are about the personas and do not belong to a phase.
                 let counts = self.counted();
                 if !counts.is_empty() {
                     self.say(time, "INFO", &format!("prepared{counts}"));
@@ -211,18 +213,15 @@ impl Diary {
         }
     }
 
-    /// What was counted, for the end of a line; counting begins again.
+    /// The counts for the end of a line; resets them.
     fn counted(&mut self) -> String {
         let counts = std::mem::take(&mut self.counts);
         let counts: Vec<String> = counts.iter().map(|(of, n)| format!("{n} {of}")).collect();
-        match counts.is_empty() {
-            true => String::new(),
-            false => format!(": {}", counts.join(", ")),
-        }
+        if counts.is_empty() { String::new() } else { format!(": {}", counts.join(", ")) }
     }
 }
 
-/// What a phase does.
+/// A phase's activity.
 fn name(phase: u8) -> &'static str {
     PHASES.get(usize::from(phase).wrapping_sub(1)).unwrap_or(&"unknown")
 }

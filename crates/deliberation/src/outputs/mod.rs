@@ -1,5 +1,5 @@
-//! The output folder `outputs/{pilot_id}`: the document's files in the shapes of the original outputs,
-//! and tables.
+//! The output folder `outputs/{pilot_id}`: the document's files in the shapes of the original
+//! outputs, and tables.
 //!
 //! | file | what | who of those who failed |
 //! |---|---|---|
@@ -12,14 +12,16 @@
 //! | `config.yaml` | the config with all defaults filled in; no keys | |
 //! | `experiment.log` | phases, progress, the statistics of phase 8, a line each | each failure |
 //!
-//! Clusters are what phase 4 formed, as the document's checkpoint keeps them: what others read of a
-//! cluster and how they were opposed to it rests on all who were in it then, so one who fails later
-//! stays in its `member_ids` and `member_count`. That is history and no statistic; sizes for statistics
-//! are in `clusters.csv`. Nobody who failed before phase 4 formed them is in any cluster.
+//! Clusters are kept as phase 4 formed them, as in the document's checkpoint. The descriptions that
+//! others read, and the choice of opposing views, depend on all members at that time, so a
+//! participant who fails later remains in `member_ids` and `member_count`. That is history rather
+//! than statistics; sizes for statistics are in `clusters.csv`. Participants who failed before
+//! phase 4 are in no cluster.
 //!
-//! All of it is folded from the log, so that one log always gives the same bytes: vectors are the
-//! recorded answers, and a file was "generated" when the last event of the run happened. Vectors are
-//! 32-bit floats; they are printed as the 64-bit numbers of the same value, as the original does.
+//! Everything is folded from the log, so that a log always gives the same bytes: vectors are the
+//! recorded answers, and the time at which a file was "generated" is that of the run's last event.
+//! Vectors are 32-bit floats; they are printed as the 64-bit numbers with the same value, as in the
+//! original.
 
 mod checkpoint;
 mod clusters;
@@ -79,7 +81,7 @@ impl Deliberation {
     }
 }
 
-/// A file that says which pilot it is of, and when it was made.
+/// A file that names its pilot and the time it was made.
 #[derive(Serialize)]
 struct Dated<'a> {
     pilot_id: &'a str,
@@ -88,7 +90,7 @@ struct Dated<'a> {
     contents: Contents<'a>,
 }
 
-/// What is in it, under a key of its own.
+/// Its content, under a key of its own.
 #[derive(Serialize)]
 #[serde(untagged)]
 enum Contents<'a> {

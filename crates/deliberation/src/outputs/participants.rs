@@ -7,7 +7,7 @@ use crate::conditions::Condition;
 use crate::parse::Demographics;
 use crate::state::{Deliberated, Status, Turn};
 
-/// A participant: the keys of the original outputs, in their order.
+/// A participant: the keys of the original outputs, in order.
 #[derive(Serialize)]
 pub(super) struct ParticipantRecord<'a> {
     participant_id: &'a str,
@@ -16,8 +16,8 @@ pub(super) struct ParticipantRecord<'a> {
     demographics: Option<&'a Demographics>,
     enriched_persona: Option<&'a str>,
     initial_choice: Option<&'a str>,
-    /// The document calls it deprecated, and no prompt asks for it: null but for an original run of an
-    /// older version.
+    /// The document calls it deprecated, and no prompt asks for it. Always null, except for an
+    /// original run of an older version.
     initial_explanation: Option<&'a str>,
     final_choice: Option<&'a str>,
     position_changed: Option<bool>,
@@ -39,7 +39,7 @@ pub(super) struct Embedding<'a> {
     embedding: &'a Vector,
 }
 
-/// Everyone, in the order of their ids; the failed, too, with what they got to.
+/// All participants, in the order of their ids, including failed ones with what they reached.
 pub(super) fn records<'a>(
     state: &'a Deliberated,
     vectors: &'a Vectors,

@@ -1,10 +1,11 @@
-//! The same as tables: texts are what they are, with all their line breaks; nothing is an empty cell.
+//! The same data as tables. Texts are unchanged, including line breaks; missing values are empty
+//! cells.
 
 use crate::calls;
 use crate::state::{Deliberated, Participant, Speaker, Status};
 use retold_study::table::Table;
 
-/// `participants.csv`: one row each.
+/// `participants.csv`: one row per participant.
 pub(super) fn participants(state: &Deliberated) -> Table {
     let columns = [
         "participant_id",
@@ -71,7 +72,7 @@ pub(super) fn participants(state: &Deliberated) -> Table {
     table
 }
 
-/// `turns.csv`: one row a turn of a dialogue, with the call it was the answer of.
+/// `turns.csv`: one row per turn of a dialogue, with the call that it answers.
 pub(super) fn turns(state: &Deliberated) -> Table {
     let columns = [
         "participant_id",
@@ -109,8 +110,8 @@ pub(super) fn turns(state: &Deliberated) -> Table {
     table
 }
 
-/// `votes.csv`: one row a vote, with the call it was the answer of. Failed participants are marked, not
-/// left out.
+/// `votes.csv`: one row per vote, with the call that it answers. Failed participants are marked
+/// rather than left out.
 pub(super) fn votes(state: &Deliberated) -> Table {
     let columns = ["participant_id", "condition", "status", "vote", "choice", "call"];
     let mut table = Table::new("votes", &columns);
@@ -129,8 +130,9 @@ pub(super) fn votes(state: &Deliberated) -> Table {
     table
 }
 
-/// `clusters.csv`: one row a cluster. `members` counts those who have not failed; `formed_with`, as
-/// `member_count` in the JSON files, all whom phase 4 put in it, whose summaries its description rests on.
+/// `clusters.csv`: one row per cluster. `members` counts those who have not failed; `formed_with`,
+/// like `member_count` in the JSON files, counts all whom phase 4 put in it and on whose summaries
+/// its description is based.
 pub(super) fn clusters(state: &Deliberated) -> Table {
     let columns = ["cluster_id", "option", "members", "formed_with", "failed_later", "description"];
     let mut table = Table::new("clusters", &columns);
@@ -157,7 +159,7 @@ fn vote_row(p: &Participant, vote: &str, choice: &str, call: String) -> [String;
     [p.participant_id.clone(), condition, status, owned(vote), owned(choice), call]
 }
 
-/// As the JSON files spell it.
+/// The spelling in the JSON files.
 fn status(status: Status) -> &'static str {
     match status {
         Status::Pending => "pending",

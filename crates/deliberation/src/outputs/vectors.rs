@@ -1,4 +1,5 @@
-//! The vectors of a run. Facts of the first edition name them alone: there they are read from the recorded answers.
+//! The vectors of a run. Facts of the first edition only name them, so they are read from the
+//! recorded answers.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -13,9 +14,9 @@ use retold::run::{OutputError, RunRecord};
 
 /// All vectors of a run.
 pub(super) struct Vectors {
-    /// Of summaries, by participant.
+    /// Vectors of summaries, by participant.
     summaries: BTreeMap<String, Vector>,
-    /// Of descriptions, by cluster.
+    /// Vectors of descriptions, by cluster.
     descriptions: BTreeMap<String, Vector>,
 }
 
@@ -64,12 +65,12 @@ impl Vectors {
         Ok(Vectors { summaries, descriptions })
     }
 
-    /// Of a participant's summary.
+    /// The vector of a participant's summary.
     pub(super) fn of_summary(&self, participant_id: &str) -> Option<&Vector> {
         self.summaries.get(participant_id)
     }
 
-    /// Of a cluster's description.
+    /// The vector of a cluster's description.
     pub(super) fn of_description(&self, cluster_id: &str) -> Option<&Vector> {
         self.descriptions.get(cluster_id)
     }

@@ -1,4 +1,4 @@
-//! The ranges of the source document, and what counts as another spelling of a listed value.
+//! The ranges in the source document, and accepted spellings of listed values.
 
 use std::ops::RangeInclusive;
 
@@ -16,7 +16,7 @@ pub(super) const LOCATION: &[&str] = &["urban", "suburban", "rural"];
 pub(super) const LEANING: &[&str] =
     &["very liberal", "liberal", "moderate", "conservative", "very conservative"];
 
-/// How much of a wrong value is shown.
+/// The longest excerpt of a wrong value that is shown.
 const SHOWN: usize = 60;
 
 pub(super) fn age(value: Option<&Value>, warnings: &mut Vec<String>) -> Result<u32, String> {
@@ -26,7 +26,7 @@ pub(super) fn age(value: Option<&Value>, warnings: &mut Vec<String>) -> Result<u
             warnings.push(format!("\"age\" is the text {:?}", inert(text, SHOWN)));
             text.trim().parse().ok()
         }
-        // 42.0 is a whole number written otherwise.
+        // 42.0 is a whole number in another spelling.
         value => value.as_f64().filter(|age| age.fract() == 0.0 && (0.0..=1000.0).contains(age)),
     };
     // The range above makes the conversion exact.

@@ -1,11 +1,11 @@
 //! The demographics of a persona, as the source document asks for them: a JSON object with listed
 //! values.
 //!
-//! `demographics@1` reads the whole answer as JSON (`json`), or else the first JSON object in it
-//! (`recovered_json`: fences, words around it, a missing end). Spellings are repaired with a
-//! warning: `"42"` for 42, `female` for `F`, other case or apostrophes. A value that is missing or
-//! outside its range gives no demographics (`failed`), with the reason: to put a listed value in its
-//! place would be to invent it, and asking again is cheap.
+//! `demographics@1` reads the whole answer as JSON (`json`), or otherwise the first JSON object in
+//! it (`recovered_json`: fences, surrounding words, a missing end). Spellings are corrected with a
+//! warning: `"42"` for 42, `female` for `F`, different case or apostrophes. If a value is missing
+//! or outside its range, there are no demographics (`failed`), and the reason is given: replacing
+//! it by a listed value would mean inventing it, and asking again is cheap.
 
 mod fields;
 mod recover;
@@ -19,7 +19,7 @@ use retold::parse::thinking;
 use retold::parse::{ChainParser, Found, ParserFamily, Strategy};
 use retold::prompt::CanonicalError;
 
-/// Who a persona is.
+/// A persona's demographics.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Demographics {
     /// From 18 to 65.
@@ -34,7 +34,7 @@ pub struct Demographics {
     pub location_type: String,
     /// From `very liberal` to `very conservative`.
     pub political_leaning: String,
-    /// Not asked for; kept where a model gives it.
+    /// Not asked for; kept if a model gives it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub occupation: Option<String>,
 }
@@ -60,7 +60,7 @@ pub static DEMOGRAPHICS: ParserFamily = ParserFamily {
 /// `demographics@1`.
 ///
 /// # Errors
-/// [`CanonicalError`] never in practice: there are no settings.
+/// [`CanonicalError`], which does not occur in practice: there are no settings.
 pub fn parser() -> Result<DemographicsParser, CanonicalError> {
     ChainParser::new("demographics", 1, Params {}, STRATEGIES, ("failed", failed), None)
 }
@@ -89,7 +89,7 @@ fn reasoning(text: &str) -> Option<String> {
     thinking::split(text).0.map(str::to_owned)
 }
 
-/// Reads and checks every field; what was respelled is told.
+/// Reads and checks every field; corrected spellings are reported.
 fn read(object: &Map<String, Value>) -> Result<(Demographics, Vec<String>), String> {
     let mut warnings = Vec::new();
     let age = fields::age(object.get("age"), &mut warnings)?;
@@ -108,7 +108,7 @@ fn read(object: &Map<String, Value>) -> Result<(Demographics, Vec<String>), Stri
     Ok((demographics, warnings))
 }
 
-/// The demographics of a JSON object from elsewhere, such as a pool of personas, under the same
+/// The demographics in a JSON object from another source, such as a pool of personas, with the same
 /// rules.
 ///
 /// # Errors

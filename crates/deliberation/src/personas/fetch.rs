@@ -6,17 +6,17 @@ use reqwest::{Client, Url, redirect};
 
 use retold::inert::inert;
 
-/// How much is fetched, and for how long.
+/// Limits on size and time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FetchLimits {
     /// The longest file, in bytes.
     pub longest: usize,
-    /// The time for all of it.
+    /// The time limit for the whole file.
     pub timeout: Duration,
 }
 
 impl Default for FetchLimits {
-    /// Persona-hub's file of 200,000 personas has some 40 MB.
+    /// Persona-hub's file with 200,000 personas has about 40 MB.
     fn default() -> Self {
         FetchLimits { longest: 256 << 20, timeout: Duration::from_secs(300) }
     }
@@ -25,10 +25,10 @@ impl Default for FetchLimits {
 /// Why nothing was fetched.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum FetchError {
-    /// No URL of a kind that is fetched. It is not shown: it may hold a key.
+    /// Not a URL of a supported kind. It is not shown, because it may contain a key.
     #[error("{0}")]
     BadUrl(&'static str),
-    /// The server did not give the file.
+    /// The server did not return the file.
     #[error("cannot fetch {url}: {reason}")]
     Failed {
         /// The URL.
@@ -38,25 +38,27 @@ pub enum FetchError {
     },
 }
 
-/// Checks a URL of a config. What may hold a key is refused, because configs are recorded.
+/// Checks a URL in a config. URLs that may contain a key are refused, because configs are recorded.
 ///
 /// # Errors
 /// [`FetchError::BadUrl`].
 pub fn checked(url: &str) -> Result<Url, FetchError> {
     let bad = |reason| Err(FetchError::BadUrl(reason));
-    let Ok(parsed) = Url::parse(url) else { return bad("it is no URL: write https://HOST/PATH") };
+    let Ok(parsed) = Url::parse(url) else {
+        return bad("it is not a URL: write https://HOST/PATH");
+    };
     if !matches!(parsed.scheme(), "http" | "https") {
         return bad("only http and https can be fetched");
     }
     let secret = !parsed.username().is_empty() || parsed.password().is_some();
     if secret || parsed.query().is_some() {
-        return bad("a user name, password or query may hold a key, and configs are recorded: \
+        return bad("a user name, password or query may be a key, and configs are recorded: \
              fetch the file by other means and name it as personas_file");
     }
     Ok(parsed)
 }
 
-/// Fetches a text. Waits for it; may be called from anywhere.
+/// Fetches a text and waits for it. Can be called from anywhere.
 ///
 /// # Errors
 /// [`FetchError`].
@@ -71,14 +73,14 @@ pub fn fetch(url: &str, limits: FetchLimits) -> Result<String, FetchError> {
             body.await.unwrap_or(Err(late))
         })
     };
-    // A thread of its own: whoever calls may be inside a runtime already.
+    // A thread of its own, because the caller may already be inside a runtime.
     let fetched = std::thread::scope(|scope| scope.spawn(work).join());
     let bytes = fetched.unwrap_or_else(|_| Err("the client broke down".to_owned()));
     String::from_utf8(bytes.map_err(failed)?).map_err(|_| failed("it is not UTF-8".to_owned()))
 }
 
 async fn body(url: &Url, longest: usize) -> Result<Vec<u8>, String> {
-    // The first one stays; whoever installed another provider before wanted that one.
+    // The first provider wins: an application that installed another one earlier wanted that one.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let mut builder = Client::builder()
         .user_agent(concat!("retold/", env!("CARGO_PKG_VERSION")))
@@ -88,14 +90,14 @@ async fn body(url: &Url, longest: usize) -> Result<Vec<u8>, String> {
     if host == "localhost" || host.parse::<std::net::IpAddr>().is_ok_and(|a| a.is_loopback()) {
         builder = builder.no_proxy();
     }
-    let client = builder.build().map_err(told)?;
-    let mut response = client.get(url.clone()).send().await.map_err(told)?;
+    let client = builder.build().map_err(explained)?;
+    let mut response = client.get(url.clone()).send().await.map_err(explained)?;
     let status = response.status();
     if !status.is_success() {
         return Err(format!("the server answered {}", status.as_u16()));
     }
     let mut bytes = Vec::new();
-    while let Some(chunk) = response.chunk().await.map_err(told)? {
+    while let Some(chunk) = response.chunk().await.map_err(explained)? {
         bytes.extend_from_slice(&chunk);
         if bytes.len() > longest {
             return Err(format!("it is longer than {longest} bytes"));
@@ -104,8 +106,8 @@ async fn body(url: &Url, longest: usize) -> Result<Vec<u8>, String> {
     Ok(bytes)
 }
 
-/// What went wrong, without the URL: after a redirect, it may be one that holds a key.
-fn told(error: reqwest::Error) -> String {
+/// The error without the URL: after a redirect, that may contain a key.
+fn explained(error: reqwest::Error) -> String {
     let error = error.without_url();
     let mut innermost: &dyn std::error::Error = &error;
     while let Some(source) = innermost.source() {

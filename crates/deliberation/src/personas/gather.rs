@@ -1,4 +1,4 @@
-//! Gathering enriched personas from other files: original output folders and pools.
+//! Collects enriched personas from other files: original output folders and pools.
 
 use std::path::{Path, PathBuf};
 
@@ -17,15 +17,16 @@ pub struct Gathered {
     pub file: PathBuf,
     /// Its personas, in order.
     pub personas: Vec<Enriched>,
-    /// What holds none: which entry (by line or id), and why.
+    /// Entries that are not personas: which (by line or id), and why.
     pub bad: Vec<(String, String)>,
 }
 
-/// Reads an output folder (its `participants.json`), a file in that shape or a pool's, or a `.jsonl`
-/// file with a persona a line. An entry that is no enriched persona is left out and named.
+/// Reads an output folder (its `participants.json`), a file with that structure or a pool's, or a
+/// `.jsonl` file with one persona per line. Entries that are not enriched personas are left out and
+/// reported.
 ///
 /// # Errors
-/// [`PoolError`]: no such file, or no file of these kinds.
+/// [`PoolError`] if the file does not exist or is of another kind.
 pub fn gather(path: &Path) -> Result<Gathered, PoolError> {
     let file = if path.is_dir() { path.join("participants.json") } else { path.to_owned() };
     let shown = file.display().to_string();
@@ -33,16 +34,15 @@ pub fn gather(path: &Path) -> Result<Gathered, PoolError> {
         .map_err(|e| PoolError::Unreadable { path: shown.clone(), reason: e.to_string() })?;
     let wrong =
         |reason: &str| PoolError::NotAPool { path: shown.clone(), reason: inert(reason, 200) };
-    let entries = match file.extension().is_some_and(|ending| ending == "jsonl") {
-        true => lines(&text),
-        false => {
-            let whole: Value = serde_json::from_str(&text).map_err(|e| wrong(&e.to_string()))?;
-            let list = ["participants", "personas"].iter().find_map(|key| whole[key].as_array());
-            let none = "it has no list \"participants\" or \"personas\"";
-            (1..).zip(list.ok_or_else(|| wrong(none))?).map(entry).collect()
-        }
+    let entries = if file.extension().is_some_and(|ending| ending == "jsonl") {
+        lines(&text)
+    } else {
+        let whole: Value = serde_json::from_str(&text).map_err(|e| wrong(&e.to_string()))?;
+        let list = ["participants", "personas"].iter().find_map(|key| whole[key].as_array());
+        let none = "it has no list \"participants\" or \"personas\"";
+        (1..).zip(list.ok_or_else(|| wrong(none))?).map(entry).collect()
     };
-    // The shapes of an output folder have no place to say who made its personas.
+    // An output folder's files have no field for whether a program made up its personas.
     let made_up = file.with_file_name(SIMULATED_MARK).exists();
     let mut gathered = Gathered { file, ..Gathered::default() };
     for (name, entry) in entries {
@@ -57,7 +57,7 @@ pub fn gather(path: &Path) -> Result<Gathered, PoolError> {
     Ok(gathered)
 }
 
-/// A name to tell of it, and what may be a persona.
+/// A name for reporting it, and what may be a persona.
 type Entry = (String, Result<Value, String>);
 
 fn entry((number, entry): (u64, &Value)) -> Entry {
@@ -72,10 +72,10 @@ fn lines(text: &str) -> Vec<Entry> {
     let lines = (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty());
     let entry = |(number, line): (u64, &str)| {
         let entry = serde_json::from_str(line).map_err(|e| {
-            // The line it speaks of is counted from here, and always 1.
+            // serde counts lines within this single line, so the number would always be 1.
             let message = e.to_string();
             let message = message.split(" at line ").next().unwrap_or_default();
-            format!("it is no JSON: {}", inert(&explain(message), 200))
+            format!("it is not JSON: {}", inert(&explain(message), 200))
         });
         (format!("line {number}"), entry)
     };

@@ -5,10 +5,10 @@ use std::collections::BTreeSet;
 use retold::run::rng_for;
 use retold_study::random::below;
 
-/// How many personas the built-in set has.
+/// The number of personas in the built-in set.
 pub const BUILT_IN: usize = 2400;
 
-/// A change here changes the personas of every seeded study.
+/// Changing this changes the personas of every seeded study.
 const SEED: u64 = 20_260_101;
 
 const TRAITS: &[&str] = &[
@@ -153,7 +153,7 @@ const PASSION: &[&str] = &[
     "beekeeping",
 ];
 
-/// The built-in set: always the same, each persona once.
+/// The built-in set: always the same, without duplicates.
 pub fn built_in() -> Vec<String> {
     let mut rng = rng_for(SEED, "built-in personas");
     let mut pick =

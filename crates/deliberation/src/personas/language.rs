@@ -1,9 +1,9 @@
-//! Whether a persona is written in English.
+//! Detects whether a persona is written in English.
 
 use whatlang::{Detector, Lang};
 
-/// The languages told apart: those that persona collections are written in. Fewer candidates make
-/// short texts more certain.
+/// The languages that are distinguished: those in which persona collections are written. With fewer
+/// candidates, short texts are recognised more reliably.
 const CANDIDATES: &[Lang] = &[
     Lang::Eng,
     Lang::Spa,
@@ -22,19 +22,19 @@ const CANDIDATES: &[Lang] = &[
     Lang::Pol,
 ];
 
-/// Words that an English description of a person can hardly do without, and that other languages
-/// of the list do not have (as `a` and `in` are).
+/// Words that almost every English description of a person contains and that the other languages do
+/// not have (unlike `a` and `in`).
 const COMMON: &[&str] = &[
     "the", "who", "and", "with", "is", "are", "has", "his", "her", "their", "from", "about", "at",
     "by", "whose", "which", "been", "as", "always", "wants", "loves",
 ];
 
-/// Words that other languages have, too: they count where the detection is not sure.
+/// Words that other languages have as well: they count if the detection is not certain.
 const ARTICLES: &[&str] = &["a", "an", "of", "for", "to", "in"];
 
-/// Whether a text is English, by language detection. Personas are short, and the detection takes one
-/// in twenty for another language; so a text of Latin letters that it does not call English is
-/// judged by its common words.
+/// Whether a text is English, by language detection. Personas are short, and the detection takes
+/// one in twenty for another language; therefore a text in Latin letters that it does not consider
+/// English is judged by its common words.
 pub fn is_english(text: &str) -> bool {
     let detected = Detector::with_allowlist(CANDIDATES.to_vec()).detect(text);
     let Some(info) = detected else { return false };

@@ -1,11 +1,12 @@
-//! Where the people come from: base personas from a file or a URL in persona-hub's format or from
-//! the built-in set, and the pool of those that earlier runs enriched.
+//! Where the personas come from: base personas from a file or a URL in persona-hub's format or from
+//! the built-in set, and the pool of those enriched by earlier runs.
 //!
-//! - [`Collection`]: base personas to draw from, so many different ones, by seed.
-//! - [`read`]: the personas of a file; malformed lines are counted and named, not fatal.
-//! - [`built_in`]: a seeded grammar, so that nothing needs a network.
-//! - [`pool`]: the file of enriched personas. [`FromPool`]: what a run takes from it and leaves in it.
-//! - [`gather()`]: enriched personas of other files, to be put into the pool.
+//! - [`Collection`]: base personas from which distinct ones are drawn by seed.
+//! - [`read`]: the personas in a file; malformed lines are counted and reported, but not fatal.
+//! - [`built_in`]: a seeded grammar, so that no network is needed.
+//! - [`pool`]: the file of enriched personas. [`FromPool`]: what a run takes from it and adds to
+//!   it.
+//! - [`gather()`]: enriched personas from other files, to be added to the pool.
 
 pub mod fetch;
 mod gather;

@@ -1,9 +1,9 @@
-//! The pool: enriched personas that outlive a run, in one JSON file of the source document's shape
-//! (`{"personas": [{"base_persona", "demographics", "enriched_persona"}, ...]}`).
+//! The pool: enriched personas that outlive a run, in one JSON file with the source document's
+//! structure (`{"personas": [{"base_persona", "demographics", "enriched_persona"}, ...]}`).
 //!
-//! The file is replaced whole, under a lock on a file beside it, so that a reader never sees half of
-//! it and two writers at once lose nothing. Nothing is ever taken out. A persona that a program made
-//! up says so (`"simulated": true`), and only simulated runs draw it.
+//! The file is replaced as a whole, under a lock on a file next to it, so that readers never see
+//! half of it and concurrent writers lose nothing. Nothing is ever removed. A persona made up by a
+//! program is marked (`"simulated": true`), and only simulated runs draw it.
 
 use std::collections::BTreeSet;
 use std::fs::{File, OpenOptions};
@@ -17,18 +17,18 @@ use crate::parse::{Demographics, from_object};
 use retold::encoding::read_text;
 use retold::inert::inert;
 
-/// Where the document keeps the pool, from the working directory.
+/// The document's path for the pool, relative to the working directory.
 pub const DEFAULT: &str = "data/personas.json";
 
-/// A persona with all that prompts say of it.
+/// A persona, with everything that prompts say about it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Enriched {
     /// As drawn from a collection.
     pub base_persona: String,
-    /// As a model put them, in range.
+    /// From a model's answer, with all values in range.
     pub demographics: Demographics,
-    /// The description that all prompts begin with.
+    /// The description at the beginning of all prompts.
     pub enriched_persona: String,
     /// Whether the simulated model made it up.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -49,12 +49,12 @@ pub enum PoolError {
     /// The file, its lock or its folder cannot be written.
     #[error("cannot write {path}: {reason}")]
     Unwritable {
-        /// Which.
+        /// The path.
         path: String,
         /// What the system says.
         reason: String,
     },
-    /// The file is no pool.
+    /// The file is not a pool.
     #[error("{path}: {reason}")]
     NotAPool {
         /// The file.
@@ -64,55 +64,57 @@ pub enum PoolError {
     },
 }
 
-/// A pool as its file holds it.
+/// A pool as its file has it.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Pool {
-    /// The file whole: what this program does not know in it is kept.
+    /// The whole file: fields that this program does not know are kept.
     file: Map<String, Value>,
     /// Its personas, in the order of the file.
     pub personas: Vec<Enriched>,
 }
 
-/// What became of personas that were to be added.
+/// The result of adding personas.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Added {
-    /// New in the pool.
+    /// How many are new in the pool.
     pub added: usize,
-    /// There already: the same base persona, made up or not.
+    /// How many were already there: the same base persona, made up or not.
     pub known: usize,
 }
 
 impl Enriched {
-    /// A persona of a JSON object, such as one of a pool or an original `participants.json`; other
-    /// fields do not matter.
+    /// A persona from a JSON object, such as an entry of a pool or of an original
+    /// `participants.json`; other fields are ignored.
     ///
     /// # Errors
     /// What is missing or out of range.
     pub fn read(value: &Value) -> Result<Enriched, String> {
         let text = |key: &str| match value.get(key).and_then(Value::as_str).map(str::trim) {
-            None | Some("") => Err(format!("{key:?} is no text")),
+            None | Some("") => Err(format!("{key:?} is not a text")),
             Some(text) => Ok(text.to_owned()),
         };
         let demographics = value.get("demographics").and_then(Value::as_object);
         Ok(Enriched {
             base_persona: text("base_persona")?,
-            demographics: from_object(demographics.ok_or("\"demographics\" is no JSON object")?)?,
+            demographics: from_object(
+                demographics.ok_or("\"demographics\" is not a JSON object")?,
+            )?,
             enriched_persona: text("enriched_persona")?,
             simulated: value.get("simulated") == Some(&Value::Bool(true)),
         })
     }
 
-    /// What two entries of a pool must not share.
+    /// What must be unique in a pool.
     fn key(&self) -> (String, bool) {
         (self.base_persona.clone(), self.simulated)
     }
 }
 
 impl Pool {
-    /// Reads a pool; a file that is not there is an empty one.
+    /// Reads a pool; a missing file is an empty pool.
     ///
     /// # Errors
-    /// [`PoolError`]: unreadable, or with an entry that is no persona.
+    /// [`PoolError`] if it cannot be read or has an entry that is not a persona.
     pub fn read(path: &Path) -> Result<Pool, PoolError> {
         let shown = || path.display().to_string();
         let text = match read_text(path) {
@@ -131,7 +133,7 @@ impl Pool {
         Ok(Pool { personas: personas.collect::<Result<_, _>>()?, file })
     }
 
-    /// Takes in the personas that are not there yet.
+    /// Adds the personas that are not there yet.
     fn add(&mut self, new: &[Enriched]) -> Added {
         let mut known: BTreeSet<(String, bool)> = self.personas.iter().map(Enriched::key).collect();
         let mut added = Added::default();
@@ -143,7 +145,7 @@ impl Pool {
             added.added += 1;
             self.personas.push(persona.clone());
             let list = self.file.entry("personas").or_insert_with(|| Value::Array(Vec::new()));
-            // A persona of texts and numbers always has a JSON form, and the list is one.
+            // A persona of texts and numbers can always be written as JSON, and the list exists.
             if let (Value::Array(list), Ok(persona)) = (list, serde_json::to_value(persona)) {
                 list.push(persona);
             }
@@ -152,10 +154,11 @@ impl Pool {
     }
 
     fn write(&self, path: &Path) -> std::io::Result<()> {
-        // One name, so that what a killed process left is replaced: the writer holds the lock.
+        // Always the same name, so that what a killed process left is replaced: the writer holds
+        // the lock.
         let part = beside(path, ".part");
         let _ = std::fs::remove_file(&part);
-        // Never through a link that was put there meanwhile.
+        // Never follows a link that was put there meanwhile.
         let mut file = File::create_new(&part)?;
         let text = serde_json::to_string_pretty(&self.file)?;
         file.write_all(text.as_bytes())?;
@@ -165,11 +168,11 @@ impl Pool {
     }
 }
 
-/// Adds personas to the pool of a file, which is made if it is not there; a persona that is there
-/// already changes nothing. Other processes may do the same at the same time.
+/// Adds personas to a pool's file, which is created if it does not exist; existing personas are not
+/// changed. Other processes may do the same at the same time.
 ///
 /// # Errors
-/// [`PoolError`]; the file is then as it was.
+/// [`PoolError`]; the file is then unchanged.
 pub fn add(path: &Path, new: &[Enriched]) -> Result<Added, PoolError> {
     let failed = |path: &Path, e: &std::io::Error| PoolError::Unwritable {
         path: path.display().to_string(),
@@ -181,7 +184,7 @@ pub fn add(path: &Path, new: &[Enriched]) -> Result<Added, PoolError> {
     let lock_path = beside(path, ".lock");
     let lock = OpenOptions::new().write(true).create(true).truncate(false).open(&lock_path);
     let lock = lock.map_err(|e| failed(&lock_path, &e))?;
-    // Until the lock is dropped. It is held for one read and one write.
+    // Held until it is dropped, for one read and one write.
     lock.lock().map_err(|e| failed(&lock_path, &e))?;
     let mut pool = Pool::read(path)?;
     let added = pool.add(new);

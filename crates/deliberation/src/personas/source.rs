@@ -1,4 +1,4 @@
-//! Reading and drawing base personas.
+//! Reads and draws base personas.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -27,7 +27,7 @@ pub enum PersonaError {
     /// The URL cannot be fetched.
     #[error(transparent)]
     Fetch(#[from] FetchError),
-    /// Fewer than are needed.
+    /// There are fewer than needed.
     #[error(
         "{path}: {needed} personas are needed and it has {english} different ones in English \
          ({other} in other languages, {malformed})"
@@ -37,11 +37,11 @@ pub enum PersonaError {
         path: String,
         /// How many are needed.
         needed: usize,
-        /// How many there are.
+        /// How many there are in English.
         english: usize,
-        /// Left out for their language.
+        /// How many were left out because of their language.
         other: usize,
-        /// How many lines hold no persona, and which, in words.
+        /// How many lines are malformed, and which, as text.
         malformed: String,
     },
 }
@@ -49,16 +49,16 @@ pub enum PersonaError {
 /// The personas of a file.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct PersonaFile {
-    /// English, each once, in the order of the file.
+    /// English ones, without duplicates, in the order of the file.
     pub english: Vec<String>,
-    /// How many are in other languages.
+    /// The number in other languages.
     pub other: usize,
-    /// The lines that hold no persona, from 1.
+    /// The lines without a persona, from 1.
     pub malformed: Vec<usize>,
 }
 
 impl PersonaFile {
-    /// The malformed lines in words: `line 7`, `lines 2, 7, 9 and 12 more`.
+    /// The malformed lines as text: `line 7`, `lines 2, 7, 9 and 12 more`.
     fn malformed_lines(&self) -> String {
         const NAMED: usize = 20;
         let shown: Vec<String> = self.malformed.iter().take(NAMED).map(usize::to_string).collect();
@@ -71,8 +71,8 @@ impl PersonaFile {
     }
 }
 
-/// The personas of a text: a JSON object a line with `persona` or `input persona` (persona-hub's
-/// formats), or plain text a line. What the first line is, all are.
+/// The personas in a text: one JSON object per line, with `persona` or `input persona`
+/// (persona-hub's formats), or one plain text per line. The first line determines the format.
 pub fn read(text: &str) -> PersonaFile {
     let (mut file, mut seen) = (PersonaFile::default(), BTreeSet::new());
     let lines = (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty());
@@ -92,7 +92,7 @@ pub fn read(text: &str) -> PersonaFile {
     file
 }
 
-/// How a line of JSON begins.
+/// How a line of JSON can begin.
 const JSON: [char; 3] = ['{', '[', '"'];
 
 fn persona(line: &str, is_json: bool) -> Option<String> {
@@ -104,7 +104,7 @@ fn persona(line: &str, is_json: bool) -> Option<String> {
     text.as_str().map(str::trim).filter(|text| !text.is_empty()).map(str::to_owned)
 }
 
-/// Base personas to draw from, and where they are from.
+/// Base personas to draw from, and their source.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Collection {
     /// The file, the URL, or `the built-in set`.
@@ -132,7 +132,7 @@ impl Collection {
         }
     }
 
-    /// What a URL gives. Waits for it.
+    /// The personas at a URL. Waits for them.
     ///
     /// # Errors
     /// [`PersonaError::Fetch`].
@@ -141,7 +141,7 @@ impl Collection {
         Ok(Collection { name: url.to_owned(), found: read(&text) })
     }
 
-    /// Says how many lines are malformed, and which.
+    /// Reports how many lines are malformed, and which.
     #[must_use]
     pub fn warned(self) -> Self {
         if !self.found.malformed.is_empty() {
@@ -159,7 +159,7 @@ impl Collection {
         self.draw_besides(n, seed, &BTreeSet::new())
     }
 
-    /// Draws `n` different personas by seed that are not among those known already.
+    /// Draws `n` different personas by seed, excluding those that are already known.
     ///
     /// # Errors
     /// [`PersonaError::TooFew`].

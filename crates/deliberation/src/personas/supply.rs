@@ -1,5 +1,5 @@
-//! What a run takes from the pool and what it leaves in it, by the source document's rule: the pool is
-//! filled up to half as many again as are needed, and those needed are drawn from all of it.
+//! What a run takes from the pool and adds to it, by the source document's rule: the pool is filled
+//! up to one and a half times the number of participants, who are drawn from all of it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -18,18 +18,18 @@ use retold_study::random::shuffle;
 use retold_study::settings::ExperimentSettings;
 use retold_study::study::{SettingsOf, Stored, Study};
 
-/// What the pool gives to a run and gets from it.
+/// What a run takes from the pool and adds to it.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FromPool {
-    /// Of each participant, in their order: the persona drawn from the pool, or none if the run
+    /// For each participant, in order: the persona drawn from the pool, or `None` if the run
     /// enriches one.
     pub drawn: Vec<Option<Enriched>>,
-    /// Base personas that the run enriches for the pool alone.
+    /// Base personas that the run enriches only for the pool.
     pub spare: Vec<String>,
 }
 
-/// How many personas the pool must hold for so many participants.
+/// How many personas the pool needs for a number of participants.
 pub fn wanted(participants: usize) -> usize {
     participants + participants.div_ceil(2)
 }
@@ -46,7 +46,7 @@ pub(in super::super) fn collection(
     }
 }
 
-/// The key of a config that says where base personas come from, or how many are needed.
+/// The config key for the source of base personas, or for how many are needed.
 pub(in super::super) fn source_key(config: &Config) -> &'static str {
     match (&config.personas_url, &config.personas_file) {
         (Some(_), _) => "personas_url",
@@ -55,11 +55,11 @@ pub(in super::super) fn source_key(config: &Config) -> &'static str {
     }
 }
 
-/// Puts what comes from the pool or a URL into a study's settings. After this, nothing outside them
-/// is needed to execute it.
+/// Puts what comes from the pool or a URL into a study's settings. After this, nothing else is
+/// needed to run it.
 ///
 /// # Errors
-/// [`ConfigError`]: the pool cannot be read, or there are too few base personas.
+/// [`ConfigError`] if the pool cannot be read, or there are too few base personas.
 pub(crate) fn draw(file: &ConfigFile<'_>, study: &mut Study) -> Result<(), ConfigError> {
     let settings = study.settings.experiment.typed::<Settings>();
     let settings = settings.map_err(|e| file.wrong("settings", e.to_string()))?;
@@ -101,7 +101,8 @@ pub(crate) fn draw(file: &ConfigFile<'_>, study: &mut Study) -> Result<(), Confi
     Ok(())
 }
 
-/// Puts the personas that a run drew from the pool or from a URL into the settings of the same config.
+/// Copies the personas that a run drew from the pool or from a URL into the settings of the same
+/// config.
 pub(crate) fn take_over(settings: &mut Value, recorded: &Value) {
     if recorded["pool"].is_null() && recorded["config"]["personas_url"].is_null() {
         return;
@@ -113,8 +114,8 @@ pub(crate) fn take_over(settings: &mut Value, recorded: &Value) {
     }
 }
 
-/// Those of a pool that a run may draw, each base persona once: real ones, and made-up ones for made-up
-/// runs alone.
+/// The personas in a pool that a run may draw, without duplicates: real ones, and for simulated
+/// runs also made-up ones.
 fn candidates(pool: Vec<Enriched>, simulated: bool) -> Vec<Enriched> {
     let (made_up, mut candidates): (Vec<_>, Vec<_>) = pool.into_iter().partition(|p| p.simulated);
     if simulated {
@@ -124,7 +125,7 @@ fn candidates(pool: Vec<Enriched>, simulated: bool) -> Vec<Enriched> {
     candidates
 }
 
-/// Draws the participants from those in the pool and those new to it alike.
+/// Draws the participants from the pool and the new personas together.
 fn select(
     candidates: Vec<Enriched>,
     new: Vec<String>,
@@ -152,10 +153,12 @@ fn select(
     (personas, pool)
 }
 
-/// Puts the personas that a run has enriched into its pool; none if it does not use one, or nothing
-/// is new. A pool that only the recorded settings of a run name is left alone: it could be any file.
+/// Adds the personas that a run has enriched to its pool; nothing if it does not use one or none is
+/// new. A pool that only the run's recorded settings name is not changed, because it could be any
+/// file.
 ///
 /// # Errors
+/// What cannot be read or written.
 /// What cannot be read or written.
 pub(crate) fn store(record: &RunRecord<'_>, settings_of: SettingsOf) -> Result<Stored, BoxError> {
     let config = Settings::deserialize(&record.started.settings["experiment"])?.config;

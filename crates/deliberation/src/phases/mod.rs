@@ -1,4 +1,4 @@
-//! The phases, each as a part of the experiment.
+//! The phases, each a part of the experiment.
 
 mod phase0_personas;
 mod phase1_initial_vote;

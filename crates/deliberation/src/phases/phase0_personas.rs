@@ -1,5 +1,5 @@
-//! Before phase 1: demographics for each persona, then a fuller description. Who was drawn from the
-//! pool has both.
+//! Before phase 1: demographics for each persona, then a fuller description. Participants from the
+//! pool already have both.
 
 use serde_json::{Value, json};
 
@@ -13,31 +13,32 @@ use retold::run::{Run, Stop, Talk};
 
 /// A persona to be enriched.
 struct Base {
-    /// `p_0001`, or `spare_0001` for one that is made for the pool alone.
+    /// `p_0001`, or `spare_0001` for a persona that is only made for the pool.
     id: String,
     base_persona: String,
     takes_part: bool,
 }
 
 impl Base {
-    /// What both answers come to.
+    /// The result of both answers.
     fn enriched(self, demographics: Demographics, enriched_persona: String) -> Fact {
         let Base { id: participant_id, base_persona, takes_part } = self;
-        match takes_part {
-            true => Fact::PersonaEnriched { participant_id, demographics, enriched_persona },
-            false => Fact::SparePersonaMade { base_persona, demographics, enriched_persona },
+        if takes_part {
+            Fact::PersonaEnriched { participant_id, demographics, enriched_persona }
+        } else {
+            Fact::SparePersonaMade { base_persona, demographics, enriched_persona }
         }
     }
 
-    /// What no answer comes to: nobody misses a spare persona.
+    /// The result of a failure: a spare persona is simply dropped.
     fn failed(self, failed: Failed) -> Option<Fact> {
         self.takes_part.then(|| failed.of(&self.id))
     }
 }
 
 impl Deliberation {
-    /// Both questions for every participant who was not drawn from the pool, and for those personas
-    /// that the pool lacks.
+    /// Asks both questions for every participant who was not drawn from the pool, and for the
+    /// personas that the pool lacks.
     pub(in super::super) async fn enrich_personas(
         &self,
         run: &mut Run<Self>,
@@ -66,7 +67,7 @@ impl Deliberation {
         origins: &Origins,
         base: Base,
     ) -> Result<(), Stop> {
-        // A spare persona is in the settings alone.
+        // A spare persona is only in the settings.
         let mut because = origins.of([Known::BasePersona(base.id.clone())]);
         let prompt = self.prompt("demographics", json!({"base_persona": base.base_persona}))?;
         let (request, call) = (self.single(prompt)?, calls::demographics(&base.id));
@@ -103,7 +104,7 @@ fn values(base_persona: &str, demographics: &Demographics) -> Value {
         income,
         location_type,
         political_leaning,
-        // The document's prompt does not name it.
+        // The document's prompt does not use it.
         occupation: _,
     } = demographics;
     json!({

@@ -8,7 +8,7 @@ use crate::state::Participant;
 use retold::run::{Run, Stop, Talk};
 
 impl Deliberation {
-    /// The first vote of everyone.
+    /// The first votes.
     pub(in super::super) async fn initial_votes(
         &self,
         run: &mut Run<Self>,

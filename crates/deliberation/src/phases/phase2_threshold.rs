@@ -1,4 +1,4 @@
-//! Phase 2: is there enough disagreement to go on?
+//! Phase 2: is there enough disagreement to continue?
 
 use crate::experiment::Deliberation;
 use crate::facts::Fact;
@@ -19,9 +19,9 @@ impl Deliberation {
     }
 }
 
-/// Why the experiment ends, if an option has at least `threshold` of at least `least` votes. The document
-/// asks for any such option; of several, as a threshold of a half or less allows, the one with the most votes
-/// is named, of equals the first in the config's order.
+/// Why the experiment ends, if an option has at least `threshold` of at least `least` votes. The
+/// document asks for any such option. If there are several, which is possible with a threshold of a
+/// half or less, the one with the most votes is named; in a tie, the first in the config's order.
 fn agreement(votes: &Votes, options: &[String], least: u32, threshold: f64) -> Option<String> {
     let total: u32 = votes.values().sum();
     if total == 0 || total < least {
@@ -29,12 +29,12 @@ fn agreement(votes: &Votes, options: &[String], least: u32, threshold: f64) -> O
     }
     let share = |n: u32| f64::from(n) / f64::from(total);
     let count = |option: &String| votes.get(option).copied().unwrap_or_default();
-    // The last of equals is the greatest, so the order is turned round.
+    // The last of several maxima wins, so the order is reversed.
     let option = options.iter().rev().max_by_key(|option| count(option))?;
     if share(count(option)) < threshold {
         return None;
     }
-    // The words of the original program, which its outputs hold.
+    // The original program's words, which are in its outputs.
     Some(format!("Option '{option}' exceeded {:.0}% threshold", threshold * 100.0))
 }
 
@@ -42,7 +42,7 @@ fn agreement(votes: &Votes, options: &[String], least: u32, threshold: f64) -> O
 mod tests {
     use super::*;
 
-    /// Options whose order is not that of the alphabet, with some votes each.
+    /// Options that are not in alphabetical order, with some votes each.
     fn agreed(counts: &[u32], least: u32, threshold: f64) -> Option<String> {
         let options: Vec<String> = ["c", "b", "a"].iter().map(ToString::to_string).collect();
         let votes = options.iter().cloned().zip(counts.iter().copied()).filter(|(_, n)| *n > 0);

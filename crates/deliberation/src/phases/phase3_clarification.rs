@@ -9,7 +9,7 @@ use crate::state::Participant;
 use retold::run::{Run, Stop, Talk};
 
 impl Deliberation {
-    /// A dialogue with everyone in the clarified conditions.
+    /// A dialogue with every participant in the clarified conditions.
     pub(in super::super) async fn clarify(
         &self,
         run: &mut Run<Self>,

@@ -1,5 +1,5 @@
-//! Phase 4: summaries of the clarifications, their vectors, clusters of them, and descriptions of
-//! the clusters with vectors of their own.
+//! Phase 4: summaries of the clarifications, their vectors, clusters of these, and descriptions of
+//! the clusters with their own vectors.
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ use retold::run::{Answer, CallFailed, DecisionRef, Question, Reuse, Run, Source,
 use retold_stats::Point;
 use retold_study::carried::{Carried, Floats};
 
-/// A vector and the decision on the answer that it is.
+/// A vector, and the decision on the answer that it comes from.
 type Embedded = Result<(Arc<[f32]>, DecisionRef), Failed>;
 
 impl Deliberation {
@@ -83,14 +83,14 @@ impl Deliberation {
         Ok(())
     }
 
-    /// A vector as a fact has it: its length, its hash, itself.
+    /// A vector in a fact: its length, its hash, and the vector.
     fn carried(&self, floats: Arc<[f32]>) -> (usize, ContentHash, Carried<Floats>) {
         let (dimensions, hash) = (floats.len(), Content::Vector(floats.clone()).hash());
         (dimensions, hash, Carried::of(Floats(floats), self.edition))
     }
 
-    /// Asks for the vectors of texts, each at its own address and with what it was made from; the same text is asked
-    /// for once.
+    /// Asks for the vectors of texts, each at its own address and with its own sources; the same
+    /// text is requested only once.
     async fn embed<'a>(
         &self,
         run: &mut Run<Self>,

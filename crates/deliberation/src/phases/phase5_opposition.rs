@@ -1,4 +1,4 @@
-//! Phase 5: the opposing view of every ACP participant.
+//! Phase 5: the opposing view for every ACP participant.
 
 use rand_chacha::ChaCha12Rng;
 use serde_json::json;
@@ -14,7 +14,7 @@ use retold::run::{DecisionRef, Run, Stop, Talk};
 use retold_study::edition::Edition;
 
 impl Deliberation {
-    /// Finds each opposing view by the config's method.
+    /// Finds every opposing view with the config's method.
     pub(in super::super) async fn choose_opposition(
         &self,
         run: &mut Run<Self>,
@@ -40,7 +40,7 @@ impl Deliberation {
                 Some(Choice::Ask(others)) => {
                     self.judge(talk, origins, &who, &sample(others, lots)).await?;
                 }
-                // Two options at least are there, so there is always another one.
+                // There are at least two options, so there is always another one.
                 None => {
                     let opposition_view = highest_voted(own, &scene).unwrap_or_default();
                     let method = "highest_voted".to_owned();
@@ -54,8 +54,8 @@ impl Deliberation {
         run.record(Fact::PhaseCompleted { phase: 5 }, &[])
     }
 
-    /// What decides which of the others a judge sees. In the first edition, as in the original's program, it sees the
-    /// first ones.
+    /// The generator that decides which of the others a judge sees. In the first edition, as in the
+    /// original's program, it sees the first ones.
     fn lots(&self, run: &Run<Self>, participant_id: &str) -> Option<ChaCha12Rng> {
         match (self.edition, &self.original) {
             (Edition::Second, None) => Some(run.rng(&format!("opposition/{participant_id}"))),
@@ -63,7 +63,7 @@ impl Deliberation {
         }
     }
 
-    /// The decisions behind the vectors that the method compared.
+    /// The decisions on the vectors that the method compared.
     fn seen(
         &self,
         origins: &Origins,
@@ -82,7 +82,7 @@ impl Deliberation {
         origins.decisions(std::iter::once(own).chain(others))
     }
 
-    /// Asks which option is most opposed. The participant's own is no answer.
+    /// Asks which option is most opposed. The participant's own option is not accepted.
     async fn judge(
         &self,
         talk: &mut Talk<Self>,

@@ -1,4 +1,5 @@
-//! Phase 6: everyone but the simple voters reads the others' positions; the passive conditions vote.
+//! Phase 6: everyone except the simple voters reads the others' positions; the passive conditions
+//! vote.
 
 use serde_json::json;
 
@@ -14,7 +15,7 @@ use retold::run::{Run, Source, Stop, Talk};
 use retold_study::edition::Edition;
 
 impl Deliberation {
-    /// Prepares the summary, shows it, and takes the final votes of the passive conditions.
+    /// Prepares the summary, shows it, and collects the final votes of the passive conditions.
     pub(in super::super) async fn cross_pollinate(
         &self,
         run: &mut Run<Self>,
@@ -50,25 +51,23 @@ impl Deliberation {
         run.record(Fact::PhaseCompleted { phase: 6 }, &[])
     }
 
-    /// Whether the summary has the number of votes for each option. Runs of the first edition, and of the original's
-    /// program, show none whatever their config says.
+    /// Whether the summary has the number of votes for each option. In runs of the first edition,
+    /// and in the original's program, it never does, whatever the config says.
     fn shows_votes(&self) -> bool {
         let asked = self.config.include_vote_distribution == Some(true);
         asked && self.edition >= Edition::Second && self.original.is_none()
     }
 
-    /// The descriptions of all clusters by option. An option without any is left out, as the
-    /// original outputs have it.
+    /// The descriptions of all clusters by option. An option without any is left out, as in the
+    /// original outputs.
     fn positions(&self, state: &Deliberated) -> Result<String, Stop> {
         let votes = votes(state.active().filter_map(|p| p.initial_choice.as_deref()));
         let groups = self.config.topic.options.iter().filter_map(|option| {
             let clusters = state.clusters.iter().filter(|c| c.option == *option);
             let descriptions: Vec<&str> =
                 clusters.filter_map(|c| c.description.as_deref()).collect();
-            let heading = match self.shows_votes() {
-                true => with_votes(option, &votes),
-                false => option.clone(),
-            };
+            let heading =
+                if self.shows_votes() { with_votes(option, &votes) } else { option.clone() };
             let shown = json!({"option": heading, "descriptions": descriptions});
             (!descriptions.is_empty()).then_some(shown)
         });
@@ -76,7 +75,7 @@ impl Deliberation {
         self.prompt("cross_pollination", json!({"groups": groups}))
     }
 
-    /// Asks for the final vote; phases 6 and 7 differ in the prompt alone.
+    /// Asks for the final vote; phases 6 and 7 only differ in the prompt.
     pub(super) async fn final_vote(
         &self,
         talk: &mut Talk<Self>,
@@ -94,8 +93,8 @@ impl Deliberation {
     }
 }
 
-/// An option as the heading of its positions, with the first votes of those who have not failed, in the words of the
-/// original's program: `Night buses (3 votes, 37.5%)`.
+/// An option as the heading of its positions, with the first votes of participants who have not
+/// failed, in the words of the original's program: `Night buses (3 votes, 37.5%)`.
 fn with_votes(option: &str, votes: &Votes) -> String {
     let (own, all) = (votes.get(option).copied().unwrap_or_default(), votes.values().sum::<u32>());
     let share = 100.0 * f64::from(own) / f64::from(all.max(1));

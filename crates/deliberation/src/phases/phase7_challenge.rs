@@ -12,7 +12,7 @@ use crate::values::said;
 use retold::run::{Run, Stop, Talk};
 
 impl Deliberation {
-    /// A dialogue and a vote for everyone with an opposing view.
+    /// A dialogue and a vote for every participant with an opposing view.
     pub(in super::super) async fn challenge(
         &self,
         run: &mut Run<Self>,

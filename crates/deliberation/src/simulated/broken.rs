@@ -1,9 +1,10 @@
-//! Answers that break the format asked for.
+//! Answers that break the requested format.
 
 use super::read::Kind;
 
-/// The kinds of them: a refusal, two options at once, none of the options, a number out of range, JSON
-/// that breaks off, a `SATISFIED` at the end of a longer turn (which does not end a dialogue), nothing.
+/// Their kinds: a refusal, two options at once, none of the options, a number out of range,
+/// truncated JSON, `SATISFIED` at the end of a longer turn (which does not end a dialogue), and an
+/// empty answer.
 pub(super) const KINDS: [&str; 7] = [
     "refusal",
     "two_options",
@@ -14,7 +15,8 @@ pub(super) const KINDS: [&str; 7] = [
     "empty",
 ];
 
-/// The malformed answers to a kind of prompt. Where any text will do, only nothing is malformed.
+/// The malformed answers to a kind of prompt. If any text is valid, only an empty answer is
+/// malformed.
 pub(super) fn ways(prompt: &Kind<'_>) -> Vec<(&'static str, String)> {
     let refusal = ("refusal", "I'm sorry, but I can't help with that.".to_owned());
     let empty = ("empty", String::new());

@@ -1,14 +1,16 @@
 //! Plays a deliberation for the simulated model.
 //!
-//! What it says is not data, only something to try the program with. Its people behave like this:
+//! Its answers are not data; they are only for trying out the program. Its people behave like this:
 //!
-//! - A persona leans towards one option and cares for two of eight reasons, both fixed by its text.
-//!   One in five votes for something else than it leans to.
-//! - A moderator asks one to five questions, by the dialogue's instructions, before `SATISFIED`.
-//! - Opinions shift: after a summary one in ten goes over to another option of it, after an
-//!   adversarial dialogue one in four, mostly to the view the moderator presented. (The two passive
-//!   conditions are asked with the same words, so they shift alike.)
-//! - Vectors are sums of the directions of a text's words: texts about the same reasons lie close.
+//! - A persona leans towards one option and cares about two of eight reasons, both determined by
+//!   its text. One in five does not vote for the option that it leans towards.
+//! - A moderator asks one to five questions, depending on the dialogue's instructions, before
+//!   `SATISFIED`.
+//! - Opinions shift: after a summary, one in ten switches to another option in it; after an
+//!   adversarial dialogue, one in four does, mostly to the view that the moderator presented. (The
+//!   two passive conditions are asked with the same words, so they shift alike.)
+//! - Vectors are sums of the directions of a text's words: texts about the same reasons are close
+//!   to each other.
 //! - A malformed answer is of one of the kinds in [`broken::KINDS`].
 
 mod broken;
@@ -65,7 +67,7 @@ impl Player for SimulatedDeliberation {
     }
 }
 
-/// The option, mostly to the letter.
+/// The option, mostly word for word.
 fn spell(option: &str, options: &[&str], dice: &mut Dice) -> String {
     let number = options.iter().position(|o| *o == option).map_or(0, |at| at + 1);
     match dice.below(20) {

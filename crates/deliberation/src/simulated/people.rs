@@ -4,7 +4,7 @@ use serde_json::json;
 
 use retold::model::simulated::Dice;
 
-/// Reasons: a name for it, and three ways to say it, full of the words that make it recognisable.
+/// Reasons: a name, and three ways to express each, with the words that make it recognisable.
 const REASONS: &[(&str, [&str; 3])] = &[
     (
         "safety",
@@ -72,7 +72,7 @@ const REASONS: &[(&str, [&str; 3])] = &[
     ),
 ];
 
-/// Someone who votes.
+/// A voter.
 pub(super) struct Persona<'a> {
     options: &'a [&'a str],
     leaning: usize,
@@ -80,10 +80,10 @@ pub(super) struct Persona<'a> {
 }
 
 impl<'a> Persona<'a> {
-    /// The nature of a persona, fixed by its text.
+    /// The nature of a persona, determined by its text.
     pub(super) fn of(persona: &str, options: &'a [&'a str]) -> Self {
         let mut dice = Dice::of(persona);
-        // The first options are a little more popular, so that there is a majority to speak of.
+        // The first options are slightly more popular, so that there is a majority.
         let leaning = dice.below(options.len()).min(dice.below(options.len() + 2));
         Persona {
             options,
@@ -121,7 +121,7 @@ impl<'a> Persona<'a> {
         let reason = |at: usize, way: usize| {
             REASONS.get(at).and_then(|(_, ways)| ways.get(way)).copied().unwrap_or_default()
         };
-        // The choice has a character of its own: who prefers it shares a reason with its friends.
+        // Each choice has a character of its own: personas that prefer it share a reason.
         let shared = Dice::of(choice).below(REASONS.len());
         let main = self.reasons[usize::from(dice.chance(0.3))];
         let first = reason(main, dice.below(3));
@@ -172,7 +172,7 @@ pub(super) fn question(
     }
 }
 
-/// A summary: the reasons that the participant gave.
+/// A summary with the reasons that the participant gave.
 pub(super) fn summary(choice: &str, dialogue: &str) -> String {
     let given = reasons_in(dialogue);
     let said: Vec<&str> = given.iter().take(2).map(|(_, way)| *way).collect();
@@ -183,7 +183,7 @@ pub(super) fn summary(choice: &str, dialogue: &str) -> String {
     }
 }
 
-/// The ways of saying that stand in a text, each reason once.
+/// The phrases for reasons in a text, each reason once.
 fn reasons_in(text: &str) -> Vec<(usize, &'static str)> {
     let text = text.to_lowercase();
     let found = REASONS.iter().enumerate().filter_map(|(number, (_, ways))| {
@@ -220,7 +220,7 @@ pub(super) fn common(option: &str, positions: &str) -> String {
     )
 }
 
-/// Demographics that go with a persona.
+/// Demographics that match a persona.
 pub(super) fn demographics(persona: &str, dice: &mut Dice) -> String {
     let mut nature = Dice::of(persona);
     let education = nature.pick(&[

@@ -1,6 +1,6 @@
-//! What a prompt asks for: read from its words, as a model would.
+//! Recognises what a prompt asks for by its words, as a model would.
 
-/// The kinds of prompts, with what matters in them.
+/// The kinds of prompts, with the relevant parts.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Kind<'a> {
     Demographics {
@@ -47,7 +47,7 @@ pub(super) enum Kind<'a> {
     Unknown,
 }
 
-/// The kind of a prompt, given its messages as role and text.
+/// The kind of a prompt, given its messages as pairs of role and text.
 pub(super) fn kind(messages: &[(String, String)]) -> Kind<'_> {
     match messages {
         [(role, text)] if role == "user" => single(text),
@@ -75,7 +75,7 @@ fn single(text: &str) -> Kind<'_> {
     }
     if text.starts_with("You are analyzing positions") {
         let choice = between(text, "The participant chose: \"", "\"\n");
-        // The options are in one line there; the others' choices are easier to tell apart.
+        // There, the options are all in one line; the others' choices are easier to distinguish.
         let options = text.lines().filter_map(|line| line.strip_prefix("Option: ")).collect();
         return Kind::Judge { options, choice };
     }

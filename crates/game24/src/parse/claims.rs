@@ -1,4 +1,4 @@
-//! Lines that claim an answer: behind a label in any dress, or inside a sentence.
+//! Lines that claim an answer: after a label in any style, or inside a sentence.
 
 use super::Params;
 use super::lines::lines;
@@ -13,21 +13,21 @@ pub(super) enum Label {
     Answer,
     /// `Output`.
     Output,
-    /// `Result`, `Equation`, `####`: steps are announced so, too. Only an expression over the puzzle's numbers
-    /// is a claim.
+    /// `Result`, `Equation`, `####`: these also announce steps, so only an expression over the
+    /// puzzle's numbers is a claim.
     Step,
 }
 
 /// A line that claims.
 pub(super) struct Claim {
     pub(super) label: Label,
-    /// None is a refusal.
+    /// `None` is a refusal.
     pub(super) candidate: Option<String>,
     /// Where the line begins, in bytes.
     pub(super) at: usize,
-    /// Its own line says that it is not 24.
+    /// Whether its own line says that it is not 24.
     pub(super) is_denied: bool,
-    /// The text ends in the middle of it.
+    /// Whether the text ends in the middle of it.
     pub(super) is_cut: bool,
 }
 
@@ -43,7 +43,7 @@ const LABELS: [(&str, Label); 9] = [
     ("formula", Label::Step),
 ];
 
-/// Words that may stand before the one that makes a line a labelled one.
+/// Words that may precede the one that makes a line a labelled line.
 const LEADS: [&str; 34] = [
     "the",
     "my",
@@ -81,7 +81,7 @@ const LEADS: [&str; 34] = [
     "single",
 ];
 
-/// Words of a line that takes back what stands above.
+/// Words of a line that corrects what precedes it.
 const CORRECTIONS: [&str; 12] = [
     "wait",
     "actually",
@@ -97,8 +97,8 @@ const CORRECTIONS: [&str; 12] = [
     "wrong",
 ];
 
-/// The last labelled line that claims something. One that ends where the text ends, in the middle of an
-/// expression, counts if no complete one stands above.
+/// The last labelled line that makes a claim. One at the end of the text that is cut off within an
+/// expression only counts if there is no complete one above it.
 pub(super) fn last_labelled(text: &str, params: &Params) -> Option<Claim> {
     let mut below = "";
     let mut is_last = true;
@@ -122,7 +122,7 @@ pub(super) fn last_labelled(text: &str, params: &Params) -> Option<Claim> {
     cut
 }
 
-/// What a labelled line claims; `below` is the line that a label alone announces.
+/// The claim of a labelled line; `below` is the line that a label on its own announces.
 fn claimed(label: Label, content: &str, below: &str, params: &Params) -> Option<Claim> {
     let is_alone = is_bare(content);
     let content = if is_alone { below } else { content };
@@ -154,10 +154,12 @@ fn claimed(label: Label, content: &str, below: &str, params: &Params) -> Option<
     attempt_in(stated).filter(|_| is_meant).and_then(|attempt| claim(Some(attempt)))
 }
 
-/// The last sentence that claims an expression over the puzzle's numbers (`so the answer is 4 * 6`) below a
-/// position. Of a text that has claimed an answer already, only one that takes it back counts.
+/// The last sentence after a position that claims an expression over the puzzle's numbers (`so the
+/// answer is 4 * 6`). If the text has already claimed an answer, only a sentence that corrects it
+/// counts.
 pub(super) fn last_sentence(text: &str, params: &Params, corrects: bool) -> Option<String> {
-    // Without a digit there is no expression; most prose has none, and its words are not looked at.
+    // Without a digit there is no expression. Most prose has no digits, so its words need not be
+    // examined.
     let has_digits = |line: &&str| line.bytes().any(|b| b.is_ascii_digit() || b >= 0x80);
     let claims = lines(text).rev().filter(has_digits);
     claims.filter(|line| !corrects || is_correction(line)).find_map(|line| {
@@ -166,7 +168,8 @@ pub(super) fn last_sentence(text: &str, params: &Params, corrects: bool) -> Opti
     })
 }
 
-/// What follows each of the last labels inside a line, last first. Few are looked at: a line may be long.
+/// What follows each of the last labels inside a line, last first. Only a few are examined, because
+/// a line may be long.
 fn said(line: &str) -> impl Iterator<Item = &str> {
     let mut head = line.len();
     let mut labels = 0;
@@ -203,13 +206,13 @@ fn labelled(line: &str) -> Option<(Label, &str)> {
         }
     }
     let mut rest = line.trim_start_matches(is_dress);
-    // A label is short; prose that mentions an answer further on is not one.
+    // A label is short; prose that mentions an answer later in the line is not a label.
     for _ in 0..8 {
         let end = rest.bytes().take_while(u8::is_ascii_alphabetic).count();
         let (word, after) = rest.split_at(end);
         rest = without_remark(after.trim_start_matches(is_mark));
         if let Some(label) = label_of(word) {
-            // `Final answer`, `Answer expression`: the last of the label's words decides.
+            // `Final answer`, `Answer expression`: the last word of the label decides.
             let next = rest.bytes().take_while(u8::is_ascii_alphabetic).count();
             if label_of(rest.get(..next)?).is_some() {
                 continue;
@@ -234,7 +237,7 @@ fn label_of(word: &str) -> Option<Label> {
     known.map(|(_, label)| *label)
 }
 
-/// A text without words in parentheses in front: `(using each number once)`.
+/// A text without leading remarks in parentheses: `(using each number once)`.
 fn without_remark(text: &str) -> &str {
     let inner = text.strip_prefix('(').and_then(|rest| rest.split_once(')'));
     match inner {
@@ -247,8 +250,8 @@ fn without_remark(text: &str) -> &str {
     }
 }
 
-/// What follows a label word: after a colon, a dash or an arrow, or after a verb. A label that is all of its line
-/// has nothing behind it.
+/// What follows a label word: after a colon, a dash or an arrow, or after a verb. If the label is
+/// the whole line, nothing follows it.
 fn content(rest: &str) -> Option<&str> {
     let rest = rest.trim_start_matches(is_mark);
     if rest.is_empty() {
@@ -266,13 +269,13 @@ fn content(rest: &str) -> Option<&str> {
     after.map(str::trim)
 }
 
-/// What a line states before it denies it.
+/// What a line states before denying it.
 fn before_denial(content: &str) -> &str {
     let at = ["!=", "≠", "\\ne"].iter().filter_map(|sign| content.find(sign)).min();
     content.get(..at.unwrap_or(content.len())).unwrap_or(content)
 }
 
-/// Whether a line ends in the middle of an expression: behind an operator, or within parentheses.
+/// Whether a line ends in the middle of an expression: after an operator, or within parentheses.
 pub(super) fn is_cut_off(line: &str) -> bool {
     let line = line.trim_end_matches(|c: char| c.is_whitespace() || matches!(c, '`' | '$'));
     let opened = line.bytes().filter(|b| *b == b'(').count();
@@ -295,12 +298,12 @@ fn is_dress(c: char) -> bool {
         )
 }
 
-/// As [`is_dress`], without what may stand for a colon.
+/// Like [`is_dress`], except for characters that can replace a colon.
 fn is_mark(c: char) -> bool {
     is_dress(c) && !matches!(c, '-' | '>' | '–' | '—')
 }
 
-/// Whether there is nothing in it to read, such as `**`, `$$` or `\[`.
+/// Whether it has no readable content, as in `**`, `$$` or `\[`.
 fn is_bare(text: &str) -> bool {
     !text.chars().any(char::is_alphanumeric)
 }

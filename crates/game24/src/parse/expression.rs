@@ -1,8 +1,8 @@
-//! Arithmetic expressions: what the validator reads, evaluated exactly.
+//! Arithmetic expressions: the validator's input, evaluated exactly.
 //!
 //! The grammar is the arithmetic part of the original project's: integers, `+ - * /`, parentheses
-//! and a minus sign. A whole decimal such as `4.0` counts as `4`, `1.5` is no number of this game,
-//! and neither is `04`. A plus sign, `//` and `**` are refused.
+//! and a minus sign. A whole decimal such as `4.0` counts as `4`; `1.5` and `04` are not numbers in
+//! this game. A plus sign, `//` and `**` are refused.
 
 use num_rational::Ratio;
 use num_traits::{CheckedAdd, CheckedDiv, CheckedMul, CheckedSub};
@@ -10,12 +10,12 @@ use num_traits::{CheckedAdd, CheckedDiv, CheckedMul, CheckedSub};
 /// An exact value.
 pub type Rational = Ratio<i128>;
 
-/// An expression that reads well; it may still have no value.
+/// A well-formed expression, which may still have no value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Expression {
-    /// Reverse Polish: evaluation needs a stack of values and no recursion.
+    /// Reverse Polish notation: evaluation needs a stack of values and no recursion.
     postfix: Vec<Step>,
-    /// A literal did not fit and was clamped, so there is no value.
+    /// Whether a literal was too large and was clamped, so that there is no value.
     clamped: bool,
 }
 
@@ -46,7 +46,7 @@ impl Operator {
         })
     }
 
-    /// How tightly it binds; an open parenthesis holds everything back.
+    /// How tightly it binds; an open parenthesis stops everything.
     fn rank(self) -> u8 {
         match self {
             Operator::Open => 0,
@@ -58,8 +58,8 @@ impl Operator {
 }
 
 impl Expression {
-    /// Reads an expression in one pass with an explicit stack, so that a megabyte of `(` costs a
-    /// megabyte and not the call stack. Nothing if the text is not one.
+    /// Parses an expression in one pass with an explicit stack, so that a megabyte of `(` takes a
+    /// megabyte of memory rather than the call stack. `None` if the text is not an expression.
     #[must_use]
     pub fn parse(text: &str) -> Option<Expression> {
         let bytes = text.as_bytes();
@@ -113,8 +113,8 @@ impl Expression {
         Some(Expression { postfix, clamped })
     }
 
-    /// The number literals, in the order they are written. Signs are operators: a literal is
-    /// never negative. One that does not fit is `i64::MAX`.
+    /// The number literals, in order. Signs are operators, so a literal is never negative. One that
+    /// is too large is `i64::MAX`.
     pub fn literals(&self) -> impl Iterator<Item = i64> + '_ {
         self.postfix.iter().filter_map(|step| match step {
             Step::Number(number) => Some(*number),
@@ -122,13 +122,13 @@ impl Expression {
         })
     }
 
-    /// Whether it has two operands or more: a bare number answers no puzzle.
+    /// Whether it has two or more operands: a bare number does not answer a puzzle.
     #[must_use]
     pub fn combines(&self) -> bool {
         self.literals().nth(1).is_some()
     }
 
-    /// The exact value; none on a division by zero, or when a number outgrows 128 bits.
+    /// The exact value; `None` for a division by zero, or if a number exceeds 128 bits.
     #[must_use]
     pub fn value(&self) -> Option<Rational> {
         if self.clamped {
@@ -169,7 +169,7 @@ struct Literal {
     end: usize,
 }
 
-/// The number literal at `start`; none if it is not a whole number written plainly.
+/// The number literal at `start`; `None` if it is not a plainly written whole number.
 fn literal(bytes: &[u8], start: usize) -> Option<Literal> {
     let digits = |from: usize| bytes.iter().skip(from).take_while(|b| b.is_ascii_digit()).count();
     let mut end = start + digits(start);

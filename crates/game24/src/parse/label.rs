@@ -14,15 +14,15 @@ pub(super) enum Label {
 /// A labelled line that decides: it gives an answer, or refuses to.
 pub(super) struct Labelled {
     pub(super) label: Label,
-    /// None is a refusal. Text that was meant as an expression but cannot be read is a candidate
-    /// all the same (`(12 - 4) * 2.4`, a parenthesis too many): the validator says what is wrong,
-    /// and no line of the working takes its place.
+    /// `None` is a refusal. Text that was meant as an expression but is malformed is still a
+    /// candidate (`(12 - 4) * 2.4`, a superfluous parenthesis): the validator says what is wrong,
+    /// and no line of the working is used instead.
     pub(super) candidate: Option<String>,
 }
 
-/// The last labelled line that decides. One that gives neither an answer nor a refusal
-/// (`Answer: see above`, `Answer: 24`) is passed over. A label alone announces the line below it, if that is an
-/// equation and nothing else: often it is the first step of the working.
+/// The last labelled line that decides. One with neither an answer nor a refusal (`Answer: see
+/// above`, `Answer: 24`) is skipped. A label on its own announces the line below it if that line is
+/// only an equation: often it is the first step of the working.
 pub(super) fn last_label(text: &str, params: &Params) -> Option<Labelled> {
     let mut below = "";
     for line in lines(text).rev() {
@@ -48,14 +48,14 @@ pub(super) fn last_label(text: &str, params: &Params) -> Option<Labelled> {
     None
 }
 
-/// Words that may stand before the one that makes a line a labelled one.
+/// Words that may precede the one that makes a line a labelled line.
 const LEADS: [&str; 11] =
     ["the", "my", "a", "so", "thus", "hence", "therefore", "final", "one", "possible", "correct"];
 
 /// The label of a line, and what follows it.
 fn label(line: &str) -> Option<(Label, &str)> {
     let mut rest = line.trim_start_matches(is_decoration);
-    // A label is short; prose that mentions an answer further on is not one.
+    // A label is short; prose that mentions an answer later in the line is not a label.
     for _ in 0..6 {
         let end = rest.bytes().take_while(u8::is_ascii_alphabetic).count();
         let (word, after) = rest.split_at(end);
@@ -94,12 +94,12 @@ fn is_decoration(c: char) -> bool {
     matches!(c, ' ' | '\t' | '*' | '_' | '#' | '>' | '`' | '-' | '•')
 }
 
-/// Whether there is nothing in it to read, such as `**`, `$$` or `\[`.
+/// Whether it has no readable content, as in `**`, `$$` or `\[`.
 fn is_bare(text: &str) -> bool {
     !text.chars().any(char::is_alphanumeric)
 }
 
-/// Words that turn a line without an answer into a refusal.
+/// Words that make a line without an answer a refusal.
 const NEGATIONS: [&str; 14] = [
     "no",
     "not",
@@ -153,7 +153,7 @@ pub(super) fn is_refusal(content: &str) -> bool {
         || content.contains('≠')
 }
 
-/// Whether a line without a label says that there is no solution. A negation alone does not: it may
+/// Whether a line without a label says that there is no solution. A negation is not enough: it may
 /// be a remark on a solution above (`every number is used, and no other`).
 pub(super) fn gives_up(line: &str) -> bool {
     mentions(line, &NEGATIONS) && (mentions(line, &TOPICS) || line.contains("24"))

@@ -1,14 +1,14 @@
-//! The Game of 24: what the model said, the candidate in it, and whether it is right.
+//! The Game of 24: what the model wrote, the candidate in it, and whether it is correct.
 //!
-//! The rules come from the source document "Model Output Parsing Spec (Reasoning-Friendly)":
-//! raw output to candidate (the parser), candidate to verdict (the validator). The validator never
-//! sees the raw output, and no parser looks at the value of an expression: choosing the right one
-//! among several would make the solve rate a property of the parser.
+//! The rules come from the source document "Model Output Parsing Spec (Reasoning-Friendly)": the
+//! parser turns raw output into a candidate, and the validator turns the candidate into a verdict.
+//! The validator never sees the raw output, and no parser looks at the value of an expression:
+//! picking the correct one among several would make the solve rate a property of the parser.
 //!
-//! - `game24@1` (`v1`): the document's rule, to the letter.
+//! - `game24@1` (`v1`): exactly the document's rule.
 //! - `game24@2` (`v2`): finds the final answer in what models really write.
-//! - `game24@3` (`v3`): labels in any words and dress, and the last complete claim.
-//! - [`Expression`]: reads and evaluates arithmetic, exactly.
+//! - `game24@3` (`v3`): labels in any words and style, and the last complete claim.
+//! - [`Expression`]: parses and evaluates arithmetic exactly.
 //! - [`validate()`], [`Verdict`]: the validator.
 //! - [`normalise()`]: LaTeX, Unicode and Markdown to plain arithmetic.
 
@@ -33,17 +33,17 @@ pub use expression::{Expression, Rational};
 pub use normalise::normalise;
 pub use validate::{Verdict, problem_numbers, puzzle_numbers, validate};
 
-/// What the parser is told: the puzzle's numbers.
+/// The parser's settings: the puzzle's numbers.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Params {
-    /// The numbers to use, each exactly once. Empty if they are not known: then any expression is
-    /// a candidate, and none gets a verdict.
+    /// The numbers to use, each exactly once. Empty if they are unknown: then any expression is a
+    /// candidate, and none gets a verdict.
     #[serde(default)]
     pub numbers: Vec<i64>,
 }
 
-/// A Game of 24 parser; its value is the candidate expression, empty if none was found.
+/// A Game of 24 parser; its value is the candidate expression, or empty if none was found.
 pub type Game24Parser = ChainParser<Params, String>;
 
 /// `game24`, in all its versions.
@@ -53,12 +53,12 @@ pub static GAME24: ParserFamily = ParserFamily {
     make: |spec| Ok(Box::new(parser(spec.version, spec.settings()?)?)),
 };
 
-/// The parser of a version. No settings at all mean unknown numbers.
+/// The parser of a given version. Without settings, the numbers are unknown.
 ///
 /// # Errors
-/// [`MakeError::NoVersion`] if there is no such version.
+/// [`MakeError::NoVersion`] if the version does not exist.
 pub fn parser(version: u32, params: Params) -> Result<Game24Parser, MakeError> {
-    // A closure, because the chain hands over its value as it is: `&String`.
+    // A closure, because the chain passes its value as `&String`.
     let judge: fn(&String, &Params) -> &'static str =
         |candidate, params| validate(candidate, &params.numbers).as_str();
     let judge = (!params.numbers.is_empty()).then_some(judge);

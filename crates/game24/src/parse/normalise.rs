@@ -14,8 +14,8 @@ use std::borrow::Cow;
 /// | `\( \) \[ \] $`, `\boxed{}`, `\text{}`, `**bold**`, code marks | white space, or nothing |
 /// | `≠ \neq` | `!=` |
 ///
-/// Anything else stays as it is, unknown commands too, so that what we do not understand does not
-/// turn into an expression. In particular `2**3` stays a power: it must not become `23`.
+/// Everything else is unchanged, including unknown commands, so that what we do not understand does
+/// not become an expression. In particular, `2**3` remains a power: it must not become `23`.
 #[must_use]
 pub fn normalise(text: &str) -> Cow<'_, str> {
     if is_plain(text) {
@@ -35,7 +35,7 @@ pub fn normalise(text: &str) -> Cow<'_, str> {
     Cow::Owned(writer.out)
 }
 
-/// Whether there is nothing to rewrite: the common case, and free.
+/// Whether there is nothing to rewrite, which is the common case and costs nothing.
 fn is_plain(text: &str) -> bool {
     let mut before = 0;
     text.bytes().all(|byte| {
@@ -63,7 +63,7 @@ fn starts_operand(byte: u8) -> bool {
 enum Brace {
     /// A group: parentheses.
     Group,
-    /// The argument of a command that only dresses it.
+    /// The argument of a command that only affects its appearance.
     Dress,
     /// The numerator of a fraction, with the length of the output before it.
     Numerator(usize),
@@ -86,7 +86,7 @@ impl Writer {
         rest
     }
 
-    /// One character that is no command.
+    /// One character that is not a command.
     fn character<'t>(&mut self, c: char, rest: &'t str) -> &'t str {
         match c {
             '(' | '（' | '[' => self.open(),
@@ -117,7 +117,7 @@ impl Writer {
         rest
     }
 
-    /// An open parenthesis; after an operand it is a product.
+    /// An opening parenthesis; after an operand, this is a product.
     fn open(&mut self) {
         if ends_operand(self.last()) {
             self.out.push('*');
@@ -125,7 +125,7 @@ impl Writer {
         self.out.push('(');
     }
 
-    /// A closing brace, and what follows from it.
+    /// A closing brace, and its consequences.
     fn close<'t>(&mut self, rest: &'t str) -> &'t str {
         match self.braces.pop() {
             Some(Brace::Dress) => self.out.push(' '),
@@ -143,7 +143,7 @@ impl Writer {
         rest
     }
 
-    /// Closes a part of a fraction; around a bare number the parentheses are left out.
+    /// Closes a part of a fraction; the parentheses around a bare number are left out.
     fn close_part(&mut self, start: usize) {
         let inner = self.out.as_bytes().get(start + 1..).unwrap_or_default();
         if !inner.is_empty() && inner.iter().all(u8::is_ascii_digit) {
@@ -153,8 +153,8 @@ impl Writer {
         }
     }
 
-    /// Opens a part of a fraction: a brace, or one digit as in `\frac12`. Anything else is left to
-    /// fail as an expression.
+    /// Opens a part of a fraction: a brace, or one digit as in `\frac12`. Anything else will fail
+    /// to parse as an expression.
     fn part<'t>(&mut self, rest: &'t str, part: Brace) -> &'t str {
         if let Some(rest) = rest.strip_prefix('{') {
             self.braces.push(part);
@@ -207,8 +207,8 @@ impl Writer {
         }
     }
 
-    /// `**`: a power between two operands (`2**3`, `2 ** 3`), otherwise a mark of bold text. Looks
-    /// one space far and no further, so that a text of nothing but marks stays linear.
+    /// `**`: a power between two operands (`2**3`, `2 ** 3`), otherwise a mark for bold text. Looks
+    /// past one space only, so that a text consisting of marks takes linear time.
     fn stars<'t>(&mut self, rest: &'t str) -> &'t str {
         let spaced = self.out.strip_suffix(' ').zip(rest.strip_prefix(' '));
         let (left, right) = spaced.unwrap_or((&self.out, rest));
@@ -220,7 +220,7 @@ impl Writer {
         rest
     }
 
-    /// Whether an `x` before `rest` is a sign of multiplication: between two operands.
+    /// Whether an `x` before `rest` is a multiplication sign, that is, between two operands.
     fn is_times(&self, rest: &str) -> bool {
         let left = self.out.trim_end_matches(' ').bytes().last();
         let right = rest.trim_start_matches(' ').bytes().next();

@@ -1,4 +1,4 @@
-//! Words of refusal: that there is no solution, and not merely that something is not so.
+//! Recognises refusals: statements that there is no solution, as opposed to mere negations.
 
 use std::borrow::Cow;
 
@@ -6,7 +6,7 @@ use std::borrow::Cow;
 const REFUSALS: [&str; 7] =
     ["impossible", "unsolvable", "insoluble", "none", "unachievable", "infeasible", "unattainable"];
 
-/// Words that refuse what the line is about.
+/// Words that negate the topic of the line.
 const NEGATIONS: [&str; 16] = [
     "no",
     "not",
@@ -62,7 +62,8 @@ const TOPICS: [&str; 32] = [
     "equal",
 ];
 
-/// Words that make a remark of it: a solution is there, and it has no other, or needs no more.
+/// Words that make it a remark: there is a solution, and it has no alternative or needs nothing
+/// else.
 const REMARKS: [&str; 9] = [
     "other",
     "another",
@@ -75,7 +76,7 @@ const REMARKS: [&str; 9] = [
     "simpler",
 ];
 
-/// Whether words of refusal are all that stands behind a label or in a block: `None`, `not possible`, `N/A`.
+/// Whether the text after a label or in a block only refuses: `None`, `not possible`, `N/A`.
 pub(super) fn is_refusal(content: &str) -> bool {
     let bare = content.trim_matches(|c: char| !c.is_alphanumeric());
     let alone = ["no", "n/a", "na", "invalid", "cannot", "unable", "nope"];
@@ -105,8 +106,8 @@ fn with_plain_apostrophes(word: &str) -> Cow<'_, str> {
     if word.is_ascii() { Cow::Borrowed(word) } else { Cow::Owned(word.replace('’', "'")) }
 }
 
-/// For each first letter, the lengths of the listed words that begin with it, as bits. Most words of an answer are
-/// on no list, and this rules nearly all of them out without a comparison.
+/// For each first letter, the lengths of the listed words that begin with it, as bits. Most words
+/// of an answer are not listed, and this excludes nearly all of them without a comparison.
 const LENGTHS: [u16; 26] = {
     const fn with(mut lengths: [u16; 26], list: &[&str]) -> [u16; 26] {
         let mut at = 0;
@@ -120,7 +121,7 @@ const LENGTHS: [u16; 26] = {
     with(with(with(with([0; 26], &REFUSALS), &NEGATIONS), &TOPICS), &REMARKS)
 };
 
-/// Whether a listed word begins with the same letter and is as long.
+/// Whether some listed word has the same first letter and length.
 fn may_be_listed(word: &str) -> bool {
     let first = word.bytes().next().map(|first| first.to_ascii_lowercase().wrapping_sub(b'a'));
     let lengths = first.and_then(|first| LENGTHS.get(usize::from(first)));

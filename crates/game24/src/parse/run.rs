@@ -1,4 +1,4 @@
-//! Finding an expression in a passage of prose that is known to hold the answer.
+//! Finds an expression in a passage of prose that is known to contain the answer.
 
 use super::Params;
 use super::expression::Expression;
@@ -6,13 +6,13 @@ use super::lines::{lines, without_target};
 use super::normalise::normalise;
 use super::validate::uses_exactly;
 
-/// The expression a passage gives as its answer, in plain notation.
+/// The expression that a passage gives as its answer, in plain notation.
 ///
-/// Among several, the passage's last line counts which has one over the puzzle's numbers, and in
-/// that line the first such (`(4 + 8) * 2 = 12 * 2 = 24` states its left side; the rest is
-/// working). If none is over those numbers, it is the first expression there is. The choice looks
-/// at which numbers an expression is made of, as the source document's plausibility check does,
-/// and never at its value.
+/// If there are several, the last line with one over the puzzle's numbers counts, and in that line
+/// the first such expression (`(4 + 8) * 2 = 12 * 2 = 24` states its left side; the rest is
+/// working). If none is over those numbers, it is the first expression of all. The choice depends
+/// on which numbers an expression uses, like the plausibility check of the source document, and
+/// never on its value.
 pub(super) fn expression_in(passage: &str, params: &Params) -> Option<String> {
     let mut fallback = None;
     for line in lines(passage).rev() {
@@ -31,16 +31,16 @@ pub(super) fn expression_in(passage: &str, params: &Params) -> Option<String> {
     fallback
 }
 
-/// The expression a line consists of, if it is over the puzzle's numbers; see [`equation`].
+/// The expression that a line consists of, if it is over the puzzle's numbers; see [`equation`].
 pub(super) fn plausible_equation(line: &str, params: &Params) -> Option<String> {
     let (text, expression) = equation(line)?;
     is_plausible(&expression, params).then_some(text)
 }
 
-/// The expression a line consists of, without a target: `E`, `E = 24`, `24 = E`, or working such as
-/// `E = 12 * 2 = 24`. Prose around it disqualifies the line, and so does another result.
+/// The expression that a line consists of, without a target: `E`, `E = 24`, `24 = E`, or working
+/// such as `E = 12 * 2 = 24`. Surrounding prose disqualifies the line, and so does another result.
 pub(super) fn equation(line: &str) -> Option<(String, Expression)> {
-    // Cheap refusals first: most lines of an answer are prose or steps.
+    // Cheap tests first: most lines of an answer are prose or steps.
     if !line.bytes().any(|b| b.is_ascii_digit() || b >= 0x80) || line.contains(':') {
         return None;
     }
@@ -66,7 +66,7 @@ pub(super) fn equation(line: &str) -> Option<(String, Expression)> {
     Some((stated.to_owned(), expression))
 }
 
-/// A passage that was meant as an expression and cannot be read as one, without a target.
+/// A passage that was meant as an expression but is malformed, without a target.
 pub(super) fn attempt_in(passage: &str) -> Option<String> {
     let text = normalise(passage);
     let calculates =
@@ -74,18 +74,19 @@ pub(super) fn attempt_in(passage: &str) -> Option<String> {
     calculates.then(|| without_target(&text).to_owned())
 }
 
-/// Whether a text is an expression over the puzzle's numbers; any numbers will do while those are unknown.
+/// Whether a text is an expression over the puzzle's numbers; any numbers are accepted if those are
+/// unknown.
 pub(super) fn is_over_the_numbers(text: &str, params: &Params) -> bool {
     Expression::parse(text).is_some_and(|expression| is_plausible(&expression, params))
 }
 
-/// Over the puzzle's numbers; any numbers will do while those are unknown.
+/// Whether it is over the puzzle's numbers; any numbers are accepted if those are unknown.
 fn is_plausible(expression: &Expression, params: &Params) -> bool {
     params.numbers.is_empty() || uses_exactly(expression, &params.numbers)
 }
 
-/// A line without a leading `- `, `* `, `• `, `> ` or `3. `. A minus sign in front of an operand
-/// has no space after it.
+/// A line without a leading `- `, `* `, `• `, `> ` or `3. `. A minus sign before an operand has no
+/// space after it.
 fn without_list_mark(line: &str) -> &str {
     let digits = line.bytes().take_while(u8::is_ascii_digit).count();
     let (number, rest) = line.split_at(digits);
@@ -100,7 +101,7 @@ fn without_list_mark(line: &str) -> &str {
     }
 }
 
-/// The expressions with two operands or more in a line of plain notation, in order.
+/// The expressions with at least two operands in a line of plain notation, in order.
 fn expressions(line: &str) -> impl Iterator<Item = (&str, Expression)> {
     let mut rest = without_list_mark(line.trim());
     let mut before = None;
@@ -114,7 +115,7 @@ fn expressions(line: &str) -> impl Iterator<Item = (&str, Expression)> {
             rest = &rest[run.len()..];
             if let Some(after) = rest.strip_prefix(')') {
                 // `(3 * 3) - 6) * 7` is malformed: its left part is not what the model wrote.
-                if after.trim_start_matches(' ').starts_with(goes_on) {
+                if after.trim_start_matches(' ').starts_with(continues) {
                     rest = "";
                     return None;
                 }
@@ -139,7 +140,7 @@ fn expressions(line: &str) -> impl Iterator<Item = (&str, Expression)> {
 }
 
 /// What continues an expression after a closing parenthesis.
-fn goes_on(c: char) -> bool {
+fn continues(c: char) -> bool {
     c.is_ascii_digit() || matches!(c, '(' | '+' | '-' | '*' | '/')
 }
 
@@ -148,15 +149,15 @@ fn glues(c: char) -> bool {
     c.is_alphabetic() || matches!(c, '_' | '\\')
 }
 
-/// What a run may consist of. `! ^ %` are not arithmetic of this game: a run with one of them fails
-/// as a whole, rather than leaving a part that reads well (`2^3 * 3`, `(..) != 24`).
+/// The characters of a run. `! ^ %` do not occur in this game: a run with one of them is rejected
+/// as a whole, rather than leaving a well-formed part (`2^3 * 3`, `(..) != 24`).
 fn is_arithmetic(byte: u8) -> bool {
     byte.is_ascii_digit()
         || matches!(byte, b' ' | b'\t' | b'(' | b')' | b'.')
         || matches!(byte, b'+' | b'-' | b'*' | b'/' | b'!' | b'^' | b'%')
 }
 
-/// The run at the start of `text`, up to a parenthesis that closes nothing.
+/// The run at the start of `text`, up to an unmatched closing parenthesis.
 fn run(text: &str) -> &str {
     let mut depth = 0_usize;
     for (at, byte) in text.bytes().enumerate() {
@@ -171,8 +172,8 @@ fn run(text: &str) -> &str {
     text
 }
 
-/// A run without what can neither begin nor end an expression. A dash with a space after it is
-/// punctuation.
+/// A run without characters that can neither begin nor end an expression. A dash followed by a
+/// space is punctuation.
 fn trimmed(run: &str) -> &str {
     let is_space = |c: char| matches!(c, ' ' | '\t');
     let run =

@@ -1,11 +1,11 @@
-//! Delimiters of an answer: `<answer>` in any case, and `\boxed{..}`.
+//! Delimiters of an answer: `<answer>` in upper or lower case, and `\boxed{..}`.
 
 use memchr::{memchr, memrchr};
 
 /// The content of a complete block.
 pub(super) struct Block<'t> {
     pub(super) content: &'t str,
-    /// Another complete block with something in it stands before.
+    /// Whether another non-empty complete block precedes it.
     pub(super) is_repeated: bool,
 }
 
@@ -27,20 +27,20 @@ pub(super) fn last_block(text: &str) -> Option<Block<'_>> {
     Some(Block { content, is_repeated: blocks.next().is_some() })
 }
 
-/// The last complete block that is not blank, and where it stands.
+/// The last complete block that is not blank, and its position.
 pub(super) fn last_block_at(text: &str) -> Option<Placed<'_>> {
     memchr(b'<', text.as_bytes())?;
     let Block { content, is_repeated } = last_block(text)?;
     Some(Placed { content, start: within(text, content), is_repeated })
 }
 
-/// Where a part of a text begins in it.
+/// The position of a part of a text within it.
 pub(super) fn within(text: &str, part: &str) -> usize {
     (part.as_ptr() as usize).saturating_sub(text.as_ptr() as usize)
 }
 
-/// The complete blocks that are not blank, last first. Each goes from an opening tag to the first
-/// closing tag after it, with no other opening tag between.
+/// The complete blocks that are not blank, last first. Each extends from an opening tag to the
+/// first closing tag after it, with no other opening tag in between.
 fn blocks(text: &str) -> impl Iterator<Item = &str> {
     let mut before = text;
     let mut close = None;

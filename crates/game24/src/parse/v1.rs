@@ -1,12 +1,13 @@
-//! `game24@1`: exactly the rule of the source document, its blind spots included.
+//! `game24@1`: exactly the rule of the source document, including its blind spots.
 //!
-//! Real models mostly write `Answer: (...) = 24`, which this rule does not know: it is kept because
-//! published numbers were made with it, and for comparison. Improvements belong in a later version.
+//! Real models mostly write `Answer: (...) = 24`, which this rule does not recognise. It is kept
+//! because published numbers were computed with it, and for comparison. Improvements belong in a
+//! later version.
 //!
-//! Where the document leaves room, the original project's behaviour decides:
-//! - of several `<answer>` blocks the first counts, and of its lines the first that is not blank;
-//! - a block or an `Output:` line with nothing in it leaves the text to the next strategy;
-//! - with the puzzle's numbers unknown, the bottom scan takes any arithmetic expression.
+//! Where the document is not specific, the behaviour of the original project decides:
+//! - of several `<answer>` blocks, the first counts, and of its lines, the first that is not blank;
+//! - an empty block or `Output:` line leaves the text to the next strategy;
+//! - if the puzzle's numbers are unknown, the bottom scan accepts any arithmetic expression.
 
 use super::Params;
 use super::expression::Expression;

@@ -1,23 +1,24 @@
-//! `game24@2`: the model's final answer, in whatever form models write it.
+//! `game24@2`: the model's final answer, in any form that models write it.
 //!
-//! The strategies go from the most explicit marker to the least. What decides in doubt:
+//! The strategies go from the most explicit marker to the least. Ambiguities are resolved as
+//! follows:
 //!
-//! - **The final answer, not the best one.** Among markers of one kind the last counts: a model
+//! - **The final answer, not the best one.** Among markers of one kind, the last counts: a model
 //!   that corrects itself writes the correction below. Version 1 takes the first `<answer>` block
-//!   because a regular expression did. No choice ever looks at the value of an expression, or the
-//!   solve rate would grow with the eagerness of the parser.
-//! - **A complete block beats an unclosed one**, wherever it stands: an answer that was cut may
-//!   have been cut inside the expression. An unclosed block beats a labelled line, being the more
-//!   explicit marker, but only if its expression can be read.
-//! - **A refusal is an answer.** `Answer: not possible` and `<answer>NO_SOLUTION</answer>` yield no
-//!   candidate under the method `declined`, which keeps the bottom scan from making a solution out
-//!   of the working above.
-//! - **Reasoning is not the answer.** What stands before `</think>` is reported as the reasoning
-//!   and is not searched, unless nothing follows it.
-//! - **An answer that cannot be read is an answer.** `Answer: (12 - 4) * 2.4 = 24` is a candidate
-//!   with a format error, and no line of the working takes its place.
-//! - **The bottom scan needs a line that is the equation and nothing else**, over exactly the
-//!   puzzle's numbers. It may still pick a line of the working; its method says so.
+//!   because a regular expression did. No choice ever depends on the value of an expression;
+//!   otherwise a more eager parser would increase the solve rate.
+//! - **A complete block beats an unclosed one**, wherever it is: a truncated answer may have been
+//!   cut off inside the expression. An unclosed block beats a labelled line, because it is more
+//!   explicit, but only if its expression is well-formed.
+//! - **A refusal is an answer.** `Answer: not possible` and `<answer>NO_SOLUTION</answer>` give no
+//!   candidate and the method `declined`, which keeps the bottom scan from turning the working
+//!   above into a solution.
+//! - **Reasoning is not the answer.** Text before `</think>` is reported as the reasoning and is
+//!   not searched, unless nothing follows it.
+//! - **A malformed answer is an answer.** `Answer: (12 - 4) * 2.4 = 24` is a candidate with a
+//!   format error, and no line of the working is used instead.
+//! - **The bottom scan needs a line that is only the equation**, over exactly the puzzle's numbers.
+//!   It may still pick a line of the working; its method shows that.
 
 use memchr::{memchr, memmem};
 
@@ -40,7 +41,8 @@ pub(super) const STRATEGIES: &[Strategy<Params, String>] = &[
     Strategy { method: "fallback_bottom_scan", find: bottom_scan },
 ];
 
-/// The last complete block that is not blank says that there is no solution (`NO_SOLUTION`).
+/// Whether the last complete block that is not blank says that there is no solution
+/// (`NO_SOLUTION`).
 fn declined_in_block(text: &str, params: &Params) -> Option<Found<String>> {
     let answer = Answer::of(text);
     let content = last_block(answer.body)?.content;
@@ -48,8 +50,8 @@ fn declined_in_block(text: &str, params: &Params) -> Option<Found<String>> {
     declines.then(|| answer.found(String::new()))
 }
 
-/// The last complete block that is not blank. Without an expression in it, its first line is the
-/// candidate all the same: the model chose to put that there.
+/// The last complete block that is not blank. If it has no expression, its first line is still the
+/// candidate, because the model chose to put it there.
 fn answer_block(text: &str, params: &Params) -> Option<Found<String>> {
     let answer = Answer::of(text);
     let block = last_block(answer.body)?;
@@ -62,9 +64,9 @@ fn answer_block(text: &str, params: &Params) -> Option<Found<String>> {
     Some(found)
 }
 
-/// The last opening tag after which an expression stands, up to the next tag. Covers answers cut
-/// short and tags closed with another opening tag. What ends in the middle of an expression,
-/// `(9 + 9 - 6) * (`, is no answer: its readable part would be another expression.
+/// The last opening tag that is followed by an expression, up to the next tag. Covers truncated
+/// answers and tags closed with another opening tag. A text that ends within an expression, `(9 + 9
+/// - 6) * (`, is not an answer: its well-formed part would be a different expression.
 fn unclosed_answer_block(text: &str, params: &Params) -> Option<Found<String>> {
     let answer = Answer::of(text);
     let candidate = unclosed_blocks(answer.body).find_map(|content| {
@@ -79,8 +81,8 @@ fn unclosed_answer_block(text: &str, params: &Params) -> Option<Found<String>> {
     Some(found)
 }
 
-/// The last `\boxed{..}`, if there is an expression in it: a box around a bare `24` is not the
-/// answer to this puzzle, and the line it stands in is left to the other strategies.
+/// The last `\boxed{..}`, if there is an expression in it: a box around a bare `24` does not answer
+/// this puzzle, and its line is left to the other strategies.
 fn boxed_answer(text: &str, params: &Params) -> Option<Found<String>> {
     let answer = Answer::of(text);
     let candidate = expression_in(boxed(answer.body)?, params)?;
@@ -95,7 +97,7 @@ fn output_line(text: &str, params: &Params) -> Option<Found<String>> {
     labelled(text, params, Label::Output)
 }
 
-/// The last decisive labelled line, if it has that label and gives an answer.
+/// The last decisive labelled line, if it has this label and gives an answer.
 fn labelled(text: &str, params: &Params, label: Label) -> Option<Found<String>> {
     let answer = Answer::of(text);
     let line = last_label(answer.body, params)?;
@@ -103,8 +105,8 @@ fn labelled(text: &str, params: &Params, label: Label) -> Option<Found<String>> 
     Some(answer.found(candidate))
 }
 
-/// One line that is an equation and nothing else: whatever numbers it is made of, it is the answer.
-/// Where there are more lines, only the puzzle's numbers tell an answer from a step.
+/// A single line that is only an equation: whatever its numbers, it is the answer. With more lines,
+/// only the puzzle's numbers distinguish an answer from a step.
 fn whole_text(text: &str, _: &Params) -> Option<Found<String>> {
     let answer = Answer::of(text);
     let mut lines = lines(answer.body);
@@ -116,7 +118,7 @@ fn whole_text(text: &str, _: &Params) -> Option<Found<String>> {
     Some(answer.found(candidate))
 }
 
-/// The last decisive labelled line is a refusal, or, without one, the last line is.
+/// Whether the last decisive labelled line, or otherwise the last line, is a refusal.
 fn declined(text: &str, params: &Params) -> Option<Found<String>> {
     let answer = Answer::of(text);
     let declines = last_label(answer.body, params).is_some() || {
@@ -134,15 +136,15 @@ fn bottom_scan(text: &str, params: &Params) -> Option<Found<String>> {
     Some(answer.found(candidate))
 }
 
-/// A text taken apart: what the model thought, and what it answered.
+/// A text split into the model's reasoning and its answer.
 pub(super) struct Answer<'t> {
     reasoning: Option<&'t str>,
     pub(super) body: &'t str,
 }
 
 impl<'t> Answer<'t> {
-    /// Splits at the last `</think>`; the opening tag is often part of the prompt's template.
-    /// Nothing after it means there was no answer apart from the reasoning: all of it is searched.
+    /// Splits at the last `</think>`; the opening tag is often part of the prompt's template. If
+    /// nothing follows it, there was no separate answer, and the whole text is searched.
     pub(super) fn of(text: &'t str) -> Answer<'t> {
         const CLOSE: &str = "</think>";
         let whole = Answer { reasoning: None, body: text };

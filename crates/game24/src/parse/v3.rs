@@ -1,19 +1,21 @@
-//! `game24@3`: as version 2, with labels in any words and dress, and the last complete claim.
+//! `game24@3`: like version 2, but with labels in any words and style, and the last complete claim.
 //!
-//! - **A claim** is a complete `<answer>` block, a box, or a labelled line with an expression, an attempt at one,
-//!   or words of refusal. Labels may be other words (`FINAL:`, `Result:`, `Equation:`, `####`), stand in bold, as
-//!   a heading, with a remark in parentheses, or alone above their answer. `Result`, `Equation` and `####` also
-//!   announce steps, so there only an expression over the puzzle's numbers is a claim.
-//! - **The last complete claim counts**, whatever its kind: who writes a labelled line below a block corrects
-//!   it. One that says the same leaves the block its method.
-//! - **A complete claim beats a cut one**, wherever it stands: what the end of the text cuts (`<answer>(9 - 6`,
-//!   `Answer: (9 - 6) *`) counts only if there is no other.
-//! - **Inside a sentence** (`so the answer is 4 * 6`) an expression over the puzzle's numbers counts where nothing
-//!   else claims; below a claim only in a sentence that takes it back (`Wait, the answer should be ..`).
-//! - **Words of refusal** are needed for `declined`: `Answer: (8 - 4) * 5 != 24` is an answer, and wrong, and
-//!   `There is no other way` below a solution is a remark.
-//! - What version 2 says of values and of reasoning holds: no choice looks at a value, and what was thought is no
-//!   answer.
+//! - **A claim** is a complete `<answer>` block, a box, or a labelled line with an expression, an
+//!   attempt at one, or words of refusal. Labels may be other words (`FINAL:`, `Result:`,
+//!   `Equation:`, `####`), in bold, in a heading, with a remark in parentheses, or on a line of
+//!   their own above the answer. `Result`, `Equation` and `####` also announce steps, so after
+//!   these only an expression over the puzzle's numbers is a claim.
+//! - **The last complete claim counts**, whatever its kind: a model that writes a labelled line
+//!   below a block corrects the block. If the line says the same, the method remains that of the
+//!   block.
+//! - **A complete claim beats a truncated one**, wherever it is: a claim cut off by the end of the
+//!   text (`<answer>(9 - 6`, `Answer: (9 - 6) *`) counts only if there is no other.
+//! - **Inside a sentence** (`so the answer is 4 * 6`), an expression over the puzzle's numbers
+//!   counts if there is no other claim; after a claim, only in a sentence that corrects it (`Wait,
+//!   the answer should be ..`).
+//! - **Words of refusal** are needed for `declined`: `Answer: (8 - 4) * 5 != 24` is an answer, and
+//!   wrong, and `There is no other way` after a solution is a remark.
+//! - As in version 2, no choice depends on a value, and reasoning is not an answer.
 
 use super::Params;
 use super::claims::{Claim, Label, is_cut_off, last_labelled, last_sentence};
@@ -24,7 +26,7 @@ use super::tags::{last_block_at, last_boxed_at, unclosed_blocks, within};
 use super::v2::Answer;
 use retold::parse::Found;
 
-/// What a decision may have as its method.
+/// The possible methods of a decision.
 pub(super) const METHODS: &[&str] = &[
     "answer_block",
     "unclosed_answer_block",
@@ -38,7 +40,7 @@ pub(super) const METHODS: &[&str] = &[
     "empty",
 ];
 
-/// A claim that decides, and where it ends.
+/// A claim that decides, and its end.
 #[derive(Default)]
 struct Decided {
     method: &'static str,
@@ -75,13 +77,13 @@ pub(super) fn decide(text: &str, params: &Params) -> (&'static str, Found<String
     (method, found)
 }
 
-/// A sentence below the claim that takes it back.
+/// A sentence after the claim that corrects it.
 fn corrected(body: &str, end: usize, params: &Params) -> Option<String> {
     let below = body.get(end..).filter(|below| !below.trim().is_empty())?;
     last_sentence(below, params, true)
 }
 
-/// The last complete claim, or else one that was cut.
+/// The last complete claim, or otherwise a truncated one.
 fn explicit(body: &str, params: &Params) -> Option<Decided> {
     let block = block(body, params);
     let after = block.as_ref().map_or(0, |block| block.end);
@@ -101,7 +103,7 @@ fn explicit(body: &str, params: &Params) -> Option<Decided> {
     };
     let was_cut = cut_line.is_some();
     let complete = match (latest, line) {
-        // A block that holds no expression does not stand against a line that does.
+        // A block without an expression yields to a line with one.
         (Some(block), Some(line)) if line.candidate == block.candidate => Some(block),
         (Some(block), Some(line)) => {
             let warning = if block.end == 0 { NO_EXPRESSION } else { SUPERSEDED };
@@ -127,8 +129,8 @@ fn explicit(body: &str, params: &Params) -> Option<Decided> {
     }
 }
 
-/// The last complete block that is not blank: its expression, its words of refusal, or its first line, since the
-/// model chose to put that there.
+/// The last complete block that is not blank: its expression, its words of refusal, or its first
+/// line, because the model chose to put that there.
 fn block(body: &str, params: &Params) -> Option<Decided> {
     let block = last_block_at(body)?;
     let expression = expression_in(block.content, params);
@@ -158,7 +160,8 @@ fn of_line(body: &str, after: usize, claim: Claim) -> Decided {
     Decided { method, candidate, end, warning: None, is_denied }
 }
 
-/// The last opening tag after which an expression stands, and whether the end of the text cut it.
+/// The last opening tag that is followed by an expression, and whether the end of the text cut it
+/// off.
 fn unclosed(body: &str, params: &Params) -> Option<(Decided, bool)> {
     unclosed_blocks(body).find_map(|content| {
         let line = lines(content).next()?;
@@ -182,7 +185,8 @@ fn declines(body: &str, params: &Params) -> bool {
     gives_up(last) && plausible_equation(last, params).is_none()
 }
 
-/// Where nothing claims: the only line, a last line that gives up, a sentence, or a line of the working.
+/// If there is no claim: the only line, a last line that gives up, a sentence, or a line of the
+/// working.
 fn implicit(body: &str, params: &Params) -> (&'static str, String, Option<&'static str>) {
     let mut all = lines(body);
     let first = all.next();

@@ -1,22 +1,22 @@
-//! The validator: a candidate and the puzzle's numbers in, a verdict out.
+//! The validator: from a candidate and the puzzle's numbers to a verdict.
 
 use num_traits::ToPrimitive;
 
 use super::expression::{Expression, Rational};
 
-/// What the validator says of a candidate.
+/// The validator's verdict on a candidate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Verdict {
-    /// Every number used once, and the value is exactly 24.
+    /// Every number is used once, and the value is exactly 24.
     Valid,
     /// There is no candidate.
     Empty,
     /// Not an arithmetic expression, or one without a value (a division by zero). The original
-    /// project counts the latter here, and its tallies of reasons stay comparable.
+    /// project counts the latter here as well, so that tallies of reasons remain comparable.
     FormatError,
-    /// An expression over other numbers than the puzzle's.
+    /// An expression over numbers other than the puzzle's.
     WrongNumbers,
-    /// The right numbers, another value.
+    /// The right numbers, but a different value.
     MathError,
 }
 
@@ -34,7 +34,7 @@ impl Verdict {
     }
 }
 
-/// Judges a candidate. The first thing wrong is the reason: form, then numbers, then value.
+/// Judges a candidate. The first problem is the reason: form, then numbers, then value.
 #[must_use]
 pub fn validate(candidate: &str, numbers: &[i64]) -> Verdict {
     if candidate.trim().is_empty() {
@@ -53,9 +53,9 @@ pub fn validate(candidate: &str, numbers: &[i64]) -> Verdict {
     }
 }
 
-/// Whether the expression's literals are the numbers, each as often as given.
+/// Whether the expression's literals are the given numbers, each as often as given.
 ///
-/// Signs are operators, so a given `-3` is met by the literal `3`.
+/// Signs are operators, so the literal `3` satisfies a given `-3`.
 pub(super) fn uses_exactly(expression: &Expression, numbers: &[i64]) -> bool {
     if expression.literals().count() != numbers.len() {
         return false;
@@ -67,18 +67,18 @@ pub(super) fn uses_exactly(expression: &Expression, numbers: &[i64]) -> bool {
     used == given
 }
 
-/// Every number a problem's text holds as a word of its own: `2 4 6 8 → 24` gives all five.
+/// All numbers that are separate words in a problem's text: `2 4 6 8 → 24` gives all five.
 #[must_use]
 pub fn problem_numbers(text: &str) -> Vec<i64> {
     let words = text.split(|c: char| c.is_whitespace() || c == '→');
     let numbers = words.filter_map(|word| word.parse::<f64>().ok());
-    // Truncated, as the original does; NaN and the infinities are no numbers.
+    // Truncated, as in the original; NaN and the infinities are not numbers.
     numbers.filter_map(|n| n.trunc().abs().to_i64()).collect()
 }
 
-/// The numbers to use, out of a problem's text: without the target, where it is given.
+/// The numbers to use according to a problem's text, without the target if it is given.
 ///
-/// A puzzle has four numbers, so only a fifth one that is 24 is the target: a puzzle that deals a
+/// A puzzle has four numbers, so only a fifth number that is 24 is the target: a puzzle that has a
 /// 24 keeps it.
 #[must_use]
 pub fn puzzle_numbers(text: &str) -> Vec<i64> {

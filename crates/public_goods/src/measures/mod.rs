@@ -1,4 +1,4 @@
-//! What can be counted in a reasoning.
+//! Counts properties of a reasoning.
 //!
 //! The source document names "reasoning quality metrics" and "verify that reasoning aligns with
 //! actions" among its extensions without saying how. These are plain counts, each of which can be
@@ -6,9 +6,9 @@
 //!
 //! - **length**: words (runs of letters and digits) and sentences;
 //! - **hedging**: words that weaken a claim ([`HEDGES`]);
-//! - **mentions of others**: how often other players are named by their avatars, and how many of them;
-//! - **stated action**: the contribution that the player announces to itself ([`stated`]), to be
-//!   compared with the one that was made.
+//! - **mentions of others**: how often other players are named by their avatars, and how many are;
+//! - **stated action**: the contribution that the player announces in the reasoning ([`stated`]),
+//!   for comparison with the actual one.
 
 mod stated;
 
@@ -18,9 +18,9 @@ use serde::Serialize;
 
 pub use stated::stated;
 
-/// Words that weaken a claim. The list is this project's own, made in the spirit of the literature on
-/// hedging and taken from none of it: words that are hardly ever used in another sense. Numbers made with it
-/// compare with each other, and with those of no other study.
+/// Words that weaken a claim. The list is this project's own, in the spirit of the literature on
+/// hedging but not copied from it: words that are hardly ever used in another sense. Numbers based
+/// on it can be compared with each other, but not with those of other studies.
 pub const HEDGES: [&str; 36] = [
     "apparently",
     "appear",
@@ -60,7 +60,7 @@ pub const HEDGES: [&str; 36] = [
     "usually",
 ];
 
-/// What was counted.
+/// The counts.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Measures {
     /// Words.
@@ -69,14 +69,14 @@ pub struct Measures {
     pub sentences: u32,
     /// Words of [`HEDGES`].
     pub hedges: u32,
-    /// Names of other players, each time one is used.
+    /// Occurrences of other players' names.
     pub mentions: u32,
-    /// Other players who are named at all.
+    /// How many other players are named.
     pub others_named: u32,
 }
 
 impl Measures {
-    /// Hedges for every 100 words; 0 without words.
+    /// Hedges per 100 words; 0 if there are no words.
     pub fn hedging(&self) -> f64 {
         if self.words == 0 { 0.0 } else { 100.0 * f64::from(self.hedges) / f64::from(self.words) }
     }
@@ -90,7 +90,7 @@ pub fn measure(reasoning: &str, others: &[&str]) -> Measures {
         measures.words += 1;
         let lower = word.to_lowercase();
         measures.hedges += u32::from(HEDGES.contains(&lower.as_str()));
-        // Avatars are written in capitals; `cat` and `bear` may be no more than words.
+        // Avatars are written in capitals; `cat` and `bear` may be ordinary words.
         let singular = word.strip_suffix('s').unwrap_or(word);
         if let Some(other) = others.iter().find(|name| **name == word || **name == singular) {
             measures.mentions += 1;
@@ -105,20 +105,21 @@ fn count(things: impl Iterator) -> u32 {
     u32::try_from(things.count()).unwrap_or(u32::MAX)
 }
 
-/// Runs of letters and digits. An apostrophe within is part of the word, a possessive `'s` is not.
+/// Runs of letters and digits. An apostrophe inside a word belongs to it, a possessive `'s` does
+/// not.
 fn words(text: &str) -> impl Iterator<Item = &str> {
     let pieces = text.split(|c: char| !c.is_alphanumeric() && c != '\'' && c != '’');
     let bare = pieces.map(|word| word.trim_matches(['\'', '’']));
     bare.map(|word| {
         let stem = word.strip_suffix("'s").or_else(|| word.strip_suffix("’s"));
-        // `it's` and `let's` are words of their own; of a name, only the name counts.
+        // `it's` and `let's` are separate words; for a name, only the name counts.
         stem.filter(|stem| stem.chars().all(char::is_uppercase)).unwrap_or(word)
     })
     .filter(|word| !word.is_empty())
 }
 
-/// Stretches of text that end with a full stop, a question or exclamation mark, or a line. A point
-/// within a number ends nothing.
+/// Stretches of text that end with a full stop, a question mark, an exclamation mark or a line
+/// break. A decimal point does not end a sentence.
 fn sentences(text: &str) -> impl Iterator<Item = &str> {
     let ends = |(at, c): (usize, char)| match c {
         '\n' | '!' | '?' => Some(at + 1),

@@ -2,13 +2,13 @@
 
 use super::{sentences, words};
 
-/// The contribution, in coins, that a reasoning announces last: `I will contribute 15 coins`, `I decide
-/// to withdraw everything`. `None` if it announces none in such words.
+/// The contribution, in coins, that a reasoning announces last: `I will contribute 15 coins`, `I
+/// decide to withdraw everything`. `None` if it does not announce one in such words.
 ///
-/// An announcement is a clause in which the player speaks of itself and a form of `contribute`, `move`
-/// or `withdraw` is followed, at most five words later, by a number or a word for all or nothing.
-/// Clauses about others, and about what would be if, are none. A number of coins withdrawn is turned
-/// into what remains.
+/// An announcement is a clause in which players speak of themselves, and in which a form of
+/// `contribute`, `move` or `withdraw` is followed, at most five words later, by a number or a word
+/// for all or nothing. Clauses about others and hypothetical clauses do not count. A number of
+/// coins withdrawn is converted into what remains.
 pub fn stated(reasoning: &str, endowment: i64) -> Option<i64> {
     sentences(reasoning).flat_map(clauses).filter_map(|clause| announced(clause, endowment)).last()
 }
@@ -20,7 +20,7 @@ fn clauses(sentence: &str) -> impl Iterator<Item = &str> {
 /// Words with which players speak of themselves.
 const OWN: [&str; 5] = ["i", "i'll", "i’ll", "my", "me"];
 
-/// Words that make a clause one about others, or about what is not (yet).
+/// Words that show that a clause is about others, or hypothetical.
 const NOT_OWN: [&str; 18] = [
     "if",
     "when",

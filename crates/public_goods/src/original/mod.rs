@@ -1,7 +1,9 @@
-//! Original games: public goods games that other programs have played.
+//! Original games: public goods games played by other programs.
 //!
-//! - `tagged`: answers in tags and tables of the games. [`PublicGoods`](crate::PublicGoods) plays them again.
-//! - [`local`]: prompts and answers of local models, which an experiment of its own asks again word for word.
+//! - `tagged`: answers in tags, and tables of the games. [`PublicGoods`](crate::PublicGoods) plays
+//!   them again.
+//! - [`local`]: prompts and answers of local models, which a separate experiment asks again word
+//!   for word.
 
 pub mod local;
 mod tagged;
@@ -10,10 +12,11 @@ use std::path::Path;
 
 use retold_study::original::{Original, OriginalError};
 
-/// Reads a folder of original games, for `retold import public-goods FOLDER`: which kind they are is seen in its files.
+/// Reads a folder of original games, for `retold import public-goods FOLDER`; its files determine
+/// the kind.
 ///
 /// # Errors
-/// [`OriginalError`]: a file that is missing, or is not what it should be, with the line.
+/// [`OriginalError`] for a missing or invalid file, with the line.
 pub fn read(folder: &Path) -> Result<Original, OriginalError> {
     if local::is_one(folder) { local::read(folder) } else { tagged::read(folder) }
 }

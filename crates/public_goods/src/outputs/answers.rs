@@ -1,4 +1,4 @@
-//! The answers that counted, with the reasoning that the decision on each keeps apart.
+//! The answers that counted, with the reasoning that each decision separates from the action.
 
 use super::Head;
 use crate::ask::Stage;
@@ -15,13 +15,13 @@ pub(super) struct Told {
     pub(super) turn: Turn,
     pub(super) stage: Stage,
     pub(super) by: By,
-    /// When the model said it.
+    /// When the answer arrived.
     time: Time,
-    /// What the model said.
+    /// The answer's text.
     pub(super) text: String,
-    /// Its reasoning, if the parser keeps one apart.
+    /// Its reasoning, if the parser separates it.
     pub(super) reasoning: Option<String>,
-    /// What it came to in the game: coins contributed, the message, units for each other player.
+    /// Its effect in the game: coins contributed, the message, or units for each other player.
     pub(super) result: String,
 }
 
@@ -35,13 +35,13 @@ pub(super) fn read(
     for game in &state.games {
         for round in &game.rounds {
             for (turn, stage, by, result) in decided(game, round) {
-                // Where the amount is asked for by itself, the reasoning is in the answer before.
+                // If the amount is asked for separately, the reasoning is in the preceding answer.
                 if stage == Stage::Contribution && config.decision_apart {
                     let reasoned = By { method: by.method.clone(), sample: 0 };
-                    answers.push(told(record, turn, stage, reasoned, String::new())?);
-                    answers.push(told(record, turn, Stage::Decision, by, result)?);
+                    answers.push(read_answer(record, turn, stage, reasoned, String::new())?);
+                    answers.push(read_answer(record, turn, Stage::Decision, by, result)?);
                 } else {
-                    answers.push(told(record, turn, stage, by, result)?);
+                    answers.push(read_answer(record, turn, stage, by, result)?);
                 }
             }
         }
@@ -49,7 +49,7 @@ pub(super) fn read(
     Ok(answers)
 }
 
-fn told(
+fn read_answer(
     record: &mut RunRecord<'_>,
     turn: Turn,
     stage: Stage,
@@ -67,7 +67,7 @@ fn told(
     Ok(Told { turn, stage, by, time, text: text.to_string(), reasoning, result })
 }
 
-/// What was decided in a round, and by which answers.
+/// The decisions in a round, with their answers.
 fn decided(game: &Game, round: &Round) -> Vec<(Turn, Stage, By, String)> {
     let turn = |agent| Turn { game: game.number, round: round.number, agent };
     let mut all = Vec::new();
@@ -116,7 +116,7 @@ pub(super) fn raw_responses(head: &Head, state: &Played, answers: &[Told]) -> Ta
 }
 
 impl Told {
-    /// As the original program spells the stage.
+    /// The original program's name for the stage.
     pub(super) fn prompt_type(&self) -> &'static str {
         match self.stage {
             Stage::Chat => "chat",
@@ -127,7 +127,7 @@ impl Told {
         }
     }
 
-    /// The cells that say who answered when.
+    /// The cells for the player and the time of the answer.
     pub(super) fn begin(&self, head: &Head, state: &Played) -> Vec<String> {
         let Turn { game, round, agent } = self.turn;
         let mut row = match state.game(game) {

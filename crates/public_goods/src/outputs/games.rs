@@ -13,7 +13,7 @@ fn settled(state: &Played) -> impl Iterator<Item = (&Game, &Round)> {
     rounds.filter(|(_, round)| round.settled.is_some())
 }
 
-/// `game_log.csv`: a row for each player and settled round.
+/// `game_log.csv`: one row per player and settled round.
 pub(super) fn game_log(head: &Head, rules: &Rules, state: &Played, times: &Times) -> Table {
     let mut table = Table::new(
         "game_log",
@@ -67,7 +67,7 @@ pub(super) fn game_log(head: &Head, rules: &Rules, state: &Played, times: &Times
     table
 }
 
-/// `chat_messages.csv`: a row for each message; silence is none.
+/// `chat_messages.csv`: one row per message; silence is not a message.
 pub(super) fn chat_messages(head: &Head, state: &Played, times: &Times) -> Table {
     let mut table = Table::new(
         "chat_messages",
@@ -101,7 +101,7 @@ pub(super) fn chat_messages(head: &Head, state: &Played, times: &Times) -> Table
     table
 }
 
-/// `redistribution_details.csv`: a row for each player who was given units by another.
+/// `redistribution_details.csv`: one row per player who received units from another.
 pub(super) fn redistribution_details(
     head: &Head,
     rules: &Rules,

@@ -1,4 +1,4 @@
-//! Players by their reasoning, to plot.
+//! Players by their reasoning, for plotting.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +16,7 @@ use retold::run::{OutputError, RunRecord};
 use retold_stats::{Point, in_a_plane, point};
 use retold_study::table::Table;
 
-/// `reasoning_groups.csv`: a row for each grouped player. `x` and `y` are where the player lies in the
+/// `reasoning_groups.csv`: one row per grouped player. `x` and `y` are the player's position in the
 /// plane in which the players differ most.
 pub(super) fn reasoning_groups(
     head: &Head,

@@ -2,12 +2,14 @@
 //!
 //! `config.json`, `game_log.csv`, `chat_messages.csv`, `redistribution_details.csv` and
 //! `raw_responses.csv` have the names and columns of the original program's files, so that its
-//! analyses read ours. `timestamp` is, as there, when the answer came, the message was sent, the units were
-//! given or the round was settled; it stands in the log, so that a replay changes none. One difference:
-//! `raw_responses.csv` has the answers that counted, not those asked for again.
+//! analyses can read ours. As there, `timestamp` is the time at which the answer arrived, the
+//! message was sent, the units were given or the round was settled; it is in the log, so a replay
+//! does not change it. One difference: `raw_responses.csv` has only the answers that counted, not
+//! those that were asked for again.
 //!
-//! Ours: `reasoning.csv` (the reasoning apart from the action), `reasoning_measures.csv`,
-//! `reasoning_by_model.csv`, `situations.csv` (models side by side), `reasoning_groups.csv` (to plot).
+//! Ours: `reasoning.csv` (the reasoning separate from the action), `reasoning_measures.csv`,
+//! `reasoning_by_model.csv`, `situations.csv` (models side by side), `reasoning_groups.csv` (for
+//! plotting).
 
 mod answers;
 mod games;
@@ -24,7 +26,7 @@ use super::state::{Game, Played};
 use retold::prompt::canonical;
 use retold::run::{OutputError, OutputFile, RunRecord};
 
-/// What stands in front of every row: the columns, and what they hold.
+/// The beginning of every row: column names and values.
 pub(super) struct Head {
     experiment_id: String,
     config_hash: String,
@@ -88,7 +90,7 @@ pub(crate) fn files(
     Ok(files)
 }
 
-/// Coins as the original program writes them: with a decimal point, every digit that counts.
+/// Coins as the original program writes them: with a decimal point and all significant digits.
 fn float(value: f64) -> String {
     format!("{value:?}")
 }

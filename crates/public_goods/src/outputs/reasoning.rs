@@ -1,4 +1,4 @@
-//! The reasoning: by itself, counted, by model, and models side by side.
+//! The reasoning: by itself, its measures, by model, and models side by side.
 
 use std::collections::BTreeMap;
 
@@ -17,18 +17,18 @@ pub(super) fn reasoned(answers: &[Told]) -> impl Iterator<Item = (&Told, &str)> 
     answers.iter().filter_map(|told| Some((told, told.reasoning.as_deref()?)))
 }
 
-/// Who played.
+/// The model that played.
 fn model<'a>(state: &'a Played, told: &Told) -> &'a str {
     let seat = state.game(told.turn.game).and_then(|game| game.seat(told.turn.agent));
     seat.map_or("", |seat| &seat.llm_model)
 }
 
-/// A reasoning, counted.
+/// A reasoning with its measures.
 pub(super) struct Counted {
     pub(super) measures: Measures,
     /// The contribution announced in it, for contributions.
     pub(super) stated: Option<i64>,
-    /// The action taken: coins contributed, or units given in all; none for messages.
+    /// The action: coins contributed, or units given in total; `None` for messages.
     pub(super) action: Option<i64>,
 }
 
@@ -47,7 +47,7 @@ pub(super) fn counted(rules: &Rules, state: &Played, told: &Told, reasoning: &st
     }
 }
 
-/// `reasoning.csv`: what was thought, apart from what was done.
+/// `reasoning.csv`: the reasoning, separate from the action.
 pub(super) fn reasoning(head: &Head, state: &Played, answers: &[Told]) -> Table {
     let mut table = Table::new(
         "reasoning",
@@ -71,7 +71,7 @@ pub(super) fn reasoning(head: &Head, state: &Played, answers: &[Told]) -> Table 
     table
 }
 
-/// `reasoning_measures.csv`: a row for each reasoning.
+/// `reasoning_measures.csv`: one row per reasoning.
 pub(super) fn measures(head: &Head, rules: &Rules, state: &Played, answers: &[Told]) -> Table {
     let mut table = Table::new(
         "reasoning_measures",
@@ -136,7 +136,7 @@ impl Sum {
         self.agree += u32::from(stated.is_some() && stated == action);
     }
 
-    /// As many cells as [`Sum::COLUMNS`], beside the actions of the same models and stages.
+    /// The cells for [`Sum::COLUMNS`], given the actions of the same models and stages.
     fn cells(&self, actions: Mean) -> Vec<String> {
         let mean = |values: &[f64]| mean(values).map(float).unwrap_or_default();
         let action = (actions.count > 0).then(|| float(actions.amount));
@@ -152,7 +152,7 @@ impl Sum {
         ]
     }
 
-    /// `actions` and `mean_action` are of all answers; the rest of those with a reasoning.
+    /// `actions` and `mean_action` cover all answers; the others only those with a reasoning.
     const COLUMNS: [&str; 8] = [
         "actions",
         "mean_action",
@@ -165,12 +165,12 @@ impl Sum {
     ];
 }
 
-/// The stage whose action an answer is about.
+/// The stage to whose action an answer belongs.
 fn acts(stage: Stage) -> Stage {
     if stage == Stage::Decision { Stage::Contribution } else { stage }
 }
 
-/// `reasoning_by_model.csv`: the measures in the mean of each model and stage.
+/// `reasoning_by_model.csv`: the mean measures of each model and stage.
 pub(super) fn by_model(rules: &Rules, state: &Played, answers: &[Told]) -> Table {
     let mut sums: BTreeMap<(&str, &str), (Stage, Sum)> = BTreeMap::new();
     for told in answers {
@@ -191,7 +191,7 @@ pub(super) fn by_model(rules: &Rules, state: &Played, answers: &[Told]) -> Table
 }
 
 /// `situations.csv`: the models side by side. All players of a game are in the same situation at a
-/// stage of a round: they have seen the same rounds and know the same of each other.
+/// stage of a round: they have seen the same rounds and know the same about each other.
 pub(super) fn situations(head: &Head, rules: &Rules, state: &Played, answers: &[Told]) -> Table {
     let mut sums: BTreeMap<(u32, u32, Stage, &str), Sum> = BTreeMap::new();
     let mut names: BTreeMap<Stage, &str> = BTreeMap::new();

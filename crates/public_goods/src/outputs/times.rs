@@ -17,11 +17,11 @@ pub(super) struct Times {
 }
 
 impl Times {
-    /// Those of a record.
+    /// The times in a record.
     pub(super) fn of(record: &RunRecord<'_>) -> Self {
         let mut times = Times::default();
         for (fact, place) in record.facts.iter().zip(&record.places) {
-            // What is no fact of ours was refused when the state was folded.
+            // Other facts were refused when the state was folded.
             match Fact::deserialize(fact) {
                 Ok(Fact::RoundSettled { game, round, .. }) => {
                     times.settled.insert((game, round), place.time);

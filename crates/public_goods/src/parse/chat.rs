@@ -1,10 +1,11 @@
-//! `chat@2`: what the player said to the others, and nothing that the player only thought.
+//! `chat@2`: what the player said to the others, without anything that the player only thought.
 //!
 //! - **The last complete tag outside the reasoning** decides, as for contributions.
-//! - **An unclosed tag** is its own method: the message was cut, or only its closing tag was left
-//!   out. Version 1 sends the whole answer then, the reasoning included, to the other players.
+//! - **An unclosed tag** has its own method: either the message was cut off, or only its closing
+//!   tag is missing. In this case, version 1 sends the whole answer, including the reasoning, to
+//!   the other players.
 //! - Without a tag, the text outside the reasoning is the message. Reasoning alone is silence.
-//! - `nothing`, as the prompt asks for it, is silence under the method `silent`.
+//! - `nothing`, as the prompt asks for it, is silence with the method `silent`.
 
 use super::ChatParams;
 use super::turn::Turn;
@@ -21,7 +22,7 @@ pub(super) const STRATEGIES: &[Strategy<ChatParams, String>] = &[
 
 const TAG: &str = "MESSAGE";
 
-/// Where the message stands, most explicit first.
+/// The message's location, most explicit first.
 fn message<'t>(turn: &Turn<'t>) -> Option<&'t str> {
     turn.blocks.last().copied().or(turn.unclosed).or_else(|| turn.body())
 }
@@ -62,7 +63,7 @@ fn tag_in_reasoning(text: &str, params: &ChatParams) -> Option<Found<String>> {
     Some(found(said, &turn, params))
 }
 
-/// The last resort: nothing but reasoning, or nothing at all.
+/// The last resort: there is only reasoning, or nothing.
 pub(super) fn no_message(text: &str, params: &ChatParams) -> Found<String> {
     let turn = Turn::of(text, TAG);
     let mut found = found("", &turn, params);
@@ -70,7 +71,7 @@ pub(super) fn no_message(text: &str, params: &ChatParams) -> Found<String> {
     found
 }
 
-/// Without a phrase that announces the message, a fence, and quotes around all of it.
+/// Removes a phrase that announces the message, a code fence, and quotes around the whole message.
 fn cleaned(text: &str) -> &str {
     let mut said = text.trim();
     if let Some(inner) = said.strip_prefix("```").and_then(|t| t.strip_suffix("```")) {
@@ -83,7 +84,7 @@ fn cleaned(text: &str) -> &str {
         }
     }
     for (open, close) in [('"', '"'), ('\'', '\''), ('“', '”')] {
-        // Quotes inside mean that the outer two may not belong together: `"Yes" and "no"`.
+        // With quotes inside, the outer two may not belong together: `"Yes" and "no"`.
         let inner = said.strip_prefix(open).and_then(|t| t.strip_suffix(close));
         if let Some(inner) = inner.filter(|t| !t.contains([open, close]) || open == '\'') {
             return inner.trim();
@@ -98,7 +99,7 @@ fn found(said: &str, turn: &Turn<'_>, params: &ChatParams) -> Found<String> {
     if value.len() != said.len() {
         warnings.push(format!("the message was cut to {} characters", params.max_chars));
     }
-    if turn.goes_on {
+    if turn.has_more {
         warnings.push("text after the turn was left out".to_owned());
     }
     Found { value, reasoning: turn.reasoning.map(str::to_owned), warnings }

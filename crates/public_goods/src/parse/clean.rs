@@ -1,11 +1,11 @@
-//! A text without what cannot be seen in it.
+//! Removes invisible characters from a text.
 
 use std::borrow::Cow;
 
 use retold::parse::python::digit;
 
-/// The text without invisible characters (zero-width marks, joiners, soft hyphens, marks of direction, a byte-order
-/// mark), with plain spaces, and with the digits of any script as ASCII.
+/// The text without invisible characters (zero-width marks, joiners, soft hyphens, marks of
+/// direction, a byte-order mark), with plain spaces, and with the digits of any script as ASCII.
 pub(super) fn visible(text: &str) -> Cow<'_, str> {
     if text.is_ascii() || !text.chars().any(|c| is_invisible(c) || other(c).is_some()) {
         return Cow::Borrowed(text);
@@ -20,7 +20,7 @@ fn is_invisible(c: char) -> bool {
         | '\u{2060}'..='\u{206f}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{e0000}'..='\u{e007f}')
 }
 
-/// What a character is written as otherwise.
+/// The replacement of a character.
 fn other(c: char) -> Option<char> {
     match c {
         '\u{2000}'..='\u{2008}' | '\u{200a}' | '\u{205f}' | '\u{3000}' => Some(' '),

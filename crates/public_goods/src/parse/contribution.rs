@@ -1,19 +1,19 @@
 //! `contribution@2`: the coins the player decided on.
 //!
 //! - **The last complete tag outside the reasoning** decides: a player who writes two corrects the
-//!   first. What comes after a turn the model invents for itself is not looked at.
-//! - The tag must hold **one number**. Words around it, Markdown and a unit do not matter; two
-//!   different numbers (`10 or 15`) are no decision. `1,000` is one number, with a warning: between whole
-//!   groups of three digits a comma separates nothing.
-//! - **An unclosed tag** is its own method: the answer was cut, perhaps inside the number.
-//! - Without a tag, the text outside the reasoning counts if it holds one number, or one after the
-//!   word contribution. **The reasoning is not searched.** Only a complete tag inside it is taken,
-//!   and then the method says so.
-//! - **Out of range** is clamped, as in version 1, with a warning. A fraction is cut off: a player
-//!   moves whole coins, and not more than stated. Under `all_or_nothing` the nearer of the two
-//!   amounts is taken, with a warning.
-//! - Nothing found: half the endowment, the document's default, with a warning. A caller who would
-//!   rather ask again sees the method `default`.
+//!   first. Text after a further turn that the model invents is ignored.
+//! - The tag must contain **one number**. Surrounding words, Markdown and a unit do not matter; two
+//!   different numbers (`10 or 15`) are not a decision. `1,000` is one number, with a warning: a
+//!   comma between complete groups of three digits is not a separator.
+//! - **An unclosed tag** has its own method: the answer was cut off, perhaps within the number.
+//! - Without a tag, the text outside the reasoning counts if it has exactly one number, or one
+//!   after the word contribution. **The reasoning is not searched.** Only a complete tag inside it
+//!   is used, and the method then says so.
+//! - **Out of range** values are clamped, as in version 1, with a warning. A fraction is dropped: a
+//!   player moves whole coins, and not more than stated. With `all_or_nothing`, the nearer of the
+//!   two amounts is used, with a warning.
+//! - If nothing is found: half the endowment, the document's default, with a warning. A caller that
+//!   prefers to ask again can recognise the method `default`.
 
 use super::ContributionParams;
 use super::number::{Number, numbers, only_number};
@@ -21,7 +21,7 @@ use super::turn::Turn;
 use retold::inert::inert;
 use retold::parse::{Found, Strategy};
 
-/// The digits of a huge number that a warning shows.
+/// How many digits of a huge number a warning shows.
 const SHOWN: usize = 24;
 
 pub(super) const STRATEGIES: &[Strategy<ContributionParams, i64>] = &[
@@ -66,7 +66,7 @@ fn whole_text_integer(text: &str, params: &ContributionParams) -> Option<Found<i
     Some(coins(number, &turn, params))
 }
 
-/// The last number right behind `contribute`, `contribution:` and the like, without a tag.
+/// The last number directly after `contribute`, `contribution:` and the like, without a tag.
 fn labelled_number(text: &str, params: &ContributionParams) -> Option<Found<i64>> {
     let turn = untagged(text)?;
     let number = turn.pieces().filter_map(after_label).last()?;
@@ -84,8 +84,8 @@ fn tag_in_reasoning(text: &str, params: &ContributionParams) -> Option<Found<i64
     Some(coins(number, &turn, params))
 }
 
-/// The turn, if it has no tag outside the reasoning: a tag that cannot be read is an answer that
-/// cannot be read, and the text around it does not become one.
+/// The turn, if it has no tag outside the reasoning. An unreadable tag is an unreadable answer, and
+/// the text around it does not replace it.
 fn untagged(text: &str) -> Option<Turn<'_>> {
     let turn = Turn::of(text, TAG);
     (turn.blocks.is_empty() && turn.unclosed.is_none()).then_some(turn)
@@ -94,7 +94,7 @@ fn untagged(text: &str) -> Option<Turn<'_>> {
 /// Words that name the amount when a number follows them.
 const LABELS: [&str; 3] = ["contribut", "withdraw", "move"];
 
-/// The number behind the last such word, with no other word than these between.
+/// The number after the last such word, with no words in between except these.
 fn after_label(text: &str) -> Option<Number<'_>> {
     let mut after = false;
     let mut last = None;
@@ -115,7 +115,7 @@ fn after_label(text: &str) -> Option<Number<'_>> {
     last
 }
 
-/// The amount as the game takes it, with what was repaired.
+/// The amount that the game uses, with the repairs.
 pub(super) fn coins(
     number: Number<'_>,
     turn: &Turn<'_>,
@@ -147,7 +147,7 @@ pub(super) fn coins(
     if value != in_range {
         warnings.push(format!("{in_range} is neither nothing nor all: the nearer one counts"));
     }
-    if turn.goes_on {
+    if turn.has_more {
         warnings.push("text after the turn was left out".to_owned());
     }
     Found { value, reasoning: turn.reasoning.map(str::to_owned), warnings }

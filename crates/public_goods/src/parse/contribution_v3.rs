@@ -1,11 +1,12 @@
-//! `contribution@3`: as version 2, and what a person can read.
+//! `contribution@3`: like version 2, but also reads everything else that a person can read.
 //!
-//! - **Invisible characters** are nothing: `1<zero-width space>0` is 10, in a tag that has such marks in its name, too.
-//!   Digits of other scripts are digits, as in version 1.
-//! - **A number may be a word** or stand in a sentence, in the tag or without one: see `sentence` for the rule, which
-//!   keeps version 1's good cases (the first number, where it is the amount) and not the others.
-//! - **A complete tag beats a cut one**, and a later complete one an earlier, as in version 2. A complete tag that
-//!   cannot be read leaves nothing to be read elsewhere.
+//! - **Invisible characters** are ignored: `1<zero-width space>0` is 10, also in a tag whose name
+//!   contains such characters. Digits of other scripts are digits, as in version 1.
+//! - **A number may be a word** or part of a sentence, with or without a tag: see `sentence` for
+//!   the rule, which keeps version 1's good cases (the first number, where that is the amount) but
+//!   not the others.
+//! - **A complete tag beats a truncated one**, and a later complete one an earlier one, as in
+//!   version 2. If a complete tag cannot be read, nothing else is searched.
 
 use super::ContributionParams;
 use super::clean::visible;
@@ -15,7 +16,7 @@ use super::sentence::{How, amount};
 use super::turn::Turn;
 use retold::parse::Found;
 
-/// What a decision may have as its method.
+/// The possible methods of a decision.
 pub(super) const METHODS: &[&str] = &[
     "contribute_tag",
     "unclosed_contribute_tag",
@@ -78,7 +79,7 @@ fn stated<'t>(turn: &Turn<'t>, endowment: i64) -> (&'static str, Number<'t>) {
     thought.map_or(nothing, |number| ("contribute_tag_in_reasoning", number))
 }
 
-/// The number that a text of one word is.
+/// The number in a text of one word.
 fn word(text: &str) -> Option<Number<'_>> {
     let text = text.trim_matches(|c: char| !c.is_alphanumeric());
     super::sentence::word(text)

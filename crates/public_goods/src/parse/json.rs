@@ -1,13 +1,14 @@
-//! `contribution_json@1`, `actions_json@1`: the answers of local models, which were asked for JSON.
+//! `contribution_json@1`, `actions_json@1`: answers of local models that were asked for JSON.
 //!
 //! Their prompts ask for `{"stage": "contribution", "reasoning": .., "contribution": 10}`, and for
-//! `{"stage": "actions", "reasoning": .., "actions": {"DOG": 2}}`. Most answers stand in a code
-//! fence, and many go on with further rounds that the model invents, with JSON of their own: the
-//! FIRST object counts. It is read strictly, and with repairs only if that fails.
+//! `{"stage": "actions", "reasoning": .., "actions": {"DOG": 2}}`. Most answers are in a code
+//! fence, and many continue with further rounds that the model invents, with their own JSON: the
+//! FIRST object counts. It is parsed strictly, and with repairs only if that fails.
 //!
-//! Version 2 reads what a person can read there: the amount under its other names (`tokens_contributed`), as text
-//! (`"10 coins"`), behind its key where no object can be read, or among invisible characters. The first object that
-//! is an answer counts. What is not legible is **no value**: version 1 made half the endowment of it.
+//! Version 2 reads everything that a person can read there: the amount under its other names
+//! (`tokens_contributed`), as text (`"10 coins"`), after its key if no object can be read, or among
+//! invisible characters. The first object that is an answer counts. If the amount is not legible,
+//! there is **no value**; version 1 used half the endowment.
 
 use std::collections::BTreeMap;
 
@@ -24,7 +25,7 @@ use retold::parse::json_repair::Edition;
 use retold::parse::keys::lookup;
 use retold::parse::{ChainParser, Found, LastResort, MakeError, Strategy};
 
-/// What the parser of actions is told: nothing.
+/// The settings of the parser of actions: there are none.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct NoParams {}
@@ -48,7 +49,7 @@ const ACTIONS_2: &[Strategy<NoParams, BTreeMap<String, i64>>] = &[
     Strategy { method: "repaired_json_object", find: repaired_actions_2 },
 ];
 
-/// The keys of the amount, the one that is asked for first.
+/// The keys for the amount, beginning with the one that is asked for.
 const KEYS: [&str; 10] = [
     "contribution",
     "contribute",
@@ -67,13 +68,14 @@ const ACTIONS: &[Strategy<NoParams, BTreeMap<String, i64>>] = &[
     Strategy { method: "repaired_json_object", find: repaired_actions },
 ];
 
-/// A parser of contributions in JSON; its value is the number of coins, none where nothing is legible.
+/// A parser of contributions in JSON; its value is the number of coins, or `None` if nothing is
+/// legible.
 pub type JsonContributionParser = ChainParser<ContributionParams, Option<i64>>;
 
 /// The parser of contributions in JSON.
 ///
 /// # Errors
-/// [`MakeError::NoVersion`] if there is no such version.
+/// [`MakeError::NoVersion`] if the version does not exist.
 pub fn json_contribution_parser(
     version: u32,
     params: ContributionParams,
@@ -112,7 +114,7 @@ pub fn actions_parser(version: u32) -> Result<ActionsParser, MakeError> {
     Ok(ChainParser::new("actions_json", version, NoParams {}, strategies, ("default", none), None)?)
 }
 
-/// The first object that is JSON as it stands.
+/// The first object that is valid JSON.
 fn strict(text: &str) -> Option<Map<String, Value>> {
     let rest = text.get(text.find('{')?..)?;
     match serde_json::Deserializer::from_str(rest).into_iter::<Value>().next()?.ok()? {
@@ -121,7 +123,7 @@ fn strict(text: &str) -> Option<Map<String, Value>> {
     }
 }
 
-/// The first object, read with repairs, and what they were.
+/// The first object, parsed with repairs, and the repairs.
 fn repaired(text: &str) -> Option<(Map<String, Value>, Vec<String>)> {
     let rest = text.get(text.find('{')?..)?;
     let first = Edition::First.first(rest)?;
@@ -149,7 +151,7 @@ fn coins(
     Some(allowed(amount, params, warnings, reasoning(object)))
 }
 
-/// The amount as the game allows it.
+/// The amount that the game allows.
 fn allowed(
     amount: i64,
     params: &ContributionParams,
@@ -163,8 +165,8 @@ fn allowed(
     Found { value: Some(value), reasoning, warnings }
 }
 
-/// The objects of a text that may hold the answer, with what was repaired. They are read one by one: behind the
-/// answer much may follow.
+/// The objects in a text that may be the answer, with their repairs. They are read one by one,
+/// because much text may follow the answer.
 fn objects(text: &str) -> impl Iterator<Item = (Map<String, Value>, Vec<String>)> {
     json_repair::each_value(text).take(MOST_OBJECTS).filter_map(|embedded| {
         let repairs = embedded.repairs.iter().map(|r| format!("JSON: {}", r.as_str())).collect();
@@ -179,7 +181,7 @@ fn objects(text: &str) -> impl Iterator<Item = (Map<String, Value>, Vec<String>)
     })
 }
 
-/// What follows the first objects is what the model invents.
+/// Later objects are invented by the model.
 const MOST_OBJECTS: usize = 8;
 
 fn contribution_2(text: &str, params: &ContributionParams) -> Option<Found<Option<i64>>> {
@@ -190,7 +192,7 @@ fn repaired_contribution_2(text: &str, params: &ContributionParams) -> Option<Fo
     amount_in(text, params).map(|(found, _)| found)
 }
 
-/// The amount in the first object that has one, and whether that was repaired.
+/// The amount in the first object that has one, and whether it was repaired.
 fn amount_in(text: &str, params: &ContributionParams) -> Option<(Found<Option<i64>>, bool)> {
     let seen = visible(text);
     let endowment = params.endowment();
@@ -206,14 +208,14 @@ fn amount_in(text: &str, params: &ContributionParams) -> Option<(Found<Option<i6
     Some((allowed(amount, params, warnings, reasoning(&object)), is_repaired))
 }
 
-/// Whether an object is an answer, legible or not: those behind it are rounds that the model invents.
+/// Whether an object is an answer, legible or not: later objects are rounds that the model invents.
 fn answers(object: &Map<String, Value>) -> bool {
     let keys = || KEYS.iter().chain(&["stage", "actions"]);
-    // Nearly all answers have one of them as it is written there, which is found in no time.
+    // Nearly all answers have one of these exact keys, which are found quickly.
     keys().any(|key| object.contains_key(*key)) || keys().any(|key| lookup(object, key).is_some())
 }
 
-/// The amount a value states: a number, or a text that a person reads as one.
+/// The amount in a value: a number, or a text that a person would read as one.
 fn legible(value: &Value, endowment: i64) -> Option<i64> {
     whole(value).or_else(|| {
         let text = value.as_str()?.trim();
@@ -222,10 +224,10 @@ fn legible(value: &Value, endowment: i64) -> Option<i64> {
     })
 }
 
-/// The number right behind the key, where no object can be read: `contribution: 10`.
+/// The number directly after the key, if no object can be read: `contribution: 10`.
 fn labelled(text: &str, params: &ContributionParams) -> Option<Found<Option<i64>>> {
     let seen = visible(text);
-    // All of these keys have that in them, and few texts without an object do.
+    // All of these keys contain it, and few texts without an object do.
     if !mentions(&seen, "contribut") || objects(&seen).any(|(object, _)| answers(&object)) {
         return None;
     }
@@ -242,15 +244,15 @@ fn labelled(text: &str, params: &ContributionParams) -> Option<Found<Option<i64>
     Some(allowed(number.value, params, warnings, None))
 }
 
-/// Whether a piece of ASCII stands in a text, in any case.
+/// Whether an ASCII text is contained in a text, ignoring case.
 fn mentions(text: &str, piece: &str) -> bool {
     text.as_bytes().windows(piece.len()).any(|there| there.eq_ignore_ascii_case(piece.as_bytes()))
 }
 
-/// How many of the keys name an amount by themselves.
+/// How many of the keys denote an amount by themselves.
 const NAMED: usize = 7;
 
-/// A text before and behind the first word that is a key.
+/// A text before and after the first word that is a key.
 fn split_at_key<'t>(text: &'t str, key: &str) -> Option<(&'t str, &'t str)> {
     let is_word = |c: char| c.is_alphanumeric() || c == '_';
     let first = key.chars().next()?;
@@ -271,7 +273,7 @@ fn repaired_actions_2(text: &str, _: &NoParams) -> Option<Found<BTreeMap<String,
     units_in(text).map(|(found, _)| found)
 }
 
-/// The units in the first object that has some, and whether that was repaired.
+/// The units in the first object that has any, and whether that was repaired.
 fn units_in(text: &str) -> Option<(Found<BTreeMap<String, i64>>, bool)> {
     let seen = visible(text);
     let (mut object, repairs) = objects(&seen).find(|(object, _)| answers(object))?;
@@ -299,7 +301,7 @@ fn units(
     let mut value = BTreeMap::new();
     for (name, units) in object.get("actions")?.as_object()? {
         match whole(units) {
-            // No units, or less than one: no one is punished, and the logs leave it out.
+            // No units, or less than one: nobody is punished, and the logs leave it out.
             Some(0) => {}
             Some(units) if units > 0 => {
                 value.insert(name.clone(), units);
@@ -310,7 +312,7 @@ fn units(
     Some(Found { value, reasoning: reasoning(object), warnings })
 }
 
-/// A whole number, also in quotes.
+/// A whole number, possibly in quotes.
 fn whole(value: &Value) -> Option<i64> {
     let text = match value {
         Value::Number(number) => number.to_string(),

@@ -1,18 +1,19 @@
 //! The public goods game: what a player contributes, says, and deducts from or grants to others.
 //!
-//! The rules come from the source document "Structured Output Format for LLM Responses": the
-//! answer stands in a tag (`<CONTRIBUTE>`, `<MESSAGE>`, `<REDISTRIBUTE>`), the reasoning in
-//! another, and fall-backs read answers without tags.
+//! The rules come from the source document "Structured Output Format for LLM Responses": the answer
+//! is in a tag (`<CONTRIBUTE>`, `<MESSAGE>`, `<REDISTRIBUTE>`), the reasoning in another, and
+//! fall-backs read answers without tags.
 //!
 //! - `contribution@1`, `chat@1`, `redistribution@1` (`v1`): the document's priority lists, with the
-//!   original program's behaviour where the document leaves room.
-//! - `contribution@2`, `chat@2`, `redistribution@2`: what the player decided, and nothing that the
-//!   player only thought about.
-//! - `contribution@3`, `redistribution@3`: what a person can read: numbers with invisible characters, in words and
-//!   in plain sentences, and lists in slightly broken JSON.
-//! - `contribution_json@1`, `@2`, `actions_json@1`, `@2` (`json`): the JSON answers of local models.
+//!   original program's behaviour where the document is not specific.
+//! - `contribution@2`, `chat@2`, `redistribution@2`: what the player decided, without anything that
+//!   the player only considered.
+//! - `contribution@3`, `redistribution@3`: everything that a person can read: numbers with
+//!   invisible characters, in words and in plain sentences, and lists in slightly broken JSON.
+//! - `contribution_json@1`, `@2`, `actions_json@1`, `@2` (`json`): the JSON answers of local
+//!   models.
 //!
-//! Of the 984 real answers at hand, version 2 decides 14 otherwise, in six classes:
+//! Of the 984 real answers at hand, version 2 decides 14 differently, in six classes:
 //!
 //! | version 1 -> version 2 | answers | why |
 //! |---|---|---|
@@ -25,8 +26,8 @@
 //!
 //! The tests count them on the bare answers, and `check` lists them on the imported runs.
 //!
-//! A contribution is the number in the tag. Under [`Framing::OptOut`] that is what the player
-//! WITHDRAWS: [`contributed`] turns it into what stays in the pot.
+//! A contribution is the number in the tag. With [`Framing::OptOut`], that is what the player
+//! WITHDRAWS: [`contributed`] converts it into what remains in the pot.
 
 mod chat;
 mod clean;
@@ -45,7 +46,7 @@ use retold::parse::{ChainParser, Decide, Found, LastResort, MakeError, ParserFam
 
 pub use json::{ActionsParser, JsonContributionParser, actions_parser, json_contribution_parser};
 
-/// What amounts the game allows.
+/// The amounts that the game allows.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ContributionType {
@@ -57,8 +58,8 @@ pub enum ContributionType {
 }
 
 impl ContributionType {
-    /// The allowed amount for a stated one: within the range, and under
-    /// [`ContributionType::AllOrNothing`] the nearer end of it, half counting as all.
+    /// The allowed amount for a stated one: within the range, and with
+    /// [`ContributionType::AllOrNothing`] the nearer end of it, where half counts as all.
     #[must_use]
     pub fn allowed(self, amount: i64, endowment: i64) -> i64 {
         match self {
@@ -70,7 +71,7 @@ impl ContributionType {
     }
 }
 
-/// What the number in the tag means.
+/// The meaning of the number in the tag.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Framing {
@@ -81,7 +82,7 @@ pub enum Framing {
     OptOut,
 }
 
-/// What a player contributes who stated `amount` under a framing.
+/// What a player contributes who stated `amount`, depending on the framing.
 #[must_use]
 pub fn contributed(amount: i64, framing: Framing, endowment: i64) -> i64 {
     match framing {
@@ -90,14 +91,14 @@ pub fn contributed(amount: i64, framing: Framing, endowment: i64) -> i64 {
     }
 }
 
-/// What a contribution parser is told.
+/// The settings of a contribution parser.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ContributionParams {
-    /// What a player has, and the most that can be moved.
+    /// What a player has, which is the most that can be moved.
     #[serde(default = "twenty")]
     pub endowment: u32,
-    /// What amounts are allowed. Version 1 knows the range only; see [`ContributionType::allowed`].
+    /// The allowed amounts. Version 1 only uses the range; see [`ContributionType::allowed`].
     #[serde(default)]
     pub contribution_type: ContributionType,
 }
@@ -119,11 +120,11 @@ impl ContributionParams {
     }
 }
 
-/// What a chat parser is told.
+/// The settings of a chat parser.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ChatParams {
-    /// A longer message is cut and `...` put behind it.
+    /// A longer message is cut, and `...` is appended.
     #[serde(default = "two_thousand")]
     pub max_chars: usize,
 }
@@ -138,11 +139,11 @@ impl Default for ChatParams {
     }
 }
 
-/// What a redistribution parser is told.
+/// The settings of a redistribution parser.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RedistributionParams {
-    /// How many other players there are, and so how many numbers are asked for.
+    /// The number of other players, and therefore of requested numbers.
     pub targets: usize,
 }
 
@@ -156,7 +157,7 @@ pub type RedistributionParser = ChainParser<RedistributionParams, Vec<i64>>;
 /// The contribution parser of a version.
 ///
 /// # Errors
-/// [`MakeError::NoVersion`] if there is no such version; so for the others below.
+/// [`MakeError::NoVersion`] if the version does not exist; likewise for the others below.
 pub fn contribution_parser(
     version: u32,
     params: ContributionParams,

@@ -4,33 +4,33 @@
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Number<'a> {
     pub(super) value: i64,
-    /// It had a fraction, which was cut off.
+    /// Whether it had a fraction, which was dropped.
     pub(super) cut: bool,
-    /// Its digits, if they are more than fit.
+    /// Its digits, if it is too large.
     pub(super) huge: Option<&'a str>,
-    /// As it was written, if separators were between its thousands.
+    /// The number as written, if it has separators between thousands.
     pub(super) grouped: Option<&'a str>,
 }
 
 impl PartialEq for Number<'_> {
-    /// By the value that counts.
+    /// Compares only the values.
     fn eq(&self, other: &Self) -> bool {
         (self.value, self.cut) == (other.value, other.cut)
     }
 }
 
-/// Every number in a text: digits with an optional sign and fraction. A sign behind a digit or a
-/// letter is a dash (`10-20`, `agent-3`), and digits inside a word are no number.
+/// All numbers in a text: digits with an optional sign and fraction. A sign after a digit or a
+/// letter is a dash (`10-20`, `agent-3`), and digits inside a word are not a number.
 pub(super) fn numbers(text: &str) -> impl Iterator<Item = Number<'_>> {
     found(text, false)
 }
 
-/// What stands between thousands and nowhere else. A full stop may be a decimal point, and a space may be
-/// between two numbers.
+/// Characters that only occur as separators between thousands. A full stop may be a decimal point,
+/// and a space may separate two numbers.
 const SEPARATORS: [char; 6] = [',', '\'', '’', '\u{a0}', '\u{202f}', '\u{2009}'];
 
-/// How much longer the digits at the start of a text are with their groups of three: `,000` of `1,000`. None
-/// where the groups are not whole, as in a list of numbers.
+/// By how much the groups of three extend the digits at the start of a text: `,000` in `1,000`.
+/// `None` if the groups are not complete, as in a list of numbers.
 fn groups(first: &str, before: Option<char>, rest: &str) -> usize {
     let separator = rest.chars().next().filter(|c| SEPARATORS.contains(c));
     let is_first = (1..=3).contains(&first.len()) && !first.starts_with('0');
@@ -39,7 +39,7 @@ fn groups(first: &str, before: Option<char>, rest: &str) -> usize {
     while let Some(group) = rest.get(length..).and_then(|t| t.strip_prefix(separator)) {
         let digits = group.bytes().take(4).take_while(u8::is_ascii_digit).count();
         if digits != 3 {
-            // What ends a clause is no separator: `1,000, or less`.
+            // The comma at the end of a clause is not a separator: `1,000, or less`.
             return if digits == 0 { length } else { 0 };
         }
         length += separator.len_utf8() + 3;
@@ -47,7 +47,7 @@ fn groups(first: &str, before: Option<char>, rest: &str) -> usize {
     length
 }
 
-/// Every number in a text, `grouped` if separators between thousands belong to them.
+/// All numbers in a text; with `grouped`, separators between thousands belong to them.
 fn found(text: &str, grouped: bool) -> impl Iterator<Item = Number<'_>> {
     let bytes = text.as_bytes();
     let mut at = 0;
@@ -85,7 +85,7 @@ fn found(text: &str, grouped: bool) -> impl Iterator<Item = Number<'_>> {
             let ahead = text.get(..start).map(|t| t.trim_end_matches(['-', '−']));
             let dash = ahead.and_then(|t| t.chars().next_back()).is_some_and(char::is_alphanumeric);
             let negative = signed && !(dash && sign_at > 0);
-            // A number of more digits than fit is as large as there is.
+            // A number with too many digits becomes the maximum.
             let read = match more {
                 0 => whole.parse::<i64>(),
                 _ => whole.replace(SEPARATORS, "").parse(),
@@ -104,8 +104,8 @@ fn found(text: &str, grouped: bool) -> impl Iterator<Item = Number<'_>> {
     })
 }
 
-/// The only number in a text, which may have separators between its thousands; none if there are several
-/// that differ.
+/// The only number in a text, possibly with separators between thousands; `None` if there are
+/// several different ones.
 pub(super) fn only_number(text: &str) -> Option<Number<'_>> {
     let mut all = found(text, true);
     let first = all.next()?;

@@ -1,19 +1,19 @@
 //! `redistribution@2`: the units the player assigned to each of the others.
 //!
 //! - **The last complete tag outside the reasoning** decides, as for contributions.
-//! - It must hold **as many numbers as there are targets**, as a JSON array (repaired if need be)
-//!   or as a plain list. With more or fewer nobody knows which number was meant for whom: the array
-//!   is rejected, and no one is punished or rewarded by mistake. So is an array with an element that is
-//!   no number (`null`): the warning says which.
-//! - **An array that was cut** is different: its numbers belong to the first targets. They are kept,
-//!   the rest gets nothing, and the method is `unclosed_redistribute_tag`.
-//! - **Negative** units become zero, with a warning, as in version 1. A fraction is cut off.
-//! - Without a tag, the text outside the reasoning counts if it is such a list, or holds one as an
-//!   array. Other numbers (`2 units to player 1`) are not taken: version 1 reads player numbers as
-//!   units. **The reasoning is not searched.**
-//! - Nothing found: no units for anyone, the document's default.
+//! - It must contain **exactly one number per target**, as a JSON array (repaired if necessary) or
+//!   as a plain list. With more or fewer numbers, it is unclear which is meant for whom: the array
+//!   is rejected, so that nobody is punished or rewarded by mistake. An array with an element that
+//!   is not a number (`null`) is also rejected, and the warning names the element.
+//! - **A truncated array** is different: its numbers belong to the first targets. They are kept,
+//!   the other targets get nothing, and the method is `unclosed_redistribute_tag`.
+//! - **Negative** units become zero, with a warning, as in version 1. Fractions are dropped.
+//! - Without a tag, the text outside the reasoning counts if it is such a list, or contains one as
+//!   an array. Other numbers (`2 units to player 1`) are not used: version 1 reads player numbers
+//!   as units. **The reasoning is not searched.**
+//! - If nothing is found: no units for anyone, the document's default.
 //!
-//! Whether a player can pay for the units is the game's business, not the parser's.
+//! Whether a player can pay for the units is decided by the game, not by the parser.
 
 use std::borrow::Cow;
 
@@ -27,7 +27,8 @@ use retold::inert::inert;
 use retold::parse::json_repair::Edition;
 use retold::parse::{Found, Strategy};
 
-/// The strategies, which read JSON by an edition of its repair. Those of version 3 see no invisible characters.
+/// The strategies, which parse JSON with one edition of its repair. Those of version 3 ignore
+/// invisible characters.
 macro_rules! strategies {
     ($edition:expr, $seen:expr) => {
         &[
@@ -66,8 +67,8 @@ macro_rules! strategies {
 pub(super) const STRATEGIES: &[Strategy<RedistributionParams, Vec<i64>>] =
     strategies!(Edition::First, Cow::Borrowed);
 
-/// Version 3: as version 2, and a list that is legible in slightly broken JSON (`[2; 0; 1]`, `{2, 0, 1}`, `[2 0 1)`)
-/// or has invisible characters in it is read.
+/// Version 3: like version 2, but also reads a list in slightly broken JSON (`[2; 0; 1]`, `{2, 0,
+/// 1}`, `[2 0 1)`) or with invisible characters.
 pub(super) const STRATEGIES_3: &[Strategy<RedistributionParams, Vec<i64>>] =
     strategies!(Edition::Second, visible);
 
@@ -102,7 +103,7 @@ fn unclosed_tag(text: &str, params: &RedistributionParams) -> Option<Found<Vec<i
     Some(found)
 }
 
-/// A tag whose numbers are too many or too few.
+/// A tag with too many or too few numbers.
 fn wrong_length(
     text: &str,
     params: &RedistributionParams,
@@ -118,7 +119,7 @@ fn wrong_length(
     Some(nothing(&turn, params, warning))
 }
 
-/// A tag without a list in it: an answer that cannot be read is not replaced by other text.
+/// A tag without a list in it: an unreadable answer is not replaced by other text.
 fn unreadable_tag(
     text: &str,
     params: &RedistributionParams,
@@ -173,7 +174,7 @@ pub(super) fn default(text: &str, params: &RedistributionParams) -> Found<Vec<i6
     nothing(&turn, params, "no redistribution found: no units for anyone".to_owned())
 }
 
-/// The same of version 3.
+/// The same for version 3.
 pub(super) fn default_3(text: &str, params: &RedistributionParams) -> Found<Vec<i64>> {
     default(&visible(text), params)
 }
@@ -194,7 +195,7 @@ fn nothing(turn: &Turn<'_>, params: &RedistributionParams, warning: String) -> F
     Found { value: vec![0; params.targets], reasoning, warnings: vec![warning] }
 }
 
-/// The units that an element of an array stands for, and whether a fraction was cut off.
+/// The units in an element of an array, and whether a fraction was dropped.
 fn units(item: &Value) -> Option<(i64, bool)> {
     let text = match item {
         Value::Number(number) => number.to_string(),
@@ -206,14 +207,14 @@ fn units(item: &Value) -> Option<(i64, bool)> {
     Some((number.value, number.cut))
 }
 
-/// A list of numbers as it was written.
+/// A list of numbers, as written.
 struct List {
     units: Vec<i64>,
     warnings: Vec<String>,
 }
 
 impl List {
-    /// A JSON array, or numbers with nothing but separators between.
+    /// A JSON array, or numbers with only separators in between.
     fn of(text: &str, edition: Edition) -> Option<List> {
         let text = text.trim();
         let is_legible = edition != Edition::First;
@@ -234,7 +235,7 @@ impl List {
         (!text.is_empty() && text.chars().all(is_plain)).then(|| List::of_numbers(text))?
     }
 
-    /// Numbers with nothing but separators between, in brackets of any kind.
+    /// Numbers with only separators in between, in brackets of any kind.
     fn bracketed(text: &str) -> Option<List> {
         let is_bracket = |c: char| matches!(c, '[' | ']' | '{' | '}' | '(' | ')' | '`');
         let inner = text.trim_matches(|c: char| is_bracket(c) || c.is_whitespace());
@@ -244,7 +245,7 @@ impl List {
         Some(list)
     }
 
-    /// The beginning of an array that was cut. Its last number may have been cut too.
+    /// The beginning of a truncated array. Its last number may be truncated as well.
     fn of_cut(text: &str) -> Option<List> {
         let text = text.trim();
         let is_list = text.starts_with('[') || text.starts_with(|c: char| c.is_ascii_digit());
@@ -281,7 +282,7 @@ impl List {
         Some(list)
     }
 
-    /// Which element of an array is no number, if it is one that has such an element.
+    /// Which element of an array is not a number, if there is such an element.
     fn misfit(text: &str, edition: Edition) -> Option<String> {
         let value = text.contains('[').then(|| edition.repair(text.trim()).value)??;
         let (number, item) =
@@ -292,7 +293,7 @@ impl List {
         ))
     }
 
-    /// The decision, if the length is right.
+    /// The decision, if the number of units is right.
     fn fitting(
         mut self,
         turn: &Turn<'_>,
@@ -304,7 +305,7 @@ impl List {
         if self.units.iter().any(|units| *units < 0) {
             self.warnings.push("negative units became zero".to_owned());
         }
-        if turn.goes_on {
+        if turn.has_more {
             self.warnings.push("text after the turn was left out".to_owned());
         }
         let value = self.units.into_iter().map(|units| units.max(0)).collect();

@@ -2,14 +2,16 @@
 //!
 //! The rule, word by word:
 //!
-//! - **No amount** is a number that says of how many (`of my 20`, `out of 20`, `from 20`, the second in `10/20`), which
-//!   one (`round 3`, `player 2`), how many others (`4 players`, `3 rounds`, `50%`), or what is kept (`keep 5`).
-//! - **The last number that is given** counts: behind a verb of giving (`give`, `contribute`, `put in`, ..) or a label
-//!   (`Contribution:`), within a few words and the same sentence. `gave` and `contributed` tell of others or of
-//!   earlier rounds, unless `I` or a colon stands with them.
-//! - **Otherwise the only number** that is left; or the first, if the text begins with it.
-//! - **Two that are left open** (`10 or 15`, `between 10 and 15`) are no amount.
-//! - Numbers to twenty may be words, and so may `nothing`, `half` and `all` (`everything`) behind a verb of giving.
+//! - A number is **not an amount** if it is a total (`of my 20`, `out of 20`, `from 20`, the second
+//!   in `10/20`), an ordinal (`round 3`, `player 2`), a count of something else (`4 players`, `3
+//!   rounds`, `50%`), or kept (`keep 5`).
+//! - **The last number that is given** counts: after a verb of giving (`give`, `contribute`, `put
+//!   in`, ..) or a label (`Contribution:`), within a few words and the same sentence. `gave` and
+//!   `contributed` are about others or earlier rounds, unless there is an `I` or a colon with them.
+//! - **Otherwise the only number** that is left counts, or the first, if the text begins with it.
+//! - **Two alternatives** (`10 or 15`, `between 10 and 15`) are not an amount.
+//! - Numbers up to twenty may be words, and so may `nothing`, `half` and `all` (`everything`) after
+//!   a verb of giving.
 
 use super::number::{Number, only_number};
 
@@ -22,7 +24,7 @@ pub(super) enum How {
     Alone,
 }
 
-/// How many words may stand between a verb and its number.
+/// The most words between a verb and its number.
 const REACH: usize = 6;
 
 const GIVING: [&str; 33] = [
@@ -61,7 +63,7 @@ const GIVING: [&str; 33] = [
     "choose",
 ];
 
-/// Verbs of giving in the past: of others, unless the player says `I`.
+/// Verbs of giving in the past: about others, unless the player says `I`.
 const GAVE: [&str; 9] =
     ["gave", "contributed", "moved", "invested", "donated", "added", "paid", "chose", "withdrew"];
 
@@ -78,16 +80,16 @@ const KEEPING: [&str; 10] = [
     "remaining",
 ];
 
-/// A number behind one of these says of how many.
+/// A number after one of these is a total.
 const OF: [&str; 4] = ["of", "from", "than", "per"];
 
-/// A number behind one of these says which one.
+/// A number after one of these is an ordinal.
 const NUMBERED: [&str; 13] = [
     "round", "rounds", "player", "agent", "game", "stage", "step", "turn", "day", "option", "rule",
     "period", "other",
 ];
 
-/// A number in front of one of these counts something else than coins.
+/// A number before one of these does not count coins.
 const COUNTED: [&str; 18] = [
     "players",
     "player",
@@ -133,7 +135,7 @@ const WORDS: [&str; 21] = [
     "twenty",
 ];
 
-/// What the sentence before a word is about.
+/// What the part of the sentence before a word is about.
 #[derive(Clone, Copy, PartialEq)]
 enum About {
     Nothing,
@@ -141,7 +143,7 @@ enum About {
     Keeping,
 }
 
-/// The amount that a text outside its reasoning states.
+/// The amount in a text outside the reasoning.
 pub(super) fn amount(text: &str, endowment: i64) -> Option<(Number<'_>, How)> {
     let mut stated = None;
     let mut free: Option<Number<'_>> = None;
@@ -194,14 +196,14 @@ pub(super) fn amount(text: &str, endowment: i64) -> Option<(Number<'_>, How)> {
     found.filter(|_| !is_open)
 }
 
-/// The number that a word spells, to twenty.
+/// The number that a word stands for, up to twenty.
 pub(super) fn word(bare: &str) -> Option<Number<'_>> {
     let value = WORDS.iter().position(|word| bare.eq_ignore_ascii_case(word))?;
     let value = i64::try_from(value).ok()?;
     Some(Number { value, cut: false, huge: None, grouped: None })
 }
 
-/// The number that a word is.
+/// The number in a word.
 fn number<'t>(
     bare: &'t str,
     before: [&str; 2],
@@ -209,7 +211,7 @@ fn number<'t>(
     endowment: i64,
     about: About,
 ) -> Option<Number<'t>> {
-    // `10/20`: of how many is said behind the stroke.
+    // `10/20`: the total is after the slash.
     let written = bare.split_once('/').map_or(bare, |(amount, _)| amount);
     if let Some(number) = only_number(written) {
         return Some(number);
@@ -239,7 +241,7 @@ fn is_pronoun(word: &str) -> bool {
     is_in(&["no", "any", "some", "every", "each", "this", "that", "the", "number"], word)
 }
 
-/// Whether the words before a number say of how many: `of`, `of my`, `out of the`.
+/// Whether the words before a number mark it as a total: `of`, `of my`, `out of the`.
 fn is_of(before: [&str; 2]) -> bool {
     let possessive = ["my", "the", "your", "our", "these", "those", "all", "total"];
     is_in(&OF, before[1]) || is_in(&possessive, before[1]) && is_in(&OF, before[0])
@@ -249,7 +251,7 @@ fn is_in(list: &[&str], word: &str) -> bool {
     list.iter().any(|listed| word.eq_ignore_ascii_case(listed))
 }
 
-/// A word without the signs around it.
+/// A word without surrounding punctuation.
 fn bare(word: &str) -> &str {
     let word = word.trim_start_matches(|c: char| !c.is_alphanumeric() && c != '-' && c != '−');
     word.trim_end_matches(|c: char| !c.is_alphanumeric())

@@ -1,14 +1,14 @@
-//! An answer taken apart: the player's turn, its reasoning, and what stands in the action's tag.
+//! Splits an answer into the player's turn, its reasoning, and the contents of the action's tag.
 //!
-//! Tags are recognised in any case, with spaces in them (`</ Contribute >`) and escaped
+//! Tags are recognised in upper and lower case, with spaces in them (`</ Contribute >`) and escaped
 //! (`&lt;CONTRIBUTE&gt;`). Code fences around them do not matter.
 //!
-//! - The turn ends where the model, having acted, begins to reason again or opens a `<ROUND`: it
-//!   is inventing the rounds to come, and what it does there is no decision.
-//! - The reasoning runs from its opening tag to its last closing tag in the turn; without a closing
-//!   tag, to the action's tag or to the end.
-//! - `<think>`, which some models write unasked, is reasoning, too. What stands before its closing tag is
-//!   thought aloud, whatever tags are in it.
+//! - The turn ends where the model, after acting, begins to reason again or opens a `<ROUND`: it is
+//!   inventing future rounds, and its actions there are not decisions.
+//! - The reasoning extends from its opening tag to its last closing tag in the turn; without a
+//!   closing tag, to the action's tag or to the end.
+//! - `<think>`, which some models write without being asked, is also reasoning. Everything before
+//!   its closing tag is reasoning, whatever tags are in it.
 
 use retold::parse::thinking;
 
@@ -28,10 +28,10 @@ enum Kind {
     Round,
 }
 
-/// An answer, taken apart.
+/// An answer, split into its parts.
 #[derive(Debug)]
 pub(super) struct Turn<'t> {
-    /// What the model thought.
+    /// The model's reasoning.
     pub(super) reasoning: Option<&'t str>,
     /// The contents of the complete action tags outside the reasoning, in order.
     pub(super) blocks: Vec<&'t str>,
@@ -41,12 +41,12 @@ pub(super) struct Turn<'t> {
     pub(super) unclosed: Option<&'t str>,
     /// The turn without its reasoning.
     pub(super) rest: [&'t str; 2],
-    /// Something follows the turn.
-    pub(super) goes_on: bool,
+    /// Whether any text follows the turn.
+    pub(super) has_more: bool,
 }
 
 impl<'t> Turn<'t> {
-    /// Takes an answer apart whose action stands in the tag `action`.
+    /// Splits an answer whose action is in the tag `action`.
     pub(super) fn of(text: &'t str, action: &str) -> Turn<'t> {
         let (thought, answer) = thinking::split(text);
         let mut turn = Turn::of_answer(if thought.is_some() { answer } else { text }, action);
@@ -78,11 +78,11 @@ impl<'t> Turn<'t> {
             blocks_in_reasoning: blocks(&within),
             unclosed,
             rest: [part(0, start), part(stop, end)],
-            goes_on: !part(end, text.len()).trim().is_empty(),
+            has_more: !part(end, text.len()).trim().is_empty(),
         }
     }
 
-    /// The text outside the reasoning, if only one piece of it has something in it.
+    /// The text outside the reasoning, if only one piece of it is not empty.
     pub(super) fn body(&self) -> Option<&'t str> {
         let [before, after] = self.rest.map(str::trim);
         match (before.is_empty(), after.is_empty()) {
@@ -98,12 +98,12 @@ impl<'t> Turn<'t> {
     }
 }
 
-/// Where the turn ends: at the first tag behind a complete action that begins another one.
+/// The end of the turn: the first tag after a complete action that begins another turn.
 fn turn_end(text: &str, tags: &[Tag]) -> usize {
     let Some((_, acted)) = pairs(tags).next() else {
         return text.len();
     };
-    // A reasoning that is still open goes on: the action was only quoted in it.
+    // While the reasoning is still open, it continues: the action was only quoted in it.
     let mut open = false;
     for tag in tags {
         match tag.kind {
@@ -118,13 +118,13 @@ fn turn_end(text: &str, tags: &[Tag]) -> usize {
     text.len()
 }
 
-/// Where the reasoning's block begins, its content, and where the block ends.
+/// The beginning of the reasoning block, its content, and the end of the block.
 fn reasoning(tags: &[Tag], end: usize) -> (usize, Option<(usize, usize)>, usize) {
     let is =
         |closing: bool| move |tag: &&Tag| tag.kind == Kind::Reasoning && tag.closing == closing;
     let close = tags.iter().rev().find(is(true));
     let Some(open) = tags.iter().find(is(false)) else {
-        // Only the closing tag: the opening one was part of the prompt.
+        // There is only the closing tag: the opening one was part of the prompt.
         return close.map_or((0, None, 0), |close| (0, Some((0, close.start)), close.end));
     };
     if let Some(close) = close.filter(|close| close.start >= open.end) {
@@ -135,8 +135,8 @@ fn reasoning(tags: &[Tag], end: usize) -> (usize, Option<(usize, usize)>, usize)
     (open.start, Some((open.end, stop)), stop)
 }
 
-/// The contents of complete pairs of action tags: from an opening tag to the next closing one,
-/// with no other opening tag between.
+/// The contents of complete pairs of action tags: from an opening tag to the next closing one, with
+/// no other opening tag in between.
 fn pairs(tags: &[Tag]) -> impl Iterator<Item = (usize, usize)> {
     let mut open = None;
     tags.iter().filter(|tag| tag.kind == Kind::Action).filter_map(move |tag| {
@@ -149,7 +149,7 @@ fn pairs(tags: &[Tag]) -> impl Iterator<Item = (usize, usize)> {
     })
 }
 
-/// Every tag that matters, in order.
+/// All relevant tags, in order.
 fn tags(text: &str, action: &str) -> Vec<Tag> {
     let starts = text.match_indices(['<', '&']).map(|(at, _)| at);
     starts.filter_map(|start| tag(text, start, action)).collect()

@@ -1,15 +1,16 @@
-//! Version 1: the document's priority lists, as its program carried them out.
+//! Version 1: the document's priority lists, as its program implemented them.
 //!
-//! What the document leaves open is decided as the original program decided it, confirmed on every
+//! Where the document is not specific, the original program's behaviour decides, confirmed on every
 //! row of its logs:
-//! - a contribution's tag counts only with nothing but digits in it; a `-` makes it no tag;
-//! - "the first number" is the first run of digits that is a word of its own, anywhere in the
-//!   text, the reasoning included. So an answer that was cut before its closing tag yields whatever
-//!   number the reasoning mentions first. This is kept, under the method that says so;
-//! - redistributions are cut or filled up with zeros to the number of targets, and negative
+//! - a contribution's tag only counts if it contains nothing but digits; with a `-` it is not a
+//!   tag;
+//! - "the first number" is the first run of digits that is a separate word, anywhere in the text,
+//!   including the reasoning. An answer that was cut off before its closing tag therefore yields
+//!   the first number in the reasoning. This is kept, with a method that says so;
+//! - redistributions are truncated or padded with zeros to the number of targets, and negative
 //!   numbers in the array become zero;
-//! - where the original program would have failed with an exception (infinite numbers, integers of
-//!   more than 4,300 digits), the text is left to the next strategy.
+//! - where the original program would have failed with an exception (infinite numbers, integers
+//!   with more than 4,300 digits), the text is left to the next strategy.
 
 use serde_json::Value;
 
@@ -34,11 +35,11 @@ pub(super) const REDISTRIBUTION: &[Strategy<RedistributionParams, Vec<i64>>] = &
 pub(super) const CHAT: &[Strategy<ChatParams, String>] =
     &[Strategy { method: "message_tag", find: message_tag }];
 
-/// `<CONTRIBUTE>\s*(\d+)\s*</CONTRIBUTE>`, in any case, the first that matches.
+/// `<CONTRIBUTE>\s*(\d+)\s*</CONTRIBUTE>`, ignoring case; the first match.
 fn contribute_tag(text: &str, params: &ContributionParams) -> Option<Found<i64>> {
     let digits = openings(text, "<CONTRIBUTE>").find_map(|content| {
         let content = content.trim_start_matches(is_space);
-        // Only what stands here: a search for digits would go through all of the text for each tag.
+        // Only the digits here: a search would read the rest of the text for each tag.
         let end = content.find(|c| digit(c).is_none()).unwrap_or(content.len());
         let (digits, rest) =
             content.split_at_checked(end).filter(|(digits, _)| !digits.is_empty())?;
@@ -79,7 +80,7 @@ fn all_numbers(text: &str, params: &RedistributionParams) -> Option<Found<Vec<i6
     Some(filled(numbers.collect(), params))
 }
 
-/// A JSON array of anything that Python's `int` takes.
+/// A JSON array of anything that Python's `int` accepts.
 fn units(text: &str, params: &RedistributionParams) -> Option<Found<Vec<i64>>> {
     let Ok(Value::Array(items)) = serde_json::from_str(strip(text)) else {
         return None;
@@ -91,7 +92,7 @@ fn units(text: &str, params: &RedistributionParams) -> Option<Found<Vec<i64>>> {
 fn to_int(item: &Value) -> Option<i64> {
     match item {
         Value::Bool(yes) => Some(i64::from(*yes)),
-        // A float is cut towards zero; one that does not fit is the largest there is.
+        // A float is truncated towards zero; one that is too large becomes the maximum.
         #[expect(clippy::cast_possible_truncation, reason = "saturates, as intended")]
         Value::Number(n) => n.as_i64().or_else(|| n.as_f64().map(|f| f as i64)),
         Value::String(text) => int(text),
@@ -108,12 +109,12 @@ fn message_tag(text: &str, params: &ChatParams) -> Option<Found<String>> {
     Some(cleaned(content(text, "<MESSAGE>", "</MESSAGE>")?, params))
 }
 
-/// The last resort: all of the text is the message.
+/// The last resort: the whole text is the message.
 pub(super) fn whole_text(text: &str, params: &ChatParams) -> Found<String> {
     cleaned(text, params)
 }
 
-/// The phrases the original program takes off, each once, in this order.
+/// The phrases that the original program removes, each once, in this order.
 const PREFIXES: [&str; 6] =
     ["I say: ", "I would say: ", "My message is: ", "I respond: ", "I send: ", "Message: "];
 
@@ -128,7 +129,7 @@ fn cleaned(text: &str, params: &ChatParams) -> Found<String> {
     Found::plain(shortened(strip(without_quotes(message)), params.max_chars))
 }
 
-/// Without the quotes around all of it. A single quote character is both of them.
+/// Removes quotes around the whole message. A single quote character counts as both.
 fn without_quotes(message: &str) -> &str {
     for quote in ['"', '\''] {
         if let Some(rest) = message.strip_prefix(quote)
@@ -145,13 +146,14 @@ pub(super) fn shortened(message: &str, max_chars: usize) -> String {
     if kept.len() < message.len() { format!("{kept}...") } else { message.to_owned() }
 }
 
-/// What follows each opening tag, in any case.
+/// What follows each opening tag, ignoring case.
 fn openings<'t>(text: &'t str, tag: &'static str) -> impl Iterator<Item = &'t str> {
     text.match_indices('<').filter_map(move |(at, _)| strip_prefix(text.get(at..)?, tag))
 }
 
-/// `<TAG>\s*(.+?)\s*</TAG>`: from the first opening tag with a closing one behind it. The content
-/// has at least one character, so a closing tag directly behind the opening one is content itself.
+/// `<TAG>\s*(.+?)\s*</TAG>`: from the first opening tag that is followed by a closing one. The
+/// content has at least one character, so a closing tag directly after the opening one is itself
+/// content.
 fn content<'t>(text: &'t str, open: &'static str, close: &'static str) -> Option<&'t str> {
     let rest = openings(text, open).next()?;
     let filled = rest.trim_start_matches(is_space);

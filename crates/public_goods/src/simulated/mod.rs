@@ -1,14 +1,16 @@
 //! Plays the game for the simulated model.
 //!
-//! What it says is not data, only something to try the program with. Its players behave like this:
+//! Its answers are not data; they are only for trying out the program. Its players behave like
+//! this:
 //!
-//! - A player is a cooperator, a conditional cooperator (gives about what the others gave on average
-//!   the round before) or a free rider, fixed by the instructions: avatar, persona and rules.
+//! - A player is a cooperator, a conditional cooperator (gives about what the others gave on
+//!   average in the round before) or a free rider, determined by the instructions: avatar, persona
+//!   and rules.
 //! - It punishes those who gave less than itself, and rewards those who gave as much or more.
-//! - It says so in its reasoning, in words of its type. One in twelve does something else in the end
-//!   than the reasoning says.
-//! - A malformed answer is a refusal, an answer without tags, one with two amounts, one of another
-//!   length, an amount out of range, a tag within the reasoning, or a tag that is not closed.
+//! - Its reasoning says so, in words of its type. One in twelve finally does something other than
+//!   what the reasoning says.
+//! - A malformed answer is a refusal, an answer without tags, one with two amounts, one with the
+//!   wrong length, an amount out of range, a tag within the reasoning, or a tag that is not closed.
 
 mod read;
 mod speech;
@@ -39,7 +41,7 @@ impl Type {
         }
     }
 
-    /// What such a player contributes.
+    /// The contribution of such a player.
     fn coins(self, prompt: &Prompt<'_>, dice: &mut Dice) -> i64 {
         let all = prompt.endowment;
         let share = match self {
@@ -54,7 +56,7 @@ impl Type {
     }
 }
 
-/// What a player does, and why.
+/// A player's action, and the reasons.
 struct Act {
     reasoning: String,
     tag: &'static str,

@@ -1,17 +1,17 @@
-//! What a prompt asks for: read from its words, as a model would.
+//! Recognises what a prompt asks for by its words, as a model would.
 
 /// What is asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Stage {
     Chat,
     Contribution,
-    /// The number alone, after the reasoning.
+    /// Only the number, after the reasoning.
     Amount,
     Redistribution,
     Unknown,
 }
 
-/// What matters in a prompt.
+/// The relevant parts of a prompt.
 #[derive(Debug)]
 pub(super) struct Prompt<'a> {
     pub(super) stage: Stage,
@@ -19,7 +19,7 @@ pub(super) struct Prompt<'a> {
     pub(super) endowment: i64,
     pub(super) withdraws: bool,
     pub(super) all_or_nothing: bool,
-    /// What the group gave in the last round, as a share of all it had.
+    /// What the group gave in the last round, as a share of everything it had.
     pub(super) last_share: Option<f64>,
     /// What the player gave in this round.
     pub(super) own: i64,

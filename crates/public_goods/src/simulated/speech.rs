@@ -99,9 +99,10 @@ pub(super) fn before_redistribution(prompt: &Prompt<'_>, units: &[i64]) -> Strin
             format!("{avatar} contributed {gave}, so {units} for {avatar}.")
         })
         .collect();
-    match acts.is_empty() {
-        true => "Spending coins on others would probably not change anything.".to_owned(),
-        false => acts.join(" "),
+    if acts.is_empty() {
+        "Spending coins on others would probably not change anything.".to_owned()
+    } else {
+        acts.join(" ")
     }
 }
 

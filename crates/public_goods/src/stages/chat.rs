@@ -7,11 +7,12 @@ use crate::origins::Origins;
 use retold::run::{Run, Stop};
 use retold_study::at_once::at_once;
 
-/// Words that mean silence: the prompt offers the first, and the original program takes them all.
+/// Words that mean silence: the prompt offers the first, and the original program accepts all of
+/// them.
 const SILENCE: [&str; 5] = ["nothing", "none", "no message", "pass", "skip"];
 
 impl PublicGoods {
-    /// Everybody may say something to all.
+    /// Every player may say something to all others.
     pub(in super::super) async fn chat(
         &self,
         run: &mut Run<Self>,

@@ -12,7 +12,7 @@ use retold_study::carried::Carried;
 use retold_study::edition::Edition;
 
 impl PublicGoods {
-    /// Everybody contributes.
+    /// Every player contributes.
     pub(in super::super) async fn contribute(
         &self,
         run: &mut Run<Self>,
@@ -35,13 +35,13 @@ impl PublicGoods {
                     .collect()
             }
             true => {
-                // The number comes with the second answer, so that the first is good as it is.
+                // The number comes with the second answer, so the first is always usable.
                 let reasoned = self.ask(run, asks, |_| true).await?;
                 self.ask_for_amounts(run, reasoned).await?
             }
         };
         for (turn, outcome) in &answers {
-            // The first question shows all that there is; the amount alone is asked for behind it.
+            // The first question shows everything; only the amount is asked for after it.
             if let Some(first) = outcome.as_ref().ok().and_then(|decided| decided.causes.first()) {
                 origins.asked(turn.game, turn.agent, first);
             }
@@ -56,7 +56,7 @@ impl PublicGoods {
                     let contributed =
                         Fact::Contributed { turn, stated, contribution, by, reasoning };
                     let fact = origins.record(run, contributed, &causes)?;
-                    // Facts of the first edition do not hold the reasons.
+                    // Facts of the first edition do not have the reasons.
                     match (self.edition, causes.first()) {
                         (Edition::First, Some(first)) => origins.reasoned(turn, first.into()),
                         (Edition::First, None) => {}
@@ -69,15 +69,15 @@ impl PublicGoods {
         Ok(())
     }
 
-    /// Reasons as a fact has them: only those that are made vectors.
+    /// Reasons as a fact has them: only those of which vectors are made.
     fn carried(&self, reasoning: Option<String>) -> Carried<String> {
         let wanted = self.config.reasoning.embedding_model.is_some();
         let text = reasoning.filter(|text| wanted && !text.is_empty());
         text.map_or_else(Carried::default, |text| Carried::of(text, self.edition))
     }
 
-    /// What stays in the public fund when a player states an amount: allowed by the contribution type,
-    /// and turned round where the amount is what was withdrawn.
+    /// What remains in the public fund when a player states an amount: as the contribution type
+    /// allows, and converted if the amount is what was withdrawn.
     pub(in super::super) fn contribution(&self, stated: i64) -> i64 {
         let (config, endowment) = (&self.config, self.rules.endowment);
         let coins = contributed(stated, config.contribution_framing, endowment);

@@ -1,8 +1,9 @@
-//! The stages of a round, and the grouping behind the last one.
+//! The stages of a round, and the grouping after the last one.
 //!
-//! All games go through a stage together. Contributions, and redistributions, are simultaneous: all
-//! questions are asked before any answer is known to anybody. Messages are sent one after the other
-//! in the order of the players, and each sees those before it, as the original program has it.
+//! All games go through a stage together. Contributions are simultaneous, and so are
+//! redistributions: all questions are asked before any player knows an answer. Messages are sent
+//! one after the other in the order of the players, and each player sees the earlier ones, as in
+//! the original program.
 
 mod chat;
 mod contribution;

@@ -13,11 +13,12 @@ use retold::run::{DecisionRef, Question, Reuse, Run, Stop};
 use retold_stats::{Point, best_clustering, point};
 use retold_study::carried::{Carried, Floats};
 
-/// The seed of K-means. Fixed: groups are a property of the vectors, not of the run's seed.
+/// The seed of K-means. Constant, because groups are a property of the vectors and not of the run's
+/// seed.
 const SEED: u64 = 42;
 
 impl PublicGoods {
-    /// Makes a vector of every reasoning; a player is where the mean of their vectors lies.
+    /// Makes a vector of every reasoning; a player's position is the mean of their vectors.
     pub(in super::super) async fn group_by_reasoning(
         &self,
         run: &mut Run<Self>,
@@ -37,7 +38,7 @@ impl PublicGoods {
         let answers = run.ask_all(questions).await?;
         let mut causes: Vec<DecisionRef> = Vec::new();
         for (turn, answer) in turns.into_iter().zip(answers) {
-            // A reasoning without a vector takes nothing from the game that was played.
+            // A missing vector does not affect the game that was played.
             let Ok(answer) = answer else { continue };
             if let Content::Vector(floats) = answer.content {
                 let vector = Content::Vector(floats.clone()).hash();

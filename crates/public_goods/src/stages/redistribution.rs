@@ -10,7 +10,7 @@ use retold::run::{Run, Stop};
 use retold_study::at_once::at_once;
 
 impl PublicGoods {
-    /// Everybody who contributed may punish or reward the others who did.
+    /// Every player who contributed may punish or reward the others who did.
     pub(in super::super) async fn redistribute(
         &self,
         run: &mut Run<Self>,
@@ -47,7 +47,7 @@ impl PublicGoods {
         Ok(())
     }
 
-    /// Whom the numbers of an answer are for, and what of them can be paid for.
+    /// The targets of the numbers in an answer, and how much of them can be paid for.
     fn units(&self, actor: u32, coins: &[(u32, i64)], decided: &[i64]) -> (Vec<Units>, bool) {
         let all: Vec<i64> = coins.iter().map(|(_, coins)| *coins).collect();
         let own = coins.iter().find(|(agent, _)| *agent == actor).map_or(0, |(_, coins)| *coins);
@@ -61,7 +61,7 @@ impl PublicGoods {
     }
 }
 
-/// The turns of those who contributed to a round, with all contributions of their game; nobody where
+/// The turns of those who contributed to a round, with all contributions in their game; none if
 /// there is nobody else.
 fn contributors(state: &Played, round: u32) -> Vec<(Turn, Vec<(u32, i64)>)> {
     let mut turns = Vec::new();

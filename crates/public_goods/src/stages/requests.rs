@@ -63,7 +63,7 @@ impl PublicGoods {
         Ok(self.config.chat(turn.agent, messages)?)
     }
 
-    /// The question for the amount alone, behind the answer with the reasoning.
+    /// The question for the amount only, after the answer with the reasoning.
     pub(super) fn decision_request(
         &self,
         state: &Played,
@@ -97,7 +97,7 @@ impl PublicGoods {
         Ok(self.config.chat(turn.agent, messages)?)
     }
 
-    /// What a player is shown of a settled round, from then on.
+    /// What a player is shown about a settled round, from then on.
     pub(in super::super) fn shown(&self, game: &Game, agent: u32, round: u32) -> Option<String> {
         let view = View { config: &self.config, rules: &self.rules, game, agent };
         let text = self.prompts.fill("history", view.outcome(round)?).ok()?;
@@ -107,7 +107,7 @@ impl PublicGoods {
     /// Fills in every template for a made-up game.
     ///
     /// # Errors
-    /// What in a template cannot be filled in.
+    /// The template error.
     pub(in super::super) fn try_out(&self) -> Result<(), Stop> {
         let by = || By { method: String::new(), sample: 0 };
         let mut state = Played::default();

@@ -8,7 +8,7 @@ use crate::state::Played;
 use retold::run::{Run, Stop};
 
 impl PublicGoods {
-    /// What the round earned everybody who contributed to it.
+    /// The earnings of all who contributed to the round.
     pub(in super::super) fn settle(
         &self,
         run: &mut Run<Self>,
@@ -20,7 +20,7 @@ impl PublicGoods {
     }
 }
 
-/// A fact for each game in which somebody contributed to the round.
+/// One fact for each game in which somebody contributed to the round.
 pub(crate) fn settled(rules: &Rules, state: &Played, round: u32) -> Vec<Fact> {
     let mut facts = Vec::new();
     for game in &state.games {

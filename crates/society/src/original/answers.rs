@@ -1,10 +1,10 @@
-//! What stands in the place of the raw answers of a log.
+//! Reconstructs the raw answers of a log.
 
 use serde_json::{Map, Value};
 
 use super::files::Row;
 
-/// The answer of a turn, put together from what the log holds of it.
+/// The answer in a turn, assembled from the log's fields.
 pub(super) fn answer(row: &Row) -> String {
     let mut object = Map::new();
     let mut put = |key: &str, value: &Value| {

@@ -1,4 +1,4 @@
-//! What an original log says of its society, beside what ours says.
+//! Compares an original log's statements about its society with ours.
 
 use std::collections::BTreeSet;
 
@@ -9,15 +9,16 @@ use super::settings::Entry;
 use retold::inert::inert;
 use retold_study::original::{Comparison, OriginalError, Outputs, Row, Rows};
 
-/// A turn that was refused there.
+/// A turn that was refused in the original.
 pub(super) struct Refused {
     line: u64,
     entry: Entry,
-    /// That world does such an action elsewhere in the log: it understood this one, and its own rules refused it.
+    /// Whether that world carried out such an action elsewhere in the log. If so, it recognised
+    /// this one, and its own rules refused it.
     pub(super) is_known_there: bool,
 }
 
-/// The turns that were refused there.
+/// The turns that were refused in the original.
 pub(super) fn refused(rows: &[(u64, Logged)]) -> Vec<Refused> {
     let done: BTreeSet<String> = rows
         .iter()
@@ -33,11 +34,12 @@ pub(super) fn refused(rows: &[(u64, Logged)]) -> Vec<Refused> {
     refused.collect()
 }
 
-/// Differences that are listed; the others are counted.
+/// How many differences are listed; the others are counted.
 const LISTED: usize = 100;
 
-/// Compares who was alive and what was traded in each epoch; and every turn that was refused there must
-/// be rejected here, if it was not that world's own rules that refused it, and have changed nothing.
+/// Compares which agents were alive and what was traded in each epoch. Every turn that was refused
+/// in the original must be rejected here, unless that world's own rules refused it, and must have
+/// changed nothing.
 pub(super) fn compare(
     ours: Outputs<'_>,
     refused: &[Refused],
@@ -107,7 +109,7 @@ fn epochs(
     Ok(())
 }
 
-/// Who was rejected here, by run, epoch and agent.
+/// The agents that were rejected here, by run, epoch and agent.
 fn rejected(rows: &Rows) -> BTreeSet<(String, String, String)> {
     let who = |row: Row<'_>| {
         (row.text("run").to_owned(), row.text("epoch").to_owned(), row.text("agent_id").to_owned())

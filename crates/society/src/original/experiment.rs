@@ -1,4 +1,4 @@
-//! The experiment: every turn of a log, read again.
+//! The experiment: every turn of a log, parsed again.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ use retold_study::template::Templates;
 /// The template's name.
 const SITUATION: &str = "situation";
 
-/// A society of another program.
+/// A society run by another program.
 pub struct OriginalSociety {
     settings: OriginalSettings,
     templates: Templates,
@@ -28,10 +28,10 @@ pub struct OriginalSociety {
 }
 
 impl OriginalSociety {
-    /// The experiment of some settings.
+    /// The experiment with the given settings.
     ///
     /// # Errors
-    /// What in the settings cannot be executed.
+    /// The setting with which it cannot be run.
     pub fn new(settings: OriginalSettings) -> Result<Self, StudyError> {
         let version = version(&settings.parser)?;
         let params = Params { agents: settings.agents };
@@ -105,7 +105,7 @@ fn died(entry: &Entry) -> OriginalFact {
     OriginalFact::Died { run, epoch, agent_id }
 }
 
-/// The fact of a turn, given what the parser made of its answer.
+/// The fact for a turn, given the parser's result for its answer.
 fn taken(entry: &Entry, action: &Action) -> OriginalFact {
     let Entry { run, epoch, agent_id, action_type, before, after, there, .. } = entry.clone();
     let done_there = there == There::Done;

@@ -1,12 +1,12 @@
-//! What happened in the society of a log.
+//! The facts of the society in a log.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// What an agent has.
+/// An agent's holdings.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Holdings {
-    /// Energy: at 0 an agent dies.
+    /// Energy: with 0, an agent dies.
     pub energy: f64,
     /// Influence.
     pub influence: f64,
@@ -18,50 +18,50 @@ pub struct Holdings {
 pub enum OriginalFact {
     /// An agent took a turn, and its answer is an action of ours.
     Acted {
-        /// Which run.
+        /// The run.
         run: u32,
-        /// Which epoch.
+        /// The epoch.
         epoch: u32,
-        /// Who.
+        /// The agent.
         agent_id: String,
         /// The action, as logged.
         action_type: String,
-        /// Whether that world did it.
+        /// Whether that world carried it out.
         done_there: bool,
         /// What the agent had before.
         before: Holdings,
-        /// And after.
+        /// What it had afterwards.
         after: Holdings,
     },
-    /// An agent took a turn, and its answer is no action of ours.
+    /// An agent took a turn, and its answer is not one of our actions.
     InvalidAction {
-        /// Which run.
+        /// The run.
         run: u32,
-        /// Which epoch.
+        /// The epoch.
         epoch: u32,
-        /// Who.
+        /// The agent.
         agent_id: String,
         /// The action, as logged.
         action_type: String,
-        /// Whether that world did it.
+        /// Whether that world carried it out.
         done_there: bool,
-        /// Why it is none of ours.
+        /// Why it is not one of our actions.
         reason: String,
-        /// The answer, as it names the action; since `action@3`.
+        /// The answer with the action's name; since `action@3`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         action: Option<Value>,
         /// What the agent had before.
         before: Holdings,
-        /// And after.
+        /// What it had afterwards.
         after: Holdings,
     },
     /// An agent died.
     Died {
-        /// Which run.
+        /// The run.
         run: u32,
-        /// Which epoch.
+        /// The epoch.
         epoch: u32,
-        /// Who.
+        /// The agent.
         agent_id: String,
     },
 }

@@ -1,4 +1,4 @@
-//! The files of such a society: its event log, and the summary of its epochs beside it.
+//! The files of such a society: its event log, and the summary of its epochs next to it.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -11,11 +11,11 @@ use super::settings::{Entry, There};
 use retold::inert::inert;
 use retold_study::original::{OriginalError, lines};
 
-/// What the names of logs end with, before `.jsonl` and packing.
+/// The end of a log's file name, before `.jsonl` and compression.
 const LOG: &str = "_simulation_log";
 const SUMMARY: &str = "_epoch_summary";
 
-/// A line of a log. What else a line has is the business of that world.
+/// A line of a log. Its other fields only matter to that world.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub(super) struct Row {
     pub(super) run: u32,
@@ -25,9 +25,9 @@ pub(super) struct Row {
     pub(super) agent_id: String,
     pub(super) persona: String,
     pub(super) location: String,
-    /// For moves: where from. The location is then where to.
+    /// For moves, the origin. The location is then the destination.
     pub(super) from: Option<String>,
-    /// Mostly a text; once a list.
+    /// Usually a text, once a list.
     pub(super) action_type: Value,
     pub(super) target: Value,
     pub(super) content: Value,
@@ -38,12 +38,12 @@ pub(super) struct Row {
 }
 
 impl Row {
-    /// Whether it tells of a death, which is no turn.
+    /// Whether it reports a death, which is not a turn.
     pub(super) fn is_death(&self) -> bool {
         self.action_type == "death"
     }
 
-    /// The turn as the settings of the import keep it.
+    /// The turn as the import's settings keep it.
     pub(super) fn entry(&self) -> Entry {
         let action = &self.action_type;
         Entry {
@@ -67,7 +67,7 @@ impl Row {
     }
 }
 
-/// What the log's world says of an epoch itself.
+/// The log's own statements about an epoch.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub(super) struct Summary {
     pub(super) run: u32,
@@ -76,7 +76,7 @@ pub(super) struct Summary {
     pub(super) transaction_count: u64,
 }
 
-/// The log at a path: the file itself, or the only log of a folder.
+/// The log at a path: the file itself, or the only log in a folder.
 pub(super) fn find(path: &Path) -> Result<PathBuf, OriginalError> {
     let unreadable = |e: std::io::Error| OriginalError::unreadable(path, e.to_string());
     let unclear = |reason: String| OriginalError::inconsistent(path, reason);
@@ -95,10 +95,10 @@ pub(super) fn find(path: &Path) -> Result<PathBuf, OriginalError> {
     match (logs.pop_first(), logs.is_empty()) {
         (Some(log), true) => Ok(log),
         (Some(_), false) => {
-            Err(unclear(format!("several logs in it: name one of {}", names.join(", "))))
+            Err(unclear(format!("there are several logs in it: name one of {}", names.join(", "))))
         }
         (None, _) => Err(unclear(format!(
-            "no log in it: its name would end with {LOG}.jsonl or {LOG}.jsonl.gz"
+            "there is no log in it: its name would end with {LOG}.jsonl or {LOG}.jsonl.gz"
         ))),
     }
 }
@@ -112,7 +112,7 @@ pub(super) fn log(path: &Path) -> Result<Vec<(u64, Row)>, OriginalError> {
     Ok(rows)
 }
 
-/// The summary beside a log; `None` if there is none.
+/// The summary next to a log; `None` if there is none.
 pub(super) fn summary(log: &Path) -> Result<Option<Vec<Summary>>, OriginalError> {
     let name = name(log);
     let Some((start, _)) = name.split_once(LOG) else { return Ok(None) };

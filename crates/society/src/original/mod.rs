@@ -1,22 +1,24 @@
-//! Original societies: the event log of a society that another program has run, read by our parser.
+//! Original societies: the event log of a society run by another program, read by our parser.
 //!
-//! The world of such a log has rules of its own (energy and influence, a market, deaths), so it is not
-//! played again in ours: what happened there is taken as its log tells it, and what is made anew is the
-//! reading of each answer by `action@3`. The fold holds what agents had, who was alive, what was done
-//! and refused there, and what is rejected here and why.
+//! The world of such a log has its own rules (energy and influence, a market, deaths), so it is not
+//! played again in ours: events are taken from its log, and only the answers are parsed again, by
+//! `action@3`. The fold records what agents had, which were alive, what was done and refused in
+//! that world, and what is rejected here and why.
 //!
-//! The log has no prompts and no raw answers. A question is what the log holds of the situation; an
-//! answer is put together from its fields. `speak` is our `forum_post` under another name and is written so;
-//! every other action is written as logged: its `trade`, `support` and `move` are no actions of ours, and are
-//! rejected with a reason though they were done there.
+//! The log has neither prompts nor raw answers. A question is the log's description of the
+//! situation; an answer is assembled from its fields. `speak` is our `forum_post` under another
+//! name, and is written as such; every other action is written as logged: its `trade`, `support`
+//! and `move` are not actions of ours, and are rejected with a reason although that world carried
+//! them out.
 //!
-//! Its trades in particular: its world lets an agent trade on a market with nobody named and nothing counted,
-//! and pays for it. The source document's `trade` names a recipient, a resource and an amount, so `action@3`
-//! rejects every trade of such a log, and rightly: there is nothing that could be given to anyone. What a trade
-//! changed there is folded as logged, and an import's notes count them.
+//! In particular, that world lets an agent trade on a market without naming a recipient or an
+//! amount, and pays for it. The source document's `trade` names a recipient, a resource and an
+//! amount, so `action@3` rejects every trade in such a log, and rightly: there is nothing that
+//! could be given to anyone. The changes due to a trade are folded as logged, and an import's notes
+//! count the trades.
 //!
-//! Lines are taken in the order of run, epoch and turn, whatever their order in the file; the notes say
-//! how many were elsewhere.
+//! Lines are used in the order of run, epoch and turn, whatever their order in the file; the notes
+//! say how many were out of order.
 //!
 //! Calls are named `run/<run>/epoch/<epoch>/agent/<agent>`.
 //!
@@ -41,5 +43,5 @@ pub(crate) use settings::check;
 pub use settings::{Entry, OriginalSettings, There};
 pub use state::{Epoch, Observed};
 
-/// The experiment's name, which recorded runs have.
+/// The experiment's name in recorded runs.
 pub const NAME: &str = "society_log";

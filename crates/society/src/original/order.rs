@@ -1,15 +1,15 @@
-//! The order of a log's lines, and those that are missing from it.
+//! The order of a log's lines, and missing lines.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::files::Row;
 use retold::inert::inert;
 
-/// Gaps that are told one by one; the others are counted.
+/// How many gaps are reported one by one; the others are counted.
 const TOLD: usize = 20;
 
-/// Puts the rows in the order in which things happened, by run, epoch and turn; the lines that stood behind
-/// one that happened later.
+/// Sorts the rows chronologically, by run, epoch and turn; returns the lines that followed a later
+/// one.
 pub(super) fn sort(rows: &mut [(u64, Row)]) -> Vec<u64> {
     let when = |row: &Row| (row.run, row.epoch, row.turn);
     let mut latest = (0, 0, 0);
@@ -23,9 +23,10 @@ pub(super) fn sort(rows: &mut [(u64, Row)]) -> Vec<u64> {
     misplaced
 }
 
-/// Turns that must have been taken and are in no line, each with the line near which it is missing: of an
-/// agent who acted before and after an epoch, and not in it; and between two turns of an epoch. The last
-/// turn of an agent, or of an epoch, may be missing without a trace. `rows` are in order.
+/// Turns that must have been taken but are in no line, each with the line near which it is missing:
+/// those of an agent that acted before and after an epoch but not in it, and those between two
+/// turns of an epoch. The last turn of an agent, or of an epoch, may be missing without a trace.
+/// `rows` are in order.
 pub(super) fn missing(rows: &[(u64, Row)]) -> Vec<String> {
     let mut gaps = Vec::new();
     let mut without = BTreeSet::new();
@@ -59,7 +60,7 @@ pub(super) fn missing(rows: &[(u64, Row)]) -> Vec<String> {
             ));
         }
     }
-    // One missing line is told once.
+    // A missing line is reported once.
     gaps.extend(skipped.into_iter().filter(|(at, _)| !without.contains(at)).map(|(_, gap)| gap));
     let more = gaps.len().saturating_sub(TOLD);
     gaps.truncate(TOLD);

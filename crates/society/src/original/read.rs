@@ -1,4 +1,4 @@
-//! Reads the log of a society of another program.
+//! Reads the log of a society run by another program.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -12,14 +12,14 @@ use super::settings::{Entry, OriginalSettings, There};
 use retold::id::CallPath;
 use retold_study::original::{Answers, Original, OriginalError, Outputs};
 
-/// What takes the place of the prompts.
+/// The replacement for the prompts.
 const SITUATION: &str = include_str!("../../../../config/prompts/society_log/situation.txt");
 
-/// Reads a log (JSON Lines, plain or packed), or the only log of a folder.
+/// Reads a log (JSON Lines, plain or compressed), or the only log in a folder.
 ///
 /// # Errors
-/// [`OriginalError`]: a file that cannot be read, a line that is not a turn, an agent that acts twice in an
-/// epoch.
+/// [`OriginalError`] for a file that cannot be read, a line that is not a turn, or an agent that
+/// acts twice in an epoch.
 pub fn read(path: &Path) -> Result<Original, OriginalError> {
     let path = find(path)?;
     let mut rows = log(&path)?;
@@ -68,8 +68,8 @@ fn notes(
     has_summary: bool,
 ) -> Vec<String> {
     let mut notes: Vec<String> = [
-        "the prompts: each question is what the log holds of the situation",
-        "the raw answers: each is put together from the action, target, content and thought that were \
+        "the prompts: each question is the log's description of the situation",
+        "the raw answers: each is assembled from the action, target, content and thought that were \
          logged; speak is written as our forum_post, every other action as logged",
         "the rules of that world: what it did and refused, and what agents had, is taken from the log",
     ]
@@ -82,7 +82,7 @@ fn notes(
         ));
     }
     let trades = rows.iter().filter(|(_, row)| row.success && row.action_type == "trade");
-    // Many a target is "None" or "market".
+    // Many targets are "None" or "market".
     let names_agent = |row: &Row| row.target.as_str().is_some_and(|name| agents.contains(name));
     let named = trades.clone().filter(|(_, row)| names_agent(row)).count();
     let all = trades.count();

@@ -1,4 +1,4 @@
-//! What the state says, for people and programs.
+//! Reports the state, for people and programs.
 
 use std::fmt::Write;
 
@@ -9,7 +9,7 @@ use retold::inert::inert;
 use retold::run::{OutputError, OutputFile, Report};
 use retold_study::table::Table;
 
-/// Reasons that are listed for people; all of them are in the JSON.
+/// How many reasons are listed for people; all of them are in the JSON.
 const LISTED: usize = 12;
 
 /// The report.

@@ -1,4 +1,4 @@
-//! What is recorded when such a run starts: everything its log says but the answers.
+//! What is recorded when such a run starts: everything in its log except the answers.
 
 use std::collections::BTreeSet;
 
@@ -7,17 +7,17 @@ use serde::{Deserialize, Serialize};
 use super::facts::Holdings;
 use retold_study::config::Wrong;
 
-/// Everything that a re-execution needs.
+/// Everything that is needed to run it again.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct OriginalSettings {
     /// The log's name, without its folder.
     pub source: String,
-    /// How many agents it names.
+    /// The number of agents in it.
     pub agents: u32,
     /// `action@VERSION`.
     pub parser: String,
-    /// What stands in the place of the prompts.
+    /// The replacement for the prompts.
     pub template: String,
     /// The log, line by line.
     pub entries: Vec<Entry>,
@@ -27,31 +27,31 @@ pub struct OriginalSettings {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Entry {
-    /// Which of its runs.
+    /// The run within the log.
     pub run: u32,
-    /// Which epoch.
+    /// The epoch.
     pub epoch: u32,
-    /// Which turn of it.
+    /// The turn in the epoch.
     pub turn: u32,
-    /// Who.
+    /// The agent.
     pub agent_id: String,
     /// Its role.
     pub persona: String,
-    /// Where it was when it was asked.
+    /// The agent's location when it was asked.
     pub location: String,
-    /// The model that answered, as the log's run id names it.
+    /// The model that answered, from the log's run id.
     pub model: String,
-    /// The action as logged; JSON where it was no text.
+    /// The action as logged; JSON if it was not a text.
     pub action_type: String,
-    /// What it had before.
+    /// What the agent had before.
     pub before: Holdings,
-    /// And after.
+    /// What it had afterwards.
     pub after: Holdings,
-    /// What became of it.
+    /// The outcome in that world.
     pub there: There,
 }
 
-/// What became of a turn in the world of the log.
+/// The outcome of a turn in the world of the log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum There {
@@ -59,7 +59,7 @@ pub enum There {
     Done,
     /// It was refused.
     Refused,
-    /// No turn: the agent died.
+    /// Not a turn: the agent died.
     Died,
 }
 
@@ -70,7 +70,7 @@ impl Entry {
     }
 }
 
-/// Checks the settings of a fork: there are no configs of such a run.
+/// Checks the settings of a fork; there are no configs for such a run.
 pub(crate) fn check(settings: &OriginalSettings) -> Result<(), Wrong> {
     let named: BTreeSet<&str> =
         settings.entries.iter().map(|entry| entry.agent_id.as_str()).collect();

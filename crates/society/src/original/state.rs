@@ -1,4 +1,4 @@
-//! What the facts of a log fold into.
+//! The state folded from the facts of a log.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,17 +18,17 @@ pub struct Observed {
     pub turns: u64,
     /// Turns that the world of the log refused.
     pub refused_there: u64,
-    /// Of these, how many answers are no action of ours.
+    /// How many of these have an answer that is not one of our actions.
     pub rejected_in_both: u64,
-    /// Turns that it refused and that would have been actions of ours.
+    /// Turns that it refused but that would have been actions of ours.
     pub accepted_here_alone: u64,
-    /// Turns it refused though the agent's holdings changed.
+    /// Turns that it refused although the agent's holdings changed.
     pub changed_though_refused: u64,
-    /// Turns that it did and that are no action of ours, by the action as logged.
+    /// Turns that it carried out but that are not actions of ours, by the logged action.
     pub rejected_here_alone: BTreeMap<String, u64>,
-    /// Answers that are no action of ours, by reason.
+    /// Answers that are not actions of ours, by reason.
     pub reasons: BTreeMap<String, u64>,
-    /// Each invalid action: run, epoch, agent, whether it was done there, action, reason.
+    /// Each invalid action: run, epoch, agent, whether that world carried it out, action, reason.
     pub invalid: Vec<(u32, u32, String, bool, String, String)>,
 }
 
@@ -37,28 +37,28 @@ pub struct Observed {
 pub struct Epoch {
     /// What each agent had after its turn.
     pub holdings: BTreeMap<String, Holdings>,
-    /// Who died.
+    /// The agents that died.
     pub died: BTreeSet<String>,
-    /// Trades that were done.
+    /// Trades that were carried out.
     pub trades: u64,
-    /// Turns that were refused there.
+    /// Turns that were refused in that world.
     pub refused_there: u64,
-    /// Answers that are no action of ours.
+    /// Answers that are not actions of ours.
     pub rejected_here: u64,
 }
 
 impl Epoch {
-    /// How many agents took a turn and did not die.
+    /// The number of agents that took a turn and did not die.
     pub fn alive(&self) -> usize {
         self.holdings.keys().filter(|agent| !self.died.contains(*agent)).count()
     }
 
-    /// All energy after the turns, before the epoch's end takes its share.
+    /// The total energy after the turns, before the end of the epoch takes its share.
     pub fn energy(&self) -> f64 {
         self.holdings.values().map(|h| h.energy).sum()
     }
 
-    /// The Gini coefficient of that energy.
+    /// The Gini coefficient of this energy.
     pub fn gini(&self) -> f64 {
         gini(&self.holdings.values().map(|h| h.energy).collect::<Vec<f64>>())
     }
@@ -93,9 +93,10 @@ impl Observed {
                 action: _,
             } => {
                 self.turn(done_there, before, after);
-                match done_there {
-                    true => *self.rejected_here_alone.entry(action_type.clone()).or_default() += 1,
-                    false => self.rejected_in_both += 1,
+                if done_there {
+                    *self.rejected_here_alone.entry(action_type.clone()).or_default() += 1
+                } else {
+                    self.rejected_in_both += 1
                 }
                 *self.reasons.entry(reason.clone()).or_default() += 1;
                 let place = self.epochs.entry((run, epoch)).or_default();

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// What an agent does with its turn. In JSON it has the form the prompt asks for.
+/// An agent's action. Its JSON has the form that the prompt asks for.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "action", rename_all = "snake_case")]
 pub enum Action {
@@ -12,7 +12,7 @@ pub enum Action {
         /// Up to 2,000 characters.
         content: String,
     },
-    /// Answers a post.
+    /// Replies to a post.
     ForumReply {
         /// The post.
         parent_message_id: i64,
@@ -21,12 +21,12 @@ pub enum Action {
     },
     /// Says something to one agent.
     DirectMessage {
-        /// Whom to.
+        /// The recipient.
         recipient_agent_id: i64,
         /// Up to 2,000 characters.
         content: String,
     },
-    /// Puts something to the vote.
+    /// Makes a proposal.
     CreateProposal {
         /// Up to 200 characters.
         title: String,
@@ -37,28 +37,28 @@ pub enum Action {
     },
     /// Votes.
     Vote {
-        /// On which proposal.
+        /// The proposal.
         proposal_id: i64,
-        /// How.
+        /// The vote.
         vote: Ballot,
-        /// Why.
+        /// The reason.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reasoning: Option<String>,
     },
     /// Produces something.
     Work {
-        /// How.
+        /// The kind of work.
         work_type: WorkType,
         /// From 1 to 8.
         hours: u8,
     },
     /// Gives something to another agent.
     Trade {
-        /// Whom to.
+        /// The recipient.
         recipient_agent_id: i64,
-        /// What.
+        /// The resource.
         resource_type: Resource,
-        /// How much: more than nothing.
+        /// The amount: more than nothing.
         amount: f64,
     },
     /// Takes a name.
@@ -66,17 +66,17 @@ pub enum Action {
         /// Up to 50 characters.
         display_name: String,
     },
-    /// Does nothing. Version 1 makes this of every answer it cannot use.
+    /// Does nothing. Version 1 turns every unusable answer into this.
     Idle {
-        /// Why.
+        /// The reason.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reasoning: Option<String>,
     },
-    /// No action: the answer cannot be used. Since version 2.
+    /// Not an action: the answer is not usable. Since version 2.
     Rejected {
-        /// Why.
+        /// The reason.
         reason: String,
-        /// The action as it was stated, where an object names one. Since version 3.
+        /// The action as stated, if an object names one. Since version 3.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         stated: Option<Value>,
     },
@@ -98,7 +98,7 @@ pub enum ProposalType {
     Other,
 }
 
-/// How an agent votes.
+/// A vote.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Ballot {

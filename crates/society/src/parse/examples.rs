@@ -1,10 +1,10 @@
-//! The nine examples of the prompt, told from answers.
+//! Distinguishes the nine examples in the prompt from answers.
 
 use serde_json::{Map, Value};
 
 use retold::parse::keys::lookup;
 
-/// An example: its action, and its fields as they stand in the prompt.
+/// An example: its action, and its fields as in the prompt.
 type Example = (&'static str, &'static [(&'static str, &'static str)]);
 
 const EXAMPLES: [Example; 9] = [
@@ -40,8 +40,8 @@ const EXAMPLES: [Example; 9] = [
     ("idle", &[("reasoning", "Why you chose not to act")]),
 ];
 
-/// Whether an object is one of them, copied: of its action's fields, all that are there are the example's, and
-/// one of them has its words.
+/// Whether an object is a copy of one of them: all of its action's fields that are present equal
+/// the example's, and one of them has the example's words.
 pub(super) fn is_one(object: &Map<String, Value>) -> bool {
     let action = lookup(object, "action").and_then(|(value, _)| value.as_str());
     let Some(action) = action.map(str::trim) else { return false };
@@ -57,7 +57,7 @@ pub(super) fn is_one(object: &Map<String, Value>) -> bool {
     })
 }
 
-/// Whether a value is that text, in any case and with either apostrophe.
+/// Whether a value is that text, ignoring case, and with either apostrophe.
 fn is(value: &Value, example: &str) -> bool {
     match value {
         Value::String(text) => text.trim().replace('’', "'").eq_ignore_ascii_case(example),

@@ -1,19 +1,19 @@
-//! From the fields of a JSON object to an action: the document's models, once for both versions.
+//! From the fields of a JSON object to an action: the document's models, shared by both versions.
 //!
-//! What is read is the same; how a field is read and what is said when it does not fit is the
-//! reader's business: `pydantic` for version 1, `forgiving` for version 2.
+//! Both read the same fields; how a field is read, and the message if it is invalid, depend on the
+//! reader: `pydantic` for version 1, `forgiving` for version 2.
 
 use std::ops::RangeInclusive;
 
 use super::action::{Action, Ballot, ProposalType, Resource, WorkType};
 
-/// Reads fields. A method yields nothing when the field does not fit, having noted why.
+/// Reads fields. A method returns `None` for an invalid field, after noting the reason.
 pub(super) trait Reader {
-    /// A text of at most so many characters.
+    /// A text with at most this many characters.
     fn text(&mut self, name: &'static str, max: usize) -> Option<String>;
     /// A text that may be missing.
     fn optional_text(&mut self, name: &'static str) -> Option<Option<String>>;
-    /// A whole number, within a range if there is one.
+    /// A whole number, within a range if one is given.
     fn int(&mut self, name: &'static str, range: Option<RangeInclusive<i64>>) -> Option<i64>;
     /// A number above zero.
     fn amount(&mut self, name: &'static str) -> Option<f64>;
@@ -21,11 +21,11 @@ pub(super) trait Reader {
     fn choice<T: Copy>(&mut self, name: &'static str, words: &[(&'static str, T)]) -> Option<T>;
 }
 
-/// What became of an action's fields.
+/// The result of reading an action's fields.
 pub(super) enum Built {
     /// There is no such action.
     Unknown,
-    /// A field does not fit; the reader knows which.
+    /// A field is invalid; the reader knows which.
     Misfit,
     /// An action.
     Action(Action),
@@ -45,7 +45,7 @@ const WORK_TYPES: &[(&str, WorkType)] =
 const RESOURCES: &[(&str, Resource)] =
     &[("food", Resource::Food), ("energy", Resource::Energy), ("materials", Resource::Materials)];
 
-/// Every action's name.
+/// The names of all actions.
 pub(super) const NAMES: [&str; 9] = [
     "forum_post",
     "forum_reply",
@@ -58,7 +58,7 @@ pub(super) const NAMES: [&str; 9] = [
     "idle",
 ];
 
-/// Builds the action of that name. Every field is read, so that every misfit is noted.
+/// Builds the action with this name. Every field is read, so that all invalid ones are noted.
 pub(super) fn build(name: &str, fields: &mut impl Reader, agents: u32) -> Built {
     let agents = 1..=i64::from(agents);
     let action = match name {

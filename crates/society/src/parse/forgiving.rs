@@ -1,5 +1,5 @@
-//! Fields as version 2 reads them: what is meant without doubt is taken, with a warning where it
-//! was not written as asked; anything else is a reason for rejection.
+//! Fields as version 2 reads them: an unambiguous value is accepted, with a warning if it was not
+//! written as requested; anything else is a reason for rejection.
 
 use std::ops::RangeInclusive;
 
@@ -8,14 +8,14 @@ use serde_json::{Map, Value};
 use super::fields::Reader;
 use retold::parse::keys::lookup;
 
-/// The fields of one object, what was repaired, and what did not fit.
+/// The fields of one object, the repairs, and the invalid fields.
 pub(super) struct Forgiving<'m> {
     fields: &'m Map<String, Value>,
     pub(super) warnings: Vec<String>,
     pub(super) misfits: Vec<String>,
 }
 
-/// The contents that the prompt's examples have: an agent that sends them has copied the example.
+/// The contents of the prompt's examples: an agent that sends them has copied the example.
 const PLACEHOLDERS: [&str; 6] = [
     "your message here",
     "your reply here",
@@ -42,7 +42,7 @@ impl<'m> Forgiving<'m> {
         }
     }
 
-    /// The value of a key, also of one in another spelling.
+    /// The value of a key, including one in another spelling.
     pub(super) fn given(&mut self, name: &str) -> Option<&'m Value> {
         let (value, written) = lookup(self.fields, name)?;
         if let Some(written) = written {
@@ -51,7 +51,7 @@ impl<'m> Forgiving<'m> {
         Some(value)
     }
 
-    /// A number, also in a text: `"3"`, `"#42"`, `"Agent #42"`, `"3 hours"`.
+    /// A number, which may be in a text: `"3"`, `"#42"`, `"Agent #42"`, `"3 hours"`.
     fn number(&mut self, name: &str) -> Option<f64> {
         match self.field(name)? {
             Value::Number(number) => number.as_f64(),
@@ -94,7 +94,8 @@ impl Reader for Forgiving<'_> {
             None | Some(Value::Null) => Some(None),
             Some(Value::String(text)) => Some(Some(text.clone())),
             Some(other) => {
-                // It changes nothing about what the agent does: no reason to reject the action.
+                // It does not affect what the agent does, so it is not a reason to reject the
+                // action.
                 self.warnings.push(format!("{name} is not text but {}: left out", kind(other)));
                 Some(None)
             }
@@ -103,7 +104,7 @@ impl Reader for Forgiving<'_> {
 
     fn int(&mut self, name: &'static str, range: Option<RangeInclusive<i64>>) -> Option<i64> {
         let number = self.number(name)?;
-        // Within 2^53 every whole number is exact; ids and hours are far below it.
+        // Up to 2^53, every whole number is exact; ids and hours are far smaller.
         if number.fract() != 0.0 || number.abs() > 9e15 {
             return self.misfit(format!("{name} is not a whole number: {number}"));
         }
@@ -148,7 +149,8 @@ impl Reader for Forgiving<'_> {
     }
 }
 
-/// Whether a text is the prompt's notation for a choice (`yes|no`, `1-8`, `<id>`), not a choice.
+/// Whether a text is the prompt's notation for a choice (`yes|no`, `1-8`, `<id>`) rather than a
+/// choice.
 pub(super) fn is_notation(text: &str) -> bool {
     let range = text.split_once('-').is_some_and(|(low, high)| {
         let is_number = |t: &str| !t.is_empty() && t.trim().bytes().all(|b| b.is_ascii_digit());
@@ -161,14 +163,14 @@ pub(super) fn notation(name: &str, text: &str) -> String {
     format!("{name} is the prompt's notation or a list, not one choice: {}", quoted(text))
 }
 
-/// A text for a message: quoted, and not too long.
+/// A text for a message: quoted and shortened.
 pub(super) fn quoted(text: &str) -> String {
     let short: String = text.chars().take(60).collect();
     let dots = if short.len() < text.len() { ".." } else { "" };
     format!("{:?}{dots}", short)
 }
 
-/// What a JSON value is, in words.
+/// The type of a JSON value, in words.
 pub(super) fn kind(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",

@@ -3,10 +3,10 @@
 //! The rules come from the source document "Agent System Prompts": an answer is one JSON object
 //! with an `action` and its fields, within limits.
 //!
-//! - `action@1` (`v1`): the document's program, its models' coercions included.
-//! - `action@2` (`v2`): the action the agent stated, or a rejection with its reason.
-//! - `action@3` (`v2`): the same, with broken JSON read whole, copied examples passed over, and rejections that
-//!   carry the action.
+//! - `action@1` (`v1`): the document's program, including its models' coercions.
+//! - `action@2` (`v2`): the action that the agent stated, or a rejection with its reason.
+//! - `action@3` (`v2`): the same, but broken JSON is read completely, copied examples are skipped,
+//!   and rejections include the action.
 //! - [`Action`]: the nine actions.
 
 mod action;
@@ -23,11 +23,11 @@ use retold::parse::{ChainParser, MakeError, ParserFamily};
 
 pub use action::{Action, Ballot, ProposalType, Resource, WorkType};
 
-/// What the parser is told.
+/// The parser's settings.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Params {
-    /// How many agents there are: ids go from 1 to this.
+    /// The number of agents: ids range from 1 to this.
     #[serde(default = "hundred")]
     pub agents: u32,
 }
@@ -53,10 +53,10 @@ pub static ACTION: ParserFamily = ParserFamily {
     make: |spec| Ok(Box::new(parser(spec.version, spec.settings()?)?)),
 };
 
-/// The parser of a version. No settings at all mean the document's.
+/// The parser of a version. Without settings, the document's are used.
 ///
 /// # Errors
-/// [`MakeError::NoVersion`] if there is no such version.
+/// [`MakeError::NoVersion`] if the version does not exist.
 pub fn parser(version: u32, params: Params) -> Result<ActionParser, MakeError> {
     let (strategies, last) = match version {
         1 => (v1::STRATEGIES, v1::LAST),

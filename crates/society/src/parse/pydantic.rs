@@ -1,14 +1,15 @@
 //! Fields as the document's models read them: Pydantic 2 in its default, lax mode.
 //!
-//! What it accepts was compared with Pydantic 2.13 on generated objects (see the tests):
+//! The accepted values were compared with Pydantic 2.13 on generated objects (see the tests):
 //! - whole numbers: also `true`, `3.0`, `"3"`, `" +0_3.00 "`; not `3.5`, `null` or lists;
 //! - numbers: also `true` and `"1.5"`;
-//! - text: only text, its length counted in characters; words only as they are written;
+//! - text: only text, with its length counted in characters; words only in their exact spelling;
 //! - other fields are ignored.
 //!
-//! Differences: infinite and undefined amounts, which Pydantic takes from `"inf"`, are refused, for
-//! no JSON can record them. Integers beyond 64 bits are taken as the nearest that fits. The messages
-//! are Pydantic's without the input's value and the link: `hours: Input should be .. [type=..]`.
+//! Differences: infinite and undefined amounts, which Pydantic accepts from `"inf"`, are refused,
+//! because JSON cannot represent them. Integers beyond 64 bits become the nearest that fits. The
+//! messages are Pydantic's without the input's value and the link: `hours: Input should be ..
+//! [type=..]`.
 
 use std::ops::RangeInclusive;
 
@@ -17,7 +18,7 @@ use serde_json::{Map, Value};
 use super::fields::Reader;
 use retold::parse::python::strip;
 
-/// The fields of one object, and what did not fit.
+/// The fields of one object, and the invalid ones.
 pub(super) struct Pydantic<'m> {
     fields: &'m Map<String, Value>,
     errors: Vec<String>,
@@ -28,7 +29,7 @@ impl<'m> Pydantic<'m> {
         Pydantic { fields, errors: Vec::new() }
     }
 
-    /// What did not fit, in the order of the fields.
+    /// The invalid fields, in order.
     pub(super) fn message(&self) -> String {
         self.errors.join("; ")
     }
@@ -151,8 +152,8 @@ fn whole_float(value: f64) -> Option<i64> {
     (value.fract() == 0.0).then_some(whole)
 }
 
-/// An integer in a text: white space around it, a sign, single underscores between digits, and
-/// zeros behind a point.
+/// An integer in a text: surrounding white space, a sign, single underscores between digits, and
+/// zeros after a decimal point.
 fn int_text(text: &str) -> Option<i64> {
     let text = strip(text);
     let whole = match text.split_once('.') {
@@ -174,7 +175,7 @@ fn float_text(text: &str) -> Option<f64> {
     without_underscores(strip(text))?.parse().ok()
 }
 
-/// The text without underscores, none if one of them is not between two characters.
+/// The text without underscores; `None` if one of them is not between two characters.
 fn without_underscores(text: &str) -> Option<String> {
     let misplaced = text.starts_with('_') || text.ends_with('_') || text.contains("__");
     (!misplaced).then(|| text.replace('_', ""))

@@ -1,12 +1,12 @@
 //! `action@1`: the document's program.
 //!
-//! - The first `{..}` without braces inside counts: `\{[^{}]*\}`. A nested object is read from the
-//!   inside, and usually fails.
-//! - Without one, the first 2,000 characters are a forum post.
-//! - Whatever goes wrong makes the agent idle, with the reason as its reasoning.
+//! - The first `{..}` without inner braces counts: `\{[^{}]*\}`. For a nested object, the innermost
+//!   part is read, which usually fails.
+//! - If there is none, the first 2,000 characters are a forum post.
+//! - Any error makes the agent idle, with the error as its reasoning.
 //!
-//! Two answers make the document's program fail with an exception instead, and idle here: a list
-//! for an `action`, which Python cannot look up, and nesting that Python cannot read.
+//! Two answers make the document's program fail with an exception, and the agent idle here: a list
+//! as the `action`, which Python cannot look up, and nesting that Python cannot parse.
 
 use serde_json::{Map, Value};
 
@@ -26,7 +26,7 @@ pub(super) const STRATEGIES: &[Strategy<Params, Action>] = &[
 
 pub(super) const LAST: LastResort<Params, Action> = ("idle_invalid_data", invalid);
 
-/// The first pair of braces with no brace between.
+/// The first pair of braces with no brace in between.
 fn flat_braces(text: &str) -> Option<&str> {
     let mut open = None;
     for (at, byte) in text.bytes().enumerate() {
@@ -74,7 +74,7 @@ fn unknown_action(text: &str, _: &Params) -> Option<Found<Action>> {
     Some(found)
 }
 
-/// The last resort: a known action whose fields do not fit.
+/// The last resort: a known action with invalid fields.
 fn invalid(text: &str, params: &Params) -> Found<Action> {
     let fields = object(text).unwrap_or_default();
     let name = fields.get("action").and_then(Value::as_str).unwrap_or_default();

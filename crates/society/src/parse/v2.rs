@@ -1,17 +1,18 @@
 //! `action@2`, `action@3`: the action the agent stated, or a rejection with its reason.
 //!
-//! - **Every object of the answer** is looked at, nested ones and lists of them too, in fences or
-//!   not, malformed ones after repair. The first that names an action counts: the prompt asks for
-//!   one, and what follows is a turn the model invents, or a second action it may not take. It counts
-//!   even if it does not fit: a later one is not taken because it happens to.
-//! - **The prompt's notation is no choice**: `law|allocation|rule`, `work, trade`, `1-8` or a list of
-//!   actions are rejected. So is a copied example (`Your message here`).
-//! - Numbers may be written as text, words and keys in any case (`{"Action": "Work"}`); text stays text. **Limits are the
-//!   document's**, lengths in characters. Nothing is cut or clamped: what an agent asks for is
-//!   done or not done.
-//! - **Prose without JSON** is a forum post, as in the document. Broken JSON is not: version 1
+//! - **Every object in the answer** is examined, including nested ones and lists of them, inside
+//!   fences or not, malformed ones after repair. The first that names an action counts: the prompt
+//!   asks for one, and what follows is a turn that the model invents, or a second action, which is
+//!   not allowed. It counts even if it is invalid: a later one is not used just because it is
+//!   valid.
+//! - **The prompt's notation is not a choice**: `law|allocation|rule`, `work, trade`, `1-8` or a
+//!   list of actions are rejected. So is a copied example (`Your message here`).
+//! - Numbers may be written as text, and words and keys in any case (`{"Action": "Work"}`); text
+//!   remains text. **Limits are the document's**; lengths are in characters. Nothing is cut or
+//!   clamped: what an agent asks for is done or not done.
+//! - **Prose without JSON** is a forum post, as in the document. Broken JSON is not; version 1
 //!   posts it for all to read.
-//! - What stands before `</think>` is the reasoning.
+//! - Text before `</think>` is the reasoning.
 
 use serde_json::{Map, Value};
 
@@ -37,12 +38,13 @@ pub(super) const STRATEGIES: &[Strategy<Params, Action>] = &[
 pub(super) const LAST: LastResort<Params, Action> =
     ("rejected", |text, params| rejected(text, params, SECOND));
 
-/// As version 2, and:
+/// Like version 2, and:
 ///
-/// - **Members that are legible in broken JSON are kept** (see [`retold::parse::json_repair`]).
-/// - **A copied example of the prompt is no answer**, whichever of the nine it is: an action behind it counts. If
-///   nothing else is there, that is the reason of the rejection, for every example alike.
-/// - **A rejection carries the action** that was stated.
+/// - **Legible members of broken JSON are kept** (see [`retold::parse::json_repair`]).
+/// - **A copied example from the prompt is not an answer**, whichever of the nine it is: an action
+///   after it counts. If there is nothing else, this is the reason for the rejection, for all
+///   examples alike.
+/// - **A rejection includes the action** that was stated.
 pub(super) const STRATEGIES_3: &[Strategy<Params, Action>] = &[
     Strategy { method: "json_action", find: |text, params| accepted(text, params, false, THIRD) },
     Strategy {
@@ -55,18 +57,18 @@ pub(super) const STRATEGIES_3: &[Strategy<Params, Action>] = &[
 pub(super) const LAST_3: LastResort<Params, Action> =
     ("rejected", |text, params| rejected(text, params, THIRD));
 
-/// What tells the versions apart.
+/// What distinguishes the versions.
 #[derive(Clone, Copy)]
 struct Rules {
     json: Edition,
-    /// Copied examples are passed over, and rejections carry what was stated.
+    /// Copied examples are skipped, and rejections include what was stated.
     knows_examples: bool,
 }
 
 const SECOND: Rules = Rules { json: Edition::First, knows_examples: false };
 const THIRD: Rules = Rules { json: Edition::Second, knows_examples: true };
 
-/// The stated action, if it fits, and the JSON was malformed or not as asked.
+/// The stated action if it is valid, and whether the JSON was malformed or not as requested.
 fn accepted(text: &str, params: &Params, malformed: bool, rules: Rules) -> Option<Found<Action>> {
     let stated = Stated::of(text, rules)?;
     if stated.repairs.is_empty() == malformed {
@@ -102,7 +104,7 @@ fn rejected(text: &str, params: &Params, rules: Rules) -> Found<Action> {
     Found { value: Action::Rejected { reason, stated }, reasoning, warnings: Vec::new() }
 }
 
-/// What was thought and what was answered.
+/// The reasoning and the answer.
 fn split(text: &str) -> (Option<String>, &str) {
     match text.rsplit_once("</think>") {
         Some((thought, body)) if !body.trim().is_empty() => {
@@ -118,10 +120,10 @@ fn split(text: &str) -> (Option<String>, &str) {
 struct Stated {
     fields: Map<String, Value>,
     repairs: Vec<Repair>,
-    /// How many other objects name one.
+    /// How many other objects name an action.
     others: usize,
     thought: Option<String>,
-    /// It is one of the prompt's examples.
+    /// Whether it is one of the prompt's examples.
     is_example: bool,
 }
 
@@ -147,7 +149,7 @@ impl Stated {
         found
     }
 
-    /// The action and what was repaired, or why there is none.
+    /// The action and the repairs, or why there is none.
     fn action(&self, params: &Params) -> Result<(Action, Vec<String>), String> {
         if self.is_example {
             return Err("the answer is an example of the prompt, copied".to_owned());
@@ -179,7 +181,7 @@ impl Stated {
         }
     }
 
-    /// What the agent thought, where it said so apart from the action.
+    /// The agent's reasoning, if it is separate from the action.
     fn reasoning(&self) -> Option<String> {
         let keys = ["thought", "thoughts", "thinking", "rationale"];
         let said = keys.iter().find_map(|key| self.fields.get(*key)?.as_str()).map(str::to_owned);
@@ -187,8 +189,8 @@ impl Stated {
     }
 }
 
-/// Every object that names an action, in order. An object under `action` is the action itself.
-/// Repaired JSON is nested no deeper than the repair allows, so neither is this.
+/// Every object that names an action, in order. An object under `action` is the action itself. The
+/// recursion is no deeper than the nesting of repaired JSON, which is limited.
 fn collect(value: Value, found: &mut Vec<Map<String, Value>>) {
     match value {
         Value::Object(mut object) => {

@@ -3,16 +3,16 @@
 use crate::world::Amount;
 use retold_study::config::figure;
 
-/// Why an action was not done. The text is the reason that the agent and the log get.
+/// Why an action was not done. The agent and the log get this text as the reason.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum Forbidden {
-    /// Nobody of the actor's number.
+    /// There is no agent with the actor's number.
     #[error("there is no agent #{0} to act")]
     NobodyActs(u32),
-    /// Dormant agents do nothing.
+    /// Dormant agents cannot act.
     #[error("a dormant agent cannot act until someone provides food and energy")]
     Dormant,
-    /// One action a day.
+    /// One action per day.
     #[error("an agent acts once a day, and this one has acted")]
     Acted,
     /// An unknown agent.
@@ -27,10 +27,10 @@ pub enum Forbidden {
     /// An unknown proposal.
     #[error("there is no proposal {0}")]
     NoProposal(i64),
-    /// The vote is over.
+    /// Voting has ended.
     #[error("proposal {0} is closed")]
     Closed(u32),
-    /// One vote an agent.
+    /// One vote per agent.
     #[error("an agent votes once, and this one has voted on proposal {0}")]
     Voted(u32),
     /// Too many open proposals.
@@ -38,23 +38,23 @@ pub enum Forbidden {
     ManyProposals {
         /// The rule.
         most: u32,
-        /// What there is.
+        /// How many it has.
         has: usize,
     },
-    /// No more hours than a day of work has.
+    /// More hours than a day of work has.
     #[error("hours are from 1 to 8, not {0}")]
     Hours(u8),
     /// No free land.
     #[error("no land is free today: all {0} plots are farmed")]
     NoLand(u32),
-    /// More than there is.
+    /// More than the agent has.
     #[error("it has {has} {resource} and cannot give {}", figure(*amount))]
     Lacking {
         /// What it has.
         has: Amount,
-        /// What it wanted to give.
+        /// What it wants to give.
         amount: f64,
-        /// Of what.
+        /// The resource.
         resource: &'static str,
     },
     /// An amount that cannot be counted.
@@ -63,10 +63,10 @@ pub enum Forbidden {
     /// Someone else's name.
     #[error("the name {0:?} is another agent's")]
     NameTaken(String),
-    /// A name that cannot be seen.
+    /// An invisible name.
     #[error("a name has something in it and is one line")]
     BadName,
-    /// The parser has rejected it already.
+    /// The parser has already rejected it.
     #[error("{0}")]
     Rejected(String),
 }

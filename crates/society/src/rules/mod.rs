@@ -1,9 +1,10 @@
-//! The rules: what an action or a night brings about, as facts. Pure; they look at the world and
-//! change nothing.
+//! The rules: the consequences of an action or a night, as facts. Pure: they read the world and do
+//! not change it.
 //!
 //! - [`Rules`]: the numbers.
 //! - [`turn`]: the facts of an agent's action, or why the world forbids it.
-//! - `night`: proposals that close, what passed ones bring, what agents use, who goes dormant.
+//! - `night`: which proposals close, what passed ones lead to, what agents use, and who goes
+//!   dormant.
 
 mod forbidden;
 mod night;

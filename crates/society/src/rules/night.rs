@@ -1,5 +1,5 @@
-//! What happens when a day ends, in this order: proposals close; what passed is carried out; agents
-//! use what they need, or go dormant.
+//! What happens at the end of a day, in this order: proposals close; passed proposals are carried
+//! out; agents use what they need, or go dormant.
 
 use std::collections::BTreeMap;
 
@@ -7,8 +7,8 @@ use crate::facts::Fact;
 use crate::parse::ProposalType;
 use crate::world::{Amount, Stock, World};
 
-/// Closes the proposals whose last day this was. One passes with more yes than no and a quorum of
-/// votes, abstentions included.
+/// Closes the proposals whose last day this was. A proposal passes with more yes than no votes and
+/// a quorum of votes, including abstentions.
 pub fn close_proposals(world: &World) -> Vec<Fact> {
     let agents = Amount::whole(u32::try_from(world.agents.len()).unwrap_or(u32::MAX));
     let quorum = world.rules.proposals.quorum.times(agents);
@@ -21,16 +21,16 @@ pub fn close_proposals(world: &World) -> Vec<Fact> {
     .collect()
 }
 
-/// Carries out what passed and waits, oldest first, as far as the pool reaches.
+/// Carries out passed proposals that are waiting, oldest first, as far as the pool allows.
 ///
 /// - Infrastructure is built when the pool can pay for it.
-/// - An allocation gives food and energy from the pool to agents who have less than
-///   `allocation_days` days' need: dormant ones first, then those with the least. Each is filled up to
-///   that, until the pool is empty. It is carried out once, on the night it passed.
+/// - An allocation gives food and energy from the pool to agents who have less than they need for
+///   `allocation_days` days: dormant ones first, then those with the least. Each is filled up to
+///   that amount, until the pool is empty. It is carried out once, on the night it passed.
 pub fn enact(world: &World) -> Vec<Fact> {
     let mut pool = world.books.pool();
     let mut facts = Vec::new();
-    // Two allocations on one night must not fill the same need twice.
+    // Two allocations on the same night must not fill the same need twice.
     let mut given: BTreeMap<u32, Stock> = BTreeMap::new();
     for (proposal_id, proposal) in world.numbered() {
         if proposal.passed != Some(true) || proposal.done {
@@ -94,7 +94,7 @@ fn share(
     }
 }
 
-/// What active agents use, and who of them lacks it and goes dormant.
+/// What active agents use, and which of them lack it and go dormant.
 pub fn consume(world: &World) -> Vec<Fact> {
     let needs = world.rules.needs;
     let (fed, hungry): (Vec<u32>, Vec<u32>) =

@@ -1,11 +1,11 @@
-//! The rules of the world, as far as they are numbers.
+//! The numeric rules of the world.
 
 use serde::{Deserialize, Serialize};
 
 use crate::parse::{Resource, WorkType};
 use crate::world::{Amount, Stock};
 
-/// The rules. The document fixes what an agent needs a day; everything else is ours.
+/// The rules. The document only specifies what an agent needs per day; everything else is ours.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Rules {
@@ -13,23 +13,23 @@ pub struct Rules {
     pub start: Stock,
     /// What the common pool has at the beginning.
     pub pool: Stock,
-    /// Plots of land: each farmer works one for a day, and when none is free nobody else can farm.
+    /// Plots of land: each farmer uses one for a day, and when none is free, nobody else can farm.
     pub land: u32,
-    /// What an active agent needs a day: 1 food and 1 energy in the document.
+    /// What an active agent needs per day: 1 food and 1 energy in the document.
     pub needs: Stock,
-    /// What an hour of work brings.
+    /// What an hour of work yields.
     pub yields: Yields,
-    /// The share of all that work brings which goes to the common pool, 0 to 1.
+    /// The share of all work that goes to the common pool, from 0 to 1.
     pub pool_share: Amount,
     /// Votes on proposals.
     pub proposals: ProposalRules,
     /// Shared buildings.
     pub infrastructure: Infrastructure,
-    /// For how many days of need a passed allocation gives from the pool to each agent who lacks.
+    /// The number of days for which a passed allocation provides each agent in need from the pool.
     pub allocation_days: u32,
 }
 
-/// What an hour of work brings.
+/// What an hour of work yields.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Yields {
@@ -45,9 +45,9 @@ pub struct Yields {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct ProposalRules {
-    /// How many days a proposal is open, the one it is made on included.
+    /// How many days a proposal is open, including the day it is made.
     pub days: u32,
-    /// The least share of all agents that must have voted, abstentions included, 0 to 1.
+    /// The minimum share of all agents that must vote, including abstentions, from 0 to 1.
     pub quorum: Amount,
     /// How many open proposals an agent may have at a time.
     pub open_per_agent: u32,
@@ -57,13 +57,13 @@ pub struct ProposalRules {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Infrastructure {
-    /// What the pool pays for one, when it has it.
+    /// The materials that the pool pays for one.
     pub materials: Amount,
-    /// By how much each building raises what work brings: 0.05 is a twentieth.
+    /// By how much each building raises the yield of work: 0.05 is a twentieth.
     pub bonus: Amount,
 }
 
-/// A number of at most three decimals that is known to be one.
+/// A number that is known to have at most three decimals.
 fn amount(thousandths: u32) -> Amount {
     Amount::whole(thousandths).times(Amount::exact(0.001).unwrap_or_default())
 }
@@ -107,7 +107,7 @@ impl Default for Infrastructure {
     }
 }
 
-/// The kind of resource that work brings.
+/// The resource that a kind of work yields.
 pub fn product(work: WorkType) -> Resource {
     match work {
         WorkType::Farm => Resource::Food,
@@ -117,8 +117,8 @@ pub fn product(work: WorkType) -> Resource {
 }
 
 impl Rules {
-    /// What some hours of work bring, where so many buildings help: an hour's yield times hours, times
-    /// 1 + bonus × buildings, each product rounded down to a thousandth.
+    /// The yield of some hours of work with a number of buildings: an hour's yield times hours,
+    /// times 1 + bonus × buildings, with each product rounded down to a thousandth.
     pub fn produce(&self, work: WorkType, hours: u8, buildings: u32) -> Amount {
         let hour = match work {
             WorkType::Farm => self.yields.farm,

@@ -1,4 +1,4 @@
-//! What an agent's action brings about, or why the world forbids it.
+//! The consequences of an agent's action, or why the world forbids it.
 
 use super::forbidden::Forbidden;
 use crate::facts::Fact;
@@ -67,7 +67,7 @@ pub fn turn(world: &World, agent_id: u32, action: &Action) -> Result<Vec<Fact>, 
     Ok(vec![fact])
 }
 
-/// Another agent, that there is.
+/// Another agent, which must exist.
 fn other(world: &World, agent: u32, id: i64, what: &'static str) -> Result<u32, Forbidden> {
     let known = u32::try_from(id).ok().filter(|id| world.agents.contains_key(id));
     let known = known.ok_or(Forbidden::NoAgent(id))?;
@@ -124,7 +124,7 @@ fn trade(
     let amount = match amount {
         Some(amount) if amount > has => return Err(lacking),
         Some(amount) => amount,
-        // What is too large to count is too much in any case.
+        // An amount too large to be represented is too much in any case.
         None if number > has.number() + 1.0 => return Err(lacking),
         None => return Err(Forbidden::Amount(number)),
     };
@@ -133,7 +133,8 @@ fn trade(
     Ok(facts)
 }
 
-/// The fact that a dormant agent wakes, if with some more of a resource it has what a day takes.
+/// The fact that a dormant agent wakes, if an additional amount of a resource gives it what a day
+/// requires.
 fn wakes(world: &World, agent_id: u32, resource: Resource, more: Amount) -> Option<Fact> {
     let agent = world.agents.get(&agent_id)?;
     let has = world.books.agent(agent_id).with(resource, more);

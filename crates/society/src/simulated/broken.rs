@@ -1,4 +1,4 @@
-//! Answers that break the format asked for.
+//! Answers that break the requested format.
 
 use serde_json::{Value, json};
 
@@ -6,7 +6,7 @@ use super::read::Situation;
 use super::words;
 use retold::model::simulated::Dice;
 
-/// The kinds of them, in the order of [`ways`].
+/// Their kinds, in the order of [`ways`].
 pub(super) const KINDS: [&str; 14] = [
     "copied_value",
     "copied_action",
@@ -24,7 +24,7 @@ pub(super) const KINDS: [&str; 14] = [
     "empty",
 ];
 
-/// The action, spelt in all ways that break the format.
+/// The action, written in all ways that break the format.
 pub(super) fn ways(s: &Situation, action: &Value, dice: &mut Dice) -> Vec<(&'static str, String)> {
     let whole = action.to_string();
     let half: String = whole.chars().take(whole.chars().count() / 2).collect();
@@ -33,14 +33,14 @@ pub(super) fn ways(s: &Situation, action: &Value, dice: &mut Dice) -> Vec<(&'sta
         json!({"action": "work", "work_type": "farm|generate|gather", "hours": 4}).to_string(),
         json!({"action": "vote|work", "proposal_id": 1, "vote": "yes"}).to_string(),
         json!({"action": ["work", "trade"], "hours": 4}).to_string(),
-        // Actions and limits that there are not.
+        // Actions and limits that do not exist.
         json!({"action": "build", "title": "A wall"}).to_string(),
         json!({"action": "work", "work_type": "farm", "hours": 12}).to_string(),
         json!({"action": "direct_message", "recipient_agent_id": 0, "content": "Hello"})
             .to_string(),
         json!({"action": "trade", "recipient_agent_id": 1, "resource_type": "land", "amount": 1})
             .to_string(),
-        // Broken JSON, of which some can be repaired.
+        // Broken JSON, some of which can be repaired.
         half,
         whole.replace('"', "'"),
         format!("{}, // that is all", whole.trim_end_matches('}')),

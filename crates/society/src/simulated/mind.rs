@@ -7,8 +7,8 @@ use super::words;
 use crate::Personality;
 use retold::model::simulated::Dice;
 
-/// Shares of what an agent does that is not in need, in hundredths: work, vote, post, reply, message,
-/// propose, trade, name; idle for the rest.
+/// What an agent that is not in need does, in percent: work, vote, post, reply, message, propose,
+/// trade, name; idle for the rest.
 fn habits(personality: Personality) -> [usize; 8] {
     match personality {
         Personality::Efficiency => [54, 28, 4, 3, 3, 3, 3, 1],
@@ -19,7 +19,7 @@ fn habits(personality: Personality) -> [usize; 8] {
     }
 }
 
-/// How likely a yes is, in hundredths, by the type of the proposal.
+/// The probability of a yes vote, in percent, by the type of the proposal.
 fn leaning(personality: Personality, kind: &str) -> usize {
     let [law, allocation, rule, infrastructure, other] = match personality {
         Personality::Efficiency => [60, 30, 40, 90, 35],
@@ -58,7 +58,7 @@ pub(super) fn decide(s: &Situation, dice: &mut Dice) -> Value {
 
 fn work(s: &Situation, dice: &mut Dice) -> Value {
     let plenty = s.food > 6.0 && s.energy > 6.0;
-    // Whoever has as much of both tosses a coin, or all would farm on the first day.
+    // An agent with equal amounts of both tosses a coin; otherwise all would farm on the first day.
     let hungry = s.food < s.energy || (s.food <= s.energy && dice.chance(0.5));
     let kind = match (plenty, hungry) {
         (true, _) if dice.chance(0.5) => "gather",
@@ -73,7 +73,7 @@ fn work(s: &Situation, dice: &mut Dice) -> Value {
 }
 
 fn vote(s: &Situation, dice: &mut Dice) -> Value {
-    // The newest, so as not to vote twice; now and then any.
+    // The newest, to avoid voting twice; occasionally any.
     let newest = s.proposals.iter().map(|p| p.days_left).max();
     let fresh: Vec<&Open> =
         s.proposals.iter().filter(|p| Some(p.days_left) == newest || dice.chance(0.1)).collect();
@@ -145,9 +145,10 @@ fn trade(s: &Situation, dice: &mut Dice) -> Value {
 }
 
 fn name(s: &Situation, dice: &mut Dice) -> Value {
-    match s.named {
-        true => post(s, dice),
-        false => json!({"action": "set_name", "display_name": words::name(s, dice)}),
+    if s.named {
+        post(s, dice)
+    } else {
+        json!({"action": "set_name", "display_name": words::name(s, dice)})
     }
 }
 

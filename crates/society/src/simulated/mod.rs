@@ -1,15 +1,16 @@
 //! Plays the society for the simulated model.
 //!
-//! What it says is not data, only something to try the program with. Its agents behave like this:
+//! Its answers are not data; they are only for trying out the program. Its agents behave like this:
 //!
-//! - Who is short of food or energy mostly works for what it has least of, and now and then asks for
-//!   help in the forum; others may give to who asks.
-//! - Personalities do different things how often ([`mind`]): the efficient work and build, the equal
-//!   share and propose allocations, the free talk and vote against laws, the stable vote and answer.
-//! - A malformed answer copies the prompt's notation, invents an action, goes over a limit, breaks its
-//!   JSON, is prose or nothing. Some of these can be used after all.
-//! - Once in thirty the action is well-formed and may be forbidden: too large a gift, a vote on a
-//!   proposal at random.
+//! - An agent short of food or energy mostly works for what it has least of, and occasionally asks
+//!   for help in the forum; others may then give to it.
+//! - Personalities differ in how often they do things ([`mind`]): efficient agents work and build,
+//!   equal ones share and propose allocations, free ones talk and vote against laws, stable ones
+//!   vote and reply.
+//! - A malformed answer copies the prompt's notation, invents an action, exceeds a limit, breaks
+//!   its JSON, or is prose or empty. Some of these are still usable.
+//! - One time in thirty, the action is well-formed but may be forbidden: too large a gift, or a
+//!   vote on a random proposal.
 
 mod broken;
 mod mind;

@@ -1,4 +1,4 @@
-//! What an agent is told: read from the prompt's words, as a model would.
+//! Reads what an agent is told from the prompt's words, as a model would.
 
 use crate::Personality;
 
@@ -15,7 +15,7 @@ pub(super) struct Situation {
     pub(super) named: bool,
     /// Numbers of the posts it sees.
     pub(super) posts: Vec<u32>,
-    /// Agents who ask for help in them, with what they need.
+    /// Agents who ask for help in them, and what they need.
     pub(super) pleas: Vec<(u32, &'static str)>,
     /// Open proposals: number, type, days left.
     pub(super) proposals: Vec<Open>,
@@ -34,7 +34,7 @@ pub(super) struct Open {
 }
 
 impl Situation {
-    /// Reads a prompt of the experiment; `None` if it is another.
+    /// Reads a prompt of the experiment; `None` if it is not one.
     pub(super) fn read(system: &str, user: &str) -> Option<Situation> {
         let id = number_after(user, "Agent ID: #")?;
         let agents = number_after(system, "in a society of ")?;
@@ -79,7 +79,7 @@ fn personality(system: &str) -> Personality {
     found.map_or(Personality::Neutral, |(_, personality)| *personality)
 }
 
-/// The lines of a list that begin with a number in brackets.
+/// The items of a list that begin with a number in brackets.
 fn numbered(list: &str) -> impl Iterator<Item = (u32, &str)> {
     list.lines().filter_map(|line| {
         let (number, text) = line.strip_prefix("- [")?.split_once("] ")?;
@@ -87,7 +87,7 @@ fn numbered(list: &str) -> impl Iterator<Item = (u32, &str)> {
     })
 }
 
-/// Who asks for what, in the words of [`super::words::plea`].
+/// Which agent asks for what, in the words of [`super::words::plea`].
 fn plea(post: &str) -> Option<(u32, &'static str)> {
     let (who, what) = post.split_once("Agent #")?.1.split_once(" here: I am nearly out of ")?;
     let what = ["food", "energy"].into_iter().find(|name| what.starts_with(name))?;

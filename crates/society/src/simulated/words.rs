@@ -4,13 +4,13 @@ use super::read::Situation;
 use crate::Personality;
 use retold::model::simulated::Dice;
 
-/// A call for help; [`super::read`] knows its words.
+/// A call for help; [`super::read`] recognises its words.
 pub(super) fn plea(s: &Situation) -> String {
     let what = if s.food <= s.energy { "food" } else { "energy" };
     format!("Agent #{} here: I am nearly out of {what}. Can anyone share?", s.id)
 }
 
-/// Something to say to everyone: a few sentences, about as long as what real agents write.
+/// A statement for everyone: a few sentences, about as long as those of real agents.
 pub(super) fn opinion(s: &Situation, dice: &mut Dice) -> String {
     let opening = match dice.below(4) {
         0 => format!("Agent #{} has a point. ", 1 + dice.below(s.agents as usize)),
@@ -32,7 +32,7 @@ pub(super) fn opinion(s: &Situation, dice: &mut Dice) -> String {
     format!("{opening}{first} {state} {second} {close}")
 }
 
-/// Two things that someone believes.
+/// Two beliefs of a personality.
 fn values(personality: Personality, dice: &mut Dice) -> [&'static str; 2] {
     let all: [&'static str; 5] = match personality {
         Personality::Efficiency => [
@@ -109,7 +109,7 @@ pub(super) fn proposal(s: &Situation, kind: &str, dice: &mut Dice) -> (String, S
     (title, format!("{what}. It would hold for all {} of us. {why}", s.agents))
 }
 
-/// Why someone votes so.
+/// The reason for a vote.
 pub(super) fn reason(personality: Personality, vote: &str) -> String {
     let value = match personality {
         Personality::Efficiency => "what we produce",

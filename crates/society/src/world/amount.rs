@@ -1,4 +1,4 @@
-//! Amounts: numbers with up to three decimals, kept exactly.
+//! Amounts: exact numbers with up to three decimals.
 
 use std::fmt;
 
@@ -13,8 +13,8 @@ const UNIT: u64 = 1000;
 /// The largest amount, as a number.
 const MOST: f64 = 1e9;
 
-/// An amount of a resource, or a share: 0 to a thousand million, in steps of a thousandth. In JSON it
-/// is a number.
+/// An amount of a resource, or a share: from 0 to a thousand million, in steps of a thousandth. In
+/// JSON it is a number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub struct Amount(u64);
 
@@ -29,7 +29,7 @@ impl Amount {
         Amount(u64::from(number) * UNIT)
     }
 
-    /// The amount that a number says, if it has at most three decimals and is in range.
+    /// The amount equal to a number, if it has at most three decimals and is in range.
     pub fn exact(number: f64) -> Option<Amount> {
         let steps = number * UNIT as f64;
         // A double near 1e12 is within 1e-4 of what was written.
@@ -54,7 +54,7 @@ impl Amount {
         Amount(self.0.saturating_add(other.0))
     }
 
-    /// The difference, if there is as much.
+    /// The difference, if it is not negative.
     pub fn minus(self, other: Amount) -> Option<Amount> {
         self.0.checked_sub(other.0).map(Amount)
     }
@@ -81,9 +81,10 @@ impl fmt::Display for Amount {
 
 impl Serialize for Amount {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self.0.is_multiple_of(UNIT) {
-            true => serializer.serialize_u64(self.0 / UNIT),
-            false => serializer.serialize_f64(self.number()),
+        if self.0.is_multiple_of(UNIT) {
+            serializer.serialize_u64(self.0 / UNIT)
+        } else {
+            serializer.serialize_f64(self.number())
         }
     }
 }
@@ -93,7 +94,7 @@ impl<'de> Deserialize<'de> for Amount {
         let number = f64::deserialize(deserializer)?;
         Amount::exact(number).ok_or_else(|| {
             D::Error::custom(format!(
-                "{} is no amount: from 0 to 1000000000, with at most three decimals",
+                "{} is not an amount: from 0 to 1000000000, with at most three decimals",
                 figure(number)
             ))
         })

@@ -1,5 +1,5 @@
-//! Folding facts into the world: consequences only. A fact that cannot have happened is noted and
-//! leaves everything as it was.
+//! Folds facts into the world: only consequences. A fact that cannot have happened is noted and
+//! changes nothing else.
 
 use super::amount::Amount;
 use super::books::{Source, Stock, Target};
@@ -198,7 +198,7 @@ impl World {
             self.contact(by, author, |c| c.replies += 1);
         }
         for agent in mentions {
-            // Who is answered need not be told twice.
+            // The author of the message replied to need not be notified twice.
             if answered.is_none_or(|(_, author)| author != *agent) {
                 self.tell(*agent, Event::Mentioned { from: by, message: id });
             }
@@ -213,7 +213,7 @@ impl World {
         (proposal.passed, proposal.closed_on) = (Some(passed), Some(day));
         let done = matches!(proposal.kind, ProposalType::Law | ProposalType::Rule);
         proposal.done = passed && done;
-        // Its author and those who voted want to know; everyone sees the laws.
+        // Its author and its voters are notified; everyone sees the laws.
         let mut concerned: Vec<u32> = proposal.votes.keys().copied().collect();
         concerned.push(proposal.agent_id);
         concerned.sort_unstable();
@@ -226,7 +226,7 @@ impl World {
         let figures = self.figures();
         self.days.push(figures);
         for agent in self.agents.values_mut() {
-            // Whoever took a turn today has seen what was there when the day began.
+            // An agent that took a turn today has seen what was there when the day began.
             if agent.acted_on == day {
                 agent.news.retain(|news| news.day == day);
             }
@@ -271,7 +271,7 @@ impl Agent {
     }
 }
 
-/// Whether a number is the next after so many.
+/// Whether a number is the next one.
 fn next(what: &'static str, is: u32, so_far: usize) -> Result<(), Breach> {
     let should = u32::try_from(so_far).unwrap_or(u32::MAX).saturating_add(1);
     if is == should { Ok(()) } else { Err(Breach::OutOfOrder { what, is, should }) }

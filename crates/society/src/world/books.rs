@@ -1,7 +1,8 @@
-//! Who has what: double entry, so that nothing appears or vanishes.
+//! Accounts with double entry, so that nothing appears or vanishes.
 //!
-//! Every movement takes from one account what it puts on another. The beginning, work and use are accounts,
-//! too: what was there at the start and what was produced, less what was used up, is what agents and pool hold.
+//! Every movement adds to one account what it takes from another. The beginning, work and use are
+//! also accounts: the amount at the start plus the amount produced, minus the amount used, equals
+//! what agents and pool have.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -28,7 +29,7 @@ pub struct Stock {
 pub const RESOURCES: [Resource; 3] = [Resource::Food, Resource::Energy, Resource::Materials];
 
 impl Stock {
-    /// How much of a resource.
+    /// The amount of one resource.
     pub fn of(&self, resource: Resource) -> Amount {
         match resource {
             Resource::Food => self.food,
@@ -52,14 +53,14 @@ impl Stock {
         self
     }
 
-    /// With more of one resource.
+    /// With an additional amount of one resource.
     #[must_use]
     pub fn with(mut self, resource: Resource, more: Amount) -> Stock {
         self.add(resource, more);
         self
     }
 
-    /// Whether there is at least as much of everything.
+    /// Whether there is at least as much of every resource.
     pub fn covers(&self, other: &Stock) -> bool {
         RESOURCES.iter().all(|r| self.of(*r) >= other.of(*r))
     }
@@ -82,12 +83,12 @@ impl Stock {
     }
 }
 
-/// Where resources come from.
+/// Sources of resources.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Source {
-    /// What is given at the beginning: it never runs dry.
+    /// The supply at the beginning, which never runs out.
     Start,
-    /// What work brings: nor does it.
+    /// Work, which never runs out either.
     Work,
     /// An agent.
     Agent(u32),
@@ -106,14 +107,14 @@ impl fmt::Display for Source {
     }
 }
 
-/// Where resources go.
+/// Destinations of resources.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Target {
     /// An agent.
     Agent(u32),
     /// The common pool.
     Pool,
-    /// What is eaten, burnt or built is used up.
+    /// Use: what is eaten, burnt or built.
     Use,
 }
 
@@ -128,7 +129,7 @@ pub struct Books {
 }
 
 impl Books {
-    /// Opens an agent's account with nothing on it.
+    /// Opens an agent's account with a balance of zero.
     pub(super) fn open(&mut self, agent: u32) {
         self.agents.entry(agent).or_default();
     }
@@ -143,17 +144,17 @@ impl Books {
         self.pool
     }
 
-    /// What agents and pool were given at the beginning.
+    /// What agents and pool received at the beginning.
     pub fn start(&self) -> Stock {
         self.start
     }
 
-    /// What work has ever brought.
+    /// The total production.
     pub fn produced(&self) -> Stock {
         self.produced
     }
 
-    /// What was ever used up.
+    /// The total use.
     pub fn used(&self) -> Stock {
         self.used
     }
@@ -163,12 +164,12 @@ impl Books {
         self.agents.values().fold(Stock::default(), Stock::plus)
     }
 
-    /// What there is, the pool included.
+    /// The total, including the pool.
     pub fn total(&self) -> Stock {
         self.held().plus(&self.pool)
     }
 
-    /// Moves an amount, or says why it cannot be moved; then nothing has changed.
+    /// Moves an amount; if that is not possible, returns the reason and changes nothing.
     pub(super) fn transfer(
         &mut self,
         from: Source,
@@ -206,7 +207,8 @@ impl Books {
         to: Target,
         stock: &Stock,
     ) -> Result<(), Breach> {
-        // Tried on a copy of the giver's first, so that a lack of the last resource changes nothing.
+        // Tried on a copy of the giver's account first, so that a lack of the last resource changes
+        // nothing.
         let trial = match from {
             Source::Start | Source::Work => None,
             Source::Agent(agent) => Some(self.agent(agent)),
@@ -219,7 +221,7 @@ impl Books {
         RESOURCES.iter().try_for_each(|r| self.transfer(from, to, *r, stock.of(*r)))
     }
 
-    /// Whether what is there is what was given and produced, and not used up.
+    /// Whether the total equals what was given and produced, minus what was used.
     pub fn check(&self) -> Result<(), Breach> {
         let total = self.total();
         for resource in RESOURCES {
@@ -234,7 +236,7 @@ impl Books {
     }
 }
 
-/// A resource's name, as actions and tables spell it.
+/// A resource's name in actions and tables.
 pub fn name_of(resource: Resource) -> &'static str {
     match resource {
         Resource::Food => "food",

@@ -1,77 +1,77 @@
-//! Facts that no world of these rules can have brought about.
+//! Facts that cannot have happened in any world with these rules.
 
 use serde::Serialize;
 
 use super::amount::Amount;
 
-/// Why a fact was not folded in: the log it comes from was not written by this experiment.
+/// Why a fact was not folded in: the log was not written by this experiment.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, thiserror::Error)]
 pub enum Breach {
-    /// Nobody of that number.
+    /// There is no agent with this number.
     #[error("there is no agent {agent}")]
     UnknownAgent {
         /// The number.
         agent: u32,
     },
-    /// No proposal of that number.
+    /// There is no proposal with this number.
     #[error("there is no proposal {proposal}")]
     UnknownProposal {
         /// The number.
         proposal: u32,
     },
-    /// More was taken than was there.
+    /// More was taken than was available.
     #[error("{who} has {has} {resource} and gives {amount}")]
     Lacking {
-        /// Whose account.
+        /// The account.
         who: String,
-        /// What is on it.
+        /// Its balance.
         has: Amount,
-        /// Which resource.
+        /// The resource.
         resource: &'static str,
-        /// What was to be taken.
+        /// The amount to be taken.
         amount: Amount,
     },
     /// An agent used what it did not have.
     #[error("agent {agent} uses what it needs a day, and has less")]
     Hungry {
-        /// Who.
+        /// The agent.
         agent: u32,
     },
-    /// Work that brought something else than the rules say.
+    /// Work that yielded something other than the rules say.
     #[error("work of agent {agent} brings {is}, and by the rules {should}")]
     Yield {
-        /// Who worked.
+        /// The agent.
         agent: u32,
-        /// What it brought.
+        /// The recorded yield.
         is: Amount,
-        /// What it brings by the rules.
+        /// The yield according to the rules.
         should: Amount,
     },
-    /// A message, proposal or day with another number than the next.
+    /// A message, proposal or day whose number is not the next one.
     #[error("{what} {is} is not the next: {should}")]
     OutOfOrder {
-        /// What is numbered.
+        /// The kind of thing.
         what: &'static str,
         /// Its number.
         is: u32,
         /// The next number.
         should: u32,
     },
-    /// What is there is not what was given and produced less what was used.
+    /// The total does not equal what was given and produced, minus what was used.
     #[error(
         "there is {is} {resource}, where {start} were given at the start, {produced} produced and \
          {used} used"
     )]
     Unbalanced {
-        /// Which resource.
+        /// The resource.
         resource: &'static str,
-        /// What is there.
+        /// The total.
         is: Amount,
         /// What was given at the beginning.
         start: Amount,
-        /// What was ever produced.
+        /// The total production.
         produced: Amount,
-        /// What was ever used.
+        /// The total use.
         used: Amount,
     },
 }

@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::books::{RESOURCES, Stock};
 use super::state::World;
 
-/// How often each kind of turn was taken.
+/// The number of turns of each kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 pub struct Counts {
     /// Forum posts.
@@ -24,9 +24,9 @@ pub struct Counts {
     pub trades: u32,
     /// Names taken.
     pub names: u32,
-    /// Nothing done.
+    /// Turns without an action.
     pub idle: u32,
-    /// Actions that were none.
+    /// Invalid actions.
     pub invalid: u32,
     /// Calls that failed.
     pub unanswered: u32,
@@ -64,7 +64,7 @@ impl Counts {
     }
 }
 
-/// The end of a day.
+/// The figures at the end of a day.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct DayFigures {
     /// From 1.
@@ -73,7 +73,7 @@ pub struct DayFigures {
     pub active: u32,
     /// Agents who cannot.
     pub dormant: u32,
-    /// What agents have together, without the pool.
+    /// What all agents have, without the pool.
     pub held: Stock,
     /// What the pool has.
     pub pool: Stock,
@@ -87,14 +87,15 @@ pub struct DayFigures {
     pub gini_all: f64,
     /// Laws and rules in force.
     pub laws: u32,
-    /// Infrastructure there is.
+    /// The number of buildings.
     pub buildings: u32,
-    /// What was done.
+    /// What was done on the day.
     pub did: Counts,
 }
 
-/// The Gini coefficient of what people have: 0 if all have the same, near 1 if one has all. It is
-/// `2 Σ i x(i) / (n Σ x) - (n + 1) / n` over the sorted values, i from 1; 0 where there is nothing.
+/// The Gini coefficient of what people have: 0 if all have the same, near 1 if one person has
+/// everything. It is `2 Σ i x(i) / (n Σ x) - (n + 1) / n` over the sorted values, with i from 1; 0
+/// if there is nothing.
 pub fn gini(values: &[f64]) -> f64 {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
@@ -107,7 +108,7 @@ pub fn gini(values: &[f64]) -> f64 {
 }
 
 impl World {
-    /// The figures as they are now.
+    /// The current figures.
     pub(super) fn figures(&self) -> DayFigures {
         let number = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
         let active = number(self.active().count());

@@ -1,10 +1,10 @@
-//! The world of the society: a pure fold of facts. It holds no rules but the books' own: nothing
-//! appears or vanishes but by a fact that says so, and work brings what the rules say.
+//! The world of the society: a pure fold of facts. It has no rules except those of its accounts:
+//! nothing appears or vanishes without a fact that says so, and work yields what the rules say.
 //!
 //! - [`World`]: the state, with its [`Agent`]s, [`Post`]s and [`Proposal`]s.
-//! - [`Books`]: who has what, in double entry; [`Amount`]s are exact.
+//! - [`Books`]: accounts with double entry; [`Amount`]s are exact.
 //! - [`Breach`]: a fact that cannot have happened.
-//! - [`DayFigures`]: resources, inequality, dormancy, by day.
+//! - [`DayFigures`]: resources, inequality and dormancy, by day.
 
 mod amount;
 mod apply;

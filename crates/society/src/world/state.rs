@@ -22,7 +22,7 @@ pub struct World {
     pub day: u32,
     /// By number, from 1.
     pub agents: BTreeMap<u32, Agent>,
-    /// Who has what.
+    /// The accounts.
     pub books: Books,
     /// The forum: message n is at n - 1.
     pub posts: Vec<Post>,
@@ -30,12 +30,12 @@ pub struct World {
     pub proposals: Vec<Proposal>,
     /// Figures of each day that has ended.
     pub days: Vec<DayFigures>,
-    /// Who had to do with whom: from, to.
+    /// Contacts between agents: from, to.
     #[serde(serialize_with = "as_pairs")]
     pub contacts: BTreeMap<(u32, u32), Contacts>,
-    /// Actions that were none, in order.
+    /// Invalid actions, in order.
     pub invalid: Vec<Invalid>,
-    /// Facts that were not folded in, and why: none, in a log that this experiment wrote.
+    /// Facts that were not folded in, and why; empty for a log that this experiment wrote.
     pub breaches: Vec<Breach>,
     /// What happened since the day began.
     pub(super) today: Counts,
@@ -56,48 +56,48 @@ pub struct Agent {
     pub dormant: bool,
     /// How often it became dormant.
     pub times_dormant: u32,
-    /// On how many days it was not asked: dormant when the day began. The day on which it fell dormant is
-    /// none of them, the day on which it woke is one.
+    /// The number of days on which it was not asked because it was dormant when the day began. The
+    /// day on which it fell dormant does not count; the day on which it woke does.
     pub days_dormant: u32,
     /// The last day on which it took a turn.
     pub acted_on: u32,
     /// What it did, by kind.
     pub did: Counts,
-    /// What concerns it and has not been shown to it yet.
+    /// News that concerns it and has not been shown to it yet.
     pub(crate) news: Vec<News>,
 }
 
-/// A message of the forum.
+/// A message in the forum.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Post {
-    /// Who wrote it.
+    /// The author.
     pub agent_id: u32,
-    /// When.
+    /// The day.
     pub day: u32,
-    /// What it answers.
+    /// The message that it replies to.
     pub parent: Option<u32>,
     /// Its text.
     pub content: String,
 }
 
-/// Something put to the vote.
+/// A proposal.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Proposal {
-    /// Who made it.
+    /// The author.
     pub agent_id: u32,
-    /// Short.
+    /// A short title.
     pub title: String,
-    /// Long.
+    /// A longer description.
     pub description: String,
     /// Its type.
     pub kind: ProposalType,
-    /// When it was made.
+    /// The day it was made.
     pub day: u32,
-    /// The last day on which one can vote.
+    /// The last day for voting.
     pub last_day: u32,
-    /// By agent.
+    /// Votes by agent.
     pub votes: BTreeMap<u32, Ballot>,
-    /// How it ended, if it has.
+    /// Whether it passed, once it has closed.
     pub passed: Option<bool>,
     /// The day it ended.
     pub closed_on: Option<u32>,
@@ -121,7 +121,7 @@ impl Proposal {
     }
 }
 
-/// How often an agent turned to another.
+/// How often one agent turned to another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 pub struct Contacts {
     /// Direct messages.
@@ -134,27 +134,27 @@ pub struct Contacts {
     pub trades: u32,
 }
 
-/// An action that was none.
+/// An invalid action.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Invalid {
-    /// When.
+    /// The day.
     pub day: u32,
-    /// Who.
+    /// The agent.
     pub agent_id: u32,
     /// `parser`, `world`, or `call` for a call that failed.
     pub rejected_by: &'static str,
-    /// Why.
+    /// The reason.
     pub reason: String,
-    /// The action, where it was stated and recorded.
+    /// The action, if it was stated and recorded.
     pub action: Option<serde_json::Value>,
 }
 
 /// Something that concerns an agent.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(crate) struct News {
-    /// When.
+    /// The day.
     pub(crate) day: u32,
-    /// What.
+    /// What happened.
     pub(crate) what: Event,
 }
 
@@ -180,7 +180,7 @@ impl World {
         chosen.unwrap_or_else(|| format!("Agent #{agent}"))
     }
 
-    /// Those who can act.
+    /// The agents who can act.
     pub fn active(&self) -> impl Iterator<Item = u32> {
         self.agents.iter().filter(|(_, agent)| !agent.dormant).map(|(id, _)| *id)
     }
@@ -210,7 +210,7 @@ impl World {
         self.numbered().filter(|(_, p)| p.is_law())
     }
 
-    /// How many pieces of infrastructure there are.
+    /// The number of buildings.
     pub fn buildings(&self) -> u32 {
         let built = |p: &&Proposal| p.done && p.kind == ProposalType::Infrastructure;
         u32::try_from(self.proposals.iter().filter(built).count()).unwrap_or(u32::MAX)
@@ -221,7 +221,7 @@ impl World {
         self.rules.land.saturating_sub(self.farmed)
     }
 
-    /// The others that a text names, by number (`#12`) or chosen name.
+    /// The other agents named in a text, by number (`#12`) or chosen name.
     pub fn mentions(&self, by: u32, text: &str) -> Vec<u32> {
         let numbers: BTreeSet<u32> = text
             .split('#')

@@ -1,4 +1,4 @@
-//! The parts of a config that all experiments share.
+//! The parts of a config that all experiments have in common.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -16,7 +16,7 @@ use retold::prompt::{ChatRequest, Message};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Default)]
 #[serde(rename_all = "snake_case")]
 pub enum ModelKind {
-    /// A program that makes answers up, for trying things out.
+    /// A program that makes up answers, for trying things out.
     #[default]
     Simulated,
     /// Any OpenAI-compatible server.
@@ -29,20 +29,20 @@ pub enum ModelKind {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Rates {
-    /// Answers that break the format asked for, in any way, one as often as another.
+    /// Answers that break the requested format, in any way, each way equally likely.
     pub malformed: f64,
-    /// Of the other answers, those that break it in the way of one kind, by its name; the kinds are the
-    /// experiment's. See [`Misbehaviour`](retold::model::simulated::Misbehaviour).
+    /// Of the other answers, those that break the format in a named way; each experiment has its
+    /// own kinds. See [`Misbehaviour`](retold::model::simulated::Misbehaviour).
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub malformed_kinds: BTreeMap<String, f64>,
-    /// Answers that are cut off before their end: what they opened stays open.
+    /// Answers that are cut off before the end: open brackets stay open.
     #[serde(skip_serializing_if = "is_zero")]
     pub truncated: f64,
-    /// Attempts answered with 429.
+    /// Attempts that are answered with 429.
     pub rate_limited: f64,
-    /// Attempts answered with 500.
+    /// Attempts that are answered with 500.
     pub server_error: f64,
-    /// Calls that fail for good.
+    /// Calls that always fail.
     pub failure: f64,
 }
 
@@ -70,29 +70,30 @@ fn is_zero(rate: &f64) -> bool {
 pub struct EndpointConfig {
     /// Where the API is.
     pub base_url: BaseUrl,
-    /// The environment variable that holds its key; a server on one's own machine needs none. It is not recorded.
+    /// The environment variable with its key, which servers on the local machine do not need. It is
+    /// not recorded.
     #[serde(default, skip_serializing)]
     pub key: KeyVariable,
 }
 
-/// Who answers.
+/// The model that answers.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct ModelConfig {
-    /// Which kind.
+    /// The kind of model.
     pub kind: ModelKind,
     /// For `openai`: where the API is.
     pub base_url: BaseUrl,
-    /// For `openai`: other servers, by the name of the model that requests have.
+    /// For `openai`: other servers, by the model name in requests.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub endpoints: BTreeMap<String, EndpointConfig>,
-    /// For `scripted`: the exchanges file, relative to the config if there is such a file, else to the
-    /// working directory.
+    /// For `scripted`: the exchanges file, relative to the config if such a file exists, otherwise
+    /// to the working directory.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub answers: Option<AnswersFile>,
     /// For `simulated`: how often it misbehaves.
     pub rates: Rates,
-    /// For `simulated`: how long an answer takes, in milliseconds, on average.
+    /// For `simulated`: the average time that an answer takes, in milliseconds.
     pub latency_ms: f64,
 }
 
@@ -110,8 +111,8 @@ impl Default for ModelConfig {
 }
 
 impl ModelConfig {
-    /// Makes what the settings choose the user's choice: they were read from the config at this path, which
-    /// the user gave to this invocation. `given` is this group as the config has it.
+    /// Marks what the settings choose as the user's choice: they were read from the config at this
+    /// path, which the user gave in this invocation. `given` is this group in the config.
     ///
     /// # Errors
     /// The key within the group, and what is wrong with it.
@@ -136,7 +137,7 @@ impl ModelConfig {
     /// Checks the settings; `group` is where the config has them.
     ///
     /// # Errors
-    /// The first setting that makes no sense.
+    /// The first invalid setting.
     pub fn check(&self, group: &str) -> Result<(), Wrong> {
         let wrong = |key: &str, message: &str| Err(Wrong::new(&format!("{group}.{key}"), message));
         let ModelConfig { kind, base_url: _, endpoints, answers, rates, latency_ms } = self;
@@ -178,16 +179,16 @@ impl ModelConfig {
 pub struct RequestConfig {
     /// The model's name, as the provider spells it.
     pub model: String,
-    /// 0 to 2; left to the provider if not given.
+    /// From 0 to 2; left to the provider if not given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub temperature: Option<f64>,
-    /// 0 to 1; left to the provider if not given.
+    /// From 0 to 1; left to the provider if not given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub top_p: Option<f64>,
     /// The longest answer, in tokens.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_tokens: Option<u32>,
-    /// Any other parameter the provider knows.
+    /// Any other parameter that the provider supports.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub extra: Map<String, Value>,
 }
@@ -196,7 +197,7 @@ impl RequestConfig {
     /// Checks the parameters.
     ///
     /// # Errors
-    /// The first parameter that makes no sense.
+    /// The first invalid parameter.
     pub fn check(&self) -> Result<(), Wrong> {
         let RequestConfig { model, temperature, top_p, max_tokens, extra } = self;
         let wrong =
@@ -218,12 +219,12 @@ impl RequestConfig {
         }
         const OWN: [&str; 5] = ["model", "messages", "temperature", "top_p", "max_tokens"];
         match OWN.iter().find(|own| extra.contains_key(**own)) {
-            Some(own) => wrong(&format!("extra.{own}"), format!("{own} is no extra parameter")),
+            Some(own) => wrong(&format!("extra.{own}"), format!("{own} is not an extra parameter")),
             None => Ok(()),
         }
     }
 
-    /// The request with these parameters and some messages.
+    /// A request with these parameters and the given messages.
     pub fn chat(&self, messages: Vec<Message>) -> ChatRequest {
         let RequestConfig { model, temperature, top_p, max_tokens, extra } = self.clone();
         ChatRequest {
@@ -238,10 +239,10 @@ impl RequestConfig {
     }
 }
 
-/// Everything about a run that does not change its outcome: who answers, and how fast.
+/// Everything about a run that does not affect its outcome: which model answers, and how fast.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Runtime {
-    /// Who answers.
+    /// The model that answers.
     pub model: ModelConfig,
     /// How fast to ask.
     pub limits: Limits,
@@ -253,7 +254,7 @@ impl Runtime {
     /// Checks the settings; `group` is where the config has the model's.
     ///
     /// # Errors
-    /// The first setting that makes no sense.
+    /// The first invalid setting.
     pub fn check(&self, group: &str) -> Result<(), Wrong> {
         let Runtime { model, limits, retry } = self;
         limits.check().map_err(|e| Wrong::new(&format!("limits.{}", e.field), e.to_string()))?;

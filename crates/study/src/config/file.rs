@@ -1,4 +1,4 @@
-//! A config file, as a study loads it.
+//! Config files, as studies load them.
 
 use std::path::Path;
 
@@ -10,23 +10,23 @@ use super::wrong::Wrong;
 use super::yaml::{ConfigError, Head, beside, load, read_text, with_overrides};
 use crate::template::TemplateText;
 
-/// A config file that the user gave, and what `--set` changes in it. Paths in it are relative to it, or else to the
-/// working directory.
+/// A config file given by the user, and what `--set` changes in it. Paths in it are relative to it
+/// if such a file exists, otherwise to the working directory.
 #[derive(Debug, Clone, Copy)]
 pub struct ConfigFile<'a> {
-    /// Where it is.
+    /// Its path.
     pub path: &'a Path,
-    /// What is in it.
+    /// Its text.
     pub text: &'a str,
     /// The changes: `KEY=VALUE`.
     pub overrides: &'a [String],
 }
 
 impl ConfigFile<'_> {
-    /// The config of an experiment, in its type.
+    /// The config of an experiment, typed.
     ///
     /// # Errors
-    /// [`ConfigError`] with line or key; also if the file says that it is for another experiment.
+    /// [`ConfigError`] with line or key, including if the file is for another experiment.
     pub fn read<T: Serialize + DeserializeOwned>(
         &self,
         experiment: &str,
@@ -37,7 +37,8 @@ impl ConfigFile<'_> {
         match head.experiment.filter(|named| named != experiment) {
             None => Ok(config),
             Some(other) => {
-                let message = format!("this is read as {experiment}, and it says {other:?}");
+                let message =
+                    format!("this config is for {other:?}, but it is loaded for {experiment:?}");
                 Err(self.wrong("experiment", message))
             }
         }
@@ -51,11 +52,12 @@ impl ConfigFile<'_> {
         read_text(&beside(self.path, file))
     }
 
-    /// The built-in templates, with those of the folder that the config names in their place, if it names one.
+    /// The built-in templates, replaced by those in the folder that the config names, if it names
+    /// one.
     ///
     /// # Errors
-    /// [`ConfigError`]: a file that cannot be read, a folder without any of the templates, a template that cannot be
-    /// compiled, or one that names a variable that no built-in template names.
+    /// [`ConfigError`] for a file that cannot be read, a folder without any of the templates, a
+    /// template that cannot be compiled, or a variable that no built-in template uses.
     pub fn prompts(
         &self,
         folder: Option<&Path>,
@@ -64,7 +66,7 @@ impl ConfigFile<'_> {
         prompts(self.path, folder, built_in)
     }
 
-    /// Something wrong at a key; its line is added where the config is loaded.
+    /// An error at a key; its line is added where the config is loaded.
     pub fn wrong(&self, key: &str, message: impl Into<String>) -> ConfigError {
         Wrong::new(key, message).at(self.path)
     }

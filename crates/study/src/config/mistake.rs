@@ -1,4 +1,4 @@
-//! What does not fit in a config, where it is, and what would fit.
+//! Explains mistakes in a config: what is wrong, where, and what would be right.
 
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -12,12 +12,13 @@ pub(super) struct Mistake {
     pub(super) line: u64,
     /// From 1.
     pub(super) column: u64,
-    /// In plain words.
+    /// In plain language.
     pub(super) message: String,
 }
 
-/// The mistake that the YAML reader tells at a place, as whoever writes a config needs it: a key that is missing
-/// is told where the group begins that lacks it, a value of the wrong kind with what it is and what it should be.
+/// Rewords the YAML reader's error for the author of a config: a missing key is reported at the
+/// beginning of the group that lacks it, and a value of the wrong type with what it is and what it
+/// should be.
 pub(super) fn mistake<T: DeserializeOwned>(text: &str, place: (u64, u64), said: &str) -> Mistake {
     let told = |(line, column), message| Mistake { line, column, message };
     let plain = || told(place, explain(said));
@@ -48,26 +49,27 @@ pub(super) fn mistake<T: DeserializeOwned>(text: &str, place: (u64, u64), said: 
     }
 }
 
-/// Whether a message says that a value is of another kind than expected.
+/// Whether a message says that a value has the wrong type.
 fn is_about_kind(said: &str) -> bool {
     said.starts_with("invalid ") || said.contains("expected ") && !said.starts_with("unknown ")
 }
 
-/// Whether a message is about a key without a value: the reader asks for other Rust types then, or takes the
-/// nothing for a value of that name.
+/// Whether a message is about a key without a value: in that case, the reader asks for other Rust
+/// types, or treats the missing value as a value of that name.
 fn is_about_nothing(said: &str, found: &Found, outline: &Outline) -> bool {
     let is_odd =
         said.starts_with("cannot deserialize null") || said.starts_with("unknown variant ");
     is_odd && outline.value().pointer(&found.pointer) == Some(&Value::Null)
 }
 
-/// What the YAML reader says was expected; of single values it does not tell one from another.
+/// What the YAML reader says was expected; it does not distinguish scalar types.
 fn said_to_be_expected(said: &str) -> &str {
     let last = said.rsplit_once("expected ").map(|(_, expected)| expected);
     last.or_else(|| said.strip_prefix("invalid ")).unwrap_or(said)
 }
 
-/// What is expected at a place, as a text says that is put there. None if another mistake comes first.
+/// What is expected at a place, found by putting a text there. `None` if another mistake comes
+/// first.
 fn expected<T: DeserializeOwned>(whole: &Value, pointer: &str) -> Option<String> {
     const MARK: &str = "what is expected here?";
     let mut whole = whole.clone();
@@ -83,7 +85,7 @@ fn expected<T: DeserializeOwned>(whole: &Value, pointer: &str) -> Option<String>
     }
 }
 
-/// A value, as deserialisers name what they find.
+/// A value in the words that deserialisers use for it.
 fn found(value: &Value) -> String {
     match value {
         Value::Null => "null".to_owned(),

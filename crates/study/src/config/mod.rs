@@ -1,11 +1,12 @@
-//! Configuration files: YAML, every key checked, mistakes shown with file and line.
+//! Configuration files: YAML, with every key checked, and errors reported with file and line.
 //!
 //! - [`ConfigFile`]: a config as a study loads it, with the templates that it names.
 //! - [`load`], [`with_overrides`]: a typed config from a file and `--set KEY=VALUE`.
-//! - [`located`]: the line of a value that makes no sense.
-//! - [`ModelConfig`], [`RequestConfig`]: the parts that all experiments share.
-//! - [`BaseUrl`], [`AnswersFile`], [`KeyVariable`]: what only the user of this invocation may choose.
-//! - [`Wrong`]: a value that makes no sense; [`within`], [`names_folder`]: checks that all experiments share.
+//! - [`located`]: the line of an invalid value.
+//! - [`ModelConfig`], [`RequestConfig`]: the parts that all experiments have in common.
+//! - [`BaseUrl`], [`AnswersFile`], [`KeyVariable`]: settings that only the user of this invocation
+//!   may choose.
+//! - [`Wrong`]: an invalid value; [`within`], [`names_folder`]: common checks.
 
 mod common;
 mod file;

@@ -1,9 +1,9 @@
-//! Settings that choose whom we talk to and what we read, with who made the choice.
+//! Settings that choose a server or a file, together with who chose them.
 //!
-//! The same types are read from a config that the user gives to this invocation and from the settings of
-//! a run, which may come from anybody. So what is read was chosen by nobody yet; only the reading of a
-//! config ([`ModelConfig::named_by_config`](super::ModelConfig::named_by_config)) and a flag make it the
-//! user's.
+//! The same types are read from a config that the user gives in this invocation and from the
+//! settings of a run, which can come from anyone. Reading therefore marks them as chosen by nobody;
+//! only reading a config ([`ModelConfig::named_by_config`](super::ModelConfig::named_by_config)) or
+//! a flag marks them as the user's.
 
 use std::path::{Path, PathBuf};
 
@@ -11,20 +11,21 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use retold::model::{NamedUrl, without_secrets};
 
-/// Where an API is, and who says so.
+/// Where an API is, and who chose it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum BaseUrl {
-    /// Nobody: it is where the program's default is.
+    /// Nobody: the program's default is used.
     #[default]
     BuiltIn,
     /// The user, in this invocation.
     Named(NamedUrl),
-    /// A file that may come from anybody, such as the recorded settings of a run. Nothing is sent there.
+    /// A file that can come from anyone, such as the recorded settings of a run. Nothing is sent
+    /// there.
     Recorded(String),
 }
 
 impl Serialize for BaseUrl {
-    /// As it is recorded: without secrets.
+    /// The recorded form, without secrets.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let url = match self {
             BaseUrl::BuiltIn => NamedUrl::openai().without_secrets(),
@@ -41,10 +42,11 @@ impl<'de> Deserialize<'de> for BaseUrl {
     }
 }
 
-/// The environment variable that holds a key, if the user has named one in this invocation.
+/// The environment variable with a key, if the user has named one in this invocation.
 ///
-/// It is never recorded, and a recorded one is not taken: a recording could have a secret of the user's sent to some
-/// server, or hold a key that somebody wrote in the place of its variable.
+/// It is never recorded, and a recorded one is ignored: otherwise a recording could make the
+/// program send any of the user's secrets to some server, or contain a key that somebody wrote
+/// instead of its variable.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum KeyVariable {
     /// Nobody has named one.
@@ -55,19 +57,20 @@ pub enum KeyVariable {
 }
 
 impl KeyVariable {
-    /// What the user has named.
+    /// A variable named by the user.
     ///
     /// # Errors
-    /// What is wrong with it. It may be a key, so it is not shown.
+    /// What is wrong with the name. The name is not shown, because it may be a key.
     pub fn given(name: &str) -> Result<Self, &'static str> {
         let mut bytes = name.bytes();
         let begins = bytes.next().is_some_and(|b| b.is_ascii_alphabetic() || b == b'_');
-        match begins && bytes.all(|b| b.is_ascii_alphanumeric() || b == b'_') {
-            true => Ok(KeyVariable::Named(name.to_owned())),
-            false => Err(
-                "it is not the name of an environment variable (letters, digits and _): name the variable that holds the \
+        if begins && bytes.all(|b| b.is_ascii_alphanumeric() || b == b'_') {
+            Ok(KeyVariable::Named(name.to_owned()))
+        } else {
+            Err(
+                "it is not the name of an environment variable (letters, digits and _): name the variable with the \
                  key, never the key itself",
-            ),
+            )
         }
     }
 }
@@ -78,17 +81,17 @@ impl<'de> Deserialize<'de> for KeyVariable {
     }
 }
 
-/// A file to answer from, and who names it.
+/// A file with answers, and who names it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AnswersFile {
     /// The user, in this invocation.
     Named(PathBuf),
-    /// A file that may come from anybody. It is not read.
+    /// A file that can come from anyone. It is not read.
     Recorded(PathBuf),
 }
 
 impl AnswersFile {
-    /// The path, whoever names it.
+    /// The path, regardless of who names it.
     pub fn path(&self) -> &Path {
         match self {
             AnswersFile::Named(path) | AnswersFile::Recorded(path) => path,

@@ -1,4 +1,4 @@
-//! Where in a config file a key is.
+//! Finds where a key is in a config file.
 
 use std::fmt;
 use std::path::Path;
@@ -9,9 +9,10 @@ use serde_saphyr::Spanned;
 
 use super::yaml::{ConfigError, snippet};
 
-/// Adds the line to a mistake that names only its key ([`ConfigError::Value`]): the line of the key in
-/// the file, or of the nearest group around it. A value that `--set` brought in is told as such: it
-/// is in no line. Keys are written with dots, list items in brackets, from 0: `topic.options[2]`.
+/// Adds the line to an error that names only its key ([`ConfigError::Value`]): the line of the key
+/// in the file, or of the nearest group around it. A value from `--set` is reported as such,
+/// because it is in no line. Keys are written with dots and list items in brackets, from 0:
+/// `topic.options[2]`.
 pub fn located(error: ConfigError, file: &Path, text: &str, overrides: &[String]) -> ConfigError {
     let ConfigError::Value { path, key, message } = error else { return error };
     let place = key.split('[').next().unwrap_or(&key).to_owned();
@@ -20,7 +21,7 @@ pub fn located(error: ConfigError, file: &Path, text: &str, overrides: &[String]
         let message = if name == key { message } else { format!("{key}: {message}") };
         return ConfigError::of_override(setting, message);
     }
-    // A mistake in another file, or one that is not about the file's text.
+    // A mistake in another file, or one that is not in the file's text.
     let found = if path == file.display().to_string() { find(text, &key) } else { None };
     match found {
         None => ConfigError::Value { path, key, message },
@@ -57,7 +58,7 @@ fn find(text: &str, key: &str) -> Option<(u64, u64)> {
     place
 }
 
-/// One step down a key: the node, its place, and what is left of the key.
+/// One step down a key: the node, its place, and the rest of the key.
 fn step<'a, 'k>(node: &'a Node, key: &'k str) -> Option<(&'a Node, (u64, u64), &'k str)> {
     match node {
         Node::Leaf(_) => None,
@@ -66,7 +67,7 @@ fn step<'a, 'k>(node: &'a Node, key: &'k str) -> Option<(&'a Node, (u64, u64), &
             let item = items.get(number.parse::<usize>().ok()?)?;
             Some((&item.value, at(item), left.trim_start_matches('.')))
         }
-        // A key may have dots itself: the longest that fits.
+        // A key may itself contain dots: the longest match is used.
         Node::Map(entries) => {
             let fitting = entries.iter().filter_map(|(name, value)| {
                 let left = key.strip_prefix(name.value.as_str())?;
@@ -86,21 +87,21 @@ enum Node {
     Leaf(Value),
 }
 
-/// A value of a config.
+/// A value in a config.
 pub(super) struct Found {
     /// Where it is in [`Outline::value`], as a JSON pointer.
     pub(super) pointer: String,
     /// With dots; list items in brackets, from 0. Empty for the whole config.
     pub(super) key: String,
-    /// Line and column of its key, or of the item: the first of all for the whole config.
+    /// Line and column of its key, or of the list item; 1 and 1 for the whole config.
     pub(super) place: (u64, u64),
 }
 
-/// What is in a file and where.
+/// The contents of a file, with their places.
 pub(super) struct Outline(Spanned<Node>);
 
 impl Outline {
-    /// Of a text that is YAML.
+    /// The outline of a YAML text.
     pub(super) fn of(text: &str) -> Option<Outline> {
         serde_saphyr::from_str(text).ok().map(Outline)
     }
@@ -115,7 +116,7 @@ impl Outline {
         self.search(&|node| at(node) == place)
     }
 
-    /// The group of keys that has a key at a place, or is empty and begins there.
+    /// The group that has a key at a place, or that is empty and begins there.
     pub(super) fn group_at(&self, place: (u64, u64)) -> Option<Found> {
         self.search(&|node| match &node.value {
             Node::Map(entries) if entries.is_empty() => at(node) == place,
@@ -134,7 +135,7 @@ impl Outline {
     }
 }
 
-/// The innermost node for which something holds.
+/// The innermost node that satisfies a condition.
 fn inner(
     node: &Spanned<Node>,
     here: Found,
@@ -158,7 +159,7 @@ fn inner(
     below.or_else(|| is_it(node).then_some(here))
 }
 
-/// Line and column of something.
+/// Line and column of a node.
 fn at<T>(spanned: &Spanned<T>) -> (u64, u64) {
     (spanned.referenced.line(), spanned.referenced.column())
 }

@@ -1,5 +1,4 @@
-//! The prompt templates of an experiment: those that come with the program, and a user's own in
-//! their place.
+//! The prompt templates of an experiment: the built-in ones, and the user's own that replace them.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -8,12 +7,12 @@ use super::wrong::Wrong;
 use super::yaml::{ConfigError, beside, read_text};
 use crate::template::{TemplateError, TemplateText, Templates, listed};
 
-/// The built-in templates, with those of the config's folder in their place, read and checked.
-/// `path` is the config's, `folder` is what its key `prompts` says.
+/// The built-in templates, replaced by those in the config's folder, read and checked. `path` is
+/// the config's; `folder` is its value of the key `prompts`.
 ///
 /// # Errors
-/// [`ConfigError`]: a file that cannot be read, a folder without any of the templates, a template
-/// that is none, or one that names a variable that no built-in template names.
+/// [`ConfigError`] for a file that cannot be read, a folder without any of the templates, an
+/// invalid template, or a variable that no built-in template uses.
 pub(super) fn prompts(
     path: &Path,
     folder: Option<&Path>,
@@ -36,7 +35,7 @@ pub(super) fn prompts(
         if replaced.is_empty() {
             let names: Vec<&str> = prompts.iter().map(|prompt| prompt.name.as_str()).collect();
             let names = names.join(", ");
-            return Err(wrong(format!("no template in it; the templates are {names}")));
+            return Err(wrong(format!("there is no template in it; the templates are {names}")));
         }
     }
     let theirs = Templates::all_of(&[], &prompts).map_err(invalid)?;
@@ -60,8 +59,8 @@ pub(super) fn prompts(
     Ok(prompts)
 }
 
-/// The first variable of a template that no built-in one names, neither it nor what it is in. A variable
-/// that is there in another template alone is found when this one is filled in.
+/// The first variable in a template that no built-in template uses, nor the value that it is a part
+/// of. A variable that exists only in another template is found when this one is rendered.
 fn first_unknown(templates: &Templates, name: &str, known: &BTreeSet<String>) -> Option<String> {
     let within = |part: &str, whole: &str| {
         part.strip_prefix(whole).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))

@@ -1,20 +1,20 @@
-//! A value that makes no sense.
+//! Invalid values.
 
 use std::path::Path;
 
 use super::yaml::ConfigError;
 
-/// A number as messages show it: at most six decimals, and no more digits than can be read.
+/// A number for a message: at most six decimals, and no more digits than are readable.
 pub fn figure(value: f64) -> String {
     if !(1e-6..1e15).contains(&value.abs()) && value != 0.0 {
         return format!("{value:e}");
     }
-    // The sum of nothing is -0.
+    // An empty sum is -0.
     let text = format!("{:.6}", value + 0.0);
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
-/// The first thing in a config that makes no sense.
+/// The first invalid value in a config.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{key}: {message}")]
 pub struct Wrong {
@@ -25,22 +25,22 @@ pub struct Wrong {
 }
 
 impl Wrong {
-    /// Something wrong at a key.
+    /// An error at a key.
     pub fn new(key: &str, message: impl Into<String>) -> Wrong {
         Wrong { key: key.to_owned(), message: message.into() }
     }
 
-    /// The mistake in a file; [`located`](super::located) adds its line.
+    /// This error in a given file; [`located`](super::located) adds its line.
     pub fn at(self, path: &Path) -> ConfigError {
         let Wrong { key, message } = self;
         ConfigError::Value { path: path.display().to_string(), key, message }
     }
 }
 
-/// Checks that numbers are in range: key, value if it is given, least and most.
+/// Checks that numbers are in range: key, value if given, minimum and maximum.
 ///
 /// # Errors
-/// The first one that is out of range.
+/// The first number that is out of range.
 pub fn within(ranges: &[(&str, Option<f64>, f64, f64)]) -> Result<(), Wrong> {
     for (key, value, least, most) in ranges {
         if let Some(value) = value.filter(|value| !(*least..=*most).contains(value)) {
@@ -50,18 +50,21 @@ pub fn within(ranges: &[(&str, Option<f64>, f64, f64)]) -> Result<(), Wrong> {
     Ok(())
 }
 
-/// Checks that a value can name the folder that a run writes.
+/// Checks that a value can be the name of the folder that a run writes.
 ///
 /// # Errors
-/// It could lead elsewhere, or is not plain.
+/// If it could lead elsewhere, or is not a plain name.
 pub fn names_folder(key: &str, name: &str) -> Result<(), Wrong> {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
-    match name.is_empty() || name.starts_with('.') || !name.chars().all(plain) {
-        false => Ok(()),
-        true => Err(Wrong::new(
+    if name.is_empty() || name.starts_with('.') || !name.chars().all(plain) {
+        Err(Wrong::new(
             key,
-            format!("{name:?} cannot name a folder: letters, digits, '_', '-' and '.', not first"),
-        )),
+            format!(
+                "{name:?} cannot name a folder: use letters, digits, '_', '-' and '.', but no '.' at the beginning"
+            ),
+        ))
+    } else {
+        Ok(())
     }
 }
 

@@ -1,4 +1,4 @@
-//! Reading YAML with file and line in every message.
+//! Reads YAML; every error has file and line.
 
 use std::path::{Path, PathBuf};
 
@@ -45,7 +45,7 @@ pub enum ConfigError {
         /// The lines around it.
         snippet: String,
     },
-    /// A value that is well-formed and makes no sense. The registry finds the line of the key; see
+    /// A value that is well-formed but invalid. The registry finds the line of the key; see
     /// [`located`](super::located).
     #[error("{path}: {key}: {message}")]
     Value {
@@ -56,10 +56,10 @@ pub enum ConfigError {
         /// What is wrong.
         message: String,
     },
-    /// A `--set` that does not fit.
+    /// A `--set` that cannot be applied.
     #[error("--set {setting}: {message}")]
     Override {
-        /// As given.
+        /// The setting as given.
         setting: String,
         /// What is wrong.
         message: String,
@@ -67,7 +67,7 @@ pub enum ConfigError {
 }
 
 impl ConfigError {
-    /// A `--set` that does not fit; what may be secret in the setting is not shown.
+    /// A `--set` that cannot be applied. Secrets in the setting are not shown.
     pub fn of_override(setting: &str, message: String) -> Self {
         ConfigError::Override { setting: shown(setting), message }
     }
@@ -92,7 +92,7 @@ pub fn read_text(path: &Path) -> Result<String, ConfigError> {
     })
 }
 
-/// A path in a config: relative to the config if there is such a file, else as it is.
+/// A path in a config: relative to the config if such a file exists, otherwise unchanged.
 pub fn beside(config: &Path, path: &Path) -> PathBuf {
     let near = config.parent().map(|folder| folder.join(path)).filter(|near| near.exists());
     near.unwrap_or_else(|| path.to_owned())
@@ -103,7 +103,7 @@ pub fn beside(config: &Path, path: &Path) -> PathBuf {
 /// # Errors
 /// [`ConfigError::Invalid`] with the line.
 pub fn load<T: DeserializeOwned>(path: &Path, text: &str) -> Result<T, ConfigError> {
-    // Broken YAML is told as such, whatever was expected at the place where it breaks.
+    // Invalid YAML is reported as such, whatever was expected where it breaks.
     let sound = serde_saphyr::from_str::<serde::de::IgnoredAny>(text).map(|_| ());
     sound.and_then(|()| serde_saphyr::from_str(text)).map_err(|error| {
         let plain = error.without_snippet().to_string();
@@ -135,7 +135,7 @@ pub fn with_overrides<T: Serialize + DeserializeOwned>(
             let reason = reason.split(" at line ").next().unwrap_or_default();
             let is_number = not_finite(reason).is_some();
             let reason = explain(reason);
-            wrong(if is_number { reason } else { format!("the value is no YAML: {reason}") })
+            wrong(if is_number { reason } else { format!("the value is not YAML: {reason}") })
         })?;
         let mut whole = serde_json::to_value(&config).map_err(|e| wrong(e.to_string()))?;
         let mut place = &mut whole;
@@ -159,8 +159,8 @@ pub(super) fn snippet(text: &str, line: u64) -> String {
     format!("{line:>4} | {}", shown(found.unwrap_or_default()))
 }
 
-/// A part of a config as messages show it: what may hold a key in a URL (user name, password, query)
-/// is left out.
+/// A part of a config for a message. The parts of URLs that may be secret (user name, password,
+/// query) are left out.
 fn shown(text: &str) -> String {
     let mut shown = String::new();
     let mut rest = text;

@@ -1,4 +1,4 @@
-//! A model that answers what was answered then.
+//! A model that gives the original answers.
 
 use std::collections::BTreeMap;
 
@@ -10,16 +10,17 @@ use retold::model::{Ask, Failure, FailureKind, Model, ModelInfo, Response};
 
 /// The answers of an original run, by call path.
 pub struct Answers {
-    /// Who answers: a recorded program's files, or a program that made the answers up.
+    /// The source of the answers: another program's files, or a program that made the answers up.
     pub info: ModelInfo,
     /// The answers.
     pub by_call: BTreeMap<String, Content>,
-    /// What becomes of a call without an answer.
+    /// The failure of a call without an answer.
     pub unanswered: Box<dyn Fn(&Ask<'_>) -> Failure + Send + Sync>,
 }
 
 impl Answers {
-    /// The answers of a file or folder, which is named without its place. A call without one stops the run.
+    /// The answers in a file or folder, which is named without its location. A call without an
+    /// answer stops the run.
     pub fn of(source: String, by_call: BTreeMap<String, Content>) -> Self {
         let named = source.clone();
         let unanswered = Box::new(move |ask: &Ask<'_>| {

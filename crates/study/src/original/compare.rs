@@ -1,23 +1,23 @@
-//! Our outputs beside those of an original run.
+//! Compares our outputs with those of an original run.
 
 use serde_json::Value;
 
 use super::{OriginalError, Rows};
 use retold::run::OutputFile;
 
-/// What a comparison with an original run found.
+/// The result of a comparison with an original run.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Comparison {
     /// How many values were compared.
     pub compared: u64,
-    /// Where they differ, one line each, with the reason where it is known.
+    /// The differences, one line each, with the reason if it is known.
     pub differences: Vec<String>,
-    /// What the original holds that is not compared, one line each.
+    /// What the original has that is not compared, one line each.
     pub not_compared: Vec<String>,
 }
 
 impl Comparison {
-    /// Counts a value that was compared, and adds the difference if there is one.
+    /// Counts a compared value, and adds the difference if there is one.
     pub fn value(&mut self, is_same: bool, difference: impl FnOnce() -> String) {
         self.compared += 1;
         if !is_same {
@@ -25,7 +25,7 @@ impl Comparison {
         }
     }
 
-    /// What could be read; what could not is a difference.
+    /// Returns what was read; an error is added as a difference.
     pub fn read<T>(&mut self, read: Result<T, OriginalError>) -> Option<T> {
         read.map_err(|e| self.differences.push(e.to_string())).ok()
     }
@@ -43,18 +43,18 @@ impl Outputs<'_> {
         file.content.bytes().map_err(|e| wrong(e.to_string()))
     }
 
-    /// A table of ours.
+    /// One of our tables.
     ///
     /// # Errors
-    /// [`OriginalError`]: our run does not write it.
+    /// [`OriginalError`] if our run does not write it.
     pub fn table(&self, name: &str) -> Result<Rows, OriginalError> {
         Rows::parse(&String::from_utf8_lossy(&self.bytes(name)?), &format!("our {name}"), &[])
     }
 
-    /// A JSON file of ours.
+    /// One of our JSON files.
     ///
     /// # Errors
-    /// [`OriginalError`]: our run does not write it, or it is not JSON.
+    /// [`OriginalError`] if our run does not write it, or it is not JSON.
     pub fn json(&self, name: &str) -> Result<Value, OriginalError> {
         serde_json::from_slice(&self.bytes(name)?).map_err(|e| OriginalError::Inconsistent {
             path: format!("our {name}"),

@@ -12,25 +12,25 @@ pub enum OriginalError {
     Unreadable {
         /// The file or folder.
         path: String,
-        /// What is wrong.
+        /// The problem.
         reason: String,
     },
-    /// A line of a file does not hold what it should.
+    /// A line of a file does not have the expected contents.
     #[error("{path}, line {line}: {reason}")]
     Line {
         /// The file.
         path: String,
         /// The line, from 1.
         line: u64,
-        /// What is wrong.
+        /// The problem.
         reason: String,
     },
-    /// Files or values that do not fit together.
+    /// Files or values are inconsistent.
     #[error("{path}: {reason}")]
     Inconsistent {
         /// The file or folder.
         path: String,
-        /// What does not fit.
+        /// The inconsistency.
         reason: String,
     },
 }
@@ -41,12 +41,12 @@ impl OriginalError {
         OriginalError::Unreadable { path: path.display().to_string(), reason: reason.into() }
     }
 
-    /// A line of a file that does not hold what it should.
+    /// A line of a file that does not have the expected contents.
     pub fn line(path: &Path, line: u64, reason: impl Into<String>) -> Self {
         OriginalError::Line { path: path.display().to_string(), line, reason: reason.into() }
     }
 
-    /// A file or folder that does not fit the others.
+    /// A file or folder that is inconsistent with the others.
     pub fn inconsistent(path: &Path, reason: impl Into<String>) -> Self {
         OriginalError::Inconsistent { path: path.display().to_string(), reason: reason.into() }
     }

@@ -5,19 +5,19 @@ use std::path::{Path, PathBuf};
 use super::{JsonFile, OriginalError, Rows};
 use retold::encoding::{self, TextError};
 
-/// The folder of an original run, which may lack what belongs in it.
+/// The folder of an original run, in which files may be missing.
 #[derive(Debug, Clone)]
 pub struct Folder {
     path: PathBuf,
-    /// What belongs in it, in words.
+    /// The files that belong in it, in words.
     files: &'static str,
 }
 
 impl Folder {
-    /// A folder. `files` says what belongs in it, for messages.
+    /// Opens a folder. `files` describes what belongs in it, for messages.
     ///
     /// # Errors
-    /// [`OriginalError::Unreadable`]: there is no such folder.
+    /// [`OriginalError::Unreadable`] if there is no such folder.
     pub fn open(path: &Path, files: &'static str) -> Result<Self, OriginalError> {
         if !path.is_dir() {
             let what = if path.exists() { "not a folder" } else { "no such folder" };
@@ -27,22 +27,22 @@ impl Folder {
         Ok(Folder { path: path.to_owned(), files })
     }
 
-    /// Where it is.
+    /// Its path.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Where a file of it is, or would be.
+    /// The path of a file in it, whether or not it exists.
     pub fn join(&self, name: &str) -> PathBuf {
         self.path.join(name)
     }
 
-    /// Whether it has a file of this name.
+    /// Whether it has a file with this name.
     pub fn has(&self, name: &str) -> bool {
         self.join(name).exists()
     }
 
-    /// That a file is missing.
+    /// The error for a missing file.
     pub fn missing(&self, name: &str) -> OriginalError {
         let files = self.files;
         let reason =
@@ -50,7 +50,7 @@ impl Folder {
         OriginalError::unreadable(&self.join(name), reason)
     }
 
-    /// That something in a file does not fit the rest.
+    /// The error for something in a file that is inconsistent with the rest.
     pub fn inconsistent(&self, name: &str, reason: impl Into<String>) -> OriginalError {
         OriginalError::inconsistent(&self.join(name), reason)
     }
@@ -58,7 +58,7 @@ impl Folder {
     /// The text of a file: UTF-8, without a byte order mark.
     ///
     /// # Errors
-    /// [`OriginalError`]: missing, unreadable, in another encoding.
+    /// [`OriginalError`] if it is missing, unreadable, or in another encoding.
     pub fn text(&self, name: &str) -> Result<String, OriginalError> {
         let path = self.join(name);
         encoding::read_text(&path).map_err(|e| match e {
@@ -73,7 +73,7 @@ impl Folder {
     /// A JSON file.
     ///
     /// # Errors
-    /// [`OriginalError`]: missing, unreadable, or not JSON, with the line.
+    /// [`OriginalError`] if it is missing, unreadable, or not JSON, with the line.
     pub fn json(&self, name: &str) -> Result<JsonFile, OriginalError> {
         JsonFile::parse(&self.join(name), self.text(name)?)
     }

@@ -1,4 +1,4 @@
-//! JSON files of original runs, with the key and the line of what does not fit.
+//! JSON files of original runs; errors have the key and the line.
 
 use std::path::Path;
 
@@ -13,7 +13,7 @@ use retold::explain::explain;
 pub struct JsonFile {
     path: String,
     text: String,
-    /// What is in it.
+    /// Its contents.
     pub value: Value,
 }
 
@@ -21,7 +21,7 @@ impl JsonFile {
     /// A file from its text.
     ///
     /// # Errors
-    /// [`OriginalError::Line`]: it is not JSON.
+    /// [`OriginalError::Line`] if it is not JSON.
     pub fn parse(path: &Path, text: String) -> Result<JsonFile, OriginalError> {
         match serde_json::from_str(&text) {
             Ok(value) => Ok(JsonFile { path: path.display().to_string(), text, value }),
@@ -33,7 +33,7 @@ impl JsonFile {
         }
     }
 
-    /// What does not fit, with the line of its key.
+    /// An invalid value, with the line of its key.
     pub fn wrong(&self, wrong: Wrong) -> OriginalError {
         let Wrong { key, message } = wrong;
         let path = self.path.clone();
@@ -58,10 +58,10 @@ impl JsonFile {
     }
 }
 
-/// A value in its type. `inside` is the key that it stands under, if any.
+/// A value in its type. `inside` is the key of the value, if any.
 ///
 /// # Errors
-/// The key that does not fit, and why.
+/// The invalid key, and why it is invalid.
 pub fn typed<T: DeserializeOwned>(value: &Value, inside: &str) -> Result<T, Wrong> {
     T::deserialize(value).map_err(|e| {
         let message = e.to_string();
@@ -71,8 +71,8 @@ pub fn typed<T: DeserializeOwned>(value: &Value, inside: &str) -> Result<T, Wron
     })
 }
 
-/// The key of a value that does not fit: the one without which the mistake is gone, or another. Empty
-/// where a key is missing, which the message names.
+/// The key of an invalid value: the one without which the error disappears, or another. Empty if a
+/// key is missing, which the message names.
 fn culprit<T: DeserializeOwned>(value: &Value, message: &str) -> String {
     let mut path: Vec<String> = Vec::new();
     if message.starts_with("missing field") {

@@ -1,4 +1,4 @@
-//! JSON Lines of original runs, plain or packed.
+//! JSON Lines of original runs, plain or compressed.
 
 use std::path::Path;
 
@@ -9,10 +9,10 @@ use retold::explain::explain;
 use retold::inert::inert;
 use retold::jsonl::{JsonlReader, Problem};
 
-/// The rows of a file, each with its line; `what` a line should be, for messages.
+/// The rows of a file, each with its line; `what` describes a line, for messages.
 ///
 /// # Errors
-/// [`OriginalError`]: a file that cannot be read, a line that is something else.
+/// [`OriginalError`] for a file that cannot be read, or a line that is something else.
 pub fn lines<T: DeserializeOwned>(path: &Path, what: &str) -> Result<Vec<(u64, T)>, OriginalError> {
     let shown = path.display().to_string();
     let mut rows = Vec::new();

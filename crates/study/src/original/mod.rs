@@ -1,10 +1,12 @@
-//! Original runs: runs of other programs, imported by executing them again. Our experiment asks, the original answers
-//! reply, by call path. The result is a normal run that replays, checks and audits.
+//! Original runs: runs of other programs, imported by running them again. Our experiment asks, and
+//! the original answers reply, by call path. The result is a normal run that can be replayed,
+//! checked and audited.
 //!
-//! - [`Folder`]: the folder of an original run, with the reason for what is missing or does not fit.
+//! - [`Folder`]: the folder of an original run; its errors say what is missing or inconsistent.
 //! - [`Rows`], [`JsonFile`], [`lines`]: its tables, JSON and JSON Lines.
-//! - [`Answers`]: the model that answers what was answered then.
-//! - [`Comparison`]: our outputs beside the original's; [`Pairs`]: rows of theirs beside ours; [`Outputs`]: our files.
+//! - [`Answers`]: the model that gives the original answers.
+//! - [`Comparison`]: compares our outputs with the original's; [`Pairs`]: their rows next to ours;
+//!   [`Outputs`]: our files.
 
 mod answers;
 mod compare;
@@ -33,13 +35,13 @@ use crate::study::Study;
 use retold::model::{Model, RetryPolicy};
 use retold::run::OutputFile;
 
-/// An original run, ready to be executed again.
+/// An original run, ready to be run again.
 pub struct Original {
-    /// The experiment with the settings of the original, as far as they are known.
+    /// The experiment with the original's settings, as far as they are known.
     pub study: Study,
     /// The original answers, by call path.
     pub model: Arc<dyn Model>,
-    /// What the original never recorded, one line each. It is reported, not invented.
+    /// What the original did not record, one line each. It is reported, not invented.
     pub notes: Vec<String>,
     /// Compares our outputs with the original's.
     pub compare: Compare,
@@ -52,7 +54,8 @@ pub type Compare = Box<dyn Fn(&[OutputFile]) -> Comparison>;
 pub type ReadOriginal = fn(&Path) -> Result<Original, OriginalError>;
 
 impl Original {
-    /// An original run of an experiment. Its answers are at hand or are not, so nothing gets better by trying again.
+    /// An original run of an experiment. Every answer is either there or not, so retrying would not
+    /// help.
     pub fn of(
         (experiment, seed): (&str, u64),
         settings: impl AnySettings,

@@ -1,24 +1,25 @@
-//! Two tables of the same rows, side by side.
+//! Compares two tables with the same rows.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
 use super::Row;
 
-/// The rows of an original table beside ours, by key.
+/// The rows of an original table next to ours, by key.
 pub struct Pairs<'a, K> {
     /// The original's row and ours, in the original's order.
     pub both: Vec<(Row<'a>, Row<'a>)>,
-    /// Rows of the original whose key an earlier one has, with the line of that one. They are in no pair.
+    /// Rows of the original with the key of an earlier row, and that row's line. They are not in
+    /// any pair.
     pub twice: Vec<(K, Row<'a>, u64)>,
-    /// Rows that the original alone has.
+    /// Rows that only the original has.
     pub theirs: Vec<(K, Row<'a>)>,
-    /// The keys of the rows that we alone have.
+    /// The keys of rows that only we have.
     pub ours: Vec<K>,
 }
 
 impl<'a, K: Ord + Clone> Pairs<'a, K> {
-    /// Puts rows of the same key side by side.
+    /// Pairs rows with the same key.
     pub fn of(
         theirs: impl IntoIterator<Item = (K, Row<'a>)>,
         ours: impl IntoIterator<Item = (K, Row<'a>)>,

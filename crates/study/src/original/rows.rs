@@ -1,9 +1,9 @@
-//! Tables of original runs (CSV), read with the line in every message.
+//! Tables of original runs (CSV); every error has the line.
 
 use super::OriginalError;
 use retold::inert::inert;
 
-/// A table of an original run, or one of ours that is compared with it.
+/// A table of an original run, or one of ours to compare with it.
 #[derive(Debug, Clone)]
 pub struct Rows {
     path: String,
@@ -20,10 +20,10 @@ pub struct Row<'a> {
 }
 
 impl Rows {
-    /// Reads a table with at least these columns from its text.
+    /// Parses a table with at least these columns.
     ///
     /// # Errors
-    /// [`OriginalError`]: a column that is missing, a row of another length, with its line.
+    /// [`OriginalError`] for a missing column or a row of a different length, with the line.
     pub fn parse(text: &str, path: &str, needed: &[&str]) -> Result<Rows, OriginalError> {
         let wrong = |line, reason| OriginalError::Line { path: path.to_owned(), line, reason };
         let mut reader = csv::ReaderBuilder::new().flexible(true).from_reader(text.as_bytes());
@@ -46,7 +46,8 @@ impl Rows {
         let (mut read, mut line) = (0, 1);
         for record in reader.records() {
             let record = record.map_err(|e| wrong(1, e.to_string()))?;
-            // A record begins after the line break before it, of which the reader has left a part.
+            // A record begins after the preceding line break, part of which the reader has not
+            // consumed.
             let begin = record.position().map_or(read, |place| place.byte() as usize);
             let breaks = text.as_bytes().iter().skip(begin).take_while(|b| b.is_ascii_control());
             let begin = (begin + breaks.count()).min(text.len());
@@ -76,19 +77,19 @@ impl Rows {
         &self.path
     }
 
-    /// Whether there is no row.
+    /// Whether there are no rows.
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }
 }
 
 impl<'a> Row<'a> {
-    /// The line it begins in, from 1.
+    /// The line that it begins in, from 1.
     pub fn line(&self) -> u64 {
         self.line
     }
 
-    /// The cell of a column; empty if there is no such column.
+    /// The cell in a column; empty if there is no such column.
     pub fn text(&self, column: &str) -> &'a str {
         let at = self.table.columns.iter().position(|name| name == column);
         at.and_then(|at| self.cells.get(at)).map_or("", String::as_str)
@@ -97,15 +98,15 @@ impl<'a> Row<'a> {
     /// The cell as a number.
     ///
     /// # Errors
-    /// [`OriginalError`] with the line: it is none, or larger than any that can be read.
+    /// [`OriginalError`] with the line, if it is not a number or is out of range.
     pub fn number<N: std::str::FromStr>(&self, column: &str) -> Result<N, OriginalError> {
         let text = self.text(column);
         let wrong = |what: &str| self.wrong(format!("{column}: {:?} {what}", inert(text, 40)));
-        let number = text.parse().map_err(|_| wrong("is no number"))?;
-        // What is too large for it is read as infinite; so is `inf`, and `nan` as undefined.
+        let number = text.parse().map_err(|_| wrong("is not a number"))?;
+        // A number that is too large is read as infinite, and so is `inf`; `nan` is undefined.
         match text.parse::<f64>().is_ok_and(|read| !read.is_finite()) {
             true if text.contains(|c: char| c.is_ascii_digit()) => Err(wrong("is out of range")),
-            true => Err(wrong("is no number")),
+            true => Err(wrong("is not a number")),
             false => Ok(number),
         }
     }
@@ -113,7 +114,7 @@ impl<'a> Row<'a> {
     /// `agent_3` as 3.
     ///
     /// # Errors
-    /// [`OriginalError`] with the line: no such player.
+    /// [`OriginalError`] with the line, if there is no such player.
     pub fn agent(&self, column: &str, players: u32) -> Result<u32, OriginalError> {
         let text = self.text(column);
         let number = text.strip_prefix("agent_").and_then(|n| n.parse().ok());
@@ -124,7 +125,7 @@ impl<'a> Row<'a> {
         })
     }
 
-    /// Something wrong with the row.
+    /// An error in this row.
     pub fn wrong(&self, reason: String) -> OriginalError {
         OriginalError::Line { path: self.table.path.clone(), line: self.line, reason }
     }

@@ -1,7 +1,9 @@
-//! The whole story of a part of a run, such as a participant: what the facts say of it, in order, each with
-//! the exchanges it came of: call path, prompt hash, and the places of question, answer and decision in the log.
+//! The whole story of a part of a run, such as a participant: what the facts say about it, in
+//! order, each with the exchanges that it came from: call path, prompt hash, and the places of
+//! question, answer and decision in the log.
 //!
-//! An experiment makes [`Chapter`]s of its facts; [`tell`] finds their exchanges, [`text`] writes them down.
+//! An experiment turns its facts into [`Chapter`]s; [`tell`] finds their exchanges, and [`text`]
+//! formats them.
 
 mod show;
 
@@ -18,13 +20,13 @@ pub use show::text;
 /// What a fact says.
 #[derive(Debug)]
 pub struct Chapter {
-    /// In a few words.
+    /// A short description.
     pub what: String,
-    /// In many.
+    /// The details.
     pub lines: Vec<Line>,
 }
 
-/// Something said, and the call it came of.
+/// A statement, and the call that it came from.
 #[derive(Debug)]
 pub struct Line {
     label: String,
@@ -35,7 +37,7 @@ pub struct Line {
 }
 
 impl Line {
-    /// Something that no call says.
+    /// A statement that comes from no call.
     pub fn plain(label: &str, text: impl Into<String>) -> Line {
         let (label, text) = (label.to_owned(), text.into());
         Line { label, text, call: None, used: true, optional: false }
@@ -46,12 +48,12 @@ impl Line {
         Line { call: Some(call), ..Line::plain(label, text) }
     }
 
-    /// A call none of whose answers is told otherwise.
+    /// A call whose answers are not mentioned otherwise.
     pub fn unused(label: &str, text: String, call: String) -> Line {
         Line { used: false, ..Line::of(label, text, call) }
     }
 
-    /// The same, left out if the call was never asked.
+    /// The same, but left out if the call was never asked.
     #[must_use]
     pub fn if_asked(self) -> Line {
         Line { optional: true, ..self }
@@ -62,13 +64,13 @@ impl Line {
 #[derive(Debug, Serialize)]
 pub struct Told {
     what: String,
-    /// The place of the fact that says so; none for questions that no fact tells of.
+    /// The place of the fact; `None` for questions that no fact mentions.
     #[serde(skip_serializing_if = "Option::is_none")]
     fact: Option<Seq>,
     lines: Vec<ToldLine>,
 }
 
-/// Something said, and the exchanges it came of.
+/// A statement, and the exchanges that it came from.
 #[derive(Debug, Serialize)]
 struct ToldLine {
     label: String,
@@ -77,25 +79,26 @@ struct ToldLine {
     exchanges: Vec<Asked>,
 }
 
-/// A question and what is recorded of it.
+/// A question, and what is recorded about it.
 #[derive(Debug, Serialize)]
 struct Asked {
     call: CallPath,
     sample: Sample,
     prompt_hash: PromptHash,
     question: Seq,
-    /// None if the call finally failed, or the run stopped before the answer came.
+    /// `None` if the call ran out of retries, or the run stopped before the answer arrived.
     answer: Option<Seq>,
     decision: Option<Seq>,
-    /// The answer, where it is not told otherwise: it could not be used, or nothing came of it.
+    /// The answer, if it is not mentioned otherwise: it was not usable, or had no effect.
     #[serde(skip_serializing_if = "Option::is_none")]
     text: Option<String>,
-    /// Why the call finally failed, where that is not told otherwise.
+    /// Why the call ran out of retries, if that is not mentioned otherwise.
     #[serde(skip_serializing_if = "Option::is_none")]
     failure: Option<String>,
 }
 
-/// The error that a run has no part `what`, such as `participant p_0099`, with the names of those it has.
+/// The error for a run without the part `what`, such as `participant p_0099`; names the parts it
+/// has.
 pub fn no_part(
     record: &RunRecord<'_>,
     what: String,
@@ -103,8 +106,8 @@ pub fn no_part(
 ) -> OutputError {
     let parts: Vec<String> = parts.into_iter().collect();
     let there = match parts.as_slice() {
-        [] => "nobody takes part in it yet".to_owned(),
-        [only] => format!("it has {only} alone"),
+        [] => "it has no participants yet".to_owned(),
+        [only] => format!("it only has {only}"),
         [first, .., last] => format!("it has {}, {first} to {last}", parts.len()),
     };
     OutputError::NoPart { run: record.run, what, there }
@@ -116,8 +119,8 @@ pub fn is_numbered(name: &str, prefix: &str) -> bool {
     number.is_some_and(|n| !n.is_empty() && n.chars().all(|c| c.is_ascii_digit()))
 }
 
-/// Tells the chapters, each with the place of its fact, and then the questions `about` the part that no
-/// fact tells of.
+/// Finds the exchanges of the chapters, each with the place of its fact, and then the questions
+/// `about` the part that no fact mentions.
 ///
 /// # Errors
 /// [`OutputError`] if the record cannot be read.
@@ -133,7 +136,7 @@ pub fn tell(
         for line in chapter.lines {
             let asked = asked(record, &line)?;
             mentioned.extend(asked.iter().map(|asked| asked.call.clone()));
-            // A turn that may have been asked for, and was not.
+            // An optional turn that was not asked for.
             if line.optional && asked.is_empty() {
                 continue;
             }
@@ -141,13 +144,13 @@ pub fn tell(
         }
         told.push(Told { what: chapter.what, fact: Some(seq), lines });
     }
-    told.extend(untold(record, about, &mentioned)?);
+    told.extend(unmentioned(record, about, &mentioned)?);
     Ok(told)
 }
 
-/// The exchanges that a line came of: all samples of its call.
+/// The exchanges that a line came from: all samples of its call.
 fn asked(record: &mut RunRecord<'_>, line: &Line) -> Result<Vec<Asked>, OutputError> {
-    // A call that is none has no exchanges.
+    // An invalid call has no exchanges.
     let Some(call) = line.call.as_ref().and_then(|call| CallPath::new(call).ok()) else {
         return Ok(Vec::new());
     };
@@ -157,9 +160,10 @@ fn asked(record: &mut RunRecord<'_>, line: &Line) -> Result<Vec<Asked>, OutputEr
     for (sample, exchange) in found {
         // Only the last sample can have been used: no more are asked for after it.
         let used = line.used && Some(sample) == last;
-        let text = match used {
-            true => None,
-            false => record.answer(&call, sample)?.map(|answer| answer.text().to_owned()),
+        let text = if used {
+            None
+        } else {
+            record.answer(&call, sample)?.map(|answer| answer.text().to_owned())
         };
         let failure = record.failure(&call, sample)?.filter(|reason| *reason != line.text);
         asked.push(Asked {
@@ -176,9 +180,9 @@ fn asked(record: &mut RunRecord<'_>, line: &Line) -> Result<Vec<Asked>, OutputEr
     Ok(asked)
 }
 
-/// The calls about a part that no fact tells of: turns of a dialogue that broke off, or of a run
-/// that is not at its end.
-fn untold(
+/// The calls about a part that no fact mentions: turns of a dialogue that was cut short, or of a
+/// run that is not finished.
+fn unmentioned(
     record: &mut RunRecord<'_>,
     about: &dyn Fn(&CallPath) -> bool,
     mentioned: &BTreeSet<CallPath>,

@@ -1,11 +1,11 @@
-//! The story for people.
+//! Formats a story for people.
 
 use std::fmt::Write;
 
 use super::{Asked, Told};
 
-/// The chapters as text. What models said is set off further than anything else, so that no answer can
-/// pass for a line of this program.
+/// The chapters as text. Model output is indented more than anything else, so that no answer can be
+/// mistaken for a line of this program.
 pub fn text(told: &[Told]) -> String {
     let mut text = String::new();
     for Told { what, fact, lines } in told {
@@ -21,7 +21,7 @@ pub fn text(told: &[Told]) -> String {
     text
 }
 
-/// An exchange; `otherwise` is what is said of an answer that is shown here only.
+/// An exchange; `otherwise` is the label for an answer that is only shown here.
 fn asked_line(out: &mut String, asked: &Asked, otherwise: &str) {
     let Asked { call, sample, prompt_hash, question, answer, decision, text, failure } = asked;
     let place = |what: &str, seq: &Option<retold::id::Seq>| match seq {
@@ -49,7 +49,7 @@ fn asked_line(out: &mut String, asked: &Asked, otherwise: &str) {
     }
 }
 
-/// A text set off from the lines of this program.
+/// A text that is indented more than the lines of this program.
 pub fn indented(text: &str) -> String {
     let line = |line| match line {
         "" => String::new(),

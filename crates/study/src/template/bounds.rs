@@ -1,6 +1,6 @@
-//! Templates come with recordings, too, and a few bytes of them must not fill memory. Whatever
-//! could double a value again and again is refused before it is compiled; the output is bounded
-//! while it is written.
+//! Limits on templates. They also come with recordings, and a few bytes of template must not be
+//! able to fill memory. Constructs that could double a value repeatedly are refused before
+//! compiling; the output is bounded while it is written.
 
 use std::io::{self, Write};
 
@@ -91,9 +91,10 @@ fn shown(tag: &[Token<'_>]) -> Result<(), String> {
             _ => 0,
         };
     }
-    match growth > MOST_GROWTH {
-        true => Err("an expression makes its value too long, by ~, +, * or filters".to_owned()),
-        false => Ok(()),
+    if growth > MOST_GROWTH {
+        Err("an expression makes its value too long, by ~, +, * or filters".to_owned())
+    } else {
+        Ok(())
     }
 }
 
@@ -190,11 +191,12 @@ fn arguments(tag: &[Token<'_>]) -> Result<(), String> {
         Token::Int128(_) => true,
         _ => false,
     });
-    match large {
-        true => Err(format!(
+    if large {
+        Err(format!(
             "a filter has a text or a number beyond {LARGEST_ARGUMENT} as its argument, or a format with %"
-        )),
-        false => Ok(()),
+        ))
+    } else {
+        Ok(())
     }
 }
 

@@ -1,4 +1,5 @@
-//! What in the settings of such a run makes no sense. There are no configs of it: a fork may change them.
+//! Finds invalid values in the settings of such a run. There are no configs for it, but a fork may
+//! change the settings.
 
 use super::settings::LocalSettings;
 use crate::{Config, check_values};
@@ -7,7 +8,7 @@ use retold_study::config::{Wrong, figure, within};
 /// Checks the settings of a fork.
 ///
 /// # Errors
-/// The first value that makes no sense, with its key.
+/// The first invalid value, with its key.
 pub(crate) fn check(settings: &LocalSettings) -> Result<(), Wrong> {
     let LocalSettings { config, multiplier, top_p, actions_max_tokens, games, .. } = settings;
     // The other program has no range for it.

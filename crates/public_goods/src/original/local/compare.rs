@@ -1,4 +1,4 @@
-//! What we computed, beside what that program logged and showed.
+//! Compares our results with those that the program logged and showed.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use super::run::LocalRun;
 use retold::inert::inert;
 use retold_study::original::{Comparison, OriginalError, Outputs, Row};
 
-/// The columns of `participant_sim.csv` that answers decide.
+/// The columns of `participant_sim.csv` that depend on answers.
 const DECIDED: [&str; 5] = [
     "data.contribution",
     "data.contribution_reasoning",
@@ -72,7 +72,7 @@ impl LocalRun {
         }
         for (game, round, avatar, shown) in &self.shown {
             let own = payoffs.get(&(game.clone(), *round, avatar.clone()));
-            // A prompt shows whole coins: what follows the point is cut off.
+            // A prompt shows whole coins: the fraction is dropped.
             found.value(own.is_some_and(|own| own.trunc() == *shown as f64), || {
                 let own = own.map_or("none".to_owned(), f64::to_string);
                 let who = inert(&format!("game {game}, round {round}, {avatar}"), 100);
@@ -83,7 +83,7 @@ impl LocalRun {
     }
 }
 
-/// The same text, or the same JSON in another order.
+/// Whether two values are the same text, or the same JSON in a different order.
 fn same(theirs: &str, ours: &str) -> bool {
     let json = |text: &str| serde_json::from_str::<Value>(text).ok();
     theirs == ours || json(theirs).is_some_and(|theirs| Some(theirs) == json(ours))

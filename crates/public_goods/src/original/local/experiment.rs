@@ -1,4 +1,5 @@
-//! The experiment: every prompt asked again, every answer read again, every round settled again.
+//! The experiment: every prompt is asked again, every answer is parsed again, and every round is
+//! settled again.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -20,7 +21,7 @@ use retold_study::at_once::at_once;
 use retold_study::carried::Carried;
 use retold_study::error::StudyError;
 
-/// Public goods games of another program.
+/// Public goods games played by another program.
 pub struct OriginalGames {
     settings: LocalSettings,
     rules: Rules,
@@ -29,10 +30,10 @@ pub struct OriginalGames {
 }
 
 impl OriginalGames {
-    /// The experiment of some settings.
+    /// The experiment with the given settings.
     ///
     /// # Errors
-    /// What in the settings cannot be executed.
+    /// The setting with which it cannot be run.
     pub fn new(settings: LocalSettings) -> Result<Self, StudyError> {
         let config = &settings.config;
         check_counts(config)?;
@@ -50,7 +51,7 @@ impl OriginalGames {
         })
     }
 
-    /// Asks all prompts of a stage of a round.
+    /// Asks all prompts of a stage in a round.
     async fn ask<P: Parser>(
         &self,
         run: &mut Run<Self>,
@@ -168,7 +169,7 @@ fn by(method: &str) -> By {
     By { method: method.to_owned(), sample: 0 }
 }
 
-/// What is not legible is no contribution: the player is not in the round.
+/// An illegible answer is not a contribution: the player does not take part in the round.
 fn illegible(asked: &Asked) -> Fact {
     let call = Stage::Contribution.call(asked.turn);
     let reason = "the answer holds no legible contribution".to_owned();
@@ -181,8 +182,8 @@ fn left(asked: &Asked, failed: CallFailed) -> Fact {
     Fact::PlayerFailed { turn: asked.turn, call, sample, reason }
 }
 
-/// The units for each other player of the round. Units for anybody else, or for oneself, have nobody to
-/// go to.
+/// The units for each other player of the round. Units for anyone else, or for oneself, are
+/// dropped.
 fn units(state: &Played, asked: &Asked, named: &BTreeMap<String, i64>) -> Vec<Units> {
     let actor = asked.turn.agent;
     let Some(game) = state.game(asked.turn.game) else { return Vec::new() };

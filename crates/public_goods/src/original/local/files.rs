@@ -1,4 +1,4 @@
-//! The files of such a folder, typed.
+//! The files of such a folder, with types.
 
 use std::path::{Path, PathBuf};
 
@@ -6,13 +6,13 @@ use serde::Deserialize;
 
 use retold_study::original::{Folder, JsonFile, OriginalError, Row, Rows, lines};
 
-/// What a folder has in it.
+/// The files of such a folder.
 const FILES: &str = "config.json, participant_debug.jsonl.gz and participant_sim.csv";
 const SIM: &str = "participant_sim.csv";
 const DEBUG: [&str; 3] =
     ["participant_debug.jsonl.gz", "participant_debug.jsonl", "participant_debug.jsonl.zst"];
 
-/// `config.json`. What else it has is the business of that program.
+/// `config.json`. Its other keys only matter to that program.
 #[derive(Debug, Deserialize)]
 pub(super) struct GameConfig {
     pub(super) experiment: String,
@@ -86,7 +86,7 @@ pub(super) struct Exchange {
     pub(super) raw_output_full: String,
 }
 
-/// Whether a folder is one of these, if perhaps a damaged one.
+/// Whether a folder is one of these, even if it is damaged.
 pub(in super::super) fn is_one(folder: &Path) -> bool {
     DEBUG.iter().chain([&SIM]).any(|name| folder.join(name).exists())
 }
@@ -99,7 +99,8 @@ impl GameFolder {
         Folder::open(path, FILES).map(GameFolder)
     }
 
-    /// `config.json`. Refuses what we wrote of such a run: answers and tables, but no prompts.
+    /// `config.json`. Refuses our own outputs of such a run, which have answers and tables but no
+    /// prompts.
     pub(super) fn config(&self) -> Result<JsonFile, OriginalError> {
         let config = self.0.json("config.json")?;
         let is_own = config.value.get("config").is_some_and(|config| config.get("games").is_some());
@@ -112,7 +113,7 @@ impl GameFolder {
         Err(OriginalError::inconsistent(self.0.path(), reason))
     }
 
-    /// The prompts and answers, with the file they are in.
+    /// The prompts and answers, with the path of their file.
     pub(super) fn debug(&self) -> Result<(PathBuf, Vec<(u64, Exchange)>), OriginalError> {
         let [first, ..] = DEBUG;
         let name = DEBUG.into_iter().find(|name| self.0.has(name));
@@ -121,15 +122,15 @@ impl GameFolder {
         Ok((path, exchanges))
     }
 
-    /// What its program made of each answer.
+    /// That program's result for each answer.
     pub(super) fn sim(&self) -> Result<Rows, OriginalError> {
         let rows = self.0.table(SIM, &super::table::COLUMNS)?;
-        // A round is a number in every row, or the row belongs to nobody.
+        // Every row must have a round number; otherwise it belongs to no round.
         rows.iter().try_for_each(|row: Row<'_>| row.number::<u32>("roundIndex").map(drop))?;
         Ok(rows)
     }
 
-    /// That something in it does not fit the rest.
+    /// The error for something that is inconsistent with the rest.
     pub(super) fn of_sim(&self, reason: String) -> OriginalError {
         self.0.inconsistent(SIM, reason)
     }

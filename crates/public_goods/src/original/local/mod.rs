@@ -1,16 +1,17 @@
-//! Original games that another program has played with local models: its prompts and answers as they
-//! were, read by our parsers, folded and settled by our rules.
+//! Original games that another program played with local models: the original prompts and answers,
+//! read by our parsers, folded and settled by our rules.
 //!
-//! Such a folder has `config.json`, `participant_debug.jsonl` (every prompt and raw answer, plain or packed)
-//! and `participant_sim.csv` (what its program made of each answer). The answers are JSON, many of them
-//! followed by rounds that the model invents: `contribution_json@2` and `actions_json@2` take the first object
-//! that is an answer. A contribution that is not legible is none, and never half the endowment.
+//! Such a folder has `config.json`, `participant_debug.jsonl` (every prompt and raw answer, plain
+//! or compressed) and `participant_sim.csv` (that program's result for each answer). The answers
+//! are JSON, and many are followed by rounds that the model invents: `contribution_json@2` and
+//! `actions_json@2` take the first object that is an answer. An illegible contribution does not
+//! count, and is never replaced by half the endowment.
 //!
-//! Unlike the runs with tags ([`crate`]), these have their prompts recorded. So ours does
-//! not write any: each question is the original prompt, word for word, as one message of a user, and its
-//! hash is that of what was asked. Facts, state and tables are those of [`crate`].
+//! Unlike for the runs with tags ([`crate`]), the prompts were recorded. Our experiment therefore
+//! does not write any: each question is the original prompt, word for word, as one user message,
+//! and its hash is that of what was asked. Facts, state and tables are those of [`crate`].
 //!
-//! Where each rule comes from:
+//! The sources of the rules:
 //!
 //! | rule | source |
 //! |---|---|
@@ -38,5 +39,5 @@ pub(super) use files::is_one;
 pub(super) use read::read;
 pub use settings::{Asked, LocalGame, LocalSettings, Who};
 
-/// The experiment's name, which recorded runs have.
+/// The experiment's name in recorded runs.
 pub const NAME: &str = "public_goods_log";

@@ -9,7 +9,7 @@ use retold_study::original::{Answers, Original, OriginalError, Outputs};
 /// Reads a folder of original games of a local model.
 ///
 /// # Errors
-/// [`OriginalError`]: a file that is missing, or is not what it should be, with the line.
+/// [`OriginalError`] for a missing or invalid file, with the line.
 pub(in super::super) fn read(folder: &Path) -> Result<Original, OriginalError> {
     let run = LocalRun::read(folder)?;
     let settings = run.settings.clone();

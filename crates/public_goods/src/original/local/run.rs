@@ -1,4 +1,5 @@
-//! A folder, put together: who played, what was asked and answered, what its program made of it.
+//! Assembles the contents of a folder: the players, the questions and answers, and that program's
+//! results.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -12,15 +13,15 @@ use retold::inert::inert;
 use retold_study::config::Wrong;
 use retold_study::original::{OriginalError, Rows, typed};
 
-/// The version that reads the answers of an import.
+/// The parser version that reads the answers of an import.
 const PARSER_VERSION: u32 = 2;
 
 /// A folder's games.
 pub(super) struct LocalRun {
     pub(super) settings: LocalSettings,
-    /// By call.
+    /// Answers by call.
     pub(super) answers: BTreeMap<String, String>,
-    /// The payoffs that prompts show of the round before: game, round, avatar, and whole coins.
+    /// The payoffs of the previous round that prompts show: game, round, avatar, and whole coins.
     pub(super) shown: Vec<(String, u32, String, i64)>,
     pub(super) sim: Rows,
 }
@@ -64,7 +65,7 @@ impl LocalRun {
         Ok(original)
     }
 
-    /// Takes a line in.
+    /// Adds a line.
     fn take(
         &mut self,
         exchange: Exchange,
@@ -136,7 +137,7 @@ fn games(sim: &Rows) -> Vec<LocalGame> {
     games
 }
 
-/// What we know of that program.
+/// Checks what we know about that program.
 fn check(environment: &Environment) -> Result<(), Wrong> {
     let Environment { players, endowment, chat, punishment, reward, .. } = environment;
     let wrong =
@@ -159,7 +160,7 @@ fn check(environment: &Environment) -> Result<(), Wrong> {
     Ok(())
 }
 
-/// The game in our words.
+/// The game's config in our terms.
 fn config(file: &GameConfig, games: usize) -> Result<Config, Wrong> {
     let GameConfig { experiment, environment: e, model } = file;
     let Environment { players, rounds, endowment, multiplier, .. } = e;
@@ -193,7 +194,7 @@ fn config(file: &GameConfig, games: usize) -> Result<Config, Wrong> {
     typed(&config, "")
 }
 
-/// A prompt cut where its rounds and its question begin.
+/// A prompt, split where its rounds and its question begin.
 fn pieces(prompt: &str) -> impl Iterator<Item = &str> {
     let marks = ["\n<ROUND i=", "\nQUESTION:"];
     let mut cuts: Vec<usize> =
@@ -207,7 +208,7 @@ fn pieces(prompt: &str) -> impl Iterator<Item = &str> {
         .filter(|p| !p.is_empty())
 }
 
-/// The payoffs in the last summary of a round that a prompt shows.
+/// The payoffs in the last round summary that a prompt shows.
 fn payoffs(prompt: &str) -> Vec<(String, i64)> {
     let summary = prompt.rsplit_once("<ROUND SUMMARY json='").map_or("", |(_, rest)| rest);
     let json = summary.split_once("'/>").map_or("", |(json, _)| json);

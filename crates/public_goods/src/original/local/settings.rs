@@ -1,30 +1,32 @@
-//! What is recorded when such a run starts: everything its folder says but the answers.
+//! What is recorded when such a run starts: everything in its folder except the answers.
 
 use serde::{Deserialize, Serialize};
 
 use crate::{Config, Stage, Turn};
 use retold::prompt::{ChatRequest, LONGEST_REQUEST, Message, Request, RequestError, Role};
 
-/// Everything that a re-execution needs.
+/// Everything that is needed to run it again.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LocalSettings {
-    /// The game, in our words.
+    /// The game's config in our terms.
     pub config: Config,
-    /// What the coins in the pot are multiplied by, as that program says it.
+    /// The factor by which the coins in the pot are multiplied, as that program has it.
     pub multiplier: f64,
-    /// 0 to 1; that program gives it with every prompt.
+    /// From 0 to 1; that program sends it with every prompt.
     pub top_p: Option<f64>,
-    /// The longest answer about whom to punish or reward, in tokens; `config` has that of contributions.
+    /// The longest answer about punishment or reward, in tokens; `config` has the limit for
+    /// contributions.
     pub actions_max_tokens: Option<u32>,
-    /// LocalGame 1 first.
+    /// Beginning with game 1.
     pub games: Vec<LocalGame>,
-    /// The texts that prompts are put together from: each once, though every later prompt of a player
-    /// repeats the rounds before.
+    /// The texts that prompts are assembled from, each once, although every later prompt of a
+    /// player repeats the earlier rounds.
     pub texts: Vec<String>,
     /// Every prompt, in the order of the folder.
     pub asked: Vec<Asked>,
-    /// The version of the parsers `contribution_json` and `actions_json`; 1 in runs that do not say it.
+    /// The version of the parsers `contribution_json` and `actions_json`; 1 in runs that do not
+    /// specify it.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     pub parser_version: u32,
 }
@@ -42,9 +44,9 @@ fn is_one(version: &u32) -> bool {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LocalGame {
-    /// As the folder names it.
+    /// The folder's name for it.
     pub id: String,
-    /// `agent_0` first.
+    /// Beginning with `agent_0`.
     pub players: Vec<Who>,
 }
 
@@ -52,9 +54,9 @@ pub struct LocalGame {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Who {
-    /// The name the others know.
+    /// The name that the others know.
     pub avatar: String,
-    /// Which persona, as the folder names it.
+    /// The persona, as the folder names it.
     pub persona: String,
 }
 
@@ -62,11 +64,11 @@ pub struct Who {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Asked {
-    /// When and who.
+    /// When, and which player.
     pub turn: Turn,
-    /// For what.
+    /// The stage.
     pub stage: Stage,
-    /// Which of [`LocalSettings::texts`] it is put together from, in order.
+    /// The indices of its parts in [`LocalSettings::texts`], in order.
     pub prompt: Vec<usize>,
 }
 
@@ -74,7 +76,7 @@ impl LocalSettings {
     /// A prompt as that program sent it, with its parameters.
     pub(super) fn request(&self, asked: &Asked) -> Result<Request, RequestError> {
         let texts = || asked.prompt.iter().filter_map(|at| self.texts.get(*at));
-        // A text may be named any number of times.
+        // A text may be referred to any number of times.
         let bytes = texts().map(String::len).sum();
         if bytes > LONGEST_REQUEST {
             return Err(RequestError::TooLong { bytes });

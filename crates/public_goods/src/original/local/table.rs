@@ -1,4 +1,4 @@
-//! `participant_sim.csv`, in the columns of that program.
+//! `participant_sim.csv`, with that program's columns.
 
 use std::collections::BTreeMap;
 
@@ -27,7 +27,7 @@ pub(super) const COLUMNS: [&str; 11] = [
     "data.actions_reasoning",
 ];
 
-/// A row for each player and round in which the player contributed.
+/// One row per player and round in which the player contributed.
 pub(super) fn participants(
     settings: &LocalSettings,
     rules: &Rules,
@@ -71,7 +71,7 @@ pub(super) fn participants(
     Ok(table)
 }
 
-/// The reasoning of a decision; empty where there is none.
+/// The reasoning of a decision; empty if there is none.
 fn reasoning(record: &mut RunRecord<'_>, stage: Stage, turn: Turn) -> Result<String, OutputError> {
     let Ok(call) = CallPath::new(stage.call(turn)) else { return Ok(String::new()) };
     let decision = record.decision(&call, 0)?;

@@ -1,4 +1,4 @@
-//! A model that answers what was answered then.
+//! A model that gives the original answers.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +16,7 @@ pub(super) struct Original {
 }
 
 impl Original {
-    /// Those of a run.
+    /// The answers of a run.
     pub(super) fn of(run: &Run) -> Self {
         let Run { config, answers, simulated, .. } = run;
         let source = config.experiment_id.clone();

@@ -1,7 +1,7 @@
-//! What we computed, beside what the original program logged.
+//! Compares our results with those that the original program logged.
 //!
-//! Rows come first: one that is missing, or there twice, explains what differs behind it. A cell that cannot
-//! be read is told, and the comparison goes on.
+//! Rows come first: a missing or duplicate row explains later differences. A cell that cannot be
+//! read is reported, and the comparison continues.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,12 +11,12 @@ use crate::facts::Turn;
 use retold::inert::inert;
 use retold_study::original::{Comparison, OriginalError, Outputs, Pairs, Row, Rows};
 
-/// A file and the columns compared in it, as numbers where they are numbers. Times, hashes and ids of the
-/// run are not.
+/// A file and its compared columns, as numbers if they are numbers. Times, hashes and run ids are
+/// not compared.
 struct Table {
     name: &'static str,
     actor: &'static str,
-    /// What identifies a row, beside its turn.
+    /// What identifies a row in addition to its turn.
     keys: &'static [&'static str],
     columns: &'static [&'static str],
 }
@@ -63,8 +63,8 @@ const RAW_RESPONSES: Table = Table {
 type Key = (Turn, Vec<String>);
 
 impl TaggedRun {
-    /// Compares our output files with the original's, and what its actions come to with what it
-    /// logged.
+    /// Compares our output files with the original's, and the results of its actions with those
+    /// that it logged.
     pub(super) fn compare(&self, ours: Outputs<'_>) -> Comparison {
         let mut found = Comparison::default();
         let done = self.compare_all(ours, &mut found);
@@ -96,7 +96,7 @@ impl TaggedRun {
         self.results(ours, found)
     }
 
-    /// The rows of the original with their keys; of those that have none it tells why.
+    /// The rows of the original with their keys; reports rows without a key.
     fn keyed<'a>(
         &self,
         theirs: &'a Rows,
@@ -106,9 +106,10 @@ impl TaggedRun {
         let mut keyed = Vec::new();
         for row in theirs.iter() {
             let players = self.config.group_size;
-            let target = match table.keys.contains(&"target_id") {
-                true => row.agent("target_id", players).map(drop),
-                false => Ok(()),
+            let target = if table.keys.contains(&"target_id") {
+                row.agent("target_id", players).map(drop)
+            } else {
+                Ok(())
             };
             match self.turn(&row, table.actor).and_then(|turn| target.map(|()| turn)) {
                 Ok(turn) => keyed.push(((turn, texts(&row, table.keys)), row)),
@@ -118,7 +119,7 @@ impl TaggedRun {
         keyed
     }
 
-    /// Tells the rows that only one of both has, and those that are there twice. Gives the turns without a row in
+    /// Reports rows that exist only on one side, and duplicates. Returns the turns without a row in
     /// `game_log.csv`.
     fn rows(
         &self,
@@ -140,27 +141,29 @@ impl TaggedRun {
         }
         for (key, row, first) in &rows.twice {
             let reason =
-                format!("the row of {} stands twice, first in line {first}", self.named(key));
+                format!("the row of {} occurs twice, first in line {first}", self.named(key));
             found.differences.push(row.wrong(reason).to_string());
         }
-        // Rows that rest on answers nobody recorded are left out.
+        // Rows based on answers that were not recorded are left out.
         let answered = |turn: Turn| self.answers.contains_key(&Stage::Contribution.call(turn));
         for (_, row) in rows.theirs.iter().filter(|((turn, _), _)| answered(*turn)) {
-            found.differences.push(row.wrong("we have no such row".to_owned()).to_string());
+            found
+                .differences
+                .push(row.wrong("there is no such row in ours".to_owned()).to_string());
         }
         turns
     }
 
-    /// Whether a round is one that the original logged, or one before it: a run that broke off logged nothing of its
-    /// last round.
+    /// Whether a round is one that the original logged, or an earlier one: a run that was cut short
+    /// logged nothing about its last round.
     fn is_settled(&self, turn: Turn) -> bool {
         self.game_log.iter().any(|row| {
             self.round(&row).is_ok_and(|(game, round)| game == turn.game && round >= turn.round)
         })
     }
 
-    /// The rows that `game_log.csv` must have had, whatever was answered: of a player who plays on later, and, where
-    /// no answers are recorded, of everybody.
+    /// The rows that `game_log.csv` should have, whatever was answered: those of players who
+    /// continue later, or, if no answers are recorded, of all players.
     fn missing_turns(&self) -> Vec<Turn> {
         let logged: BTreeSet<Turn> =
             self.game_log.iter().filter_map(|row| self.turn(&row, "agent_id").ok()).collect();
@@ -183,7 +186,7 @@ impl TaggedRun {
         all.filter(|turn| !logged.contains(turn) && plays(turn)).collect()
     }
 
-    /// A row, for messages.
+    /// A row's name for messages.
     fn named(&self, (turn, others): &Key) -> String {
         let Turn { game, round, agent } = turn;
         let game = inert(self.game(*game), 40);
@@ -191,11 +194,11 @@ impl TaggedRun {
         format!("{game}, round {round}, agent_{agent}{others}")
     }
 
-    /// The results of all answers.
+    /// Compares the results of all answers.
     fn results(&self, ours: Outputs<'_>, found: &mut Comparison) -> Result<(), OriginalError> {
         let ours = ours.table(RAW_RESPONSES.name)?;
         let theirs = self.keyed(&self.raw_responses, &RAW_RESPONSES, found);
-        // An amount asked for by itself is an answer, not a result.
+        // An amount that was asked for separately is an answer, not a result.
         for (theirs, own) in Pairs::of(theirs, keyed_ours(&ours, &RAW_RESPONSES)).both {
             cells(&RAW_RESPONSES, &theirs, &own, found);
         }
@@ -215,7 +218,7 @@ fn cells(table: &Table, theirs: &Row<'_>, ours: &Row<'_>, found: &mut Comparison
     }
 }
 
-/// Our rows with their keys; our games go by their number.
+/// Our rows with their keys; our games are identified by number.
 fn keyed_ours<'a>(ours: &'a Rows, table: &Table) -> Vec<(Key, Row<'a>)> {
     let turn = |row: &Row<'_>| {
         let (_, game) = row.text("game_id").rsplit_once("_game")?;
@@ -230,7 +233,7 @@ fn texts(row: &Row<'_>, columns: &[&str]) -> Vec<String> {
     columns.iter().map(|column| row.text(column).to_owned()).collect()
 }
 
-/// The same number, to the last bit, or the same text.
+/// Whether two values are the same number, to the last bit, or the same text.
 fn same(theirs: &str, ours: &str) -> bool {
     match (theirs.parse::<f64>(), ours.parse::<f64>()) {
         (Ok(theirs), Ok(ours)) => theirs.to_bits() == ours.to_bits(),

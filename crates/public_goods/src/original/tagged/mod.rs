@@ -1,16 +1,19 @@
-//! Original games with answers in tags: `config.json` says how the game was played, `raw_responses.csv` what
-//! was answered, and our code asks and computes again.
+//! Original games with answers in tags: `config.json` describes the game, `raw_responses.csv` has
+//! the answers, and our code asks and computes again.
 //!
-//! - Decisions are read with version 1 of the parsers, as they were then; `check` shows what version 2
-//!   changes.
+//! - Decisions are parsed with version 1 of the parsers, as they were originally; `check` shows
+//!   what version 2 changes.
 //! - Messages were cut after 200 characters in the earlier runs, as their lengths show.
-//! - Some runs asked for the amount in a question of its own (`contribution_iter0`): `raw_response` is
-//!   then the reasoning, and `parsed_result` the answer to the second question. Ours asks twice, too.
-//! - Some runs had punishment and reward, with one array of units for both; the rules take it so.
-//! - Prompts were not recorded. Ours are not theirs: the answers are matched by round, player and stage.
+//! - Some runs asked for the amount in a separate question (`contribution_iter0`): `raw_response`
+//!   is then the reasoning, and `parsed_result` the answer to the second question. Our experiment
+//!   also asks twice.
+//! - Some runs had both punishment and reward, with one array of units for the two; the rules apply
+//!   it to both.
+//! - Prompts were not recorded. Ours differ from theirs: the answers are matched by round, player
+//!   and stage.
 //!
-//! Whatever the answers are, every row of `game_log.csv` is computed again from the actions that are
-//! logged: public fund, payoff, wallet.
+//! Independently of the answers, every row of `game_log.csv` is computed again from the logged
+//! actions: public fund, payoff, wallet.
 
 mod compare;
 mod recompute;
@@ -29,7 +32,7 @@ use retold_study::original::{Answers, Original, OriginalError, Outputs};
 /// Reads a folder of an original run.
 ///
 /// # Errors
-/// [`OriginalError`]: a file that is missing, or is not what it should be, with the line.
+/// [`OriginalError`] for a missing or invalid file, with the line.
 pub(super) fn read(folder: &Path) -> Result<Original, OriginalError> {
     let run = TaggedRun::read(folder)?;
     let (edition, config) = (Edition::NEWEST, run.config.clone().without_runtime());

@@ -1,4 +1,4 @@
-//! Public fund, payoff and wallet of every row of `game_log.csv`, from the actions that are logged.
+//! Computes public fund, payoff and wallet of every row in `game_log.csv` from the logged actions.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,23 +11,25 @@ use retold_study::original::{Comparison, OriginalError, Row};
 /// A game and a round.
 type Round = (u32, u32);
 
-/// The logged actions, as far as they can be read.
+/// The logged actions, as far as they are readable.
 #[derive(Default)]
 struct Logged<'a> {
-    /// The row of each player; of two, the first.
+    /// The row of each player; the first if there are two.
     rows: BTreeMap<Round, BTreeMap<u32, Row<'a>>>,
     units: BTreeMap<Round, Vec<Units>>,
-    /// Rounds of which a row is missing or an action cannot be read.
+    /// Rounds with a missing row or an unreadable action.
     incomplete: BTreeSet<Round>,
 }
 
 impl TaggedRun {
-    /// Computes all rounds again. `missing` are the rows that `game_log.csv` lacks: their rounds cannot be
-    /// computed, and are told as not compared; those after them can, from the wallets that are logged.
+    /// Computes all rounds again. `missing` are the rows that `game_log.csv` lacks: their rounds
+    /// cannot be computed, and are reported as not compared; later rounds can, starting from the
+    /// logged wallets.
     pub(super) fn recompute(&self, missing: &[Turn], found: &mut Comparison) {
         let rules = Rules::of(&self.config);
         let logged = self.logged(missing, found);
-        // What they may have held, ours first: what is wrong in one round is not told again in those after it.
+        // The possible wallets, ours first, so that an error in one round is not reported again for
+        // later rounds.
         let mut wallets: BTreeMap<(u32, u32), Vec<f64>> = BTreeMap::new();
         let rounds: BTreeSet<Round> =
             logged.rows.keys().chain(&logged.incomplete).copied().collect();
@@ -76,11 +78,11 @@ impl TaggedRun {
         }
     }
 
-    /// Reads the logged actions, and tells what cannot be read.
+    /// Reads the logged actions, and reports unreadable ones.
     fn logged(&self, missing: &[Turn], found: &mut Comparison) -> Logged<'_> {
         let mut logged = Logged::default();
         logged.incomplete.extend(missing.iter().map(|turn| (turn.game, turn.round)));
-        // A row without a turn is told where rows are put side by side.
+        // A row without a turn is reported where rows are compared.
         for row in self.game_log.iter() {
             if let Ok(turn) = self.turn(&row, "agent_id") {
                 let rows = logged.rows.entry((turn.game, turn.round)).or_default();
@@ -96,7 +98,7 @@ impl TaggedRun {
                 logged.incomplete.insert(place);
                 continue;
             };
-            // Where an array was both, each of its numbers has two rows.
+            // If an array meant both, each of its numbers has two rows.
             if !seen.insert((place, actor, target)) {
                 continue;
             }
@@ -113,17 +115,18 @@ impl TaggedRun {
         logged
     }
 
-    /// The contribution of a row, if anybody can have made it.
+    /// The contribution in a row, if it is possible.
     fn contribution(&self, row: &Row<'_>) -> Result<i64, OriginalError> {
         let (coins, most) = (row.number("contribution")?, self.config.endowment);
-        match (0..=i64::from(most)).contains(&coins) {
-            true => Ok(coins),
-            false => Err(row.wrong(format!("contribution: {coins}, and it is from 0 to {most}"))),
+        if (0..=i64::from(most)).contains(&coins) {
+            Ok(coins)
+        } else {
+            Err(row.wrong(format!("contribution: {coins}, and it is from 0 to {most}")))
         }
     }
 }
 
-/// To the last bit.
+/// Whether two numbers are the same to the last bit.
 fn same(one: f64, other: f64) -> bool {
     one.to_bits() == other.to_bits()
 }

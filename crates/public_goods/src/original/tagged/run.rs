@@ -1,4 +1,4 @@
-//! An original run, as its files tell it.
+//! Reads the files of an original run.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -16,16 +16,17 @@ use retold::run::SIMULATED_MARK;
 use retold_study::config::Wrong;
 use retold_study::original::{Folder, JsonFile, OriginalError, Row, Rows, typed};
 
-/// The longest message in the earlier of the original runs; in the later ones it is the parser's own.
+/// The longest message in the earlier of the original runs; in later ones, the parser's own limit
+/// applies.
 const SHORT: usize = 200;
 
-/// What a folder has in it.
+/// The files of such a folder.
 const FILES: &str = "config.json, game_log.csv, raw_responses.csv, chat_messages.csv and redistribution_details.csv";
 
-/// The reasoning of an answer whose amount was asked for by itself; the amount stands beside it.
+/// The reasoning of an answer whose amount was asked for separately; the amount is next to it.
 const FIRST_OF_TWO: &str = "contribution_iter0";
 
-/// In our own files: that amount, as an answer of its own.
+/// In our own files: that amount, as a separate answer.
 const OWN_DECISION: &str = "contribution_decision";
 
 /// A game, from 1, and a player of it, from 0.
@@ -34,21 +35,21 @@ type Player = (u32, u32);
 /// An original run.
 pub(super) struct TaggedRun {
     pub(super) config: Config,
-    /// Game 1 first, as the files name them.
+    /// The files' names for the games, beginning with game 1.
     pub(super) games: Vec<String>,
-    /// What was answered, by the call in which ours asks.
+    /// The answers, by our calls.
     pub(super) answers: BTreeMap<String, String>,
     pub(super) game_log: Rows,
     pub(super) chat_messages: Rows,
     pub(super) redistribution_details: Rows,
     pub(super) raw_responses: Rows,
-    /// Players whose avatar is nowhere in the files, by game.
+    /// Players whose avatars are not in the files, by game.
     unnamed: Vec<Player>,
-    /// A program made the answers up.
+    /// Whether a program made the answers up.
     pub(super) simulated: bool,
-    /// Its players were grouped by vectors of their reasoning.
+    /// Whether its players were grouped by vectors of their reasoning.
     grouped: bool,
-    /// Players could send messages by the config, and were not asked for any.
+    /// Whether the config allowed messages but no player was asked for any.
     unasked: bool,
 }
 
@@ -162,13 +163,13 @@ impl TaggedRun {
         Ok((game, round))
     }
 
-    /// The name of a game, as the files have it.
+    /// The files' name for a game.
     pub(super) fn game(&self, number: u32) -> &str {
         let at = (number as usize).checked_sub(1);
         at.and_then(|at| self.games.get(at)).map_or("", String::as_str)
     }
 
-    /// What was answered to which of our calls.
+    /// The answer to each of our calls.
     fn calls(&self) -> Result<BTreeMap<String, String>, OriginalError> {
         let mut answers = BTreeMap::new();
         for row in self.raw_responses.iter() {
@@ -197,8 +198,7 @@ impl TaggedRun {
         Ok(answers)
     }
 
-    /// The games of which there are answers to rounds behind the last that is logged, each with the first of
-    /// these rounds.
+    /// The games with answers after the last logged round, each with the first of these rounds.
     fn unlogged(&self) -> Vec<String> {
         let mut last: BTreeMap<u32, u32> = BTreeMap::new();
         for (game, round) in self.game_log.iter().filter_map(|row| self.round(&row).ok()) {
@@ -206,7 +206,7 @@ impl TaggedRun {
             *last = round.max(*last);
         }
         let first = |(game, name): (u32, &String)| {
-            // Without a row, the first round is the first that is not logged.
+            // Without any row, the first round is the first that is not logged.
             let last = last.get(&game).copied().unwrap_or(0);
             let agents = 0..self.config.group_size;
             let mut rounds = last + 1..=self.config.game_length;
@@ -220,7 +220,7 @@ impl TaggedRun {
         (1..).zip(&self.games).filter_map(first).collect()
     }
 
-    /// What the original never recorded.
+    /// What the original did not record.
     pub(super) fn notes(&self) -> Vec<String> {
         let mut notes = vec!["the prompts: ours are asked in their place".to_owned()];
         if self.raw_responses.iter().any(|row| row.text("prompt_type") == FIRST_OF_TWO) {
@@ -287,13 +287,13 @@ impl TaggedRun {
 fn read_config(file: &JsonFile) -> Result<Config, Wrong> {
     let RunConfig { experiment_id, mut config } = typed(&file.value, "")?;
     config.insert("experiment_id".to_owned(), experiment_id.into());
-    // Our own folders say which version; the original program had what is our first.
+    // Our own folders specify the version; the original program used what is our first.
     config.entry("parser_version").or_insert(Value::from(1));
     config.insert("max_parse_retries".to_owned(), Value::from(0));
     typed(&Value::Object(config), "config")
 }
 
-/// Whether messages were cut as in the earlier runs: the longest have exactly that length.
+/// Whether messages were cut as in the earlier runs: the longest ones have exactly that length.
 fn is_cut_short(messages: &Rows) -> bool {
     let lengths = messages.iter().map(|row| {
         let text = row.text("message");
@@ -302,7 +302,7 @@ fn is_cut_short(messages: &Rows) -> bool {
     lengths.max() == Some((SHORT + "...".len(), true))
 }
 
-/// The avatars of every game, one game after the other, and the players for whom there is none.
+/// The avatars of every game, one game after the other, and the players without one.
 fn avatars<'a>(
     rows: impl Iterator<Item = Row<'a>>,
     games: &[String],
@@ -331,7 +331,7 @@ fn avatars<'a>(
                 unnamed.push((number, agent));
                 spare.next().copied()
             });
-            // There are more avatars than players of a game.
+            // There are more avatars than players in a game.
             avatars.push(name.unwrap_or("").to_owned());
         }
     }
