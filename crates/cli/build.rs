@@ -1,8 +1,9 @@
-//! Tells the tests where the workspace is (`RETOLD_ROOT`) and whether the real data is there (`cfg(shared_data)`).
+//! Tells the tests where the workspace is (`RETOLD_ROOT`) and whether the real data is there
+//! (`cfg(shared_data)`).
 //!
 //! Tests on data and documents that are not part of the repository are marked
-//! `#[cfg_attr(not(shared_data), ignore = "..")]`, so that a plain clone lists them as ignored, with
-//! the reason, instead of failing or passing without having run.
+//! `#[cfg_attr(not(shared_data), ignore = "..")]`, so that a plain clone lists them as ignored,
+//! with the reason, instead of failing or passing without having run.
 
 use std::path::Path;
 

@@ -55,8 +55,8 @@ fn in_place_of_ours(message: &str, begins: &str) -> String {
 /// Longer values are not repeated: nobody could read what they agree to.
 const LONGEST: usize = 500;
 
-/// This command with one more option; `None` if it could not be read or typed as it stands: the value is
-/// foreign text.
+/// This command with one more option; `None` if the result could not be read or typed as shown,
+/// because the value is foreign text.
 pub(crate) fn with(option: &str, value: &str) -> Option<String> {
     let args = std::env::args_os().skip(1).map(|arg| arg.into_string().ok());
     let args: Vec<String> = args.collect::<Option<_>>()?;
@@ -69,20 +69,22 @@ fn command(program: &str, args: &[String], option: &str, value: &str) -> Option<
         command.push(' ');
         command.push_str(&quoted(word)?);
     }
-    // A value that begins like an option would be read as one.
+    // A value that begins with a hyphen would be read as an option.
     let between = if value.starts_with('-') { '=' } else { ' ' };
     Some(format!("{command} {option}{between}{}", quoted(value)?))
 }
 
-/// A word as a POSIX shell reads it back, to the byte; `None` if it is not what it looks like.
+/// A word quoted so that a POSIX shell reads back exactly the same bytes; `None` if it would not be
+/// what it looks like.
 fn quoted(word: &str) -> Option<String> {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=,@%+".contains(c);
     if word.is_empty() || word.chars().count() > LONGEST || inert(word, LONGEST) != word {
         return None;
     }
-    match word.chars().all(plain) {
-        true => Some(word.to_owned()),
-        false => Some(format!("'{}'", word.replace('\'', r"'\''"))),
+    if word.chars().all(plain) {
+        Some(word.to_owned())
+    } else {
+        Some(format!("'{}'", word.replace('\'', r"'\''")))
     }
 }
 

@@ -1,4 +1,4 @@
-//! What a program knows: its studies, and the commands that only it has.
+//! What a program consists of: its studies, and the commands that only it has.
 
 use std::error::Error;
 use std::path::Path;
@@ -11,7 +11,7 @@ use crate::output::Output;
 use retold_study::error::Clash;
 use retold_study::{Registration, Studies};
 
-/// What a program knows: its studies.
+/// What a program consists of: its studies and its own commands.
 pub struct Catalogue {
     studies: Studies,
     pub(crate) commands: Vec<OwnCommand>,
@@ -21,7 +21,7 @@ impl Catalogue {
     /// The studies of a program; their parsers are listed in this order.
     ///
     /// # Errors
-    /// [`Clash`] if two studies, or two of their parsers, have one name.
+    /// [`Clash`] if two studies, or two of their parsers, have the same name.
     pub fn new(
         studies: impl IntoIterator<Item = &'static dyn Registration>,
     ) -> Result<Self, Clash> {

@@ -1,4 +1,4 @@
-//! What a user is told when something goes wrong: what, where, what to do next, and an exit code.
+//! What a user sees when something goes wrong: what, where, what to do next, and an exit code.
 
 use std::io::Write;
 use std::path::Path;
@@ -21,12 +21,12 @@ use retold::snapshot::SnapshotError;
 use retold_study::config::ConfigError;
 use retold_study::original::OriginalError;
 
-/// What is said of every import that failed.
+/// Part of the message of every failed import.
 pub(crate) const NOTHING_IMPORTED: &str = "nothing was imported";
 
-/// What to do about a log that has lost something.
+/// What to do about a log that has lost events.
 pub(crate) const LOST: &str = "nothing is written to it, so that what is left can be saved: `retold verify` \
-    names all that is lost, `retold export RUN FILE` saves a run; put back a copy of the log, or go on \
+    names everything that is lost, `retold export RUN FILE` saves a run; restore a copy of the log, or continue \
     without what is lost with `retold verify --accept-loss`";
 
 /// The longest error message, in characters.
@@ -36,7 +36,7 @@ const LONGEST_MESSAGE: usize = 8_000;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Status {
-    /// All is well.
+    /// Success.
     Fine = 0,
     /// A difference was found: divergence, flips, a damaged log.
     Difference = 1,
@@ -44,13 +44,13 @@ pub enum Status {
     Usage = 2,
     /// The log or a file could not be read or written.
     Io = 3,
-    /// The model failed, a limit of the run was reached, or nobody got to its end.
+    /// The model failed, a limit of the run was reached, or no participant finished.
     Model = 4,
     /// Ctrl-C; 128 + SIGINT, as shells count.
     Interrupted = 130,
 }
 
-/// An error with its exit code and what to do about it.
+/// An error, its exit code, and what to do about it.
 #[derive(Debug)]
 pub(crate) struct CliError {
     pub(crate) status: Status,
@@ -72,7 +72,7 @@ impl CliError {
         self
     }
 
-    /// As `--json` prints it.
+    /// The JSON that `--json` prints.
     pub(crate) fn as_json(&self) -> Value {
         let CliError { status, message, hints } = self;
         let message: String = message.trim_end().chars().take(LONGEST_MESSAGE).collect();
@@ -80,7 +80,7 @@ impl CliError {
     }
 
     pub(crate) fn print(&self) {
-        // A name in a foreign file may be as long as the file.
+        // A name in a foreign file may be as long as the whole file.
         let message = self.message.trim_end();
         let mut text = match message.char_indices().nth(LONGEST_MESSAGE) {
             None => format!("error: {message}\n"),
@@ -93,7 +93,7 @@ impl CliError {
     }
 }
 
-/// Writes to stderr, made inert. Nobody is left to tell if it is closed.
+/// Writes to stderr, made inert. If it is closed, there is nobody to tell.
 pub(crate) fn write_err(text: &str) {
     let _ = std::io::stderr().write_all(inert_lines(text).as_bytes());
 }
@@ -104,7 +104,7 @@ impl From<LogError> for CliError {
         let (status, hint) = match &error {
             LogError::Missing { .. } => (
                 Status::Io,
-                "give the log with --log PATH or RETOLD_LOG; `retold run CONFIG` makes one"
+                "name the log with --log PATH or RETOLD_LOG; `retold run CONFIG` creates one"
                     .to_owned(),
             ),
             LogError::NotALog { .. } => {
@@ -117,7 +117,7 @@ impl From<LogError> for CliError {
             LogError::CannotOpen { path, .. } => (Status::Io, why_not(Path::new(path))),
             LogError::CannotCopy { .. } => (
                 Status::Io,
-                "nothing was copied: give the path of a new file, in a folder where you may write"
+                "nothing was copied: give the path of a new file in a folder that you can write to"
                     .to_owned(),
             ),
             LogError::NotOurs { path, .. } => (
@@ -128,7 +128,7 @@ impl From<LogError> for CliError {
             ),
             LogError::Unmerged { .. } => (
                 Status::Io,
-                "copy both files into a folder of your own, and give that log with --log PATH"
+                "copy both files into a folder of your own, and name that log with --log PATH"
                     .to_owned(),
             ),
             LogError::Busy { seconds, .. } => (
@@ -153,18 +153,18 @@ impl From<LogError> for CliError {
             LogError::InUse { run, .. } => (
                 Status::Io,
                 format!(
-                    "wait for it, or stop it first; then `retold resume {}` goes on",
+                    "wait for it or stop it first; then `retold resume {}` continues it",
                     run.short(8)
                 ),
             ),
             LogError::Full { .. } => (
                 Status::Io,
-                "nothing that was recorded is lost: make room (or raise --log-limit), then do the \
+                "everything recorded so far is safe: make room (or raise --log-limit), then do the \
                  same again"
                     .to_owned(),
             ),
             LogError::Conflict { .. } => {
-                (Status::Io, "`retold verify` shows what the log holds".to_owned())
+                (Status::Io, "`retold verify` shows what is in the log".to_owned())
             }
             LogError::Damaged { .. }
             | LogError::Corrupt { .. }
@@ -176,7 +176,7 @@ impl From<LogError> for CliError {
             LogError::NoSuchRun { .. } => (Status::Usage, "`retold log` lists the runs".to_owned()),
             LogError::RunExists { .. } => (Status::Usage, "`retold log` lists the runs".to_owned()),
             LogError::Failed { .. } => {
-                (Status::Io, "`retold verify` tells whether the file is damaged".to_owned())
+                (Status::Io, "`retold verify` shows whether the file is damaged".to_owned())
             }
         };
         CliError::new(status, message).hint(hint)
@@ -198,13 +198,14 @@ impl From<OutputError> for CliError {
         match error {
             OutputError::Log(log) => log.into(),
             none @ OutputError::NoPart { .. } => CliError::usage(none.to_string()),
-            other => CliError::usage(other.to_string())
-                .hint("the run may be of another release: `retold show RUN` says which wrote it"),
+            other => CliError::usage(other.to_string()).hint(
+                "the run may be from another release: `retold show RUN` says which one wrote it",
+            ),
         }
     }
 }
 
-/// Why a log cannot be opened, as far as its path tells.
+/// Why a log cannot be opened, judging by its path.
 fn why_not(log: &Path) -> String {
     let folder = log.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let shown = folder.display();
@@ -213,18 +214,17 @@ fn why_not(log: &Path) -> String {
     }
     if log.is_file() {
         return format!(
-            "check that you may read and write {}, and write in the folder {shown}",
+            "check that you can read and write {}, and write to the folder {shown}",
             log.display()
         );
     }
     if folder.is_dir() {
-        return format!("check that you may write in the folder {shown}");
+        return format!("check that you can write to the folder {shown}");
     }
-    match folder.exists() {
-        true => format!("{shown} is no folder: give another path with --log"),
-        false => {
-            format!("there is no folder {shown}: make it first, or give another path with --log")
-        }
+    if folder.exists() {
+        format!("{shown} is not a folder: name another path with --log")
+    } else {
+        format!("there is no folder {shown}: create it first, or name another path with --log")
     }
 }
 
@@ -281,7 +281,7 @@ impl From<RegistryError> for CliError {
         };
         let reason = explain(&source.to_string());
         let wrong =
-            CliError::usage(format!("the settings of parser {parser} do not fit: {reason}"));
+            CliError::usage(format!("the settings of parser {parser} cannot be used: {reason}"));
         if *given { wrong } else { wrong.hint("give them with --params JSON") }
     }
 }
@@ -305,9 +305,9 @@ impl From<FilterError> for CliError {
         let message = error.to_string();
         let hint = match error {
             FilterError::TimedOut { .. } => "give it longer with --parser-cmd-seconds N",
-            FilterError::Held { .. } => "let it wait for the programs that it starts",
+            FilterError::Held { .. } => "make it wait for the programs that it starts",
             FilterError::Disagrees { .. } => {
-                "the second time the answers come in the opposite order: a decision may depend on its own answer alone"
+                "the second time, the answers come in the opposite order: each decision may only depend on its own answer"
             }
             FilterError::Output { .. } | FilterError::Count { .. } => {
                 "for each line it reads, it writes {\"value\":..,\"method\":..,\"reasoning\":..,\"warnings\":[..]}"

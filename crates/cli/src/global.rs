@@ -1,4 +1,4 @@
-//! What every command is given: the options that all share, and the studies of the program.
+//! What every command receives: the common options, and the studies of the program.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use retold_study::studies::Studies;
 /// Options of every command.
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct GlobalArgs {
-    /// The log file; `run` and `import` make it if there is none.
+    /// The log file; `run` and `import` create it if it does not exist.
     #[arg(
         long,
         global = true,
@@ -18,21 +18,22 @@ pub(crate) struct GlobalArgs {
         value_name = "PATH"
     )]
     pub(crate) log: PathBuf,
-    /// How long to wait when another program keeps the log locked.
+    /// How long to wait while another program has the log locked.
     #[arg(long, global = true, value_name = "SECONDS", default_value_t = 30)]
     pub(crate) wait: u64,
-    /// Print one JSON object instead of text; an error is one, too: {"error":{"message","hints","exit_code"}}.
+    /// Print one JSON object instead of text. Errors are JSON as well:
+    /// {"error":{"message","hints","exit_code"}}.
     #[arg(long, global = true)]
     pub(crate) json: bool,
     /// Show no progress.
     #[arg(long, short, global = true)]
     pub(crate) quiet: bool,
-    /// Say more on stderr: -v warnings of retries, -vv every attempt, -vvv everything.
+    /// Print more on stderr: -v warnings about retries, -vv every attempt, -vvv everything.
     #[arg(long, short, global = true, action = clap::ArgAction::Count)]
     pub(crate) verbose: u8,
 }
 
-/// What every command is given: the options, and what the program knows.
+/// What every command receives: the options, and what the program consists of.
 pub(crate) struct Global<'a> {
     pub(crate) log: PathBuf,
     pub(crate) wait: u64,

@@ -1,8 +1,9 @@
-//! The command line of a program with studies: the only place that prints, reads the environment, or exits.
+//! The command line of a program with studies: the only part that prints, reads the environment, or
+//! exits.
 //!
-//! `commands` has a file per command, `runs` executes, and `views` has what several commands print. Exit codes are in
-//! [`Status`]. What studies there are is up to the program, which hands them to [`main`] as a [`Catalogue`]; the program
-//! `retold` has those of `program`.
+//! `commands` has one file per command, `runs` executes, and `views` has what several commands
+//! print. Exit codes are in [`Status`]. The program decides which studies there are, and passes
+//! them to [`main`] as a [`Catalogue`]; those of the program `retold` are in `program`.
 
 mod again;
 mod catalogue;
@@ -40,15 +41,16 @@ use crate::output::Output;
 
 /// Record, replay and re-parse LLM experiments.
 ///
-/// Every request to a model and every answer is an event in an append-only log. A run survives a crash without
-/// paying again for any answer that had arrived, replays offline, and can be re-parsed with a better parser years later.
+/// Every request to a model and every answer is an event in an append-only log. After a crash, a
+/// run continues without paying again for any answer that had arrived; it can be replayed offline,
+/// and parsed again with a better parser years later.
 ///
-/// Exit codes: 0 fine; 1 a difference was found (divergence, flips, a damaged log); 2 wrong usage or
-/// input; 3 the log or a file could not be read or written; 4 the model failed, a limit of the run was
-/// reached, or nobody got to its end; 130 interrupted, by Ctrl-C, SIGTERM or a terminal
-/// that is closed (SIGHUP).
+/// Exit codes: 0 success; 1 a difference was found (divergence, flips, a damaged log); 2 wrong
+/// usage or input; 3 the log or a file could not be read or written; 4 the model failed, a limit of
+/// the run was reached, or no participant finished; 130 interrupted by Ctrl-C, SIGTERM or a closing
+/// terminal (SIGHUP).
 ///
-/// Colours are written to terminals only, and never if NO_COLOR is set.
+/// Colours are only used on terminals, and never if NO_COLOR is set.
 #[derive(Debug, Parser)]
 #[command(name = "retold", version, max_term_width = 100)]
 struct Cli {
@@ -58,11 +60,11 @@ struct Cli {
     command: Command,
 }
 
-/// What the arguments ask for.
+/// The command that the arguments ask for.
 enum Asked<'a> {
     /// A command that every program has.
     Common(Box<Command>),
-    /// One that only this program has.
+    /// A command that only this program has.
     Own(&'a OwnCommand, ArgMatches),
 }
 
@@ -113,12 +115,12 @@ pub fn main(catalogue: &Catalogue) -> ExitCode {
     let (global, asked) = match arguments(catalogue) {
         Ok(given) => given,
         Err(e) => {
-            // Help and version are no errors.
+            // Help and version are not errors.
             if !e.use_stderr() {
                 let _ = e.print();
                 return ExitCode::SUCCESS;
             }
-            // An argument may be foreign text, too.
+            // Arguments may be foreign text as well.
             let message = e.render().to_string();
             if std::env::args_os().any(|argument| argument == "--json") {
                 let first = message.split_once("\n\n").map_or(&*message, |(first, _)| first);
@@ -143,21 +145,21 @@ pub fn main(catalogue: &Catalogue) -> ExitCode {
     ExitCode::from(status as u8)
 }
 
-/// Sends what the library traces to stderr, its own messages only.
+/// Sends the library's trace messages, but not those of other crates, to stderr.
 fn start_tracing(verbose: u8) {
     let filter = match verbose {
-        // What someone who wrote a config should know in any case.
+        // Messages that the author of a config should always see.
         0 => "retold::study=warn,retold::outages=warn",
         1 => "retold=warn",
         2 => "retold=debug",
-        // At the most verbose level the HTTP client speaks, too; it knows the key as sensitive.
+        // At the most verbose level, the HTTP client also logs; it treats the key as sensitive.
         _ => "trace",
     };
     let to_stderr = tracing_subscriber::fmt()
         .with_env_filter(tracing_subscriber::EnvFilter::new(filter))
         .with_ansi(verbose > 0 && colours())
         .with_writer(std::io::stderr);
-    // A logger that is there already stays.
+    // An already installed logger is kept.
     let _ = match verbose {
         0 => to_stderr.without_time().with_target(false).compact().try_init(),
         _ => to_stderr.try_init(),

@@ -6,30 +6,34 @@ use crate::error::CliError;
 use retold::model::{Limits, Prices};
 use retold_study::config::{ConfigError, load, read_text};
 
-/// The prices that this release knows.
+/// The prices built into this release.
 const KNOWN: &str = include_str!("../../../config/prices.yaml");
 
-/// What ends a run before its end, or makes its end count as a failure. Each flag overrides the config.
+/// What stops a run early, or makes a finished run a failure. Each flag overrides the config.
 #[derive(Debug, Clone, Default, clap::Args)]
 #[command(next_help_heading = "Limits")]
 pub(crate) struct LimitArgs {
-    /// How many calls at once.
+    /// How many calls may be in flight at once.
     #[arg(long, value_name = "N")]
     concurrency: Option<usize>,
-    /// Stop, resumable, after so many connection failures in a row over all calls [default: 20].
+    /// Stop (the run can be resumed) after this many consecutive connection failures over all calls
+    /// [default: 20].
     #[arg(long, value_name = "N")]
     max_connection_failures: Option<u32>,
-    /// Exit with 4 if more than this share of a finished run's calls have failed: 0 for any, 0.1 for a tenth.
+    /// Exit with 4 if more than this share of a finished run's calls have failed: 0 for any, 0.1
+    /// for a tenth.
     #[arg(long, value_name = "SHARE")]
     max_failed: Option<f64>,
-    /// Stop, resumable, once the run has used so many tokens, those of earlier executions included. What is
-    /// in flight then is still recorded.
+    /// Stop (the run can be resumed) once the run has used this many tokens, including earlier
+    /// executions. Calls that are in flight at that point are still recorded.
     #[arg(long, value_name = "N")]
     max_tokens: Option<u64>,
-    /// Stop, resumable, once the run has cost so many US dollars, as --max-tokens does.
+    /// Stop (the run can be resumed) once the run has cost this many US dollars, counted as for
+    /// --max-tokens.
     #[arg(long, value_name = "DOLLARS")]
     max_cost: Option<f64>,
-    /// The prices for --max-cost, a file like config/prices.yaml, instead of those that retold knows.
+    /// The prices for --max-cost: a file like config/prices.yaml, used instead of the built-in
+    /// prices.
     #[arg(long, value_name = "FILE")]
     prices: Option<PathBuf>,
 }
@@ -53,7 +57,7 @@ impl LimitArgs {
         limits.max_cost = max_cost.or(limits.max_cost);
     }
 
-    /// What tokens cost.
+    /// The prices of tokens.
     pub(crate) fn prices(&self) -> Result<Prices, CliError> {
         let known = Path::new("config/prices.yaml");
         let prices: Prices = match &self.prices {

@@ -1,6 +1,7 @@
 //! The `retold` program.
 
-// Answers are read by one thread and freed by another, which costs the system's allocator a lock each.
+// Answers are read by one thread and freed by another; with the system's allocator, that costs a
+// lock each time.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 

@@ -1,4 +1,4 @@
-//! Who answers: from the config, the flags and the environment.
+//! Which model answers: decided by the config, the flags and the environment.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -30,37 +30,38 @@ use retold_study::study::StudySettings;
 #[derive(Debug, Clone, Default, clap::Args)]
 #[command(next_help_heading = "Model")]
 pub(crate) struct ModelArgs {
-    /// Who answers.
+    /// Where answers come from.
     #[arg(long, value_enum)]
     model: Option<Kind>,
-    /// Answer from this exchanges file (JSON Lines, plain or .gz or .zst; `-` for standard input); means
-    /// --model scripted.
+    /// Answer from this exchanges file (JSON Lines, plain or .gz or .zst; `-` for standard input);
+    /// implies --model scripted.
     #[arg(long, value_name = "FILE")]
     answers: Option<PathBuf>,
-    /// The base URL of the API, up to and including /v1; means --model openai. Without it, and without one in
-    /// the config, it is OPENAI_BASE_URL, or else OpenAI's own. A URL that is only in the settings of a
+    /// The base URL of the API, up to and including /v1; implies --model openai. The default is the
+    /// config's, then OPENAI_BASE_URL, then OpenAI's own. A URL that is only in the settings of a
     /// recorded run is never used.
     #[arg(long, value_name = "URL")]
     base_url: Option<String>,
-    /// Another server for the requests of one model: MODEL=URL. Repeatable; means --model openai. A config has the same
-    /// under model.endpoints. An endpoint for a model that the settings do not name is refused. The key of OPENAI_API_KEY or --key-file is not sent there.
+    /// Use another server for the requests of one model: MODEL=URL. Can be repeated; implies
+    /// --model openai. In a config, use model.endpoints. An endpoint for a model that the settings
+    /// do not name is refused. The key from OPENAI_API_KEY or --key-file is not sent to it.
     #[arg(long = "endpoint", value_name = "MODEL=URL")]
     endpoints: Vec<String>,
-    /// The environment variable that holds the API key of a model's endpoint: MODEL=VARIABLE. Repeatable. It is never
-    /// recorded: name it again to resume or fork.
+    /// The environment variable with the API key for a model's endpoint: MODEL=VARIABLE. Can be
+    /// repeated. It is never recorded: give it again to resume or fork.
     #[arg(long = "endpoint-key", value_name = "MODEL=VARIABLE")]
     endpoint_keys: Vec<String>,
     /// Read the API key from this file instead of OPENAI_API_KEY.
     #[arg(long, value_name = "FILE")]
     key_file: Option<PathBuf>,
-    // Last: its heading would take in what follows.
+    // Last, because clap puts everything that follows under its heading.
     #[command(flatten)]
     limits: LimitArgs,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Kind {
-    /// A program that makes answers up.
+    /// A program that makes up answers.
     Simulated,
     /// Any OpenAI-compatible server.
     Openai,
@@ -84,7 +85,7 @@ impl ModelArgs {
         once_each(endpoint_keys, "--endpoint-key", "MODEL=VARIABLE")?;
         for given in endpoints {
             let (name, url) = pair(given, "--endpoint", "MODEL=URL")?;
-            // A key variable that was named for another server is not for this one.
+            // A key variable that was named for another server is not used for this one.
             let (base_url, key) = (BaseUrl::Named(NamedUrl::given(url)), KeyVariable::Unnamed);
             runtime.model.endpoints.insert(name.to_owned(), EndpointConfig { base_url, key });
             runtime.model.kind = ModelKind::Openai;
@@ -109,7 +110,7 @@ impl ModelArgs {
         if answers.is_some() && (base_url.is_some() || !endpoints.is_empty()) {
             let other = if base_url.is_some() { "--base-url" } else { "--endpoint" };
             return Err(CliError::usage(format!(
-                "--answers and {other} name two models: give one"
+                "--answers and {other} contradict each other: give only one of them"
             )));
         }
         match model {
@@ -128,12 +129,12 @@ impl ModelArgs {
         runtime.check("model").map_err(|wrong| CliError::usage(wrong.to_string()))
     }
 
-    /// What tokens cost: from the file that is named, or as this release knows it.
+    /// The prices of tokens: from the given file, or built in.
     pub(crate) fn prices(&self) -> Result<Prices, CliError> {
         self.limits.prices()
     }
 
-    /// Makes the model.
+    /// Creates the model.
     pub(crate) fn make(
         &self,
         studies: &Studies,
@@ -179,19 +180,20 @@ impl ModelArgs {
                     LoadError::Read(e) => e.into(),
                     line => CliError::usage(format!("{name}, {line}")),
                 })?;
-                // A run on nothing would stop at its first question, and be left unfinished.
+                // A run without answers would stop at its first question and stay unfinished.
                 if scripted.is_empty() {
                     return Err(CliError::usage(format!("{name} has no answers")).hint(
                         "give an exchanges file: JSON Lines of {\"request\":..,\"response\":..}",
                     ));
                 }
-                // Which of them an interrupted run has used cannot be told, and none may serve twice.
+                // There is no way to know which of them an interrupted run has used, and none may
+                // be used twice.
                 if mode == Mode::Resume && scripted.unaddressed() > 0 {
                     return Err(CliError::usage(format!(
-                        "{name} has answers without \"call\", which are taken in file order: a run on them \
+                        "{name} has answers without \"call\", which are used in file order: such a run \
                          cannot be resumed"
                     ))
-                    .hint("give each line its \"call\", or record the run anew"));
+                    .hint("give each line its \"call\", or record a new run"));
                 }
                 Ok(Arc::new(scripted))
             }
@@ -199,7 +201,7 @@ impl ModelArgs {
         }
     }
 
-    /// The servers: that of the base URL, and those of single models.
+    /// The servers: the one at the base URL, and those for single models.
     fn servers(&self, runtime: &Runtime) -> Result<Answerer, CliError> {
         let ModelConfig { base_url, endpoints, .. } = &runtime.model;
         let timeout = runtime.limits.timeout();
@@ -209,7 +211,7 @@ impl ModelArgs {
         if endpoints.is_empty() {
             return others.ok_or_else(|| {
                 CliError::usage("no API key: set OPENAI_API_KEY or give --key-file FILE")
-                    .hint("without a key, --model simulated answers by itself")
+                    .hint("--model simulated needs no key")
             });
         }
         let mut all = BTreeMap::new();
@@ -226,23 +228,24 @@ impl ModelArgs {
                     CliError::usage(format!(
                         "the environment variable for the key of the endpoint of {shown:?} is not set"
                     ))
-                    .hint("set it to the key, or name another with --endpoint-key MODEL=VARIABLE")
+                    .hint("set it to the key, or name another variable with --endpoint-key MODEL=VARIABLE")
                 })?),
             };
             let wrong = |e: OpenAiError| CliError::usage(format!("the endpoint of {shown:?}: {e}"));
             let model = server(base_url, key, timeout).map_err(wrong)?;
             let model = model.ok_or_else(|| {
                 CliError::usage(format!("no API key for the endpoint of {shown:?}"))
-                    .hint("name the variable that holds it: `key` in the config, or --endpoint-key MODEL=VARIABLE")
+                    .hint("name the variable that has the key: `key` in the config, or --endpoint-key MODEL=VARIABLE")
             })?;
             all.insert(name.clone(), model);
         }
         Ok(Arc::new(ByName::new(all, others)))
     }
 
-    /// Makes sure that each endpoint that this command names is for a model that the settings name: what is meant for
-    /// a server of the user's own must not go to another for a misspelt name. `recorded` is how the run began that is
-    /// gone on with or forked: what it has endpoints for may be named again.
+    /// Checks that each endpoint named in this command is for a model that the settings name: a
+    /// misspelt name must not send prompts for the user's own server to another one. `recorded` is
+    /// the beginning of the run that is resumed or forked; models with endpoints in it may be named
+    /// again.
     pub(crate) fn endpoints_are_used(
         &self,
         studies: &Studies,
@@ -262,21 +265,16 @@ impl ModelArgs {
         let unused = |name: &&String| !models.contains(*name) && !was_recorded(name);
         match endpoints.keys().find(unused) {
             Some(name) if *kind == ModelKind::Openai => Err(CliError::usage(format!(
-                "there is an endpoint for the model {:?}, and the settings name no such model",
+                "there is an endpoint for the model {:?}, but the settings do not name such a model",
                 inert(name, 100)
             ))
-            .hint(match models.is_empty() {
-                true => "the settings name no model at all".to_owned(),
-                false => {
-                    let models = models.iter().map(String::as_str).collect::<Vec<_>>().join(", ");
-                    format!("the models that they name: {}", inert(&models, 300))
-                }
-            })),
+            .hint(if models.is_empty() { "the settings do not name any model".to_owned() } else { let models = models.iter().map(String::as_str).collect::<Vec<_>>().join(", ");
+                    format!("they name these models: {}", inert(&models, 300)) })),
             _ => Ok(()),
         }
     }
 
-    /// Whether these settings would ask a server, or read a file, that only a recording names.
+    /// Whether these settings would use a server or a file that only a recording names.
     pub(crate) fn is_unnamed(&self, runtime: &Runtime) -> bool {
         let ModelConfig { kind, base_url, endpoints, answers, .. } = &runtime.model;
         let is_unnamed =
@@ -288,7 +286,7 @@ impl ModelArgs {
         }
     }
 
-    /// The key for a server that the user has named, from the file or the environment. Never shown.
+    /// The key for a server named by the user, from the file or the environment. Never shown.
     fn key(&self, _server: &NamedUrl) -> Result<Option<SecretString>, CliError> {
         let text = match &self.key_file {
             Some(path) => read_by_hand(path).map_err(|e| {
@@ -302,7 +300,7 @@ impl ModelArgs {
     }
 }
 
-/// A model at a server; none if it is on another machine and there is no key for it.
+/// A model at a server; `None` if the server is on another machine and there is no key for it.
 fn server(
     base_url: NamedUrl,
     key: Option<SecretString>,
@@ -315,7 +313,7 @@ fn server(
     Ok((local || !keyless).then(|| Arc::new(model) as Answerer))
 }
 
-/// Makes sure that a flag names each model once: which of two was meant, nobody can tell.
+/// Checks that a flag names each model once: nobody could tell which of two was meant.
 fn once_each(given: &[String], flag: &str, form: &str) -> Result<(), CliError> {
     let mut names = BTreeSet::new();
     for given in given {
@@ -329,14 +327,14 @@ fn once_each(given: &[String], flag: &str, form: &str) -> Result<(), CliError> {
     Ok(())
 }
 
-/// The two sides of `MODEL=VALUE`. What is wrong is not shown: it may be a key.
+/// The two sides of `MODEL=VALUE`. Errors do not show the text, which may be a key.
 fn pair<'a>(given: &'a str, flag: &str, form: &str) -> Result<(&'a str, &'a str), CliError> {
     let pair = given.split_once('=').map(|(name, value)| (name.trim(), value.trim()));
     let pair = pair.filter(|(name, value)| !name.is_empty() && !value.is_empty());
     pair.ok_or_else(|| CliError::usage(format!("{flag}: write {form}")))
 }
 
-/// The key in an environment variable that the user has named.
+/// The key in an environment variable named by the user.
 #[expect(clippy::disallowed_methods, reason = "the command line is what reads the environment")]
 fn environment(variable: &str) -> Option<SecretString> {
     let key = std::env::var(variable).unwrap_or_default();
@@ -348,7 +346,7 @@ fn environment_key() -> String {
     std::env::var("OPENAI_API_KEY").unwrap_or_default()
 }
 
-/// The base URL that the environment names.
+/// The base URL from the environment.
 #[expect(clippy::disallowed_methods, reason = "the command line is what reads the environment")]
 fn environment_url() -> Option<NamedUrl> {
     let url = std::env::var("OPENAI_BASE_URL").unwrap_or_default();
@@ -360,8 +358,8 @@ struct Unnamed<'a> {
     url: &'a str,
 }
 
-/// The URL, if the user or the program names it. One that a recording names is used only if it is where we
-/// would go without it.
+/// The URL, if the user or the program names it. A URL that a recording names is only used if the
+/// same server would be used without it.
 fn named(url: &BaseUrl) -> Result<NamedUrl, Unnamed<'_>> {
     let default = || environment_url().unwrap_or_else(NamedUrl::openai);
     match url {
@@ -374,13 +372,15 @@ fn named(url: &BaseUrl) -> Result<NamedUrl, Unnamed<'_>> {
 fn unnamed_url(recorded: &str) -> CliError {
     let url = without_secrets(recorded);
     let Some(again) = again::with("--base-url", &url) else {
-        return CliError::usage("the base URL that is recorded with this run cannot be used")
+        return CliError::usage("the base URL recorded with this run cannot be used")
             .hint("name the server to ask with --base-url URL");
     };
     CliError::usage(format!(
         "this run was recorded from {url}, and nothing in this command names that server"
     ))
-    .hint("a recording may come from anybody, so it never decides where prompts and your key are sent")
+    .hint(
+        "recordings can come from anyone, so they never decide where prompts and your key are sent",
+    )
     .hint(format!("if you trust that server: {again}"))
 }
 
@@ -391,7 +391,7 @@ fn unnamed_endpoint(model: &str, recorded: &str) -> CliError {
         "this run was recorded with an endpoint for the model {shown:?} at {url}, and nothing in this command names that \
          server"
     ))
-    .hint("a recording may come from anybody, so it never decides where prompts and your keys are sent");
+    .hint("recordings can come from anyone, so they never decide where prompts and your keys are sent");
     match again::with("--endpoint", &format!("{model}={url}")) {
         Some(again) if !url.is_empty() => error.hint(format!(
             "if you trust that server: {again} (and --endpoint-key MODEL=VARIABLE, if it needs a key)"
@@ -406,9 +406,9 @@ fn unnamed_answers(recorded: &Path) -> CliError {
     let error = CliError::usage(format!(
         "this run was recorded from the answers in {shown}, and nothing in this command names that file"
     ))
-    .hint("a recording may come from anybody, so it never decides which files are read");
+    .hint("recordings can come from anyone, so they never decide which files are read");
     match again::with("--answers", &path) {
-        Some(again) => error.hint(format!("if that is the file: {again}")),
+        Some(again) => error.hint(format!("if you want to use that file: {again}")),
         None => error.hint("name the file with --answers FILE"),
     }
 }

@@ -1,4 +1,4 @@
-//! Printing: results on stdout, and everything foreign made inert.
+//! Prints results on stdout, with all foreign text made inert.
 
 use std::cell::Cell;
 use std::fmt::Write as _;
@@ -27,29 +27,30 @@ impl Output {
         self.json
     }
 
-    /// With `--json`: prints an error as the one object, unless something was printed before. A reader of the output
-    /// always finds an object there.
+    /// With `--json`: prints an error as the single object, unless something has already been
+    /// printed. A program that reads the output therefore always finds one object.
     pub(crate) fn error(&self, error: &CliError) {
         if self.json && !self.begun.get() {
-            // What cannot be written is said on stderr all the same.
+            // If this fails, the error still goes to stderr.
             let _ = self.object(&error.as_json());
         }
     }
 
-    /// Prints text. Models and files have no say in what a terminal does.
+    /// Prints text. Models and files cannot control the terminal.
     pub(crate) fn text(&self, text: &str) -> Result<(), CliError> {
         self.write(inert_lines(text).as_bytes())
     }
 
-    /// Prints bytes as they are, for output that is meant for programs.
+    /// Prints bytes unchanged, for output that other programs read.
     pub(crate) fn raw(&self, bytes: &[u8]) -> Result<(), CliError> {
         self.write(bytes)
     }
 
     /// Prints one JSON object.
     pub(crate) fn object(&self, value: &impl Serialize) -> Result<(), CliError> {
-        let text = serde_json::to_string(value)
-            .map_err(|e| CliError::new(Status::Io, format!("the result has no JSON form: {e}")))?;
+        let text = serde_json::to_string(value).map_err(|e| {
+            CliError::new(Status::Io, format!("the result cannot be written as JSON: {e}"))
+        })?;
         self.write(format!("{}\n", inert_json(&text)).as_bytes())
     }
 
@@ -59,7 +60,7 @@ impl Output {
     }
 }
 
-/// With `--json` in a command that is none: prints the error as the one object.
+/// With `--json` and an invalid command: prints the error as the single object.
 pub(crate) fn usage_error(message: &str) {
     let output = Output { json: true, begun: Cell::new(false) };
     output.error(&CliError::usage(message.trim()));
@@ -68,14 +69,14 @@ pub(crate) fn usage_error(message: &str) {
 fn write_out(bytes: &[u8]) -> Result<(), CliError> {
     let mut out = std::io::stdout().lock();
     match out.write_all(bytes).and_then(|()| out.flush()) {
-        // `retold log | head` is no mistake.
+        // `retold log | head` is not an error.
         Err(e) if e.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
         Err(e) => Err(CliError::new(Status::Io, format!("cannot write to stdout: {e}"))),
         Ok(()) => Ok(()),
     }
 }
 
-/// JSON as it may reach a terminal: the same characters, as JSON escapes.
+/// JSON for a terminal: the same characters, written as JSON escapes.
 fn inert_json(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
@@ -93,7 +94,7 @@ fn inert_json(text: &str) -> String {
     out
 }
 
-/// A number with thin groups of three: `10,000`.
+/// A number with its digits in groups of three: `10,000`.
 pub(crate) fn grouped(n: u64) -> String {
     let digits = n.to_string();
     let mut out = String::new();

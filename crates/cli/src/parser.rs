@@ -1,4 +1,4 @@
-//! The parser that `parse`, `check` and `snapshot` are given.
+//! The parser options of `parse`, `check` and `snapshot`.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -16,11 +16,11 @@ use retold::decide::{
 use retold::jsonl::JsonlReader;
 use retold::parse::{ParserSpec, Parsers};
 
-/// What a filter finds in its environment: where programs are, whose they are, and in which language they speak.
+/// The environment of a filter: the search path, the home folder, and the language.
 const ENVIRONMENT: &[&str] =
     &["PATH", "HOME", "LANG", "LC_ALL", "LC_CTYPE", "TMPDIR", "SYSTEMROOT"];
 
-/// Where programs are if nobody says so.
+/// The search path if there is none in the environment.
 const PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 
 /// Which parser decides.
@@ -29,14 +29,16 @@ pub(crate) struct ParserArgs {
     /// The parser: NAME@VERSION, or NAME for its latest version.
     #[arg(long, value_name = "PARSER", conflicts_with = "parser_cmd")]
     pub(crate) parser: Option<String>,
-    /// A program of yours that decides, in any language: it reads a line {"call","sample","text","params"} for each
-    /// answer and writes a line {"value","method","reasoning","warnings"}, of which all but value may be left out.
+    /// A program of your own that decides, in any language: for each answer, it reads a line
+    /// {"call","sample","text","params"} and writes a line
+    /// {"value","method","reasoning","warnings"}, of which only the value is required.
     ///
-    /// It is run with your rights and without a shell, twice, and must decide the same; its environment has PATH, HOME
-    /// and the language, and no keys. No recording can name one.
+    /// It is run with your rights and without a shell. It is run twice and must make the same
+    /// decisions; its environment has PATH, HOME and the language, but no keys. A recording can
+    /// never name such a program.
     #[arg(long, value_name = "COMMAND")]
     pub(crate) parser_cmd: Option<String>,
-    /// How long the program may take for 10,000 answers.
+    /// How many seconds the program may take per 10,000 answers.
     #[arg(long, value_name = "SECONDS", default_value_t = 300)]
     #[arg(value_parser = clap::value_parser!(u64).range(1..=86_400))]
     pub(crate) parser_cmd_seconds: u64,
@@ -48,14 +50,14 @@ pub(crate) struct ParserArgs {
 /// Settings by call, for commands that read runs.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ParamsFrom {
-    /// Settings by call: JSON Lines of {"call":..,"params":{..}}, with "sample" if they are for one sample alone.
-    /// Answers to calls without a line are left alone.
+    /// Settings by call: JSON Lines of {"call":..,"params":{..}}, with "sample" if they are for a
+    /// single sample. Answers to calls without a line are ignored.
     #[arg(long, value_name = "FILE", conflicts_with = "params")]
     params_from: Option<PathBuf>,
 }
 
 impl ParserArgs {
-    /// Who decides; none if nobody is named.
+    /// What decides; `None` if nothing is named.
     pub(crate) fn decider(&self, parsers: &Parsers) -> Result<Option<Box<dyn Decider>>, CliError> {
         if let Some(parser) = &self.parser {
             return Ok(Some(Box::new(Registered::new(parsers, parser)?)));
@@ -71,7 +73,7 @@ impl ParserArgs {
         Ok(Some(Box::new(Stoppable { filter, stop, is_watched: false })))
     }
 
-    /// The settings it gets.
+    /// The parser's settings.
     pub(crate) fn params(&self, from: Option<&ParamsFrom>) -> Result<Params, CliError> {
         match (&self.params, from.and_then(|from| from.params_from.as_ref())) {
             (Some(text), _) => Ok(Params::same(text)?),
@@ -83,7 +85,7 @@ impl ParserArgs {
     }
 }
 
-/// What a program of the user's finds in its environment. No key is among it.
+/// The environment for a program of the user's. It contains no key.
 #[expect(clippy::disallowed_methods, reason = "the command line is what reads the environment")]
 fn environment() -> Vec<(String, OsString)> {
     let found =
@@ -95,8 +97,8 @@ fn environment() -> Vec<(String, OsString)> {
     environment
 }
 
-/// A filter that Ctrl-C stops: it is in a process group of its own, which Ctrl-C does not reach. Until it is first run,
-/// Ctrl-C ends the program as usual.
+/// A filter that Ctrl-C stops: it has a process group of its own, which Ctrl-C does not reach.
+/// Until the filter is first run, Ctrl-C ends the program as usual.
 struct Stoppable {
     filter: Filter,
     stop: Arc<AtomicBool>,
@@ -111,7 +113,7 @@ impl Decider for Stoppable {
     fn decide(&mut self, answers: &[Asked<'_>]) -> Result<Vec<Decided>, DecideError> {
         if !self.is_watched {
             self.is_watched = true;
-            // Without a way to wait for it, Ctrl-C ends this program alone.
+            // If this thread cannot wait for Ctrl-C, then Ctrl-C ends only this program.
             if let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_all().build()
             {
                 let stop = self.stop.clone();
@@ -124,7 +126,7 @@ impl Decider for Stoppable {
     }
 }
 
-/// The parsers there are, for people.
+/// The existing parsers, for people.
 pub(crate) fn known(parsers: &Parsers) -> String {
     let known: Vec<String> =
         parsers.all().map(|(name, version)| format!("{name}@{version}")).collect();

@@ -29,7 +29,7 @@ pub(crate) fn shown(quiet: bool) -> Box<dyn Fn(Progress)> {
     let watch = Stopwatch::start();
     let next = Cell::new(EVERY);
     Box::new(move |progress| {
-        // Looking at the clock at each of a hundred thousand steps a second would cost more than
+        // Checking the clock at each of a hundred thousand steps per second would take longer than
         // the steps.
         if !progress.exchanges.is_multiple_of(64) && progress.live < progress.exchanges {
             return;
@@ -64,7 +64,7 @@ fn line(progress: Progress, elapsed: Duration) -> String {
         let share = 100.0 * done as f64 / progress.expected as f64;
         line =
             format!("{} of {} answers ({share:.0} %)", grouped(done), grouped(progress.expected));
-        // Before the first answer nobody knows how long it takes.
+        // Before the first answer, there is no basis for an estimate.
         if done > 0 {
             let left = progress.expected.saturating_sub(done) as f64 / rate.max(1e-9);
             line = format!("{line}, {left:.0} s left");

@@ -5,6 +5,7 @@ use retold::id::RunId;
 
 /// A new id.
 pub(crate) fn new_run_id() -> Result<RunId, CliError> {
-    RunId::random()
-        .map_err(|e| CliError::new(Status::Io, format!("the system gives no random bytes: {e}")))
+    RunId::random().map_err(|e| {
+        CliError::new(Status::Io, format!("the system cannot provide random bytes: {e}"))
+    })
 }

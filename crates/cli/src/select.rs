@@ -1,4 +1,4 @@
-//! Finding what a user names: the log, a run by prefix or `latest`, a recording by its file.
+//! Finds what a user names: the log, a run by prefix or `latest`, a recording by its file.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use retold::log::{
 };
 use retold::run::clock;
 
-/// Opens the log that must exist; what it has lost, and what is damaged about the file, is reported on stderr.
+/// Opens an existing log; lost events and damage to the file are reported on stderr.
 pub(crate) fn open(global: &Global) -> Result<Log, CliError> {
     let log = open_silently(global)?;
     let lost = log.backend().lost();
@@ -36,10 +36,10 @@ pub(crate) fn open(global: &Global) -> Result<Log, CliError> {
     Ok(log)
 }
 
-/// Opens the log that must exist, for a command that says itself what it has lost.
+/// Opens an existing log for a command that reports lost events itself.
 pub(crate) fn open_silently(global: &Global) -> Result<Log, CliError> {
-    // What a run leaves that is killed before its first event: a log without runs. It is read as one
-    // and left as it is; `run` and `import` write the first.
+    // A run that was killed before its first event leaves a log without runs. It is read as such
+    // and not changed; `run` and `import` write the first run.
     if SqliteBackend::is_only_begun(&global.log) {
         return Ok(Log::new(Arc::new(MemoryBackend::new())));
     }
@@ -54,17 +54,17 @@ pub(crate) struct Selected {
 }
 
 impl Selected {
-    /// A reader that checks every event it gives, for what is shown to people.
+    /// A reader that checks every event it returns, for output to people.
     pub(crate) fn checked(&self) -> Result<CheckedReader, CliError> {
         Ok(CheckedReader::new(self.log.reader()?))
     }
 }
 
-/// Verifies a run on which something new will rest, which cannot be taken back later. `nothing` says what was
-/// therefore not done.
+/// Verifies a run on which something permanent will be based. `nothing` is the part of the message
+/// that says what was not done.
 ///
 /// # Errors
-/// What is damaged, with exit code 1; or the log cannot be read.
+/// What is damaged, with exit code 1; or that the log cannot be read.
 pub(crate) fn sound(
     reader: &mut dyn Reader,
     run: RunId,
@@ -78,7 +78,7 @@ pub(crate) fn sound(
     }
 }
 
-/// What was checked of what is shown, and what was not.
+/// Which part of the shown data was checked.
 pub(crate) fn checked(reader: &CheckedReader, run: RunId) -> String {
     let (events, run) = (counted(reader.checked(), "event"), run.short(8));
     typed(&format!(
@@ -86,18 +86,18 @@ pub(crate) fn checked(reader: &CheckedReader, run: RunId) -> String {
     ))
 }
 
-/// The run a user names, in the log.
+/// The run in the log that a user names.
 pub(crate) fn run(global: &Global, name: &str) -> Result<Selected, CliError> {
     run_of(open(global)?, global, name)
 }
 
-/// The run of a log that a user names.
+/// The run of a given log that a user names.
 pub(crate) fn run_of(log: Log, global: &Global, name: &str) -> Result<Selected, CliError> {
     let run = find(log.reader()?.as_mut(), name, &global.log)?.run;
     Ok(Selected { log, run })
 }
 
-/// The run a user names, in the log or in a recording.
+/// The run that a user names, in the log or in a recording.
 pub(crate) fn run_or_file(global: &Global, name: &str) -> Result<Selected, CliError> {
     if !looks_like_a_file(name) {
         return run(global, name);
@@ -111,19 +111,20 @@ pub(crate) fn run_or_file(global: &Global, name: &str) -> Result<Selected, CliEr
 pub(crate) struct Source {
     pub(crate) log: Log,
     pub(crate) run: RunId,
-    /// The file, if it has exchanges and no run.
+    /// The file, if it has exchanges rather than a run.
     pub(crate) file: Option<String>,
-    /// Whether a program made any of the answers up.
+    /// Whether any of the answers are simulated.
     pub(crate) simulated: bool,
 }
 
 impl Source {
-    /// A reader that checks every event it gives: what is decided about a changed answer is worth nothing.
+    /// A reader that checks every event it returns: decisions about changed answers would be
+    /// worthless.
     pub(crate) fn checked(&self) -> Result<CheckedReader, CliError> {
         Ok(CheckedReader::new(self.log.reader()?))
     }
 
-    /// What it is called.
+    /// Its name for messages.
     pub(crate) fn name(&self) -> String {
         match &self.file {
             Some(file) => file.clone(),
@@ -132,7 +133,7 @@ impl Source {
     }
 }
 
-/// The run a user names, in the log or in a recording, or a file of exchanges.
+/// The run that a user names, in the log or in a recording, or a file of exchanges.
 pub(crate) fn source(global: &Global, name: &str) -> Result<Source, CliError> {
     if looks_like_a_file(name) {
         let mut lines = JsonlReader::open(name).map_err(|e| unusable(e.into()))?;
@@ -152,21 +153,22 @@ pub(crate) fn source(global: &Global, name: &str) -> Result<Source, CliError> {
     Ok(Source { log, run, file: None, simulated })
 }
 
-/// A file that is only looked at is not imported, and need not be said not to be.
+/// For a file that is only read, "nothing was imported" is left out of the message.
 fn unusable(error: ImportError) -> CliError {
     let mut error = CliError::from(error);
     error.hints.retain(|hint| hint != crate::error::NOTHING_IMPORTED);
     error
 }
 
-/// A run is hex digits or `latest`; anything with a dot or slash is a file, and so is the name of one
-/// that could not be a run's. (A file by the name `latest` or `cafe` is given as `./cafe`.)
+/// A run is hex digits or `latest`. Anything with a dot or slash is a file, and so is the name of
+/// an existing file that could not be a run's. (A file named `latest` or `cafe` is given as
+/// `./cafe`.)
 pub(crate) fn looks_like_a_file(name: &str) -> bool {
     let could_be_a_run = name == "latest" || name.chars().all(|c| c.is_ascii_hexdigit());
     name.contains(['.', '/', '\\']) || !could_be_a_run && Path::new(name).is_file()
 }
 
-/// A run by shortest unique prefix, or `latest`.
+/// Finds a run by its shortest unique prefix, or `latest`.
 pub(crate) fn find(reader: &mut dyn Reader, name: &str, log: &Path) -> Result<RunHead, CliError> {
     let runs = reader.runs()?;
     let log = log.display();
@@ -179,7 +181,7 @@ pub(crate) fn find(reader: &mut dyn Reader, name: &str, log: &Path) -> Result<Ru
     }
     if name.is_empty() || !name.chars().all(|c| c.is_ascii_hexdigit()) {
         return Err(CliError::usage(format!(
-            "{name:?} names no run: give the first digits of its id, or `latest`"
+            "{name:?} is not a run: give the first digits of its id, or `latest`"
         ))
         .hint(list));
     }
@@ -202,20 +204,20 @@ pub(crate) fn find(reader: &mut dyn Reader, name: &str, log: &Path) -> Result<Ru
     }
 }
 
-/// What the ledger says of a run that is not there.
+/// What the ledger has about a run that is no longer there.
 fn deleted(reader: &mut dyn Reader, prefix: &str) -> Option<Problem> {
-    // A ledger that cannot be read is for `verify` to name.
+    // Reporting an unreadable ledger is left to `verify`.
     let ledger = Ledger::read(reader).ok()??;
     let run = ledger.known_runs().find(|run| run.to_string().starts_with(prefix))?;
     ledger.last_of(run).map(Entry::gone)
 }
 
-/// How a run began.
+/// The beginning of a run.
 pub(crate) fn started(reader: &mut dyn Reader, run: RunId) -> Result<RunStarted, CliError> {
     Ok(retold::run::started(reader, run)?)
 }
 
-/// The shortest prefix of a run's id that names it, at least four digits.
+/// The shortest unique prefix of a run's id, with at least four digits.
 pub(crate) fn short_name(reader: &mut dyn Reader, run: RunId) -> Result<String, CliError> {
     let whole = run.to_string();
     let others: Vec<String> =
@@ -224,5 +226,6 @@ pub(crate) fn short_name(reader: &mut dyn Reader, run: RunId) -> Result<String, 
     Ok(whole[..(4..whole.len()).find(unique).unwrap_or(whole.len())].to_owned())
 }
 
-/// What is said wherever made-up answers are shown.
-pub(crate) const SIMULATED: &str = "SIMULATED: a program made these answers up; they are no data\n";
+/// Printed wherever simulated answers are shown.
+pub(crate) const SIMULATED: &str =
+    "SIMULATED: a program made these answers up; they are not data\n";

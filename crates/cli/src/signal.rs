@@ -1,7 +1,7 @@
-//! Being asked to stop from outside.
+//! Signals that ask the program to stop.
 
-/// Waits for Ctrl-C, for the SIGTERM with which a system ends programs, or for the SIGHUP of a terminal that is closed.
-/// False if none can be waited for.
+/// Waits for Ctrl-C, for the SIGTERM with which a system ends programs, or for the SIGHUP of a
+/// closing terminal. False if it cannot wait for any of them.
 pub(crate) async fn interrupted() -> bool {
     #[cfg(unix)]
     {
@@ -14,7 +14,7 @@ pub(crate) async fn interrupted() -> bool {
     insisted().await
 }
 
-/// Waits for Ctrl-C or SIGTERM. A terminal that is closed sends SIGHUP more than once, and means it once.
+/// Waits for Ctrl-C or SIGTERM. A closing terminal may send several SIGHUPs, which count as one.
 pub(crate) async fn insisted() -> bool {
     #[cfg(unix)]
     {
@@ -29,7 +29,7 @@ pub(crate) async fn insisted() -> bool {
     tokio::signal::ctrl_c().await.is_ok()
 }
 
-/// Waits for SIGHUP; forever if the program was started to outlive its terminal, as by `nohup`.
+/// Waits for SIGHUP; forever if the program was started to outlive its terminal, as with `nohup`.
 #[cfg(unix)]
 async fn hung_up() {
     use tokio::signal::unix::{SignalKind, signal};
@@ -42,7 +42,8 @@ async fn hung_up() {
     std::future::pending().await
 }
 
-/// Whether SIGHUP is ignored, which a handler of ours would undo. Where it cannot be told, it is left as it is.
+/// Whether SIGHUP is ignored, which a handler of ours would change. If this cannot be determined,
+/// nothing is changed.
 #[cfg(unix)]
 fn outlives_its_terminal() -> bool {
     let status = std::fs::read_to_string("/proc/self/status");

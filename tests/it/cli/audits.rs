@@ -21,8 +21,8 @@ fn a_vote_is_followed_to_everything_in_its_prompt() {
     let place = executed_again();
     let shown = place.session(&["audit latest p_0008/final_vote"]);
     // The earlier sources are in the order of the log.
-    let (shown, earlier) = shown.split_once("\nbehind that").unwrap();
-    assert!(earlier.contains("more prompts behind that: --json has them all"), "{earlier}");
+    let (shown, earlier) = shown.split_once("\nearlier: ").unwrap();
+    assert!(earlier.contains("more earlier prompts: --json has them all"), "{earlier}");
     assert!(earlier.contains("\nfact that follows  seq"), "{earlier}");
     insta::with_settings!({
         // Answers that were in flight together do not always arrive in the same order.
@@ -166,7 +166,7 @@ fn equal_answers_in_a_dialogue_are_distinguished() {
     assert!(same.iter().all(|same| same["text"].as_str().unwrap().len() >= 32));
     let text = place.ok("audit latest final_vote/p_0008");
     let heading =
-        "\nthe same text stands in the prompt, which alone does not prove where it came from\n";
+        "\nthe same text is in the prompt, which alone does not prove where it came from\n";
     let rarity = &asked["rarity"];
     let line = format!(
         "  message 1 user: \"{question}\"\n    a text of 2 of {} answers and facts, and in {} of {} other prompts; declared \

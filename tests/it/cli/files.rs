@@ -120,7 +120,7 @@ fn an_empty_file_is_not_imported() {
     let place = place();
     let said = place.run("import empty.jsonl");
     assert_eq!((said.code, said.out.as_str()), (2, ""));
-    let expected = "error: empty.jsonl is empty: it holds neither a recording nor an exchange\n  \
+    let expected = "error: empty.jsonl is empty: it has neither a recording nor an exchange\n  \
                     hint: nothing was imported\n";
     assert_eq!(said.err, expected);
     assert!(!place.path("retold.db").exists());

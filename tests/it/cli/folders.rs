@@ -189,7 +189,7 @@ fn of_two_runs_of_a_name_that_begin_at_once_one_is_refused() {
     for refused in children.iter().filter(|output| output.status.code() == Some(2)) {
         let said = String::from_utf8_lossy(&refused.stderr);
         assert!(said.contains("error: budgeting_small is being run (process "), "{said}");
-        assert!(said.contains("--new to begin another run beside it"), "{said}");
+        assert!(said.contains("--new to start another run in addition"), "{said}");
     }
     assert_eq!(place.json("log").0["runs"].as_array().unwrap().len(), 1, "only one was paid for");
 }
@@ -292,7 +292,7 @@ fn a_fork_writes_no_folder_when_it_is_resumed_either() {
     assert_eq!(place.json(&format!("resume {fork}")).1, 0, "the parent's folder is not its own");
     let said = place.run(&format!("resume {fork} --outputs"));
     assert_eq!(said.code, 2, "{}", said.out);
-    assert!(said.err.contains("outputs/budgeting_small is there already"), "{}", said.err);
+    assert!(said.err.contains("outputs/budgeting_small already exists"), "{}", said.err);
 }
 
 /// A config without a name is identified by its settings.

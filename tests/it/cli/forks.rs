@@ -146,6 +146,6 @@ fn problems_of_the_parent_are_not_reported_as_the_forks() {
     check(&both, &both).unwrap();
     for (settings, parent, what) in [(&both, &plain, "reward_enabled"), (&more, &both, "mpcr")] {
         let said = check(settings, parent).unwrap_err().to_string();
-        assert!(said.contains(&format!(" do not fit: {what}: ")), "{said}");
+        assert!(said.contains(&format!(" cannot be used: {what}: ")), "{said}");
     }
 }

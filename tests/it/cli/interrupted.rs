@@ -127,7 +127,7 @@ fn ctrl_c_while_a_games_master_answers() {
     assert_eq!(said.code, 130, "{}{}", said.out, said.err);
     let (run, _) = place.json("show latest");
     let name = &run["run"].as_str().unwrap()[..4];
-    let next = format!("\nnext:\n  retold play --resume {name}   go on where it stopped\n");
+    let next = format!("\nnext:\n  retold play --resume {name}   continue where it stopped\n");
     assert!(said.out.ends_with(&next), "{}", said.out);
     place.ok(&format!("play --resume {name} --quiet"));
 }

@@ -90,8 +90,8 @@ fn what_is_in_the_way_is_left_alone() {
     assert_eq!(said.code, 2);
     assert_eq!(
         said.err,
-        "error: outputs/budgeting_small.log is there already, and is not the log of a run\n  \
-         hint: move it away, or give --no-outputs\n"
+        "error: outputs/budgeting_small.log already exists and is not the log of a run\n  \
+         hint: move it away, or use --no-outputs\n"
     );
     assert_eq!(place.read(LIVE), "my notes\n");
     std::fs::remove_file(place.path(LIVE)).unwrap();

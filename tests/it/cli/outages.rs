@@ -120,7 +120,7 @@ fn a_call_that_breaks_its_connection_while_others_are_answered_is_given_up() {
     assert_eq!(mended.received().len(), 1);
     place.ok("replay latest");
     place.ok("verify");
-    assert!(place.ok("show latest").contains("asking again what failed there"));
+    assert!(place.ok("show latest").contains("asking its failed calls again"));
     // Now no failed call is left.
     let said = place.run(&fork);
     assert_eq!(said.code, 2);

@@ -201,7 +201,7 @@ fn what_cannot_be_played() {
     place.ok("run small.yaml --quiet");
     let said = place.run("play --resume latest");
     assert_eq!(said.code, 2, "{}", said.out);
-    assert!(said.err.contains("this is a run of game24, and no adventure"), "{}", said.err);
+    assert!(said.err.contains("this is a run of game24, not of an adventure"), "{}", said.err);
 }
 
 #[test]

@@ -92,7 +92,7 @@ fn a_url_that_cannot_be_shown_is_not_repeated() {
     let long = format!("http://127.0.0.1:1/{}", "x".repeat(1000));
     for url in ["\u{1b}[2J", "no URL", "", &long] {
         let said = with_key(&at(url), &["resume", "latest"], &[]);
-        let expected = "error: the base URL that is recorded with this run cannot be used\n  hint: \
+        let expected = "error: the base URL recorded with this run cannot be used\n  hint: \
                         name the server to ask with --base-url URL\n";
         assert_eq!((said.code, said.err.as_str()), (2, expected), "{url:?}");
     }

@@ -234,7 +234,7 @@ fn labels_are_kept_and_come_out_again() {
         json!({"request": request, "error": {"failure": "rejected", "message": "no"}, "label": 4});
     place.write("labelled.jsonl", format!("{good}\n{failed}\n"));
     let said = place.ok("import labelled.jsonl");
-    let dropped = "1 label dropped: a call that failed has no answer to be labelled\n";
+    let dropped = "1 label dropped: a failed call has no answer to label\n";
     assert!(said.ends_with(dropped), "{said}");
     place.ok("export latest out.jsonl --as exchanges");
     let lines: Vec<Value> =

@@ -117,7 +117,10 @@ fn a_run_of_the_first_edition_is_as_it_was() {
     assert_eq!(phases(&old), Vec::<u64>::new());
     let later = build("deliberation", &json!({"edition": 3}).into());
     let said = later.err().unwrap().to_string();
-    assert!(said.contains("edition 3 is of a later release: this one knows 1 and 2"), "{said}");
+    assert!(
+        said.contains("edition 3 is from a later release: this one supports 1 and 2"),
+        "{said}"
+    );
 }
 
 /// A run that an earlier release began and this one continues, given its config.

@@ -324,7 +324,10 @@ fn a_comparison_names_what_differs() {
     }
     let imported = import_original("deliberation", place.path()).unwrap().unwrap().unwrap();
     let left = (imported.compare)(&[]).not_compared;
-    assert_eq!(left.last().unwrap(), "mood of 8 participants, which this program does not know");
+    assert_eq!(
+        left.last().unwrap(),
+        "mood of 8 participants, which this program does not recognise"
+    );
     let imported = import_original("deliberation", &original).unwrap().unwrap().unwrap();
     let nothing = (imported.compare)(&[]).differences;
     assert_eq!(nothing[0], "our summary.json: our run does not write it");

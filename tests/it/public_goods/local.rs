@@ -153,7 +153,7 @@ fn a_stopped_import_of_a_local_model_says_how_to_continue() {
     let place = Place::new();
     write(&place, &config(), &debug(), SIM);
     stopped_import(&place, "public-goods", "run", 2);
-    let hint = "`retold import public-goods ORIGINAL --resume 07070707` goes on";
+    let hint = "`retold import public-goods ORIGINAL --resume 07070707` continues it";
     for command in ["show latest", "resume latest", "replay latest"] {
         let said = place.run(command);
         let all = format!("{}{}", said.out, said.err);

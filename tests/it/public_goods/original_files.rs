@@ -328,12 +328,12 @@ fn an_import_stopped_by_an_error_says_how_to_continue() {
         String::from_utf8(command.output().unwrap().stderr).unwrap()
     };
     // The smallest limit with which a run begins.
-    let said = (6..60).map(|n| within(20 * n)).find(|said| said.contains("goes on")).unwrap();
+    let said = (6..60).map(|n| within(20 * n)).find(|said| said.contains("to continue")).unwrap();
     let (before, after) = said.split_once("--resume ").expect(&said);
     let (run, after) = after.split_once('`').unwrap();
-    let expected = "error: the log small.db cannot be read or written: disk I/O error\n  hint: `retold verify` tells \
-                    whether the file is damaged\n  hint: what was recorded is kept: when this is \
-                    mended, `retold import public-goods own ";
-    assert_eq!((before, after), (expected, " goes on\n"));
+    let expected = "error: the log small.db cannot be read or written: disk I/O error\n  hint: `retold verify` shows \
+                    whether the file is damaged\n  hint: everything recorded so far is safe: fix \
+                    the problem, then run `retold import public-goods own ";
+    assert_eq!((before, after), (expected, " to continue\n"));
     place.ok(&format!("import public-goods own --log small.db --resume {run}"));
 }

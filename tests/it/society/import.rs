@@ -87,7 +87,7 @@ fn a_fork_of_an_imported_log_has_the_agents_that_it_names() {
     place.write("s_simulation_log.jsonl", lines(&small()));
     place.ok("import society s_simulation_log.jsonl");
     let said = place.run("fork latest --set agents=0");
-    let expected = "error: the recorded settings of experiment society_log do not fit: agents: the \
+    let expected = "error: the recorded settings of experiment society_log cannot be used: agents: the \
                     recorded log names 2, not 0\n";
     assert_eq!((said.code, said.err.as_str()), (2, expected));
 }

@@ -8,10 +8,10 @@ use crate::output::Output;
 use crate::select::{self, Selected};
 use retold::run::abandon;
 
-/// End an unfinished run for good: it is never resumed.
+/// End an unfinished run for good: it can never be resumed.
 ///
-/// What it holds stays: it is shown, replayed, exported and forked like any run. That it was abandoned is
-/// an event of its own, and nothing takes it back.
+/// Its record is kept: it can be shown, replayed, exported and forked like any other run.
+/// Abandoning is recorded as an event and cannot be undone.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// The run: first digits of its id, or `latest`.
@@ -23,11 +23,12 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     let tokio = tokio::runtime::Builder::new_current_thread().build();
     let tokio = tokio.map_err(|e| CliError::new(Status::Io, format!("no runtime: {e}")))?;
     let outcome_digest = tokio.block_on(abandon(&log, run))?;
-    match output.is_json() {
-        true => output.object(&json!({
+    if output.is_json() {
+        output.object(&json!({
             "run": run, "outcome": "abandoned", "outcome_digest": outcome_digest,
-        }))?,
-        false => output.text(&format!("run {run} abandoned\noutcome digest {outcome_digest}\n"))?,
+        }))?
+    } else {
+        output.text(&format!("run {run} abandoned\noutcome digest {outcome_digest}\n"))?
     }
     Ok(Status::Fine)
 }

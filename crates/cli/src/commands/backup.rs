@@ -9,13 +9,14 @@ use crate::global::Global;
 use crate::output::{Output, counted, grouped};
 use retold::log::{BackedUp, SqliteBackend};
 
-/// Copy the log to a new file while others may be writing to it, and verify the copy.
+/// Copy the log to a new file, even while it is being written, and verify the copy.
 ///
-/// The copy is the whole log at one moment, in one file. (A log that is copied by hand while a program has it
-/// open lacks what is still in its -wal.) A log that does not verify is not copied.
+/// The copy is a single file with the whole log at one moment. (A log that is copied by hand while
+/// a program has it open lacks what is still in its -wal file.) A log that does not verify is not
+/// copied.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// The new file. Nothing is overwritten.
+    /// The new file. Existing files are never overwritten.
     file: PathBuf,
 }
 
@@ -23,23 +24,22 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     let Args { file } = args;
     let shown = file.display().to_string();
     if file.symlink_metadata().is_ok() {
-        return Err(CliError::usage(format!("{shown} exists already"))
-            .hint("give another name: a backup never overwrites anything"));
+        return Err(CliError::usage(format!("{shown} already exists"))
+            .hint("choose another name: a backup never overwrites anything"));
     }
     let backend = SqliteBackend::open(&global.log, global.sqlite())?;
     let BackedUp { runs, bytes, ledger } = backend.backup(&file)?;
-    match output.is_json() {
-        true => output.object(&json!({"file": shown, "runs": runs, "bytes": bytes,
-            "head": ledger.map(|ledger| ledger.hash)}))?,
-        false => {
-            let head = ledger.map(|ledger| format!(", ledger head {}", ledger.hash));
-            output.text(&format!(
-                "{} copied to {shown}, {} bytes, verified{}\n",
-                counted(runs, "run"),
-                grouped(bytes),
-                head.unwrap_or_default()
-            ))?;
-        }
+    if output.is_json() {
+        output.object(&json!({"file": shown, "runs": runs, "bytes": bytes,
+            "head": ledger.map(|ledger| ledger.hash)}))?
+    } else {
+        let head = ledger.map(|ledger| format!(", ledger head {}", ledger.hash));
+        output.text(&format!(
+            "{} copied to {shown}, {} bytes, verified{}\n",
+            counted(runs, "run"),
+            grouped(bytes),
+            head.unwrap_or_default()
+        ))?;
     }
     Ok(Status::Fine)
 }

@@ -20,25 +20,26 @@ use retold::inert::inert;
 use retold::log::{LogError, Reader, SqliteBackend};
 use retold::run::clock;
 
-/// Parse recorded answers again: which decisions change, and in what: value, method, reasoning or warnings.
+/// Parse recorded answers again and report which decisions change: value, method, reasoning or
+/// warnings.
 ///
-/// A decision whose value changes is a flip. With a parser given, answers that have no decision yet are decided, too,
-/// such as those of imported exchanges, and answers that another program's parser decided about. Exit code 1 if
-/// anything changes.
+/// A decision whose value changes is a flip. If you name a parser, it also decides about answers
+/// that have no decision yet, such as those of imported exchanges, and about answers that another
+/// program's parser decided. Exit code 1 if anything changes.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// Runs (first digits of the id, or `latest`), or files: recordings, or exchanges.
+    /// Runs (first digits of the id, or `latest`) or files (recordings or exchanges).
     #[arg(required = true)]
     runs: Vec<String>,
     #[command(flatten)]
     parser: ParserArgs,
     #[command(flatten)]
     params_from: ParamsFrom,
-    /// Only the answers to this call, or to the calls under it.
+    /// Only answers to this call or to calls below it.
     #[arg(long, value_name = "CALL")]
     call: Option<CallPath>,
-    /// Record the decisions as a new run, which names the run that was read and its answers. That run stays as it is.
-    /// Exit code 0 if anything changes.
+    /// Record the new decisions as a new run, which refers to the original run and its answers. The
+    /// original run is not changed. With this, changes do not affect the exit code.
     #[arg(long)]
     accept: bool,
     /// How many changed decisions, and how many new ones, to list as text; --json lists all.
@@ -46,7 +47,7 @@ pub(crate) struct Args {
     most: usize,
 }
 
-/// What was found in a run.
+/// The results for one run.
 struct Found {
     source: Source,
     checked: Checked,
@@ -72,7 +73,7 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     if all.iter().all(|(_, checked, _)| checked.decisions == 0 && checked.new.is_empty()) {
         return Err(nothing(&all[0].0, &all[0].1.left, args.call.as_ref(), parsers));
     }
-    // Written only when everything has been decided.
+    // Nothing is written until everything has been decided.
     let found = all.into_iter().map(|(source, checked, accepted)| {
         let accepted = accepted.filter(|accepted| !accepted.is_empty());
         let backend = || SqliteBackend::open_or_create(&global.log, global.sqlite());
@@ -107,14 +108,15 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     Ok(if differs && !args.accept { Status::Difference } else { Status::Fine })
 }
 
-/// A run for the decisions about another, which must be sound: what is built on it cannot be taken back.
+/// Starts a run for the decisions about another, which must be sound, because a run cannot be
+/// deleted later.
 fn accepting(source: &Source) -> Result<Accepted, CliError> {
     if source.file.is_some() {
         return Err(CliError::usage(format!(
-            "{}: decisions are accepted about the answers of a run, and this is a file of exchanges",
+            "{}: --accept needs a run, and this is a file of exchanges",
             source.name()
         ))
-        .hint("`retold import FILE` makes a run of it"));
+        .hint("import it first, with `retold import FILE`"));
     }
     let mut reader = source.log.reader()?;
     let verified = select::sound(reader.as_mut(), source.run, "nothing was accepted")?;
@@ -137,7 +139,7 @@ fn one(
     Ok((checked, accepted))
 }
 
-/// Adds a decision to those that are accepted.
+/// Adds a decision to the accepted ones.
 fn accept(
     accepted: &mut Accepted,
     reader: &mut dyn Reader,
@@ -153,7 +155,7 @@ fn accept(
     let request = reader.request(answer.prompt)?.ok_or_else(missing)?;
     let Decided { method, value, reasoning, warnings, verdict: _ } = now.clone();
     let parser = serde_json::to_value(by)
-        .map_err(|e| CliError::usage(format!("the parser has no JSON form: {e}")))?;
+        .map_err(|e| CliError::usage(format!("the parser cannot be written as JSON: {e}")))?;
     let decision = AcceptedDecision {
         call: answer.call.clone(),
         sample: answer.sample,
@@ -260,7 +262,7 @@ fn text(Found { source, checked, accepted }: &Found, most: usize) -> String {
     if !unfaithful.is_empty() {
         let _ = writeln!(
             out,
-            "{} not what the recorded parser version makes of the answer today, first at seq {}",
+            "{} not as the recorded parser version decides today, first at seq {}",
             counted(unfaithful.len() as u64, "decision"),
             unfaithful[0]
         );
@@ -318,7 +320,7 @@ fn text(Found { source, checked, accepted }: &Found, most: usize) -> String {
     out
 }
 
-/// Adds the first of some changes.
+/// Lists the first few changes.
 fn list(out: &mut String, heading: &str, changes: &[Change], most: usize) {
     if !changes.is_empty() && most > 0 {
         // Writing to a string cannot fail, here and below.

@@ -15,12 +15,12 @@ use retold::id::RunId;
 use retold::jsonl::{IfExists, JsonlWriter};
 use retold::log::{LogError, Reader};
 
-/// Write a run to a file: a recording that can be replayed, or its exchanges alone.
+/// Write a run to a file: a recording that can be replayed, or only its exchanges.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// The run: first digits of its id, or `latest`.
     run: String,
-    /// The file; .gz and .zst are compressed. Standard output if not given, or `-`.
+    /// The file; names ending in .gz or .zst are compressed. Standard output if left out or `-`.
     file: Option<PathBuf>,
     /// What to write.
     #[arg(long = "as", value_enum, default_value = "recording")]
@@ -32,9 +32,9 @@ pub(crate) struct Args {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Format {
-    /// Everything, chain and all.
+    /// Everything, including the hash chain.
     Recording,
-    /// Questions and answers, one a line.
+    /// Requests and answers, one exchange per line.
     Exchanges,
 }
 
@@ -78,27 +78,31 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     })?;
     let lines = writer.finish()?;
     let path = path.display();
-    match output.is_json() {
-        true => output.object(&json!({"run": selected.run, "file": path.to_string(),
-            "lines": lines, format!("{}s", format.noun()): count}))?,
-        false => output.text(&format!("{} written to {path}\n", counted(count, format.noun())))?,
+    if output.is_json() {
+        output.object(&json!({"run": selected.run, "file": path.to_string(),
+            "lines": lines, format!("{}s", format.noun()): count}))?
+    } else {
+        output.text(&format!("{} written to {path}\n", counted(count, format.noun())))?
     }
     Ok(Status::Fine)
 }
 
-/// Endings of files that are something else than JSON Lines, and what else writes such a file.
+/// File endings of other formats, and how to get such a file instead.
 const OTHERS: &[(&[&str], &str)] = &[
     (
         &["csv", "tsv", "xls", "xlsx", "ods"],
         "`retold outputs RUN --to FOLDER` writes tables as CSV",
     ),
-    (&["parquet", "arrow", "feather"], "DuckDB makes one of JSON Lines, and of the log itself"),
+    (&["parquet", "arrow", "feather"], "DuckDB converts JSON Lines, and the log itself"),
     (&["db", "sqlite", "sqlite3"], "`retold backup FILE` writes a log"),
-    (&["xz", "bz2", "zip", "7z", "tar", "tgz"], "a name that ends in .gz or .zst packs the file"),
+    (
+        &["xz", "bz2", "zip", "7z", "tar", "tgz"],
+        "use a name that ends in .gz or .zst for a compressed file",
+    ),
     (&["yaml", "yml", "html", "md", "txt", "pdf"], "any tool for JSON converts what is exported"),
 ];
 
-/// Refuses a name that says the file is of another kind.
+/// Refuses a file name that promises another format.
 fn named_as_written(path: &Path) -> Result<(), CliError> {
     let ending = path.extension().and_then(|end| end.to_str()).unwrap_or_default();
     let ending = ending.to_ascii_lowercase();
@@ -106,7 +110,7 @@ fn named_as_written(path: &Path) -> Result<(), CliError> {
         return Ok(());
     };
     let shown = path.display();
-    Err(CliError::usage(format!("{shown}: what is exported is JSON Lines, and .{ending} is not"))
+    Err(CliError::usage(format!("{shown}: exports are JSON Lines, and .{ending} is not"))
         .hint(*hint)
         .hint("for JSON Lines, let the name end in .jsonl, .jsonl.gz or .jsonl.zst"))
 }

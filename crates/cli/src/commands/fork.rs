@@ -19,23 +19,23 @@ use retold_study::studies::Studies;
 
 /// Record a new run that shares the beginning of another.
 ///
-/// What is asked as before (prompt, call, sample) is answered as before, and the log says from where;
-/// everything else is asked anew. The other run stays as it is.
+/// A request that was asked before (same prompt, call and sample) gets the recorded answer, and the
+/// log names its source; everything else is asked again. The other run is not changed.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// The run: first digits of its id, or `latest`.
     run: String,
-    /// Share only what was answered before this place: a call, CALL#SAMPLE, or a seq.
+    /// Share only the answers before this place: a call, CALL#SAMPLE, or a seq.
     #[arg(long, value_name = "PLACE")]
     at: Option<Target>,
-    /// Change a recorded setting of the experiment, such as samples=10, or config.turns=12 where the
-    /// config is recorded whole. Repeatable.
+    /// Change a recorded setting of the experiment, such as samples=10, or config.turns=12 if the
+    /// whole config is recorded. Can be repeated.
     #[arg(long = "set", value_name = "KEY=VALUE")]
     settings: Vec<String>,
-    /// Ask the calls again that failed; all answers are shared.
+    /// Ask failed calls again; all answers are shared.
     #[arg(long)]
     retry_failed: bool,
-    // Last: its heading would take in what follows.
+    // Last, because clap puts everything that follows under its heading.
     #[command(flatten)]
     model: ModelArgs,
 }
@@ -43,12 +43,9 @@ pub(crate) struct Args {
 pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status, CliError> {
     let Args { run, at, settings: overrides, retry_failed, model } = args;
     if at.is_none() && overrides.is_empty() && !retry_failed {
-        return Err(CliError::usage(
-            "a fork goes another way than its parent, and this one does not",
-        )
-        .hint(
-            "say from where on with --at PLACE, what is to change with --set KEY=VALUE, or that failed \
-             calls are to be asked again with --retry-failed",
+        return Err(CliError::usage("this fork would be identical to its parent").hint(
+            "give the place to fork at (--at PLACE) or a changed setting (--set KEY=VALUE), or ask \
+             failed calls again (--retry-failed)",
         ));
     }
     let selected = select::run(global, &run)?;
@@ -64,9 +61,10 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     };
     if retry_failed && !any_failed(reader.as_mut(), selected.run)? {
         let message =
-            format!("no call of run {} has failed: there is nothing to retry", selected.run);
-        let hint =
-            format!("`retold resume {run}` asks what was never answered, if it did not finish");
+            format!("run {} has no failed calls: there is nothing to retry", selected.run);
+        let hint = format!(
+            "`retold resume {run}` asks the calls that were never answered, if the run is unfinished"
+        );
         return Err(CliError::usage(message).hint(hint));
     }
     drop(reader);
@@ -74,7 +72,8 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     fork(forking, global, output)
 }
 
-/// The recorded settings of an experiment, changed; the first change that they do not bear is told.
+/// The recorded settings of an experiment with the changes applied. The error names the first
+/// change that cannot be applied.
 fn changed(
     studies: &Studies,
     started: &RunStarted,
@@ -84,7 +83,7 @@ fn changed(
     let (mut settings, mut wrong) = (recorded.clone(), None);
     for setting in overrides {
         settings = with_overrides(settings, std::slice::from_ref(setting))?;
-        // A later one may mend what only both together make sense of.
+        // A later change may fix it, if the two only make sense together.
         wrong = match studies.build(&started.experiment, &settings.clone().into()) {
             Ok(_) => None,
             Err(error) => wrong.or(Some((setting, error))),
@@ -96,13 +95,14 @@ fn changed(
     };
     let error = CliError::from(ConfigError::of_override(setting, explain(&source.to_string())));
     let group = setting.split_once(['.', '=']).map_or(&**setting, |(group, _)| group);
-    Err(match recorded["config"].is_object() && recorded.get(group).is_none() {
-        true => error.hint(format!("the keys of the config are in a group: --set config.{group}")),
-        false => error,
+    Err(if recorded["config"].is_object() && recorded.get(group).is_none() {
+        error.hint(format!("the config's keys are in a group: --set config.{group}"))
+    } else {
+        error
     })
 }
 
-/// Whether a call of a run finally failed.
+/// Whether any call of a run has failed after all retries.
 fn any_failed(reader: &mut dyn Reader, run: RunId) -> Result<bool, CliError> {
     let mut after = Seq(0);
     loop {

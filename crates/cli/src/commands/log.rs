@@ -17,12 +17,13 @@ use retold::log::{Log, Reader, RunHead};
 /// List the runs of the log, or the events of one run.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// A run (first digits of its id, or `latest`), or a recording's file: list its events.
+    /// A run (first digits of its id, or `latest`) or a recording's file: list its events.
     run: Option<String>,
-    /// Begin after this seq.
+    /// Start after this seq.
     #[arg(long, value_name = "SEQ", default_value_t = 0)]
     after: u64,
-    /// At most so many events; if there are more, the output says so and from where on (with --json: more, next).
+    /// The most events to list; if there are more, the output says where to continue (with --json:
+    /// more, next).
     #[arg(long, value_name = "N", default_value_t = 1000)]
     most: usize,
 }
@@ -41,7 +42,7 @@ fn runs(log: &Log, output: &Output) -> Result<Status, CliError> {
     let mut reader = log.reader()?;
     let mut rows = Vec::new();
     for RunHead { run, started, head } in reader.runs()? {
-        // One damaged run does not hide the others.
+        // A damaged run does not hide the others.
         let Ok(first) = select::started(reader.as_mut(), run) else {
             rows.push((run, started, "?".to_owned(), "damaged".to_owned(), "?".to_owned(), head));
             continue;
@@ -89,23 +90,21 @@ fn events(
         let Some(last) = batch.last() else { break };
         after = last.seq;
         left -= batch.len();
-        match output.is_json() {
-            true => list.extend(batch.iter().map(as_json)),
-            false => text.extend(batch.iter().map(as_line)),
+        if output.is_json() {
+            list.extend(batch.iter().map(as_json))
+        } else {
+            text.extend(batch.iter().map(as_line))
         }
     }
     let more = left == 0 && !reader.events(run, after, 1)?.is_empty();
-    match output.is_json() {
-        true => {
-            let next = more.then_some(after);
-            output.object(&json!({"run": run, "events": list, "more": more, "next": next}))?;
+    if output.is_json() {
+        let next = more.then_some(after);
+        output.object(&json!({"run": run, "events": list, "more": more, "next": next}))?;
+    } else {
+        if more {
+            let _ = writeln!(text, "more events follow: --after {after}");
         }
-        false => {
-            if more {
-                let _ = writeln!(text, "more events follow: --after {after}");
-            }
-            output.text(&text)?;
-        }
+        output.text(&text)?;
     }
     Ok(Status::Fine)
 }

@@ -1,6 +1,7 @@
 //! The commands that every program has, one file or folder each: its arguments and its function.
 //!
-//! No command uses another. What two of them need is beside this folder: `runs` executes, `views` prints.
+//! Commands do not use each other. What several of them need is next to this folder: `runs`
+//! executes, `views` prints.
 
 mod abandon;
 mod audit;
@@ -49,7 +50,7 @@ pub(crate) enum Command {
     Import(import::Args),
 }
 
-/// Does what a command says.
+/// Executes a command.
 pub(crate) fn run(
     command: Command,
     global: &Global<'_>,

@@ -12,15 +12,16 @@ use crate::runs::settings::experiment_of;
 use crate::select;
 use retold::run::RunRecord;
 
-/// Write what a run gives other programs: tables (CSV) and JSON files, in a new folder.
+/// Write a run's output files for other programs: tables (CSV) and JSON files, in a new folder.
 ///
-/// They are folded from the log, which is verified before; no model is asked. A folder that exists is never written to. Of an unfinished
-/// run they tell as far as it got.
+/// They are computed from the log, which is verified first; no model is asked. An existing folder
+/// is never written to. For an unfinished run, they cover what it has so far.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// The run (first digits of its id, or `latest`), or a recording's file.
+    /// The run (first digits of its id, or `latest`) or a recording's file.
     run: String,
-    /// The folder to make [default: outputs/NAME, the name from the run's config, or else the run's id].
+    /// The folder to create [default: outputs/NAME, with the name from the run's config, or else
+    /// the run's id].
     #[arg(long, value_name = "FOLDER")]
     to: Option<PathBuf>,
 }
@@ -28,7 +29,7 @@ pub(crate) struct Args {
 pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status, CliError> {
     let selected = select::run_or_file(global, &args.run)?;
     let mut reader = selected.log.reader()?;
-    // What is written goes elsewhere, without its hashes: it is made of a sound run or not at all.
+    // The files are used elsewhere, without hashes, so they are only made from a sound run.
     select::sound(reader.as_mut(), selected.run, "nothing was written")?;
     let mut record = RunRecord::read(reader.as_mut(), selected.run)?;
     let experiment = experiment_of(global.studies, &record)?;
@@ -39,27 +40,24 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
         None => folder::named(&name(), number.unwrap_or(1))
             .map_err(|e| e.hint("name a folder with --to"))?,
     };
-    folder::refuse_existing(&folder).map_err(|e| e.hint("give another folder with --to"))?;
+    folder::refuse_existing(&folder).map_err(|e| e.hint("choose another folder with --to"))?;
     let files = folder::files(experiment.as_ref(), &mut record)?;
     folder::write_folder(&folder, &files)?;
     let names: Vec<&str> = files.iter().map(|file| file.name.as_str()).collect();
     let shown = folder.display().to_string();
-    match output.is_json() {
-        true => {
-            let simulated = record.started.is_simulated();
-            output.object(&json!({
-                "run": selected.run, "folder": shown, "files": names, "simulated": simulated,
-            }))?;
+    if output.is_json() {
+        let simulated = record.started.is_simulated();
+        output.object(&json!({
+            "run": selected.run, "folder": shown, "files": names, "simulated": simulated,
+        }))?;
+    } else {
+        let count = counted(files.len() as u64, "file");
+        let mut text = format!("{count} of run {} in {shown}\n", selected.run);
+        if record.started.is_simulated() {
+            text.push_str(select::SIMULATED);
         }
-        false => {
-            let count = counted(files.len() as u64, "file");
-            let mut text = format!("{count} of run {} in {shown}\n", selected.run);
-            if record.started.is_simulated() {
-                text.push_str(select::SIMULATED);
-            }
-            names.iter().for_each(|name| text.push_str(&format!("  {name}\n")));
-            output.text(&text)?;
-        }
+        names.iter().for_each(|name| text.push_str(&format!("  {name}\n")));
+        output.text(&text)?;
     }
     Ok(Status::Fine)
 }

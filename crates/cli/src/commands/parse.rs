@@ -21,16 +21,18 @@ use retold::parse::WholeAnswer;
 /// The longest answer that is read, in bytes.
 const LONGEST: u64 = 64 << 20;
 
-/// Parse an answer from the standard input: the value, the method that found it, the reasoning, the warnings.
+/// Parse an answer from standard input: show the value, the method that found it, the reasoning and
+/// the warnings.
 ///
 /// Nothing is recorded, and no log is needed.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     #[command(flatten)]
     parser: ParserArgs,
-    /// Parse an answer per line: a JSON text, or an object with "text", "content" or "response" (with "content", as
-    /// in an exchanges file). "params" in it are the settings for that line, before --params; "call", "sample",
-    /// "request", "label", "simulated" and "error" may be there, too, and no other key.
+    /// Parse one answer per line: a JSON text, or an object with "text", "content" or "response"
+    /// (with "content", as in an exchanges file). "params" in the object has the settings for that
+    /// line and overrides --params; "call", "sample", "request", "label", "simulated" and "error"
+    /// are also allowed, but no other key.
     #[arg(long)]
     jsonl: bool,
 }
@@ -46,12 +48,11 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
         Params::Same(params) => params,
         _ => Value::Null,
     };
-    let lines = match args.jsonl {
-        true => lines(JsonlReader::open("-")?)?,
-        false => {
-            let answer = Some(Response::text(whole(std::io::stdin().lock())?));
-            vec![Line { answer, ..Line::default() }]
-        }
+    let lines = if args.jsonl {
+        lines(JsonlReader::open("-")?)?
+    } else {
+        let answer = Some(Response::text(whole(std::io::stdin().lock())?));
+        vec![Line { answer, ..Line::default() }]
     };
     let answered = lines.iter().filter_map(|line| Some((line, line.whole()?)));
     let asked: Vec<Asked<'_>> = answered
@@ -125,7 +126,7 @@ fn text(parser: &str, decided: &Decided) -> String {
     text
 }
 
-/// The whole input as one answer.
+/// Reads the whole input as one answer.
 fn whole(input: impl Read) -> Result<String, CliError> {
     let mut bytes = Vec::new();
     let read = input.take(LONGEST + 1).read_to_end(&mut bytes);
@@ -133,24 +134,24 @@ fn whole(input: impl Read) -> Result<String, CliError> {
     if bytes.len() as u64 > LONGEST {
         let most = LONGEST >> 20;
         return Err(CliError::usage(format!("standard input is longer than {most} MB"))
-            .hint("with --jsonl it is read as an answer per line"));
+            .hint("--jsonl reads one answer per line"));
     }
     decode(bytes).map_err(|e| CliError::usage(e.of("standard input")))
 }
 
-/// An answer on a line.
+/// The answer on a line.
 #[derive(Debug, Default)]
 struct Line {
     number: usize,
     call: Option<CallPath>,
     sample: Option<Sample>,
     params: Option<Value>,
-    /// None for a call that failed.
+    /// `None` for a call that failed.
     answer: Option<Response>,
 }
 
 impl Line {
-    /// What a parser sees of the answer.
+    /// The answer as a parser sees it.
     fn whole(&self) -> Option<WholeAnswer<'_>> {
         let Response { content, finish_reason, extra, .. } = self.answer.as_ref()?;
         let (text, finish_reason) = (content.text(), finish_reason.as_deref());
@@ -158,7 +159,7 @@ impl Line {
     }
 }
 
-/// What an object on a line may have.
+/// The keys allowed in an object on a line.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Object {
@@ -179,7 +180,7 @@ struct Object {
     _simulated: Option<bool>,
 }
 
-/// A field that is there, be it null.
+/// A field that is present, even if it is null.
 fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
     Value::deserialize(deserializer).map(Some)
 }
@@ -209,7 +210,7 @@ enum LineError {
     Several,
 }
 
-/// A reader's message for people. Its line and column are those within the line.
+/// A JSON error for people. Its line and column are relative to the line.
 fn explained(error: &serde_json::Error) -> String {
     let text = error.to_string();
     let reason = text.rsplit_once(" at line ").map_or(text.as_str(), |(reason, _)| reason);

@@ -10,20 +10,20 @@ use crate::runs::resume::{Resuming, resume};
 use crate::runs::settings::settings_of;
 use crate::select;
 
-/// Go on with a run after a crash or an interruption.
+/// Continue a run after a crash or an interruption.
 ///
-/// The run is executed again from its start: what is in the log is answered from the log, the rest
-/// is asked. Nothing is asked twice but what was in flight. Its output folder is written when it has finished,
-/// as by `retold run`.
+/// The experiment runs again from the start: whatever is in the log is answered from the log, and
+/// only the rest is asked. Nothing is asked twice except calls that were in flight. When the run
+/// has finished, its output folder is written, as by `retold run`.
 ///
-/// `retold import` goes on with an original run that it was executing.
+/// To continue importing an original run, use `retold import`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// The run: first digits of its id, or `latest`.
     run: String,
     #[command(flatten)]
     folder: FolderArgs,
-    /// Write the output folder, even if the run began with --no-outputs.
+    /// Write the output folder, even if the run was started with --no-outputs.
     #[arg(long, conflicts_with = "no_outputs")]
     outputs: bool,
     #[command(flatten)]
@@ -38,9 +38,13 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     if original::is_one(&settings_of(global.studies, &started)?) {
         let run = selected.run;
         let message =
-            format!("run {run} executes an original run again, which alone has its answers");
-        let hint =
-            original::how_to_go_on(global.studies, &started.experiment, "ORIGINAL", &run.short(8));
+            format!("run {run} is an import of an original run, whose files have its answers");
+        let hint = original::how_to_continue(
+            global.studies,
+            &started.experiment,
+            "ORIGINAL",
+            &run.short(8),
+        );
         return Err(CliError::usage(message).hint(hint));
     }
     resume(Resuming { selected, folder, model, seat: None }, global, output)

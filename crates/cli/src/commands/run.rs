@@ -14,11 +14,12 @@ use crate::runs::resume::same_study;
 ///
 /// The model is simulated unless the config or a flag says otherwise.
 ///
-/// If the config names its outputs (deliberation: pilot_id), the run writes the folder outputs/NAME when it has
-/// finished, or the next free one (outputs/NAME-2, and so on) if that exists. It is refused if the log has an
-/// unfinished run of that name or, where the config names none, of the same settings. While a deliberation is running,
-/// outputs/NAME.log says what it does. Nothing is lost if the folder cannot be written: `retold outputs RUN` makes it
-/// from the log at any time.
+/// If the config names its outputs (deliberation: pilot_id), the run writes the folder outputs/NAME
+/// when it has finished, or the next free one (outputs/NAME-2, and so on) if that already exists.
+/// The run is refused if the log has an unfinished run with the same name or, if the config has no
+/// name, with the same settings. While a deliberation is running, outputs/NAME.log reports its
+/// progress. Nothing is lost if the folder cannot be written: `retold outputs RUN` makes it from
+/// the log at any time.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// The config file (YAML).
@@ -26,22 +27,22 @@ pub(crate) struct Args {
     /// The experiment, if the config does not name it.
     #[arg(long, value_name = "NAME")]
     experiment: Option<String>,
-    /// Change a setting of the config, such as samples=10 or request.model=gpt-4o. Repeatable.
+    /// Change a setting of the config, such as samples=10 or request.model=gpt-4o. Can be repeated.
     #[arg(long = "set", value_name = "KEY=VALUE")]
     settings: Vec<String>,
     /// Do not let the log file grow beyond this many bytes.
     #[arg(long, value_name = "BYTES")]
     log_limit: Option<u64>,
-    /// Go on with the unfinished run of this config that is in the log, instead of beginning one.
+    /// Continue the unfinished run of this config in the log instead of starting a new one.
     #[arg(long, conflicts_with = "log_limit")]
     resume: bool,
-    /// Begin a run even if the log has an unfinished one of the same name, or of the same settings if the config names
-    /// no outputs.
+    /// Start a run even if the log has an unfinished one with the same name, or with the same
+    /// settings if the config names no outputs.
     #[arg(long, conflicts_with = "resume")]
     new: bool,
     #[command(flatten)]
     folder: FolderArgs,
-    // Last: its heading would take in what follows.
+    // Last, because clap puts everything that follows under its heading.
     #[command(flatten)]
     model: ModelArgs,
 }

@@ -22,23 +22,26 @@ use retold::prompt::Request;
 use retold::run::{Parent, Report, RunRecord, Shortcomings};
 use retold_study::studies::Studies;
 
-/// The longest run of which `show RUN` reads each answer, in events. What names one thing must answer at once.
+/// The longest run of which `show RUN` reads each answer, in events. What names one thing must
+/// answer at once.
 const MOST_COUNTED: u64 = 100_000;
 
 /// Show a run, one of its participants, calls or events, or a prompt by its hash.
 ///
-/// `retold show latest p_0007` tells a participant's whole story, with the exchanges it came of; so do
-/// `game1/agent_0` of a public goods run, `agent/12` of a society, and `game/1` of an adventure.
+/// `retold show latest p_0007` prints a participant's whole story, with the exchanges behind it; so
+/// do `game1/agent_0` for a public goods run, `agent/12` for a society, and `game/1` for an
+/// adventure.
 ///
 /// `retold show HASH --canonical | b3sum` prints the hash again.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// A run (first digits of its id, or `latest`), a recording's file, or the first 6 or more digits of a
-    /// prompt hash.
+    /// A run (first digits of its id, or `latest`), a recording's file, or the first 6 or more
+    /// digits of a prompt hash.
     what: String,
-    /// Of a run: a participant (or another part that the experiment tells of), a call, CALL#SAMPLE, or a seq.
+    /// For a run: a participant (or another part that the experiment can show), a call,
+    /// CALL#SAMPLE, or a seq.
     part: Option<Target>,
-    /// Of a prompt: print the canonical request, the very bytes that were hashed.
+    /// For a prompt: print the canonical request, exactly the bytes that were hashed.
     #[arg(long)]
     canonical: bool,
 }
@@ -53,7 +56,7 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     }
     let selected = match select::run_or_file(global, &what) {
         Ok(selected) => selected,
-        // No run begins like this: perhaps a prompt does.
+        // No run has such an id, but a prompt might.
         Err(e) if e.status == Status::Usage && part.is_none() && is_hash(&what) => {
             let log = select::open(global)?;
             return match prompt(log.reader()?.as_mut(), &what, &global.log) {
@@ -68,7 +71,7 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
         None => show_run(global.studies, &mut reader, selected.run, output),
         Some(Target::Seq(seq)) => show_event(&mut reader, selected.run, seq, output),
         Some(target) => {
-            // A part of the experiment's state goes before a call of the same name.
+            // A part of the experiment's state takes precedence over a call with the same name.
             if let Target::Call(name, None) = &target
                 && may_have_part(global.studies, &mut reader, selected.run, name.as_str())?
                 && let Some((story, simulated)) =
@@ -86,11 +89,11 @@ fn is_hash(text: &str) -> bool {
     (6..=64).contains(&text.len()) && text.chars().all(|c| c.is_ascii_hexdigit())
 }
 
-/// The one stored prompt whose hash begins so.
+/// The only stored prompt whose hash begins with these digits.
 fn prompt(reader: &mut dyn Reader, prefix: &str, log: &Path) -> Result<Request, CliError> {
     if !is_hash(prefix) {
         return Err(CliError::usage(format!(
-            "{prefix:?} is no prompt hash: give 6 or more digits"
+            "{prefix:?} is not a prompt hash: give 6 or more digits"
         )));
     }
     let found = reader.prompts(&prefix.to_ascii_lowercase(), 2)?;
@@ -138,20 +141,17 @@ fn show_event(
         return Err(CliError::usage(format!("run {run} has no seq {seq}")));
     };
     let mut object = as_json(event);
-    match output.is_json() {
-        true => {
-            object["checked_events"] = reader.checked().into();
-            output.object(&object)?;
+    if output.is_json() {
+        object["checked_events"] = reader.checked().into();
+        output.object(&object)?;
+    } else {
+        let mut text = String::new();
+        for (key, value) in object.as_object().into_iter().flatten() {
+            let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+            let _ = writeln!(text, "{key}: {value}");
         }
-        false => {
-            let mut text = String::new();
-            for (key, value) in object.as_object().into_iter().flatten() {
-                let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-                let _ = writeln!(text, "{key}: {value}");
-            }
-            text.push_str(&select::checked(reader, run));
-            output.text(&text)?;
-        }
+        text.push_str(&select::checked(reader, run));
+        output.text(&text)?;
     }
     Ok(Status::Fine)
 }
@@ -163,15 +163,13 @@ fn show_run(
     output: &Output,
 ) -> Result<Status, CliError> {
     let mut record = RunRecord::read(reader, run)?;
-    let lacking = match record.events <= MOST_COUNTED {
-        true => Some(record.shortcomings()?),
-        false => None,
+    let lacking = if record.events <= MOST_COUNTED { Some(record.shortcomings()?) } else { None };
+    let folded = if record.started.experiment == retold::exchange::EXCHANGES {
+        Ok(Report::default())
+    } else {
+        experiment_of(studies, &record).and_then(|made| Ok(made.fold(&record.facts)?))
     };
-    let folded = match record.started.experiment == retold::exchange::EXCHANGES {
-        true => Ok(Report::default()),
-        false => experiment_of(studies, &record).and_then(|made| Ok(made.fold(&record.facts)?)),
-    };
-    // What is in the log is shown, whatever this release can make of it.
+    // The log's contents are shown even if this release cannot interpret them.
     let (report, unusable) = match folded {
         Ok(report) => (report, None),
         Err(e) => (Report::default(), Some(e.message)),
@@ -211,7 +209,7 @@ fn show_run(
     );
     if let Some(Parent { run: parent, before, retry_failed }) = parent {
         let before = before.map_or_else(String::new, |seq| format!(", before seq {seq}"));
-        let again = if retry_failed { ", asking again what failed there" } else { "" };
+        let again = if retry_failed { ", asking its failed calls again" } else { "" };
         let _ = writeln!(text, "forked from run {parent}{before}{again}");
     }
     if started.is_simulated() {
@@ -234,11 +232,11 @@ fn show_run(
         None => {
             let (command, name) = (continuation::command(studies, &started), run.short(8));
             let retold = begins();
-            let _ = writeln!(text, "unfinished: `{retold} {command} {name}` goes on with it");
+            let _ = writeln!(text, "unfinished: `{retold} {command} {name}` continues it");
         }
     }
     if let Some(reason) = unusable {
-        let _ = writeln!(text, "\nwhat it came to cannot be shown: {}", inert(&reason, 500));
+        let _ = writeln!(text, "\nits result cannot be shown: {}", inert(&reason, 500));
     }
     if !report.text.is_empty() {
         let _ = write!(text, "\n{}", report.text);
@@ -248,7 +246,7 @@ fn show_run(
     Ok(Status::Fine)
 }
 
-/// How many answers fall short, if any do or nobody has counted them.
+/// How many answers fall short, if any do, or that they were not counted.
 fn lacking_text(lacking: Option<Shortcomings>) -> String {
     let Some(Shortcomings { empty, cut_off, unreadable }) = lacking else {
         let most = grouped(MOST_COUNTED);
@@ -263,7 +261,7 @@ fn lacking_text(lacking: Option<Shortcomings>) -> String {
     if some.is_empty() { String::new() } else { format!("of the answers: {}\n", some.join(", ")) }
 }
 
-/// Whether it is worth reading the whole run to see if there is such a part.
+/// Whether the whole run should be read to find out if it has such a part.
 fn may_have_part(
     studies: &Studies,
     reader: &mut dyn Reader,
@@ -274,7 +272,8 @@ fn may_have_part(
     Ok(study.is_some_and(|study| study.may_have_part(name)))
 }
 
-/// The story of a part of a run's state, and whether it is made up; `None` if there is no such part.
+/// The story of a part of a run's state, and whether it is simulated; `None` if there is no such
+/// part.
 fn story(
     studies: &Studies,
     reader: &mut dyn Reader,
@@ -282,7 +281,8 @@ fn story(
     part: &str,
 ) -> Result<Option<(Report, bool)>, CliError> {
     let mut record = RunRecord::read(reader, run)?;
-    // Calls can be shown without the experiment: one of another release has no story, and no error.
+    // Calls can be shown without the experiment: a run of another release has no story, which is
+    // not an error.
     let Ok(experiment) = experiment_of(studies, &record) else { return Ok(None) };
     let story = experiment.story_any(part, &mut record)?;
     Ok(story.map(|story| (story, record.started.is_simulated())))
@@ -295,18 +295,15 @@ fn show_story(
     simulated: bool,
     output: &Output,
 ) -> Result<Status, CliError> {
-    match output.is_json() {
-        true => {
-            output.object(&json!({
-                "run": run, "simulated": simulated, "story": story.json,
-                "checked_events": reader.checked(),
-            }))?;
-        }
-        false => {
-            let said = if simulated { select::SIMULATED } else { "" };
-            let checked = select::checked(reader, run);
-            output.text(&format!("run {run}\n{said}{}{checked}", story.text))?;
-        }
+    if output.is_json() {
+        output.object(&json!({
+            "run": run, "simulated": simulated, "story": story.json,
+            "checked_events": reader.checked(),
+        }))?;
+    } else {
+        let said = if simulated { select::SIMULATED } else { "" };
+        let checked = select::checked(reader, run);
+        output.text(&format!("run {run}\n{said}{}{checked}", story.text))?;
     }
     Ok(Status::Fine)
 }

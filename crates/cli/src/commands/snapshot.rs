@@ -15,24 +15,25 @@ use retold::decide::{Again, Choice};
 use retold::id::CallPath;
 use retold::snapshot::{Changed, SnapshotError, Snapshots, of_run};
 
-/// Keep the decisions about recorded answers as snapshots, a file for each answer, and compare with those that are
-/// there.
+/// Keep the decisions about recorded answers as snapshots, one file per answer, and compare them
+/// with the existing ones.
 ///
-/// Each file has the answer and what is decided about it now: value, method, reasoning and warnings. One that is not
-/// there is written. One that differs stays as it is: the new one is written beside, as .snap.new, the difference is
-/// shown, and the exit code is 1. To accept the new one, rename it to the old one's name; to reject it, delete it. In a
-/// Cargo project, `cargo insta review` (from `cargo install cargo-insta`) does either for each.
+/// Each file has the answer and what is decided about it now: value, method, reasoning and
+/// warnings. One that is not there is written. One that differs stays as it is: the new one is
+/// written beside, as .snap.new, the difference is shown, and the exit code is 1. To accept the new
+/// one, rename it to the old one's name; to reject it, delete it. In a Cargo project, `cargo insta
+/// review` (from `cargo install cargo-insta`) does either for each.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// The run (first digits of the id, or `latest`), or a file: a recording, or exchanges.
+    /// The run (first digits of the id, or `latest`) or a file (a recording or exchanges).
     run: String,
-    /// The folder of the snapshots; made if there is none.
+    /// The folder of the snapshots; created if it does not exist.
     folder: PathBuf,
     #[command(flatten)]
     parser: ParserArgs,
     #[command(flatten)]
     params_from: ParamsFrom,
-    /// Only the answers to this call, or to the calls under it.
+    /// Only answers to this call or to calls below it.
     #[arg(long, value_name = "CALL")]
     call: Option<CallPath>,
     /// How many differences to show as text; --json has all.
@@ -99,7 +100,7 @@ fn text(seen: &Snapshots, args: &Args) -> String {
     }
     if !unreferenced.is_empty() {
         let n = snapshots(unreferenced.len());
-        let _ = writeln!(out, "{n} of answers that are not among these, left as they are");
+        let _ = writeln!(out, "{n} of other answers, not changed");
     }
     left::left_alone(&mut out, left);
     if !changed.is_empty() {

@@ -12,35 +12,37 @@ use retold::log::{
     LogError, Problem, SqliteBackend, Verification, damaged_slots, verify_all, verify_run,
 };
 
-/// Recompute the hash chains and the ledger: name the first event of each run that is not as it was written,
-/// and every run that was deleted, cut off or added without retold.
+/// Recompute the hash chains and the ledger: report the first event of each run that is not as it
+/// was written, and every run that was deleted, truncated or added without retold.
 ///
-/// Exit code 1 if anything is wrong. Whoever can write the file can also write a ledger that fits what they
-/// left of it. That shows only against a hash that is kept elsewhere: give one that `retold head` printed as
-/// --checkpoint, or the head that a run had as --head.
+/// Exit code 1 if anything is wrong. Anyone who can write the file can also write a ledger that
+/// matches what they left of it. This can only be detected with a hash that is stored elsewhere:
+/// pass one that `retold head` printed as --checkpoint, or the former head of a run as --head.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// A run (first digits of its id, or `latest`), or a recording's file; the whole log if not given.
+    /// A run (first digits of its id, or `latest`) or a recording's file; the whole log if left
+    /// out.
     run: Option<String>,
-    /// The head the run must have.
+    /// The head that the run must have.
     #[arg(long, value_name = "HASH", requires = "run")]
     head: Option<EventHash>,
     /// A hash that `retold head` printed earlier: the ledger must still contain it.
     #[arg(long, value_name = "HASH", conflicts_with = "run")]
     checkpoint: Option<LedgerHash>,
-    /// Let the log go on without the events that it has lost: a damaged WAL is kept as LOG-wal.lost-N, and
-    /// high-water marks that are not reached are forgotten.
+    /// Accept that the log has lost events, so that it can be used again: a damaged WAL is kept as
+    /// LOG-wal.lost-N, and high-water marks that are not reached are discarded.
     #[arg(long, conflicts_with = "run")]
     accept_loss: bool,
 }
 
 pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status, CliError> {
-    let accepted = match args.accept_loss {
-        true => SqliteBackend::accept_loss(&global.log, global.sqlite())?,
-        false => Vec::new(),
+    let accepted = if args.accept_loss {
+        SqliteBackend::accept_loss(&global.log, global.sqlite())?
+    } else {
+        Vec::new()
     };
     let (runs, mut problems) = match verified(&args, global) {
-        // What cannot be read for damage is the result.
+        // If damage prevents reading, that is the result.
         Err(e) if e.status == Status::Difference => return unreadable(&e.message, output),
         other => other?,
     };
@@ -59,7 +61,7 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
         runs.iter().filter_map(|v| v.problem.as_ref()).chain(&problems).collect();
     let ok = found.is_empty();
     if output.is_json() {
-        // One run is told at the top; of several, the whole.
+        // A single run is reported at the top; for several, there is a total.
         let only = match runs.as_slice() {
             [only] => Some(only),
             _ => None,
@@ -98,28 +100,29 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
                 "checkpoint found: entry {number} of the ledger, {runs} since\n"
             ));
         }
-        let total = match ok {
-            true => format!("{} verified\n", counted(runs.len() as u64, "run")),
-            false => format!("NOT OK: {}\n", counted(found.len() as u64, "problem")),
+        let total = if ok {
+            format!("{} verified\n", counted(runs.len() as u64, "run"))
+        } else {
+            format!("NOT OK: {}\n", counted(found.len() as u64, "problem"))
         };
         output.text(&format!("{text}{total}"))?;
     }
     Ok(if ok { Status::Fine } else { Status::Difference })
 }
 
-/// Looks for a hash that was noted down earlier.
+/// Looks for a hash that was saved earlier.
 fn find(checkpoint: LedgerHash, global: &Global) -> Result<Option<Checkpoint>, CliError> {
     let log = select::open_silently(global)?;
     let found = match Ledger::read(log.reader()?.as_mut()) {
         Ok(ledger) => ledger.unwrap_or_default().checkpoint(checkpoint),
-        // Why it cannot be read is among the problems.
+        // The reason why it cannot be read is among the problems.
         Err(LogError::Damaged { .. }) => None,
         Err(e) => return Err(e.into()),
     };
     Ok(found)
 }
 
-/// Says that the high-water marks are damaged: verification goes on without them.
+/// Warns that high-water marks are damaged: verification continues without them.
 fn warn_of_damaged_marks(global: &Global) {
     let damaged = damaged_slots(&global.log) as u64;
     if damaged > 0 {
@@ -158,13 +161,14 @@ fn object(problem: &Problem) -> serde_json::Value {
     json!({"run": problem.run, "seq": problem.seq, "what": problem.what})
 }
 
-/// Says that a recording or a log is not as it was written.
+/// Reports that a recording or a log is not as it was written.
 fn unreadable(problem: &str, output: &Output) -> Result<Status, CliError> {
-    match output.is_json() {
-        true => output.object(&json!({"run": null, "ok": false, "events": 0, "head": null,
+    if output.is_json() {
+        output.object(&json!({"run": null, "ok": false, "events": 0, "head": null,
             "problem": problem, "problems": [{"run": null, "seq": null, "what": problem}],
-            "runs": []}))?,
-        false => output.text(&format!("{problem}\nNOT OK: 1 problem\n"))?,
+            "runs": []}))?
+    } else {
+        output.text(&format!("{problem}\nNOT OK: 1 problem\n"))?
     }
     Ok(Status::Difference)
 }

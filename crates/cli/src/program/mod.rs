@@ -1,4 +1,4 @@
-//! The program `retold`: what it knows, and the command that only it has.
+//! The program `retold`: its studies, and the command that only it has.
 
 mod personas;
 
@@ -9,7 +9,7 @@ use crate::catalogue::Catalogue;
 /// The five studies.
 ///
 /// # Errors
-/// [`Clash`] never in practice: each has a name of its own.
+/// [`Clash`], which does not occur in practice: all names differ.
 pub fn catalogue() -> Result<Catalogue, Clash> {
     let mut catalogue = Catalogue::new([
         &retold_game24::Registered as &dyn retold_study::Registration,

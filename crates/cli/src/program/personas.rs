@@ -18,32 +18,32 @@ use retold_deliberation::personas::pool;
 use retold_deliberation::personas::pool::{Added, Enriched, Pool, PoolError};
 use retold_deliberation::personas::{Gathered, gather};
 
-/// Look at the pool of enriched personas, or put those of earlier studies into it.
+/// Show the pool of enriched personas, or add those of earlier studies to it.
 ///
-/// A deliberation with use_persona_storage draws its participants from the pool and adds to it what it
-/// lacks.
+/// A deliberation with use_persona_storage draws its participants from the pool, and adds any that
+/// it lacks.
 #[derive(Debug, clap::Args)]
 struct Args {
     #[command(subcommand)]
     command: Command,
-    /// The pool's file.
+    /// The file of the pool.
     #[arg(long, global = true, value_name = "PATH", default_value = pool::DEFAULT)]
     storage: PathBuf,
 }
 
 #[derive(Debug, clap::Subcommand)]
 enum Command {
-    /// Add the personas of output folders, pools, or JSON Lines files; those there already change
-    /// nothing.
+    /// Add the personas from output folders, pools or JSON Lines files; existing personas are not
+    /// changed.
     Import {
-        /// Output folders (their participants.json), files like it or like a pool (.json), or files
-        /// with a persona a line (.jsonl).
+        /// Output folders (for their participants.json), files like it or like a pool (.json), or
+        /// files with one persona per line (.jsonl).
         #[arg(required = true)]
         outputs: Vec<PathBuf>,
     },
     /// List the personas.
     List {
-        /// At most so many.
+        /// The most personas to list.
         #[arg(long, value_name = "N", default_value_t = 1000)]
         most: usize,
     },
@@ -77,11 +77,11 @@ impl From<PoolError> for CliError {
     }
 }
 
-/// The pool, which must be there to be looked at.
+/// Reads the pool, which must exist.
 fn read(storage: &Path) -> Result<Vec<Enriched>, CliError> {
     if !storage.exists() {
         let message = format!("there is no pool {}", storage.display());
-        let hint = "a deliberation with use_persona_storage makes one, or `retold personas import`";
+        let hint = "`retold personas import` creates one, and so does a deliberation with use_persona_storage";
         return Err(CliError::new(Status::Io, message).hint(hint));
     }
     Ok(Pool::read(storage)?.personas)
@@ -89,7 +89,7 @@ fn read(storage: &Path) -> Result<Vec<Enriched>, CliError> {
 
 fn import(outputs: &[PathBuf], storage: &Path, output: &Output) -> Result<(), CliError> {
     let nothing = |e: PoolError| CliError::from(e).hint(NOTHING_IMPORTED);
-    // All are read before the pool is touched.
+    // Everything is read before the pool is changed.
     let gathered = outputs.iter().map(|path| gather(path)).collect::<Result<Vec<_>, _>>();
     let (mut text, mut files) = (String::new(), Vec::new());
     for Gathered { file, personas, bad } in gathered.map_err(nothing)? {
@@ -98,7 +98,7 @@ fn import(outputs: &[PathBuf], storage: &Path, output: &Output) -> Result<(), Cl
         // Writing to a string cannot fail.
         let _ = writeln!(
             text,
-            "{file}: {}, {} added, {} there already, {} left out",
+            "{file}: {}, {} added, {} already there, {} left out",
             counted(personas.len() as u64, "persona"),
             grouped(added as u64),
             grouped(known as u64),
@@ -113,9 +113,10 @@ fn import(outputs: &[PathBuf], storage: &Path, output: &Output) -> Result<(), Cl
     }
     let (total, shown) = (Pool::read(storage)?.personas.len(), storage.display().to_string());
     let _ = writeln!(text, "{shown} has {}", counted(total as u64, "persona"));
-    match output.is_json() {
-        true => output.object(&json!({"storage": shown, "personas": total, "files": files})),
-        false => output.text(&text),
+    if output.is_json() {
+        output.object(&json!({"storage": shown, "personas": total, "files": files}))
+    } else {
+        output.text(&text)
     }
 }
 
@@ -170,14 +171,14 @@ fn stats(personas: &[Enriched], output: &Output) -> Result<(), CliError> {
             let _ = writeln!(text, "  {value:<24} {:>6}", grouped(*n));
         }
     }
-    match output.is_json() {
-        true => output
-            .object(&json!({"personas": personas.len(), "simulated": simulated, "by": counts})),
-        false => output.text(&text),
+    if output.is_json() {
+        output.object(&json!({"personas": personas.len(), "simulated": simulated, "by": counts}))
+    } else {
+        output.text(&text)
     }
 }
 
-/// Ages are from 18 to 65.
+/// Ages range from 18 to 65.
 fn age_group(age: u32) -> &'static str {
     match age {
         0..=24 => "18-24",

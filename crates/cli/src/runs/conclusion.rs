@@ -1,4 +1,4 @@
-//! What is done and said at the end of an execution.
+//! What is done and printed at the end of an execution.
 
 use serde_json::json;
 
@@ -18,7 +18,7 @@ use retold::run::{Ended, Finish, OverBudget, Parent, Progress, RunRecord, Stop};
 use retold_study::error::BoxError;
 use retold_study::study::{SettingsOf, Stored};
 
-/// An execution that has come to its end, and what is to be done about it.
+/// An execution that has ended, and what to do about it.
 pub(crate) struct Conclusion<'a> {
     pub(crate) ended: Ended,
     pub(crate) log: &'a Log,
@@ -26,14 +26,14 @@ pub(crate) struct Conclusion<'a> {
     pub(crate) experiment: &'a str,
     pub(crate) simulated: bool,
     pub(crate) folder: Option<Folder>,
-    /// With how many failed calls it is still a success.
+    /// The share of failed calls up to which it is still a success.
     pub(crate) max_failed: Option<f64>,
-    /// Whose settings it was executed with.
+    /// Where its settings came from.
     pub(crate) settings_of: SettingsOf,
 }
 
-/// Writes the outputs of a finished run or resume, stores what it leaves for others, says how it ended, and what to do next. Outputs
-/// that cannot be written take nothing away from the run.
+/// Writes the outputs of a finished run or resume, stores what it leaves for later runs, and prints
+/// how it ended and what to do next. If the outputs cannot be written, the run is not affected.
 pub(crate) fn conclude(
     conclusion: Conclusion<'_>,
     global: &Global,
@@ -74,22 +74,25 @@ pub(crate) fn conclude(
     stopped(ended, &go_on).or(failed).or(nothing).map_or(Ok(status), Err)
 }
 
-/// The error of a run that finished and came to nothing, which must not look like success to a script.
+/// The error for a run that finished without a usable result, which must not look like a success to
+/// a script.
 fn nothing(ended: &Ended, name: &str) -> Option<CliError> {
     let Ended { finish: Finish::Finished, progress, report, .. } = ended else { return None };
     let all_failed = progress.exchanges == 0 && progress.failed > 0;
-    let reason = match all_failed {
-        true => Some(format!("every one of {} failed", counted(progress.failed, "call"))),
-        false => report.nothing.clone(),
+    let reason = if all_failed {
+        Some(format!("every one of {} failed", counted(progress.failed, "call")))
+    } else {
+        report.nothing.clone()
     };
     let error = CliError::new(Status::Model, reason?);
-    Some(match all_failed {
-        true => error.hint(ask_again(name)).hint(failed_attempts(name)),
-        false => error.hint(format!("`retold outputs {name} --to FOLDER` tells why, one by one")),
+    Some(if all_failed {
+        error.hint(ask_again(name)).hint(failed_attempts(name))
+    } else {
+        error.hint(format!("`retold outputs {name} --to FOLDER` gives the reason for each call"))
     })
 }
 
-/// The error of a finished run of which more calls have failed than the user allows.
+/// The error for a finished run in which more calls have failed than allowed.
 fn too_many_failed(ended: &Ended, name: &str, max_failed: Option<f64>) -> Option<CliError> {
     let failed = failed_of(ended)?;
     let (max, all) = (max_failed?, ended.progress.failed + ended.progress.exchanges);
@@ -99,13 +102,13 @@ fn too_many_failed(ended: &Ended, name: &str, max_failed: Option<f64>) -> Option
     (share > max).then(|| error.hint(ask_again(name)).hint(failed_attempts(name)))
 }
 
-/// What is said of a finished run in which some calls have failed.
+/// The warning for a finished run in which some calls have failed.
 fn some_failed(ended: &Ended, name: &str) -> Option<String> {
     let (ask_again, attempts) = (ask_again(name), failed_attempts(name));
     Some(format!("warning: {}\n  hint: {ask_again}\n  hint: {attempts}\n", failed_of(ended)?))
 }
 
-/// What is said of a run with answers that could not be read.
+/// The warning for a run with answers that could not be read.
 fn some_unreadable(ended: &Ended, name: &str) -> Option<String> {
     let all = counted(ended.progress.exchanges, "answer");
     let unreadable = grouped(ended.progress.unreadable);
@@ -117,7 +120,7 @@ fn some_unreadable(ended: &Ended, name: &str) -> Option<String> {
     })
 }
 
-/// What is said of a run with answers that say nothing, or end before their end.
+/// The warning for a run with empty or cut-off answers.
 fn some_unfinished(ended: &Ended, name: &str) -> Option<String> {
     let Progress { empty, cut_off, exchanges, .. } = ended.progress;
     let all = counted(exchanges, "answer");
@@ -133,7 +136,7 @@ fn some_unfinished(ended: &Ended, name: &str) -> Option<String> {
     let said = [empty, cut_off].into_iter().flatten().collect::<Vec<_>>().join(", ");
     (!said.is_empty()).then(|| {
         format!(
-            "warning: of {all}, {said}\n  hint: `retold show {name} CALL#SAMPLE` shows each as such{more}\n"
+            "warning: of {all}, {said}\n  hint: `retold show {name} CALL#SAMPLE` marks each of them{more}\n"
         )
     })
 }
@@ -147,7 +150,7 @@ fn failed_of(ended: &Ended) -> Option<String> {
 
 fn ask_again(name: &str) -> String {
     format!(
-        "`retold fork {name} --retry-failed` asks them again, in a new run with all other answers"
+        "`retold fork {name} --retry-failed` asks them again, in a new run that shares all other answers"
     )
 }
 
@@ -155,16 +158,16 @@ fn failed_attempts(name: &str) -> String {
     format!("`retold log {name}` shows the failed attempts")
 }
 
-/// What is said of an execution beside how it ended.
+/// What is printed about an execution in addition to how it ended.
 struct Told<'a> {
     run: RunId,
     name: &'a str,
-    /// The command that goes on with it, after `retold`.
+    /// The command that continues it, without the program's name.
     go_on: &'a str,
     experiment: &'a str,
     simulated: bool,
     written: Option<&'a Written>,
-    /// Why a finished run has come to nothing.
+    /// Why a finished run has no usable result.
     error: Option<&'a CliError>,
 }
 
@@ -202,7 +205,7 @@ fn say(ended: &Ended, told: Told<'_>, output: &Output) -> Result<(), CliError> {
         }
         output.object(&object)?;
     } else {
-        // What to do about those of a finished run is said apart.
+        // Hints for the failed calls of a finished run are printed separately.
         let failed = match finish {
             Finish::Finished => String::new(),
             _ if progress.failed == 0 => String::new(),
@@ -217,7 +220,7 @@ fn say(ended: &Ended, told: Told<'_>, output: &Output) -> Result<(), CliError> {
         if simulated {
             text.push_str(SIMULATED);
         }
-        // The digest of what is not finished is nothing to compare with.
+        // The digest of an unfinished run has nothing to be compared with.
         if let Finish::Finished = finish {
             text.push_str(&format!("outcome digest {outcome_digest}\n"));
         }
@@ -226,7 +229,7 @@ fn say(ended: &Ended, told: Told<'_>, output: &Output) -> Result<(), CliError> {
             let files = counted(*files as u64, "file");
             text.push_str(&format!("\noutputs: {files} in {folder}\n"));
         }
-        // What to do about calls that failed is said by the error.
+        // The error has the hints for failed calls.
         if error.is_none() {
             text.push_str(&next_steps(outcome, name, go_on));
         }
@@ -235,7 +238,7 @@ fn say(ended: &Ended, told: Told<'_>, output: &Output) -> Result<(), CliError> {
     Ok(())
 }
 
-/// Stores what a run has left for later ones, and says so on stderr.
+/// Stores what a run leaves for later runs, and says so on stderr.
 fn store(log: &Log, run: RunId, settings_of: SettingsOf, global: &Global) -> Result<(), CliError> {
     let mut reader = log.reader()?;
     let started = select::started(reader.as_mut(), run)?;
@@ -244,7 +247,7 @@ fn store(log: &Log, run: RunId, settings_of: SettingsOf, global: &Global) -> Res
         return Ok(());
     }
     let failed = |e: BoxError| {
-        let again = format!("the run itself is safe; `retold resume {}` tries again", run.short(8));
+        let again = format!("the run itself is safe: `retold resume {}` tries again", run.short(8));
         CliError::new(Status::Io, e.to_string()).hint(again)
     };
     let record = RunRecord::read(reader.as_mut(), run)?;
@@ -261,10 +264,12 @@ fn store(log: &Log, run: RunId, settings_of: SettingsOf, global: &Global) -> Res
                     "`retold run CONFIG --resume`, with the config that names the file, adds them"
                         .to_owned()
                 }
-                // No config begins a fork.
+                // A fork does not start from a config.
                 _ => {
                     let name = run.short(8);
-                    format!("`retold outputs {name} --to FOLDER` writes them to a folder of yours")
+                    format!(
+                        "`retold outputs {name} --to FOLDER` writes them to a folder of your choice"
+                    )
                 }
             };
             let hint = typed(&hint);
@@ -287,24 +292,25 @@ fn next_steps(outcome: &str, name: &str, go_on: &str) -> String {
              {retold} show {name}            what the run holds\n  \
              {retold} export {name} FILE     write it to a file (.jsonl, .jsonl.gz, .jsonl.zst)\n"
         ),
-        "left" => format!("\nnext:\n  {command:<25}   go on where you left\n"),
-        _ => format!("\nnext:\n  {command:<25}   go on where it stopped\n"),
+        "left" => format!("\nnext:\n  {command:<25}   continue where you left off\n"),
+        _ => format!("\nnext:\n  {command:<25}   continue where it stopped\n"),
     }
 }
 
-/// Whether the person who takes part has left, which is no error.
+/// Whether it stopped because the person left, which is not an error.
 fn is_left(stop: &Stop) -> bool {
     matches!(stop, Stop::Model { failure, .. } if failure.kind == FailureKind::Left)
 }
 
-/// The error of an execution that stopped, with what to do next: the command that goes on, after `retold`.
+/// The error for an execution that stopped, with what to do next: the command that continues it,
+/// without the program's name.
 pub(crate) fn stopped(ended: Ended, go_on: &str) -> Option<CliError> {
     let Finish::Stopped(stop) = ended.finish else { return None };
     match stop {
         Stop::Interrupted => None,
         stop if is_left(&stop) => None,
         stop => {
-            // What the experiment itself does wrong, it does again when it is resumed.
+            // An error in the experiment itself would recur after a resume.
             let resumable =
                 !matches!(stop, Stop::Diverged(_) | Stop::Invalid { .. } | Stop::AskedTwice { .. });
             if let Stop::Log(LogError::Full { why, .. }) = &stop {
@@ -315,24 +321,25 @@ pub(crate) fn stopped(ended: Ended, go_on: &str) -> Option<CliError> {
                 && let Some(flag) = flag_of(over)
             {
                 let hint = format!(
-                    "what was recorded is kept and counts: `retold {go_on} {flag}` goes on with a \
+                    "everything recorded so far is kept and counts: `retold {go_on} {flag}` continues with a \
                      higher limit"
                 );
                 return Some(CliError::from(stop).hint(hint));
             }
             let of_log = matches!(stop, Stop::Log(_));
             let error = CliError::from(stop);
-            Some(match resumable && (of_log || error.hints.is_empty()) {
-                true => error.hint(format!(
-                    "what was recorded is kept: when this is mended, `retold {go_on}` goes on"
-                )),
-                false => error,
+            Some(if resumable && (of_log || error.hints.is_empty()) {
+                error.hint(format!(
+                    "everything recorded so far is safe: fix the problem, then run `retold {go_on}` to continue"
+                ))
+            } else {
+                error
             })
         }
     }
 }
 
-/// The flag that raises a limit which is used up.
+/// The flag that raises the limit that was reached.
 fn flag_of(over: &OverBudget) -> Option<&'static str> {
     match over {
         OverBudget::Tokens { .. } => Some("--max-tokens N"),
@@ -348,7 +355,7 @@ fn make_room(why: NoRoom, go_on: &str) -> String {
         NoRoom::Limit(_) | NoRoom::DiskOrLimit(_) => " (or raise --log-limit)",
     };
     format!(
-        "nothing that was recorded is lost: make room{limit}, then `retold {go_on}`, or the same \
+        "everything recorded so far is safe: make room{limit}, then `retold {go_on}`, or the same \
          again if the run is not in `retold log`"
     )
 }
@@ -361,12 +368,12 @@ mod tests {
     fn a_full_disk_names_the_command_that_continues() {
         assert_eq!(
             make_room(NoRoom::Disk, "import public-goods run --resume 0a1b"),
-            "nothing that was recorded is lost: make room, then `retold import public-goods run \
+            "everything recorded so far is safe: make room, then `retold import public-goods run \
              --resume 0a1b`, or the same again if the run is not in `retold log`"
         );
         assert_eq!(
             make_room(NoRoom::DiskOrLimit(9), "resume 0a1b"),
-            "nothing that was recorded is lost: make room (or raise --log-limit), then `retold \
+            "everything recorded so far is safe: make room (or raise --log-limit), then `retold \
              resume 0a1b`, or the same again if the run is not in `retold log`"
         );
     }

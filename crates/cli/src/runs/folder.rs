@@ -1,4 +1,5 @@
-//! The folder of a run's outputs: the next free one of its name, written whole or not at all.
+//! The folder of a run's outputs: the next free one with its name, written completely or not at
+//! all.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
@@ -17,11 +18,11 @@ use retold::run::{AnyExperiment, OutputFile, Parent, RunRecord, SIMULATED_MARK};
 use retold_study::settings::ExperimentSettings;
 use retold_study::studies::Studies;
 
-/// Where folders of outputs are made.
+/// The folder that output folders are in.
 const PARENT: &str = "outputs";
 
-/// The folder that a run writes when it has finished, if its settings give it a name: `outputs/NAME`, or `outputs/NAME-2`
-/// and so on where runs of the same name came before.
+/// The folder that a run writes when it has finished, if its settings name one: `outputs/NAME`, or
+/// `outputs/NAME-2` and so on if there were earlier runs with the same name.
 pub(crate) struct Folder {
     name: String,
     path: PathBuf,
@@ -30,15 +31,15 @@ pub(crate) struct Folder {
 /// Whether a run writes its folder.
 #[derive(Debug, Clone, Copy, Default, clap::Args)]
 pub(crate) struct FolderArgs {
-    /// Write no output folder: `retold outputs RUN` makes it later. A run that began with it, or as a fork, is
-    /// resumed without one, too, unless `retold resume` is given --outputs; given to resume, it holds for that time
-    /// only.
+    /// Write no output folder: `retold outputs RUN` makes it later. A run that was started with
+    /// this flag, or as a fork, is also resumed without a folder, unless `retold resume` gets
+    /// --outputs; with resume, the flag applies only this time.
     #[arg(long)]
     no_outputs: bool,
-    /// Whether the folder is asked for, whatever the run began with.
+    /// Whether the folder is asked for, whatever the run was started with.
     #[arg(skip)]
     outputs: bool,
-    /// Which folder of the name it is, of a run that has begun.
+    /// For a run that has started: which of the folders with its name it writes.
     #[arg(skip)]
     number: Option<u32>,
 }
@@ -46,12 +47,12 @@ pub(crate) struct FolderArgs {
 /// The setting of a run that writes no folder.
 const NO_OUTPUTS: &str = "no_outputs";
 
-/// The setting that says which folder of its name a run writes, if it is not the first. A number, and not a path: a
-/// recording may come from anybody.
+/// The setting for the number of a run's folder among those with its name, if it is not the first.
+/// It is a number rather than a path, because recordings can come from anyone.
 const NUMBER: &str = "output_folder";
 
 impl FolderArgs {
-    /// Puts what a resume needs to know beside the settings of a run.
+    /// Adds what a resume needs to know to a run's settings.
     pub(crate) fn remember(self, settings: &mut serde_json::Value) {
         let Some(settings) = settings.as_object_mut() else { return };
         if self.no_outputs {
@@ -62,18 +63,18 @@ impl FolderArgs {
         }
     }
 
-    /// With the folder chosen, of those of its name.
+    /// Chooses one of the folders with the name.
     pub(crate) fn with_number(self, number: u32) -> Self {
         FolderArgs { number: Some(number), ..self }
     }
 
-    /// With the folder asked for, if it is.
+    /// Asks for the folder, if `outputs` is true.
     pub(crate) fn with_outputs(self, outputs: bool) -> Self {
         FolderArgs { outputs, ..self }
     }
 
-    /// What was given now, or when the run began. A fork writes no folder: the one that its settings name is its
-    /// parent's.
+    /// What was given now or when the run was started. A fork writes no folder, because its
+    /// settings name that of its parent.
     pub(crate) fn or_remembered(self, started: &RunStarted) -> Self {
         let began_without =
             !is_wanted(&started.settings) || !matches!(Parent::of(started), Ok(None));
@@ -82,12 +83,13 @@ impl FolderArgs {
     }
 }
 
-/// Which folder of its name a run writes, as its settings say; none if they do not.
+/// The number of a run's folder among those with its name, according to its settings; `None` if
+/// they do not say.
 pub(crate) fn number_of(settings: &serde_json::Value) -> Option<u32> {
     settings[NUMBER].as_u64().and_then(|number| u32::try_from(number).ok())
 }
 
-/// Whether a run writes a folder at all, as its settings say.
+/// Whether a run writes a folder at all, according to its settings.
 pub(crate) fn is_wanted(settings: &serde_json::Value) -> bool {
     settings[NO_OUTPUTS] != true
 }
@@ -99,7 +101,7 @@ pub(crate) struct Written {
 }
 
 impl Folder {
-    /// The folder of a run with some settings.
+    /// The folder of a run with the given settings.
     pub(crate) fn of(
         studies: &Studies,
         experiment: &str,
@@ -114,21 +116,21 @@ impl Folder {
         let name = name.map_err(|e| CliError::usage(e.to_string()))?;
         let Some(name) = name else { return Ok(None) };
         let path = named(&name, args.number.unwrap_or(1));
-        let path = path.map_err(|e| e.hint("--no-outputs goes without the folder"))?;
+        let path = path.map_err(|e| e.hint("--no-outputs runs without the folder"))?;
         Ok(Some(Folder { name, path }))
     }
 
-    /// Makes sure, before anything is paid for, that the folder can be made at the end.
+    /// Checks, before anything is paid for, that the folder can be created at the end.
     pub(crate) fn can_be_made(&self) -> Result<(), CliError> {
         let path = &self.path;
         Draft::folder(path).map(drop).map_err(|e| {
             CliError::new(Status::Io, format!("cannot make {}: {e}", path.display()))
-                .hint("nothing was recorded: mend it, or give --no-outputs")
+                .hint("nothing was recorded: fix this, or use --no-outputs")
         })
     }
 
-    /// The first folder of the name, from this one on, that does not exist and that `is_taken` does not know; with its
-    /// number.
+    /// The first folder with the name, starting with this one, that does not exist and is not taken
+    /// according to `is_taken`, with its number.
     pub(crate) fn next_free(
         mut self,
         mut is_taken: impl FnMut(u32, &str) -> Result<bool, CliError>,
@@ -143,26 +145,26 @@ impl Folder {
         Ok((self, number))
     }
 
-    /// The file that says what happens while the run goes on, if its experiment says so; emptied.
+    /// The file that reports the progress of the run, if its experiment provides that; emptied.
     pub(crate) fn live(
         &self,
         studies: &Studies,
         experiment: &str,
     ) -> Result<Option<LiveFile>, CliError> {
-        // The lines are those of the output file, which knows the name and not the folder.
+        // The lines equal those of the output file, which depends on the name and not on the
+        // folder.
         let journal = studies.journal(experiment, &self.name);
         let journal = journal.map_err(|e| CliError::usage(e.to_string()))?;
         journal.map(|journal| LiveFile::open(&self.path, journal)).transpose()
     }
 
-    /// Where it is.
+    /// Its path.
     pub(crate) fn place(&self) -> PathBuf {
         self.path.clone()
     }
 
-    /// Writes the folder of a finished run. One that is there already stays as it is: it is as good as
-    /// written if it holds the same.
-    /// `made` are its files, if they have been made already.
+    /// Writes the folder of a finished run. An existing folder is not changed; if its contents are
+    /// the same, it counts as written. `made` has the files if they have already been made.
     pub(crate) fn write(
         &self,
         studies: &Studies,
@@ -188,15 +190,16 @@ impl Folder {
     }
 }
 
-/// The folder of a name. The name may come from a recording, whose settings no config loader has checked:
-/// it must not lead anywhere else.
+/// The folder for a name. The name may come from a recording, whose settings no config loader has
+/// checked, so it must not lead anywhere else.
 pub(crate) fn named(name: &str, number: u32) -> Result<PathBuf, CliError> {
-    match is_plain(name) && !name.starts_with('.') {
-        true => Ok(Path::new(PARENT).join(numbered(name, number))),
-        false => Err(CliError::usage(format!(
+    if is_plain(name) && !name.starts_with('.') {
+        Ok(Path::new(PARENT).join(numbered(name, number)))
+    } else {
+        Err(CliError::usage(format!(
             "the run's settings name its output folder {:?}, which is not a plain name",
             inert(name, 100)
-        ))),
+        )))
     }
 }
 
@@ -204,11 +207,11 @@ fn numbered(name: &str, number: u32) -> String {
     if number > 1 { format!("{name}-{number}") } else { name.to_owned() }
 }
 
-/// Whether something is the name of a file, and not a path or a text that looks like another name.
+/// Whether a text is a plain file name, rather than a path or a text that looks like another name.
 fn is_plain(name: &str) -> bool {
     let mut parts = Path::new(name).components();
     let one = matches!((parts.next(), parts.next()), (Some(Component::Normal(part)), None) if part == name);
-    // 255 bytes is what file systems allow; a draft's name is longer.
+    // File systems allow 255 bytes; a draft's name is longer.
     one && name.len() <= 200 && !name.contains(['/', '\\', ':']) && inert(name, 200) == name
 }
 
@@ -225,7 +228,7 @@ pub(crate) fn files(
     Ok(marked(files, record.started.is_simulated()))
 }
 
-/// The files of a folder, with the one that says that its answers are made up.
+/// The files of a folder, plus the one that says that the answers are simulated.
 fn marked(mut files: Vec<OutputFile>, simulated: bool) -> Vec<OutputFile> {
     if simulated {
         files.push(OutputFile::text(SIMULATED_MARK, select::SIMULATED));
@@ -233,16 +236,16 @@ fn marked(mut files: Vec<OutputFile>, simulated: bool) -> Vec<OutputFile> {
     files
 }
 
-/// An output folder is written once.
+/// Output folders are never overwritten.
 pub(crate) fn refuse_existing(folder: &Path) -> Result<(), CliError> {
     match folder.symlink_metadata() {
         Err(_) => Ok(()),
-        Ok(_) => Err(CliError::usage(format!("{} is there already", folder.display()))
-            .hint("it was left as it is: move it away, or choose another name")),
+        Ok(_) => Err(CliError::usage(format!("{} already exists", folder.display()))
+            .hint("it was not changed: move it away, or choose another name")),
     }
 }
 
-/// Writes a folder whole or not at all: under another name first, then renamed.
+/// Writes a folder completely or not at all: under another name first, then renamed.
 pub(crate) fn write_folder(folder: &Path, files: &[OutputFile]) -> Result<(), CliError> {
     let written = Draft::folder(folder).and_then(|draft| {
         fill(draft.path(), files)?;

@@ -1,4 +1,4 @@
-//! A run recorded with the beginning of another.
+//! Records a run with the beginning of another.
 
 use serde_json::Value;
 
@@ -19,28 +19,28 @@ use retold::run::{Mode, Parent};
 use retold_study::settings::ExperimentSettings;
 use retold_study::study::SettingsOf;
 
-/// A run to be recorded with the beginning of another.
+/// A run to be recorded with the beginning of another run.
 pub(crate) struct Forking {
     pub(crate) selected: Selected,
-    /// Share only what was answered before this seq.
+    /// Share only the answers before this seq.
     pub(crate) before: Option<Seq>,
     /// The experiment's settings.
     pub(crate) settings: ExperimentSettings,
     /// Whether calls that failed are asked again.
     pub(crate) retry_failed: bool,
     pub(crate) model: ModelArgs,
-    /// The person who takes part, if one does.
+    /// The person who takes part, if any.
     pub(crate) seat: Option<Answerer>,
 }
 
-/// Records a fork and says how it ended.
+/// Records a fork and reports how it ended.
 pub(crate) fn fork(forking: Forking, global: &Global, output: &Output) -> Result<Status, CliError> {
     let Forking { selected, before, settings, retry_failed, model, seat } = forking;
     let Selected { log, run: parent } = selected;
     let started = select::started(log.reader()?.as_mut(), parent)?;
     let mut study = settings_of(global.studies, &started)?;
     let of_parent = std::mem::replace(&mut study.experiment, settings);
-    // Everything that can be wrong is found before anything is recorded.
+    // All errors are found before anything is recorded.
     global
         .studies
         .check_fork(&started.experiment, &study.experiment, &of_parent)
@@ -62,7 +62,7 @@ pub(crate) fn fork(forking: Forking, global: &Global, output: &Output) -> Result
         with_person(global.studies, answerer, seat, &started.experiment, &study.experiment)?;
     let info = answerer.info();
     one_kind(&started, info.simulated, parent)
-        .map_err(|e| e.hint("fork it with the kind of model it was recorded with"))?;
+        .map_err(|e| e.hint("use the kind of model that the run was recorded with"))?;
     let as_json = |value: serde_json::Result<Value>| {
         value.map_err(|e| CliError::usage(format!("settings: {e}")))
     };
@@ -89,7 +89,7 @@ pub(crate) fn fork(forking: Forking, global: &Global, output: &Output) -> Result
         live: None,
     };
     let ended = session::go(session, global)?;
-    // The folder that the settings name is the parent's: `retold outputs RUN --to FOLDER` makes another.
+    // The folder in the settings is the parent's: `retold outputs RUN --to FOLDER` makes another.
     let (simulated, folder, settings_of) = (info.simulated, None, SettingsOf::Run);
     let conclusion = Conclusion {
         ended,

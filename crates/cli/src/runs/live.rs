@@ -1,7 +1,9 @@
-//! The log file of a run that is to write an output folder: `outputs/NAME.log`, line by line while the run goes on.
+//! The log file of a run that will write an output folder: `outputs/NAME.log`, written line by line
+//! during the run.
 //!
-//! The folder itself is written whole at the end, with the same lines in it, and then this file goes. It is for people
-//! who watch: nothing is read from it, so it is no output and has no digest.
+//! The folder itself is written as a whole at the end and includes the same lines; then this file
+//! is removed. It is for people who watch the run: nothing is read from it, so it is not an output
+//! and has no digest.
 
 use std::ffi::OsStr;
 use std::fs::{File, TryLockError};
@@ -12,22 +14,22 @@ use crate::error::{CliError, Status, write_err};
 use retold::beside;
 use retold::run::{Journal, Told};
 
-/// The first line of every such file, so that no other file is ever written over.
+/// The first line of every such file, so that other files are never overwritten.
 const MARK: &str = "# written by retold while the run goes on\n";
 
 /// What to do about a file that cannot be written.
-const MEND: &str = "nothing was recorded: mend it, or give --no-outputs";
+const MEND: &str = "nothing was recorded: fix this, or use --no-outputs";
 
 /// A file that is being written.
 pub(crate) struct LiveFile {
     path: PathBuf,
-    /// Nothing once it could not be written.
+    /// `None` after a write has failed.
     file: Option<File>,
     journal: Box<dyn Journal>,
 }
 
 impl LiveFile {
-    /// Opens the file beside a run's folder, and empties it if it is of an earlier execution.
+    /// Opens the file next to a run's folder, and empties it if it is from an earlier execution.
     pub(crate) fn open(folder: &Path, journal: Box<dyn Journal>) -> Result<LiveFile, CliError> {
         let io = |path: &Path, e: &dyn std::fmt::Display| {
             CliError::new(Status::Io, format!("cannot write {}: {e}", path.display())).hint(MEND)
@@ -43,20 +45,20 @@ impl LiveFile {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
                 let message = format!("{shown} is being written by another process");
-                return Err(CliError::usage(message).hint("its run is going on: wait for it"));
+                return Err(CliError::usage(message).hint("its run is still going: wait for it"));
             }
             Err(TryLockError::Error(e)) => return Err(io(&path, &e)),
         }
         if !is_ours(&file).map_err(|e| io(&path, &e))? {
-            let message = format!("{shown} is there already, and is not the log of a run");
-            return Err(CliError::usage(message).hint("move it away, or give --no-outputs"));
+            let message = format!("{shown} already exists and is not the log of a run");
+            return Err(CliError::usage(message).hint("move it away, or use --no-outputs"));
         }
         let begun = file.set_len(0).and_then(|()| file.rewind());
         begun.and_then(|()| file.write_all(MARK.as_bytes())).map_err(|e| io(&path, &e))?;
         Ok(LiveFile { path, file: Some(file), journal })
     }
 
-    /// Writes what is to be said of something that happened. What cannot be written is no reason to stop a run.
+    /// Writes the lines about an event. A write error does not stop the run.
     pub(crate) fn take(&mut self, told: Told<'_>) {
         let lines = self.journal.lines(told);
         let Some(file) = self.file.as_mut().filter(|_| !lines.is_empty()) else { return };
@@ -68,26 +70,27 @@ impl LiveFile {
     }
 }
 
-/// Removes the file of a run that has finished: its lines are in the folder, or can be made from the log.
+/// Removes the file of a finished run: its lines are in the folder, or can be made from the log.
 pub(crate) fn remove(folder: &Path) {
     let (parent, suffix) = place(folder);
     let file = beside::read(&parent, &suffix);
     if let Ok(Some(file)) = file
         && matches!(is_ours(&file), Ok(true))
     {
-        // What cannot be removed does no harm.
+        // A file that cannot be removed does no harm.
         let _ = std::fs::remove_file(beside::path(&parent, &suffix));
     }
 }
 
-/// Where the file of a folder is: the folder's parent, and what is appended to that.
+/// The location of a folder's file: the folder's parent, and the suffix that is appended to it.
 fn place(folder: &Path) -> (PathBuf, String) {
     let parent = folder.parent().unwrap_or(Path::new("")).to_owned();
     let name = folder.file_name().unwrap_or(OsStr::new("")).to_string_lossy();
     (parent, format!("{}{name}.log", std::path::MAIN_SEPARATOR))
 }
 
-/// Whether a file is empty or begins as all of them do. One that was cut off in its first line counts.
+/// Whether a file is empty or begins with our first line. A file that was cut off within that line
+/// counts.
 fn is_ours(file: &File) -> std::io::Result<bool> {
     let (mut file, mut first) = (file, String::new());
     file.rewind()?;

@@ -1,4 +1,4 @@
-//! Executing runs: recording, continuing, forking, and the pieces that these share.
+//! Executes runs: recording, continuing, forking, and what these have in common.
 
 pub(crate) mod conclusion;
 pub(crate) mod continuation;

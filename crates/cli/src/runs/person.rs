@@ -1,4 +1,4 @@
-//! A person who takes part in a run, beside the model.
+//! A person who takes part in a run in addition to the model.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use retold_study::registration::Play;
 use retold_study::settings::ExperimentSettings;
 use retold_study::{Registration, Studies};
 
-/// The study of a name, if a person can play it.
+/// The study with a name, if it can be played.
 pub(crate) fn played(
     studies: &Studies,
     name: &str,
@@ -36,7 +36,7 @@ pub(crate) fn is_played(
     person_in(studies, experiment, settings).is_some()
 }
 
-/// The model with a person beside it; refused without a person where the settings ask for one.
+/// The model combined with a person; an error if the settings ask for a person and there is none.
 pub(crate) fn with_person(
     studies: &Studies,
     model: Answerer,
@@ -47,9 +47,9 @@ pub(crate) fn with_person(
     match (seat, person_in(studies, experiment, settings)) {
         (Some(person), Some(play)) => Ok(Arc::new(Seats { model, person, name: play.person() })),
         (None, Some(_)) => Err(CliError::usage(
-            "a human plays this game, and this command asks nobody",
+            "this game has a human player, and this command cannot prompt for input",
         )
-        .hint("`retold play CONFIG` begins a game, `retold play --resume RUN` goes on with one")),
+        .hint("`retold play CONFIG` starts a game, and `retold play --resume RUN` continues one")),
         (_, None) => Ok(model),
     }
 }

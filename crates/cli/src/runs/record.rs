@@ -1,4 +1,4 @@
-//! A run recorded from a config.
+//! Records a run from a config.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -21,21 +21,21 @@ use retold_study::study::{SettingsOf, Study};
 
 /// A run to be recorded.
 pub(crate) struct Recording {
-    /// The config it comes from.
+    /// The config file.
     pub(crate) config: PathBuf,
-    /// What the flags changed in it.
+    /// The changes from flags.
     pub(crate) settings: Vec<String>,
     pub(crate) study: Study,
     pub(crate) model: ModelArgs,
     pub(crate) log_limit: Option<u64>,
-    /// Whether it is begun even if another one of its name is unfinished.
+    /// Whether to start it even if another run with its name is unfinished.
     pub(crate) new: bool,
     pub(crate) folder: FolderArgs,
-    /// The person who takes part, if one does.
+    /// The person who takes part, if any.
     pub(crate) seat: Option<Answerer>,
 }
 
-/// Records a run and says how it ended.
+/// Records a run and reports how it ended.
 pub(crate) fn record(
     recording: Recording,
     global: &Global,
@@ -44,7 +44,7 @@ pub(crate) fn record(
     let Recording { config, settings, mut study, model, log_limit, new, folder, seat } = recording;
     model.apply(&mut study.settings.runtime)?;
     let runtime = study.settings.runtime.clone();
-    // Everything that can be wrong is found before the log is touched.
+    // All errors are found before the log is changed.
     let answerer =
         model.make(global.studies, &study.experiment, study.seed, &runtime, Mode::Record)?;
     model.endpoints_are_used(global.studies, &study.experiment, &study.settings, None)?;
@@ -59,10 +59,8 @@ pub(crate) fn record(
     let log = Log::new(Arc::new(SqliteBackend::open_or_create(&global.log, options)?));
     let mut started = started(&study, answerer.as_ref())?;
     // Held until the run has ended.
-    let _claim = match new {
-        true => None,
-        false => unfinished::none_of(global.studies, &study, &started.model, &log)?,
-    };
+    let _claim =
+        if new { None } else { unfinished::none_of(global.studies, &study, &started.model, &log)? };
     let (folder, _folder_claim, flags) = match folder {
         Some(folder) => chosen(folder, (&study, &log), new, flags, global)?,
         None => (None, None, flags),
@@ -88,7 +86,7 @@ pub(crate) fn record(
     };
     let ended = session::go(session, global)?;
     let ended = match ended {
-        // The very first event could not be written: there is no run to tell of or to resume.
+        // If the first event could not be written, there is no run to report or to resume.
         Ended { finish: Finish::Stopped(stop), .. }
             if !log.reader()?.runs()?.iter().any(|head| head.run == run) =>
         {
@@ -109,8 +107,8 @@ pub(crate) fn record(
     conclude(conclusion, global, output)
 }
 
-/// The folder that a run is going to write, of those of its name: the first that is free. It is claimed, unless the name
-/// is, and its number is remembered.
+/// The folder that a run will write: the first free one with its name. It is claimed, unless the
+/// name is, and its number is recorded.
 fn chosen(
     folder: Folder,
     (study, log): (&Study, &Log),
@@ -119,7 +117,7 @@ fn chosen(
     global: &Global,
 ) -> Result<(Option<Folder>, Option<Claim>, FolderArgs), CliError> {
     let first = folder.place();
-    // Otherwise no run of the name is unfinished.
+    // Otherwise, no run with the name is unfinished.
     let taken = if new { unfinished::folders(global.studies, study, log)? } else { Vec::new() };
     let mut claim = None;
     let (folder, number) = folder.next_free(|number, name| {
@@ -127,7 +125,7 @@ fn chosen(
             return Ok(true);
         }
         claim = unfinished::claim_folder(study, name, log)?;
-        // Who claimed the name has its first folder, too.
+        // The claim on the name includes the first folder.
         Ok(claim.is_none() && (new || number > 1))
     })?;
     if number > 1 {
@@ -138,7 +136,7 @@ fn chosen(
     Ok((Some(folder), claim, flags.with_number(number)))
 }
 
-/// What begins the run of a study.
+/// The first event for a run of a study.
 pub(crate) fn started(study: &Study, model: &dyn Model) -> Result<RunStarted, CliError> {
     let as_json = |value: serde_json::Result<serde_json::Value>| {
         value.map_err(|e| CliError::new(Status::Usage, format!("settings: {e}")))

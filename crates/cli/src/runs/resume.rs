@@ -1,4 +1,4 @@
-//! A run that is continued.
+//! Continues a run.
 
 use crate::error::{CliError, Status};
 use crate::global::Global;
@@ -17,16 +17,16 @@ use retold_study::settings::ExperimentSettings;
 use retold_study::studies::Studies;
 use retold_study::study::{SettingsOf, Study, StudySettings};
 
-/// A run to go on with.
+/// A run to continue.
 pub(crate) struct Resuming {
     pub(crate) selected: Selected,
     pub(crate) folder: FolderArgs,
     pub(crate) model: ModelArgs,
-    /// The person who takes part, if one does.
+    /// The person who takes part, if any.
     pub(crate) seat: Option<Answerer>,
 }
 
-/// Goes on with a run, with the settings it was recorded with.
+/// Continues a run with the settings it was recorded with.
 pub(crate) fn resume(
     resuming: Resuming,
     global: &Global,
@@ -39,8 +39,8 @@ pub(crate) fn resume(
     go_on(resuming, started, (settings, SettingsOf::Run), global, output)
 }
 
-/// Goes on with the last unfinished run of a study, or else with the last one, which must have been recorded with the
-/// same settings.
+/// Continues the last unfinished run of a study, or else the last one, which must have been
+/// recorded with the same settings.
 pub(crate) fn same_study(
     mut study: Study,
     model: ModelArgs,
@@ -53,7 +53,7 @@ pub(crate) fn same_study(
     let mut reader = log.reader()?;
     let (mut found, mut finished) = (None, None);
     for head in reader.runs()?.into_iter().rev() {
-        // A damaged run is not this one; `retold verify` tells of it.
+        // A damaged run is not this one; `retold verify` reports it.
         let Ok(started) = select::started(reader.as_mut(), head.run) else { continue };
         let ended = how_it_ended(reader.as_mut(), head.run)?;
         if ended.as_ref().is_some_and(|end| *end != RunOutcome::Finished) {
@@ -79,12 +79,11 @@ pub(crate) fn same_study(
     drop(reader);
     let Some((run, started)) = found.or(finished) else {
         let what = name.map_or_else(|| "this config".to_owned(), |name| name.to_string());
-        let message =
-            format!("there is no run of {what} in {} to go on with", global.log.display());
-        return Err(CliError::usage(message).hint("leave out --resume to begin one"));
+        let message = format!("there is no run of {what} in {} to continue", global.log.display());
+        return Err(CliError::usage(message).hint("leave out --resume to start one"));
     };
     let recorded = as_json(&settings_of(global.studies, &started)?.experiment)?;
-    // What it drew when it began is not drawn again.
+    // What it drew at its start is not drawn again.
     let mut now = as_json(&study.settings.experiment)?;
     global.studies.take_over(&study.experiment, &mut now, &recorded);
     let now = as_recorded(&now);
@@ -93,8 +92,8 @@ pub(crate) fn same_study(
             "run {run} was recorded with other settings: {}",
             differing(&recorded, &now)
         ))
-        .hint(format!("`retold resume {}` goes on with the settings it began with", run.short(8)))
-        .hint("for another study, give another name (deliberation: pilot_id)"));
+        .hint(format!("`retold resume {}` continues it with its original settings", run.short(8)))
+        .hint("for another study, use another name (deliberation: pilot_id)"));
     }
     study.settings.experiment = recorded.into();
     let resuming = Resuming { selected: Selected { log, run }, folder, model, seat: None };
@@ -109,7 +108,7 @@ fn output_name(
     studies.output_name(experiment, settings).ok()?
 }
 
-/// Executes a run again from its start: answered from the log, and from there on by the model.
+/// Runs a run again from its start: answered from the log, and after that by the model.
 fn go_on(
     resuming: Resuming,
     started: RunStarted,
@@ -119,31 +118,30 @@ fn go_on(
 ) -> Result<Status, CliError> {
     let Resuming { selected, folder, model, seat } = resuming;
     let ended = how_it_ended(selected.log.reader()?.as_mut(), selected.run)?;
-    // A run that has ended asks nobody, so nobody need be named.
-    let answerer = match ended.is_some() && model.is_unnamed(&settings.runtime) {
-        true => None,
-        false => {
-            let (name, runtime) = (&started.experiment, &settings.runtime);
-            let answerer = model.make(global.studies, name, started.seed, runtime, Mode::Resume)?;
-            model.endpoints_are_used(global.studies, name, &settings, Some(&started))?;
-            Some(with_person(global.studies, answerer, seat, name, &settings.experiment)?)
-        }
+    // A finished run asks nothing, so no model need be named.
+    let answerer = if ended.is_some() && model.is_unnamed(&settings.runtime) {
+        None
+    } else {
+        let (name, runtime) = (&started.experiment, &settings.runtime);
+        let answerer = model.make(global.studies, name, started.seed, runtime, Mode::Resume)?;
+        model.endpoints_are_used(global.studies, name, &settings, Some(&started))?;
+        Some(with_person(global.studies, answerer, seat, name, &settings.experiment)?)
     };
     let simulated = answerer.as_ref().map_or(started.is_simulated(), |a| a.info().simulated);
     one_kind(&started, simulated, selected.run).map_err(|e| {
-        e.hint("resume it with the kind of model it was recorded with, or record a new run")
+        e.hint("use the kind of model that the run was recorded with, or record a new run")
     })?;
     let folder = folder.or_remembered(&started);
     let folder = Folder::of(global.studies, &started.experiment, &settings.experiment, folder)?;
     let experiment = started.experiment.clone();
-    // A run that has ended says nothing new.
+    // A finished run has nothing new to report.
     let live = match (&folder, &ended) {
         (Some(folder), None) => folder.live(global.studies, &experiment)?,
         (Some(_), Some(_)) | (None, _) => None,
     };
     let prices = model.prices()?;
     let max_failed = settings.runtime.limits.max_failed;
-    // One that has ended is only read, and checked while it is.
+    // A finished run is only read, and is checked while it is read.
     if ended.is_none() {
         select::sound(selected.log.reader()?.as_mut(), selected.run, "nothing was asked")?;
     }

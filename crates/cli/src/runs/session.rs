@@ -1,4 +1,4 @@
-//! One execution of a run, from the command line: runtime, Ctrl-C, progress.
+//! One execution of a run from the command line: runtime, Ctrl-C, progress.
 
 use std::time::Duration;
 
@@ -25,11 +25,11 @@ pub(crate) struct Session {
     pub(crate) settings: StudySettings,
     pub(crate) prices: Prices,
     pub(crate) model: Option<Answerer>,
-    /// Where what happens is said while the run goes on.
+    /// Where the run's progress is reported.
     pub(crate) live: Option<LiveFile>,
 }
 
-/// What was ended for good stays so.
+/// Refuses runs that were ended for good.
 fn refuse_closed(log: &Log, run: RunId) -> Result<(), CliError> {
     let ended = how_it_ended(log.reader()?.as_mut(), run)?;
     let Some(outcome) = ended.filter(|outcome| *outcome != RunOutcome::Finished) else {
@@ -38,7 +38,7 @@ fn refuse_closed(log: &Log, run: RunId) -> Result<(), CliError> {
     let name = run.short(8);
     let message = format!("run {run} was {}: it is not resumed", outcome.as_str());
     Err(CliError::usage(message)
-        .hint(format!("`retold replay {name}` executes again what it holds"))
+        .hint(format!("`retold replay {name}` replays what it has"))
         .hint(format!("`retold fork {name} --at PLACE` shares its answers with a new run")))
 }
 
@@ -55,7 +55,7 @@ pub(crate) fn go(session: Session, global: &Global) -> Result<Ended, CliError> {
     let runtime = &settings.runtime;
     let mut limits = runtime.limits;
     if is_played(global.studies, &started.experiment, &settings.experiment) {
-        // A person may take all day. Models keep to the limit that they were made with.
+        // A person may take all day. Models keep the limit that they were created with.
         limits.timeout_seconds = 86_400.0;
     }
     let throttle = Throttle::new(&limits);
@@ -87,14 +87,15 @@ pub(crate) fn go(session: Session, global: &Global) -> Result<Ended, CliError> {
         ended
     })?;
     warn_of_idle_endpoints(asked.as_ref(), &ended);
-    // Nothing can be looked up in a log that is gone.
+    // A log that is gone cannot be read for the report.
     match ended.finish {
         Finish::Stopped(stop @ Stop::Log(LogError::Gone { .. })) => Err(CliError::from(stop)),
         _ => Ok(ended),
     }
 }
 
-/// Says which endpoints a run that asked anything, to its end, has never asked: their names may be misspelt.
+/// Warns about endpoints that a run, finished after asking something, has never used: their names
+/// may be misspelt.
 fn warn_of_idle_endpoints(model: Option<&Answerer>, ended: &Ended) {
     if !matches!(ended.finish, Finish::Finished) || ended.progress.model_calls == 0 {
         return;
@@ -107,8 +108,8 @@ fn warn_of_idle_endpoints(model: Option<&Answerer>, ended: &Ended) {
     }
 }
 
-/// The first Ctrl-C, SIGTERM or SIGHUP stops in good order, the second of the first two at once. `longest` is how long a
-/// call may take.
+/// The first Ctrl-C, SIGTERM or SIGHUP stops the run in an orderly way; a second Ctrl-C or SIGTERM
+/// stops it at once. `longest` is the time limit of a call.
 async fn watch_interrupts(signal: Signal, longest: Duration) {
     if !interrupted().await {
         return;

@@ -14,14 +14,14 @@ use retold_study::settings::ExperimentSettings;
 use retold_study::studies::Studies;
 use retold_study::study::{Study, StudySettings};
 
-/// Made-up and real answers are never in one run.
+/// Simulated and real answers are never mixed in one run.
 pub(crate) fn one_kind(started: &RunStarted, simulated: bool, run: RunId) -> Result<(), CliError> {
     if simulated == started.is_simulated() {
         return Ok(());
     }
     let (was, now) = if simulated { ("real", "made-up") } else { ("made-up", "real") };
     Err(CliError::usage(format!(
-        "run {run} holds {was} answers, and this model would add {now} ones to it"
+        "run {run} has {was} answers, and this model would add {now} ones"
     )))
 }
 
@@ -32,27 +32,27 @@ pub(crate) fn settings_of(
 ) -> Result<StudySettings, CliError> {
     if started.experiment == retold::exchange::EXCHANGES {
         return Err(CliError::usage(
-            "this run was imported as bare exchanges: there is no experiment to execute",
+            "this run was imported as bare exchanges: there is no experiment to run",
         )
         .hint("`retold run CONFIG --answers FILE` runs an experiment on an exchanges file"));
     }
     if started.experiment == retold::exchange::DECISIONS {
         let of = started.settings["of"]["run"].as_str().unwrap_or("another run");
         return Err(CliError::usage(format!(
-            "this run has decisions about the answers of {}: there is no experiment to execute",
+            "this run has decisions about the answers of {}: there is no experiment to run",
             inert(of, 40)
         ))
         .hint("`retold check RUN` makes the decisions again"));
     }
     if studies.find(&started.experiment).is_none() {
         return Err(CliError::usage(format!(
-            "this run was recorded by another program, as {:?}: only that program can execute it",
+            "this run was recorded by another program, as {:?}: only that program can run it",
             inert(&started.experiment, 100)
         ))
-        .hint("`retold check RUN --parser NAME@VERSION` decides about its answers, and `retold audit` and `retold export` work on it"));
+        .hint("`retold check RUN --parser NAME@VERSION` parses its answers, and `retold audit` and `retold export` work as usual"));
     }
     serde_json::from_value(started.settings.clone()).map_err(|e| {
-        CliError::usage(format!("the recorded settings do not fit this release: {e}"))
+        CliError::usage(format!("the recorded settings do not work with this release: {e}"))
             .hint(format!("it was recorded by {}", started.program))
     })
 }
@@ -68,13 +68,13 @@ pub(crate) fn experiment_of(
         .map_err(|e| CliError::usage(e.to_string()))
 }
 
-/// Settings as a log gives them back: a number has one spelling there.
+/// Settings as a log returns them: numbers have only one spelling there.
 pub(crate) fn as_recorded(settings: &Value) -> Value {
     let text = canonical(settings).unwrap_or_default();
     serde_json::from_str(&text).unwrap_or_default()
 }
 
-/// Whether a run was begun by a study.
+/// Whether a run was started by a study.
 pub(crate) fn is_of(
     studies: &Studies,
     study: &Study,
@@ -95,10 +95,7 @@ pub(crate) fn as_json(settings: &ExperimentSettings) -> Result<Value, CliError> 
 pub(crate) fn differing(one: &Value, other: &Value) -> String {
     let mut keys = Vec::new();
     differences("", one, other, &mut keys);
-    match keys.is_empty() {
-        true => "the seed".to_owned(),
-        false => keys.join(", "),
-    }
+    if keys.is_empty() { "the seed".to_owned() } else { keys.join(", ") }
 }
 
 fn differences(path: &str, one: &Value, other: &Value, found: &mut Vec<String>) {

@@ -1,4 +1,5 @@
-//! Two runs of one study: what an unfinished one holds is paid for, so a second is begun only if it is asked for.
+//! Several runs of one study: an unfinished run was paid for, so another one is only started on
+//! request.
 
 use std::path::Path;
 
@@ -18,16 +19,17 @@ use retold_study::settings::ExperimentSettings;
 use retold_study::studies::Studies;
 use retold_study::study::Study;
 
-/// The right to be the only process that runs studies of a name in a log; given back when dropped.
+/// The right to be the only process that runs a study with a given name in a log; released when
+/// dropped.
 #[derive(Debug)]
 pub(crate) struct Claim(#[expect(dead_code, reason = "held for its drop")] Lease);
 
-/// Makes sure that no run of a study is unfinished: none of its name, which is claimed for this process, or, if it has
-/// no name, none with the same settings and the same model that holds an answer. Studies without a name may be run several
-/// times at once.
+/// Checks that there is no unfinished run of a study: none with its name, which is claimed for this
+/// process, or, if it has no name, none with the same settings and the same model that has an
+/// answer. Studies without a name may be run several times at once.
 ///
 /// # Errors
-/// There is such a run, or another process has just begun one of the name.
+/// If there is such a run, or another process has just started one with the name.
 pub(crate) fn none_of(
     studies: &Studies,
     study: &Study,
@@ -36,9 +38,10 @@ pub(crate) fn none_of(
 ) -> Result<Option<Claim>, CliError> {
     let name = studies.output_name(&study.experiment, &study.settings.experiment);
     let name = name.map_err(|e| CliError::usage(e.to_string()))?;
-    // First: a run that is begun between a look at the log and the claim would not be seen.
+    // The claim comes first: otherwise a run that is started between the check and the claim would
+    // be missed.
     let claim = name.as_ref().map(|name| claim(study, name, log)).transpose()?;
-    // Nothing is written to a log that has lost something: that is said instead.
+    // Nothing is written to a log that has lost events; that error is reported instead.
     if !log.backend().lost().is_empty() {
         return Ok(claim);
     }
@@ -62,31 +65,30 @@ pub(crate) fn none_of(
             continue;
         }
         let answers = RunRecord::read(reader.as_mut(), head.run)?.answers;
-        // What has no name and cost nothing may be begun again.
+        // A run without a name that has cost nothing may be started again.
         if name.is_none() && answers == 0 {
             continue;
         }
         let run = select::short_name(reader.as_mut(), head.run)?;
         let answers = counted(answers, "answer");
-        let go_on = match has_same_settings {
-            true => "the same command with --resume goes on with it".to_owned(),
-            false => {
-                format!("`retold resume {run}` goes on with it, with the settings it began with")
-            }
+        let go_on = if has_same_settings {
+            "the same command with --resume continues it".to_owned()
+        } else {
+            format!("`retold resume {run}` continues it with its original settings")
         };
         let what = name.as_deref().unwrap_or("this config");
         return Err(CliError::usage(format!(
-            "run {run} of {what} is unfinished, and holds {answers}"
+            "run {run} of {what} is unfinished and has {answers}"
         ))
         .hint(go_on)
         .hint(format!(
-            "`retold abandon {run}` ends it for good; --new begins another run beside it"
+            "`retold abandon {run}` ends it for good; --new starts another run in addition"
         )));
     }
     Ok(claim)
 }
 
-/// Which folders of a study's name its unfinished runs are going to write.
+/// The folders with a study's name that its unfinished runs will write.
 pub(crate) fn folders(studies: &Studies, study: &Study, log: &Log) -> Result<Vec<u32>, CliError> {
     let name_of = |settings: &ExperimentSettings| {
         studies.output_name(&study.experiment, settings).ok().flatten()
@@ -109,7 +111,7 @@ pub(crate) fn folders(studies: &Studies, study: &Study, log: &Log) -> Result<Vec
     Ok(found)
 }
 
-/// Claims one of the folders of a name; `None` if another process has it.
+/// Claims one of the folders with a name; `None` if another process has it.
 pub(crate) fn claim_folder(
     study: &Study,
     folder: &str,
@@ -122,15 +124,15 @@ pub(crate) fn claim_folder(
     }
 }
 
-/// Whether a run is of a study, and continued by its config: a fork is continued by its own id, an original run by
-/// `import`.
+/// Whether a run belongs to a study and is continued with its config: a fork is continued by its
+/// own id, an import of an original run by `import`.
 fn is_by_config(studies: &Studies, study: &Study, started: &RunStarted) -> bool {
     started.experiment == study.experiment
         && matches!(Parent::of(started), Ok(None))
         && !settings_of(studies, started).is_ok_and(|settings| original::is_one(&settings))
 }
 
-/// What is claimed of a study: its name, which is that of its first folder, too, or another folder.
+/// What is claimed for a study: its name, which includes its first folder, or another folder.
 fn place(study: &Study, folder: &str) -> String {
     format!("{}/{folder}", study.experiment)
 }
@@ -143,7 +145,7 @@ fn claim(study: &Study, name: &str, log: &Log) -> Result<Claim, CliError> {
             let log = log.backend().name();
             let log = Path::new(&log).display();
             Err(CliError::usage(format!("{name} is being run{holder} in {log}"))
-                .hint("wait for it, or give --new to begin another run beside it"))
+                .hint("wait for it, or use --new to start another run in addition"))
         }
         Err(e) => Err(e.into()),
     }
@@ -155,7 +157,7 @@ fn has_ended(reader: &mut dyn Reader, head: &RunHead) -> Result<bool, CliError> 
     Ok(matches!(last.first().map(StoredEvent::event), Some(Ok(Event::RunFinished(_)))))
 }
 
-/// Whether a process is at work on a run.
+/// Whether a process is executing a run.
 fn is_being_run(log: &Log, run: RunId) -> Result<bool, CliError> {
     match log.backend().lease(run) {
         Ok(_) => Ok(false),

@@ -1,4 +1,4 @@
-//! The chain from a decision to its prompt.
+//! Prints how a decision came about, back to its prompt.
 
 use std::fmt::Write;
 
@@ -15,13 +15,13 @@ use retold::inert::inert;
 use retold::parse::WholeAnswer;
 use retold::run::Beside;
 
-/// The longest text shown of a fact or a match.
+/// The longest excerpt of a fact or a match that is shown.
 const SHOWN: usize = 70;
 
-/// How many prompts behind the audited one are shown to people.
+/// How many of the earlier prompts behind the audited one are shown to people.
 const SHOWN_BEHIND: usize = 20;
 
-/// Prints the chain from a decision of a run to its prompt.
+/// Prints how a decision of a run came about, back to its prompt.
 pub(crate) fn show(
     selected: &Selected,
     decision: &Target,
@@ -44,7 +44,7 @@ pub(crate) fn show(
     Ok(Status::Fine)
 }
 
-/// The answer's text and what else is known of it.
+/// The answer's text, and its other known properties.
 fn answer_of(event: &Event) -> (&str, String) {
     match event {
         Event::ResponseReceived(r) => {
@@ -60,7 +60,7 @@ fn answer_of(event: &Event) -> (&str, String) {
     }
 }
 
-/// What is kept beside an answer.
+/// The recorded parts of an answer other than its text.
 fn details_of(event: &Event) -> Option<(&Content, &ResponseDetails)> {
     match event {
         Event::ResponseReceived(r) => Some((&r.content, &r.details)),
@@ -69,15 +69,15 @@ fn details_of(event: &Event) -> Option<(&Content, &ResponseDetails)> {
     }
 }
 
-/// What an answer says beside its text: the tools that it asks to be called, and a refusal.
+/// The parts of an answer next to its text: tool calls, and a refusal.
 fn parts_text(extra: &Map<String, Value>) -> String {
     let whole = WholeAnswer { extra: Some(extra), ..WholeAnswer::text("") };
     let mut out = String::new();
-    // Anthropic has them among the parts of the content.
+    // Anthropic has them in the parts of the content.
     let parts = whole.part("content_parts").and_then(Value::as_array).into_iter().flatten();
     let used = parts.filter(|part| part["type"] == "tool_use");
     for call in whole.tool_calls().iter().chain(whole.part("function_call")).chain(used) {
-        // A function has its name and its arguments one level deeper.
+        // For a function call, name and arguments are one level deeper.
         let called = call.get("function").unwrap_or(call);
         let line = match called["name"].as_str() {
             Some(name) => {
@@ -98,7 +98,7 @@ fn parts_text(extra: &Map<String, Value>) -> String {
     out
 }
 
-/// Whether an answer says nothing, and whether it ends before its end.
+/// Whether an answer is empty, and whether it was cut off.
 fn shortcomings(event: &Event) -> (bool, bool) {
     let Some((content, details)) = details_of(event) else { return (false, false) };
     let beside = Beside::of(content, details.clone());
@@ -205,7 +205,7 @@ fn text(audit: &Audit) -> String {
     out
 }
 
-/// What the prompt was made from, as it was declared, and what is behind that.
+/// The declared sources of the prompt, and those of earlier prompts.
 fn declared_text(declared: &Declared, out: &mut String) {
     let Declared::Kept { prompts, complete, .. } = declared else {
         out.push_str(
@@ -222,18 +222,18 @@ fn declared_text(declared: &Declared, out: &mut String) {
         // Writing to a string cannot fail.
         let _ = match (part, from.is_empty()) {
             (Part::Itself, true) => {
-                writeln!(
-                    out,
-                    "\ndeclared: the prompt was made from nothing that happened in the run"
-                )
+                writeln!(out, "\ndeclared: the prompt was not made from anything in the run")
             }
             (_, true) => continue,
             (Part::Itself, false) => writeln!(out, "\ndeclared: the prompt was made from"),
             (Part::Within, false) => {
-                writeln!(out, "\nand from all that the prompt of {call}#{sample} was made from")
+                writeln!(
+                    out,
+                    "\nand from everything that the prompt of {call}#{sample} was made from"
+                )
             }
             (Part::Behind, false) => {
-                writeln!(out, "\nbehind that: the prompt of {call}#{sample} was made from")
+                writeln!(out, "\nearlier: the prompt of {call}#{sample} was made from")
             }
         };
         from.iter().for_each(|origin| origin_text(origin, out));
@@ -241,10 +241,10 @@ fn declared_text(declared: &Declared, out: &mut String) {
     // Writing to a string cannot fail.
     let _ = match (behind.saturating_sub(SHOWN_BEHIND), complete) {
         (0, _) => Ok(()),
-        (more, true) => writeln!(out, "\nand {more} more prompts behind that: --json has them all"),
+        (more, true) => writeln!(out, "\nand {more} more earlier prompts: --json has them all"),
         (more, false) => writeln!(
             out,
-            "\nand {more} more prompts behind that, which --json has, and others behind these: audit one of them"
+            "\nand {more} more earlier prompts, which --json has, and others before these: audit one of them"
         ),
     };
 }
@@ -267,22 +267,22 @@ fn origin_text(origin: &Origin, out: &mut String) {
             writeln!(out, "  fact seq {seq}  hash {hash}\n    {fact}")
         }
         Origin::Question { call, sample, question: Link { seq, hash, .. } } => {
-            writeln!(out, "  all that {call}#{sample} was made from  seq {seq}  hash {hash}")
+            writeln!(out, "  everything that {call}#{sample} was made from  seq {seq}  hash {hash}")
         }
         Origin::Other { event: Some(Link { seq, hash, event }), .. } => {
-            writeln!(out, "  {event}, from which no prompt is made  seq {seq}  hash {hash}")
+            writeln!(out, "  {event}, which is not a source of prompts  seq {seq}  hash {hash}")
         }
-        Origin::Other { event: None, seq } => writeln!(out, "  seq {seq}, which is not there"),
+        Origin::Other { event: None, seq } => writeln!(out, "  seq {seq}, which does not exist"),
     };
 }
 
-/// Texts that stand in the prompt, and how rare they are.
+/// Texts that are in the prompt, and how rare they are.
 fn matches_text(audit: &Audit, out: &mut String) {
     if audit.same_text.is_empty() {
         return;
     }
     out.push_str(
-        "\nthe same text stands in the prompt, which alone does not prove where it came from\n",
+        "\nthe same text is in the prompt, which alone does not prove where it came from\n",
     );
     for found in &audit.same_text {
         let Match { message, role, text, origins, declared, of, prompts, looked_at } = found;
@@ -379,7 +379,7 @@ mod tests {
         assert_eq!(
             text,
             format!(
-                "  RunStarted, from which no prompt is made  seq 1  hash {hash}\n  seq 9, which is not there\n"
+                "  RunStarted, which is not a source of prompts  seq 1  hash {hash}\n  seq 9, which does not exist\n"
             )
         );
     }

@@ -20,7 +20,7 @@ pub(crate) fn as_json(event: &StoredEvent) -> Value {
         body,
         hash,
     } = event;
-    // What is not JSON is damage, and shown as the text that it is.
+    // A body that is not JSON is damaged, and is shown as text.
     let body = serde_json::from_str(body).unwrap_or_else(|_| Value::from(&**body));
     let mut object = json!({"run": run, "seq": seq, "kind": kind, "version": version,
         "time": time.to_string(), "body": body, "hash": hash});

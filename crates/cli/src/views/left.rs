@@ -1,4 +1,4 @@
-//! Answers about which no decision was made again, and why.
+//! Answers about which no new decision was made, and why.
 
 use std::fmt::Write;
 
@@ -24,7 +24,7 @@ pub(crate) fn nothing(
     if !others.is_empty() {
         let others: Vec<&str> = others.iter().map(String::as_str).collect();
         return CliError::usage(format!(
-            "{name}: its decisions are of {}, and none is of the parser that is named",
+            "{name}: its decisions are of {}, and not of the given parser",
             others.join(", ")
         ));
     }
@@ -35,24 +35,22 @@ pub(crate) fn nothing(
             .hint(known(parsers));
     }
     if *without_params > 0 {
-        return CliError::usage(format!(
-            "{name} has no answer to a call that --params-from has settings for"
-        ));
+        return CliError::usage(format!("{name} has no answers to the calls in --params-from"));
     }
     match only {
-        Some(call) => CliError::usage(format!("{name} has no answer to {call} or a call under it")),
+        Some(call) => CliError::usage(format!("{name} has no answer to {call} or a call below it")),
         None => CliError::usage(format!("{name} has no answers: there is nothing to check")),
     }
 }
 
-/// The answers that were left alone, as JSON.
+/// The answers that were ignored, as JSON.
 pub(crate) fn left_as_json(left: &Left) -> Value {
     let Left { others, by_others, undecided, without_params } = left;
     json!({"decided_by_others": by_others, "others": others, "undecided": undecided,
         "without_params": without_params})
 }
 
-/// Adds which answers were left alone.
+/// Adds which answers were ignored.
 pub(crate) fn left_alone(out: &mut String, left: &Left) {
     let Left { others, by_others, undecided, without_params } = left;
     let answers = |n: u64| counted(n, "answer");

@@ -21,12 +21,12 @@ use retold::jsonl::JsonlReader;
 use retold::log::{SqliteBackend, verify_run};
 use retold::run::clock;
 
-/// Take a recording or an exchanges file into the log: all of it, checked, or nothing. Or execute an
+/// Import a recording or an exchanges file into the log: all of it, checked, or nothing. Or run an
 /// original run of another program again.
 ///
-/// `retold import EXPERIMENT FOLDER` executes the experiment with the settings found in the folder; each of its
-/// questions is answered by the original answer. What the original never recorded is told, and our outputs are
-/// compared with its own: exit code 1 if they differ.
+/// `retold import EXPERIMENT FOLDER` runs the experiment with the settings found in the folder, and
+/// answers each of its questions with the original answer. It reports what the original did not
+/// record, and compares our outputs with the original's: exit code 1 if they differ.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// The file (JSON Lines, plain or .gz or .zst; `-` for standard input), or the experiment of an
@@ -34,7 +34,7 @@ pub(crate) struct Args {
     file: PathBuf,
     /// The original run's folder or file.
     original: Option<PathBuf>,
-    /// Go on with this run, in which an original run was being executed: first digits of its id, or `latest`.
+    /// Continue this unfinished import of an original run: first digits of its id, or `latest`.
     #[arg(long, value_name = "RUN", requires = "original")]
     resume: Option<String>,
 }
@@ -52,11 +52,11 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     let path = &args.file;
     let shown = path.display();
     if !path.exists() && global.studies.knows_originals(&path.to_string_lossy()) {
-        let message = format!("import {shown}: of which original run?");
+        let message = format!("import {shown}: which original run?");
         return Err(CliError::usage(message)
             .hint(format!("give its folder or file: `retold import {shown} PATH`")));
     }
-    // Opened once: what comes through a pipe comes but once.
+    // Opened only once, because a pipe can be read only once.
     let mut lines = JsonlReader::open(path).map_err(ImportError::from)?;
     let shown = lines.path().display().to_string();
     if is_recording(&mut lines) {
@@ -69,7 +69,7 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
         match output.is_json() {
             true => output.object(&json!({"run": run, "events": added, "known": known}))?,
             false if added == 0 => {
-                output.text(&format!("run {run} is in the log already, all of it\n"))?;
+                output.text(&format!("run {run} is already in the log, all of it\n"))?;
             }
             false => output.text(&format!(
                 "run {run}: {} imported from {shown}\n\nnext:\n  {} replay {}\n",
@@ -84,28 +84,24 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     let (run, count, simulated) = (new_run_id()?, exchanges.count, exchanges.simulated);
     let dropped = exchanges.labels_dropped;
     exchanges.store(&SqliteBackend::open_or_create(&global.log, global.sqlite())?, run)?;
-    match output.is_json() {
-        true => output.object(&json!({
+    if output.is_json() {
+        output.object(&json!({
             "run": run, "exchanges": count, "simulated": simulated, "labels_dropped": dropped,
-        }))?,
-        false => {
-            let said = if simulated { select::SIMULATED } else { "" };
-            let count = counted(count, "exchange");
-            let dropped = match dropped {
-                0 => String::new(),
-                n => format!(
-                    "{} dropped: a call that failed has no answer to be labelled\n",
-                    counted(n, "label")
-                ),
-            };
-            output.text(&format!("run {run}: {count} imported from {shown}\n{said}{dropped}"))?;
-        }
+        }))?
+    } else {
+        let said = if simulated { select::SIMULATED } else { "" };
+        let count = counted(count, "exchange");
+        let dropped = match dropped {
+            0 => String::new(),
+            n => format!("{} dropped: a failed call has no answer to label\n", counted(n, "label")),
+        };
+        output.text(&format!("run {run}: {count} imported from {shown}\n{said}{dropped}"))?;
     }
     Ok(Status::Fine)
 }
 
-/// A chain may be whole and its events make no sense: what `verify` would refuse ever after does not
-/// get in, for nothing can be taken out again.
+/// A hash chain can be valid although its events make no sense. Such a run, which `verify` would
+/// always reject, is not imported, because nothing can be removed from a log.
 fn sound(recording: &Recording, path: &str) -> Result<(), CliError> {
     let mut reader = recording.log.reader()?;
     let first = reader.events(recording.run, Seq(0), 1)?.pop();

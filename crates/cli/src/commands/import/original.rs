@@ -1,4 +1,4 @@
-//! `retold import EXPERIMENT FOLDER`: an original run of another program, executed again by our code.
+//! `retold import EXPERIMENT FOLDER`: runs an original run of another program again with our code.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -12,7 +12,7 @@ use crate::global::Global;
 use crate::output::{Output, counted};
 use crate::run_id::new_run_id;
 use crate::runs::conclusion::stopped;
-use crate::runs::original::{how_to_go_on, is_one};
+use crate::runs::original::{how_to_continue, is_one};
 use crate::runs::record::started;
 use crate::runs::session::{self, Session};
 use crate::runs::settings::{is_of, settings_of};
@@ -25,7 +25,7 @@ use retold_study::error::ExperimentError;
 use retold_study::original::{Comparison, Original};
 use retold_study::study::Study;
 
-/// Differences that are listed; the rest is counted.
+/// How many differences are listed; the rest are counted.
 const LISTED: usize = 20;
 
 pub(crate) fn run(
@@ -38,9 +38,9 @@ pub(crate) fn run(
     let unknown = |e: ExperimentError| CliError::usage(e.to_string());
     let Some(imported) = global.studies.original(experiment, original).map_err(unknown)? else {
         return Err(CliError::usage(format!(
-            "experiment {experiment} knows no original runs that it could execute again"
+            "experiment {experiment} cannot import original runs"
         ))
-        .hint("`retold import FILE` takes a recording or an exchanges file"));
+        .hint("`retold import FILE` imports a recording or an exchanges file"));
     };
     let imported = imported?;
     let shown = original.display().to_string();
@@ -59,7 +59,7 @@ pub(crate) fn run(
     execute(execution, &shown, global, output)
 }
 
-/// The run of this log that executes an original run, to go on with it.
+/// The run in this log that runs an original run again, to be continued.
 fn unfinished(
     name: &str,
     study: &Study,
@@ -70,15 +70,15 @@ fn unfinished(
     let started = select::started(selected.log.reader()?.as_mut(), selected.run)?;
     if !is_one(&settings_of(global.studies, &started)?) || !is_of(global.studies, study, &started)?
     {
-        let message = format!("run {} does not execute {original}, as it is now", selected.run);
+        let message = format!("run {} is not an import of {original} as it is now", selected.run);
         return Err(
-            CliError::usage(message).hint("without --resume it is executed anew, as another run")
+            CliError::usage(message).hint("without --resume, it is imported again as another run")
         );
     }
     Ok((selected, started))
 }
 
-/// An original run about to be executed.
+/// An original run that is about to be run again.
 struct Execution {
     selected: Selected,
     started: RunStarted,
@@ -86,7 +86,7 @@ struct Execution {
     imported: Original,
 }
 
-/// Executes an original run, or the rest of it, and compares.
+/// Runs an original run, or the rest of it, and compares the results.
 fn execute(
     execution: Execution,
     original: &str,
@@ -109,8 +109,8 @@ fn execute(
     let mut reader = log.reader()?;
     let name = select::short_name(reader.as_mut(), run)?;
     if let Finish::Stopped(Stop::Interrupted) = ended.finish {
-        let message = format!("run {run} is not at its end");
-        let hint = how_to_go_on(global.studies, &study.experiment, original, &name);
+        let message = format!("run {run} is not finished");
+        let hint = how_to_continue(global.studies, &study.experiment, original, &name);
         return Err(CliError::new(Status::Interrupted, message).hint(hint));
     }
     if !matches!(ended.finish, Finish::Finished) {
@@ -138,7 +138,7 @@ fn execute(
         }))?;
     } else {
         let mut text = format!(
-            "run {run}: {} of {} executed again\n",
+            "run {run}: {} of {} imported\n",
             counted(ended.progress.exchanges, "answer"),
             original
         );

@@ -1,4 +1,4 @@
-//! `retold play`: a study in which a person chooses.
+//! `retold play`: a study in which a person makes the choices.
 
 mod terminal;
 
@@ -26,20 +26,22 @@ use retold_study::registration::{Choice, Play};
 use retold_study::settings::ExperimentSettings;
 use retold_study::studies::Studies;
 
-/// Play an adventure: choose yourself what happens next.
+/// Play an adventure: you choose what happens next.
 ///
-/// Every choice is recorded at once. Leave with q, Ctrl-C or the end of the input, and go on with
-/// --resume. --fork goes back to a turn and takes the other option: up to there, all answers are
-/// those of the game that was played.
+/// Every choice is recorded immediately. Leave with q, Ctrl-C or the end of the input, and continue
+/// with --resume. --fork goes back to a turn and takes the other option: up to that turn, all
+/// answers are those of the recorded game.
 #[derive(Debug, clap::Args)]
 #[command(group = clap::ArgGroup::new("played").required(true).args(["config", "resume", "fork"]))]
 pub(crate) struct Args {
-    /// A new game: the config file (YAML) of an adventure. A human plays, whatever it says.
+    /// A new game: the config file (YAML) of an adventure. A person plays it, whatever the config
+    /// says.
     config: Option<PathBuf>,
-    /// Go on with a game that was left: first digits of its run's id, or `latest`.
+    /// Continue a game: first digits of its run's id, or `latest`.
     #[arg(long, value_name = "RUN")]
     resume: Option<String>,
-    /// Play a game again from a turn on, in a new run. Who chooses there is who chose here.
+    /// Play a recorded game again from some turn on, as a new run. If a person chose in it, you
+    /// choose; otherwise the model does.
     #[arg(long, value_name = "RUN", requires = "turn", requires = "choose")]
     fork: Option<String>,
     /// With --fork: the turn at which the other option is taken.
@@ -48,13 +50,13 @@ pub(crate) struct Args {
     /// With --fork: the option to take there.
     #[arg(long, value_name = "N", conflicts_with_all = ["config", "resume"])]
     choose: Option<u32>,
-    /// With --fork: the game, if the run has several [default: 1].
+    /// With --fork: which game, if the run has several [default: 1].
     #[arg(long, value_name = "N", conflicts_with_all = ["config", "resume"])]
     game: Option<u32>,
-    /// Of a new game: change a setting of the config, such as turns=12. Repeatable.
+    /// For a new game: change a setting of the config, such as turns=12. Can be repeated.
     #[arg(long = "set", value_name = "KEY=VALUE", requires = "config")]
     settings: Vec<String>,
-    // Last: its heading would take in what follows.
+    // Last, because clap puts everything that follows under its heading.
     #[command(flatten)]
     model: ModelArgs,
 }
@@ -70,16 +72,18 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
                 None => (registered, play),
                 Some(name) => played(global.studies, &name).ok_or_else(|| {
                     let (config, noun) = (config.display(), with_article(play.noun()));
-                    CliError::usage(format!("{config} is for {name}, and what is played is {noun}"))
+                    CliError::usage(format!(
+                        "{config} is for {name}, but only {noun} can be played"
+                    ))
                 })?,
             };
-            // Last, so that nothing the config or a flag says takes the person's place.
+            // Last, so that neither the config nor a flag can take the person's place.
             let person = play.settings().iter().map(|setting| (*setting).to_owned());
             let settings: Vec<String> = settings.into_iter().chain(person).collect();
             let study = global.studies.study(&config, Some(registered.name()), &settings)?;
             let seat = seat_at(&terminal, play, &study.settings.experiment);
             let folder = FolderArgs::default();
-            // A game that was left does not keep anybody from beginning another.
+            // An unfinished game does not prevent a new one.
             let (log_limit, new) = (None, true);
             let recording =
                 Recording { config, settings, study, model, log_limit, new, folder, seat };
@@ -116,7 +120,7 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     Ok(if terminal.was_interrupted() { Status::Interrupted } else { status })
 }
 
-/// The first study that a person can play.
+/// The first study that can be played.
 fn playable(studies: &Studies) -> Result<(&'static dyn Registration, &'static dyn Play), CliError> {
     let mut playable = studies.iter().filter_map(|study| Some((study, study.play()?)));
     playable
@@ -129,20 +133,20 @@ fn with_article(noun: &str) -> String {
     format!("{article} {noun}")
 }
 
-/// The recorded settings of a study that a person can play.
+/// The recorded settings of a study that can be played.
 fn settings_of_game(
     studies: &Studies,
     started: &RunStarted,
 ) -> Result<(&'static dyn Play, ExperimentSettings), CliError> {
     let Some((_, play)) = played(studies, &started.experiment) else {
-        let noun = playable(studies)?.1.noun();
-        let message = format!("this is a run of {}, and no {noun}", started.experiment);
+        let noun = with_article(playable(studies)?.1.noun());
+        let message = format!("this is a run of {}, not of {noun}", started.experiment);
         return Err(CliError::usage(message));
     };
     Ok((play, settings_of(studies, started)?.experiment))
 }
 
-/// Where a person sits, if the settings ask for one.
+/// The person at the terminal, if the settings ask for one.
 fn seat_at(
     terminal: &Arc<Terminal>,
     play: &dyn Play,

@@ -1,4 +1,4 @@
-//! A person at the terminal, as a model.
+//! A person at the terminal, acting as a model.
 
 use std::io::{BufRead, Read, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -12,13 +12,13 @@ use crate::signal::interrupted;
 use retold::inert::inert_lines;
 use retold::model::{Ask, Failure, FailureKind, Model, ModelInfo, Response};
 
-/// The longest line that is read, in bytes; what follows is the next line.
+/// The longest line that is read, in bytes; the rest becomes the next line.
 const LONGEST: u64 = 10_000;
 
-/// Shows questions and reads answers, a line each. An empty line is no answer; `q`, the end of the
-/// input and Ctrl-C leave.
+/// Shows questions and reads answers, one per line. An empty line is not an answer; `q`, the end of
+/// the input and Ctrl-C leave the game.
 pub(super) struct Terminal {
-    /// Standard output is for one JSON object: questions go to standard error.
+    /// Standard output is reserved for one JSON object, so questions go to standard error.
     json: bool,
     lines: Mutex<Option<UnboundedReceiver<String>>>,
     interrupted: AtomicBool,
@@ -29,7 +29,7 @@ impl Terminal {
         Terminal { json, lines: Mutex::new(None), interrupted: AtomicBool::new(false) }
     }
 
-    /// Whether the person left by Ctrl-C.
+    /// Whether the person left with Ctrl-C.
     pub(super) fn was_interrupted(&self) -> bool {
         self.interrupted.load(Ordering::SeqCst)
     }
@@ -37,13 +37,12 @@ impl Terminal {
     /// Shows text that a model wrote.
     fn show(&self, text: &str) {
         let text = inert_lines(text);
-        // Nobody is left to tell if it is closed; the next line read says so, too.
-        let _ = match self.json {
-            true => std::io::stderr().write_all(text.as_bytes()),
-            false => {
-                let mut out = std::io::stdout().lock();
-                out.write_all(text.as_bytes()).and_then(|()| out.flush())
-            }
+        // If the output is closed, there is nobody to tell; reading the next line fails as well.
+        let _ = if self.json {
+            std::io::stderr().write_all(text.as_bytes())
+        } else {
+            let mut out = std::io::stdout().lock();
+            out.write_all(text.as_bytes()).and_then(|()| out.flush())
         };
     }
 
@@ -51,7 +50,7 @@ impl Terminal {
         let mut lines = self.lines.lock().await;
         let lines = lines.get_or_insert_with(read_lines);
         if ask.sample > 0 {
-            self.show("That is none of the options.\n");
+            self.show("That is not one of the options.\n");
         } else {
             for (_, text) in ask.request.messages() {
                 self.show(&format!("\n{text}\n"));
@@ -88,8 +87,8 @@ impl Model for Terminal {
     }
 }
 
-/// Reads standard input on a thread of its own, which ends with the program: a line that nobody
-/// waits for any more must not keep it.
+/// Reads standard input on a thread of its own, which ends with the program: a pending read must
+/// not keep the program from exiting.
 fn read_lines() -> UnboundedReceiver<String> {
     let (sender, lines) = unbounded_channel();
     std::thread::spawn(move || {

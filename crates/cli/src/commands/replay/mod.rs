@@ -20,24 +20,25 @@ use retold::model::Prices;
 use retold::run::{Ended, Finish, Mode, OutputDifference, RunRecord, Stop, compare_outputs};
 use retold_study::studies::Studies;
 
-/// Execute a recorded run again, offline, and prove its outcome identical.
+/// Run a recorded run again offline, and prove that its outcome is identical.
 ///
-/// No model is asked and nothing is written. Exit code 1 and a report if anything differs: a prompt, a decision,
-/// a fact, or the state that the facts fold into, whose digests are recorded at its marks and its end. Runs of
-/// logs of format 1 have no such digests, and the replay says so.
+/// No model is asked and nothing is written. Exit code 1 and a report if anything differs: a
+/// prompt, a decision, a fact, or the state that the facts fold into, whose digests are recorded at
+/// marks and at the end. Runs in logs of format 1 have no such digests, and the replay says so.
 ///
-/// With --prompts, the run is executed with other templates: which recorded calls still match, which
-/// would be new, and the first change of each lane (a participant, a dialogue). A changed call is
-/// answered with its recorded answer, so that the rest of its lane is compared, too.
+/// With --prompts, the run uses other templates, and the replay reports which recorded calls still
+/// match, which would be new, and the first change in each lane (a participant, a dialogue). A
+/// changed call gets its recorded answer, so that the rest of its lane is compared as well.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// The run (first digits of its id, or `latest`), or a recording's file.
+    /// The run (first digits of its id, or `latest`) or a recording's file.
     run: String,
-    /// Take templates from this folder, named as in config/prompts/EXPERIMENT; a file that is
-    /// missing means the recorded one.
+    /// Take templates from this folder, named as in config/prompts/EXPERIMENT; for a missing file,
+    /// the recorded template is used.
     #[arg(long, value_name = "DIR")]
     prompts: Option<PathBuf>,
-    /// Make the report and the output files again, too, and compare them with their recorded digests.
+    /// Also make the report and the output files again, and compare them with their recorded
+    /// digests.
     #[arg(long, conflicts_with = "prompts")]
     outputs: bool,
 }
@@ -76,10 +77,8 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
         Finish::Stopped(stop) => return Err(stop.into()),
     };
     let state_differs = divergence.iter().flat_map(|d| d.state_differences()).collect::<Vec<_>>();
-    let outputs = match args.outputs {
-        true => Some(outputs(global.studies, &log, selected.run)?),
-        false => None,
-    };
+    let outputs =
+        if args.outputs { Some(outputs(global.studies, &log, selected.run)?) } else { None };
     if output.is_json() {
         let divergence = divergence
             .as_ref()
@@ -102,7 +101,7 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
                 (false, _) => "differs",
                 (true, true) => "identical",
                 (true, false) if identical => "not recorded",
-                // What comes after a divergence is not compared.
+                // Nothing after a divergence is compared.
                 (true, false) => "not compared",
             },
             "state_differences": state_differs,
@@ -117,7 +116,7 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
             (None, true)
                 if outputs.as_ref().is_some_and(|outputs| !outputs.different.is_empty()) =>
             {
-                format!("run {} replays as recorded, but its outputs do not", selected.run)
+                format!("run {} replays identically, but its outputs differ", selected.run)
             }
             (None, true) if state_compared => format!("run {} replays identically", selected.run),
             (None, true) => format!(
@@ -130,8 +129,8 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
                 outcome.as_str()
             ),
             (None, false) => format!(
-                "run {} replays with identical decisions and facts as far as it goes; state not recorded, for it \
-                 never finished: `{} {command} {}` goes on",
+                "run {} replays with identical decisions and facts as far as it goes; state not recorded because it \
+                 never finished: `{} {command} {}` continues it",
                 selected.run,
                 begins(),
                 selected.run.short(8)
@@ -159,9 +158,9 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     Ok(if identical && !outputs_differ { Status::Fine } else { Status::Difference })
 }
 
-/// What a comparison of output files found.
+/// The result of comparing output files.
 struct Outputs {
-    /// How many there are; `None` if their digests were not recorded.
+    /// The number of files; `None` if their digests were not recorded.
     files: Option<usize>,
     different: Vec<OutputDifference>,
 }

@@ -17,10 +17,10 @@ use retold::run::{Departure, Finish, Mode, Rehearsal, Stop};
 use retold_study::error::ExperimentError;
 use retold_study::templates::{ReplaceError, Replaced, replace};
 
-/// How many calls of lanes that depart alike are named; `--json` names all.
+/// How many of the calls that differ in the same way are named; `--json` names all.
 const NAMED: usize = 20;
 
-/// Executes a run with other templates, and tells what is no longer as recorded.
+/// Runs a run again with other templates, and reports what differs from the record.
 pub(crate) fn run(
     selected: Selected,
     folder: &Path,
@@ -34,7 +34,7 @@ pub(crate) fn run(
     let mut recorded = as_json(&settings.experiment)?;
     let replaced = replace(&mut recorded, folder)?;
     settings.experiment = recorded.into();
-    // What is wrong now is wrong with the templates.
+    // An error at this point is caused by the templates.
     let built = global.studies.build(&started.experiment, &settings.experiment);
     if let Err(ExperimentError::BadSettings { source, .. }) = built {
         return Err(wrong(&source.to_string(), folder, &replaced));
@@ -43,7 +43,7 @@ pub(crate) fn run(
     let session = Session { log, run, mode, started, settings, prices, model, live: None };
     let rehearsal = match session::go(session, global)?.finish {
         Finish::Rehearsed(rehearsal) => rehearsal,
-        // A prompt that cannot be made is wrong in its template.
+        // If a prompt cannot be built, its template is wrong.
         Finish::Stopped(Stop::Invalid { what: "prompt", reason }) => {
             return Err(wrong(&reason, folder, &replaced));
         }
@@ -51,14 +51,15 @@ pub(crate) fn run(
         Finish::Finished | Finish::EndOfRecord | Finish::Closed(_) => Rehearsal::default(),
     };
     let told = Told { run, folder, replaced: &replaced, rehearsal: &rehearsal, simulated };
-    match output.is_json() {
-        true => output.object(&told.json())?,
-        false => output.text(&told.text())?,
+    if output.is_json() {
+        output.object(&told.json())?
+    } else {
+        output.text(&told.text())?
     }
     Ok(if rehearsal.is_identical() { Status::Fine } else { Status::Difference })
 }
 
-/// What is wrong with a template, with the file that it was read from.
+/// The error of a template, with the file that it was read from.
 fn wrong(reason: &str, folder: &Path, replaced: &Replaced) -> CliError {
     let name = reason.strip_prefix("template ").and_then(|rest| rest.split_once(": "));
     let file = name.and_then(|(name, _)| replaced.files.get(name));
@@ -76,7 +77,7 @@ impl From<ReplaceError> for CliError {
     }
 }
 
-/// All that is told of a rehearsal.
+/// The whole report of a rehearsal.
 struct Told<'a> {
     run: RunId,
     folder: &'a Path,
@@ -121,7 +122,7 @@ impl Told<'_> {
         text.push_str(&format!("{} still match", counted(*matching, "recorded call")));
         if *behind > 0 {
             text.push_str(&format!(
-                "; {} of them come after a change in their lane, and match as long as new answers \
+                "; {} of them come after a change in their lane, and match only if new answers \
                  leave their prompts as they are",
                 grouped(*behind)
             ));
@@ -137,7 +138,9 @@ impl Told<'_> {
             text.push_str(&format!("{left} would not be asked any more\n"));
         }
         if !complete {
-            text.push_str("the run never finished: calls that it never got to are no difference\n");
+            text.push_str(
+                "the run never finished: calls that it never reached do not count as differences\n",
+            );
         }
         if self.simulated {
             text.push_str(SIMULATED);
@@ -147,7 +150,7 @@ impl Told<'_> {
             text.push_str(&format!("\n{lanes} with a change, the first call of each:\n"));
         }
         for alike in alike(departures) {
-            text.push_str(&told_once(&alike));
+            text.push_str(&described(&alike));
         }
         text
     }
@@ -162,13 +165,13 @@ impl Told<'_> {
         let mut text = format!("run {} with the templates of {folder}: {differ}\n", self.run);
         if !unknown.is_empty() {
             let unknown = unknown.join(", ");
-            text.push_str(&format!("not a template of this run, and left alone: {unknown}\n"));
+            text.push_str(&format!("not templates of this run, so ignored: {unknown}\n"));
         }
         text
     }
 }
 
-/// Departures in groups of those in which the same lines differ, in the order of their first.
+/// Groups calls in which the same lines differ, in the order of their first members.
 fn alike(departures: &[Departure]) -> Vec<Vec<&Departure>> {
     let mut groups: Vec<(String, Vec<&Departure>)> = Vec::new();
     for departure in departures {
@@ -184,7 +187,7 @@ fn alike(departures: &[Departure]) -> Vec<Vec<&Departure>> {
     groups.into_iter().map(|(_, group)| group).collect()
 }
 
-fn told_once(alike: &[&Departure]) -> String {
+fn described(alike: &[&Departure]) -> String {
     let Some((first, others)) = alike.split_first() else { return String::new() };
     let Departure { lane, call, sample, request, recorded, difference } = first;
     let now = request.hash().short(12);
@@ -192,7 +195,7 @@ fn told_once(alike: &[&Departure]) -> String {
         Some(recorded) => {
             let was = recorded.short(12);
             format!(
-                "\nlane {lane}: {call}#{sample} asks another prompt ({now}) than was recorded ({was})\n"
+                "\nlane {lane}: {call}#{sample} has a different prompt ({now}) than recorded ({was})\n"
             )
         }
         None => format!("\nlane {lane}: {call}#{sample} (prompt {now}) was never recorded\n"),
@@ -207,7 +210,7 @@ fn told_once(alike: &[&Departure]) -> String {
             0 => String::new(),
             more => format!(" and {} more (--json names all)", grouped(more as u64)),
         };
-        text.push_str(&format!("and alike: {named}{more}\n"));
+        text.push_str(&format!("and the same change in: {named}{more}\n"));
     }
     text
 }
