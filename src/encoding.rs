@@ -69,7 +69,7 @@ pub enum TextError {
 }
 
 fn in_line(problem: &NotUtf8) -> String {
-    problem.line.map(|line| format!("line {line}: ")).unwrap_or_default()
+    problem.line.map_or_else(String::new, |line| format!("line {line}: "))
 }
 
 impl TextError {
@@ -122,7 +122,7 @@ pub fn decode(bytes: Vec<u8>) -> Result<String, NotUtf8> {
     let text = String::from_utf8(bytes).map_err(|e| {
         let (good, bytes) = (e.utf8_error().valid_up_to(), e.as_bytes());
         let line = line_of(bytes, good);
-        let byte = bytes.get(good).copied().unwrap_or_default();
+        let byte = bytes.get(good).copied().unwrap_or(0);
         let reason = format!(
             "byte 0x{byte:02X} is not UTF-8; if it is Latin-1, convert it with \
              `iconv -f LATIN1 -t UTF-8`"

@@ -154,7 +154,7 @@ pub fn read_recording(mut lines: JsonlReader) -> Result<Recording, ImportError> 
     let head = reading.scratch.head();
     let found = head.seq.0;
     if header.head.is_some_and(|due| found == 0 || head.hash != due) {
-        let due = header.events.unwrap_or_default();
+        let due = header.events.unwrap_or(0);
         return Err(ImportError::CutOff { path: name, due, found });
     }
     if found == 0 {

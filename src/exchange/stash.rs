@@ -1,7 +1,7 @@
 //! Texts of a recording that it may refer to again, found by their hash.
 
 use std::fs::File;
-use std::io::{Read, Result, Seek, SeekFrom, Write};
+use std::io::{Error, Read, Result, Seek, SeekFrom, Write};
 
 use crate::lookup::LookupMap;
 
@@ -64,8 +64,8 @@ impl Stash {
                 read(file, &mut head).map(Some)
             }
             (at, _) => {
-                let at = usize::try_from(at.unwrap_or_default()).unwrap_or(usize::MAX);
-                read(&mut self.recent.get(at..).unwrap_or_default(), &mut head).map(Some)
+                let at = usize::try_from(at.unwrap_or(0)).unwrap_or(usize::MAX);
+                read(&mut self.recent.get(at..).unwrap_or(&[]), &mut head).map(Some)
             }
         }
     }
@@ -75,7 +75,8 @@ impl Stash {
 fn read(from: &mut impl Read, head: &mut [u8; 9]) -> Result<(u8, Vec<u8>)> {
     from.read_exact(head)?;
     let [length @ .., kind] = *head;
-    let mut bytes = vec![0; usize::try_from(u64::from_le_bytes(length)).unwrap_or_default()];
+    let length = usize::try_from(u64::from_le_bytes(length)).map_err(Error::other)?;
+    let mut bytes = vec![0; length];
     from.read_exact(&mut bytes)?;
     Ok((kind, bytes))
 }

@@ -69,7 +69,7 @@ impl Model for ByName {
     }
 
     fn answer<'a>(&'a self, ask: Ask<'a>) -> BoxFuture<'a, Result<Response, Failure>> {
-        match self.of(ask.request.model().unwrap_or_default()) {
+        match self.of(ask.request.model().unwrap_or("")) {
             Ok(answerer) => answerer.answer(ask),
             Err(failure) => Box::pin(async { Err(failure) }),
         }

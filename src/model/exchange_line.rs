@@ -1,7 +1,7 @@
 //! One line of an exchanges file: a request, its address and its answer.
 
 use serde::{Deserialize, Deserializer, Serialize};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::answer::{Content, Response};
 use super::dialects;
@@ -273,7 +273,7 @@ impl ExchangeResponse {
             return Err(both("embedding", name));
         }
         // It was parsed from JSON, so it can be written as JSON.
-        let reply = serde_json::to_value(self).unwrap_or_default();
+        let reply = json!(self);
         let response = match name {
             "choices" => chat::response(&reply).map_err(ExchangeResponseError::Pasted),
             _ => embeddings::responses(&reply, &[1])

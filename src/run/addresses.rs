@@ -54,8 +54,8 @@ impl Gathering {
     /// Adds the next event.
     pub(super) fn add(&mut self, stored: &StoredEvent) -> Result<(), EventError> {
         let seq = stored.seq;
-        let packed = u32::try_from(seq.0).unwrap_or_default();
-        let cause = stored.cause.unwrap_or_default();
+        let packed = u32::try_from(seq.0).unwrap_or(0);
+        let cause = stored.cause.unwrap_or(Seq(0));
         if stored.is_request() {
             if let (Some(call), Some(sample)) = (&stored.call, stored.sample) {
                 self.asked.insert(seq, self.places.len());

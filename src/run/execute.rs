@@ -158,7 +158,7 @@ pub async fn execute(experiment: &dyn AnyExperiment, setup: Setup) -> Result<End
         retry,
         throttle,
         together: Together::default(),
-        brake: Brake::new(signal),
+        brake: Brake::new(&signal),
         writer: RefCell::new(writer),
         history: RefCell::new(history),
         parent: RefCell::new(parent),

@@ -202,7 +202,7 @@ impl Questions {
     fn item(&mut self, stored: StoredEvent) -> Result<Option<Item>, EventError> {
         if let Some(by) = stored.decided_by() {
             let (seq, by) = (stored.seq, Arc::from(by));
-            let response = stored.cause.unwrap_or_default();
+            let response = stored.cause.unwrap_or(Seq(0));
             let body = stored.body.into_owned();
             let decision = RecordedOutcome::Decision { seq, response, by, body };
             return Ok(Some(Item::Outcome(decision)));
@@ -214,7 +214,7 @@ impl Questions {
             return Ok(Some(Item::Outcome(occurrence)));
         }
         if stored.is_response() {
-            let (seq, cause) = (stored.seq, stored.cause.unwrap_or_default());
+            let (seq, cause) = (stored.seq, stored.cause.unwrap_or(Seq(0)));
             let details = stored.details()?;
             let content = stored.content.unwrap_or_else(|| Content::from(""));
             let beside = Beside::of(&content, details);

@@ -1,67 +1,47 @@
 //! Tells a run to stop.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use tokio::sync::Notify;
+use tokio_util::sync::CancellationToken;
 
 /// Tells a run to stop: what is in flight is finished and recorded.
 #[derive(Debug, Clone, Default)]
-pub struct Signal(Arc<(AtomicBool, Notify)>);
+pub struct Signal(CancellationToken);
 
 impl Signal {
     /// Tells the run to stop.
     pub fn stop(&self) {
-        self.0.0.store(true, Ordering::SeqCst);
-        self.0.1.notify_waiters();
+        self.0.cancel();
     }
 
     /// Whether the run was told to stop.
     pub fn is_stopped(&self) -> bool {
-        self.0.0.load(Ordering::SeqCst)
-    }
-
-    /// Waits until the run is told to stop.
-    async fn stopped(&self) {
-        let stopped = self.0.1.notified();
-        tokio::pin!(stopped);
-        // From here on, no notification is missed; so check once more.
-        stopped.as_mut().enable();
-        if !self.is_stopped() {
-            stopped.await;
-        }
+        self.0.is_cancelled()
     }
 }
 
 /// Keeps new calls from beginning when the caller asks for that, or when the execution has a reason
-/// to stop. The latter ends with the execution; the former belongs to the caller.
-#[derive(Debug, Default)]
-pub(super) struct Brake {
-    asked: Signal,
-    met: Signal,
-}
+/// to stop. The latter ends with the execution; the former belongs to the caller, whose signal stays as it is.
+#[derive(Debug)]
+pub(super) struct Brake(CancellationToken);
 
 impl Brake {
-    pub(super) fn new(asked: Signal) -> Self {
-        Brake { asked, met: Signal::default() }
+    pub(super) fn new(asked: &Signal) -> Self {
+        Brake(asked.0.child_token())
     }
 
     /// Keeps anything new from beginning in this execution.
     pub(super) fn pull(&self) {
-        self.met.stop();
+        self.0.cancel();
     }
 
     pub(super) fn is_pulled(&self) -> bool {
-        self.asked.is_stopped() || self.met.is_stopped()
+        self.0.is_cancelled()
     }
 
     /// Waits until nothing new may begin.
     pub(super) async fn pulled(&self) {
-        tokio::select! {
-            () = self.asked.stopped() => {}
-            () = self.met.stopped() => {}
-        }
+        self.0.cancelled().await;
     }
 
     /// Waits for a while, or until nothing new may begin.

@@ -193,7 +193,8 @@ fn only_what_we_wrote_is_read_back() {
         other => panic!("{text}: {other:?}"),
     };
     refused(format!(" {text}"));
-    refused(text.replace("\"v\":1", "\"v\":2"));
+    let later = Request::from_canonical(&text.replace("\"v\":1", "\"v\":2"));
+    assert_eq!(later, Err(RequestError::UnknownVersion { found: 2, known: 1 }));
     refused(text.replace("\"v\":1", "\"v\":1,\"w\":1"));
     refused(text.replace(":7", ":7.0"));
     refused(text[1..].to_owned());

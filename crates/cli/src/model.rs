@@ -154,7 +154,8 @@ impl ModelArgs {
                     server_error,
                     failure,
                 } = rates.clone();
-                let latency = Duration::try_from_secs_f64(latency_ms / 1000.0).unwrap_or_default();
+                let latency =
+                    Duration::try_from_secs_f64(latency_ms / 1000.0).unwrap_or(Duration::ZERO);
                 let rates = Misbehaviour {
                     malformed,
                     malformed_kinds,
@@ -289,14 +290,14 @@ impl ModelArgs {
     /// The key for a server named by the user, from the file or the environment. Never shown.
     fn key(&self, _server: &NamedUrl) -> Result<Option<SecretString>, CliError> {
         let text = match &self.key_file {
-            Some(path) => read_by_hand(path).map_err(|e| {
+            Some(path) => Some(read_by_hand(path).map_err(|e| {
                 let message = format!("cannot read the key file {}: {e}", path.display());
                 CliError::new(Status::Io, message)
-            })?,
+            })?),
             None => environment_key(),
         };
-        let text = text.trim();
-        Ok((!text.is_empty()).then(|| SecretString::from(text)))
+        let text = text.as_deref().map(str::trim).filter(|text| !text.is_empty());
+        Ok(text.map(SecretString::from))
     }
 }
 
@@ -337,19 +338,19 @@ fn pair<'a>(given: &'a str, flag: &str, form: &str) -> Result<(&'a str, &'a str)
 /// The key in an environment variable named by the user.
 #[expect(clippy::disallowed_methods, reason = "the command line is what reads the environment")]
 fn environment(variable: &str) -> Option<SecretString> {
-    let key = std::env::var(variable).unwrap_or_default();
+    let key = std::env::var(variable).ok()?;
     Some(key.trim()).filter(|key| !key.is_empty()).map(SecretString::from)
 }
 
 #[expect(clippy::disallowed_methods, reason = "the command line is what reads the environment")]
-fn environment_key() -> String {
-    std::env::var("OPENAI_API_KEY").unwrap_or_default()
+fn environment_key() -> Option<String> {
+    std::env::var("OPENAI_API_KEY").ok()
 }
 
 /// The base URL from the environment.
 #[expect(clippy::disallowed_methods, reason = "the command line is what reads the environment")]
 fn environment_url() -> Option<NamedUrl> {
-    let url = std::env::var("OPENAI_BASE_URL").unwrap_or_default();
+    let url = std::env::var("OPENAI_BASE_URL").ok()?;
     Some(url.trim()).filter(|url| !url.is_empty()).map(NamedUrl::given)
 }
 

@@ -73,13 +73,14 @@ impl Run<'_> {
         });
         let said = |wait: Duration| {
             let said = said.as_ref().and_then(|said| said.recv_timeout(wait).ok());
-            said.filter(|said| !said.is_empty()).map(|said| format!("; it said: {said}"))
+            said.filter(|said| !said.is_empty())
+                .map_or_else(String::new, |said| format!("; it said: {said}"))
         };
         let name = self.name.clone();
         let decided = match output {
             Err(stopped) => {
                 drop(process);
-                return Err(self.stopped(stopped, said(10 * STEP).unwrap_or_default()));
+                return Err(self.stopped(stopped, said(10 * STEP)));
             }
             Ok(Output::TooMuch) => {
                 return Err(FilterError::TooMuch { name, bytes: most, answers: self.answers });
@@ -101,7 +102,7 @@ impl Run<'_> {
         let status = match status {
             Err(stopped) => {
                 drop(process);
-                return Err(self.stopped(stopped, said(10 * STEP).unwrap_or_default()));
+                return Err(self.stopped(stopped, said(10 * STEP)));
             }
             Ok(status) => status,
         };
@@ -109,7 +110,7 @@ impl Run<'_> {
         match failure(status) {
             None => decided,
             Some(status) => {
-                let said = said(100 * STEP).unwrap_or_default();
+                let said = said(100 * STEP);
                 Err(FilterError::Failed { name: self.name.clone(), status, said })
             }
         }
@@ -248,7 +249,7 @@ fn beginning(mut stderr: impl Read) -> String {
     let _ = std::io::copy(&mut stderr, &mut std::io::sink());
     // The last line says what went wrong: in a traceback it is the error.
     let text = String::from_utf8_lossy(&bytes);
-    let last = text.lines().rfind(|line| !line.trim().is_empty()).unwrap_or_default();
+    let last = text.lines().rfind(|line| !line.trim().is_empty()).unwrap_or("");
     inert(last.trim(), 300)
 }
 

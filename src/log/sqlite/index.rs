@@ -223,7 +223,7 @@ pub(super) fn check(
             _ => {
                 // Each piece is a query of its own.
                 refill();
-                &made.insert(((no, piece), of_events(db, no, piece).unwrap_or_default())).1
+                &made.insert(((no, piece), of_events(db, no, piece).unwrap_or(None))).1
             }
         };
         let entries = match row.get_ref(3)? {

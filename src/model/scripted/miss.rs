@@ -52,7 +52,7 @@ fn other_prompt(
         1 => "with another prompt,".to_owned(),
         n => format!("with {n} other prompts, the nearest"),
     };
-    let line = samples.values().map(|recorded| recorded.line).min().unwrap_or_default();
+    let line = samples.values().map(|recorded| recorded.line).min().unwrap_or(0);
     let difference = first_difference(request, ask.request).map(|d| d.to_string());
     format!(
         "The file has this call {count} {} (line {line}); {}\n\

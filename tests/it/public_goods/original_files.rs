@@ -331,9 +331,9 @@ fn an_import_stopped_by_an_error_says_how_to_continue() {
     let said = (6..60).map(|n| within(20 * n)).find(|said| said.contains("to continue")).unwrap();
     let (before, after) = said.split_once("--resume ").expect(&said);
     let (run, after) = after.split_once('`').unwrap();
-    let expected = "error: the log small.db cannot be read or written: disk I/O error\n  hint: `retold verify` shows \
+    let expected = "error: the log small.db cannot be read or written: disk I/O error\n  hint: `retold --log small.db verify` shows \
                     whether the file is damaged\n  hint: everything recorded so far is safe: fix \
-                    the problem, then run `retold import public-goods own ";
+                    the problem, then run `retold --log small.db import public-goods own ";
     assert_eq!((before, after), (expected, " to continue\n"));
     place.ok(&format!("import public-goods own --log small.db --resume {run}"));
 }

@@ -104,7 +104,7 @@ const OTHERS: &[(&[&str], &str)] = &[
 
 /// Refuses a file name that promises another format.
 fn named_as_written(path: &Path) -> Result<(), CliError> {
-    let ending = path.extension().and_then(|end| end.to_str()).unwrap_or_default();
+    let ending = path.extension().and_then(|end| end.to_str()).unwrap_or("");
     let ending = ending.to_ascii_lowercase();
     let Some((_, hint)) = OTHERS.iter().find(|(endings, _)| endings.contains(&&*ending)) else {
         return Ok(());

@@ -70,8 +70,10 @@ pub(crate) fn experiment_of(
 
 /// Settings as a log returns them: numbers have only one spelling there.
 pub(crate) fn as_recorded(settings: &Value) -> Value {
-    let text = canonical(settings).unwrap_or_default();
-    serde_json::from_str(&text).unwrap_or_default()
+    let text = canonical(settings).ok();
+    let read = text.and_then(|text| serde_json::from_str(&text).ok());
+    // What has no canonical form was never recorded, and is compared as it is.
+    read.unwrap_or_else(|| settings.clone())
 }
 
 /// Whether a run was started by a study.
@@ -105,7 +107,7 @@ fn differences(path: &str, one: &Value, other: &Value, found: &mut Vec<String>) 
             let keys: BTreeSet<&String> = one.keys().chain(other.keys()).collect();
             for key in keys {
                 let path = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
-                let of = |map: &Map<String, Value>| map.get(key).cloned().unwrap_or_default();
+                let of = |map: &Map<String, Value>| map.get(key).cloned().unwrap_or(Value::Null);
                 differences(&path, &of(one), &of(other), found);
             }
         }

@@ -104,8 +104,8 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
             let (play, settings) = settings_of_game(global.studies, &record.started)?;
             let choice = Choice {
                 game: game.unwrap_or(1),
-                turn: turn.unwrap_or_default(),
-                choose: choose.unwrap_or_default(),
+                turn: turn.unwrap_or(0),
+                choose: choose.unwrap_or(0),
             };
             let settings = play.fork(&settings, &record.facts, choice);
             let settings = settings.map_err(|e| CliError::usage(e.to_string()))?;
