@@ -264,7 +264,7 @@ pub(super) fn command_of(params: &Value) -> String {
 }
 
 fn shown(decided: &Decided) -> String {
-    inert(&json!(decided).to_string(), 200)
+    inert(&serde_json::to_string(decided).unwrap_or_default(), 200)
 }
 
 impl Decider for Filter {
