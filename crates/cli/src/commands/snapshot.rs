@@ -107,7 +107,7 @@ fn text(seen: &Snapshots, args: &Args) -> String {
         let n = snapshots(changed.len());
         let _ = writeln!(
             out,
-            "{n} changed: the new ones are beside them, as .snap.new\n\nnext:\n  cargo insta review    \
+            "{n} changed: the new ones are next to them, as .snap.new\n\nnext:\n  cargo insta review    \
              # in a Cargo project: accept or reject each\n  or rename NAME.snap.new to NAME.snap to accept it, and delete \
              it to reject it"
         );

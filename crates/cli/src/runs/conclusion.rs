@@ -287,9 +287,9 @@ fn next_steps(outcome: &str, name: &str, go_on: &str) -> String {
     match outcome {
         "finished" => format!(
             "\nnext:\n  \
-             {retold} replay {name}          prove the outcome identical, offline\n  \
+             {retold} replay {name}          prove that the outcome is identical, offline\n  \
              {retold} check {name}           re-parse with the latest parsers\n  \
-             {retold} show {name}            what the run holds\n  \
+             {retold} show {name}            what is in the run\n  \
              {retold} export {name} FILE     write it to a file (.jsonl, .jsonl.gz, .jsonl.zst)\n"
         ),
         "left" => format!("\nnext:\n  {command:<25}   continue where you left off\n"),
