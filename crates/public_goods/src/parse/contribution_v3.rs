@@ -10,7 +10,7 @@
 
 use super::ContributionParams;
 use super::clean::visible;
-use super::contribution::{TAG, coins};
+use super::contribution_v2::{TAG, coins};
 use super::number::{Number, only_number};
 use super::sentence::{How, amount};
 use super::turn::Turn;

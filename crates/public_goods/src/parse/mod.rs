@@ -31,7 +31,7 @@
 
 mod chat;
 mod clean;
-mod contribution;
+mod contribution_v2;
 mod contribution_v3;
 mod json;
 mod number;
@@ -167,7 +167,7 @@ pub fn contribution_parser(
         |_, params| Found::plain(params.endowment() / 2);
     let (strategies, last) = match version {
         1 => (v1::CONTRIBUTION, ("default", half)),
-        2 => (contribution::STRATEGIES, ("default", contribution::default as _)),
+        2 => (contribution_v2::STRATEGIES, ("default", contribution_v2::default as _)),
         3 => {
             let whole = (contribution_v3::METHODS, contribution_v3::decide as Decide<_, _>);
             return Ok(ChainParser::whole(NAME, version, params, whole, None)?);
