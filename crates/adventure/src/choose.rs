@@ -4,14 +4,14 @@ use std::sync::Arc;
 
 use rand_chacha::rand_core::Rng;
 
-use super::ask::{Tried, until};
+use super::ask::until;
 use super::experiment::{Adventure, open_games};
 use super::facts::{By, Fact};
 use super::origins::Origins;
 use super::policy::Policy;
 use super::state::Game;
 use retold::parse::vote;
-use retold::run::{DecisionRef, Run, Stop};
+use retold::run::{DecisionRef, Run, Stop, Tried};
 
 impl Adventure {
     /// Lets the players choose.
@@ -40,7 +40,8 @@ impl Adventure {
         let mut answers = answers.into_iter().peekable();
         let games: Vec<u32> = open_games(run.state()).map(|(number, _)| number).collect();
         for game in games {
-            let answer = answers.next_if(|answer| answer.game == game);
+            let answer = answers.next_if(|(asked, _)| *asked == game);
+            let answer = answer.map(|(_, answer)| answer);
             let (choice, by, causes) = self.choice(run, game, turn, answer);
             let chose = Fact::Chose { game, turn, choice, by };
             origins.add(game, &run.record_ref(chose, &causes)?);
@@ -56,7 +57,7 @@ impl Adventure {
         turn: u32,
         answer: Option<Tried<Option<String>>>,
     ) -> (u32, By, Vec<DecisionRef>) {
-        let options = run.state().games.get(&game).map(Game::options).unwrap_or_default();
+        let options = run.state().games.get(&game).map_or(&[][..], Game::options);
         let count = u32::try_from(options.len()).unwrap_or(u32::MAX);
         if let Some(choice) = self.forced(game, turn) {
             return (choice.min(count), By::Forced, Vec::new());

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::ask::{Query, Tried, until};
+use super::ask::{Query, until};
 use super::config::{Config, Settings};
 use super::facts::{Ending, Fact};
 use super::origins::Origins;
@@ -94,7 +94,7 @@ impl Adventure {
         let nobody = self.nobody();
         let retries = Some(self.config.max_parse_retries);
         let tried = until(run, queries, retries, |character| *character != nobody).await?;
-        let made = tried.into_iter().map(|Tried { game, answer, .. }| match answer {
+        let made = tried.into_iter().map(|(game, tried)| match tried.answer {
             Ok(answer) => (game, answer.value, vec![answer.decision]),
             Err(_) => (game, nobody.clone(), Vec::new()),
         });
@@ -117,8 +117,7 @@ impl Adventure {
         let queries = at_once(queries, |query| &query.request)?;
         let retries = Some(self.config.max_parse_retries);
         let usable = |narrative: &_| turn::usable(narrative, last);
-        for tried in until(run, queries, retries, usable).await? {
-            let game = tried.game;
+        for (game, tried) in until(run, queries, retries, usable).await? {
             match tried.answer {
                 Err(failed) => {
                     let ending = Ending::Failed { reason: failed.to_string() };
@@ -128,7 +127,7 @@ impl Adventure {
                     let Some(state) = run.state().games.get(&game) else { continue };
                     let actions = &self.config.default_actions;
                     let mut told = turn::told(state, (game, turn), &answer.value, last, actions);
-                    told.unusable = tried.unusable;
+                    told.unusable = tried.refused;
                     let elsewhere = told.location.is_some();
                     let causes = [answer.decision];
                     let fact = run.record_ref(Fact::Told(told), &causes)?;

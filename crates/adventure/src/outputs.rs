@@ -25,7 +25,7 @@ fn number(value: impl ToString) -> String {
 }
 
 fn word(value: &impl serde::Serialize) -> String {
-    json!(value).as_str().unwrap_or_default().to_owned()
+    json!(value).as_str().unwrap_or("").to_owned()
 }
 
 /// One row per turn: place, opponent, choice.
@@ -54,9 +54,9 @@ fn turns(state: &Games) -> Table {
             number(entry.offer.options.len()),
             number(entry.offer.default),
             number(entry.offer.decision.is_some()),
-            entry.choice.map(number).unwrap_or_default(),
-            entry.chosen().map(|choice| choice.text.clone()).unwrap_or_default(),
-            entry.by.map(|by| word(&by)).unwrap_or_default(),
+            entry.choice.map_or_else(String::new, number),
+            entry.chosen().map_or_else(String::new, |choice| choice.text.clone()),
+            entry.by.map_or_else(String::new, |by| word(&by)),
             number(entry.unusable),
             entry.story.clone(),
         ]);
@@ -119,7 +119,7 @@ fn decisions(state: &Games) -> Table {
                 option.impact.clone().unwrap_or_default(),
                 option.tags.join("; "),
                 number(entry.choice == Some(place)),
-                entry.by.map(|by| word(&by)).unwrap_or_default(),
+                entry.by.map_or_else(String::new, |by| word(&by)),
             ]);
         }
     }

@@ -25,7 +25,7 @@ pub(super) fn report(state: &Games) -> Report {
                 decisions(game).count(),
                 game.inventory.len(),
                 game.location,
-                failure(game).map(|reason| format!(": {reason}")).unwrap_or_default()
+                failure(game).map_or_else(String::new, |reason| format!(": {reason}"))
             );
         }
     }
@@ -38,11 +38,7 @@ pub(super) fn report(state: &Games) -> Report {
 pub(super) fn story(state: &Games, part: &str) -> Option<Report> {
     let number = part.strip_prefix("game/").unwrap_or(part).parse().ok()?;
     let game = state.games.get(&number)?;
-    Some(Report {
-        json: serde_json::to_value(game).unwrap_or_default(),
-        text: journal(game),
-        ..Report::default()
-    })
+    Some(Report { json: serde_json::json!(game), text: journal(game), ..Report::default() })
 }
 
 fn summary(game: &Game) -> serde_json::Value {
@@ -71,12 +67,12 @@ fn summary(game: &Game) -> serde_json::Value {
 fn decisions(game: &Game) -> impl Iterator<Item = (&Entry, String)> {
     game.journal.iter().filter_map(|entry| {
         let importance = entry.offer.decision.as_ref()?.importance;
-        Some((entry, json!(importance).as_str().unwrap_or_default().to_owned()))
+        Some((entry, json!(importance).as_str().unwrap_or("").to_owned()))
     })
 }
 
 fn name(by: By) -> String {
-    json!(by).as_str().unwrap_or_default().to_owned()
+    json!(by).as_str().unwrap_or("").to_owned()
 }
 
 fn failure(game: &Game) -> Option<&str> {
@@ -102,7 +98,7 @@ fn journal(game: &Game) -> String {
         }
         if let (Some(choice), Some(by)) = (entry.chosen(), entry.by) {
             let of = entry.offer.options.len();
-            let number = entry.choice.unwrap_or_default();
+            let number = entry.choice.unwrap_or(0);
             let _ = writeln!(text, "  > {} ({number} of {of}, {})", choice.text, name(by));
         }
     }

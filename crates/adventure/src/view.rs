@@ -64,7 +64,7 @@ impl Game {
     /// The last turns, up to a number.
     pub(super) fn remembered(&self, turns: u32) -> &[Entry] {
         let turns = usize::try_from(turns).unwrap_or(usize::MAX);
-        self.journal.get(self.journal.len().saturating_sub(turns)..).unwrap_or_default()
+        self.journal.get(self.journal.len().saturating_sub(turns)..).unwrap_or(&[])
     }
 
     /// The last turns in which the player chose, up to a number.

@@ -1,7 +1,8 @@
 //! The names of all calls, in one place, so that the code that asks and the code that looks up
 //! answers agree on them.
 
-use super::state::{Cluster, Speaker};
+use super::state::Cluster;
+use super::transcript::Speaker;
 
 /// The call for the demographics of a persona.
 pub(super) fn demographics(participant_id: &str) -> String {
@@ -48,9 +49,9 @@ pub(super) fn numbered_cluster(option: usize, cluster: usize) -> String {
 
 /// The same, for a cluster that has been formed.
 pub(super) fn cluster(cluster: &Cluster, options: &[String]) -> String {
-    let option = options.iter().position(|option| *option == cluster.option).unwrap_or_default();
+    let option = options.iter().position(|option| *option == cluster.option).unwrap_or(0);
     let number = cluster.cluster_id.rsplit('_').next().and_then(|number| number.parse().ok());
-    numbered_cluster(option, number.unwrap_or_default())
+    numbered_cluster(option, number.unwrap_or(0))
 }
 
 /// Phase 4: the description of a cluster, given the prefix for its calls.

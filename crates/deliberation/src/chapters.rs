@@ -4,7 +4,8 @@ use crate::calls;
 use crate::conditions::Condition;
 use crate::facts::Fact;
 use crate::parse::Demographics;
-use crate::state::{Cluster, Participant, Speaker, Turn};
+use crate::state::{Cluster, Participant};
+use crate::transcript::{Speaker, Turn};
 use retold::id::ContentHash;
 use retold_study::story::{Chapter, Line};
 
@@ -143,7 +144,7 @@ fn turns(dialogue: &str, transcript: Vec<Turn>) -> Vec<Line> {
 fn who(demographics: &Demographics) -> String {
     let Demographics { age, sex, education, income, location_type, political_leaning, occupation } =
         demographics;
-    let occupation = occupation.as_ref().map(|o| format!(", {o}")).unwrap_or_default();
+    let occupation = occupation.as_ref().map_or_else(String::new, |o| format!(", {o}"));
     format!("{age}, {sex}, {education}, {income}, {location_type}, {political_leaning}{occupation}")
 }
 

@@ -25,7 +25,7 @@ pub(super) fn check(config: &Config) -> Result<(), Wrong> {
             return Err(wrong("personas_url", "personas come from a file or a URL, not both"));
         }
     }
-    let file = config.personas_file.as_deref().and_then(|file| file.to_str()).unwrap_or_default();
+    let file = config.personas_file.as_deref().and_then(|file| file.to_str()).unwrap_or("");
     if file.starts_with("http://") || file.starts_with("https://") {
         let message = "this is a URL, not a file: personas_url is the key for it";
         return Err(wrong("personas_file", message));

@@ -3,7 +3,7 @@
 use super::ask::{Failed, filled};
 use super::calls;
 use super::experiment::Deliberation;
-use super::state::{Speaker, Transcript, Turn};
+use super::transcript::{Speaker, Transcript, Turn};
 use retold::parse::text::moderator;
 use retold::prompt::{Message, Request, Role};
 use retold::run::{DecisionRef, SoFar, Source, Stop, Talk};

@@ -12,7 +12,7 @@ use super::origins::Origins;
 use super::personas::{FromPool, pool::Enriched};
 use super::prompts::Prompts;
 use super::settings::Settings;
-use super::state::Deliberated;
+use super::state::{Deliberated, participant_id};
 use super::summary;
 use super::taken_over::FromOriginal;
 use crate::parse as demographics;
@@ -22,11 +22,6 @@ use retold::prompt::CanonicalError;
 use retold::run::{Experiment, OutputError, OutputFile, Report, Run, RunRecord, Stop};
 use retold_study::edition::Edition;
 use retold_study::error::StudyError;
-
-/// `p_0001`: the id of the participant with this number, from 1.
-pub(super) fn participant_id(number: usize) -> String {
-    format!("p_{number:04}")
-}
 
 /// Votes before and after reading other views, in four conditions.
 pub struct Deliberation {

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::conditions::Condition;
-use super::state::{Transcript, Votes};
+use super::transcript::{Transcript, Votes};
 use crate::parse::Demographics;
 use retold::id::ContentHash;
 use retold_study::carried::{Carried, Floats};

@@ -46,6 +46,7 @@ mod state;
 mod story;
 mod summary;
 mod taken_over;
+mod transcript;
 mod tryout;
 mod values;
 
@@ -58,11 +59,10 @@ pub use load::load;
 pub use registered::Registered;
 pub use settings::Settings;
 pub use simulated::SimulatedDeliberation;
-pub use state::{
-    Cluster, Deliberated, Participant, Speaker, Status, Transcript, Turn, Vectors, Votes,
-};
+pub use state::{Cluster, Deliberated, Participant, Status, Vectors};
 pub use summary::{ConditionSummary, SecondVote, Summary, summary};
 pub use taken_over::{AfterPhase3, FromOriginal, OriginalParticipant};
+pub use transcript::{Speaker, Transcript, Turn, Votes};
 
 /// The experiment's name.
 pub const NAME: &str = "deliberation";

@@ -3,9 +3,8 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
-use super::experiment::Deliberation;
 use super::facts::Fact;
-use retold::run::{DecisionRef, FactRef, Run, Source, Stop, Talk};
+use retold::run::{DecisionRef, Experiment, FactRef, Run, Source, Stop, Talk};
 
 /// Something that later prompts show, by participant or cluster.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -70,9 +69,9 @@ struct Origin {
 
 impl Origins {
     /// Records a fact, from which later prompts can be made.
-    pub(super) fn record(
+    pub(super) fn record<E: Experiment<Event = Fact>>(
         &self,
-        run: &mut Run<Deliberation>,
+        run: &mut Run<E>,
         fact: Fact,
         causes: &[DecisionRef],
     ) -> Result<(), Stop> {
@@ -83,7 +82,12 @@ impl Origins {
     }
 
     /// Records a fact of a dialogue, from which prompts can be made after all dialogues.
-    pub(super) fn tell(&self, talk: &mut Talk<Deliberation>, fact: Fact, causes: &[DecisionRef]) {
+    pub(super) fn tell<E: Experiment<Event = Fact>>(
+        &self,
+        talk: &mut Talk<E>,
+        fact: Fact,
+        causes: &[DecisionRef],
+    ) {
         let known = Known::by(&fact);
         let fact = talk.record_ref(fact, causes);
         self.remember(known, fact, causes);
@@ -106,26 +110,5 @@ impl Origins {
         let facts = self.0.borrow();
         let origins = known.into_iter().filter_map(|known| facts.get(&known));
         origins.map(|origin| Source::from(&origin.fact)).collect()
-    }
-}
-
-impl Deliberation {
-    /// The sources of a prompt about a participant, if it is filled in with these templates.
-    pub(super) fn made_from(
-        &self,
-        origins: &Origins,
-        participant_id: &str,
-        templates: &[&str],
-    ) -> Vec<Source> {
-        let id = || participant_id.to_owned();
-        let shown = [
-            ("participant.enriched_persona", Known::Persona(id())),
-            ("participant.initial_choice", Known::InitialChoice(id())),
-            ("participant.initial_explanation", Known::Summary(id())),
-            ("opposition_view", Known::Opposition(id())),
-            ("cross_pollination_content", Known::Positions),
-        ];
-        let named = |variable: &str| templates.iter().any(|t| self.prompts.name(t, variable));
-        origins.of(shown.into_iter().filter(|(v, _)| named(v)).map(|(_, known)| known))
     }
 }

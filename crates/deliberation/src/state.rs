@@ -6,35 +6,11 @@ use serde::{Deserialize, Serialize};
 
 use super::conditions::Condition;
 use super::facts::Fact;
+use super::transcript::Transcript;
 use crate::parse::Demographics;
 use retold::id::ContentHash;
 use retold_stats::{Point, point};
 use retold_study::carried::{Carried, Hashed};
-
-/// Votes by option.
-pub type Votes = BTreeMap<String, u32>;
-
-/// A dialogue.
-pub type Transcript = Vec<Turn>;
-
-/// One turn of a dialogue.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Turn {
-    /// The speaker.
-    pub role: Speaker,
-    /// The text.
-    pub content: String,
-}
-
-/// The speakers in a dialogue.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Speaker {
-    /// Asks.
-    Moderator,
-    /// Answers.
-    Participant,
-}
 
 /// A participant's status.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -49,6 +25,11 @@ pub enum Status {
     Failed,
     /// Never used by this program; original outputs may have it.
     Skipped,
+}
+
+/// `p_0001`: the id of the participant with this number, from 1.
+pub(super) fn participant_id(number: usize) -> String {
+    format!("p_{number:04}")
 }
 
 /// A participant, in the structure of the document's `participants.json`.

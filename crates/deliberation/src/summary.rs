@@ -5,7 +5,8 @@ use std::fmt::Write;
 use serde::{Serialize, Serializer};
 
 use super::conditions::Condition;
-use super::state::{Deliberated, Participant, Status, Votes};
+use super::state::{Deliberated, Participant, Status};
+use super::transcript::Votes;
 use retold::run::Report;
 
 /// The document's `summary.json`: all its keys, in the order of the original outputs.
@@ -152,7 +153,7 @@ pub(super) fn votes<'a>(choices: impl Iterator<Item = &'a str>) -> Votes {
 /// If all participants failed, says so and gives the reason for the first.
 fn nothing(state: &Deliberated) -> Option<String> {
     let (all, first) = (state.participants.len(), state.participants.values().next()?);
-    let reason = first.error_message.as_deref().unwrap_or_default();
+    let reason = first.error_message.as_deref().unwrap_or("");
     let id = &first.participant_id;
     let nobody = state.active().next().is_none();
     nobody.then(|| format!("every one of {all} participants failed, {id} at {reason}"))
@@ -162,7 +163,7 @@ fn nothing(state: &Deliberated) -> Option<String> {
 pub(super) fn report(pilot_id: &str, state: &Deliberated) -> Report {
     let reason = state.termination_reason.as_deref();
     let summary = summary(pilot_id, reason, state.participants.values());
-    let mut json = serde_json::to_value(&summary).unwrap_or_default();
+    let mut json = serde_json::json!(&summary);
     json["last_completed_phase"] = state.last_completed_phase.into();
     let mut text = String::new();
     // Writing to a string cannot fail.

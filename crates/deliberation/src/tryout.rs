@@ -5,10 +5,12 @@ use serde_json::json;
 
 use super::check::check;
 use super::conditions::Condition;
-use super::experiment::{Deliberation, participant_id};
+use super::experiment::Deliberation;
 use super::facts::Fact;
 use super::settings::Settings;
-use super::state::{Deliberated, Speaker, Turn};
+use super::state::Deliberated;
+use super::state::participant_id;
+use super::transcript::{Speaker, Turn};
 use super::values::said;
 use retold::run::Stop;
 use retold_study::error::StudyError;

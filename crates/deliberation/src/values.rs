@@ -3,17 +3,19 @@
 use serde_json::{Value, json};
 
 use super::experiment::Deliberation;
+use super::origins::{Known, Origins};
 use super::prompts::{Said, Who};
-use super::state::{Participant, Speaker, Turn};
-use retold::run::Stop;
+use super::state::Participant;
+use super::transcript::{Speaker, Turn};
+use retold::run::{Source, Stop};
 
 impl Participant {
     /// What prompts say about a participant.
     pub(super) fn who(&self) -> Who<'_> {
         Who {
-            enriched_persona: self.enriched_persona.as_deref().unwrap_or_default(),
-            initial_choice: self.initial_choice.as_deref().unwrap_or_default(),
-            initial_explanation: self.individual_summary.as_deref().unwrap_or_default(),
+            enriched_persona: self.enriched_persona.as_deref().unwrap_or(""),
+            initial_choice: self.initial_choice.as_deref().unwrap_or(""),
+            initial_explanation: self.individual_summary.as_deref().unwrap_or(""),
         }
     }
 }
@@ -52,5 +54,26 @@ impl Deliberation {
                 self.prompt(name, values)
             }
         }
+    }
+}
+
+impl Deliberation {
+    /// The sources of a prompt about a participant, if it is filled in with these templates.
+    pub(super) fn made_from(
+        &self,
+        origins: &Origins,
+        participant_id: &str,
+        templates: &[&str],
+    ) -> Vec<Source> {
+        let id = || participant_id.to_owned();
+        let shown = [
+            ("participant.enriched_persona", Known::Persona(id())),
+            ("participant.initial_choice", Known::InitialChoice(id())),
+            ("participant.initial_explanation", Known::Summary(id())),
+            ("opposition_view", Known::Opposition(id())),
+            ("cross_pollination_content", Known::Positions),
+        ];
+        let named = |variable: &str| templates.iter().any(|t| self.prompts.name(t, variable));
+        origins.of(shown.into_iter().filter(|(v, _)| named(v)).map(|(_, known)| known))
     }
 }

@@ -5,12 +5,13 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use super::NAME;
-use super::experiment::version;
 use super::puzzles::{BUILT_IN, Puzzle, parse_list, rows};
 use super::samples::Samples;
 use crate::parse::GAME24;
 use retold::model::{Limits, RetryPolicy};
+use retold::parse::registry::RegistryError;
 use retold_study::config::{ConfigError, ConfigFile, ModelConfig, RequestConfig, Runtime};
+use retold_study::error::StudyError;
 use retold_study::study::Study;
 use retold_study::template::TemplateText;
 
@@ -128,4 +129,14 @@ pub fn load(file: &ConfigFile<'_>) -> Result<Study, ConfigError> {
         request,
     };
     Ok(Study::new(NAME, seed, settings, Runtime { model, limits, retry }))
+}
+
+/// The version of the parser that a setting names.
+pub(super) fn version(parser: &str) -> Result<u32, StudyError> {
+    GAME24.resolve(parser).map_err(|e| match e {
+        RegistryError::UnknownName { name, .. } => {
+            StudyError::part("parser", format!("{name} does not parse answers of {NAME}"))
+        }
+        e => StudyError::part("parser", e),
+    })
 }

@@ -4,15 +4,13 @@ use std::sync::Arc;
 
 use serde_json::json;
 
-use super::NAME;
-use super::config::Settings;
+use super::config::{Settings, version};
 use super::puzzles::{Puzzle, numbers_in, shows};
 use super::samples::Samples;
 use super::state::{Graded, Tally};
-use crate::parse::{self as game24, GAME24};
+use crate::parse as game24;
 use retold::id::{CallPath, IdError};
 use retold::parse::Parser;
-use retold::parse::registry::RegistryError;
 use retold::prompt::{Message, Request, Role};
 use retold::run::{
     Answer, CallFailed, DecisionRef, Experiment, OutputError, OutputFile, Question, Report, Run,
@@ -20,16 +18,6 @@ use retold::run::{
 };
 use retold_study::error::StudyError;
 use retold_study::template::{TemplateError, Templates};
-
-/// The version of the parser that a setting names.
-pub(super) fn version(parser: &str) -> Result<u32, StudyError> {
-    GAME24.resolve(parser).map_err(|e| match e {
-        RegistryError::UnknownName { name, .. } => {
-            StudyError::part("parser", format!("{name} does not parse answers of {NAME}"))
-        }
-        e => StudyError::part("parser", e),
-    })
-}
 
 /// Asks every puzzle several times, and grades what the parser finds.
 #[derive(Debug)]

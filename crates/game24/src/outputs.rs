@@ -54,13 +54,15 @@ impl Game24 {
         parser: &Game24Parser,
         record: &mut RunRecord<'_>,
     ) -> Result<[String; 4], OutputError> {
-        let answer = record.answer(call, sample)?.map(|answer| answer.text().to_owned());
+        // A sample without an answer has an empty cell.
+        let answer = record.answer(call, sample)?;
+        let answer = answer.map_or_else(String::new, |answer| answer.text().to_owned());
         let Some(decision) = record.decision(call, sample)? else {
-            return Ok([String::new(), String::new(), String::new(), answer.unwrap_or_default()]);
+            return Ok([String::new(), String::new(), String::new(), answer]);
         };
-        let candidate = decision.details.value.as_str().unwrap_or_default().to_owned();
-        let verdict = parser.verdict(&candidate).unwrap_or_default().to_owned();
-        Ok([decision.by.method, candidate, verdict, answer.unwrap_or_default()])
+        let candidate = decision.details.value.as_str().unwrap_or("").to_owned();
+        let verdict = parser.verdict(&candidate).unwrap_or("").to_owned();
+        Ok([decision.by.method, candidate, verdict, answer])
     }
 }
 

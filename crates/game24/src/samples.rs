@@ -82,7 +82,7 @@ impl Samples {
     pub fn of(&self, place: usize) -> u32 {
         match self {
             Samples::Each(n) => *n,
-            Samples::ByPuzzle(list) => list.get(place).copied().unwrap_or_default(),
+            Samples::ByPuzzle(list) => list.get(place).copied().unwrap_or(0),
             Samples::Recorded => 0,
         }
     }

@@ -78,7 +78,7 @@ fn last_numbers(prompt: &str) -> Option<Vec<i64>> {
 
 /// A wrong answer with the right numbers: random operators.
 fn guess(numbers: &[i64], dice: &mut Dice) -> String {
-    let mut expression = numbers.first().map(i64::to_string).unwrap_or_default();
+    let mut expression = numbers.first().map_or_else(String::new, i64::to_string);
     for number in numbers.iter().skip(1) {
         let operator = dice.pick(&["+", "-", "*", "/"]);
         expression = format!("({expression} {operator} {number})");

@@ -114,7 +114,7 @@ impl Tally {
                 let _ = writeln!(text, "  {key:<24}{n:>8}  {:>6.2} %", self.share(*n) * 100.0);
             }
         }
-        let mut json = serde_json::to_value(self).unwrap_or_default();
+        let mut json = serde_json::json!(self);
         json["solve_rate"] = self.share(solved).into();
         Report { json, text, ..Report::default() }
     }

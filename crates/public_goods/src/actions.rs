@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::ask::Stage;
 use super::facts::Turn;
+use super::stage::Stage;
 use super::state::{Game, Played, Round};
 
 /// What a player did at a stage.

@@ -2,47 +2,15 @@
 
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
-
 use super::config::Unusable;
 use super::experiment::PublicGoods;
 use super::facts::{By, Fact, Turn};
+use super::stage::Stage;
 use retold::content::Content;
 use retold::id::CallPath;
 use retold::parse::Parser;
 use retold::prompt::Request;
 use retold::run::{Answer, CallFailed, DecisionRef, Question, Run, Source, Stop, Tried};
-
-/// The stages in which players are asked.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Stage {
-    /// A message to the others.
-    Chat,
-    /// How much to contribute.
-    Contribution,
-    /// Only the amount, if it is asked for after the reasoning.
-    Decision,
-    /// Whom to punish or reward.
-    Redistribution,
-    /// The vector of the reasons for a contribution.
-    Embedding,
-}
-
-impl Stage {
-    /// The call of a turn: `game1/r01/agent_0/contribution`.
-    pub fn call(self, turn: Turn) -> String {
-        let Turn { game, round, agent } = turn;
-        let name = match self {
-            Stage::Chat => "chat",
-            Stage::Contribution => "contribution",
-            Stage::Decision => "contribution/decision",
-            Stage::Redistribution => "redistribution",
-            Stage::Embedding => "contribution/embedding",
-        };
-        format!("game{game}/r{round:02}/agent_{agent}/{name}")
-    }
-}
 
 /// One question to one player.
 pub(super) struct Ask<P> {

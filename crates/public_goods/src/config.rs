@@ -202,14 +202,19 @@ impl Config {
     }
 
     /// The differences for one player, if there are any.
-    pub(super) fn player(&self, agent: u32) -> Player {
-        let own = usize::try_from(agent).ok().and_then(|at| self.players.get(at)).cloned();
-        let own = own.unwrap_or_default();
-        Player {
-            llm_model: own.llm_model.or_else(|| Some(self.llm_model.clone())),
-            llm_temperature: own.llm_temperature.or(self.llm_temperature),
-            persona: own.persona,
-        }
+    pub(super) fn own(&self, agent: u32) -> Option<&Player> {
+        self.players.get(usize::try_from(agent).ok()?)
+    }
+
+    /// The model that plays for a player.
+    pub(super) fn model_of(&self, agent: u32) -> &str {
+        let own = self.own(agent).and_then(|own| own.llm_model.as_deref());
+        own.unwrap_or(&self.llm_model)
+    }
+
+    /// The temperature of a player's requests, if one is given.
+    pub(super) fn temperature_of(&self, agent: u32) -> Option<f64> {
+        self.own(agent).and_then(|own| own.llm_temperature).or(self.llm_temperature)
     }
 }
 

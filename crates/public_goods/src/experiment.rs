@@ -97,7 +97,7 @@ impl PublicGoods {
                 None => avatars::draw(self.config.group_size, &mut rng),
             };
             for (agent, avatar) in (0..).zip(avatars) {
-                let llm_model = self.config.player(agent).llm_model.unwrap_or_default();
+                let llm_model = self.config.model_of(agent).to_owned();
                 let seated = Fact::Seated { game, agent, avatar, llm_model };
                 origins.record(run, seated, &[])?;
             }

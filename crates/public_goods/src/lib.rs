@@ -51,13 +51,13 @@ mod report;
 pub mod rules;
 mod settings;
 mod simulated;
+mod stage;
 mod stages;
 mod state;
 mod story;
 mod view;
 mod words;
 
-pub use ask::Stage;
 pub use avatars::AVATARS;
 pub(crate) use check::{check_counts, check_values};
 pub use config::{Config, Horizon, Player, ReasoningConfig, Unusable};
@@ -69,6 +69,7 @@ pub use registered::{Registered, RegisteredOriginal};
 pub(crate) use report::report;
 pub use settings::Settings;
 pub use simulated::SimulatedPlayers;
+pub use stage::Stage;
 pub(crate) use stages::settled;
 pub use state::{
     Contribution, Game, Message, Payoff, Played, Redistribution, Round, Seat, Settled,

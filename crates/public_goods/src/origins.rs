@@ -2,9 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::experiment::PublicGoods;
 use super::facts::{Fact, Turn};
-use retold::run::{DecisionRef, FactRef, Run, SoFar, Source, Stop};
+use retold::run::{DecisionRef, Experiment, FactRef, Run, SoFar, Source, Stop};
 
 /// What the prompts of each player are made from, by game and player: everything that happened in
 /// the game. The settings determine which of it a player is shown, but totals and payoffs follow
@@ -31,9 +30,9 @@ fn game_of(fact: &Fact) -> Option<u32> {
 
 impl Origins {
     /// Records a fact, from which later prompts are made.
-    pub(super) fn record(
+    pub(super) fn record<E: Experiment<Event = Fact>>(
         &mut self,
-        run: &mut Run<PublicGoods>,
+        run: &mut Run<E>,
         fact: Fact,
         causes: &[DecisionRef],
     ) -> Result<FactRef, Stop> {

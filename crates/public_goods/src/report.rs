@@ -6,9 +6,9 @@ use std::fmt::Write;
 use serde_json::{Value, json};
 
 use super::actions::means;
-use super::ask::Stage;
 use super::config::Config;
 use super::rules::Rules;
+use super::stage::Stage;
 use super::state::{Game, Played, Round};
 use super::words::{counted, number};
 use retold::run::Report;

@@ -99,7 +99,8 @@ impl Rules {
         let enabled = kinds.into_iter().filter(|(_, enabled, ..)| *enabled);
         let incentives = enabled.map(|(kind, _, cost, impact)| Incentive {
             kind,
-            cost: cost.unwrap_or_default(),
+            // A config whose kind is enabled has a price.
+            cost: cost.unwrap_or(0.0),
             impact,
         });
         Rules {

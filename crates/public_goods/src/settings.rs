@@ -35,11 +35,10 @@ impl Config {
 
     /// A chat request to a player.
     pub(super) fn chat(&self, agent: u32, messages: Vec<Message>) -> Result<Request, RequestError> {
-        let player = self.player(agent);
         ChatRequest {
-            model: player.llm_model.unwrap_or_default(),
+            model: self.model_of(agent).to_owned(),
             messages,
-            temperature: player.llm_temperature,
+            temperature: self.temperature_of(agent),
             max_tokens: self.max_tokens,
             ..ChatRequest::default()
         }

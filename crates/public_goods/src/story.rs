@@ -3,9 +3,9 @@
 use serde::Deserialize;
 use serde_json::json;
 
-use super::ask::Stage;
 use super::facts::{By, Fact, Turn};
 use super::rules::Units;
+use super::stage::Stage;
 use super::state::{Game, Played, Seat};
 use super::words::{coins, units};
 use retold::id::{CallPath, Seq};

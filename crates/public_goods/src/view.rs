@@ -32,7 +32,7 @@ impl View<'_> {
         json!({
             "avatar": game.avatar(*agent),
             "group_size": config.group_size,
-            "persona": config.player(*agent).persona,
+            "persona": config.own(*agent).and_then(|own| own.persona.as_ref()),
             "endowment": config.endowment,
             "framing": config.contribution_framing,
             "contribution_type": config.contribution_type,

@@ -96,7 +96,7 @@ fn posts(world: &World, most: usize) -> Vec<String> {
         .skip(from)
         .map(|(id, post)| {
             let who = world.name(post.agent_id);
-            let reply = post.parent.map(|p| format!(", in reply to [{p}]")).unwrap_or_default();
+            let reply = post.parent.map_or_else(String::new, |p| format!(", in reply to [{p}]"));
             format!("[{id}] {who} (Day {}{reply}): {}", post.day, post.content)
         })
         .collect()
@@ -114,7 +114,7 @@ fn proposals(world: &World) -> Vec<String> {
 }
 
 fn laws(world: &World) -> Vec<String> {
-    let day = |closed: Option<u32>| closed.unwrap_or_default();
+    let day = |closed: Option<u32>| closed.unwrap_or(0);
     world
         .laws()
         .map(|(id, p)| format!("[{id}] {} (since Day {})", p.title, day(p.closed_on)))

@@ -170,7 +170,7 @@ fn laws(world: &World, text: &mut String) {
         world.buildings()
     );
     for (id, law) in laws.iter().take(LISTED) {
-        let since = law.closed_on.unwrap_or_default();
+        let since = law.closed_on.unwrap_or(0);
         let _ = writeln!(text, "  [{id}] {} (since day {since})", inert(&law.title, 60));
     }
     if laws.len() > LISTED {

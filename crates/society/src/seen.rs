@@ -2,9 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::experiment::Society;
 use super::facts::Fact;
-use retold::run::{DecisionRef, Run, SoFar, Source, Stop};
+use retold::run::{DecisionRef, Experiment, Run, SoFar, Source, Stop};
 
 /// What each agent has seen.
 #[derive(Debug, Default)]
@@ -55,9 +54,9 @@ impl Seers {
 
 impl Seen {
     /// Records a fact, which can be seen from now on.
-    pub(super) fn record(
+    pub(super) fn record<E: Experiment<Event = Fact>>(
         &mut self,
-        run: &mut Run<Society>,
+        run: &mut Run<E>,
         fact: Fact,
         causes: &[DecisionRef],
     ) -> Result<(), Stop> {

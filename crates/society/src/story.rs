@@ -51,7 +51,7 @@ pub(super) fn story(
         "did": agent.did,
         "story": told,
     });
-    let name = agent.name.as_ref().map(|name| format!("  {name}")).unwrap_or_default();
+    let name = agent.name.as_ref().map_or_else(String::new, |name| format!("  {name}"));
     let mut said = format!("agent {id}{name}  {}\n", agent.personality.name());
     let now = if agent.dormant { "dormant" } else { "active" };
     let Agent { days_dormant, times_dormant, .. } = agent;
@@ -121,7 +121,7 @@ fn chapter(world: &World, id: u32, fact: Fact) -> Option<Chapter> {
             on(&format!("made proposal {proposal_id}"), lines)
         }
         Fact::VoteCast { agent_id, proposal_id, vote } if is(agent_id) => {
-            let vote = json!(vote).as_str().unwrap_or_default().to_owned();
+            let vote = json!(vote).as_str().unwrap_or("").to_owned();
             did(&format!("voted on proposal {proposal_id}"), "vote", vote)
         }
         Fact::Worked { agent_id, work_type, hours, kept, pooled } if is(agent_id) => {

@@ -135,7 +135,7 @@ fn proposals(world: &World) -> Table {
             yes.to_string(),
             no.to_string(),
             abstain.to_string(),
-            proposal.passed.map(|passed| passed.to_string()).unwrap_or_default(),
+            proposal.passed.map_or_else(String::new, |passed| passed.to_string()),
             proposal.is_law().to_string(),
             proposal.done.to_string(),
         ]);
@@ -148,7 +148,7 @@ fn posts(world: &World) -> Table {
     let columns = ["message_id", "agent_id", "day", "parent_message_id", "content"];
     let mut table = Table::new("posts", &columns);
     for (id, post) in (1_u32..).zip(&world.posts) {
-        let parent = post.parent.map(|p| p.to_string()).unwrap_or_default();
+        let parent = post.parent.map_or_else(String::new, |p| p.to_string());
         let (agent, day) = (post.agent_id.to_string(), post.day.to_string());
         table.row([id.to_string(), agent, day, parent, post.content.clone()]);
     }
@@ -170,7 +170,7 @@ fn agreements(world: &World) -> Table {
     let columns = ["personality", "other_personality", "pairs_of_votes", "same", "share"];
     let mut table = Table::new("agreement", &columns);
     for row in agreement(world) {
-        let share = row.share().map(|share| format!("{share:.6}")).unwrap_or_default();
+        let share = row.share().map_or_else(String::new, |share| format!("{share:.6}"));
         let (one, other) = (row.one.name().to_owned(), row.other.name().to_owned());
         table.row([one, other, row.pairs.to_string(), row.same.to_string(), share]);
     }
@@ -203,7 +203,7 @@ fn invalid(world: &World) -> Table {
             row.rejected_by.to_owned(),
             row.reason.clone(),
         ];
-        let action = row.action.as_ref().map(serde_json::Value::to_string).unwrap_or_default();
+        let action = row.action.as_ref().map_or_else(String::new, serde_json::Value::to_string);
         table.row(cells.into_iter().chain(has_actions.then_some(action)));
     }
     table

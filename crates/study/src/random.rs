@@ -18,8 +18,8 @@ pub fn below(bound: usize, rng: &mut ChaCha12Rng) -> usize {
     loop {
         let draw = rng.next_u64();
         if draw < fair {
-            // It is below a usize, so it fits.
-            return usize::try_from(draw % bound).unwrap_or_default();
+            #[expect(clippy::cast_possible_truncation, reason = "it is below a usize")]
+            return (draw % bound) as usize;
         }
     }
 }

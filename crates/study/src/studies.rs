@@ -94,7 +94,7 @@ impl Studies {
                 .or_else(|| self.recognised(path, &text))
                 .ok_or_else(|| {
                     // A key that is nowhere in the file is missing from the top level.
-                    let first = text.lines().next().unwrap_or_default();
+                    let first = text.lines().next().unwrap_or("");
                     ConfigError::Invalid {
                         path: path.display().to_string(),
                         line: 1,

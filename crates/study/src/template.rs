@@ -70,7 +70,7 @@ impl Templates {
         environment.set_auto_escape_callback(|_| AutoEscape::None);
         for (name, text) in templates {
             bounds::check(&text, &syntax)
-                .map_err(|reason| TemplateError { name: name.clone(), reason })?;
+                .map_err(|e| TemplateError { name: name.clone(), reason: e.to_string() })?;
             let added = environment.add_template_owned(name.clone(), text);
             added.map_err(|e| error(&name, &e))?;
         }
@@ -104,7 +104,7 @@ impl Templates {
                 reason: format!("it makes a prompt of more than {} MB", LONGEST_PROMPT >> 20),
             },
             ErrorKind::UndefinedError => {
-                let values = serde_json::to_value(&values).unwrap_or_default();
+                let values = serde_json::json!(&values);
                 self.unknown(name, &values).unwrap_or_else(|| error(name, &e))
             }
             _ => error(name, &e),
@@ -132,7 +132,7 @@ impl Templates {
         let missing = self.variables(name).into_iter().filter(|path| !has(values, path));
         let missing = missing.map(|path| (self.line_of(name, &path), path)).min();
         let (line, path) = missing?;
-        let place = line.map(|line| format!(" (line {line})")).unwrap_or_default();
+        let place = line.map_or_else(String::new, |line| format!(" (line {line})"));
         let there = listed(&paths(values));
         let reason = format!("there is no {{{path}}}{place}; there is {there}");
         Some(TemplateError { name: name.to_owned(), reason })
@@ -176,7 +176,7 @@ fn paths(values: &Value) -> Vec<String> {
 }
 
 fn error(name: &str, error: &minijinja::Error) -> TemplateError {
-    let place = error.line().map(|line| format!(" (line {line})")).unwrap_or_default();
+    let place = error.line().map_or_else(String::new, |line| format!(" (line {line})"));
     let reason = match error.detail() {
         Some(detail) => format!("{}: {detail}{place}", error.kind()),
         None => format!("{}{place}", error.kind()),

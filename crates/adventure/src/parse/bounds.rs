@@ -51,14 +51,14 @@ pub(super) fn broken_off(text: &str) -> Option<usize> {
 /// The end of a value, after the fence that was opened before it.
 pub(super) fn after_fence(text: &str, start: usize, open: usize, end: usize) -> usize {
     let is_fenced = text.get(start..start + open).is_some_and(|t| t.contains("```"));
-    let rest = text.get(end..).unwrap_or_default();
+    let rest = text.get(end..).unwrap_or("");
     let closed = rest.trim_start().strip_prefix("```").filter(|_| is_fenced);
     closed.map_or(end, |rest| text.len() - rest.len())
 }
 
 /// The end of a value, after what closes what was opened before the marker.
 pub(super) fn closed(text: &str, end: usize, closers: &[char]) -> usize {
-    let rest = text.get(end..).unwrap_or_default();
+    let rest = text.get(end..).unwrap_or("");
     let bare = rest.trim_start_matches([' ', '.']).trim_start_matches(|c| closers.contains(&c));
     let is_closed = !closers.is_empty() && bare.len() < rest.trim_start_matches([' ', '.']).len();
     if is_closed { text.len() - bare.len() } else { end }

@@ -27,7 +27,7 @@ fn without(text: &str, (open, close): (char, char), goes: impl Fn(&str) -> bool)
             .filter(|end| behind.get(*end..).is_some_and(|t| t.starts_with(close)));
         let inner = end.and_then(|end| behind.get(..end));
         match inner.filter(|inner| goes(inner.trim())) {
-            Some(inner) => rest = behind.get(inner.len() + close.len_utf8()..).unwrap_or_default(),
+            Some(inner) => rest = behind.get(inner.len() + close.len_utf8()..).unwrap_or(""),
             None => {
                 out.push(open);
                 rest = behind;

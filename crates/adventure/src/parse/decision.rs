@@ -60,13 +60,13 @@ pub(super) fn take(
         else {
             continue;
         };
-        rest.push_str(text.get(at..key.start).unwrap_or_default());
+        rest.push_str(text.get(at..key.start).unwrap_or(""));
         // Remove what surrounds the key, a brace around the pair, and the fence around that.
         undress(&mut rest);
         let wrapped = trim_end(&mut rest, '{');
         at = open;
         let next = heads.get(heads.partition_point(|head| *head <= open));
-        let inner = text.get(open..next.copied().unwrap_or(text.len())).unwrap_or_default();
+        let inner = text.get(open..next.copied().unwrap_or(text.len())).unwrap_or("");
         if let Some(after) = inner.strip_prefix(NOTHING) {
             at = open + NOTHING.len() + usize::from(after.starts_with(','));
         } else if let Some(embedded) = rules.json().first(inner) {
@@ -85,7 +85,7 @@ pub(super) fn take(
         rest.truncate(rest.trim_end().len());
         rest.push('\n');
     }
-    let tail = text.get(at..).unwrap_or_default();
+    let tail = text.get(at..).unwrap_or("");
     if rules.is_exact() && at > 0 && tail.trim().is_empty() {
         rest.truncate(rest.trim_end().len());
         return rest;
@@ -131,7 +131,7 @@ fn trim_end(text: &mut String, character: char) -> bool {
 
 /// Skips white space and the given closing characters.
 fn skip_closer(text: &str, at: usize, closer: &str) -> usize {
-    let after = text.get(at..).unwrap_or_default();
+    let after = text.get(at..).unwrap_or("");
     let closed = after.trim_start().strip_prefix(closer);
     text.len() - closed.unwrap_or(after).len()
 }
@@ -144,7 +144,7 @@ fn close_fence(text: &str, at: usize, rest: &mut String) -> usize {
         return at;
     };
     let length = opening.len();
-    let after = text.get(at..).unwrap_or_default().trim_start();
+    let after = text.get(at..).unwrap_or("").trim_start();
     let closing = after.strip_prefix("```");
     if closing.is_none() && !after.is_empty() {
         // It is the end of a fence around something else.
@@ -169,18 +169,22 @@ pub(super) fn accept(
             narrative.player_decision = Some(decision);
             narrative.rejected_decision = None;
         }
-        Err(reason) => narrative.rejected_decision = Some(reason),
+        Err(NoDecision(reason)) => narrative.rejected_decision = Some(reason),
     }
 }
 
-fn read(value: &Value, warnings: &mut Vec<String>, rules: Rules) -> Result<Decision, String> {
+/// Why an object is not a decision.
+struct NoDecision(String);
+
+fn read(value: &Value, warnings: &mut Vec<String>, rules: Rules) -> Result<Decision, NoDecision> {
     // A decision that is wrapped twice: `"playerDecision": {"playerDecision": {..}}`.
     let inner = value.as_object().and_then(|object| lookup(object, &KEY.concat()));
     let value = inner.map_or(value, |(inner, _)| inner);
     let text = |value: &Value, key: &str| filled(value.get(key)?.as_str()?);
-    let prompt = text(value, "prompt").ok_or("the decision has no prompt")?;
+    let prompt =
+        text(value, "prompt").ok_or_else(|| NoDecision("the decision has no prompt".to_owned()))?;
     let given = value.get("options").and_then(Value::as_array);
-    let given = given.map(Vec::as_slice).unwrap_or_default();
+    let given = given.map_or(&[][..], Vec::as_slice);
     let complete = given.iter().filter_map(|option| {
         Some(DecisionOption {
             text: text(option, "text")?,
@@ -201,11 +205,11 @@ fn read(value: &Value, warnings: &mut Vec<String>, rules: Rules) -> Result<Decis
             0 => String::new(),
             alike => format!(", {alike} of them like another"),
         };
-        return Err(format!(
+        return Err(NoDecision(format!(
             "the decision has {} options with text and impact, of {} given{alike}: at least 2 are needed",
             options.len(),
             given.len(),
-        ));
+        )));
     }
     if options.len() < given.len() {
         let left_out = given.len() - options.len();

@@ -6,7 +6,6 @@
 //! in quotes is speech and the rest are actions; otherwise all of it is speech.
 
 use super::model::Dialogue;
-use super::narrative::is_label;
 
 /// The blocks of a story.
 pub(super) fn blocks(story: &str) -> Vec<Dialogue> {
@@ -91,7 +90,7 @@ fn apart(line: &str) -> (String, Vec<String>) {
             quotes = Some(false);
         }
         plain.push(c);
-        rest = rest.get(c.len_utf8()..).unwrap_or_default();
+        rest = rest.get(c.len_utf8()..).unwrap_or("");
     }
     if quoted.is_empty() {
         return (unmarked(&plain).to_owned(), done);
@@ -115,7 +114,7 @@ fn action(text: &str) -> Option<(&str, &str)> {
     }
     let end = inner.char_indices().take(200).find(|(_, c)| *c == closer).map(|(at, _)| at)?;
     let (inner, behind) = inner.split_at(end);
-    Some((inner, behind.get(closer.len_utf8()..).unwrap_or_default()))
+    Some((inner, behind.get(closer.len_utf8()..).unwrap_or("")))
 }
 
 fn push(done: &mut Vec<String>, text: &str) {
@@ -131,4 +130,11 @@ fn unmarked(text: &str) -> &str {
     let inner = text.strip_prefix("**").and_then(|t| t.strip_suffix("**"));
     let text = inner.filter(|inner| !inner.contains('*')).unwrap_or(text);
     text.trim()
+}
+
+/// Lines of the game, not of a character.
+pub(super) fn is_label(speaker: &str) -> bool {
+    let first = speaker.split_whitespace().next().unwrap_or("");
+    let labels = ["Roll", "Target", "Round", "Combat", "Note", "Health", "Damage", "Location"];
+    labels.contains(&first) || speaker.ends_with("Health") || speaker.ends_with("Strength")
 }

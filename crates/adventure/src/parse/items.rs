@@ -44,7 +44,7 @@ fn apart<'t>(words: &'t str, separators: &[&str]) -> Vec<&'t str> {
         if at < start || kept.holds(at) {
             continue;
         }
-        let rest = words.get(at..).unwrap_or_default();
+        let rest = words.get(at..).unwrap_or("");
         if let Some(separator) = separators.iter().find(|s| rest.starts_with(**s)) {
             pieces.extend(words.get(start..at));
             start = at + separator.len();

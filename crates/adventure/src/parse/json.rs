@@ -26,7 +26,7 @@ pub(super) fn whole(
         return None;
     }
     let embedded = rules.json().first(text)?;
-    let behind = text.get(embedded.end..).unwrap_or_default();
+    let behind = text.get(embedded.end..).unwrap_or("");
     if !behind.trim_matches(['`', '\n', ' ', '}']).is_empty() {
         return None;
     }

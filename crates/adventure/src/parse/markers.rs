@@ -87,7 +87,7 @@ fn pass(
         if mark.start < at {
             continue;
         }
-        let between = text.get(at..mark.start).unwrap_or_default();
+        let between = text.get(at..mark.start).unwrap_or("");
         let is_separator = number > 0 && between.chars().all(|c| " \t|,;-–—•".contains(c));
         let before = story.push(if is_separator { "" } else { between });
         if !seen.contains(&mark.marker) {
@@ -105,7 +105,7 @@ fn pass(
         }
         at = closed(text, taken.end.max(mark.value), &mark.closers);
     }
-    story.push(text.get(at..).unwrap_or_default());
+    story.push(text.get(at..).unwrap_or(""));
     reader.narrative.narrative = story.finish(!marks.is_empty());
 }
 

@@ -123,7 +123,8 @@ fn lines_said(story: &str) -> Vec<Dialogue> {
         // The end of the bold around the name.
         let said = said.strip_prefix("**").unwrap_or(said);
         let said = unquoted(said.trim());
-        let is_said = !speaker.is_empty() && !said.is_empty() && is_name && !is_label(speaker);
+        let is_said =
+            !speaker.is_empty() && !said.is_empty() && is_name && !dialogue::is_label(speaker);
         is_said.then(|| Dialogue {
             speaker: speaker.to_owned(),
             text: said.to_owned(),
@@ -141,11 +142,4 @@ fn unquoted(said: &str) -> &str {
         said = inner.filter(|inner| !inner.contains([open, close])).unwrap_or(said);
     }
     said.trim()
-}
-
-/// Labels of the game that are not characters.
-pub(super) fn is_label(speaker: &str) -> bool {
-    let first = speaker.split_whitespace().next().unwrap_or_default();
-    let labels = ["Roll", "Target", "Round", "Combat", "Note", "Health", "Damage", "Location"];
-    labels.contains(&first) || speaker.ends_with("Health") || speaker.ends_with("Strength")
 }

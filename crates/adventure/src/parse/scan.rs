@@ -48,7 +48,7 @@ pub(super) fn scan(text: &str) -> Vec<Mark> {
     let mut speech = Quotations::of(text);
     // A quotation that begins with a marker does not hide it.
     speech.retain(|quotation| {
-        let inner = text.get(quotation.clone()).unwrap_or_default();
+        let inner = text.get(quotation.clone()).unwrap_or("");
         let word = inner.find(char::is_alphanumeric);
         word.is_some_and(|word| name_at(text, quotation.start + word).is_none())
     });
@@ -97,22 +97,22 @@ fn name_at(text: &str, at: usize) -> Option<(Marker, usize)> {
 
 /// The marker with the characters around its name.
 fn mark(text: &str, from: usize, at: usize, marker: Marker, colon: usize) -> Mark {
-    let before = text.get(from..at).unwrap_or_default();
+    let before = text.get(from..at).unwrap_or("");
     let bare = before.trim_end_matches(['*', '`', '"', '“', '[', '(']);
     // After a word, a character that can close something does close it.
     let opens = before.get(bare.len()..).is_some_and(|t| t.starts_with(['[', '(', '“']));
     let is_free = bare.is_empty() || bare.ends_with(char::is_whitespace) || opens;
-    let opened = before.get(bare.len()..).filter(|_| is_free).unwrap_or_default();
+    let opened = before.get(bare.len()..).filter(|_| is_free).unwrap_or("");
     let mut start = at - opened.len();
     let mut closers: Vec<char> = opened.chars().map(closer).collect();
     closers.dedup();
     // What is closed around the colon does not surround the value.
-    let named = text.get(at..colon).unwrap_or_default();
+    let named = text.get(at..colon).unwrap_or("");
     closers.retain(|closer| !named.contains(*closer));
-    let rest = text.get(colon..).unwrap_or_default();
+    let rest = text.get(colon..).unwrap_or("");
     let closes = |c: char| c == '*' || closers.contains(&c);
     let behind = rest.trim_start_matches(closes);
-    let closed = rest.get(..rest.len() - behind.len()).unwrap_or_default();
+    let closed = rest.get(..rest.len() - behind.len()).unwrap_or("");
     closers.retain(|closer| !closed.contains(*closer));
 
     let line = before.rfind(['\n', '\r']).map(|end| end + 1).or((from == 0).then_some(0));

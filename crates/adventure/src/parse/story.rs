@@ -72,7 +72,7 @@ impl Story {
         } else {
             self.text.push_str(if self.gap { piece.trim_matches([' ', '\t']) } else { piece });
         }
-        let line = piece.rsplit(['\n', '\r']).next().unwrap_or_default();
+        let line = piece.rsplit(['\n', '\r']).next().unwrap_or("");
         if !line.trim().is_empty() {
             self.before = held(line);
         } else if line.len() < piece.len() {
@@ -167,7 +167,7 @@ impl Story {
             }
         }
         while took_any && story.lines().next_back().is_some_and(is_rule) {
-            let end = story.rfind('\n').unwrap_or_default();
+            let end = story.rfind('\n').unwrap_or(0);
             story.truncate(story.get(..end).map_or(0, |t| t.trim_end().len()));
         }
         story
@@ -216,7 +216,7 @@ fn held(line: &str) -> Before {
     if line.is_empty() || line.ends_with(['.', '!', '?', '…', ':', '—', '–']) {
         return Before::Sentence;
     }
-    let last = line.rsplit(char::is_whitespace).next().unwrap_or_default();
+    let last = line.rsplit(char::is_whitespace).next().unwrap_or("");
     if words::is_one_of(last, &PREPOSITIONS) { Before::Preposition } else { Before::Part }
 }
 

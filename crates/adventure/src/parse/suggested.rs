@@ -34,7 +34,7 @@ fn action(item: &Value, warnings: &mut Vec<String>) -> Option<SuggestedAction> {
         Some("interaction") => ActionKind::Interaction,
         None => ActionKind::default(),
         Some(_) => {
-            let written = written.unwrap_or_default();
+            let written = written.unwrap_or("");
             warnings.push(format!("{written:?} is no type of action: basic"));
             ActionKind::default()
         }
@@ -124,7 +124,7 @@ pub(super) fn entries(text: &str) -> (Vec<&str>, usize) {
 /// not an entry.
 fn entry(line: &str) -> Option<(Option<u32>, &str)> {
     let behind = line.trim_start_matches(|c: char| c.is_ascii_digit());
-    let number = line.get(..line.len() - behind.len()).unwrap_or_default();
+    let number = line.get(..line.len() - behind.len()).unwrap_or("");
     let rest = if number.is_empty() {
         line.strip_prefix(['-', '*', '•', '+'])?
     } else {

@@ -57,11 +57,11 @@ impl<'a> Reader<'a> {
     /// The text on the marker's line, and whether it is part of prose.
     fn line(&self, mark: &Mark, region: &Region) -> (&'a str, bool) {
         let rest = self.rest(mark, region);
-        let line = rest.get(..line_length(rest)).unwrap_or_default();
+        let line = rest.get(..line_length(rest)).unwrap_or("");
         if let Some(end) = mark.closers.iter().filter_map(|c| items::closer(line, *c)).min() {
-            return (line.get(..end).unwrap_or_default(), false);
+            return (line.get(..end).unwrap_or(""), false);
         }
-        let behind = line.get(words::sentence(line).1..).unwrap_or_default().trim_start();
+        let behind = line.get(words::sentence(line).1..).unwrap_or("").trim_start();
         // `Juniper Flats, pop. 40` is one name.
         let is_part = |c: char| c.is_lowercase() || c.is_numeric();
         let sentence_continues = !behind.is_empty() && !behind.starts_with(is_part);
@@ -121,7 +121,7 @@ impl<'a> Reader<'a> {
 
     /// The text between a marker and the next one.
     fn rest(&self, mark: &Mark, region: &Region) -> &'a str {
-        self.text.get(mark.value..region.limit).unwrap_or_default()
+        self.text.get(mark.value..region.limit).unwrap_or("")
     }
 
     /// The line below a marker that is alone on its line, and where it ends, if it can be the
@@ -162,7 +162,7 @@ impl<'a> Reader<'a> {
             return (names(&value, Thing::Item), end.into());
         }
         let open = opening(rest);
-        let inner = rest.get(open..).unwrap_or_default();
+        let inner = rest.get(open..).unwrap_or("");
         if inner.starts_with('[') {
             let line = line_length(inner);
             let is_inline = region.before != Before::Nothing;
@@ -170,7 +170,7 @@ impl<'a> Reader<'a> {
             if close.is_none() {
                 self.warnings.push("a list of items is not closed".to_owned());
             }
-            let words = inner.get(1..close.unwrap_or(line)).unwrap_or_default();
+            let words = inner.get(1..close.unwrap_or(line)).unwrap_or("");
             let end = start + open + close.map_or(line, |close| close + 1);
             let end = after_fence(self.text, start, open, end);
             return (items::split(words, And::Ends), end.into());
@@ -206,15 +206,15 @@ impl<'a> Reader<'a> {
         region: &Region,
     ) -> (Vec<String>, Taken) {
         let (start, before) = (mark.value, region.before);
-        let line = self.text.get(start..start + length).unwrap_or_default();
+        let line = self.text.get(start..start + length).unwrap_or("");
         let (stop, behind) = words::sentence(line);
-        let sentence = line.get(..stop).unwrap_or_default();
+        let sentence = line.get(..stop).unwrap_or("");
         let cut = words::list(sentence);
         // The sentence continues with the next marker.
         let leads_on = cut == length && start + length == region.limit;
         let before_next = sentence.get(..cut).filter(|_| leads_on).and_then(words::before_next);
         let cut = before_next.unwrap_or(cut);
-        let list = sentence.get(..cut).unwrap_or_default();
+        let list = sentence.get(..cut).unwrap_or("");
         let is_question = line.get(stop..).is_some_and(|t| t.starts_with('?'));
         let continues = before == Before::Part && list.trim_start().starts_with(char::is_lowercase);
         if continues || is_question || words::is_sentence(list) {
@@ -238,7 +238,7 @@ impl<'a> Reader<'a> {
         let start = mark.value;
         let rest = self.rest(mark, region);
         let open = opening(rest);
-        let inner = rest.get(open..).unwrap_or_default();
+        let inner = rest.get(open..).unwrap_or("");
         if let Some((actions, length)) = actions_in_quotes(inner) {
             self.narrative.suggested_actions.extend(actions);
             return after_fence(self.text, start, open, start + open + length);
@@ -250,7 +250,7 @@ impl<'a> Reader<'a> {
                 let actions = actions_from_value(&value, self.warnings);
                 self.narrative.suggested_actions.extend(actions);
                 // Objects may follow each other without an array around them.
-                let next = self.text.get(behind..region.json).unwrap_or_default();
+                let next = self.text.get(behind..region.json).unwrap_or("");
                 let other = next.trim_start().trim_start_matches(',').trim_start();
                 let is_over = behind <= end || !value.is_object() || !other.starts_with('{');
                 end = behind;
@@ -282,9 +282,9 @@ impl<'a> Reader<'a> {
 
     /// The JSON array or object at `open`, and where it ends.
     fn array(&mut self, open: usize, region: &Region) -> (Value, usize) {
-        let known = self.text.get(open..region.limit).unwrap_or_default();
+        let known = self.text.get(open..region.limit).unwrap_or("");
         let end = broken_off(known).map_or(region.json, |length| open + length);
-        let text = self.text.get(open..end).unwrap_or_default();
+        let text = self.text.get(open..end).unwrap_or("");
         let Some(embedded) = self.rules.json().first(text) else {
             return (Value::Null, open);
         };
@@ -307,13 +307,13 @@ fn sentence_after(marker: Marker) -> String {
 /// The name after a marker in prose, and where the story continues.
 fn name_in_prose(line: &str, mark: &Mark, before: Before) -> (Option<String>, Taken) {
     let (stop, behind) = words::sentence(line);
-    let sentence = line.get(..stop).unwrap_or_default();
+    let sentence = line.get(..stop).unwrap_or("");
     let start = mark.value;
     let Some(cut) = words::name(sentence, mark.marker == Marker::Location) else {
         return (None, start.into());
     };
-    let name = items::name(sentence.get(..cut).unwrap_or_default());
-    let rest = sentence.get(cut..).unwrap_or_default().trim_start();
+    let name = items::name(sentence.get(..cut).unwrap_or(""));
+    let rest = sentence.get(cut..).unwrap_or("").trim_start();
     let continues = sentence.get(..cut).is_some_and(|t| t.ends_with([',', ';']))
         || rest.starts_with([',', ';', '-', '–', '—'])
         || words::is_one_of(words::first(rest), &words::CONJUNCTIONS);

@@ -75,7 +75,7 @@ pub(super) fn is_one_of(word: &str, list: &[&str]) -> bool {
 
 /// The first word.
 pub(super) fn first(text: &str) -> &str {
-    text.split_whitespace().next().unwrap_or_default()
+    text.split_whitespace().next().unwrap_or("")
 }
 
 /// Whether a word shows that somebody does something: a pronoun, or a verb that does not occur in
@@ -101,7 +101,7 @@ pub(super) fn sentence(text: &str) -> (usize, usize) {
     let stops = text.match_indices(['.', '!', '?']);
     let found = stops.map(|(at, _)| at).find(|at| {
         let ends_word = text.get(at + 1..).is_none_or(|t| t.is_empty() || t.starts_with(' '));
-        let before = text.get(..*at).unwrap_or_default();
+        let before = text.get(..*at).unwrap_or("");
         ends_word && !text.get(*at..).is_some_and(|t| t.starts_with('.') && is_abbreviated(before))
     });
     found.map_or((text.len(), text.len()), |at| (at, at + 1))
@@ -114,7 +114,7 @@ pub(super) fn is_abbreviated(text: &str) -> bool {
     let start = last.find(|(_, c)| !c.is_alphanumeric()).map(|(at, c)| at + c.len_utf8());
     let word =
         text.get(start.unwrap_or(if text.chars().nth(6).is_none() { 0 } else { text.len() })..);
-    let word = word.unwrap_or_default();
+    let word = word.unwrap_or("");
     let is_initial = word.len() == 1 && word.starts_with(char::is_uppercase);
     is_initial || ABBREVIATIONS.iter().any(|short| word.eq_ignore_ascii_case(short))
 }
@@ -156,7 +156,7 @@ pub(super) fn name(sentence: &str, is_place: bool) -> Option<usize> {
 
 /// The number of words in the run of capitals at the start, and how many of them are in capitals.
 fn run(sentence: &str, words: &[(usize, &str)]) -> (usize, usize) {
-    let closed = sentence.rfind(')').unwrap_or_default();
+    let closed = sentence.rfind(')').unwrap_or(0);
     let (mut run, mut capitals, mut inside, mut paused) = (0, 0, false, false);
     for (number, (at, word)) in words.iter().enumerate() {
         let begins = word.trim_start_matches(['(', '"', '“', '\'', '‘', '’', '#', '*', '.']);

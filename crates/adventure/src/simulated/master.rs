@@ -57,7 +57,7 @@ fn turn<'a>(
         None => "The dust of the stagecoach settles. ".to_owned(),
     };
     story.push_str(pick(sights, dice));
-    let carried: Vec<&str> = inventory.unwrap_or_default().split(", ").collect();
+    let carried: Vec<&str> = inventory.unwrap_or("").split(", ").collect();
     let lost = match dice.below(5) {
         0 => carried.get(dice.below(carried.len())).copied().into_iter().collect(),
         // Occasionally it takes away something that nobody has.

@@ -85,7 +85,7 @@ fn asked(messages: &[(String, String)]) -> Asked<'_> {
         return Asked::Turn(last);
     }
     if last.ends_with("Respond with ONLY the exact text of your chosen option.") {
-        let block = last.rsplit("\n\n").nth(1).unwrap_or_default();
+        let block = last.rsplit("\n\n").nth(1).unwrap_or("");
         let options = block.lines().filter_map(|line| Some(line.split_once(". ")?.1));
         return Asked::Choice(options.collect());
     }

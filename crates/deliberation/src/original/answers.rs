@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use super::files::{Files, Row};
 use crate::grouping::{USUAL_SEED, group};
-use crate::state::{Speaker, Status, Turn};
+use crate::state::Status;
+use crate::transcript::{Speaker, Turn};
 use retold::content::Content;
 use retold::model::{Failure, FailureKind};
 use retold_stats::{Point, point};

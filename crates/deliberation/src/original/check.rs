@@ -4,8 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::files::{Files, Row};
 use crate::conditions::Condition;
-use crate::experiment::participant_id;
-use crate::state::{Speaker, Status, Turn};
+use crate::state::Status;
+use crate::state::participant_id;
+use crate::transcript::{Speaker, Turn};
 use retold_study::original::OriginalError;
 
 const PARTICIPANTS: &str = "participants.json";
@@ -165,7 +166,7 @@ fn clusters(files: &Files) -> Result<(), OriginalError> {
         Some(row) => Err(wrong(format!(
             "{} is in no cluster, and in {:?} in {PARTICIPANTS}",
             row.participant_id,
-            row.cluster_id.as_deref().unwrap_or_default()
+            row.cluster_id.as_deref().unwrap_or("")
         ))),
         None => Ok(()),
     }
@@ -190,7 +191,7 @@ fn vectors(files: &Files) -> Result<(), OriginalError> {
             Some(_) => {}
         }
         if *width.get_or_insert(own.len()) != own.len() || own.iter().any(|x| !x.is_finite()) {
-            let (n, first) = (own.len(), width.unwrap_or_default());
+            let (n, first) = (own.len(), width.unwrap_or(0));
             return Err(wrong(format!("the vector of {id} has {n} numbers, others have {first}")));
         }
     }
@@ -201,7 +202,7 @@ fn vectors(files: &Files) -> Result<(), OriginalError> {
                 "the vector of {:?} has {} numbers, those of participants have {}",
                 cluster.cluster_id,
                 cluster.embedding.len(),
-                width.unwrap_or_default()
+                width.unwrap_or(0)
             ),
         )),
         None => Ok(()),

@@ -127,8 +127,7 @@ impl Diary {
                     let voted: u32 = final_vote_distribution.iter().map(|(_, n)| n).sum();
                     (all_voted, all_changed) = (all_voted + voted, all_changed + position_changed);
                     let share = position_changed_rate
-                        .map(|rate| format!(" ({:.1} %)", rate * 100.0))
-                        .unwrap_or_default();
+                        .map_or_else(String::new, |rate| format!(" ({:.1} %)", rate * 100.0));
                     let votes = distribution(final_vote_distribution);
                     format!(
                         "final votes: {votes}; {position_changed} of {voted} changed position{share}"

@@ -5,7 +5,8 @@ use serde::Serialize;
 use super::vectors::{Vector, Vectors};
 use crate::conditions::Condition;
 use crate::parse::Demographics;
-use crate::state::{Deliberated, Status, Turn};
+use crate::state::{Deliberated, Status};
+use crate::transcript::Turn;
 
 /// A participant: the keys of the original outputs, in order.
 #[derive(Serialize)]

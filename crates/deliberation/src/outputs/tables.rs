@@ -2,7 +2,8 @@
 //! cells.
 
 use crate::calls;
-use crate::state::{Deliberated, Participant, Speaker, Status};
+use crate::state::{Deliberated, Participant, Status};
+use crate::transcript::Speaker;
 use retold_study::table::Table;
 
 /// `participants.csv`: one row per participant.

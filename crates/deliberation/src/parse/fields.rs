@@ -19,8 +19,13 @@ pub(super) const LEANING: &[&str] =
 /// The longest excerpt of a wrong value that is shown.
 const SHOWN: usize = 60;
 
-pub(super) fn age(value: Option<&Value>, warnings: &mut Vec<String>) -> Result<u32, String> {
-    let value = value.ok_or("\"age\" is missing")?;
+/// A field that is missing or outside its range: which, and what would fit.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct OutOfRange(String);
+
+pub(super) fn age(value: Option<&Value>, warnings: &mut Vec<String>) -> Result<u32, OutOfRange> {
+    let value = value.ok_or_else(|| OutOfRange("\"age\" is missing".to_owned()))?;
     let age = match value {
         Value::String(text) => {
             warnings.push(format!("\"age\" is the text {:?}", inert(text, SHOWN)));
@@ -32,7 +37,8 @@ pub(super) fn age(value: Option<&Value>, warnings: &mut Vec<String>) -> Result<u
     // The range above makes the conversion exact.
     let age = age.map(|age: f64| age as u32).filter(|age| AGES.contains(age));
     age.ok_or_else(|| {
-        format!("\"age\" must be from 18 to 65, not {}", inert(&value.to_string(), SHOWN))
+        let found = inert(&value.to_string(), SHOWN);
+        OutOfRange(format!("\"age\" must be from 18 to 65, not {found}"))
     })
 }
 
@@ -41,9 +47,9 @@ pub(super) fn listed(
     value: Option<&Value>,
     list: &[&str],
     warnings: &mut Vec<String>,
-) -> Result<String, String> {
-    let value = value.ok_or_else(|| format!("{key:?} is missing"))?;
-    let text = value.as_str().unwrap_or_default();
+) -> Result<String, OutOfRange> {
+    let value = value.ok_or_else(|| OutOfRange(format!("{key:?} is missing")))?;
+    let text = value.as_str().unwrap_or("");
     if let Some(same) = list.iter().find(|item| **item == text) {
         return Ok((*same).to_owned());
     }
@@ -61,7 +67,7 @@ pub(super) fn listed(
         }
         None => {
             let found = inert(&value.to_string(), SHOWN);
-            Err(format!("{key:?} must be one of {list:?}, not {found}"))
+            Err(OutOfRange(format!("{key:?} must be one of {list:?}, not {found}")))
         }
     }
 }

@@ -13,6 +13,7 @@ mod recover;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+pub use self::fields::OutOfRange;
 use self::fields::{AGES, EDUCATION, INCOME, LEANING, LOCATION};
 use retold::parse::text::free_text::Params;
 use retold::parse::thinking;
@@ -79,7 +80,7 @@ fn recovered(text: &str, _: &Params) -> Option<Found<Option<Demographics>>> {
 
 fn failed(text: &str, _: &Params) -> Found<Option<Demographics>> {
     let warning = match recover::first_object(thinking::split(text).1).map(|object| read(&object)) {
-        Some(Err(reason)) => reason,
+        Some(Err(out)) => out.to_string(),
         _ => "there is no JSON object in it".to_owned(),
     };
     Found { value: None, reasoning: reasoning(text), warnings: vec![warning] }
@@ -90,7 +91,7 @@ fn reasoning(text: &str) -> Option<String> {
 }
 
 /// Reads and checks every field; corrected spellings are reported.
-fn read(object: &Map<String, Value>) -> Result<(Demographics, Vec<String>), String> {
+fn read(object: &Map<String, Value>) -> Result<(Demographics, Vec<String>), OutOfRange> {
     let mut warnings = Vec::new();
     let age = fields::age(object.get("age"), &mut warnings)?;
     let mut listed =
@@ -113,6 +114,6 @@ fn read(object: &Map<String, Value>) -> Result<(Demographics, Vec<String>), Stri
 ///
 /// # Errors
 /// What is missing or outside its range.
-pub fn from_object(object: &Map<String, Value>) -> Result<Demographics, String> {
+pub fn from_object(object: &Map<String, Value>) -> Result<Demographics, OutOfRange> {
     read(object).map(|(demographics, _)| demographics)
 }

@@ -65,28 +65,30 @@ pub fn checked(url: &str) -> Result<Url, FetchError> {
 pub fn fetch(url: &str, limits: FetchLimits) -> Result<String, FetchError> {
     let url = checked(url)?;
     let failed = |reason: String| FetchError::Failed { url: url.to_string(), reason };
-    let work = || -> Result<Vec<u8>, String> {
+    let work = || -> Result<Vec<u8>, FetchError> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-        runtime.map_err(|e| e.to_string())?.block_on(async {
+        runtime.map_err(|e| failed(e.to_string()))?.block_on(async {
             let body = tokio::time::timeout(limits.timeout, body(&url, limits.longest));
-            let late = format!("it took longer than {} s", limits.timeout.as_secs_f64());
+            let late = failed(format!("it took longer than {} s", limits.timeout.as_secs_f64()));
             body.await.unwrap_or(Err(late))
         })
     };
     // A thread of its own, because the caller may already be inside a runtime.
     let fetched = std::thread::scope(|scope| scope.spawn(work).join());
-    let bytes = fetched.unwrap_or_else(|_| Err("the client broke down".to_owned()));
-    String::from_utf8(bytes.map_err(failed)?).map_err(|_| failed("it is not UTF-8".to_owned()))
+    let bytes = fetched.unwrap_or_else(|_| Err(failed("the client broke down".to_owned())));
+    String::from_utf8(bytes?).map_err(|_| failed("it is not UTF-8".to_owned()))
 }
 
-async fn body(url: &Url, longest: usize) -> Result<Vec<u8>, String> {
+async fn body(url: &Url, longest: usize) -> Result<Vec<u8>, FetchError> {
+    let failed = |reason: String| FetchError::Failed { url: url.to_string(), reason };
+    let explained = |error: reqwest::Error| failed(innermost(error));
     // The first provider wins: an application that installed another one earlier wanted that one.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let mut builder = Client::builder()
         .user_agent(concat!("retold/", env!("CARGO_PKG_VERSION")))
         .redirect(redirect::Policy::limited(5))
         .referer(false);
-    let host = url.host_str().unwrap_or_default().trim_matches(['[', ']']);
+    let host = url.host_str().unwrap_or("").trim_matches(['[', ']']);
     if host == "localhost" || host.parse::<std::net::IpAddr>().is_ok_and(|a| a.is_loopback()) {
         builder = builder.no_proxy();
     }
@@ -94,20 +96,20 @@ async fn body(url: &Url, longest: usize) -> Result<Vec<u8>, String> {
     let mut response = client.get(url.clone()).send().await.map_err(explained)?;
     let status = response.status();
     if !status.is_success() {
-        return Err(format!("the server answered {}", status.as_u16()));
+        return Err(failed(format!("the server answered {}", status.as_u16())));
     }
     let mut bytes = Vec::new();
     while let Some(chunk) = response.chunk().await.map_err(explained)? {
         bytes.extend_from_slice(&chunk);
         if bytes.len() > longest {
-            return Err(format!("it is longer than {longest} bytes"));
+            return Err(failed(format!("it is longer than {longest} bytes")));
         }
     }
     Ok(bytes)
 }
 
 /// The error without the URL: after a redirect, that may contain a key.
-fn explained(error: reqwest::Error) -> String {
+fn innermost(error: reqwest::Error) -> String {
     let error = error.without_url();
     let mut innermost: &dyn std::error::Error = &error;
     while let Some(source) = innermost.source() {

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use super::pool::{Enriched, PoolError};
+use super::pool::{Enriched, NotAPersona, PoolError};
 use retold::encoding::read_text;
 use retold::explain::explain;
 use retold::inert::inert;
@@ -51,14 +51,14 @@ pub fn gather(path: &Path) -> Result<Gathered, PoolError> {
                 let simulated = persona.simulated || made_up;
                 gathered.personas.push(Enriched { simulated, ..persona });
             }
-            Err(reason) => gathered.bad.push((name, reason)),
+            Err(e) => gathered.bad.push((name, e.to_string())),
         }
     }
     Ok(gathered)
 }
 
 /// A name for reporting it, and what may be a persona.
-type Entry = (String, Result<Value, String>);
+type Entry = (String, Result<Value, NotAPersona>);
 
 fn entry((number, entry): (u64, &Value)) -> Entry {
     let name = match entry.get("participant_id").and_then(Value::as_str) {
@@ -74,8 +74,8 @@ fn lines(text: &str) -> Vec<Entry> {
         let entry = serde_json::from_str(line).map_err(|e| {
             // serde counts lines within this single line, so the number would always be 1.
             let message = e.to_string();
-            let message = message.split(" at line ").next().unwrap_or_default();
-            format!("it is not JSON: {}", inert(&explain(message), 200))
+            let message = message.split(" at line ").next().unwrap_or("");
+            NotAPersona::NotJson(inert(&explain(message), 200))
         });
         (format!("line {number}"), entry)
     };

@@ -157,7 +157,7 @@ const PASSION: &[&str] = &[
 pub fn built_in() -> Vec<String> {
     let mut rng = rng_for(SEED, "built-in personas");
     let mut pick =
-        |list: &[&'static str]| list.get(below(list.len(), &mut rng)).copied().unwrap_or_default();
+        |list: &[&'static str]| list.get(below(list.len(), &mut rng)).copied().unwrap_or("");
     let (mut personas, mut seen) = (Vec::with_capacity(BUILT_IN), BTreeSet::new());
     while personas.len() < BUILT_IN {
         let (nature, work, life, passion) = (pick(TRAITS), pick(WORK), pick(LIFE), pick(PASSION));

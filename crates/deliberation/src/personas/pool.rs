@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::parse::{Demographics, from_object};
+use crate::parse::{Demographics, OutOfRange, from_object};
 use retold::encoding::read_text;
 use retold::inert::inert;
 
@@ -64,6 +64,23 @@ pub enum PoolError {
     },
 }
 
+/// Why an entry does not hold an enriched persona.
+#[derive(Debug, thiserror::Error)]
+pub enum NotAPersona {
+    /// It is not JSON.
+    #[error("it is not JSON: {0}")]
+    NotJson(String),
+    /// A text is missing.
+    #[error("{0:?} is not a text")]
+    NoText(&'static str),
+    /// The demographics are missing.
+    #[error("\"demographics\" is not a JSON object")]
+    NoDemographics,
+    /// They are not those of anybody who could take part.
+    #[error(transparent)]
+    Demographics(#[from] OutOfRange),
+}
+
 /// A pool as its file has it.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Pool {
@@ -88,17 +105,15 @@ impl Enriched {
     ///
     /// # Errors
     /// What is missing or out of range.
-    pub fn read(value: &Value) -> Result<Enriched, String> {
-        let text = |key: &str| match value.get(key).and_then(Value::as_str).map(str::trim) {
-            None | Some("") => Err(format!("{key:?} is not a text")),
+    pub fn read(value: &Value) -> Result<Enriched, NotAPersona> {
+        let text = |key: &'static str| match value.get(key).and_then(Value::as_str).map(str::trim) {
+            None | Some("") => Err(NotAPersona::NoText(key)),
             Some(text) => Ok(text.to_owned()),
         };
         let demographics = value.get("demographics").and_then(Value::as_object);
         Ok(Enriched {
             base_persona: text("base_persona")?,
-            demographics: from_object(
-                demographics.ok_or("\"demographics\" is not a JSON object")?,
-            )?,
+            demographics: from_object(demographics.ok_or(NotAPersona::NoDemographics)?)?,
             enriched_persona: text("enriched_persona")?,
             simulated: value.get("simulated") == Some(&Value::Bool(true)),
         })

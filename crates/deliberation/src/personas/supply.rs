@@ -125,6 +125,24 @@ fn candidates(pool: Vec<Enriched>, simulated: bool) -> Vec<Enriched> {
     candidates
 }
 
+/// Somebody who may be drawn.
+enum Person {
+    /// From the pool.
+    Known(Enriched),
+    /// New to it: a base persona.
+    New(String),
+}
+
+impl Person {
+    /// The base persona of somebody new.
+    fn base(self) -> Option<String> {
+        match self {
+            Person::Known(_) => None,
+            Person::New(base) => Some(base),
+        }
+    }
+}
+
 /// Draws the participants from the pool and the new personas together.
 fn select(
     candidates: Vec<Enriched>,
@@ -132,24 +150,24 @@ fn select(
     needed: usize,
     seed: u64,
 ) -> (Vec<String>, FromPool) {
-    let mut all: Vec<Result<Enriched, String>> =
-        candidates.into_iter().map(Ok).chain(new.into_iter().map(Err)).collect();
+    let mut all: Vec<Person> =
+        candidates.into_iter().map(Person::Known).chain(new.into_iter().map(Person::New)).collect();
     shuffle(&mut all, &mut rng_for(seed, "persona_pool"));
     let rest = all.split_off(needed.min(all.len()));
     let (mut personas, mut pool) = (Vec::with_capacity(all.len()), FromPool::default());
     for one in all {
         match one {
-            Ok(enriched) => {
+            Person::Known(enriched) => {
                 personas.push(enriched.base_persona.clone());
                 pool.drawn.push(Some(enriched));
             }
-            Err(base) => {
+            Person::New(base) => {
                 personas.push(base);
                 pool.drawn.push(None);
             }
         }
     }
-    pool.spare = rest.into_iter().filter_map(Result::err).collect();
+    pool.spare = rest.into_iter().filter_map(Person::base).collect();
     (personas, pool)
 }
 

@@ -8,3 +8,4 @@ mod phase4_summaries;
 mod phase5_opposition;
 mod phase6_cross_pollination;
 mod phase7_challenge;
+mod taken_over;

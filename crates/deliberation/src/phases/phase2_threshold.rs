@@ -2,8 +2,8 @@
 
 use crate::experiment::Deliberation;
 use crate::facts::Fact;
-use crate::state::Votes;
 use crate::summary::votes;
+use crate::transcript::Votes;
 use retold::run::{Run, Stop};
 
 impl Deliberation {
@@ -28,7 +28,7 @@ fn agreement(votes: &Votes, options: &[String], least: u32, threshold: f64) -> O
         return None;
     }
     let share = |n: u32| f64::from(n) / f64::from(total);
-    let count = |option: &String| votes.get(option).copied().unwrap_or_default();
+    let count = |option: &String| votes.get(option).copied().unwrap_or(0);
     // The last of several maxima wins, so the order is reversed.
     let option = options.iter().rev().max_by_key(|option| count(option))?;
     if share(count(option)) < threshold {

@@ -41,7 +41,7 @@ impl Deliberation {
         let participants: Vec<Participant> = clarified.cloned().collect();
         let extract = async |talk: &mut Talk<Self>, who: Participant| {
             let mut values = self.about(&who);
-            let turns = who.clarification_transcript.as_deref().unwrap_or_default();
+            let turns = who.clarification_transcript.as_deref().unwrap_or(&[]);
             values["dialogue"] = json!(said(turns, "Participant"));
             let request = self.single(self.prompt("individual_summary", values)?)?;
             let participant_id = who.participant_id;

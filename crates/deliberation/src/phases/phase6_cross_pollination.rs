@@ -8,8 +8,9 @@ use crate::conditions::Condition;
 use crate::experiment::Deliberation;
 use crate::facts::Fact;
 use crate::origins::{Known, Origins};
-use crate::state::{Deliberated, Participant, Votes};
+use crate::state::{Deliberated, Participant};
 use crate::summary::votes;
+use crate::transcript::Votes;
 use retold::prompt::Request;
 use retold::run::{Run, Source, Stop, Talk};
 use retold_study::edition::Edition;
@@ -96,7 +97,7 @@ impl Deliberation {
 /// An option as the heading of its positions, with the first votes of participants who have not
 /// failed, in the words of the original's program: `Night buses (3 votes, 37.5%)`.
 fn with_votes(option: &str, votes: &Votes) -> String {
-    let (own, all) = (votes.get(option).copied().unwrap_or_default(), votes.values().sum::<u32>());
+    let (own, all) = (votes.get(option).copied().unwrap_or(0), votes.values().sum::<u32>());
     let share = 100.0 * f64::from(own) / f64::from(all.max(1));
     let noun = if own == 1 { "vote" } else { "votes" };
     format!("{option} ({own} {noun}, {share:.1}%)")

@@ -95,7 +95,7 @@ impl<'a> Persona<'a> {
     /// The first vote.
     pub(super) fn vote(&self, dice: &mut Dice) -> &'a str {
         let at = if dice.chance(0.8) { self.leaning } else { dice.below(self.options.len()) };
-        self.options.get(at).copied().unwrap_or_default()
+        self.options.get(at).copied().unwrap_or("")
     }
 
     /// The vote after reading or talking.
@@ -119,7 +119,7 @@ impl<'a> Persona<'a> {
     /// An answer to a moderator.
     pub(super) fn explain(&self, choice: &str, dice: &mut Dice) -> String {
         let reason = |at: usize, way: usize| {
-            REASONS.get(at).and_then(|(_, ways)| ways.get(way)).copied().unwrap_or_default()
+            REASONS.get(at).and_then(|(_, ways)| ways.get(way)).copied().unwrap_or("")
         };
         // Each choice has a character of its own: personas that prefer it share a reason.
         let shared = Dice::of(choice).below(REASONS.len());
@@ -138,7 +138,7 @@ impl<'a> Persona<'a> {
 
 fn lower(sentence: &str) -> String {
     let mut chars = sentence.chars();
-    chars.next().map(|c| c.to_lowercase().chain(chars).collect()).unwrap_or_default()
+    chars.next().map_or_else(String::new, |c| c.to_lowercase().chain(chars).collect())
 }
 
 /// A moderator's turn: one to five questions, then the word.

@@ -78,7 +78,7 @@ struct Writer {
 
 impl Writer {
     fn last(&self) -> u8 {
-        self.out.as_bytes().last().copied().unwrap_or_default()
+        self.out.as_bytes().last().copied().unwrap_or(0)
     }
 
     fn push<'t>(&mut self, c: char, rest: &'t str) -> &'t str {
@@ -145,7 +145,7 @@ impl Writer {
 
     /// Closes a part of a fraction; the parentheses around a bare number are left out.
     fn close_part(&mut self, start: usize) {
-        let inner = self.out.as_bytes().get(start + 1..).unwrap_or_default();
+        let inner = self.out.as_bytes().get(start + 1..).unwrap_or(&[]);
         if !inner.is_empty() && inner.iter().all(u8::is_ascii_digit) {
             self.out.remove(start);
         } else {

@@ -153,7 +153,7 @@ fn of_line(body: &str, after: usize, claim: Claim) -> Decided {
         _ => "answer_line",
     };
     let at = after + claim.at;
-    let rest = body.get(at..).unwrap_or_default();
+    let rest = body.get(at..).unwrap_or("");
     let end = at + rest.find('\n').unwrap_or(rest.len());
     let Claim { candidate, is_denied, .. } = claim;
     let candidate = candidate.unwrap_or_default();
@@ -181,7 +181,7 @@ fn unclosed(body: &str, params: &Params) -> Option<(Decided, bool)> {
 
 /// Whether the last line gives up.
 fn declines(body: &str, params: &Params) -> bool {
-    let last = lines(body).next_back().unwrap_or_default();
+    let last = lines(body).next_back().unwrap_or("");
     gives_up(last) && plausible_equation(last, params).is_none()
 }
 

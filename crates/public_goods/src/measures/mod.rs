@@ -132,7 +132,7 @@ fn sentences(text: &str) -> impl Iterator<Item = &str> {
     let mut from = 0;
     let stops = text.char_indices().filter_map(ends).chain([text.len()]);
     let parts = stops.map(move |to| {
-        let part = text.get(from..to).unwrap_or_default();
+        let part = text.get(from..to).unwrap_or("");
         from = to;
         part
     });

@@ -1,9 +1,9 @@
 //! The answers that counted, with the reasoning that each decision separates from the action.
 
-use super::Head;
-use crate::ask::Stage;
+use super::row::Head;
 use crate::config::Config;
 use crate::facts::{By, Turn};
+use crate::stage::Stage;
 use crate::state::{Game, Played, Round};
 use retold::content::Content;
 use retold::id::{CallPath, Time};

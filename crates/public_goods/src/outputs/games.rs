@@ -1,7 +1,7 @@
 //! What happened in the games.
 
+use super::row::{Head, float};
 use super::times::Times;
-use super::{Head, float};
 use crate::facts::Turn;
 use crate::rules::{Kind, Rules, Units};
 use crate::state::{Game, Played, Round};

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use super::answers::Told;
 use super::reasoning::{counted, reasoned};
-use super::{Head, float};
-use crate::ask::Stage;
+use super::row::{Head, float};
 use crate::groups::mean as centre;
 use crate::report::mean;
 use crate::rules::Rules;
+use crate::stage::Stage;
 use crate::state::Played;
 use retold::content::Content;
 use retold::id::CallPath;
@@ -70,12 +70,12 @@ pub(super) fn reasoning_groups(
         let coins: Vec<f64> = rounds.map(|c| c.coins as f64).collect();
         let words: Vec<f64> = own.iter().map(|c| c.measures.words.into()).collect();
         let hedging: Vec<f64> = own.iter().map(|c| c.measures.hedging()).collect();
-        let shown = |values: &[f64]| mean(values).map(float).unwrap_or_default();
+        let shown = |values: &[f64]| mean(values).map_or_else(String::new, float);
         table.row([
             head.game_id(played),
             format!("agent_{agent}"),
             played.avatar(*agent).to_owned(),
-            played.seat(*agent).map(|seat| seat.llm_model.clone()).unwrap_or_default(),
+            played.seat(*agent).map_or_else(String::new, |seat| seat.llm_model.clone()),
             group.to_string(),
             float(x),
             float(y),

@@ -15,34 +15,18 @@ mod answers;
 mod games;
 mod groups;
 mod reasoning;
+mod row;
 mod times;
 
 use serde_json::json;
 
+use self::row::Head;
 use self::times::Times;
 use super::config::Config;
 use super::rules::Rules;
-use super::state::{Game, Played};
+use super::state::Played;
 use retold::prompt::canonical;
 use retold::run::{OutputError, OutputFile, RunRecord};
-
-/// The beginning of every row: column names and values.
-pub(super) struct Head {
-    experiment_id: String,
-    config_hash: String,
-    timestamp: String,
-}
-
-impl Head {
-    /// The cells that begin a row of a game.
-    fn row(&self, game: &Game) -> Vec<String> {
-        vec![self.experiment_id.clone(), self.config_hash.clone(), self.game_id(game)]
-    }
-
-    fn game_id(&self, game: &Game) -> String {
-        format!("{}_game{}", self.experiment_id, game.number)
-    }
-}
 
 /// Every file.
 pub(crate) fn files(
@@ -88,9 +72,4 @@ pub(crate) fn files(
         files.push(OutputFile::from(table));
     }
     Ok(files)
-}
-
-/// Coins as the original program writes them: with a decimal point and all significant digits.
-fn float(value: f64) -> String {
-    format!("{value:?}")
 }

@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 
 use super::answers::Told;
-use super::{Head, float};
+use super::row::{Head, float};
 use crate::actions::{Mean, action, means};
-use crate::ask::Stage;
 use crate::measures::{Measures, measure, stated};
 use crate::report::mean;
 use crate::rules::Rules;
+use crate::stage::Stage;
 use crate::state::Played;
 use retold_study::table::Table;
 
@@ -96,7 +96,7 @@ pub(super) fn measures(head: &Head, rules: &Rules, state: &Played, answers: &[To
             "stated_is_action",
         ],
     );
-    let maybe = |n: Option<i64>| n.map(|n| n.to_string()).unwrap_or_default();
+    let maybe = |n: Option<i64>| n.map_or_else(String::new, |n| n.to_string());
     for (told, reasoning) in reasoned(answers) {
         let Counted { measures, stated, action } = counted(rules, state, told, reasoning);
         let Measures { words, sentences, hedges, mentions, others_named } = measures;
@@ -110,7 +110,7 @@ pub(super) fn measures(head: &Head, rules: &Rules, state: &Played, answers: &[To
         ]);
         row.extend([words, sentences, hedges, mentions, others_named].map(|n| n.to_string()));
         row.extend([maybe(stated), maybe(action)]);
-        row.push(agrees.map(|agrees| agrees.to_string()).unwrap_or_default());
+        row.push(agrees.map_or_else(String::new, |agrees| agrees.to_string()));
         table.row(row);
     }
     table
@@ -138,7 +138,7 @@ impl Sum {
 
     /// The cells for [`Sum::COLUMNS`], given the actions of the same models and stages.
     fn cells(&self, actions: Mean) -> Vec<String> {
-        let mean = |values: &[f64]| mean(values).map(float).unwrap_or_default();
+        let mean = |values: &[f64]| mean(values).map_or_else(String::new, float);
         let action = (actions.count > 0).then(|| float(actions.amount));
         vec![
             actions.count.to_string(),
@@ -210,8 +210,8 @@ pub(super) fn situations(head: &Head, rules: &Rules, state: &Played, answers: &[
     let columns: Vec<&str> = first.into_iter().chain(Sum::COLUMNS).collect();
     let mut table = Table::new("situations", &columns);
     for ((game, round, stage, model), sum) in sums {
-        let game_id = state.game(game).map(|game| head.game_id(game)).unwrap_or_default();
-        let name = names.get(&stage).copied().unwrap_or_default().to_owned();
+        let game_id = state.game(game).map_or_else(String::new, |game| head.game_id(game));
+        let name = names.get(&stage).copied().unwrap_or("").to_owned();
         let cells = [game_id, round.to_string(), name, model.to_owned()];
         let actions = actions.get(&(game, round, acts(stage), model)).copied().unwrap_or_default();
         table.row(cells.into_iter().chain(sum.cells(actions)));

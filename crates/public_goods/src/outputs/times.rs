@@ -55,5 +55,5 @@ impl Times {
 }
 
 fn text(time: Option<&Time>) -> String {
-    time.map(Time::to_string).unwrap_or_default()
+    time.map_or_else(String::new, Time::to_string)
 }

@@ -80,7 +80,7 @@ fn cleaned(text: &str) -> &str {
     for phrase in ["I say:", "I would say:", "My message is:", "I respond:", "I send:", "Message:"]
     {
         if said.get(..phrase.len()).is_some_and(|head| head.eq_ignore_ascii_case(phrase)) {
-            said = said.get(phrase.len()..).unwrap_or_default().trim_start();
+            said = said.get(phrase.len()..).unwrap_or("").trim_start();
         }
     }
     for (open, close) in [('"', '"'), ('\'', '\''), ('“', '”')] {

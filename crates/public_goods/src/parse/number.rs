@@ -55,7 +55,7 @@ fn found(text: &str, grouped: bool) -> impl Iterator<Item = Number<'_>> {
         while at < bytes.len() {
             let start = at;
             let digits = |from: usize| {
-                let rest = bytes.get(from..).unwrap_or_default();
+                let rest = bytes.get(from..).unwrap_or(&[]);
                 rest.iter().take_while(|b| b.is_ascii_digit()).count()
             };
             let length = digits(at);
@@ -65,13 +65,13 @@ fn found(text: &str, grouped: bool) -> impl Iterator<Item = Number<'_>> {
             }
             at += length;
             let before = text.get(..start).and_then(|t| t.chars().next_back());
-            let first = text.get(start..at).unwrap_or_default();
+            let first = text.get(start..at).unwrap_or("");
             let more =
-                if grouped { groups(first, before, text.get(at..).unwrap_or_default()) } else { 0 };
+                if grouped { groups(first, before, text.get(at..).unwrap_or("")) } else { 0 };
             at += more;
-            let whole = text.get(start..at).unwrap_or_default();
+            let whole = text.get(start..at).unwrap_or("");
             let fraction = if bytes.get(at) == Some(&b'.') { digits(at + 1) } else { 0 };
-            let rest = text.get(at + 1..at + 1 + fraction).unwrap_or_default();
+            let rest = text.get(at + 1..at + 1 + fraction).unwrap_or("");
             let cut = rest.contains(|c| c != '0');
             if fraction > 0 {
                 at += 1 + fraction;

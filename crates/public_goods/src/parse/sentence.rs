@@ -156,7 +156,7 @@ pub(super) fn amount(text: &str, endowment: i64) -> Option<(Number<'_>, How)> {
     let mut at = 0_usize;
     while let Some(written) = words.next() {
         let bare = bare(written);
-        let next = words.peek().map(|next| self::bare(next)).unwrap_or_default();
+        let next = words.peek().map_or("", |next| self::bare(next));
         let is = |list: &[&str]| list.iter().any(|listed| bare.eq_ignore_ascii_case(listed));
         let is_labelled = written.trim_end_matches(['*', '`', '_', '"']).ends_with([':', '=']);
         says_i |= matches!(bare, "I" | "I'll" | "I’ll" | "I've" | "I’ve");

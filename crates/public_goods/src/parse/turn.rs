@@ -63,7 +63,7 @@ impl<'t> Turn<'t> {
         let mut tags = tags(text, action);
         let end = turn_end(text, &tags);
         tags.retain(|tag| tag.start < end);
-        let part = |from: usize, to: usize| text.get(from..to).unwrap_or_default();
+        let part = |from: usize, to: usize| text.get(from..to).unwrap_or("");
         let (start, inner, stop) = reasoning(&tags, end);
         let inside = |tag: &Tag| tag.start >= start && tag.start < stop;
         let (within, outside): (Vec<Tag>, Vec<Tag>) = tags.iter().partition(|tag| inside(tag));

@@ -123,7 +123,7 @@ fn cleaned(text: &str, params: &ChatParams) -> Found<String> {
     for prefix in PREFIXES {
         let start = message.get(..prefix.len());
         if start.is_some_and(|start| start.eq_ignore_ascii_case(prefix)) {
-            message = strip(message.get(prefix.len()..).unwrap_or_default());
+            message = strip(message.get(prefix.len()..).unwrap_or(""));
         }
     }
     Found::plain(shortened(strip(without_quotes(message)), params.max_chars))

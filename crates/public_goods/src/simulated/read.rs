@@ -47,9 +47,8 @@ impl<'a> Prompt<'a> {
         let total = before.rfind("In total, ").and_then(|at| before.get(at..));
         let total = total.and_then(|text| number_after(text, "In total, "));
         let order = current.lines().find_map(|l| l.split_once("in this order: ").map(|(_, o)| o));
-        let gave = |avatar: &str| {
-            number_after(current, &format!("\n{avatar} contributed ")).unwrap_or_default()
-        };
+        let gave =
+            |avatar: &str| number_after(current, &format!("\n{avatar} contributed ")).unwrap_or(0);
         let others = order.into_iter().flat_map(|order| order.split(", "));
         Prompt {
             stage,
@@ -58,7 +57,7 @@ impl<'a> Prompt<'a> {
             withdraws: instructions.contains("withdraw coins"),
             all_or_nothing: instructions.contains("or nothing."),
             last_share: total.map(|total| total as f64 / (players * endowment).max(1) as f64),
-            own: number_after(current, "You contributed ").unwrap_or_default(),
+            own: number_after(current, "You contributed ").unwrap_or(0),
             others: others.map(|avatar| (avatar, gave(avatar))).collect(),
         }
     }

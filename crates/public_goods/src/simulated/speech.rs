@@ -5,7 +5,7 @@ use super::read::Prompt;
 use retold::model::simulated::Dice;
 
 fn pick(ways: &[&'static str], dice: &mut Dice) -> &'static str {
-    ways.get(dice.below(ways.len())).copied().unwrap_or_default()
+    ways.get(dice.below(ways.len())).copied().unwrap_or("")
 }
 
 pub(super) fn before_chat(kind: Type, dice: &mut Dice) -> String {

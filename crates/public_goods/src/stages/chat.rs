@@ -1,9 +1,10 @@
 //! Messages, one player after the other.
 
-use crate::ask::{Ask, Stage, is_usable};
+use crate::ask::{Ask, is_usable};
 use crate::experiment::PublicGoods;
 use crate::facts::Fact;
 use crate::origins::Origins;
+use crate::stage::Stage;
 use retold::run::{Run, Stop};
 use retold_study::at_once::at_once;
 

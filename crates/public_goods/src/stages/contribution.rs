@@ -1,10 +1,11 @@
 //! Contributions, all at once.
 
-use crate::ask::{Ask, Got, Outcome, Stage, is_usable};
+use crate::ask::{Ask, Got, Outcome, is_usable};
 use crate::experiment::PublicGoods;
 use crate::facts::{Fact, Turn};
 use crate::origins::Origins;
 use crate::parse::contributed;
+use crate::stage::Stage;
 use retold::content::Content;
 use retold::run::{DecisionRef, Run, Stop};
 use retold_study::at_once::at_once;

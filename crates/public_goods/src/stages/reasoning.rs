@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use crate::ask::Stage;
 use crate::experiment::PublicGoods;
 use crate::facts::Fact;
 use crate::groups::mean;
 use crate::origins::Origins;
+use crate::stage::Stage;
 use retold::content::Content;
 use retold::id::CallPath;
 use retold::run::{DecisionRef, Question, Reuse, Run, Stop};

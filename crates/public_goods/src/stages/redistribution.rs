@@ -1,10 +1,11 @@
 //! Punishment or reward, all at once.
 
-use crate::ask::{Ask, Stage, is_usable};
+use crate::ask::{Ask, is_usable};
 use crate::experiment::PublicGoods;
 use crate::facts::{Fact, Turn};
 use crate::origins::Origins;
 use crate::rules::Units;
+use crate::stage::Stage;
 use crate::state::Played;
 use retold::run::{Run, Stop};
 use retold_study::at_once::at_once;
@@ -39,7 +40,7 @@ impl PublicGoods {
                 }
             };
             let coins = run.state().game(turn.game).and_then(|game| game.round(round));
-            let coins = coins.map(|round| round.coins()).unwrap_or_default();
+            let coins = coins.map_or_else(Vec::new, |round| round.coins());
             let (units, was_scaled) = self.units(turn.agent, &coins, &got.value);
             let fact = Fact::Redistributed { turn, units, was_scaled, by: got.by };
             origins.record(run, fact, &[got.decision])?;
@@ -66,7 +67,7 @@ impl PublicGoods {
 fn contributors(state: &Played, round: u32) -> Vec<(Turn, Vec<(u32, i64)>)> {
     let mut turns = Vec::new();
     for game in &state.games {
-        let coins = game.round(round).map(|round| round.coins()).unwrap_or_default();
+        let coins = game.round(round).map_or_else(Vec::new, |round| round.coins());
         if coins.len() < 2 {
             continue;
         }

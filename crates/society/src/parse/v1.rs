@@ -77,7 +77,7 @@ fn unknown_action(text: &str, _: &Params) -> Option<Found<Action>> {
 /// The last resort: a known action with invalid fields.
 fn invalid(text: &str, params: &Params) -> Found<Action> {
     let fields = object(text).unwrap_or_default();
-    let name = fields.get("action").and_then(Value::as_str).unwrap_or_default();
+    let name = fields.get("action").and_then(Value::as_str).unwrap_or("");
     let mut reader = Pydantic::new(&fields);
     build(name, &mut reader, params.agents);
     idle(format!("Invalid action data: {}", reader.message()))

@@ -95,7 +95,9 @@ fn plain_text_post(text: &str, _: &Params) -> Option<Found<Action>> {
 fn rejected(text: &str, params: &Params, rules: Rules) -> Found<Action> {
     let found = Stated::of(text, rules);
     let (reason, reasoning) = match &found {
-        Some(stated) => (stated.action(params).err(), stated.reasoning()),
+        Some(stated) => {
+            (stated.action(params).err().map(|NoAction(reason)| reason), stated.reasoning())
+        }
         None if split(text).1.trim().is_empty() => (Some("the answer is empty".to_owned()), None),
         None => (None, split(text).0),
     };
@@ -127,6 +129,9 @@ struct Stated {
     is_example: bool,
 }
 
+/// Why an answer states no action.
+struct NoAction(String);
+
 impl Stated {
     fn of(text: &str, rules: Rules) -> Option<Stated> {
         let (thought, body) = split(text);
@@ -150,22 +155,22 @@ impl Stated {
     }
 
     /// The action and the repairs, or why there is none.
-    fn action(&self, params: &Params) -> Result<(Action, Vec<String>), String> {
+    fn action(&self, params: &Params) -> Result<(Action, Vec<String>), NoAction> {
         if self.is_example {
-            return Err("the answer is an example of the prompt, copied".to_owned());
+            return Err(NoAction("the answer is an example of the prompt, copied".to_owned()));
         }
         let mut fields = Forgiving::new(&self.fields);
         let written = fields.given("action").unwrap_or(&Value::Null);
         let Some(text) = written.as_str() else {
-            return Err(format!("action is not one name but {}", kind(written)));
+            return Err(NoAction(format!("action is not one name but {}", kind(written))));
         };
         let name = text.trim().to_lowercase().replace([' ', '-'], "_");
         if is_notation(text) && !NAMES.contains(&name.as_str()) {
-            return Err(notation("action", text));
+            return Err(NoAction(notation("action", text)));
         }
         match build(&name, &mut fields, params.agents) {
-            Built::Unknown => Err(format!("there is no action {}", quoted(text))),
-            Built::Misfit => Err(fields.misfits.join("; ")),
+            Built::Unknown => Err(NoAction(format!("there is no action {}", quoted(text)))),
+            Built::Misfit => Err(NoAction(fields.misfits.join("; "))),
             Built::Action(action) => {
                 let mut warnings: Vec<String> =
                     self.repairs.iter().map(|r| format!("JSON: {}", r.as_str())).collect();

@@ -158,6 +158,6 @@ fn other(s: &Situation, some: &[u32], dice: &mut Dice) -> u32 {
         return *id;
     }
     let others = s.agents.saturating_sub(1).max(1);
-    let drawn = u32::try_from(dice.below(others as usize)).unwrap_or_default() + 1;
+    let drawn = u32::try_from(dice.below(others as usize)).unwrap_or(0) + 1;
     if drawn >= s.id { drawn + 1 } else { drawn }
 }

@@ -54,7 +54,7 @@ fn situation(request: &Request) -> Option<Situation> {
     let messages = request.messages();
     let text = |role: &str| {
         let found = messages.iter().find(|(r, _)| r == role);
-        found.map(|(_, text)| text.as_str()).unwrap_or_default()
+        found.map_or("", |(_, text)| text.as_str())
     };
     Situation::read(text("system"), text("user"))
 }

@@ -2,9 +2,9 @@
 //! changes nothing else.
 
 use super::amount::Amount;
-use super::books::{Source, Stock, Target};
+use super::books::{RESOURCES, Source, Stock, Target};
 use super::breach::Breach;
-use super::figures::Counts;
+use super::figures::{Counts, DayFigures, gini};
 use super::state::{Agent, Contacts, Event, Invalid, News, Post, Proposal, World};
 use crate::Personality;
 use crate::facts::{Fact, Rejecter};
@@ -275,4 +275,30 @@ impl Agent {
 fn next(what: &'static str, is: u32, so_far: usize) -> Result<(), Breach> {
     let should = u32::try_from(so_far).unwrap_or(u32::MAX).saturating_add(1);
     if is == should { Ok(()) } else { Err(Breach::OutOfOrder { what, is, should }) }
+}
+
+impl World {
+    /// The current figures.
+    fn figures(&self) -> DayFigures {
+        let number = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
+        let active = number(self.active().count());
+        let stocks: Vec<Stock> = self.agents.keys().map(|id| self.books.agent(*id)).collect();
+        let over =
+            |value: &dyn Fn(&Stock) -> f64| gini(&stocks.iter().map(value).collect::<Vec<f64>>());
+        let [food, energy, materials] = RESOURCES.map(|r| over(&move |s| s.of(r).number()));
+        DayFigures {
+            day: self.day,
+            active,
+            dormant: number(self.agents.len()).saturating_sub(active),
+            held: self.books.held(),
+            pool: self.books.pool(),
+            gini_food: food,
+            gini_energy: energy,
+            gini_materials: materials,
+            gini_all: over(&|s| RESOURCES.iter().map(|r| s.of(*r).number()).sum()),
+            laws: number(self.laws().count()),
+            buildings: self.buildings(),
+            did: self.today,
+        }
+    }
 }

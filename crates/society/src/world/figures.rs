@@ -2,8 +2,7 @@
 
 use serde::Serialize;
 
-use super::books::{RESOURCES, Stock};
-use super::state::World;
+use super::books::Stock;
 
 /// The number of turns of each kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
@@ -105,30 +104,4 @@ pub fn gini(values: &[f64]) -> f64 {
     }
     let weighted: f64 = (1_u32..).zip(&sorted).map(|(i, x)| f64::from(i) * x).sum();
     (2.0 * weighted / (n * sum) - (n + 1.0) / n).max(0.0)
-}
-
-impl World {
-    /// The current figures.
-    pub(super) fn figures(&self) -> DayFigures {
-        let number = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
-        let active = number(self.active().count());
-        let stocks: Vec<Stock> = self.agents.keys().map(|id| self.books.agent(*id)).collect();
-        let over =
-            |value: &dyn Fn(&Stock) -> f64| gini(&stocks.iter().map(value).collect::<Vec<f64>>());
-        let [food, energy, materials] = RESOURCES.map(|r| over(&move |s| s.of(r).number()));
-        DayFigures {
-            day: self.day,
-            active,
-            dormant: number(self.agents.len()).saturating_sub(active),
-            held: self.books.held(),
-            pool: self.books.pool(),
-            gini_food: food,
-            gini_energy: energy,
-            gini_materials: materials,
-            gini_all: over(&|s| RESOURCES.iter().map(|r| s.of(*r).number()).sum()),
-            laws: number(self.laws().count()),
-            buildings: self.buildings(),
-            did: self.today,
-        }
-    }
 }

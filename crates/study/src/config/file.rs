@@ -5,9 +5,10 @@ use std::path::Path;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use super::error::ConfigError;
 use super::prompts::prompts;
 use super::wrong::Wrong;
-use super::yaml::{ConfigError, Head, beside, load, read_text, with_overrides};
+use super::yaml::{Head, beside, load, read_text, with_overrides};
 use crate::template::TemplateText;
 
 /// A config file given by the user, and what `--set` changes in it. Paths in it are relative to it

@@ -41,7 +41,7 @@ pub(super) fn mistake<T: DeserializeOwned>(text: &str, place: (u64, u64), said: 
         None => plain(),
         Some(Found { pointer, .. }) => {
             let whole = outline.value();
-            let found = whole.pointer(&pointer).map(found).unwrap_or_default();
+            let found = whole.pointer(&pointer).map_or_else(String::new, found);
             let expected = expected::<T>(&whole, &pointer);
             let expected = expected.as_deref().unwrap_or_else(|| said_to_be_expected(said));
             told(place, explain(&format!("invalid type: {found}, expected {expected}")))

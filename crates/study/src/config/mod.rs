@@ -9,6 +9,7 @@
 //! - [`Wrong`]: an invalid value; [`within`], [`names_folder`]: common checks.
 
 mod common;
+mod error;
 mod file;
 mod mistake;
 mod named;
@@ -18,8 +19,9 @@ mod wrong;
 mod yaml;
 
 pub use common::{EndpointConfig, ModelConfig, ModelKind, Rates, RequestConfig, Runtime};
+pub use error::ConfigError;
 pub use file::ConfigFile;
 pub use named::{AnswersFile, BaseUrl, KeyVariable};
 pub use place::located;
 pub use wrong::{Wrong, figure, names_folder, within};
-pub use yaml::{ConfigError, Head, beside, load, read_text, with_overrides};
+pub use yaml::{Head, beside, load, read_text, with_overrides};

@@ -7,7 +7,7 @@ use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::Value;
 use serde_saphyr::Spanned;
 
-use super::yaml::{ConfigError, snippet};
+use super::error::{ConfigError, snippet};
 
 /// Adds the line to an error that names only its key ([`ConfigError::Value`]): the line of the key
 /// in the file, or of the nearest group around it. A value from `--set` is reported as such,
@@ -40,7 +40,7 @@ pub fn located(error: ConfigError, file: &Path, text: &str, overrides: &[String]
 
 /// Whether a `KEY=VALUE` sets a key, a group around it, or a part of it.
 fn sets(setting: &str, key: &str) -> bool {
-    let name = setting.split('=').next().unwrap_or_default();
+    let name = setting.split('=').next().unwrap_or("");
     let within = |part: &str, whole: &str| {
         part.strip_prefix(whole).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
     };

@@ -3,8 +3,9 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
+use super::error::ConfigError;
 use super::wrong::Wrong;
-use super::yaml::{ConfigError, beside, read_text};
+use super::yaml::{beside, read_text};
 use crate::template::{TemplateError, TemplateText, Templates, listed};
 
 /// The built-in templates, replaced by those in the config's folder, read and checked. `path` is
@@ -44,7 +45,7 @@ pub(super) fn prompts(
     for (name, file) in replaced {
         if let Some(unknown) = first_unknown(&theirs, &name, &known) {
             let line = theirs.line_of(&name, &unknown);
-            let place = line.map(|line| format!(", line {line}")).unwrap_or_default();
+            let place = line.map_or_else(String::new, |line| format!(", line {line}"));
             let own = ours.variables(&name);
             let others = known.difference(&own);
             let message = format!(

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::yaml::ConfigError;
+use super::error::ConfigError;
 
 /// A number for a message: at most six decimals, and no more digits than are readable.
 pub fn figure(value: f64) -> String {

@@ -9,7 +9,7 @@ use super::{Asked, Told};
 pub fn text(told: &[Told]) -> String {
     let mut text = String::new();
     for Told { what, fact, lines } in told {
-        let fact = fact.map(|seq| format!("  seq {seq}")).unwrap_or_default();
+        let fact = fact.map_or_else(String::new, |seq| format!("  seq {seq}"));
         // Writing to a string cannot fail.
         let _ = writeln!(text, "\n{what}{fact}");
         for line in lines {

@@ -32,20 +32,25 @@ const GROWING: [&str; 8] = ["join", "replace", "indent", "format", "batch", "sli
 /// The longest text and the largest number that such a filter may have as an argument.
 const LARGEST_ARGUMENT: usize = 100;
 
+/// What could make a prompt of any length, or shows what no prompt should, with its line.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub(super) struct Unbounded(String);
+
 /// Checks a template before it is compiled. Invalid templates pass: the compiler reports what is
 /// wrong with them.
 ///
 /// # Errors
 /// A message saying what is not available, with the line.
-pub(super) fn check(text: &str, syntax: &SyntaxConfig) -> Result<(), String> {
+pub(super) fn check(text: &str, syntax: &SyntaxConfig) -> Result<(), Unbounded> {
     if text.len() > LONGEST {
-        return Err(format!("it is longer than {} MB", LONGEST >> 20));
+        return Err(Unbounded(format!("it is longer than {} MB", LONGEST >> 20)));
     }
     let mut tag: Vec<Token<'_>> = Vec::new();
     let (mut is_block, mut elifs) = (false, 0);
     for token in tokenize(text, false, syntax.clone()) {
         let Ok((token, span)) = token else { return Ok(()) };
-        let at = |what: String| format!("{what} (line {})", span.start_line);
+        let at = |Unbounded(what)| Unbounded(format!("{what} (line {})", span.start_line));
         match token {
             Token::TemplateData(_) => {}
             Token::VariableStart | Token::BlockStart => {
@@ -56,7 +61,7 @@ pub(super) fn check(text: &str, syntax: &SyntaxConfig) -> Result<(), String> {
             Token::BlockEnd => {
                 elifs += usize::from(matches!(tag.first(), Some(Token::Ident("elif"))));
                 if elifs > MOST_ELIF {
-                    return Err(at(format!("it has more than {MOST_ELIF} elif")));
+                    return Err(at(Unbounded(format!("it has more than {MOST_ELIF} elif"))));
                 }
                 statement(&tag).map_err(at)?;
             }
@@ -64,24 +69,26 @@ pub(super) fn check(text: &str, syntax: &SyntaxConfig) -> Result<(), String> {
         }
         if tag.len() > MOST_TOKENS {
             let kind = if is_block { "a statement" } else { "an expression" };
-            return Err(format!(
+            return Err(Unbounded(format!(
                 "{kind} has more than {MOST_TOKENS} parts (line {})",
                 span.start_line
-            ));
+            )));
         }
     }
     Ok(())
 }
 
 /// An expression that is shown: its value is written and discarded.
-fn shown(tag: &[Token<'_>]) -> Result<(), String> {
+fn shown(tag: &[Token<'_>]) -> Result<(), Unbounded> {
     functions(tag)?;
     let has_text = tag.iter().any(|token| matches!(token, Token::Str(_) | Token::String(_)));
     let mut growth = 0;
     for (at, token) in tag.iter().enumerate() {
         growth += match token {
             Token::Plus | Token::Tilde => 1,
-            Token::Mul if has_text => return Err("a text cannot be multiplied".to_owned()),
+            Token::Mul if has_text => {
+                return Err(Unbounded("a text cannot be multiplied".to_owned()));
+            }
             Token::Mul => MOST_GROWTH,
             Token::Ident(name) if is_growing(tag, at, name) => {
                 arguments(tag)?;
@@ -92,7 +99,7 @@ fn shown(tag: &[Token<'_>]) -> Result<(), String> {
         };
     }
     if growth > MOST_GROWTH {
-        Err("an expression makes its value too long, by ~, +, * or filters".to_owned())
+        Err(Unbounded("an expression makes its value too long, by ~, +, * or filters".to_owned()))
     } else {
         Ok(())
     }
@@ -100,10 +107,11 @@ fn shown(tag: &[Token<'_>]) -> Result<(), String> {
 
 /// A statement. The values that it names may be used again, so they must not be longer than their
 /// sources.
-fn statement(tag: &[Token<'_>]) -> Result<(), String> {
+fn statement(tag: &[Token<'_>]) -> Result<(), Unbounded> {
     let Some(Token::Ident(name)) = tag.first() else { return Ok(()) };
-    let not_available =
-        |what: &str| Err(format!("{what} is not available: it could make a prompt of any length"));
+    let not_available = |what: &str| {
+        Err(Unbounded(format!("{what} is not available: it could make a prompt of any length")))
+    };
     if !STATEMENTS.contains(name) {
         return not_available(&format!("{{% {name} %}}"));
     }
@@ -173,17 +181,17 @@ fn names_value(tag: &[Token<'_>], open: usize) -> bool {
 }
 
 /// Functions that show or keep everything that there is.
-fn functions(tag: &[Token<'_>]) -> Result<(), String> {
+fn functions(tag: &[Token<'_>]) -> Result<(), Unbounded> {
     const NONE: [&str; 5] = ["debug", "dict", "namespace", "self", "super"];
     let named = tag.windows(2).find_map(|pair| match pair {
         [Token::Ident(name), Token::ParenOpen | Token::Dot] if NONE.contains(name) => Some(*name),
         _ => None,
     });
-    named.map_or(Ok(()), |name| Err(format!("{name} is not available in prompts")))
+    named.map_or(Ok(()), |name| Err(Unbounded(format!("{name} is not available in prompts"))))
 }
 
 /// The arguments of such a filter, which must not be long or large.
-fn arguments(tag: &[Token<'_>]) -> Result<(), String> {
+fn arguments(tag: &[Token<'_>]) -> Result<(), Unbounded> {
     let large = tag.iter().any(|token| match token {
         Token::Str(text) => text.len() > LARGEST_ARGUMENT || text.contains('%'),
         Token::String(text) => text.len() > LARGEST_ARGUMENT || text.contains('%'),
@@ -192,9 +200,9 @@ fn arguments(tag: &[Token<'_>]) -> Result<(), String> {
         _ => false,
     });
     if large {
-        Err(format!(
+        Err(Unbounded(format!(
             "a filter has a text or a number beyond {LARGEST_ARGUMENT} as its argument, or a format with %"
-        ))
+        )))
     } else {
         Ok(())
     }
@@ -209,7 +217,7 @@ pub(super) struct Prompt {
 impl Prompt {
     pub(super) fn into_text(self) -> String {
         // What is written are texts, whole or in consecutive parts.
-        String::from_utf8(self.bytes).unwrap_or_default()
+        String::from_utf8_lossy(&self.bytes).into_owned()
     }
 }
 
@@ -231,12 +239,12 @@ impl Write for &mut Prompt {
 mod tests {
     use serde_json::json;
 
-    use crate::template::Templates;
+    use crate::template::{TemplateError, Templates};
 
-    fn render(text: &str) -> Result<String, String> {
+    fn render(text: &str) -> Result<String, TemplateError> {
         let templates = Templates::new([("t".to_owned(), text.to_owned())]);
         let values = json!({"name": "Ann", "n": 3, "list": ["a", "b"], "group": {"key": "v"}});
-        templates.and_then(|templates| templates.render("t", values)).map_err(|e| e.to_string())
+        templates.and_then(|templates| templates.render("t", values))
     }
 
     #[test]
@@ -275,7 +283,7 @@ mod tests {
             let begin: String = template.chars().take(80).collect();
             assert!(render(template).is_err(), "{begin}");
         }
-        let said = render("one\n{% set x = name ~ name %}").unwrap_err();
+        let said = render("one\n{% set x = name ~ name %}").unwrap_err().to_string();
         assert_eq!(
             said,
             "template t: a value made of others, in {% set %}, is not available: it could make a prompt of any \
@@ -286,7 +294,10 @@ mod tests {
     #[test]
     fn endless_output_is_stopped() {
         let loops = "{% for a in range(100000) %}{% for b in range(100000) %}{ 'xxxxxxxxxx' }{% endfor %}{% endfor %}";
-        assert_eq!(render(loops).unwrap_err(), "template t: it makes a prompt of more than 4 MB");
+        assert_eq!(
+            render(loops).unwrap_err().to_string(),
+            "template t: it makes a prompt of more than 4 MB"
+        );
         let fuel =
             "{% for a in range(100000) %}{% for b in range(100000) %}{% endfor %}{% endfor %}";
         assert!(render(fuel).is_err());
@@ -316,7 +327,7 @@ mod tests {
             ("{% raw %}{\"a\": \"b * c\"}{% endraw %}{# note #}", "{\"a\": \"b * c\"}"),
             ("{% if n > 2 and name in ['Ann'] %}yes{% elif n %}no{% else %}none{% endif %}", "yes"),
         ] {
-            assert_eq!(render(template).as_deref(), Ok(made), "{template}");
+            assert_eq!(render(template).unwrap(), made, "{template}");
         }
     }
 }

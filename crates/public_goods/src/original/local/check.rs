@@ -24,8 +24,8 @@ pub(crate) fn check(settings: &LocalSettings) -> Result<(), Wrong> {
         let message = format!("the parsers have versions 1 and 2, not {}", settings.parser_version);
         return Err(Wrong::new("parser_version", message));
     }
-    let players = games.iter().map(|game| game.players.len()).max().unwrap_or_default();
-    let rounds = settings.asked.iter().map(|asked| asked.turn.round).max().unwrap_or_default();
+    let players = games.iter().map(|game| game.players.len()).max().unwrap_or(0);
+    let rounds = settings.asked.iter().map(|asked| asked.turn.round).max().unwrap_or(0);
     for (key, value, there) in [
         ("games", config.games as usize, games.len()),
         ("group_size", config.group_size as usize, players),

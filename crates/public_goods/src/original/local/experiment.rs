@@ -187,10 +187,10 @@ fn left(asked: &Asked, failed: CallFailed) -> Fact {
 fn units(state: &Played, asked: &Asked, named: &BTreeMap<String, i64>) -> Vec<Units> {
     let actor = asked.turn.agent;
     let Some(game) = state.game(asked.turn.game) else { return Vec::new() };
-    let coins = game.round(asked.turn.round).map(Round::coins).unwrap_or_default();
+    let coins = game.round(asked.turn.round).map_or_else(Vec::new, Round::coins);
     let targets = coins.into_iter().map(|(agent, _)| agent).filter(|agent| *agent != actor);
     let units = targets.map(|target| {
-        let decided = named.get(game.avatar(target)).copied().unwrap_or_default();
+        let decided = named.get(game.avatar(target)).copied().unwrap_or(0);
         Units { actor, target, decided, actual: decided }
     });
     units.collect()

@@ -54,7 +54,7 @@ pub(super) fn participants(
                 let who = players.iter().find(|Who { avatar, .. }| avatar == game.avatar(agent));
                 table.row([
                     game.avatar(agent).to_owned(),
-                    who.map(|who| who.persona.clone()).unwrap_or_default(),
+                    who.map_or_else(String::new, |who| who.persona.clone()),
                     round.number.to_string(),
                     id.clone(),
                     String::new(),

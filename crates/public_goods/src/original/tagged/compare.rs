@@ -6,8 +6,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::run::TaggedRun;
-use crate::ask::Stage;
 use crate::facts::Turn;
+use crate::stage::Stage;
 use retold::inert::inert;
 use retold_study::original::{Comparison, OriginalError, Outputs, Pairs, Row, Rows};
 

@@ -6,11 +6,11 @@ use std::path::Path;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use crate::ask::Stage;
 use crate::avatars::AVATARS;
 use crate::check::check_values;
 use crate::config::Config;
 use crate::facts::Turn;
+use crate::stage::Stage;
 use retold::inert::inert;
 use retold::run::SIMULATED_MARK;
 use retold_study::config::Wrong;

@@ -1,0 +1,106 @@
+//! A config that cannot be used, and how messages show its lines.
+
+use retold::encoding::NotUtf8;
+use retold::inert::inert;
+
+/// A config that cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ConfigError {
+    /// The file cannot be read.
+    #[error("cannot read {path}: {reason}")]
+    Unreadable {
+        /// The file.
+        path: String,
+        /// What the system says.
+        reason: String,
+    },
+    /// The file is in another encoding.
+    #[error("{}", problem.of(path))]
+    NotUtf8 {
+        /// The file.
+        path: String,
+        /// Where, and how to convert it.
+        problem: NotUtf8,
+    },
+    /// The YAML is broken, or a key is unknown, missing, or of the wrong type.
+    #[error("{path}:{line}:{column}: {message}\n{snippet}")]
+    Invalid {
+        /// The file.
+        path: String,
+        /// From 1.
+        line: u64,
+        /// From 1.
+        column: u64,
+        /// What is wrong.
+        message: String,
+        /// The lines around it.
+        snippet: String,
+    },
+    /// A value that is well-formed but invalid. The registry finds the line of the key; see
+    /// [`located`](super::located).
+    #[error("{path}: {key}: {message}")]
+    Value {
+        /// The file.
+        path: String,
+        /// The key, with dots.
+        key: String,
+        /// What is wrong.
+        message: String,
+    },
+    /// A `--set` that cannot be applied.
+    #[error("--set {setting}: {message}")]
+    Override {
+        /// The setting as given.
+        setting: String,
+        /// What is wrong.
+        message: String,
+    },
+}
+
+impl ConfigError {
+    /// A `--set` that cannot be applied. Secrets in the setting are not shown.
+    pub fn of_override(setting: &str, message: String) -> Self {
+        ConfigError::Override { setting: shown(setting), message }
+    }
+}
+
+/// A line of a config, from 1, as messages show it.
+pub(super) fn snippet(text: &str, line: u64) -> String {
+    let found = text.lines().nth(usize::try_from(line.saturating_sub(1)).unwrap_or(0));
+    format!("{line:>4} | {}", shown(found.unwrap_or("")))
+}
+
+/// A part of a config for a message. The parts of URLs that may be secret (user name, password,
+/// query) are left out.
+fn shown(text: &str) -> String {
+    let mut shown = String::new();
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once("://") {
+        let ends = |c: char| c.is_whitespace() || matches!(c, '"' | '\'');
+        let (url, left) = after.split_at(after.find(ends).unwrap_or(after.len()));
+        let (path, query) =
+            url.split_once(['?', '#']).map_or((url, ""), |(path, _)| (path, "?[...]"));
+        let (host, path) = path.split_at(path.find('/').unwrap_or(path.len()));
+        let host = match host.rsplit_once('@') {
+            Some((_, host)) => format!("[...]@{host}"),
+            None => host.to_owned(),
+        };
+        shown.push_str(&format!("{before}://{host}{path}{query}"));
+        rest = left;
+    }
+    inert(&format!("{shown}{rest}"), 120)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::shown;
+
+    #[test]
+    fn what_may_be_a_key_is_not_shown() {
+        let line = "url: \"https://me:pw@a.example/x/y?token=s3cret#z\" # see http://b.example/?q";
+        let expected = "url: \"https://[...]@a.example/x/y?[...]\" # see http://b.example/?[...]";
+        assert_eq!(shown(line), expected);
+        assert_eq!(shown("a: b"), "a: b");
+        assert_eq!(shown("u: http://p@ss@h"), "u: http://[...]@h");
+    }
+}
