@@ -7,7 +7,7 @@ use super::config::{Config, Settings};
 use super::facts::{Ending, Fact};
 use super::origins::Origins;
 use super::policy::Policy;
-use super::prompts::Prompts;
+use super::prompts;
 use super::state::{Game, Games};
 use super::{check, outputs, report, turn};
 use crate::parse::{
@@ -21,11 +21,12 @@ use retold::run::{
 };
 use retold_study::at_once::at_once;
 use retold_study::error::StudyError;
+use retold_study::template::Templates;
 
 /// A game master tells a story, and a player chooses how it continues.
 pub struct Adventure {
     pub(super) config: Config,
-    pub(super) prompts: Prompts,
+    pub(super) prompts: Templates,
     narrative: Arc<NarrativeParser>,
     character: Arc<CharacterParser>,
 }
@@ -36,12 +37,12 @@ impl Adventure {
     /// # Errors
     /// The setting with which it cannot be run.
     pub fn new(settings: Settings) -> Result<Self, StudyError> {
-        let Settings { config, prompts } = settings;
+        let Settings { config, prompts: templates } = settings;
         check::check(&config)?;
         let version = config.parser_version.unwrap_or(1);
         let unmade = |e| StudyError::part("parser_version", e);
         let adventure = Adventure {
-            prompts: Prompts::new(&prompts)?,
+            prompts: Templates::all_of(prompts::NAMES, &templates)?,
             narrative: Arc::new(narrative_parser(version).map_err(unmade)?),
             character: Arc::new(character_parser(version).map_err(unmade)?),
             config,

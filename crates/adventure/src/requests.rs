@@ -62,8 +62,9 @@ impl Adventure {
         Ok(())
     }
 
+    /// A prompt, filled in, without space at its end.
     fn fill(&self, name: &str, values: Value) -> Result<String, Stop> {
-        Ok(self.prompts.fill(name, values)?)
+        Ok(self.prompts.render(name, values)?.trim_end().to_owned())
     }
 
     pub(super) fn character_request(&self, who: &str) -> Result<Request, Stop> {

@@ -7,7 +7,7 @@ use super::check::{check, check_counts};
 use super::config::Config;
 use super::facts::{Fact, Turn};
 use super::origins::Origins;
-use super::prompts::Prompts;
+use super::prompts;
 use super::rules::Rules;
 use super::settings::Settings;
 use super::state::{Game, Played};
@@ -22,13 +22,14 @@ use retold::parse::text::vector;
 use retold::run::{Experiment, OutputError, OutputFile, Report, Run, RunRecord, Stop};
 use retold_study::edition::Edition;
 use retold_study::error::StudyError;
+use retold_study::template::Templates;
 
 /// Public goods games.
 pub struct PublicGoods {
     pub(super) edition: Edition,
     pub(super) config: Config,
     pub(super) rules: Rules,
-    pub(super) prompts: Prompts,
+    pub(super) prompts: Templates,
     pub(super) parsers: Parsers,
 }
 
@@ -67,13 +68,13 @@ impl PublicGoods {
     /// # Errors
     /// The setting with which it cannot be run.
     pub fn new(settings: Settings) -> Result<Self, StudyError> {
-        let Settings { edition, config, prompts } = settings;
+        let Settings { edition, config, prompts: templates } = settings;
         check_counts(&config)?;
         let parsers = Parsers::new(&config);
         Ok(PublicGoods {
             edition,
             rules: Rules::of(&config),
-            prompts: Prompts::new(&prompts)?,
+            prompts: Templates::all_of(prompts::NAMES, &templates)?,
             parsers: parsers.map_err(|e| StudyError::part("parser_version", e))?,
             config,
         })

@@ -122,7 +122,7 @@ fn read(
     sheet: &Map<String, Value>,
     warnings: Vec<String>,
 ) -> Found<Character> {
-    let mut reader = Reader { sheet, warnings };
+    let mut reader = SheetReader { sheet, warnings };
     let name = reader.name();
     let speed = reader.attribute("speed", DEFAULT);
     let gun_accuracy = reader.attribute("gunAccuracy", DEFAULT);
@@ -147,12 +147,12 @@ fn read(
     }
 }
 
-struct Reader<'m> {
+struct SheetReader<'m> {
     sheet: &'m Map<String, Value>,
     warnings: Vec<String>,
 }
 
-impl Reader<'_> {
+impl SheetReader<'_> {
     fn name(&mut self) -> String {
         let name = self.sheet.get("name").and_then(Value::as_str).map(str::trim);
         match name {

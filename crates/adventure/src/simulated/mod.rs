@@ -26,28 +26,28 @@ pub struct SimulatedMaster;
 impl Player for SimulatedMaster {
     fn reply(&self, request: &Request, dice: &mut Dice) -> String {
         match asked(&request.messages()) {
-            Asked::Character => character(dice),
-            Asked::Turn(prompt) => master::tell(prompt, dice),
-            Asked::Choice(options) => choose(&options, dice),
-            Asked::Unknown => "I am not sure what this is about.".to_owned(),
+            AskedFor::Character => character(dice),
+            AskedFor::Turn(prompt) => master::tell(prompt, dice),
+            AskedFor::Choice(options) => choose(&options, dice),
+            AskedFor::Unknown => "I am not sure what this is about.".to_owned(),
         }
     }
 
     fn malformed(&self, request: &Request, dice: &mut Dice) -> Vec<(&'static str, String)> {
         let owned = str::to_owned;
         match asked(&request.messages()) {
-            Asked::Character => vec![
+            AskedFor::Character => vec![
                 ("refusal", owned("I would rather not describe a person.")),
                 ("cut_off", owned("{\"name\": \"Silent")),
                 ("empty", String::new()),
             ],
-            Asked::Turn(prompt) => master::broken(prompt, dice),
-            Asked::Choice(options) => vec![
+            AskedFor::Turn(prompt) => master::broken(prompt, dice),
+            AskedFor::Choice(options) => vec![
                 ("no_option", owned("I would rather wait and see.")),
                 ("empty", String::new()),
                 ("two_options", options.join(" and then ")),
             ],
-            Asked::Unknown => Vec::new(),
+            AskedFor::Unknown => Vec::new(),
         }
     }
 
@@ -66,7 +66,7 @@ impl Player for SimulatedMaster {
 }
 
 /// What a prompt asks for.
-enum Asked<'a> {
+enum AskedFor<'a> {
     Character,
     /// The next part of the story, with the prompt that has the current state.
     Turn(&'a str),
@@ -75,21 +75,21 @@ enum Asked<'a> {
     Unknown,
 }
 
-fn asked(messages: &[(String, String)]) -> Asked<'_> {
+fn asked(messages: &[(String, String)]) -> AskedFor<'_> {
     let (_, first) = messages.first().map_or(("", ""), |(role, text)| (role, text));
     let (_, last) = messages.last().map_or(("", ""), |(role, text)| (role, text));
     if first.starts_with("Create a character") {
-        return Asked::Character;
+        return AskedFor::Character;
     }
     if first.starts_with("You are the game master") {
-        return Asked::Turn(last);
+        return AskedFor::Turn(last);
     }
     if last.ends_with("Respond with ONLY the exact text of your chosen option.") {
         let block = last.rsplit("\n\n").nth(1).unwrap_or("");
         let options = block.lines().filter_map(|line| Some(line.split_once(". ")?.1));
-        return Asked::Choice(options.collect());
+        return AskedFor::Choice(options.collect());
     }
-    Asked::Unknown
+    AskedFor::Unknown
 }
 
 /// A character, mostly in the requested format.

@@ -95,7 +95,7 @@ pub(super) struct VectorRow {
 
 /// The key that did not exist in the first version of the original.
 #[derive(Deserialize)]
-struct Known {
+struct KnownMinimum {
     min_responses_for_threshold: Option<u32>,
 }
 
@@ -135,7 +135,7 @@ impl Files {
         }
         let (path, text) = (folder.join("config.yaml"), folder.text("config.yaml")?);
         let mut config: Config = load_yaml(&path, &text).map_err(of_config)?;
-        let known: Known = load_yaml(&path, &text).map_err(of_config)?;
+        let known: KnownMinimum = load_yaml(&path, &text).map_err(of_config)?;
         let knows_minimum = known.min_responses_for_threshold.is_some();
         if !knows_minimum {
             config.min_responses_for_threshold = 0;

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::vectors::{Vector, Vectors};
+use super::vectors::{RecordedVectors, Vector};
 use crate::state::Deliberated;
 
 /// A cluster: the document's `ClusterInfo`. Description and vector are null if they could not be
@@ -18,7 +18,10 @@ pub(super) struct ClusterRecord<'a> {
 }
 
 /// All clusters: by option in the config's order, then by number.
-pub(super) fn records<'a>(state: &'a Deliberated, vectors: &'a Vectors) -> Vec<ClusterRecord<'a>> {
+pub(super) fn records<'a>(
+    state: &'a Deliberated,
+    vectors: &'a RecordedVectors,
+) -> Vec<ClusterRecord<'a>> {
     let record = state.clusters.iter().map(|cluster| ClusterRecord {
         cluster_id: &cluster.cluster_id,
         option: &cluster.option,

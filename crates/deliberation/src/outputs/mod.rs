@@ -33,7 +33,7 @@ mod vectors;
 
 use serde::Serialize;
 
-use self::vectors::Vectors;
+use self::vectors::RecordedVectors;
 use super::experiment::Deliberation;
 use super::state::Deliberated;
 use super::summary::summary;
@@ -47,7 +47,7 @@ impl Deliberation {
         record: &mut RunRecord<'_>,
     ) -> Result<Vec<OutputFile>, OutputError> {
         let options = &self.config.topic.options;
-        let vectors = Vectors::read(state, options, record)?;
+        let vectors = RecordedVectors::read(state, options, record)?;
         let (pilot_id, generated_at) = (self.config.pilot_id.as_str(), record.last.to_string());
         let clusters = clusters::records(state, &vectors);
         let dated = |contents| Dated { pilot_id, generated_at: &generated_at, contents };
@@ -96,5 +96,5 @@ struct Dated<'a> {
 enum Contents<'a> {
     Participants { participants: &'a [participants::ParticipantRecord<'a>] },
     Clusters { clusters: &'a [clusters::ClusterRecord<'a>] },
-    Embeddings { embeddings: &'a [participants::Embedding<'a>] },
+    Embeddings { embeddings: &'a [participants::EmbeddingRecord<'a>] },
 }

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::vectors::{Vector, Vectors};
+use super::vectors::{RecordedVectors, Vector};
 use crate::conditions::Condition;
 use crate::parse::Demographics;
 use crate::state::{Deliberated, Status};
@@ -35,7 +35,7 @@ pub(super) struct ParticipantRecord<'a> {
 
 /// A participant's vector.
 #[derive(Serialize)]
-pub(super) struct Embedding<'a> {
+pub(super) struct EmbeddingRecord<'a> {
     participant_id: &'a str,
     embedding: &'a Vector,
 }
@@ -43,7 +43,7 @@ pub(super) struct Embedding<'a> {
 /// All participants, in the order of their ids, including failed ones with what they reached.
 pub(super) fn records<'a>(
     state: &'a Deliberated,
-    vectors: &'a Vectors,
+    vectors: &'a RecordedVectors,
 ) -> Vec<ParticipantRecord<'a>> {
     let shown = state.cross_pollination.as_deref();
     let record = state.participants.values().map(|p| ParticipantRecord {
@@ -70,9 +70,12 @@ pub(super) fn records<'a>(
 }
 
 /// The vectors of all summaries, in the order of the participants' ids.
-pub(super) fn embeddings<'a>(state: &'a Deliberated, vectors: &'a Vectors) -> Vec<Embedding<'a>> {
+pub(super) fn embeddings<'a>(
+    state: &'a Deliberated,
+    vectors: &'a RecordedVectors,
+) -> Vec<EmbeddingRecord<'a>> {
     let of = |participant_id: &'a String| {
-        Some(Embedding { participant_id, embedding: vectors.of_summary(participant_id)? })
+        Some(EmbeddingRecord { participant_id, embedding: vectors.of_summary(participant_id)? })
     };
     state.participants.keys().filter_map(of).collect()
 }

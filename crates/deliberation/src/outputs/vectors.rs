@@ -13,7 +13,7 @@ use retold::id::{CallPath, ContentHash};
 use retold::run::{OutputError, RunRecord};
 
 /// All vectors of a run.
-pub(super) struct Vectors {
+pub(super) struct RecordedVectors {
     /// Vectors of summaries, by participant.
     summaries: BTreeMap<String, Vector>,
     /// Vectors of descriptions, by cluster.
@@ -30,13 +30,13 @@ impl Serialize for Vector {
     }
 }
 
-impl Vectors {
+impl RecordedVectors {
     /// Reads the vectors that the facts name.
     pub(super) fn read(
         state: &Deliberated,
         options: &[String],
         record: &mut RunRecord<'_>,
-    ) -> Result<Vectors, OutputError> {
+    ) -> Result<RecordedVectors, OutputError> {
         let (mut summaries, mut descriptions) = (BTreeMap::new(), BTreeMap::new());
         let folded = state.vectors.get();
         for (id, hash) in state.participants.values().filter_map(|p| {
@@ -62,7 +62,7 @@ impl Vectors {
                 descriptions.insert(id.clone(), vector);
             }
         }
-        Ok(Vectors { summaries, descriptions })
+        Ok(RecordedVectors { summaries, descriptions })
     }
 
     /// The vector of a participant's summary.

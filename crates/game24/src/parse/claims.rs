@@ -8,7 +8,7 @@ use super::tags::within;
 
 /// What a line announces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Label {
+pub(super) enum ClaimLabel {
     /// `Answer`, `Solution`, `Expression`, `Final`.
     Answer,
     /// `Output`.
@@ -20,7 +20,7 @@ pub(super) enum Label {
 
 /// A line that claims.
 pub(super) struct Claim {
-    pub(super) label: Label,
+    pub(super) label: ClaimLabel,
     /// `None` is a refusal.
     pub(super) candidate: Option<String>,
     /// Where the line begins, in bytes.
@@ -31,16 +31,16 @@ pub(super) struct Claim {
     pub(super) is_cut: bool,
 }
 
-const LABELS: [(&str, Label); 9] = [
-    ("answer", Label::Answer),
-    ("solution", Label::Answer),
-    ("expression", Label::Answer),
-    ("final", Label::Answer),
-    ("output", Label::Output),
-    ("result", Label::Step),
-    ("equation", Label::Step),
-    ("calculation", Label::Step),
-    ("formula", Label::Step),
+const LABELS: [(&str, ClaimLabel); 9] = [
+    ("answer", ClaimLabel::Answer),
+    ("solution", ClaimLabel::Answer),
+    ("expression", ClaimLabel::Answer),
+    ("final", ClaimLabel::Answer),
+    ("output", ClaimLabel::Output),
+    ("result", ClaimLabel::Step),
+    ("equation", ClaimLabel::Step),
+    ("calculation", ClaimLabel::Step),
+    ("formula", ClaimLabel::Step),
 ];
 
 /// Words that may precede the one that makes a line a labelled line.
@@ -123,7 +123,7 @@ pub(super) fn last_labelled(text: &str, params: &Params) -> Option<Claim> {
 }
 
 /// The claim of a labelled line; `below` is the line that a label on its own announces.
-fn claimed(label: Label, content: &str, below: &str, params: &Params) -> Option<Claim> {
+fn claimed(label: ClaimLabel, content: &str, below: &str, params: &Params) -> Option<Claim> {
     let is_alone = is_bare(content);
     let content = if is_alone { below } else { content };
     // `Answer: X. Wait, that is wrong. Answer: Y`: what the same line takes back is not the answer.
@@ -141,7 +141,7 @@ fn claimed(label: Label, content: &str, below: &str, params: &Params) -> Option<
             let line = equation(stated).map(|(text, _)| text);
             line.or_else(|| expression_in(stated, params).filter(over))
         }
-        (false, Label::Step) => expression_in(stated, params).filter(over),
+        (false, ClaimLabel::Step) => expression_in(stated, params).filter(over),
         (false, _) => expression_in(stated, params),
     };
     if expression.is_some() {
@@ -150,7 +150,7 @@ fn claimed(label: Label, content: &str, below: &str, params: &Params) -> Option<
     if is_refusal(content) {
         return claim(None);
     }
-    let is_meant = !is_alone && label != Label::Step;
+    let is_meant = !is_alone && label != ClaimLabel::Step;
     attempt_in(stated).filter(|_| is_meant).and_then(|attempt| claim(Some(attempt)))
 }
 
@@ -198,11 +198,11 @@ fn is_correction(line: &str) -> bool {
 }
 
 /// The label of a line, and what follows it.
-fn labelled(line: &str) -> Option<(Label, &str)> {
+fn labelled(line: &str) -> Option<(ClaimLabel, &str)> {
     if let Some(rest) = line.strip_prefix("####") {
         let content = rest.trim_start_matches(is_decoration);
         if !content.starts_with(|c: char| c.is_alphabetic()) {
-            return Some((Label::Step, content.trim()));
+            return Some((ClaimLabel::Step, content.trim()));
         }
     }
     let mut rest = line.trim_start_matches(is_dress);
@@ -229,7 +229,7 @@ fn labelled(line: &str) -> Option<(Label, &str)> {
     None
 }
 
-fn label_of(word: &str) -> Option<Label> {
+fn label_of(word: &str) -> Option<ClaimLabel> {
     if !(5..=11).contains(&word.len()) {
         return None;
     }

@@ -18,7 +18,7 @@
 //! - As in version 2, no choice depends on a value, and reasoning is not an answer.
 
 use super::Params;
-use super::claims::{Claim, Label, is_cut_off, last_labelled, last_sentence};
+use super::claims::{Claim, ClaimLabel, is_cut_off, last_labelled, last_sentence};
 use super::lines::lines;
 use super::refusal::{gives_up, is_refusal};
 use super::run::{attempt_in, equation, expression_in, plausible_equation};
@@ -149,7 +149,7 @@ fn block(body: &str, params: &Params) -> Option<Decided> {
 fn of_line(body: &str, after: usize, claim: Claim) -> Decided {
     let method = match (&claim.candidate, claim.label) {
         (None, _) => "declined",
-        (_, Label::Output) => "got_output_format",
+        (_, ClaimLabel::Output) => "got_output_format",
         _ => "answer_line",
     };
     let at = after + claim.at;

@@ -8,7 +8,7 @@
 //! - `nothing`, as the prompt asks for it, is silence with the method `silent`.
 
 use super::ChatParams;
-use super::turn::Turn;
+use super::turn::AnswerTurn;
 use super::v1::shortened;
 use retold::parse::{Found, Strategy};
 
@@ -23,12 +23,12 @@ pub(super) const STRATEGIES: &[Strategy<ChatParams, String>] = &[
 const TAG: &str = "MESSAGE";
 
 /// The message's location, most explicit first.
-fn message<'t>(turn: &Turn<'t>) -> Option<&'t str> {
+fn message<'t>(turn: &AnswerTurn<'t>) -> Option<&'t str> {
     turn.blocks.last().copied().or(turn.unclosed).or_else(|| turn.body())
 }
 
 fn silent(text: &str, params: &ChatParams) -> Option<Found<String>> {
-    let turn = Turn::of(text, TAG);
+    let turn = AnswerTurn::of(text, TAG);
     let said = cleaned(message(&turn)?);
     let word = said.trim_matches(|c: char| !c.is_alphanumeric());
     let is_silence = ["nothing", "silence", "silent"].iter().any(|w| word.eq_ignore_ascii_case(w));
@@ -36,7 +36,7 @@ fn silent(text: &str, params: &ChatParams) -> Option<Found<String>> {
 }
 
 fn message_tag(text: &str, params: &ChatParams) -> Option<Found<String>> {
-    let turn = Turn::of(text, TAG);
+    let turn = AnswerTurn::of(text, TAG);
     let mut found = found(cleaned(turn.blocks.last()?), &turn, params);
     if turn.blocks.len() > 1 {
         found.warnings.push("several message tags: the last one counts".to_owned());
@@ -45,27 +45,27 @@ fn message_tag(text: &str, params: &ChatParams) -> Option<Found<String>> {
 }
 
 fn unclosed_tag(text: &str, params: &ChatParams) -> Option<Found<String>> {
-    let turn = Turn::of(text, TAG);
+    let turn = AnswerTurn::of(text, TAG);
     let mut found = found(cleaned(turn.unclosed?), &turn, params);
     found.warnings.push("the message tag is not closed: the message may have been cut".to_owned());
     Some(found)
 }
 
 fn whole_text(text: &str, params: &ChatParams) -> Option<Found<String>> {
-    let turn = Turn::of(text, TAG);
+    let turn = AnswerTurn::of(text, TAG);
     let said = turn.body().map(cleaned)?;
     Some(found(said, &turn, params))
 }
 
 fn tag_in_reasoning(text: &str, params: &ChatParams) -> Option<Found<String>> {
-    let turn = Turn::of(text, TAG);
+    let turn = AnswerTurn::of(text, TAG);
     let said = cleaned(turn.blocks_in_reasoning.last()?);
     Some(found(said, &turn, params))
 }
 
 /// The last resort: there is only reasoning, or nothing.
 pub(super) fn no_message(text: &str, params: &ChatParams) -> Found<String> {
-    let turn = Turn::of(text, TAG);
+    let turn = AnswerTurn::of(text, TAG);
     let mut found = found("", &turn, params);
     found.warnings.push("no message found: silence".to_owned());
     found
@@ -93,7 +93,7 @@ fn cleaned(text: &str) -> &str {
     said
 }
 
-fn found(said: &str, turn: &Turn<'_>, params: &ChatParams) -> Found<String> {
+fn found(said: &str, turn: &AnswerTurn<'_>, params: &ChatParams) -> Found<String> {
     let value = shortened(said, params.max_chars);
     let mut warnings = Vec::new();
     if value.len() != said.len() {

@@ -17,7 +17,7 @@
 
 use super::ContributionParams;
 use super::number::{Number, numbers, only_number};
-use super::turn::Turn;
+use super::turn::AnswerTurn;
 use retold::inert::inert;
 use retold::parse::{Found, Strategy};
 
@@ -36,7 +36,7 @@ pub(super) const STRATEGIES: &[Strategy<ContributionParams, i64>] = &[
 pub(super) const TAG: &str = "CONTRIBUTE";
 
 fn contribute_tag(text: &str, params: &ContributionParams) -> Option<Found<i64>> {
-    let turn = Turn::of(text, TAG);
+    let turn = AnswerTurn::of(text, TAG);
     let block = turn.blocks.iter().rev().find(|block| !block.trim().is_empty())?;
     let mut found = coins(only_number(block)?, &turn, params);
     if turn.blocks.len() > 1 {
@@ -46,7 +46,7 @@ fn contribute_tag(text: &str, params: &ContributionParams) -> Option<Found<i64>>
 }
 
 fn unclosed_tag(text: &str, params: &ContributionParams) -> Option<Found<i64>> {
-    let turn = Turn::of(text, TAG);
+    let turn = AnswerTurn::of(text, TAG);
     // A complete tag that could not be read is not overruled by an unclosed one.
     if !turn.blocks.is_empty() {
         return None;
@@ -59,7 +59,7 @@ fn unclosed_tag(text: &str, params: &ContributionParams) -> Option<Found<i64>> {
 }
 
 fn whole_text_integer(text: &str, params: &ContributionParams) -> Option<Found<i64>> {
-    let turn = Turn::of(text, TAG);
+    let turn = AnswerTurn::of(text, TAG);
     let body = turn.body()?.trim_matches(|c: char| c.is_whitespace() || "*`\"'.".contains(c));
     let is_number = body.len() < 24 && body.bytes().all(|b| b.is_ascii_digit() || b == b'-');
     let number = numbers(body).next().filter(|_| is_number)?;
@@ -86,8 +86,8 @@ fn tag_in_reasoning(text: &str, params: &ContributionParams) -> Option<Found<i64
 
 /// The turn, if it has no tag outside the reasoning. An unreadable tag is an unreadable answer, and
 /// the text around it does not replace it.
-fn untagged(text: &str) -> Option<Turn<'_>> {
-    let turn = Turn::of(text, TAG);
+fn untagged(text: &str) -> Option<AnswerTurn<'_>> {
+    let turn = AnswerTurn::of(text, TAG);
     (turn.blocks.is_empty() && turn.unclosed.is_none()).then_some(turn)
 }
 
@@ -118,7 +118,7 @@ fn after_label(text: &str) -> Option<Number<'_>> {
 /// The amount that the game uses, with the repairs.
 pub(super) fn coins(
     number: Number<'_>,
-    turn: &Turn<'_>,
+    turn: &AnswerTurn<'_>,
     params: &ContributionParams,
 ) -> Found<i64> {
     let mut warnings = Vec::new();
@@ -155,7 +155,7 @@ pub(super) fn coins(
 
 /// The last resort.
 pub(super) fn default(text: &str, params: &ContributionParams) -> Found<i64> {
-    let turn = Turn::of(text, TAG);
+    let turn = AnswerTurn::of(text, TAG);
     let half = Number { value: params.endowment() / 2, cut: false, huge: None, grouped: None };
     let params =
         ContributionParams { contribution_type: super::ContributionType::Variable, ..*params };

@@ -13,7 +13,7 @@ use super::clean::visible;
 use super::contribution_v2::{TAG, coins};
 use super::number::{Number, only_number};
 use super::sentence::{How, amount};
-use super::turn::Turn;
+use super::turn::AnswerTurn;
 use retold::parse::Found;
 
 /// The possible methods of a decision.
@@ -30,7 +30,7 @@ pub(super) const METHODS: &[&str] = &[
 /// The decision.
 pub(super) fn decide(text: &str, params: &ContributionParams) -> (&'static str, Found<i64>) {
     let seen = visible(text);
-    let turn = Turn::of(&seen, TAG);
+    let turn = AnswerTurn::of(&seen, TAG);
     let (method, number) = stated(&turn, params.endowment());
     let mut found = coins(number, &turn, params);
     match method {
@@ -50,7 +50,7 @@ pub(super) fn decide(text: &str, params: &ContributionParams) -> (&'static str, 
     (method, found)
 }
 
-fn stated<'t>(turn: &Turn<'t>, endowment: i64) -> (&'static str, Number<'t>) {
+fn stated<'t>(turn: &AnswerTurn<'t>, endowment: i64) -> (&'static str, Number<'t>) {
     let read = |text: &'t str| {
         only_number(text).or_else(|| Some(amount(text, endowment)?.0)).or_else(|| word(text))
     };

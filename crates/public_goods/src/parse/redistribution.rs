@@ -22,7 +22,7 @@ use serde_json::Value;
 use super::RedistributionParams;
 use super::clean::visible;
 use super::number::numbers;
-use super::turn::Turn;
+use super::turn::AnswerTurn;
 use retold::inert::inert;
 use retold::parse::json_repair::Edition;
 use retold::parse::{Found, Strategy};
@@ -79,13 +79,13 @@ fn redistribute_tag(
     params: &RedistributionParams,
     edition: Edition,
 ) -> Option<Found<Vec<i64>>> {
-    let turn = Turn::of(text, TAG);
+    let turn = AnswerTurn::of(text, TAG);
     let found = last_list(&turn.blocks, edition)?.fitting(&turn, params)?;
     Some(several(found, turn.blocks.len()))
 }
 
 fn unclosed_tag(text: &str, params: &RedistributionParams) -> Option<Found<Vec<i64>>> {
-    let turn = Turn::of(text, TAG);
+    let turn = AnswerTurn::of(text, TAG);
     if !turn.blocks.is_empty() {
         return None;
     }
@@ -109,7 +109,7 @@ fn wrong_length(
     params: &RedistributionParams,
     edition: Edition,
 ) -> Option<Found<Vec<i64>>> {
-    let turn = Turn::of(text, TAG);
+    let turn = AnswerTurn::of(text, TAG);
     let list = match last_list(&turn.blocks, edition) {
         Some(list) => list,
         None if turn.blocks.is_empty() => List::of_cut(turn.unclosed?)?,
@@ -125,7 +125,7 @@ fn unreadable_tag(
     params: &RedistributionParams,
     edition: Edition,
 ) -> Option<Found<Vec<i64>>> {
-    let turn = Turn::of(text, TAG);
+    let turn = AnswerTurn::of(text, TAG);
     if turn.blocks.is_empty() && turn.unclosed.is_none() {
         return None;
     }
@@ -141,7 +141,7 @@ fn whole_text_array(
     params: &RedistributionParams,
     edition: Edition,
 ) -> Option<Found<Vec<i64>>> {
-    let turn = Turn::of(text, TAG);
+    let turn = AnswerTurn::of(text, TAG);
     let body = turn.body()?;
     let is_whole = !body.contains('[') || body.starts_with('[') && body.ends_with(']');
     List::of(body, edition).filter(|_| is_whole)?.fitting(&turn, params)
@@ -152,7 +152,7 @@ fn array_in_text(
     params: &RedistributionParams,
     edition: Edition,
 ) -> Option<Found<Vec<i64>>> {
-    let turn = Turn::of(text, TAG);
+    let turn = AnswerTurn::of(text, TAG);
     let arrays = turn.pieces().flat_map(|piece| edition.values(piece));
     let lists = arrays.filter_map(|array| List::of_value(&array.value));
     let list = lists.filter(|list| list.units.len() == params.targets).last()?;
@@ -164,13 +164,13 @@ fn tag_in_reasoning(
     params: &RedistributionParams,
     edition: Edition,
 ) -> Option<Found<Vec<i64>>> {
-    let turn = Turn::of(text, TAG);
+    let turn = AnswerTurn::of(text, TAG);
     last_list(&turn.blocks_in_reasoning, edition)?.fitting(&turn, params)
 }
 
 /// The last resort.
 pub(super) fn default(text: &str, params: &RedistributionParams) -> Found<Vec<i64>> {
-    let turn = Turn::of(text, TAG);
+    let turn = AnswerTurn::of(text, TAG);
     nothing(&turn, params, "no redistribution found: no units for anyone".to_owned())
 }
 
@@ -190,7 +190,11 @@ fn several(mut found: Found<Vec<i64>>, count: usize) -> Found<Vec<i64>> {
     found
 }
 
-fn nothing(turn: &Turn<'_>, params: &RedistributionParams, warning: String) -> Found<Vec<i64>> {
+fn nothing(
+    turn: &AnswerTurn<'_>,
+    params: &RedistributionParams,
+    warning: String,
+) -> Found<Vec<i64>> {
     let reasoning = turn.reasoning.map(str::to_owned);
     Found { value: vec![0; params.targets], reasoning, warnings: vec![warning] }
 }
@@ -296,7 +300,7 @@ impl List {
     /// The decision, if the number of units is right.
     fn fitting(
         mut self,
-        turn: &Turn<'_>,
+        turn: &AnswerTurn<'_>,
         params: &RedistributionParams,
     ) -> Option<Found<Vec<i64>>> {
         if self.units.len() != params.targets {

@@ -15,14 +15,14 @@ use retold::parse::thinking;
 /// One tag.
 #[derive(Debug, Clone, Copy)]
 struct Tag {
-    kind: Kind,
+    kind: TagKind,
     closing: bool,
     start: usize,
     end: usize,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum TagKind {
     Reasoning,
     Action,
     Round,
@@ -30,7 +30,7 @@ enum Kind {
 
 /// An answer, split into its parts.
 #[derive(Debug)]
-pub(super) struct Turn<'t> {
+pub(super) struct AnswerTurn<'t> {
     /// The model's reasoning.
     pub(super) reasoning: Option<&'t str>,
     /// The contents of the complete action tags outside the reasoning, in order.
@@ -45,11 +45,11 @@ pub(super) struct Turn<'t> {
     pub(super) has_more: bool,
 }
 
-impl<'t> Turn<'t> {
+impl<'t> AnswerTurn<'t> {
     /// Splits an answer whose action is in the tag `action`.
-    pub(super) fn of(text: &'t str, action: &str) -> Turn<'t> {
+    pub(super) fn of(text: &'t str, action: &str) -> AnswerTurn<'t> {
         let (thought, answer) = thinking::split(text);
-        let mut turn = Turn::of_answer(if thought.is_some() { answer } else { text }, action);
+        let mut turn = AnswerTurn::of_answer(if thought.is_some() { answer } else { text }, action);
         if let Some(thought) = thought {
             let tags = tags(thought, action);
             let inside = pairs(&tags).filter_map(|(from, to)| thought.get(from..to));
@@ -59,7 +59,7 @@ impl<'t> Turn<'t> {
         turn
     }
 
-    fn of_answer(text: &'t str, action: &str) -> Turn<'t> {
+    fn of_answer(text: &'t str, action: &str) -> AnswerTurn<'t> {
         let mut tags = tags(text, action);
         let end = turn_end(text, &tags);
         tags.retain(|tag| tag.start < end);
@@ -70,9 +70,9 @@ impl<'t> Turn<'t> {
         let blocks = |tags: &[Tag]| -> Vec<&'t str> {
             pairs(tags).map(|(from, to)| part(from, to)).collect()
         };
-        let last = outside.iter().rev().find(|tag| tag.kind == Kind::Action);
+        let last = outside.iter().rev().find(|tag| tag.kind == TagKind::Action);
         let unclosed = last.filter(|tag| !tag.closing).map(|tag| part(tag.end, end));
-        Turn {
+        AnswerTurn {
             reasoning: inner.map(|(from, to)| part(from, to).trim()).filter(|r| !r.is_empty()),
             blocks: blocks(&outside),
             blocks_in_reasoning: blocks(&within),
@@ -107,11 +107,11 @@ fn turn_end(text: &str, tags: &[Tag]) -> usize {
     let mut open = false;
     for tag in tags {
         match tag.kind {
-            Kind::Reasoning if tag.closing => open = false,
-            Kind::Reasoning | Kind::Round if tag.start > acted && !open && !tag.closing => {
+            TagKind::Reasoning if tag.closing => open = false,
+            TagKind::Reasoning | TagKind::Round if tag.start > acted && !open && !tag.closing => {
                 return tag.start;
             }
-            Kind::Reasoning => open = true,
+            TagKind::Reasoning => open = true,
             _ => {}
         }
     }
@@ -121,7 +121,7 @@ fn turn_end(text: &str, tags: &[Tag]) -> usize {
 /// The beginning of the reasoning block, its content, and the end of the block.
 fn reasoning(tags: &[Tag], end: usize) -> (usize, Option<(usize, usize)>, usize) {
     let is =
-        |closing: bool| move |tag: &&Tag| tag.kind == Kind::Reasoning && tag.closing == closing;
+        |closing: bool| move |tag: &&Tag| tag.kind == TagKind::Reasoning && tag.closing == closing;
     let close = tags.iter().rev().find(is(true));
     let Some(open) = tags.iter().find(is(false)) else {
         // There is only the closing tag: the opening one was part of the prompt.
@@ -130,7 +130,7 @@ fn reasoning(tags: &[Tag], end: usize) -> (usize, Option<(usize, usize)>, usize)
     if let Some(close) = close.filter(|close| close.start >= open.end) {
         return (open.start, Some((open.end, close.start)), close.end);
     }
-    let action = tags.iter().find(|tag| tag.kind == Kind::Action && tag.start > open.start);
+    let action = tags.iter().find(|tag| tag.kind == TagKind::Action && tag.start > open.start);
     let stop = action.map_or(end, |tag| tag.start);
     (open.start, Some((open.end, stop)), stop)
 }
@@ -139,7 +139,7 @@ fn reasoning(tags: &[Tag], end: usize) -> (usize, Option<(usize, usize)>, usize)
 /// no other opening tag in between.
 fn pairs(tags: &[Tag]) -> impl Iterator<Item = (usize, usize)> {
     let mut open = None;
-    tags.iter().filter(|tag| tag.kind == Kind::Action).filter_map(move |tag| {
+    tags.iter().filter(|tag| tag.kind == TagKind::Action).filter_map(move |tag| {
         if tag.closing {
             open.take().map(|from| (from, tag.start))
         } else {
@@ -164,10 +164,13 @@ fn tag(text: &str, start: usize, action: &str) -> Option<Tag> {
         None => (false, rest),
     };
     if starts_with(rest, "ROUND") && !closing {
-        return Some(Tag { kind: Kind::Round, closing, start, end: start + 1 });
+        return Some(Tag { kind: TagKind::Round, closing, start, end: start + 1 });
     }
-    let kinds =
-        [("REASONING", Kind::Reasoning), ("think", Kind::Reasoning), (action, Kind::Action)];
+    let kinds = [
+        ("REASONING", TagKind::Reasoning),
+        ("think", TagKind::Reasoning),
+        (action, TagKind::Action),
+    ];
     kinds.into_iter().find_map(|(name, kind)| {
         let rest = rest.get(name.len()..).filter(|_| starts_with(rest, name))?;
         let rest = rest.trim_start_matches(' ');

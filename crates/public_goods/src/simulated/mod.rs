@@ -15,7 +15,7 @@
 mod read;
 mod speech;
 
-use self::read::{Prompt, Stage};
+use self::read::{AskedStage, Prompt};
 use crate::NAME;
 use retold::model::simulated::{Dice, Player};
 use retold::prompt::Request;
@@ -68,11 +68,11 @@ impl Act {
     fn of(prompt: &Prompt<'_>, dice: &mut Dice) -> Option<Act> {
         let kind = Type::of(prompt.instructions);
         let (reasoning, tag, action) = match prompt.stage {
-            Stage::Amount | Stage::Unknown => return None,
-            Stage::Chat => {
+            AskedStage::Amount | AskedStage::Unknown => return None,
+            AskedStage::Chat => {
                 (speech::before_chat(kind, dice), "MESSAGE", speech::message(kind, dice))
             }
-            Stage::Contribution => {
+            AskedStage::Contribution => {
                 let coins = kind.coins(prompt, dice);
                 let stated = if dice.chance(1.0 / 12.0) { prompt.endowment - coins } else { coins };
                 let amount = if prompt.withdraws { prompt.endowment - coins } else { coins };
@@ -82,7 +82,7 @@ impl Act {
                     amount.to_string(),
                 )
             }
-            Stage::Redistribution => {
+            AskedStage::Redistribution => {
                 let units = speech::units(kind, prompt, dice);
                 let array: Vec<String> = units.iter().map(i64::to_string).collect();
                 let reasoning = speech::before_redistribution(prompt, &units);
@@ -99,7 +99,9 @@ impl Player for SimulatedPlayers {
         let prompt = Prompt::read(&messages);
         let Some(Act { reasoning, tag, action }) = Act::of(&prompt, dice) else {
             return match prompt.stage {
-                Stage::Amount => Type::of(prompt.instructions).coins(&prompt, dice).to_string(),
+                AskedStage::Amount => {
+                    Type::of(prompt.instructions).coins(&prompt, dice).to_string()
+                }
                 _ => format!("This is not {NAME}."),
             };
         };

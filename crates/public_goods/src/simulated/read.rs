@@ -2,7 +2,7 @@
 
 /// What is asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Stage {
+pub(super) enum AskedStage {
     Chat,
     Contribution,
     /// Only the number, after the reasoning.
@@ -14,7 +14,7 @@ pub(super) enum Stage {
 /// The relevant parts of a prompt.
 #[derive(Debug)]
 pub(super) struct Prompt<'a> {
-    pub(super) stage: Stage,
+    pub(super) stage: AskedStage,
     pub(super) instructions: &'a str,
     pub(super) endowment: i64,
     pub(super) withdraws: bool,
@@ -32,11 +32,11 @@ impl<'a> Prompt<'a> {
         let text = |at: usize| messages.get(at).map_or("", |(_, text)| text.as_str());
         let (instructions, asked) = (text(0), text(1));
         let stage = match asked {
-            _ if messages.len() > 2 => Stage::Amount,
-            _ if asked.contains("<REDISTRIBUTE>") => Stage::Redistribution,
-            _ if asked.contains("<CONTRIBUTE>") => Stage::Contribution,
-            _ if asked.contains("<MESSAGE>") => Stage::Chat,
-            _ => Stage::Unknown,
+            _ if messages.len() > 2 => AskedStage::Amount,
+            _ if asked.contains("<REDISTRIBUTE>") => AskedStage::Redistribution,
+            _ if asked.contains("<CONTRIBUTE>") => AskedStage::Contribution,
+            _ if asked.contains("<MESSAGE>") => AskedStage::Chat,
+            _ => AskedStage::Unknown,
         };
         let endowment = number_after(instructions, "Every player is given ").unwrap_or(20);
         let players = number_after(instructions, "one of ").unwrap_or(2).max(1);

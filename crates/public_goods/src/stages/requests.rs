@@ -21,7 +21,7 @@ impl PublicGoods {
     }
 
     fn fill(&self, name: &str, values: Value) -> Result<String, Stop> {
-        Ok(self.prompts.fill(name, values)?)
+        Ok(self.prompts.render(name, values)?)
     }
 
     /// The rules as instructions, and the stage's template with everything before it.
@@ -100,7 +100,7 @@ impl PublicGoods {
     /// What a player is shown about a settled round, from then on.
     pub(in super::super) fn shown(&self, game: &Game, agent: u32, round: u32) -> Option<String> {
         let view = View { config: &self.config, rules: &self.rules, game, agent };
-        let text = self.prompts.fill("history", view.outcome(round)?).ok()?;
+        let text = self.prompts.render("history", view.outcome(round)?).ok()?;
         Some(text.trim_end().to_owned())
     }
 

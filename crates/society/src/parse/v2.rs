@@ -59,17 +59,22 @@ pub(super) const LAST_3: LastResort<Params, Action> =
 
 /// What distinguishes the versions.
 #[derive(Clone, Copy)]
-struct Rules {
+struct ReadingRules {
     json: Edition,
     /// Copied examples are skipped, and rejections include what was stated.
     knows_examples: bool,
 }
 
-const SECOND: Rules = Rules { json: Edition::First, knows_examples: false };
-const THIRD: Rules = Rules { json: Edition::Second, knows_examples: true };
+const SECOND: ReadingRules = ReadingRules { json: Edition::First, knows_examples: false };
+const THIRD: ReadingRules = ReadingRules { json: Edition::Second, knows_examples: true };
 
 /// The stated action if it is valid, and whether the JSON was malformed or not as requested.
-fn accepted(text: &str, params: &Params, malformed: bool, rules: Rules) -> Option<Found<Action>> {
+fn accepted(
+    text: &str,
+    params: &Params,
+    malformed: bool,
+    rules: ReadingRules,
+) -> Option<Found<Action>> {
     let stated = Stated::of(text, rules)?;
     if stated.repairs.is_empty() == malformed {
         return None;
@@ -92,7 +97,7 @@ fn plain_text_post(text: &str, _: &Params) -> Option<Found<Action>> {
     Some(Found { value: Action::ForumPost { content }, reasoning, warnings })
 }
 
-fn rejected(text: &str, params: &Params, rules: Rules) -> Found<Action> {
+fn rejected(text: &str, params: &Params, rules: ReadingRules) -> Found<Action> {
     let found = Stated::of(text, rules);
     let (reason, reasoning) = match &found {
         Some(stated) => {
@@ -133,7 +138,7 @@ struct Stated {
 struct NoAction(String);
 
 impl Stated {
-    fn of(text: &str, rules: Rules) -> Option<Stated> {
+    fn of(text: &str, rules: ReadingRules) -> Option<Stated> {
         let (thought, body) = split(text);
         let mut found: Option<Stated> = None;
         for embedded in rules.json.values(body) {

@@ -9,16 +9,16 @@ use retold::inert::inert;
 use retold_study::original::{Comparison, OriginalError, Row};
 
 /// A game and a round.
-type Round = (u32, u32);
+type GameRound = (u32, u32);
 
 /// The logged actions, as far as they are readable.
 #[derive(Default)]
 struct Logged<'a> {
     /// The row of each player; the first if there are two.
-    rows: BTreeMap<Round, BTreeMap<u32, Row<'a>>>,
-    units: BTreeMap<Round, Vec<Units>>,
+    rows: BTreeMap<GameRound, BTreeMap<u32, Row<'a>>>,
+    units: BTreeMap<GameRound, Vec<Units>>,
     /// Rounds with a missing row or an unreadable action.
-    incomplete: BTreeSet<Round>,
+    incomplete: BTreeSet<GameRound>,
 }
 
 impl TaggedRun {
@@ -31,7 +31,7 @@ impl TaggedRun {
         // The possible wallets, ours first, so that an error in one round is not reported again for
         // later rounds.
         let mut wallets: BTreeMap<(u32, u32), Vec<f64>> = BTreeMap::new();
-        let rounds: BTreeSet<Round> =
+        let rounds: BTreeSet<GameRound> =
             logged.rows.keys().chain(&logged.incomplete).copied().collect();
         for place @ (game, round) in rounds {
             let rows = logged.rows.get(&place).into_iter().flatten();

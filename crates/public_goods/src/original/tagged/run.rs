@@ -30,7 +30,7 @@ const FIRST_OF_TWO: &str = "contribution_iter0";
 const OWN_DECISION: &str = "contribution_decision";
 
 /// A game, from 1, and a player of it, from 0.
-type Player = (u32, u32);
+type GamePlayer = (u32, u32);
 
 /// An original run.
 pub(super) struct TaggedRun {
@@ -44,7 +44,7 @@ pub(super) struct TaggedRun {
     pub(super) redistribution_details: Rows,
     pub(super) raw_responses: Rows,
     /// Players whose avatars are not in the files, by game.
-    unnamed: Vec<Player>,
+    unnamed: Vec<GamePlayer>,
     /// Whether a program made the answers up.
     pub(super) simulated: bool,
     /// Whether its players were grouped by vectors of their reasoning.
@@ -307,7 +307,7 @@ fn avatars<'a>(
     rows: impl Iterator<Item = Row<'a>>,
     games: &[String],
     players: u32,
-) -> Result<(Vec<String>, Vec<Player>), OriginalError> {
+) -> Result<(Vec<String>, Vec<GamePlayer>), OriginalError> {
     let mut named: BTreeMap<(&str, u32), &str> = BTreeMap::new();
     for row in rows {
         let (agent, avatar) = (row.agent("agent_id", players)?, row.text("avatar_name"));
