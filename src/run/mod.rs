@@ -68,7 +68,7 @@ pub use output::{
     OutputDifference, OutputError, OutputFile, REPORT, SIMULATED_MARK, compare_outputs,
     output_digests,
 };
-pub use parent::Parent;
+pub use parent::{Parent, ParentError};
 pub use question::{Answer, CallFailed, Question, Reuse};
 pub use record::{Exchange, Place, RunRecord, started};
 pub use rehearsal::{Departure, Lane, Rehearsal};
