@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::answers::{RecordedAnswer, each_answer};
 use super::{Asked, DecideError, Decided, Decider, Params, Registered, filter};
+use crate::content::Content;
 use crate::id::{CallPath, RunId};
 use crate::log::{LogError, Reader};
 use crate::model::Unreadable;
@@ -85,6 +86,8 @@ pub struct Left {
     pub undecided: u64,
     /// How many have no settings in the settings file.
     pub without_params: u64,
+    /// How many are embeddings, which have no text to decide about.
+    pub embeddings: u64,
 }
 
 /// Decides again about the answers of a run and passes on each decision, in the order of
@@ -171,6 +174,10 @@ impl<F> Pending<'_, F> {
         if !self.takes(recorded.as_ref())? {
             return Ok(());
         }
+        if self.has_no_text(&answer, recorded.as_ref()) {
+            self.left.embeddings += 1;
+            return Ok(());
+        }
         // Settings belong to the parser that they were recorded with.
         let same = recorded.as_ref().filter(|recorded| match &self.by {
             Again::Latest => true,
@@ -202,6 +209,16 @@ impl<F> Pending<'_, F> {
             seq: *seq,
             what: format!("its parser: {e}"),
         })
+    }
+
+    /// Whether an answer is an embedding, which nobody but the parser of its recorded decision can decide about: any
+    /// other would take it for an empty text.
+    fn has_no_text(&self, answer: &RecordedAnswer, recorded: Option<&ParserSpec>) -> bool {
+        let is_made_for_it = match &self.by {
+            Again::Latest => true,
+            Again::By(_) => recorded.is_some_and(|recorded| recorded.name == self.name),
+        };
+        matches!(answer.content, Content::Vector(_)) && !is_made_for_it
     }
 
     /// Whether to decide about an answer with this recorded parser.

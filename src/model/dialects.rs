@@ -1,4 +1,5 @@
-//! Replies of APIs other than OpenAI's, recognised when they are pasted into an exchanges file.
+//! Replies of APIs other than OpenAI's, recognised when they are pasted into an exchanges file, or
+//! sent by a server that was asked for a chat completion.
 
 use serde_json::{Map, Value, json};
 
@@ -20,6 +21,15 @@ pub(super) fn other(fields: &Map<String, Value>) -> Option<&'static str> {
     }
     let answers = is("message", Value::is_object) || is("response", Value::is_string);
     (answers && is("done", Value::is_boolean)).then_some("Ollama's own API")
+}
+
+/// The API that a server's reply belongs to, if it is another than that of chat completions.
+#[cfg(feature = "openai")]
+pub(super) fn of_server(reply: &Value) -> Option<&'static str> {
+    let fields = reply.as_object()?;
+    let is_anthropic = fields.get("type").is_some_and(|kind| kind == "message")
+        && fields.get("content").is_some_and(Value::is_array);
+    if is_anthropic { Some("Anthropic's Messages API") } else { other(fields) }
 }
 
 /// Renames the fields of a reply of Anthropic's Messages API to the usual names; any other response

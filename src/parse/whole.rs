@@ -43,6 +43,12 @@ impl<'a> WholeAnswer<'a> {
         self.part("refusal")?.as_str()
     }
 
+    /// Whether the model refuses to answer: the answer has a refusal, or that is its finish reason
+    /// (as Anthropic reports it).
+    pub fn is_refused(&self) -> bool {
+        self.part("refusal").is_some() || self.finish_reason == Some("refusal")
+    }
+
     /// The parts that can be an answer without a text, by name.
     pub fn saying(&self) -> impl Iterator<Item = (&'static str, &'a Value)> {
         let answer = *self;
@@ -52,7 +58,7 @@ impl<'a> WholeAnswer<'a> {
     /// Whether the answer is empty: no text except white space, no tool call, no refusal, no sound.
     /// Reasoning alone is not an answer; it is what a model leaves when it has used up its tokens.
     pub fn is_empty(&self) -> bool {
-        self.text.trim().is_empty() && self.saying().next().is_none()
+        self.text.trim().is_empty() && self.saying().next().is_none() && !self.is_refused()
     }
 
     /// Whether the answer was cut off because it reached the maximum length.
@@ -77,6 +83,9 @@ mod tests {
         assert!(is_empty("", json!({"refusal": null, "logprobs": {"content": []}})));
         assert!(!is_empty("x", json!({})) && !is_empty("", json!({"refusal": "no"})));
         assert!(!is_empty("", json!({"tool_calls": [{"id": "c"}]})));
+        let ended = |reason| WholeAnswer { finish_reason: Some(reason), ..WholeAnswer::text("") };
+        assert!(ended("refusal").is_refused() && !ended("refusal").is_empty());
+        assert!(!ended("stop").is_refused() && ended("stop").is_empty());
     }
 
     #[test]

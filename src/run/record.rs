@@ -29,6 +29,8 @@ pub struct RunRecord<'a> {
     pub first: Time,
     /// When its last event happened.
     pub last: Time,
+    /// How many requests it sent.
+    pub requests: u64,
     /// How many answers it holds.
     pub answers: u64,
     /// How many decisions.
@@ -94,6 +96,7 @@ impl<'a> RunRecord<'a> {
             finished,
             first,
             last,
+            requests: count(kind::REQUEST_SENT),
             answers: count(kind::RESPONSE_RECEIVED) + count(kind::ANSWER_REUSED),
             decisions: count(kind::DECISION_MADE),
             failed_attempts: count(kind::ATTEMPT_FAILED),

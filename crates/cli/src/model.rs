@@ -113,6 +113,9 @@ impl ModelArgs {
                 "--answers and {other} contradict each other: give only one of them"
             )));
         }
+        if let Some(kind) = model {
+            self.names_one_model(*kind)?;
+        }
         match model {
             Some(Kind::Simulated) => *kind = ModelKind::Simulated,
             Some(Kind::Openai) => *kind = ModelKind::Openai,
@@ -127,6 +130,25 @@ impl ModelArgs {
         }
         limits.apply(&mut runtime.limits);
         runtime.check("model").map_err(|wrong| CliError::usage(wrong.to_string()))
+    }
+
+    /// Checks that no other flag needs another kind of model: it would be ignored.
+    fn names_one_model(&self, kind: Kind) -> Result<(), CliError> {
+        let others = [
+            ("--answers", self.answers.is_some(), Kind::Scripted),
+            ("--base-url", self.base_url.is_some(), Kind::Openai),
+            ("--endpoint", !self.endpoints.is_empty(), Kind::Openai),
+        ];
+        match others.iter().find(|(_, is_given, of)| *is_given && *of != kind) {
+            Some((flag, ..)) => {
+                let name = kind.to_possible_value();
+                let name = name.as_ref().map_or("", |name| name.get_name());
+                Err(CliError::usage(format!(
+                    "--model {name} and {flag} contradict each other: give only one of them"
+                )))
+            }
+            None => Ok(()),
+        }
     }
 
     /// The prices of tokens: from the given file, or built in.

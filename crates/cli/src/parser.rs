@@ -30,7 +30,8 @@ pub(crate) struct ParserArgs {
     #[arg(long, value_name = "PARSER", conflicts_with = "parser_cmd")]
     pub(crate) parser: Option<String>,
     /// A program of your own that decides, in any language: for each answer, it reads a line
-    /// {"call","sample","text","params"} and writes a line
+    /// {"call","sample","text","finish_reason","extra","params"}, without the keys that the answer
+    /// does not have, and writes a line
     /// {"value","method","reasoning","warnings"}, of which only the value is required.
     ///
     /// It is run with your rights and without a shell. It is run twice and must make the same

@@ -3,11 +3,11 @@
 use data_encoding::BASE64;
 use serde_json::Value;
 
-use super::chat;
+use super::chat::{self, NotACompletion};
 use super::mend::{Mended, mend};
 use crate::model::exact::has_inexact;
 use crate::model::secrets::Secrets;
-use crate::model::{Failure, Response, Unreadable};
+use crate::model::{Failure, FailureKind, Response, Unreadable, dialects};
 
 /// How many bytes of an unreadable answer are kept: no model writes that much.
 const MOST_KEPT: usize = 1 << 20;
@@ -38,7 +38,7 @@ impl Body {
             None => match chat::response(&value) {
                 // The common case.
                 Ok(response) if !response.extra.values().any(has_inexact) => return Ok(response),
-                Err(error) if !has_message(&value) => return Err(error.into()),
+                Err(error) if !has_message(&value) => return Err(not_read(error, &value)),
                 // Only the text has the digits of long integers.
                 _ => {
                     let mended = mend(&bytes);
@@ -69,11 +69,28 @@ fn has_message(value: &Value) -> bool {
     value["choices"][0]["message"].is_object()
 }
 
+/// The failure for a reply without a message. A server that speaks another API always does so, so
+/// the request is not tried again.
+fn not_read(error: NotACompletion, value: &Value) -> Failure {
+    let failure = Failure::from(error);
+    match dialects::of_server(value) {
+        Some(api) => Failure {
+            kind: FailureKind::Rejected,
+            message: format!(
+                "the answer is a reply of {api}, and not a chat completion: is the base URL that of an \
+                 OpenAI-compatible API?"
+            ),
+            ..failure
+        },
+        None => failure,
+    }
+}
+
 /// The answer; its text is left out if it has an unknown shape.
 fn read(value: &Value) -> Result<(Response, Vec<&'static str>), Failure> {
     match chat::response(value) {
         Ok(response) => Ok((response, Vec::new())),
-        Err(error) if !has_message(value) => Err(error.into()),
+        Err(error) if !has_message(value) => Err(not_read(error, value)),
         Err(_) => {
             let mut without = value.clone();
             without["choices"][0]["message"]["content"] = Value::Null;

@@ -1,6 +1,6 @@
 //! The answer to a chat request.
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use crate::model::parts::{
     CHOICE, COMPLETION, CONTENT_PARTS, LOGPROBS, OTHER_CHOICES, USAGE, add_rest, is_nothing,
@@ -75,8 +75,8 @@ pub(super) fn add_whole(
     keep_readable(&mut response.extra);
 }
 
-/// The text of a content: a text, nothing (a refusal, a tool call), or a list of parts, whose texts
-/// are joined. A list that has other parts than texts is also kept, with the position of each text
+/// The text of a content: a text, nothing (a refusal, a tool call), or a list of texts and parts,
+/// whose texts are joined. A list that has other parts than texts is also kept, with the position of each text
 /// instead of the text.
 pub(in crate::model) fn text(
     content: Option<&Value>,
@@ -90,14 +90,20 @@ pub(in crate::model) fn text(
     };
     let mut text = String::new();
     let mut kept = parts.clone();
-    for part in kept.iter_mut().filter_map(Value::as_object_mut) {
-        if part.contains_key(TEXT_AT) {
-            continue;
-        }
-        if let Some(said) = take_text(part, "text") {
-            let start = text.len();
-            text.push_str(&said);
-            part.insert(TEXT_AT.to_owned(), vec![start, text.len()].into());
+    let mut place_of = |said: &str| -> Value {
+        let start = text.len();
+        text.push_str(said);
+        vec![start, text.len()].into()
+    };
+    for part in &mut kept {
+        match part {
+            Value::String(said) => *part = json!({ TEXT_AT: place_of(said) }),
+            Value::Object(part) if !part.contains_key(TEXT_AT) => {
+                if let Some(said) = take_text(part, "text") {
+                    part.insert(TEXT_AT.to_owned(), place_of(&said));
+                }
+            }
+            _ => {}
         }
     }
     if !kept.iter().all(is_plain) {

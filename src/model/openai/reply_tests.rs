@@ -141,6 +141,12 @@ fn content_may_be_a_list_of_parts() {
     assert_eq!(answer.content.text(), "b");
     let kept = serde_json::json!([{"type": "thinking", "thinking": []}, {"text_at": [0, 1]}]);
     assert_eq!(answer.extra["content_parts"], kept, "no text is kept twice");
+    let strings = read(serde_json::json!(["A", "B"])).unwrap();
+    assert_eq!((strings.content.text(), strings.extra.len()), ("AB", 0));
+    let among = read(serde_json::json!(["A", {"type": "image"}, "B"])).unwrap();
+    assert_eq!(among.content.text(), "AB");
+    let kept = serde_json::json!([{"text_at": [0, 1]}, {"type": "image"}, {"text_at": [1, 2]}]);
+    assert_eq!(among.extra["content_parts"], kept);
     let error = read(Value::Bool(true)).unwrap_err();
     assert_eq!(Failure::from(error).kind, FailureKind::Malformed);
 }

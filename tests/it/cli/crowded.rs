@@ -22,7 +22,7 @@ fn ends_well(child: Child) {
 #[test]
 fn four_writers_with_64_calls_in_flight_all_finish() {
     let place = Place::new();
-    let run = "run small.yaml --quiet --wait 2 --concurrency 64 --set puzzles.rows=0..30 \
+    let run = "run small.yaml --quiet --new --wait 2 --concurrency 64 --set puzzles.rows=0..30 \
                --set samples=100";
     let writers: Vec<_> = (0..4).map(|_| start(&place, run)).collect();
     writers.into_iter().for_each(ends_well);
@@ -33,7 +33,8 @@ fn four_writers_with_64_calls_in_flight_all_finish() {
 fn processes_that_make_one_log_at_the_same_time_all_get_it() {
     for _ in 0..5 {
         let place = Place::new();
-        let writers: Vec<_> = (0..6).map(|_| start(&place, "run small.yaml --quiet")).collect();
+        let writers: Vec<_> =
+            (0..6).map(|_| start(&place, "run small.yaml --quiet --new")).collect();
         writers.into_iter().for_each(ends_well);
         assert!(place.ok("verify").ends_with("\n6 runs verified\n"));
     }
@@ -119,7 +120,7 @@ fn twelve_writers_on_a_core_with_six_busy_processes_all_finish() {
         Busy(command.args(["-c", "while :; do :; done"]).spawn().unwrap())
     };
     let _busy: Vec<Busy> = (0..6).map(busy).collect();
-    let run = "run small.yaml --quiet --wait 10 --concurrency 64 --set puzzles.rows=0..30 \
+    let run = "run small.yaml --quiet --new --wait 10 --concurrency 64 --set puzzles.rows=0..30 \
                --set samples=10";
     let writer = |_| {
         let mut command = on_one_core(&place, env!("CARGO_BIN_EXE_retold"));

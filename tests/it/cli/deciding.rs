@@ -344,3 +344,29 @@ fn real_exchanges_are_decided_without_an_experiment() {
     assert_eq!(checked["verdicts_to"]["valid"], 403, "those that their own grader counts");
     assert_eq!(checked["simulated"], false);
 }
+
+/// A run of the same decisions would say nothing that the log does not have.
+#[test]
+fn what_is_recorded_already_is_not_accepted_again() {
+    let place = Place::new();
+    place.ok("run small.yaml --quiet --set parser=game24");
+    let shown = place.session(&["check latest --accept"]);
+    assert_said!("deciding_accepted_already", shown);
+    let (checked, code) = place.json("check latest --accept");
+    assert_eq!((code, &checked["accepted"]), (0, &Value::Null), "{checked}");
+    assert_eq!(place.json("log").0["runs"].as_array().unwrap().len(), 1);
+}
+
+/// A run of decisions has no experiment to replay.
+#[test]
+fn the_next_step_after_an_import_can_be_taken() {
+    let (place, other) = (Place::with_run(), Place::new());
+    place.ok("check latest --parser game24@1 --accept");
+    place.ok("export latest decisions.jsonl");
+    other.write("decisions.jsonl", place.read("decisions.jsonl"));
+    let said = other.run("import decisions.jsonl");
+    assert_eq!(said.code, 0, "{}", said.err);
+    assert_said!("deciding_next", other.shown("import decisions.jsonl", &said));
+    let next = said.out.lines().last().unwrap().trim().strip_prefix("retold ").unwrap();
+    assert_eq!(other.run(next).code, 1, "flips against the latest version: {next}");
+}

@@ -268,3 +268,18 @@ fn an_endpoint_that_was_never_asked_is_reported_at_the_end() {
     let due = "warning: the endpoint for the model \"gpt-4o\" was never asked: no request named that model\n";
     assert!(said.err.contains(due), "{}", said.err);
 }
+
+#[test]
+fn flags_that_name_two_models_are_refused() {
+    let place = Place::new();
+    assert_said!(
+        "endpoints_two_models",
+        place.session(&[
+            "run small.yaml --model simulated --base-url http://localhost:9/v1",
+            "run small.yaml --model simulated --endpoint gpt-4=http://localhost:9/v1",
+            "run small.yaml --model scripted --base-url http://localhost:9/v1",
+            "run small.yaml --model openai --answers answers.jsonl",
+        ])
+    );
+    assert!(!place.path("retold.db").exists(), "nothing was recorded");
+}

@@ -218,3 +218,33 @@ fn its_time_and_its_output_are_bounded() {
         assert!(said.err.contains("--parser-cmd-seconds <SECONDS>"), "{}", said.err);
     }
 }
+
+/// To a program, an embedding would look like an answer without a text.
+#[test]
+fn embeddings_are_left_alone() {
+    let place = Place::new();
+    script(&place, "constant.sh", CONSTANT);
+    let vector =
+        r#"{"call":"e/1","request":{"model":"m","input":"x"},"response":{"embedding":[0.5,0.25]}}"#;
+    let chat = r#"{"call":"c/1","request":{"model":"m","messages":[{"role":"user","content":"x"}]},"response":{"content":"y"}}"#;
+    place.write("both.jsonl", format!("{vector}\n{chat}\n"));
+    place.write("vectors.jsonl", format!("{vector}\n"));
+    let mut shown = place.session(&[
+        "check both.jsonl --parser-cmd ./constant.sh",
+        "check vectors.jsonl --parser-cmd ./constant.sh",
+    ]);
+    let parse = ["parse", "--jsonl", "--parser-cmd", "./constant.sh"];
+    for file in ["both.jsonl", "vectors.jsonl"] {
+        let said = place.fed(&parse, place.read(file).as_bytes());
+        shown.push_str(&place.shown(&format!("{} < {file}", parse.join(" ")), &said));
+    }
+    let shown =
+        regex::Regex::new(r"blake3[^ ]*").unwrap().replace_all(&shown, "[digest]").into_owned();
+    assert_said!("filters_embeddings", shown);
+    let (checked, _) = place.json("check both.jsonl --parser-cmd ./constant.sh");
+    assert_eq!((&checked["new"], &checked["left"]["embeddings"]), (&json!(1), &json!(1)));
+    let json = [&parse[..], &["--json"]].concat();
+    let said = place.fed(&json, place.read("both.jsonl").as_bytes());
+    let made: Value = serde_json::from_str(&said.out).unwrap();
+    assert_eq!((&made["embeddings"], &made["without_answer"]), (&json!(1), &json!(0)));
+}

@@ -2,8 +2,10 @@
 
 use std::path::Path;
 use std::process::Stdio;
+use std::time::Duration;
 
 use crate::support::cli::{Place, assert_said};
+use crate::support::server::{Reply, Server};
 
 /// A study with eight participants.
 fn place() -> Place {
@@ -321,4 +323,57 @@ fn an_unfinished_run_of_the_same_config_is_offered_instead_of_a_second_one() {
         (0, &begun["run"], &"finished".into())
     );
     place.ok(&format!("{run} {more}"));
+}
+
+/// A config without a name is claimed by its settings, and its first question is paid for before it is answered.
+#[test]
+fn a_run_of_the_same_config_is_noticed_while_it_goes_on_and_after_it_was_killed() {
+    let place = Place::new();
+    let slow = Server::handler(|_| Reply::chat("Answer: 1").slow_start(Duration::from_secs(60)));
+    let run = format!("run small.yaml --quiet --base-url {}", slow.base_url());
+    let mut command = place.command();
+    command.args(run.split_whitespace()).stdout(Stdio::null()).stderr(Stdio::null());
+    let mut child = command.spawn().unwrap();
+    super::interrupted::wait_for_events(&place, 2);
+    while slow.received().is_empty() {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let during = place.session(&[&run]).replace(&child.id().to_string(), "[process]");
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert_eq!(place.json("log").0["runs"].as_array().unwrap().len(), 1, "nothing was begun");
+    let (begun, _) = place.json("show latest");
+    let after = place.session(&[&run]);
+    let after = after.replace(&begun["run"].as_str().unwrap()[..4], "[run]");
+    assert_said!("folders_going_on", format!("{during}{after}"));
+    assert_eq!(slow.received().len(), 1, "nothing was asked again");
+    let address = slow.address();
+    drop(slow);
+    let quick = Server::on(address, |_| Reply::chat("Answer: 1"));
+    let (resumed, code) = place.json(&format!("{run} --resume"));
+    assert_eq!(
+        (code, &resumed["run"], &resumed["outcome"]),
+        (0, &begun["run"], &"finished".into()),
+        "{resumed}"
+    );
+    assert_eq!(quick.received().len(), 6, "each question once");
+}
+
+#[test]
+fn of_runs_without_a_name_that_begin_at_once_one_is_refused() {
+    let place = Place::new();
+    let run = || {
+        let slow = ["run", "small.yaml", "-q", "--set", "model.latency_ms=300"];
+        let mut command = place.command();
+        command.args(slow).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap()
+    };
+    let children = [run(), run(), run()].map(|child| child.wait_with_output().unwrap());
+    let mut codes: Vec<_> = children.iter().map(|output| output.status.code()).collect();
+    codes.sort();
+    assert_eq!(codes, [Some(0), Some(2), Some(2)]);
+    for refused in children.iter().filter(|output| output.status.code() == Some(2)) {
+        let said = String::from_utf8_lossy(&refused.stderr);
+        assert!(said.contains("error: this config is being run (process "), "{said}");
+    }
+    assert_eq!(place.json("log").0["runs"].as_array().unwrap().len(), 1, "only one was paid for");
 }

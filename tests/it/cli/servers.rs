@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::support::cli::{Place, Said};
+use crate::support::cli::{Place, Said, assert_said};
 use crate::support::server::{Received, Reply, Server};
 
 const KEY: &str = "sk-live-0123456789abcdefSECRET";
@@ -169,4 +169,26 @@ fn nor_is_what_the_base_url_holds_of_one() {
     assert_eq!(said.code, 0, "{}{}", said.out, said.err);
     let shown = place.run("show latest 1");
     assert_clean(&place, &[&said, &shown], &[KEY]);
+}
+
+/// What another API answers, it answers every time.
+#[test]
+fn a_server_that_speaks_another_api_is_named_and_asked_once_per_call() {
+    let replies = [
+        r#"{"id":"resp_1","object":"response","output":[{"type":"message","content":[{"type":"output_text","text":"x"}]}]}"#,
+        r#"{"candidates":[{"content":{"parts":[{"text":"x"}]},"finishReason":"STOP"}]}"#,
+        r#"{"model":"m","message":{"role":"assistant","content":"x"},"done":true}"#,
+        r#"{"id":"msg_1","type":"message","role":"assistant","content":[{"type":"text","text":"x"}]}"#,
+    ];
+    let shown = replies.map(|reply| {
+        let place = Place::new();
+        let server = Server::handler(move |_| Reply::new(200, reply));
+        let run = format!("run small.yaml --quiet --base-url {}", server.base_url());
+        let said = place.run(&run);
+        assert_eq!(said.code, 4, "{}{}", said.out, said.err);
+        assert_eq!(server.received().len(), 6, "no call is tried again");
+        let run = place.json("show latest").0["run"].as_str().unwrap().to_owned();
+        said.err.replace(&run[..4], "[run]")
+    });
+    assert_said!("servers_dialects", shown.concat());
 }

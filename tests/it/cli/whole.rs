@@ -472,3 +472,31 @@ fn an_answer_without_a_text_shows_what_it_has() {
     }
     crate::support::cli::assert_said!("whole_shown", shown);
 }
+
+#[test]
+fn a_pasted_list_of_texts_is_joined() {
+    let place = Place::new();
+    let line = json!({"call": "a", "request": {"model": "m", "messages": []},
+        "response": {"content": ["A", "B"]}});
+    place.write("pasted.jsonl", format!("{line}\n"));
+    place.ok("import pasted.jsonl");
+    assert_eq!(answers(&place, ""), [("AB".to_owned(), json!({}))]);
+}
+
+/// Anthropic says so in the reason for which the answer ended, and nowhere else.
+#[test]
+fn an_answer_that_ended_as_a_refusal_is_shown_as_refused() {
+    let place = Place::new();
+    let reply = json!({"id": "msg_1", "type": "message", "role": "assistant", "model": "claude",
+        "content": [], "stop_reason": "refusal"});
+    let line = json!({"call": "a", "request": {"model": "m", "messages": []}, "response": reply});
+    place.write("refused.jsonl", format!("{line}\n"));
+    place.ok("import refused.jsonl");
+    let said = place.ok("show latest a");
+    let (_, answer) = said.split_once("\nanswer  ").unwrap();
+    let (answer, _) = answer.split_once("\nquestion  ").unwrap();
+    let (_, below) = answer.split_once('\n').unwrap();
+    assert_eq!(below.trim_end(), "  refused: the model ended the answer as a refusal");
+    let run = place.ok("show latest");
+    assert!(!run.contains("empty"), "{run}");
+}

@@ -39,7 +39,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "CALL")]
     call: Option<CallPath>,
     /// Record the new decisions as a new run, which refers to the original run and its answers. The
-    /// original run is not changed. With this, changes do not affect the exit code.
+    /// original run is not changed. With this, changes do not affect the exit code. No run is
+    /// recorded if the original run already has the same decisions.
     #[arg(long)]
     accept: bool,
     /// How many changed decisions, and how many new ones, to list as text; --json lists all.
@@ -52,6 +53,8 @@ struct Found {
     source: Source,
     checked: Checked,
     accepted: Option<RunId>,
+    /// Whether there was nothing to accept, because the recorded decisions are the same.
+    is_nothing_new: bool,
 }
 
 pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status, CliError> {
@@ -67,18 +70,18 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
             None => Again::Latest,
         };
         let choice = Choice { by, params: &params, only: args.call.as_ref(), parsers };
-        let (checked, accepted) = one(&source, choice, accepted)?;
-        all.push((source, checked, accepted));
+        let (checked, accepted, is_nothing_new) = one(&source, choice, accepted)?;
+        all.push((source, checked, accepted, is_nothing_new));
     }
-    if all.iter().all(|(_, checked, _)| checked.decisions == 0 && checked.new.is_empty()) {
+    if all.iter().all(|(_, checked, ..)| checked.decisions == 0 && checked.new.is_empty()) {
         return Err(nothing(&all[0].0, &all[0].1.left, args.call.as_ref(), parsers));
     }
     // Nothing is written until everything has been decided.
-    let found = all.into_iter().map(|(source, checked, accepted)| {
+    let found = all.into_iter().map(|(source, checked, accepted, is_nothing_new)| {
         let accepted = accepted.filter(|accepted| !accepted.is_empty());
         let backend = || SqliteBackend::open_or_create(&global.log, global.sqlite());
         let accepted = accepted.map(|accepted| accepted.store(&backend()?)).transpose()?;
-        Ok(Found { source, checked, accepted })
+        Ok(Found { source, checked, accepted, is_nothing_new })
     });
     let found = found.collect::<Result<Vec<_>, CliError>>()?;
     let unused = params.unused();
@@ -125,18 +128,25 @@ fn accepting(source: &Source) -> Result<Accepted, CliError> {
     Ok(Accepted::begin(new_run_id()?, of, clock::now())?)
 }
 
-/// Checks one run.
+/// Checks one run. What is accepted is dropped if it is what the run has already, by the same parsers with the same
+/// settings; the last value says so.
 fn one(
     source: &Source,
     choice: Choice<'_>,
     mut accepted: Option<Accepted>,
-) -> Result<(Checked, Option<Accepted>), CliError> {
+) -> Result<(Checked, Option<Accepted>, bool), CliError> {
     let mut reader = source.checked()?;
-    let checked = check(&mut reader, source.run, choice, |reader, made| match &mut accepted {
-        Some(accepted) => accept(accepted, reader, source.run, made),
-        None => Ok(()),
+    let mut same_parsers = true;
+    let checked = check(&mut reader, source.run, choice, |reader, made| {
+        same_parsers &= made.recorded.as_ref() == Some(&made.by);
+        match &mut accepted {
+            Some(accepted) => accept(accepted, reader, source.run, made),
+            None => Ok(()),
+        }
     })?;
-    Ok((checked, accepted))
+    let is_known = same_parsers && checked.changed.is_empty();
+    let is_nothing_new = is_known && accepted.as_ref().is_some_and(|new| !new.is_empty());
+    Ok((checked, accepted.filter(|_| !is_known), is_nothing_new))
 }
 
 /// Adds a decision to the accepted ones.
@@ -168,7 +178,7 @@ fn accept(
     Ok(accepted.decision(decision, request)?)
 }
 
-fn object(Found { source, checked, accepted }: &Found) -> Value {
+fn object(Found { source, checked, accepted, is_nothing_new: _ }: &Found) -> Value {
     let Checked {
         run,
         new,
@@ -210,7 +220,7 @@ fn object(Found { source, checked, accepted }: &Found) -> Value {
     })
 }
 
-fn text(Found { source, checked, accepted }: &Found, most: usize) -> String {
+fn text(Found { source, checked, accepted, is_nothing_new }: &Found, most: usize) -> String {
     let Checked {
         run: _,
         new,
@@ -316,6 +326,9 @@ fn text(Found { source, checked, accepted }: &Found, most: usize) -> String {
     if let Some(run) = accepted {
         let made = counted(decisions + new.len() as u64, "decision");
         let _ = writeln!(out, "\nrun {run}: {made} accepted; {name} is as it was");
+    }
+    if *is_nothing_new {
+        let _ = writeln!(out, "\nno run was recorded: {name} has all these decisions already");
     }
     out
 }

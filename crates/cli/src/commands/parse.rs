@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use crate::error::{CliError, Status};
 use crate::global::Global;
-use crate::output::Output;
+use crate::output::{Output, counted};
 use crate::parser::ParserArgs;
 use retold::decide::{Asked, Decided, Params};
 use retold::encoding::decode;
@@ -15,7 +15,7 @@ use retold::explain::explain;
 use retold::id::{CallPath, Sample};
 use retold::inert::{inert, inert_lines};
 use retold::jsonl::JsonlReader;
-use retold::model::{ExchangeResponse, ExchangeResponseError, Response, UNREADABLE};
+use retold::model::{Content, ExchangeResponse, ExchangeResponseError, Response, UNREADABLE};
 use retold::parse::WholeAnswer;
 
 /// The longest answer that is read, in bytes.
@@ -30,7 +30,7 @@ pub(crate) struct Args {
     #[command(flatten)]
     parser: ParserArgs,
     /// Parse one answer per line: a JSON text, or an object with "text", "content" or "response"
-    /// (with "content", as in an exchanges file). "params" in the object has the settings for that
+    /// (with "content", as in an exchanges file; embeddings are left alone). "params" in the object has the settings for that
     /// line and overrides --params; "call", "sample", "request", "label", "simulated" and "error"
     /// are also allowed, but no other key.
     #[arg(long)]
@@ -64,9 +64,14 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
             params: line.params.as_ref().unwrap_or(&same),
         })
         .collect();
+    let embeddings = lines.iter().filter(|line| line.is_embedding()).count();
     if asked.is_empty() {
-        return Err(CliError::usage("standard input has no answers: there is nothing to parse"));
+        let what = if embeddings > 0 { "only embeddings" } else { "no answers" };
+        return Err(CliError::usage(format!(
+            "standard input has {what}: there is nothing to parse"
+        )));
     }
+    let without_answer = lines.iter().filter(|line| line.answer.is_none()).count();
     let decided = decider.decide(&asked)?;
     let decisions = answered.zip(&asked).zip(&decided).map(|(((line, _), asked), decided)| {
         let spec = decider.spec(asked.params);
@@ -87,18 +92,26 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     match (output.is_json(), args.jsonl) {
         (true, false) => output.object(&decisions.last())?,
         (true, true) => {
-            let without = lines.len() - asked.len();
             let decisions = decisions.collect::<Vec<_>>();
-            output.object(&json!({"decisions": decisions, "without_answer": without}))?;
+            output.object(&json!({
+                "decisions": decisions, "without_answer": without_answer, "embeddings": embeddings,
+            }))?;
         }
         (false, jsonl) => {
-            let texts = asked.iter().zip(&decided).zip(lines.iter().filter(|l| l.answer.is_some()));
+            let parsed = lines.iter().filter(|line| line.whole().is_some());
+            let texts = asked.iter().zip(&decided).zip(parsed);
             let texts = texts.map(|((asked, decided), line)| {
                 let place = if jsonl { format!("line {}\n", line.number) } else { String::new() };
                 format!("{place}{}", text(&decider.spec(asked.params).to_string(), decided))
             });
             let mut text = texts.collect::<Vec<_>>().join("\n");
-            match lines.len() - asked.len() {
+            if embeddings > 0 {
+                text.push_str(&format!(
+                    "\nleft alone: {}\n",
+                    counted(embeddings as u64, "embedding")
+                ));
+            }
+            match without_answer {
                 0 => {}
                 1 => text.push_str("\n1 line has an error and no answer\n"),
                 n => text.push_str(&format!("\n{n} lines have an error and no answer\n")),
@@ -151,11 +164,16 @@ struct Line {
 }
 
 impl Line {
-    /// The answer as a parser sees it.
+    /// The answer as a parser sees it; `None` for an embedding, which has no text.
     fn whole(&self) -> Option<WholeAnswer<'_>> {
-        let Response { content, finish_reason, extra, .. } = self.answer.as_ref()?;
+        let answer = self.answer.as_ref().filter(|_| !self.is_embedding())?;
+        let Response { content, finish_reason, extra, .. } = answer;
         let (text, finish_reason) = (content.text(), finish_reason.as_deref());
         Some(WholeAnswer { text, finish_reason, extra: Some(extra) })
+    }
+
+    fn is_embedding(&self) -> bool {
+        self.answer.as_ref().is_some_and(|answer| matches!(answer.content, Content::Vector(_)))
     }
 }
 

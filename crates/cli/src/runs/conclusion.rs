@@ -10,7 +10,8 @@ use crate::runs::continuation;
 use crate::runs::folder::{Folder, Written};
 use crate::runs::live;
 use crate::select::{self, SIMULATED};
-use retold::id::RunId;
+use retold::event::Event;
+use retold::id::{RunId, Seq};
 use retold::inert::inert;
 use retold::log::{Log, LogError, NoRoom};
 use retold::model::FailureKind;
@@ -54,7 +55,7 @@ pub(crate) fn conclude(
         // Its lines are in the folder, or can be made from the log at any time.
         live::remove(&folder);
     }
-    let nothing = nothing(&ended, &name).or(too_many_failed(&ended, &name, max_failed));
+    let nothing = nothing(&ended, log, run, &name)?.or(too_many_failed(&ended, &name, max_failed));
     let some_failed = some_failed(&ended, &name).filter(|_| nothing.is_none());
     let command =
         continuation::command(global.studies, &select::started(log.reader()?.as_mut(), run)?);
@@ -76,20 +77,45 @@ pub(crate) fn conclude(
 
 /// The error for a run that finished without a usable result, which must not look like a success to
 /// a script.
-fn nothing(ended: &Ended, name: &str) -> Option<CliError> {
-    let Ended { finish: Finish::Finished, progress, report, .. } = ended else { return None };
-    let all_failed = progress.exchanges == 0 && progress.failed > 0;
-    let reason = if all_failed {
-        Some(format!("every one of {} failed", counted(progress.failed, "call")))
-    } else {
-        report.nothing.clone()
-    };
-    let error = CliError::new(Status::Model, reason?);
-    Some(if all_failed {
-        error.hint(ask_again(name)).hint(failed_attempts(name))
-    } else {
-        error.hint(format!("`retold outputs {name} --to FOLDER` gives the reason for each call"))
-    })
+fn nothing(ended: &Ended, log: &Log, run: RunId, name: &str) -> Result<Option<CliError>, CliError> {
+    let Ended { finish: Finish::Finished, progress, report, .. } = ended else { return Ok(None) };
+    if progress.exchanges == 0 && progress.failed > 0 {
+        let mut message = format!("every one of {} failed", counted(progress.failed, "call"));
+        if let Some(cause) = last_failure(log, run)? {
+            message.push_str(&format!("; the last failure: {}", inert(&cause, 600)));
+        }
+        let error = CliError::new(Status::Model, message);
+        return Ok(Some(error.hint(ask_again(name)).hint(failed_attempts(name))));
+    }
+    let hint = format!("`retold outputs {name} --to FOLDER` gives the reason for each call");
+    Ok(report.nothing.clone().map(|reason| CliError::new(Status::Model, reason).hint(hint)))
+}
+
+/// Why the last failed attempt of a run failed, as the log has it.
+fn last_failure(log: &Log, run: RunId) -> Result<Option<String>, CliError> {
+    const AT_ONCE: u16 = 256;
+    let mut reader = log.reader()?;
+    let mut end = reader.runs()?.iter().find(|head| head.run == run).map_or(0, |h| h.head.seq.0);
+    // It is near the end, so the run is read backwards, in pieces.
+    while end > 0 {
+        let start = end.saturating_sub(u64::from(AT_ONCE));
+        let (mut after, mut last) = (Seq(start), None);
+        while after.0 < end {
+            let events = reader.events(run, after, usize::from(AT_ONCE))?;
+            let Some(latest) = events.last() else { break };
+            after = latest.seq;
+            let failure = events.iter().rev().find_map(|stored| match stored.event() {
+                Ok(Event::AttemptFailed(failed)) => Some(failed.details.error),
+                _ => None,
+            });
+            last = failure.or(last);
+        }
+        if last.is_some() {
+            return Ok(last);
+        }
+        end = start;
+    }
+    Ok(None)
 }
 
 /// The error for a finished run in which more calls have failed than allowed.

@@ -59,8 +59,11 @@ pub(crate) fn record(
     let log = Log::new(Arc::new(SqliteBackend::open_or_create(&global.log, options)?));
     let mut started = started(&study, answerer.as_ref())?;
     // Held until the run has ended.
-    let _claim =
-        if new { None } else { unfinished::none_of(global.studies, &study, &started.model, &log)? };
+    let _claim = if new {
+        None
+    } else {
+        Some(unfinished::none_of(global.studies, &study, &started.model, &log)?)
+    };
     let (folder, _folder_claim, flags) = match folder {
         Some(folder) => chosen(folder, (&study, &log), new, flags, global)?,
         None => (None, None, flags),

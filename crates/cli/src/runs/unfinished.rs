@@ -3,44 +3,50 @@
 
 use std::path::Path;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::error::CliError;
 use crate::output::counted;
 use crate::runs::folder;
 use crate::runs::original;
-use crate::runs::settings::{is_of, settings_of};
+use crate::runs::settings::{as_json, is_of, settings_of};
 use crate::select;
 use retold::event::{Event, RunStarted, StoredEvent};
 use retold::id::{RunId, Seq};
 use retold::log::{Lease, Log, LogError, Reader, RunHead};
+use retold::prompt::canonical;
 use retold::run::{Parent, RunRecord};
 use retold_study::settings::ExperimentSettings;
 use retold_study::studies::Studies;
 use retold_study::study::Study;
 
-/// The right to be the only process that runs a study with a given name in a log; released when
-/// dropped.
+/// The right to be the only process that runs a study with a given name, or with given settings, in
+/// a log; released when dropped.
 #[derive(Debug)]
 pub(crate) struct Claim(#[expect(dead_code, reason = "held for its drop")] Lease);
 
-/// Checks that there is no unfinished run of a study: none with its name, which is claimed for this
-/// process, or, if it has no name, none with the same settings and the same model that has an
-/// answer. Studies without a name may be run several times at once.
+/// Checks that there is no unfinished run of a study, and claims the study for this process: none
+/// with its name or, if it has no name, none with the same settings and the same model that another
+/// process is executing or that has sent a request.
 ///
 /// # Errors
-/// If there is such a run, or another process has just started one with the name.
+/// If there is such a run, or another process has just started one.
 pub(crate) fn none_of(
     studies: &Studies,
     study: &Study,
     model: &Value,
     log: &Log,
-) -> Result<Option<Claim>, CliError> {
+) -> Result<Claim, CliError> {
     let name = studies.output_name(&study.experiment, &study.settings.experiment);
     let name = name.map_err(|e| CliError::usage(e.to_string()))?;
+    let what = name.as_deref().unwrap_or("this config");
     // The claim comes first: otherwise a run that is started between the check and the claim would
     // be missed.
-    let claim = name.as_ref().map(|name| claim(study, name, log)).transpose()?;
+    let claimed = match &name {
+        Some(name) => name.clone(),
+        None => nameless(study, model)?,
+    };
+    let claim = claim(&place(study, &claimed), what, log)?;
     // Nothing is written to a log that has lost events; that error is reported instead.
     if !log.backend().lost().is_empty() {
         return Ok(claim);
@@ -59,31 +65,37 @@ pub(crate) fn none_of(
         let has_same_settings = is_of(studies, study, &started)?;
         let is_same = match &name {
             Some(_) => studies.output_name(&started.experiment, &settings).ok().flatten() == name,
-            None => has_same_settings && started.model == *model && !is_being_run(log, head.run)?,
+            None => has_same_settings && started.model == *model,
         };
         if !is_same {
             continue;
         }
-        let answers = RunRecord::read(reader.as_mut(), head.run)?.answers;
-        // A run without a name that has cost nothing may be started again.
-        if name.is_none() && answers == 0 {
+        // A run that was started with --new, or is being resumed, has no claim of its own.
+        if let Some(holder) = executed_by(log, head.run)? {
+            return Err(is_being_run(what, &holder, log));
+        }
+        let record = RunRecord::read(reader.as_mut(), head.run)?;
+        let (requests, answers) = (record.requests, record.answers);
+        // A run without a name that has asked nothing may be started again.
+        if name.is_none() && requests == 0 && answers == 0 {
             continue;
         }
         let run = select::short_name(reader.as_mut(), head.run)?;
-        let answers = counted(answers, "answer");
+        let holds = if requests > 0 && answers == 0 {
+            format!(": it sent {} and has no answer yet", counted(requests, "request"))
+        } else {
+            format!(" and has {}", counted(answers, "answer"))
+        };
         let go_on = if has_same_settings {
             "the same command with --resume continues it".to_owned()
         } else {
             format!("`retold resume {run}` continues it with its original settings")
         };
-        let what = name.as_deref().unwrap_or("this config");
-        return Err(CliError::usage(format!(
-            "run {run} of {what} is unfinished and has {answers}"
-        ))
-        .hint(go_on)
-        .hint(format!(
-            "`retold abandon {run}` ends it for good; --new starts another run in addition"
-        )));
+        return Err(CliError::usage(format!("run {run} of {what} is unfinished{holds}"))
+            .hint(go_on)
+            .hint(format!(
+                "`retold abandon {run}` ends it for good; --new starts another run in addition"
+            )));
     }
     Ok(claim)
 }
@@ -137,18 +149,28 @@ fn place(study: &Study, folder: &str) -> String {
     format!("{}/{folder}", study.experiment)
 }
 
-/// Claims the name of a study.
-fn claim(study: &Study, name: &str, log: &Log) -> Result<Claim, CliError> {
-    match log.claim(&place(study, name)) {
+/// What is claimed of a study without a name: what makes two runs of it the same. No folder has such a name.
+fn nameless(study: &Study, model: &Value) -> Result<String, CliError> {
+    let experiment = as_json(&study.settings.experiment)?;
+    let same = json!({"experiment": experiment, "seed": study.seed, "model": model});
+    let same = canonical(&same).map_err(|e| CliError::usage(format!("settings: {e}")))?;
+    Ok(format!("settings/{same}"))
+}
+
+/// Claims a place of a study, which is called `what` in messages.
+fn claim(place: &str, what: &str, log: &Log) -> Result<Claim, CliError> {
+    match log.claim(place) {
         Ok(lease) => Ok(Claim(lease)),
-        Err(LogError::InUse { holder, .. }) => {
-            let log = log.backend().name();
-            let log = Path::new(&log).display();
-            Err(CliError::usage(format!("{name} is being run{holder} in {log}"))
-                .hint("wait for it, or use --new to start another run in addition"))
-        }
+        Err(LogError::InUse { holder, .. }) => Err(is_being_run(what, &holder, log)),
         Err(e) => Err(e.into()),
     }
+}
+
+fn is_being_run(what: &str, holder: &str, log: &Log) -> CliError {
+    let log = log.backend().name();
+    let log = Path::new(&log).display();
+    CliError::usage(format!("{what} is being run{holder} in {log}"))
+        .hint("wait for it, or use --new to start another run in addition")
 }
 
 /// Whether a run has ended: finished or abandoned.
@@ -157,11 +179,11 @@ fn has_ended(reader: &mut dyn Reader, head: &RunHead) -> Result<bool, CliError> 
     Ok(matches!(last.first().map(StoredEvent::event), Some(Ok(Event::RunFinished(_)))))
 }
 
-/// Whether a process is executing a run.
-fn is_being_run(log: &Log, run: RunId) -> Result<bool, CliError> {
+/// The process that is executing a run, as messages name it; `None` if there is none.
+fn executed_by(log: &Log, run: RunId) -> Result<Option<String>, CliError> {
     match log.backend().lease(run) {
-        Ok(_) => Ok(false),
-        Err(LogError::InUse { .. }) => Ok(true),
+        Ok(_) => Ok(None),
+        Err(LogError::InUse { holder, .. }) => Ok(Some(holder)),
         Err(e) => Err(e.into()),
     }
 }

@@ -106,6 +106,15 @@ fn shortcomings(event: &Event) -> (bool, bool) {
     (matches!(content, Content::Text(_)) && whole.is_empty(), whole.is_cut_off())
 }
 
+/// Whether an answer was refused without a word on it: its finish reason alone says so.
+fn ended_as_refusal(event: &Event) -> bool {
+    details_of(event).is_some_and(|(content, details)| {
+        let beside = Beside::of(content, details.clone());
+        let whole = beside.whole(content);
+        whole.is_refused() && whole.refusal().is_none()
+    })
+}
+
 fn object(audit: &Audit) -> Value {
     let decision = audit.decision.as_ref().map(|Link { seq, hash, event }| {
         json!({"seq": seq, "hash": hash, "parser": event.by.parser, "method": event.by.method,
@@ -163,6 +172,9 @@ fn text(audit: &Audit) -> String {
             let (empty, cut_off) = shortcomings(event);
             if empty {
                 let _ = writeln!(out, "  empty: neither a text nor a tool call nor a refusal");
+            }
+            if ended_as_refusal(event) {
+                let _ = writeln!(out, "  refused: the model ended the answer as a refusal");
             }
             if cut_off {
                 let _ = writeln!(out, "  cut off: it had reached the limit of tokens");

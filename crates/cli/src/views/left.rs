@@ -20,7 +20,7 @@ pub(crate) fn nothing(
     parsers: &Parsers,
 ) -> CliError {
     let name = source.name();
-    let Left { others, undecided, without_params, .. } = left;
+    let Left { others, undecided, without_params, embeddings, .. } = left;
     if !others.is_empty() {
         let others: Vec<&str> = others.iter().map(String::as_str).collect();
         return CliError::usage(format!(
@@ -37,6 +37,12 @@ pub(crate) fn nothing(
     if *without_params > 0 {
         return CliError::usage(format!("{name} has no answers to the calls in --params-from"));
     }
+    if *embeddings > 0 {
+        let embeddings = counted(*embeddings, "embedding");
+        return CliError::usage(format!(
+            "{name} has {embeddings} and no other answers: there is no text to decide about"
+        ));
+    }
     match only {
         Some(call) => CliError::usage(format!("{name} has no answer to {call} or a call below it")),
         None => CliError::usage(format!("{name} has no answers: there is nothing to check")),
@@ -45,14 +51,14 @@ pub(crate) fn nothing(
 
 /// The answers that were ignored, as JSON.
 pub(crate) fn left_as_json(left: &Left) -> Value {
-    let Left { others, by_others, undecided, without_params } = left;
+    let Left { others, by_others, undecided, without_params, embeddings } = left;
     json!({"decided_by_others": by_others, "others": others, "undecided": undecided,
-        "without_params": without_params})
+        "without_params": without_params, "embeddings": embeddings})
 }
 
 /// Adds which answers were ignored.
 pub(crate) fn left_alone(out: &mut String, left: &Left) {
-    let Left { others, by_others, undecided, without_params } = left;
+    let Left { others, by_others, undecided, without_params, embeddings } = left;
     let answers = |n: u64| counted(n, "answer");
     if *by_others > 0 {
         let others: Vec<&str> = others.iter().map(String::as_str).collect();
@@ -64,5 +70,8 @@ pub(crate) fn left_alone(out: &mut String, left: &Left) {
     }
     if *without_params > 0 {
         let _ = writeln!(out, "left alone: {} without settings", answers(*without_params));
+    }
+    if *embeddings > 0 {
+        let _ = writeln!(out, "left alone: {}", counted(*embeddings, "embedding"));
     }
 }

@@ -13,12 +13,12 @@ use crate::output::{Output, counted};
 use crate::run_id::new_run_id;
 use crate::select;
 use retold::exchange::{
-    ImportError, Imported, Recording, import_recording, is_recording, read_exchanges,
-    read_recording,
+    DECISIONS, EXCHANGES, ImportError, Imported, Recording, import_recording, is_recording,
+    read_exchanges, read_recording,
 };
-use retold::id::Seq;
+use retold::id::{RunId, Seq};
 use retold::jsonl::JsonlReader;
-use retold::log::{SqliteBackend, verify_run};
+use retold::log::{Reader, SqliteBackend, verify_run};
 use retold::run::clock;
 
 /// Import a recording or an exchanges file into the log: all of it, checked, or nothing. Or run an
@@ -71,12 +71,14 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
             false if added == 0 => {
                 output.text(&format!("run {run} is already in the log, all of it\n"))?;
             }
-            false => output.text(&format!(
-                "run {run}: {} imported from {shown}\n\nnext:\n  {} replay {}\n",
-                counted(added, "event"),
-                begins(),
-                run.short(8)
-            ))?,
+            false => {
+                let added = counted(added, "event");
+                let next = next_step(recording.log.reader()?.as_mut(), run)?;
+                output.text(&format!(
+                    "run {run}: {added} imported from {shown}\n\nnext:\n  {} {next}\n",
+                    begins()
+                ))?;
+            }
         }
         return Ok(Status::Fine);
     }
@@ -98,6 +100,16 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
         output.text(&format!("run {run}: {count} imported from {shown}\n{said}{dropped}"))?;
     }
     Ok(Status::Fine)
+}
+
+/// What to do with an imported run, after `retold`: what has no experiment is not replayed.
+fn next_step(reader: &mut dyn Reader, run: RunId) -> Result<String, CliError> {
+    let name = run.short(8);
+    Ok(match select::started(reader, run)?.experiment.as_str() {
+        DECISIONS => format!("check {name}"),
+        EXCHANGES => format!("check {name} --parser NAME@VERSION"),
+        _ => format!("replay {name}"),
+    })
 }
 
 /// A hash chain can be valid although its events make no sense. Such a run, which `verify` would
