@@ -165,7 +165,7 @@ impl ModelArgs {
         runtime: &Runtime,
         mode: Mode,
     ) -> Result<Answerer, CliError> {
-        let ModelConfig { kind, answers, rates, latency_ms, .. } = &runtime.model;
+        let ModelConfig { kind, rates, latency_ms, .. } = &runtime.model;
         match kind {
             ModelKind::Simulated => {
                 let Rates {
@@ -191,37 +191,44 @@ impl ModelArgs {
                 let player = player.map_err(|e| CliError::usage(e.to_string()))?;
                 Ok(Arc::new(Simulated::new(seed, rates, player)))
             }
-            ModelKind::Scripted => {
-                let path = match answers {
-                    None => return Err(CliError::usage("a scripted model needs --answers FILE")),
-                    Some(AnswersFile::Recorded(path)) => return Err(unnamed_answers(path)),
-                    Some(AnswersFile::Named(path)) => path,
-                };
-                let lines = JsonlReader::open(path)?;
-                let name = lines.path().display().to_string();
-                let scripted = Scripted::from_lines(name.clone(), lines).map_err(|e| match e {
-                    LoadError::Read(e) => e.into(),
-                    line => CliError::usage(format!("{name}, {line}")),
-                })?;
-                // A run without answers would stop at its first question and stay unfinished.
-                if scripted.is_empty() {
-                    return Err(CliError::usage(format!("{name} has no answers")).hint(
-                        "give an exchanges file: JSON Lines of {\"request\":..,\"response\":..}",
-                    ));
-                }
-                // There is no way to know which of them an interrupted run has used, and none may
-                // be used twice.
-                if mode == Mode::Resume && scripted.unaddressed() > 0 {
-                    return Err(CliError::usage(format!(
-                        "{name} has answers without \"call\", which are used in file order: such a run \
-                         cannot be resumed"
-                    ))
-                    .hint("give each line its \"call\", or record a new run"));
-                }
-                Ok(Arc::new(scripted))
-            }
+            ModelKind::Scripted => Ok(self.scripted(runtime, mode)?),
             ModelKind::Openai => self.servers(runtime),
         }
+    }
+
+    /// The answers in the given file.
+    pub(crate) fn scripted(
+        &self,
+        runtime: &Runtime,
+        mode: Mode,
+    ) -> Result<Arc<Scripted>, CliError> {
+        let answers = &runtime.model.answers;
+        let path = match answers {
+            None => return Err(CliError::usage("a scripted model needs --answers FILE")),
+            Some(AnswersFile::Recorded(path)) => return Err(unnamed_answers(path)),
+            Some(AnswersFile::Named(path)) => path,
+        };
+        let lines = JsonlReader::open(path)?;
+        let name = lines.path().display().to_string();
+        let scripted = Scripted::from_lines(name.clone(), lines).map_err(|e| match e {
+            LoadError::Read(e) => e.into(),
+            line => CliError::usage(format!("{name}, {line}")),
+        })?;
+        // A run without answers would stop at its first question and stay unfinished.
+        if scripted.is_empty() {
+            return Err(CliError::usage(format!("{name} has no answers"))
+                .hint("give an exchanges file: JSON Lines of {\"request\":..,\"response\":..}"));
+        }
+        // There is no way to know which of them an interrupted run has used, and none may be used
+        // twice.
+        if mode == Mode::Resume && scripted.unaddressed() > 0 {
+            return Err(CliError::usage(format!(
+                "{name} has answers without \"call\", which are used in file order: such a run \
+                 cannot be resumed"
+            ))
+            .hint("give each line its \"call\", or record a new run"));
+        }
+        Ok(Arc::new(scripted))
     }
 
     /// The servers: the one at the base URL, and those for single models.

@@ -101,14 +101,26 @@ impl Scripted {
         u32::try_from(own + shared).unwrap_or(u32::MAX)
     }
 
+    /// Why it has no answer to a question, in the words of the failure; `None` if it has one. Uses up
+    /// no answer.
+    #[must_use]
+    pub fn miss(&self, ask: &Ask<'_>) -> Option<String> {
+        let is_queued = self.queues.get(&ask.request.hash()).is_some_and(|queue| queue.total > 0);
+        (!is_queued && self.addressed_to(ask).is_none()).then(|| miss::explain(self, ask))
+    }
+
+    /// The recorded outcome of exactly this sample of this call.
+    fn addressed_to(&self, ask: &Ask<'_>) -> Option<&Outcome> {
+        let recorded = self.calls.get(ask.call)?.get(&ask.request.hash())?.get(&ask.sample)?;
+        Some(&recorded.outcome)
+    }
+
     /// The recorded outcome at an address, if there is one.
     fn find(&self, ask: &Ask<'_>) -> Option<Outcome> {
-        let hash = ask.request.hash();
-        let samples = self.calls.get(ask.call).and_then(|prompts| prompts.get(&hash));
-        if let Some(recorded) = samples.and_then(|samples| samples.get(&ask.sample)) {
-            return Some(recorded.outcome.clone());
+        match self.addressed_to(ask) {
+            Some(outcome) => Some(outcome.clone()),
+            None => self.queues.get(&ask.request.hash())?.take(),
         }
-        self.queues.get(&hash)?.take()
     }
 }
 

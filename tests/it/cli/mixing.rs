@@ -156,3 +156,24 @@ fn a_file_without_answers_is_refused() {
     assert_said!("mixing_no_answers", shown);
     assert!(!place.path("retold.db").exists(), "nothing was recorded");
 }
+
+/// Otherwise the run would stop at its first question, and be left unfinished without an answer.
+#[test]
+fn a_file_without_an_answer_to_the_first_question_is_refused_before_the_run_begins() {
+    let place = Place::new();
+    let line =
+        r#"{"call":"other/1","request":{"model":"m","messages":[]},"response":{"content":"x"}}"#;
+    place.write("others.jsonl", format!("{line}\n"));
+    assert_said!(
+        "mixing_other_answers",
+        place.session(&["run small.yaml --quiet --answers others.jsonl"])
+    );
+    assert!(!place.path("retold.db").exists(), "nothing was recorded");
+    // A file for the beginning of the run is used as far as it goes.
+    let whole = Place::with_run();
+    whole.ok("export latest answers.jsonl --as exchanges");
+    let first = whole.read("answers.jsonl").lines().next().unwrap().to_owned();
+    place.write("first.jsonl", format!("{first}\n"));
+    assert_eq!(place.run("run small.yaml --quiet --answers first.jsonl").code, 2, "it stopped");
+    assert_eq!(place.json("show latest").0["exchanges"], 1);
+}

@@ -1,5 +1,6 @@
 //! Executes runs: recording, continuing, forking, and what these have in common.
 
+pub(crate) mod answers;
 pub(crate) mod conclusion;
 pub(crate) mod continuation;
 pub(crate) mod folder;

@@ -8,6 +8,7 @@ use crate::global::Global;
 use crate::model::ModelArgs;
 use crate::output::Output;
 use crate::run_id::new_run_id;
+use crate::runs::answers;
 use crate::runs::conclusion::{Conclusion, conclude};
 use crate::runs::folder::{Folder, FolderArgs};
 use crate::runs::person::with_person;
@@ -17,6 +18,7 @@ use retold::event::RunStarted;
 use retold::log::{Log, SqliteBackend, SqliteOptions};
 use retold::model::{Answerer, Model};
 use retold::run::{Ended, Finish, Mode};
+use retold_study::config::ModelKind;
 use retold_study::study::{SettingsOf, Study};
 
 /// A run to be recorded.
@@ -45,19 +47,33 @@ pub(crate) fn record(
     model.apply(&mut study.settings.runtime)?;
     let runtime = study.settings.runtime.clone();
     // All errors are found before the log is changed.
-    let answerer =
-        model.make(global.studies, &study.experiment, study.seed, &runtime, Mode::Record)?;
+    let scripted = match runtime.model.kind {
+        ModelKind::Scripted => Some(model.scripted(&runtime, Mode::Record)?),
+        ModelKind::Simulated | ModelKind::Openai => None,
+    };
+    let answerer: Answerer = match &scripted {
+        Some(scripted) => scripted.clone(),
+        None => {
+            model.make(global.studies, &study.experiment, study.seed, &runtime, Mode::Record)?
+        }
+    };
     model.endpoints_are_used(global.studies, &study.experiment, &study.settings, None)?;
+    let seat_is_free = seat.is_none();
     let answerer =
         with_person(global.studies, answerer, seat, &study.experiment, &study.settings.experiment)?;
     let flags = folder;
     let folder = Folder::of(global.studies, &study.experiment, &study.settings.experiment, folder)?;
     folder.as_ref().map_or(Ok(()), Folder::can_be_made)?;
     let simulated = answerer.info().simulated;
+    // A person may be asked first.
+    let scripted = scripted.filter(|_| seat_is_free);
     global.studies.supply(&config, &mut study, &settings)?;
+    let mut started = started(&study, answerer.as_ref())?;
+    if let Some(scripted) = &scripted {
+        answers::begin_a_run(scripted, &started, &study.settings, global)?;
+    }
     let options = SqliteOptions { max_bytes: log_limit, ..global.sqlite() };
     let log = Log::new(Arc::new(SqliteBackend::open_or_create(&global.log, options)?));
-    let mut started = started(&study, answerer.as_ref())?;
     // Held until the run has ended.
     let _claim = if new {
         None
