@@ -200,9 +200,9 @@ impl<'a> Link<'a> {
 
 /// The hash that follows `previous` for an event of these canonical bytes.
 pub fn hash_after(previous: EventHash, canonical: &str) -> EventHash {
-    let mut hasher = blake3::Hasher::new();
-    hasher.update(DOMAIN).update(&previous.0).update(canonical.as_bytes());
-    EventHash(*hasher.finalize().as_bytes())
+    // Hashed as one piece, which is faster than three; a replay does it for every event.
+    let bytes = [DOMAIN, &previous.0, canonical.as_bytes()].concat();
+    EventHash(*blake3::hash(&bytes).as_bytes())
 }
 
 /// How the chain names a content: its hash, and whether it is a vector.

@@ -63,6 +63,24 @@ impl CheckedReader {
     }
 }
 
+/// Checks that events follow each other, the first of them the event with the hash `before`. Returns
+/// the hash of the last.
+///
+/// # Errors
+/// [`LogError::Corrupt`] for the first event whose hash is another.
+pub(crate) fn follow(mut before: EventHash, events: &[StoredEvent]) -> Result<EventHash, LogError> {
+    for event in events {
+        if Link::of_stored(event).hash_after(before) != event.hash {
+            let what =
+                "its hash does not match: the event, its content or its position was changed";
+            let (run, seq) = (event.run, event.seq);
+            return Err(LogError::Corrupt { run, seq, what: what.to_owned() });
+        }
+        before = event.hash;
+    }
+    Ok(before)
+}
+
 impl Reader for CheckedReader {
     fn runs(&mut self) -> Result<Vec<RunHead>, LogError> {
         self.inner.runs()
@@ -74,15 +92,10 @@ impl Reader for CheckedReader {
         after: Seq,
         limit: usize,
     ) -> Result<Vec<StoredEvent>, LogError> {
-        let (mut before, events) = self.read(run, after, limit)?;
-        for event in &events {
-            if Link::of_stored(event).hash_after(before) != event.hash {
-                let what =
-                    "its hash does not match: the event, its content or its position was changed";
-                return Err(LogError::Corrupt { run, seq: event.seq, what: what.to_owned() });
-            }
-            before = event.hash;
-            self.last = Some((run, event.seq, event.hash));
+        let (before, events) = self.read(run, after, limit)?;
+        follow(before, &events)?;
+        if let Some(last) = events.last() {
+            self.last = Some((run, last.seq, last.hash));
         }
         self.events += events.len() as u64;
         Ok(events)

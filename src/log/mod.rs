@@ -36,6 +36,7 @@ pub use backend::{
     Append, Backend, Committer, Lease, LeaseGuard, Origin, Reader, RunHead, SharedBackend,
 };
 pub use checked::CheckedReader;
+pub(crate) use checked::follow;
 pub use error::{LogError, NoRoom};
 pub use format::{FORMAT, Format};
 pub(crate) use index::TextKeys;

@@ -1,4 +1,5 @@
-//! What a log already has of a run, read ahead by a separate thread.
+//! What a log already has of a run, read ahead by a thread and checked by another: checking takes
+//! about as long as reading, and either nearly as long as the re-execution.
 //!
 //! Events come in the order of the log. Exchanges wait in a table until they are asked for;
 //! decisions and facts wait in a queue until they are made again. Because a re-execution nearly
@@ -7,15 +8,16 @@
 use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, sync_channel};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::time::Duration;
 
 use super::details::Beside;
 use super::question::Asked;
 use crate::content::Content;
+use crate::event::chain::GENESIS;
 use crate::event::{AnswerReused, AttemptDetails, Event, EventError, StoredEvent};
 use crate::id::{CallPath, PromptHash, RunId, Sample, Seq, Time};
-use crate::log::{CheckedReader, LogError, Reader};
+use crate::log::{LogError, Reader, follow};
 use crate::lookup::LookupMap;
 use crate::model::{Failure, FailureKind};
 
@@ -70,6 +72,9 @@ enum Item {
 /// Events in one message between the threads.
 const BATCH: usize = 1024;
 
+/// Messages that wait between two threads.
+const BATCHES: usize = 2;
+
 /// The read-ahead record of one run.
 pub(super) struct History {
     items: Receiver<Result<Vec<Item>, LogError>>,
@@ -86,36 +91,10 @@ impl History {
     /// part of the record. Each event is checked against its hash, because whatever is made from a
     /// changed event would look as sound as the original.
     pub(super) fn read(reader: Box<dyn Reader>, run: RunId, last: Seq) -> Result<Self, LogError> {
-        let (sender, items) = sync_channel(4);
-        let mut reader = CheckedReader::new(reader);
-        let work = move || {
-            let mut questions = Questions::default();
-            let mut after = Seq(0);
-            loop {
-                let left = usize::try_from(last.0.saturating_sub(after.0)).unwrap_or(BATCH);
-                let batch = reader.events(run, after, BATCH.min(left));
-                let batch = batch.and_then(|events| {
-                    after = events.last().map_or(after, |e| e.seq);
-                    let items = events.into_iter().map(|event| questions.item(event));
-                    let items = items
-                        .collect::<Result<Vec<_>, EventError>>()
-                        .map_err(|e| LogError::Corrupt { run: e.run, seq: e.seq, what: e.what })?;
-                    Ok((items.is_empty(), items.into_iter().flatten().collect()))
-                });
-                let (last, message) = match batch {
-                    Ok((last, items)) => (last, Ok(items)),
-                    Err(e) => (true, Err(e)),
-                };
-                if sender.send(message).is_err() || last {
-                    return;
-                }
-            }
-        };
-        let thread = std::thread::Builder::new().name("retold-history".to_owned());
-        thread.spawn(work).map_err(|e| LogError::Failed {
-            path: String::new(),
-            reason: format!("no thread to read with: {e}"),
-        })?;
+        let (sender, batches) = sync_channel(BATCHES);
+        spawn("retold-reader", move || read_batches(reader, run, last, &sender))?;
+        let (sender, items) = sync_channel(BATCHES);
+        spawn("retold-history", move || check_batches(&batches, &sender))?;
         Ok(History {
             items,
             exchanges: LookupMap::default(),
@@ -187,6 +166,65 @@ impl History {
     pub(super) fn finished(&mut self) -> Result<Option<&crate::event::RunFinished>, LogError> {
         while self.pull()? {}
         Ok(self.finished.as_ref())
+    }
+}
+
+fn spawn(name: &str, work: impl FnOnce() + Send + 'static) -> Result<(), LogError> {
+    let thread = std::thread::Builder::new().name(name.to_owned()).spawn(work);
+    thread.map(drop).map_err(|e| LogError::Failed {
+        path: String::new(),
+        reason: format!("no thread to read with: {e}"),
+    })
+}
+
+/// Sends the events of a run, up to `last`, until there are no more or nobody wants them.
+fn read_batches(
+    mut reader: Box<dyn Reader>,
+    run: RunId,
+    last: Seq,
+    sender: &SyncSender<Result<Vec<StoredEvent>, LogError>>,
+) {
+    let mut after = Seq(0);
+    while after < last {
+        let left = usize::try_from(last.0 - after.0).unwrap_or(BATCH);
+        let batch = reader.events(run, after, BATCH.min(left));
+        let end = match &batch {
+            Ok(events) => match events.last() {
+                Some(event) => {
+                    after = event.seq;
+                    false
+                }
+                None => true,
+            },
+            Err(_) => true,
+        };
+        if sender.send(batch).is_err() || end {
+            return;
+        }
+    }
+}
+
+/// Checks events and sends what a re-execution needs of them.
+fn check_batches(
+    batches: &Receiver<Result<Vec<StoredEvent>, LogError>>,
+    sender: &SyncSender<Result<Vec<Item>, LogError>>,
+) {
+    let mut questions = Questions::default();
+    let mut hash = GENESIS;
+    for batch in batches {
+        let items = batch.and_then(|events| {
+            hash = follow(hash, &events)?;
+            let items = events.into_iter().filter_map(|event| questions.item(event).transpose());
+            items.collect::<Result<Vec<_>, EventError>>().map_err(|e| LogError::Corrupt {
+                run: e.run,
+                seq: e.seq,
+                what: e.what,
+            })
+        });
+        let failed = items.is_err();
+        if sender.send(items).is_err() || failed {
+            return;
+        }
     }
 }
 
