@@ -1,7 +1,10 @@
 #!/usr/bin/env python3
-"""A parser of your own for `retold parse` and `retold check`, in any language: --parser-cmd examples/filters/after_answer.py
+"""An example of your own parser, which can be written in any language:
 
-It takes what follows the last `Answer:` up to the end of the line, and what is before it as the reasoning.
+    retold parse --parser-cmd examples/filters/after_answer.py < answer.txt
+
+The value is the text after the last `Answer:`, up to an equals sign or the end of the line. The text
+before it is the reasoning.
 """
 import json
 import sys

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A parser that is broken on purpose: it takes the first number of an answer for the answer."""
+"""A parser that is broken on purpose: it decides for the first number in the text."""
 import json
 import re
 import sys
