@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 
 /// Why a file beside another one is not used.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum BesideError {
     /// A symbolic link.
     #[error("{path} is a link, and links are not followed there")]

@@ -7,8 +7,8 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::decide::{
-    Again, AgainError, Asked, Choice, DecideError, Decided, Decider, Left, Redecided, Registered,
-    each_decision,
+    Again, AgainError, DecideError, Decided, Decider, Left, Redecided, RegisteredParser, Selection,
+    Undecided, each_decision,
 };
 use crate::event::DecisionDetails;
 use crate::id::{CallPath, RunId, Sample, Seq};
@@ -19,6 +19,7 @@ use crate::prompt::canonical;
 
 /// A check that could not be done.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum CheckError {
     /// The log could not be read, or no decision could be made.
     #[error(transparent)]
@@ -44,7 +45,7 @@ impl From<LogError> for CheckError {
 /// A part of a decision that can change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Part {
+pub enum DecisionPart {
     /// The value: the decision flips.
     Value,
     /// The strategy that yielded it.
@@ -55,17 +56,22 @@ pub enum Part {
     Warnings,
 }
 
-impl Part {
+impl DecisionPart {
     /// All parts, in the order in which they are reported.
-    pub const ALL: [Part; 4] = [Part::Value, Part::Method, Part::Reasoning, Part::Warnings];
+    pub const ALL: [DecisionPart; 4] = [
+        DecisionPart::Value,
+        DecisionPart::Method,
+        DecisionPart::Reasoning,
+        DecisionPart::Warnings,
+    ];
 
     /// The name of the part in reports.
     pub fn as_str(self) -> &'static str {
         match self {
-            Part::Value => "value",
-            Part::Method => "method",
-            Part::Reasoning => "reasoning",
-            Part::Warnings => "warnings",
+            DecisionPart::Value => "value",
+            DecisionPart::Method => "method",
+            DecisionPart::Reasoning => "reasoning",
+            DecisionPart::Warnings => "warnings",
         }
     }
 }
@@ -99,7 +105,7 @@ pub struct Change {
     /// Its sample.
     pub sample: Sample,
     /// The parts that change, at least one.
-    pub parts: Vec<Part>,
+    pub parts: Vec<DecisionPart>,
     /// As recorded.
     pub from: Side,
     /// As parsed now.
@@ -141,7 +147,7 @@ pub struct Checked {
     /// The decisions whose value stays, but whose method, reasoning or warnings change.
     pub altered: Vec<Change>,
     /// In how many decisions each part changes; parts that change in none are left out.
-    pub changed: BTreeMap<Part, u64>,
+    pub changed: BTreeMap<DecisionPart, u64>,
     /// Decisions by recorded method, then by method now.
     pub by_method: BTreeMap<String, BTreeMap<String, u64>>,
     /// Decisions by verdict, as recorded and now.
@@ -159,7 +165,7 @@ pub struct Checked {
 pub fn check<E: From<CheckError>>(
     reader: &mut dyn Reader,
     run: RunId,
-    choice: Choice<'_>,
+    choice: Selection<'_>,
     mut each: impl FnMut(&mut dyn Reader, &Redecided) -> Result<(), E>,
 ) -> Result<Checked, E> {
     let named = match &choice.by {
@@ -224,7 +230,7 @@ impl<E> From<AgainError> for Raised<E> {
 struct Check<'a> {
     parsers: &'a Parsers,
     /// The parsers that decided, by `name@version`, if this program has them.
-    recorded: BTreeMap<String, Option<Registered>>,
+    recorded: BTreeMap<String, Option<RegisteredParser>>,
     from: BTreeSet<String>,
     to: BTreeSet<String>,
     checked: Checked,
@@ -284,14 +290,18 @@ impl Check<'_> {
         }
         for side in [&mut from, &mut to] {
             // Long texts that are equal on both sides are not kept for every decision.
-            side.reasoning = side.reasoning.take().filter(|_| parts.contains(&Part::Reasoning));
-            side.warnings.retain(|_| parts.contains(&Part::Warnings));
+            side.reasoning =
+                side.reasoning.take().filter(|_| parts.contains(&DecisionPart::Reasoning));
+            side.warnings.retain(|_| parts.contains(&DecisionPart::Warnings));
         }
         for part in &parts {
             *checked.changed.entry(*part).or_default() += 1;
         }
-        let list =
-            if parts.contains(&Part::Value) { &mut checked.flipped } else { &mut checked.altered };
+        let list = if parts.contains(&DecisionPart::Value) {
+            &mut checked.flipped
+        } else {
+            &mut checked.altered
+        };
         list.push(Change { seq: at, call, sample, parts, from, to });
         Ok(())
     }
@@ -308,14 +318,14 @@ impl Check<'_> {
         let name = spec.to_string();
         if !self.recorded.contains_key(&name) {
             let parser = match self.parsers.get(&spec.name) {
-                Some(_) => Some(Registered::new(self.parsers, &name)?),
+                Some(_) => Some(RegisteredParser::new(self.parsers, &name)?),
                 None => None,
             };
             self.recorded.insert(name.clone(), parser);
         }
         let Some(Some(parser)) = self.recorded.get_mut(&name) else { return Ok(None) };
         let (call, sample, params) = (Some(call), Some(sample), &spec.params);
-        let asked = Asked { call, sample, answer, params };
+        let asked = Undecided { call, sample, answer, params };
         Ok(parser.decide(&[asked])?.pop())
     }
 }
@@ -336,12 +346,12 @@ fn same(a: &Value, b: &Value) -> bool {
 }
 
 /// The parts in which two decisions differ.
-fn differing(recorded: &Side, now: &Side) -> Vec<Part> {
-    let differs = |part: &Part| match part {
-        Part::Value => !same(&recorded.value, &now.value),
-        Part::Method => recorded.method != now.method,
-        Part::Reasoning => recorded.reasoning != now.reasoning,
-        Part::Warnings => recorded.warnings != now.warnings,
+fn differing(recorded: &Side, now: &Side) -> Vec<DecisionPart> {
+    let differs = |part: &DecisionPart| match part {
+        DecisionPart::Value => !same(&recorded.value, &now.value),
+        DecisionPart::Method => recorded.method != now.method,
+        DecisionPart::Reasoning => recorded.reasoning != now.reasoning,
+        DecisionPart::Warnings => recorded.warnings != now.warnings,
     };
-    Part::ALL.into_iter().filter(differs).collect()
+    DecisionPart::ALL.into_iter().filter(differs).collect()
 }

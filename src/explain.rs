@@ -11,7 +11,7 @@ pub fn explain(message: &str) -> String {
         let expected = words(expected);
         return match found {
             "null" | "unit value" | "Option value" => {
-                format!("expected {expected}, and there is nothing")
+                format!("expected {expected}, but found nothing")
             }
             _ => format!("expected {expected}, not {}", found_words(found)),
         };
@@ -131,7 +131,7 @@ mod tests {
                 "invalid value: integer `-1`, expected u32",
                 "expected a whole number from 0 to 4294967295, not the number -1",
             ),
-            ("invalid type: null, expected a string", "expected a text, and there is nothing"),
+            ("invalid type: null, expected a string", "expected a text, but found nothing"),
             ("invalid type: boolean `true`, expected f64", "expected a number, not true"),
             (
                 "invalid type: string \"a, expected b\", expected i64",

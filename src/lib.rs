@@ -1,12 +1,14 @@
 //! Record every LLM call once; replay it forever.
 //!
-//! An experiment asks models questions, reads decisions out of their answers, and goes by these. `retold` records every
-//! request and every answer as an immutable event in an append-only log, and folds all state of the experiment from that
-//! log. So a run survives a crash without paying twice, is executed again offline with the same outcome, can be read
-//! again with a better parser, and shows which prompt led to which decision.
+//! An experiment asks models questions, reads decisions out of their answers, and goes by these.
+//! `retold` records every request and every answer as an immutable event in an append-only log, and
+//! folds all state of the experiment from that log. So a run survives a crash without paying twice,
+//! is executed again offline with the same outcome, can be read again with a better parser, and
+//! shows which prompt led to which decision.
 //!
-//! An experiment is ordinary sequential async code ([`run::Experiment`]) and a pure fold. This one asks one question, is
-//! recorded with a model that a program plays, and is replayed without a model:
+//! An experiment is ordinary sequential async code ([`run::Experiment`]) and a pure fold. This one
+//! asks one question, is recorded with a model that a program plays, and is replayed without a
+//! model:
 //!
 //! ```
 //! use std::sync::Arc;
@@ -32,7 +34,8 @@
 //!         let request = ChatRequest::of("gpt-4o", "Say hello.").into_request()?;
 //!         let parser = Arc::new(free_text::parser()?);
 //!         // A call that failed after all retries is not the end of the run.
-//!         if let Ok(answer) = run.ask(Question::new(CallPath::new("hello")?, request, parser)).await? {
+//!         let question = Question::new(CallPath::new("hello")?, request, parser);
+//!         if let Ok(answer) = run.ask(question).await? {
 //!             run.record(answer.value, &[answer.decision])?;
 //!         }
 //!         Ok(())
@@ -58,23 +61,24 @@
 //!
 //! # Modules
 //!
-//! | module | what it is for |
-//! |---|---|
-//! | [`run`] | writing an experiment and executing it: record, replay, resume, fork |
-//! | [`parse`] | from an answer to a decision: chains of named strategies, parsers by name and version |
-//! | [`prompt`] | requests, their canonical form and their hash |
-//! | [`model`] | who answers: servers, files of answers, programs; retries, throttle, prices |
-//! | [`log`] | where events are kept: SQLite or memory, verification, the ledger |
-//! | [`event`], [`content`], [`id`] | what is kept, and what it is named by |
-//! | [`check`], [`decide`], [`snapshot`] | making decisions again, with registered parsers, your own, or a program |
-//! | [`audit`] | from a decision back to everything that its prompt was made from |
-//! | [`exchange`], [`jsonl`] | runs and bare exchanges as files |
-//! | [`inert`], [`explain`], [`encoding`], [`draft`], [`beside`] | text from elsewhere shown safely, files read and written safely |
+//! - [`run`]: writing an experiment and executing it: record, replay, resume, fork
+//! - [`parse`]: from an answer to a decision: chains of named strategies, parsers by name and
+//!   version
+//! - [`prompt`]: requests, their canonical form and their hash
+//! - [`model`]: who answers: servers, files of answers, programs; retries, throttle, prices
+//! - [`log`]: where events are kept: SQLite or memory, verification, the ledger
+//! - [`event`], [`content`], [`id`]: what is kept, and what it is named by
+//! - [`check`], [`decide`], [`snapshot`]: making decisions again, with registered parsers, your
+//!   own, or a program
+//! - [`audit`]: from a decision back to everything that its prompt was made from
+//! - [`exchange`], [`jsonl`]: runs and bare exchanges as files
+//! - [`inert`], [`explain`], [`encoding`], [`draft`], [`beside`]: text from elsewhere shown safely,
+//!   files read and written safely
 //!
 //! # Features
 //!
-//! `sqlite` keeps logs in files, `openai` asks any OpenAI-compatible server. Both are on by default; without them logs
-//! are in memory, and models are programs or files.
+//! `sqlite` keeps logs in files, `openai` asks any OpenAI-compatible server. Both are on by
+//! default; without them logs are in memory, and models are programs or files.
 #![cfg_attr(
     not(all(feature = "sqlite", feature = "openai")),
     expect(dead_code, reason = "some of what they share has no other user")

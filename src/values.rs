@@ -54,7 +54,7 @@ mod tests {
     }
 
     #[test]
-    fn long_texts_are_no_heap_of_values() {
+    fn long_texts_do_not_count_as_many_values() {
         assert!(!too_many(format!("[\"{}\"]", ",".repeat(3 * MOST_VALUES)).as_bytes()));
         assert!(too_many(format!("[{}0]", "0,".repeat(MOST_VALUES)).as_bytes()));
         assert!(!too_many(format!("[{}0]", "0,".repeat(MOST_VALUES / 2)).as_bytes()));

@@ -3,7 +3,7 @@
 
 use std::sync::LazyLock;
 
-use retold::parse::json_repair::Edition;
+use retold::parse::json_repair::RepairEdition;
 use retold::parse::{ParserSpec, Parsers};
 use retold_study::Registration;
 use serde_json::{Value, json};
@@ -74,10 +74,12 @@ fn bounded(parser: &str, value: &Value) {
 }
 
 fn repair(text: &str) {
-    [Edition::First, Edition::Second].into_iter().for_each(|edition| repair_by(edition, text));
+    [RepairEdition::First, RepairEdition::Second]
+        .into_iter()
+        .for_each(|edition| repair_by(edition, text));
 }
 
-fn repair_by(edition: Edition, text: &str) {
+fn repair_by(edition: RepairEdition, text: &str) {
     let repaired = edition.repair(text);
     assert_eq!(repaired, edition.repair(text));
     if let Ok(value) = serde_json::from_str::<Value>(text) {

@@ -136,7 +136,7 @@ pub fn audit(
         Declared::Kept { sources, .. } => sources,
         Declared::NotKept => &none,
     };
-    audit.same_text = matches(&mut events, (question, &audit.request), sources)?;
+    audit.same_text = matches(&mut events, question, &audit.request, sources)?;
     Ok(audit)
 }
 

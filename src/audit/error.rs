@@ -4,7 +4,7 @@ use crate::id::{CallPath, RunId, Sample};
 use crate::log::LogError;
 
 /// An audit that could not be done.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, thiserror::Error)]
 #[non_exhaustive]
 pub enum AuditError {
     /// The log could not be read.
@@ -17,7 +17,7 @@ pub enum AuditError {
         run: RunId,
         /// The decision as the user named it.
         wanted: String,
-        /// `; its decisions are like ..`.
+        /// `; its decisions have names like ..`.
         nearest: String,
     },
     /// The call has several samples, and none was named.

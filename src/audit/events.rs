@@ -103,7 +103,7 @@ pub(super) fn not_found(
     let nearest = match there {
         Some((call, first, last)) => format!("; the samples of {call} are {first} to {last}"),
         None => match first_call(reader, run)? {
-            Some((call, sample)) => format!("; its decisions are like {call}#{sample}"),
+            Some((call, sample)) => format!("; its decisions have names like {call}#{sample}"),
             None => "; it has no calls at all".to_owned(),
         },
     };

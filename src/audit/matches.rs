@@ -69,7 +69,8 @@ impl Sources {
 /// The texts of the run that occur in a prompt; `declared` holds the declared sources.
 pub(super) fn matches(
     events: &mut Events<'_>,
-    (question, request): (Seq, &Request),
+    question: Seq,
+    request: &Request,
     declared: &BTreeSet<Seq>,
 ) -> Result<Vec<Match>, LogError> {
     let prompt = Prompt::new(request);
@@ -113,8 +114,9 @@ pub(super) fn matches(
     Ok(all)
 }
 
-/// The texts, in the order of the prompt, without those that are there only as part of a longer one: that one is the
-/// match. A text that is also part of a longer one elsewhere in the prompt has the longer one's sources, too.
+/// The texts, in the order of the prompt, without those that are there only as part of a longer
+/// one: that one is the match. A text that is also part of a longer one elsewhere in the prompt has
+/// the longer one's sources, too.
 fn without_parts(found: Vec<(String, Sources)>) -> Vec<(String, Sources)> {
     let mut whole: Vec<(String, Sources)> = Vec::new();
     for (text, sources) in found {

@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::answers::{RecordedAnswer, each_answer};
-use super::{Asked, DecideError, Decided, Decider, Params, Registered, filter};
+use super::{DecideError, Decided, Decider, Params, RegisteredParser, Undecided, filter};
 use crate::content::Content;
 use crate::id::{CallPath, RunId};
 use crate::log::{LogError, Reader};
@@ -21,6 +21,7 @@ const BYTES: usize = 32 << 20;
 
 /// Why no decision was made about the answers of a run.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum AgainError {
     /// The log could not be read.
     #[error(transparent)]
@@ -51,7 +52,7 @@ pub enum Again<'a> {
 }
 
 /// Which answers to decide about, and how.
-pub struct Choice<'a> {
+pub struct Selection<'a> {
     /// What makes the decisions.
     pub by: Again<'a>,
     /// The settings.
@@ -98,10 +99,10 @@ pub struct Left {
 pub fn each_decision<E: From<AgainError>>(
     reader: &mut dyn Reader,
     run: RunId,
-    choice: Choice<'_>,
+    choice: Selection<'_>,
     each: impl FnMut(&mut dyn Reader, Redecided) -> Result<(), E>,
 ) -> Result<Left, E> {
-    let Choice { by, params, only, parsers } = choice;
+    let Selection { by, params, only, parsers } = choice;
     let mut pending = Pending {
         run,
         name: match &by {
@@ -154,7 +155,7 @@ struct Pending<'a, F> {
     name: String,
     params: &'a Params,
     parsers: &'a Parsers,
-    latest: BTreeMap<String, Registered>,
+    latest: BTreeMap<String, RegisteredParser>,
     waiting: Vec<(RecordedAnswer, Option<ParserSpec>, Value)>,
     bytes: usize,
     left: Left,
@@ -191,7 +192,7 @@ impl<F> Pending<'_, F> {
         };
         let params = params.clone();
         let (call, sample) = (Some(&answer.call), Some(answer.sample));
-        self.bytes += Asked { call, sample, answer: answer.whole(), params: &params }.bytes();
+        self.bytes += Undecided { call, sample, answer: answer.whole(), params: &params }.bytes();
         self.waiting.push((answer, recorded, params));
         if self.waiting.len() >= TOGETHER || self.bytes >= BYTES {
             self.decide(reader)
@@ -211,8 +212,8 @@ impl<F> Pending<'_, F> {
         })
     }
 
-    /// Whether an answer is an embedding, which nobody but the parser of its recorded decision can decide about: any
-    /// other would take it for an empty text.
+    /// Whether an answer is an embedding, which nobody but the parser of its recorded decision can
+    /// decide about: any other would take it for an empty text.
     fn has_no_text(&self, answer: &RecordedAnswer, recorded: Option<&ParserSpec>) -> bool {
         let is_made_for_it = match &self.by {
             Again::Latest => true,
@@ -256,9 +257,9 @@ impl<F> Pending<'_, F> {
     {
         let waiting = std::mem::take(&mut self.waiting);
         self.bytes = 0;
-        let asked: Vec<Asked<'_>> = waiting
+        let asked: Vec<Undecided<'_>> = waiting
             .iter()
-            .map(|(answer, _, params)| Asked {
+            .map(|(answer, _, params)| Undecided {
                 call: Some(&answer.call),
                 sample: Some(answer.sample),
                 answer: answer.whole(),
@@ -297,12 +298,12 @@ impl<F> Pending<'_, F> {
 
 /// The latest version of a parser, which is cached.
 fn latest<'a>(
-    ready: &'a mut BTreeMap<String, Registered>,
+    ready: &'a mut BTreeMap<String, RegisteredParser>,
     parsers: &Parsers,
     name: &str,
-) -> Result<&'a mut Registered, DecideError> {
+) -> Result<&'a mut RegisteredParser, DecideError> {
     if !ready.contains_key(name) {
-        ready.insert(name.to_owned(), Registered::new(parsers, name)?);
+        ready.insert(name.to_owned(), RegisteredParser::new(parsers, name)?);
     }
     ready.get_mut(name).ok_or_else(|| {
         // It was just inserted.

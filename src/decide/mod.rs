@@ -1,7 +1,7 @@
 //! Deciding again, or for the first time, about existing answers.
 //!
-//! - [`Decider`]: makes decisions about answers: a parser of the registry ([`Registered`]), one of
-//!   the caller's own ([`Own`]), or a user's program ([`Filter`]).
+//! - [`Decider`]: makes decisions about answers: a parser of the registry ([`RegisteredParser`]),
+//!   one of the caller's own ([`Own`]), or a user's program ([`Filter`]).
 //! - [`Params`]: the settings of a parser: the same for all answers, or by call.
 //! - [`each_answer`], [`each_decision`]: the answers of a recorded run, and the new decisions about
 //!   them.
@@ -19,15 +19,15 @@ use crate::id::{CallPath, Sample};
 use crate::parse::registry::RegistryError;
 use crate::parse::{AnyParser, Parsed, ParserSpec, WholeAnswer};
 
-pub use again::{Again, AgainError, Choice, Left, Redecided, each_decision};
+pub use again::{Again, AgainError, Left, Redecided, Selection, each_decision};
 pub use answers::{RecordedAnswer, each_answer};
 pub use filter::{Filter, FilterError, FilterLimits, FilterSetup, LineProblem, OutputProblem};
 pub use params::{Params, ParamsError};
-pub use registered::Registered;
+pub use registered::RegisteredParser;
 
 /// An answer to decide about.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Asked<'a> {
+pub struct Undecided<'a> {
     /// The call that it answers, if it is from a run.
     pub call: Option<&'a CallPath>,
     /// Which answer to that call it is.
@@ -38,7 +38,7 @@ pub struct Asked<'a> {
     pub params: &'a Value,
 }
 
-impl Asked<'_> {
+impl Undecided<'_> {
     /// The approximate size of the answer, in bytes.
     pub(crate) fn bytes(&self) -> usize {
         let parts = self.answer.extra.filter(|extra| !extra.is_empty());
@@ -72,6 +72,7 @@ impl From<(Parsed<Value>, Option<&'static str>)> for Decided {
 
 /// Why no decision could be made.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum DecideError {
     /// The parser does not exist, or the settings do not fit it.
     #[error(transparent)]
@@ -90,7 +91,7 @@ pub trait Decider {
     ///
     /// # Errors
     /// [`DecideError`].
-    fn decide(&mut self, answers: &[Asked<'_>]) -> Result<Vec<Decided>, DecideError>;
+    fn decide(&mut self, answers: &[Undecided<'_>]) -> Result<Vec<Decided>, DecideError>;
 }
 
 /// A parser of the caller's own, with its own settings.
@@ -101,7 +102,7 @@ impl Decider for Own<'_> {
         self.0.spec().clone()
     }
 
-    fn decide(&mut self, answers: &[Asked<'_>]) -> Result<Vec<Decided>, DecideError> {
+    fn decide(&mut self, answers: &[Undecided<'_>]) -> Result<Vec<Decided>, DecideError> {
         Ok(answers.iter().map(|asked| self.0.parse_whole_any(asked.answer).into()).collect())
     }
 }

@@ -17,7 +17,7 @@ use crate::jsonl::{JsonlError, JsonlReader};
 pub enum ParamsError {
     /// The text is not JSON.
     #[error("--params is not JSON: {0}")]
-    NotJson(String),
+    NotJson(#[source] serde_json::Error),
     /// The text is JSON, but not settings.
     #[error("--params is {0}: write a JSON object, such as '{{\"numbers\":[4,5,6,10]}}'")]
     NotAnObject(&'static str),
@@ -81,8 +81,7 @@ impl Params {
     /// # Errors
     /// [`ParamsError`] if it is not a JSON object.
     pub fn same(text: &str) -> Result<Self, ParamsError> {
-        let value = serde_json::from_str(text)
-            .map_err(|e: serde_json::Error| ParamsError::NotJson(e.to_string()))?;
+        let value = serde_json::from_str(text).map_err(ParamsError::NotJson)?;
         match kind_of(&value) {
             None => Ok(Params::Same(value)),
             Some(kind) => Err(ParamsError::NotAnObject(kind)),

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::{Asked, DecideError, Decided, Decider};
+use super::{DecideError, Decided, Decider, Undecided};
 use crate::parse::registry::RegistryError;
 use crate::parse::{AnyParser, ParserFamily, ParserSpec, Parsers};
 
@@ -12,21 +12,21 @@ use crate::parse::{AnyParser, ParserFamily, ParserSpec, Parsers};
 const MOST_READY: usize = 4096;
 
 /// One version of a parser of the registry, with the settings that come with each answer.
-pub struct Registered {
+pub struct RegisteredParser {
     family: &'static ParserFamily,
     version: u32,
     /// The cached parsers, by the text of their settings.
     ready: BTreeMap<String, Box<dyn AnyParser>>,
 }
 
-impl Registered {
+impl RegisteredParser {
     /// The parser among some that `name@version` names, or the latest version of `name`.
     ///
     /// # Errors
     /// [`RegistryError`] if it does not exist.
     pub fn new(parsers: &Parsers, text: &str) -> Result<Self, RegistryError> {
         let (family, version) = parsers.resolve(text)?;
-        Ok(Registered { family, version, ready: BTreeMap::new() })
+        Ok(RegisteredParser { family, version, ready: BTreeMap::new() })
     }
 
     /// Its name.
@@ -52,14 +52,15 @@ impl Registered {
     }
 }
 
-impl Decider for Registered {
+impl Decider for RegisteredParser {
     fn spec(&self, params: &Value) -> ParserSpec {
         ParserSpec { name: self.family.name.into(), version: self.version, params: params.clone() }
     }
 
-    fn decide(&mut self, answers: &[Asked<'_>]) -> Result<Vec<Decided>, DecideError> {
-        let decide =
-            |asked: &Asked<'_>| Ok(self.parser(asked.params)?.parse_whole_any(asked.answer).into());
+    fn decide(&mut self, answers: &[Undecided<'_>]) -> Result<Vec<Decided>, DecideError> {
+        let decide = |asked: &Undecided<'_>| {
+            Ok(self.parser(asked.params)?.parse_whole_any(asked.answer).into())
+        };
         answers.iter().map(decide).collect()
     }
 }

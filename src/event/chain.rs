@@ -51,7 +51,7 @@ impl LinkedEvent {
     pub fn new(event: NewEvent, run: RunId, after: Head) -> Self {
         let content = event.content.as_ref().map(content_key);
         let seq = after.seq.next();
-        let hash = Link::of_new(&event, run, seq, content).hash_after(after.hash);
+        let hash = ChainLink::of_new(&event, run, seq, content).hash_after(after.hash);
         LinkedEvent { event, after, content, head: Head { seq, hash } }
     }
 
@@ -83,7 +83,7 @@ impl LinkedEvent {
 
 /// The columns that the chain covers, borrowed from either kind of event.
 #[derive(Debug, Clone, Copy)]
-pub struct Link<'a> {
+pub struct ChainLink<'a> {
     /// The run.
     pub run: RunId,
     /// The position in the run.
@@ -108,7 +108,7 @@ pub struct Link<'a> {
     pub body: &'a str,
 }
 
-impl<'a> Link<'a> {
+impl<'a> ChainLink<'a> {
     /// The link of an event about to be stored.
     pub fn of_new(
         event: &'a NewEvent,
@@ -117,7 +117,7 @@ impl<'a> Link<'a> {
         content: Option<(ContentHash, bool)>,
     ) -> Self {
         let NewEvent { kind, version, time, call, sample, prompt, cause, content: _, body } = event;
-        Link {
+        ChainLink {
             run,
             seq,
             kind,
@@ -148,7 +148,7 @@ impl<'a> Link<'a> {
             body,
             hash: _,
         } = event;
-        Link {
+        ChainLink {
             run: *run,
             seq: *seq,
             kind,

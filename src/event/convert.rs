@@ -263,7 +263,9 @@ impl StoredEvent {
             }
             DECISION_MADE => {
                 let by = serde_json::from_str(self.content()?.text());
-                let by = by.map_err(|e| self.error(format!("who made it: {e}")))?;
+                let by = by.map_err(|e| {
+                    self.error(format!("its parser and method cannot be read: {e}"))
+                })?;
                 let (response, details) = (self.cause()?, self.body()?);
                 Event::DecisionMade(DecisionMade { response, by, details })
             }

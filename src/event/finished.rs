@@ -9,6 +9,7 @@ use crate::id::{EventsRoot, OutcomeDigest, OutputDigest, StateDigest};
 /// How a run ended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "String", into = "String")]
+#[non_exhaustive]
 pub enum RunOutcome {
     /// The experiment ran to its end.
     Finished,

@@ -57,7 +57,9 @@ impl Accepted {
     /// [`LogError`].
     pub fn begin(
         run: RunId,
-        (of, head, started): (RunId, Head, &RunStarted),
+        of: RunId,
+        head: Head,
+        started: &RunStarted,
         time: Time,
     ) -> Result<Self, LogError> {
         let scratch = Scratch::new(run);
@@ -144,5 +146,5 @@ impl Accepted {
 }
 
 fn senseless(error: CanonicalError) -> LogError {
-    LogError::Failed { path: "the decisions".to_owned(), reason: error.to_string() }
+    LogError::failed("the decisions", error)
 }

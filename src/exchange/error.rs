@@ -28,7 +28,7 @@ pub enum ImportError {
         path: String,
     },
     /// The recording was written by a newer release.
-    #[error("{path} has recording format {found}, and this program reads up to {supported}")]
+    #[error("{path} has recording format {found}; this program reads formats up to {supported}")]
     NewerFormat {
         /// The file.
         path: String,
@@ -70,7 +70,7 @@ pub enum ImportError {
         seq: Seq,
     },
     /// A recording with fewer events than its first line announces.
-    #[error("{path} is cut off: its first line announces {due} events, and it has {found}")]
+    #[error("{path} is cut off: its first line announces {due} events, but it has {found}")]
     CutOff {
         /// The file.
         path: String,

@@ -8,7 +8,7 @@ use super::error::ImportError;
 use super::export::{follows, whole};
 use super::import::append;
 use super::requests::Requests;
-use crate::event::chain::Link;
+use crate::event::chain::ChainLink;
 use crate::event::{
     AttemptDetails, AttemptFailed, Because, Event, NewEvent, OutcomeHasher, RequestSent,
     ResponseDetails, ResponseReceived, RunFinished, RunOutcome, RunStarted,
@@ -17,7 +17,7 @@ use crate::id::{CallPath, PromptHash, RunId, Sample, Seq, Time};
 use crate::jsonl::JsonlReader;
 use crate::log::{Backend, Head, LogError, Reader, Scratch, SharedBackend};
 use crate::lookup::LookupMap;
-use crate::model::scripted::{Exchange, LoadProblem};
+use crate::model::scripted::{LoadProblem, ScriptedExchange};
 use crate::model::{ExchangeError, ExchangeLine, ExchangeResponse, FailureKind};
 use crate::prompt::{CanonicalError, Request};
 use crate::run::{kept, response};
@@ -45,7 +45,7 @@ pub fn export_exchanges<E: From<LogError>>(
             return Ok(written);
         }
         for stored in &events {
-            after = follows(stored, after, &Link::of_stored(stored).canonical())?;
+            after = follows(stored, after, &ChainLink::of_stored(stored).canonical())?;
             let corrupt = |what| LogError::Corrupt { run, seq: stored.seq, what };
             let (request, label, outcome) = match stored.event().map_err(|e| corrupt(e.what))? {
                 Event::RunStarted(started) => {
@@ -143,9 +143,8 @@ impl Exchanges {
         let _lease = backend.lease(run)?;
         let (mut reader, mut committer) = (self.log.reader()?, backend.committer()?);
         // The first event is only known after everything was read.
-        let change = |event: NewEvent| match event.kind == self.first.kind {
-            true => self.first.clone(),
-            false => event,
+        let change = |event: NewEvent| {
+            if event.kind == self.first.kind { self.first.clone() } else { event }
         };
         append(reader.as_mut(), NAMELESS, Head::START, run, committer.as_mut(), change)?;
         committer.flush()
@@ -171,9 +170,8 @@ pub fn read_exchanges(lines: JsonlReader, time: Time) -> Result<Exchanges, Impor
         forked_from: None,
     };
     let new = |event: Event, request: Option<Request>| {
-        NewEvent::from_event(&event, time, request).map_err(|e: CanonicalError| {
-            ImportError::Log(LogError::Failed { path: name.clone(), reason: e.to_string() })
-        })
+        NewEvent::from_event(&event, time, request)
+            .map_err(|e: CanonicalError| ImportError::Log(LogError::failed(name.clone(), e)))
     };
     let mut scratch = Scratch::new(NAMELESS);
     let add = |scratch: &mut Scratch, event: Event, request: Option<Request>| {
@@ -188,8 +186,8 @@ pub fn read_exchanges(lines: JsonlReader, time: Time) -> Result<Exchanges, Impor
     for line in lines {
         let (number, text) = line?;
         let wrong = |problem| ImportError::Exchange { path: name.clone(), line: number, problem };
-        let Exchange { call, sample, request, outcome, label, simulated } =
-            Exchange::read(&text).map_err(wrong)?;
+        let ScriptedExchange { call, sample, request, outcome, label, simulated } =
+            ScriptedExchange::read(&text).map_err(wrong)?;
         any_simulated |= simulated;
         let (call, sample) = addresses.next(call, sample, &request, number).map_err(wrong)?;
         let prompt = request.hash();

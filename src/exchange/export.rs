@@ -8,7 +8,7 @@ use serde_json::json;
 use super::recording::FORMAT;
 use crate::content::Content;
 use crate::event::StoredEvent;
-use crate::event::chain::{Head, Link, hash_after};
+use crate::event::chain::{ChainLink, Head, hash_after};
 use crate::id::{ContentHash, PromptHash, RunId, Seq};
 use crate::log::ledger::Ledger;
 use crate::log::lists::{Base, Lists};
@@ -49,7 +49,7 @@ pub fn export_recording<E: From<LogError>>(
             return Ok(after.seq.0);
         }
         for event in &events {
-            let mut text = Link::of_stored(event).canonical();
+            let mut text = ChainLink::of_stored(event).canonical();
             after = follows(event, after, &text)?;
             given.needed_by(reader, event, line)?;
             // The canonical event, with its hash as an additional last field.
@@ -109,8 +109,7 @@ struct Passed<E>(E);
 
 impl<E: From<LogError>> From<CanonicalError> for Passed<E> {
     fn from(error: CanonicalError) -> Self {
-        let reason = error.to_string();
-        Passed(LogError::Failed { path: "the request".to_owned(), reason }.into())
+        Passed(LogError::failed("the request", error).into())
     }
 }
 

@@ -6,14 +6,14 @@
 //! {"content":"<hash>","vector":"<base64>"}         a vector: little-endian 32-bit floats
 //! {"prompt":"<hash>","request":{..}}               a request; "text:<hash>" stands for a text
 //! {"base":"<hash>","prompt":"<hash>","request":{..},"shared":4}
-//!                                                  one that begins with the first four messages of an
-//!                                                  earlier request, and has only the others here
+//!                                                  one that begins with the first four messages
+//!                                                  of an earlier request, and has only the others
 //! {"body":{..},"call":"..",..,"hash":"<hash>"}     an event
 //! ```
 //!
 //! Without its `hash`, an event line is byte for byte the canonical event that was hashed (see
 //! [`chain`](crate::event::chain)). The head in the first line is the hash of the last event, so
-//! that a truncated file can be told from a run that was cut off. Everything precedes its first
+//! that a truncated file can be distinguished from a run that was cut off. Everything precedes its first
 //! use, so a recording can be read as a stream, and two recordings of one run are the same bytes.
 
 use std::borrow::Cow;
@@ -31,7 +31,7 @@ use crate::event::NewEvent;
 use crate::explain::explain;
 use crate::id::{CallPath, ContentHash, EventHash, PromptHash, RunId, Sample, Seq, Time};
 use crate::jsonl::JsonlReader;
-use crate::log::lists::{Base, Part, whole};
+use crate::log::lists::{Base, StoredPart, whole};
 use crate::log::{Head, LogError, Scratch, SharedBackend, expand};
 use crate::prompt::{Request, RequestError, canonical};
 
@@ -184,8 +184,7 @@ impl From<RequestError> for Wrong {
 /// The temporary file cannot be used.
 impl From<std::io::Error> for Wrong {
     fn from(error: std::io::Error) -> Self {
-        let (path, reason) = ("a temporary file".to_owned(), error.to_string());
-        Wrong::Log(LogError::Failed { path, reason })
+        Wrong::Log(LogError::failed("a temporary file", error))
     }
 }
 
@@ -258,7 +257,7 @@ impl Reading {
             (Some(of), Some(messages)) => Some(Base { of, messages }),
             _ => return Err(Wrong::Line("\"base\" and \"shared\" belong together".to_owned())),
         };
-        let part = Part { request, base };
+        let part = StoredPart { request, base };
         let request = self.whole(&part)?;
         if request.hash() != line.prompt {
             let what = format!("the request does not have the hash {}", line.prompt);
@@ -270,7 +269,7 @@ impl Reading {
     }
 
     /// Keeps a request as given.
-    fn stash(&mut self, prompt: PromptHash, part: &Part<PromptHash>) -> Result<(), Wrong> {
+    fn stash(&mut self, prompt: PromptHash, part: &StoredPart<PromptHash>) -> Result<(), Wrong> {
         let canonical = part.request.canonical().as_bytes();
         match part.base {
             None => self.requests.put(prompt.as_bytes(), TEXT, canonical)?,
@@ -284,7 +283,7 @@ impl Reading {
     }
 
     /// A request as given.
-    fn part(&mut self, prompt: PromptHash) -> Result<Option<Part<PromptHash>>, Wrong> {
+    fn part(&mut self, prompt: PromptHash) -> Result<Option<StoredPart<PromptHash>>, Wrong> {
         let Some((kind, bytes)) = self.requests.get(prompt.as_bytes())? else { return Ok(None) };
         let upon = bytes.split_first_chunk::<32>().filter(|_| kind == UPON_BASE);
         let upon = upon.and_then(|(of, rest)| Some((of, rest.split_first_chunk::<8>()?)));
@@ -296,11 +295,11 @@ impl Reading {
             }
         };
         let request = Request::from_canonical(&String::from_utf8_lossy(canonical));
-        Ok(Some(Part { request: request.map_err(|e| Wrong::Line(e.to_string()))?, base }))
+        Ok(Some(StoredPart { request: request.map_err(|e| Wrong::Line(e.to_string()))?, base }))
     }
 
     /// The whole of a request as given.
-    fn whole(&mut self, part: &Part<PromptHash>) -> Result<Request, Wrong> {
+    fn whole(&mut self, part: &StoredPart<PromptHash>) -> Result<Request, Wrong> {
         // Most dialogues continue from a request that occurred a short time ago.
         if let Some(Base { of, messages }) = part.base
             && let Some(base) = self.known.get(of)

@@ -13,13 +13,13 @@ pub struct JsonlError {
     pub line: Option<usize>,
     /// What is wrong.
     #[source]
-    pub problem: Problem,
+    pub problem: JsonlProblem,
 }
 
 /// What is wrong with a JSON Lines file.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum Problem {
+pub enum JsonlProblem {
     /// It cannot be opened or created.
     #[error("cannot open it: {0}")]
     Open(#[source] io::Error),
@@ -92,7 +92,7 @@ pub enum Problem {
     #[error("not JSON: {0}")]
     NotJson(#[source] serde_json::Error),
     /// The file to be written already exists.
-    #[error("it already exists, and is replaced only if you ask for that")]
+    #[error("it already exists")]
     Exists,
     /// A folder, link or device is at the path.
     #[error("it is not a regular file, so it is not replaced: choose another name")]
@@ -100,7 +100,7 @@ pub enum Problem {
 }
 
 impl JsonlError {
-    pub(super) fn new(path: &Path, line: Option<usize>, problem: Problem) -> Self {
+    pub(super) fn new(path: &Path, line: Option<usize>, problem: JsonlProblem) -> Self {
         JsonlError { path: path.to_owned(), line, problem }
     }
 }

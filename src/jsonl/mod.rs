@@ -1,4 +1,4 @@
-//! JSON Lines files: plain, `.gz` or `.zst`, told apart by name, or for a pipe by the first bytes.
+//! JSON Lines files: plain, `.gz` or `.zst`, distinguished by name, or for a pipe by the first bytes.
 //!
 //! Reading is a stream: only one line is in memory at a time, of at most 65 MB and a million
 //! values. Endless blank lines and decompression bombs are errors. Writing is all or nothing: the
@@ -11,7 +11,7 @@ mod writer;
 
 use std::path::Path;
 
-pub use error::{JsonlError, Problem};
+pub use error::{JsonlError, JsonlProblem};
 pub use reader::JsonlReader;
 pub use writer::{IfExists, JsonlWriter};
 

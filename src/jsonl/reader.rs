@@ -7,7 +7,7 @@ use flate2::bufread::MultiGzDecoder;
 use memchr::memchr;
 
 use super::Packing;
-use super::error::{JsonlError, Problem};
+use super::error::{JsonlError, JsonlProblem};
 use super::unpacked::{Bomb, Counted, Unpacked};
 use crate::encoding::wide;
 use crate::open::open;
@@ -44,13 +44,14 @@ impl JsonlReader {
     /// Opens a file; `.gz` and `.zst` are unpacked on the way. `-` is the standard input.
     ///
     /// # Errors
-    /// [`Problem::Open`] if it cannot be opened; [`Problem::Truncated`] if it is packed and empty.
+    /// [`JsonlProblem::Open`] if it cannot be opened; [`JsonlProblem::Truncated`] if it is packed
+    /// and empty.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, JsonlError> {
         let path = path.as_ref();
         if path == Path::new("-") {
             return Self::of_pipe(Path::new("standard input"), io::stdin());
         }
-        let failed = |e| JsonlError::new(path, None, Problem::Open(e));
+        let failed = |e| JsonlError::new(path, None, JsonlProblem::Open(e));
         let file = open(path).map_err(failed)?;
         if file.length.is_none() {
             return Self::of_pipe(path, file);
@@ -63,7 +64,7 @@ impl JsonlReader {
         if packing != Packing::Plain {
             let begin = file.fill_buf().map_err(failed)?;
             if begin.is_empty() {
-                return Err(JsonlError::new(path, None, Problem::Truncated));
+                return Err(JsonlError::new(path, None, JsonlProblem::Truncated));
             }
             fits = packing.fits(begin);
         }
@@ -74,7 +75,7 @@ impl JsonlReader {
     fn of_pipe(path: &Path, input: impl Read + Send + 'static) -> Result<Self, JsonlError> {
         // A read from a pipe may return less than was asked for; keep reading until the first bytes
         // are there.
-        let failed = |e| JsonlError::new(path, None, Problem::Read(e));
+        let failed = |e| JsonlError::new(path, None, JsonlProblem::Read(e));
         let (mut first, mut input) = (Vec::new(), BufReader::new(input));
         input.by_ref().take(4).read_to_end(&mut first).map_err(failed)?;
         let packing = Packing::of_bytes(&first);
@@ -86,7 +87,7 @@ impl JsonlReader {
         packing: Packing,
         packed: impl BufRead + Send + 'static,
     ) -> Result<Self, JsonlError> {
-        let failed = |e| JsonlError::new(path, None, Problem::Open(e));
+        let failed = |e| JsonlError::new(path, None, JsonlProblem::Open(e));
         let input: Box<dyn BufRead + Send> = match packing {
             Packing::Plain => Box::new(packed),
             Packing::Gzip => {
@@ -136,19 +137,19 @@ impl JsonlReader {
         if self.line == 1
             && let Some(name) = wide(&bytes)
         {
-            return Err(JsonlError::new(&self.path, None, Problem::Wide { name }));
+            return Err(JsonlError::new(&self.path, None, JsonlProblem::Wide { name }));
         }
         if bytes.last() == Some(&b'\r') {
             bytes.pop();
         }
         if bytes.len() > self.longest {
-            return Err(self.error(Problem::TooLong { limit: self.longest }));
+            return Err(self.error(JsonlProblem::TooLong { limit: self.longest }));
         }
         if too_many(&bytes) {
-            return Err(self.error(Problem::TooMany { limit: MOST_VALUES }));
+            return Err(self.error(JsonlProblem::TooMany { limit: MOST_VALUES }));
         }
         let text = String::from_utf8(bytes).map_err(|e| {
-            self.error(Problem::NotUtf8 { column: e.utf8_error().valid_up_to() + 1 })
+            self.error(JsonlProblem::NotUtf8 { column: e.utf8_error().valid_up_to() + 1 })
         })?;
         // Windows editors put a byte order mark first; it is not part of the text.
         let first = self.line == 1;
@@ -183,41 +184,41 @@ impl JsonlReader {
             if let Some(column) = zero {
                 let name = wide(&bytes).filter(|_| self.line == 1);
                 return Err(match name {
-                    Some(name) => JsonlError::new(&self.path, None, Problem::Wide { name }),
-                    None => self.error(Problem::Zero { column }),
+                    Some(name) => JsonlError::new(&self.path, None, JsonlProblem::Wide { name }),
+                    None => self.error(JsonlProblem::Zero { column }),
                 });
             }
             // The one byte over the limit may be a carriage return.
             if bytes.len() > self.longest + 1 {
-                return Err(self.error(Problem::TooLong { limit: self.longest }));
+                return Err(self.error(JsonlProblem::TooLong { limit: self.longest }));
             }
         }
         Ok(Some(bytes))
     }
 
-    fn reason(&self, error: io::Error) -> Problem {
+    fn reason(&self, error: io::Error) -> JsonlProblem {
         if let Some(Bomb { most }) = Bomb::of(&error) {
-            return Problem::Bomb { most };
+            return JsonlProblem::Bomb { most };
         }
         let format = match self.packing {
-            Packing::Plain => return Problem::Read(error),
+            Packing::Plain => return JsonlProblem::Read(error),
             Packing::Gzip => "gzip",
             Packing::Zstd => "zstd",
         };
         match error.kind() {
-            ErrorKind::UnexpectedEof if self.fits => Problem::Truncated,
-            ErrorKind::UnexpectedEof => Problem::NotPacked {
+            ErrorKind::UnexpectedEof if self.fits => JsonlProblem::Truncated,
+            ErrorKind::UnexpectedEof => JsonlProblem::NotPacked {
                 format,
                 source: io::Error::other("its first bytes are different"),
             },
             ErrorKind::InvalidInput | ErrorKind::InvalidData | ErrorKind::Other => {
-                Problem::NotPacked { format, source: error }
+                JsonlProblem::NotPacked { format, source: error }
             }
-            _ => Problem::Read(error),
+            _ => JsonlProblem::Read(error),
         }
     }
 
-    fn error(&self, problem: Problem) -> JsonlError {
+    fn error(&self, problem: JsonlProblem) -> JsonlError {
         JsonlError::new(&self.path, Some(self.line), problem)
     }
 }
@@ -236,7 +237,7 @@ impl Iterator for JsonlReader {
                 Ok(Some(text)) if text.trim().is_empty() => {
                     if self.line - before > MOST_BLANK {
                         self.ended = true;
-                        return Some(Err(self.error(Problem::Blank { most: MOST_BLANK })));
+                        return Some(Err(self.error(JsonlProblem::Blank { most: MOST_BLANK })));
                     }
                 }
                 Ok(Some(text)) => return Some(Ok((self.line, text))),
@@ -270,7 +271,7 @@ mod tests {
     fn zeros_end_the_reading_at_once() {
         let endless = io::BufReader::new(io::repeat(0));
         let error = JsonlReader::from_reader("memory", endless).next().unwrap().unwrap_err();
-        assert!(matches!(error.problem, Problem::Zero { column: 1 }), "{error}");
+        assert!(matches!(error.problem, JsonlProblem::Zero { column: 1 }), "{error}");
         let error = reader(b"{}\n{\0}\n").nth(1).unwrap().unwrap_err();
         assert!(
             error.to_string().starts_with("memory, line 2: byte 2 of the line is zero"),
@@ -282,7 +283,7 @@ mod tests {
     fn blank_lines_without_end_end_the_reading() {
         let blank = JsonlReader::from_reader("memory", io::repeat(b'\n')).next().unwrap();
         let error = blank.unwrap_err();
-        assert!(matches!(error.problem, Problem::Blank { .. }), "{error}");
+        assert!(matches!(error.problem, JsonlProblem::Blank { .. }), "{error}");
     }
 
     #[test]
@@ -297,7 +298,7 @@ mod tests {
         reader.longest = 4;
         assert_eq!(reader.next().unwrap().unwrap(), (1, "1234".into()));
         let error = reader.next().unwrap().unwrap_err();
-        assert!(matches!(error.problem, Problem::TooLong { limit: 4 }), "{error}");
+        assert!(matches!(error.problem, JsonlProblem::TooLong { limit: 4 }), "{error}");
         assert!(reader.next().is_none());
     }
 }

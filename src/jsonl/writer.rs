@@ -9,7 +9,7 @@ use flate2::write::GzEncoder;
 use serde::Serialize;
 
 use super::Packing;
-use super::error::{JsonlError, Problem};
+use super::error::{JsonlError, JsonlProblem};
 use crate::draft::{Draft, folder_of};
 
 /// What to do when the file already exists.
@@ -63,27 +63,28 @@ impl JsonlWriter {
     /// bytes.
     ///
     /// # Errors
-    /// [`Problem::Exists`] if it exists and may not be replaced; [`Problem::Open`] otherwise.
+    /// [`JsonlProblem::Exists`] if it exists and may not be replaced; [`JsonlProblem::Open`]
+    /// otherwise.
     pub fn create(path: impl AsRef<Path>, if_exists: IfExists) -> Result<Self, JsonlError> {
         let path = path.as_ref();
         let failed = |problem| JsonlError::new(path, None, problem);
         if if_exists == IfExists::Refuse && path.symlink_metadata().is_ok() {
-            return Err(failed(Problem::Exists));
+            return Err(failed(JsonlProblem::Exists));
         }
         // A device or a folder is never replaced; replacing a link would replace the link, not its
         // target.
         if path.symlink_metadata().is_ok_and(|there| !there.is_file()) {
-            return Err(failed(Problem::NotAFile));
+            return Err(failed(JsonlProblem::NotAFile));
         }
-        let (draft, file) = Draft::file(path).map_err(|e| failed(Problem::Open(e)))?;
+        let (draft, file) = Draft::file(path).map_err(|e| failed(JsonlProblem::Open(e)))?;
         let file = BufWriter::new(file);
         let output = match Packing::of(path) {
             Packing::Plain => Output::Plain(file),
             Packing::Gzip => Output::Gzip(GzEncoder::new(file, Compression::default())),
             Packing::Zstd => {
                 let mut encoder =
-                    zstd::Encoder::new(file, 0).map_err(|e| failed(Problem::Open(e)))?;
-                encoder.include_checksum(true).map_err(|e| failed(Problem::Open(e)))?;
+                    zstd::Encoder::new(file, 0).map_err(|e| failed(JsonlProblem::Open(e)))?;
+                encoder.include_checksum(true).map_err(|e| failed(JsonlProblem::Open(e)))?;
                 Output::Zstd(encoder)
             }
         };
@@ -93,11 +94,12 @@ impl JsonlWriter {
     /// Writes one line.
     ///
     /// # Errors
-    /// [`Problem::LineBreak`] if the text would be more than one line; [`Problem::Write`].
+    /// [`JsonlProblem::LineBreak`] if the text would be more than one line;
+    /// [`JsonlProblem::Write`].
     pub fn write_line(&mut self, text: &str) -> Result<(), JsonlError> {
         self.line += 1;
         if text.contains(['\n', '\r']) {
-            return Err(self.error(Problem::LineBreak));
+            return Err(self.error(JsonlProblem::LineBreak));
         }
         let written = match &mut self.output {
             Some(output) => {
@@ -106,34 +108,36 @@ impl JsonlWriter {
             }
             None => Ok(()),
         };
-        written.map_err(|e| self.error(Problem::Write(e)))
+        written.map_err(|e| self.error(JsonlProblem::Write(e)))
     }
 
     /// Writes one value as one line of JSON.
     ///
     /// # Errors
-    /// [`Problem::NotJson`] if it has no JSON form; [`Problem::Write`].
+    /// [`JsonlProblem::NotJson`] if it has no JSON form; [`JsonlProblem::Write`].
     pub fn write<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), JsonlError> {
         match serde_json::to_string(value) {
             Ok(text) => self.write_line(&text),
-            Err(e) => Err(JsonlError::new(&self.path, Some(self.line + 1), Problem::NotJson(e))),
+            Err(e) => {
+                Err(JsonlError::new(&self.path, Some(self.line + 1), JsonlProblem::NotJson(e)))
+            }
         }
     }
 
     /// Completes the file, moves it into place, and returns the number of lines.
     ///
     /// # Errors
-    /// [`Problem::Exists`] if the file has appeared meanwhile and may not be replaced;
-    /// [`Problem::Write`].
+    /// [`JsonlProblem::Exists`] if the file has appeared meanwhile and may not be replaced;
+    /// [`JsonlProblem::Write`].
     pub fn finish(mut self) -> Result<usize, JsonlError> {
         if let Some(output) = self.output.take() {
-            output.finish().map_err(|e| self.whole(Problem::Write(e)))?;
+            output.finish().map_err(|e| self.whole(JsonlProblem::Write(e)))?;
         }
         self.place().map_err(|e| match e.kind() {
-            ErrorKind::AlreadyExists => self.whole(Problem::Exists),
-            _ => self.whole(Problem::Write(e)),
+            ErrorKind::AlreadyExists => self.whole(JsonlProblem::Exists),
+            _ => self.whole(JsonlProblem::Write(e)),
         })?;
-        sync_folder(folder_of(&self.path)).map_err(|e| self.whole(Problem::Write(e)))?;
+        sync_folder(folder_of(&self.path)).map_err(|e| self.whole(JsonlProblem::Write(e)))?;
         Ok(self.line)
     }
 
@@ -154,11 +158,11 @@ impl JsonlWriter {
         }
     }
 
-    fn error(&self, problem: Problem) -> JsonlError {
+    fn error(&self, problem: JsonlProblem) -> JsonlError {
         JsonlError::new(&self.path, Some(self.line), problem)
     }
 
-    fn whole(&self, problem: Problem) -> JsonlError {
+    fn whole(&self, problem: JsonlProblem) -> JsonlError {
         JsonlError::new(&self.path, None, problem)
     }
 }

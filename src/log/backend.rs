@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::error::LogError;
 use super::format::{FORMAT, Format};
 use super::index::Section;
-use super::ledger::Entry;
+use super::ledger::LedgerEntry;
 use super::problem::Problem;
 use crate::event::chain::{Head, LinkedEvent};
 use crate::event::{NewEvent, StoredEvent};
@@ -14,8 +14,8 @@ use crate::prompt::Request;
 
 /// A store that keeps the events of many runs.
 ///
-/// A [`Log`](super::Log) is opened over one; `SqliteBackend` and [`MemoryBackend`](super::MemoryBackend) are those there
-/// are.
+/// A [`Log`](super::Log) is opened over one; `SqliteBackend` and
+/// [`MemoryBackend`](super::MemoryBackend) are those there are.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -105,12 +105,12 @@ pub struct Append {
     /// The events; each follows the one before it.
     pub events: Vec<LinkedEvent>,
     /// Where the events happened.
-    pub origin: Origin,
+    pub origin: Provenance,
 }
 
 /// Where appended events happened; the ledger records this.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Origin {
+pub enum Provenance {
     /// In this log.
     Here,
     /// In another log, from which they are imported.
@@ -129,19 +129,19 @@ impl Append {
             Some(event)
         };
         let events = events.into_iter().scan(after, link).collect();
-        Append { run, events, origin: Origin::Here }
+        Append { run, events, origin: Provenance::Here }
     }
 
     /// The same, for events that happened elsewhere.
     #[must_use]
     pub fn imported(self) -> Self {
-        Append { origin: Origin::Elsewhere, ..self }
+        Append { origin: Provenance::Elsewhere, ..self }
     }
 
     /// The same, for events that happened elsewhere and are continued in another append.
     #[must_use]
     pub fn imported_with_more(self) -> Self {
-        Append { origin: Origin::ElsewhereWithMore, ..self }
+        Append { origin: Provenance::ElsewhereWithMore, ..self }
     }
 }
 
@@ -212,7 +212,7 @@ pub trait Reader: Send {
     ///
     /// # Errors
     /// [`LogError::CorruptLedger`] at an entry that cannot be read.
-    fn ledger(&mut self, after: u64, limit: usize) -> Result<Option<Vec<Entry>>, LogError>;
+    fn ledger(&mut self, after: u64, limit: usize) -> Result<Option<Vec<LedgerEntry>>, LogError>;
 
     /// A stored request.
     ///

@@ -3,9 +3,9 @@
 use super::backend::{Reader, RunHead};
 use super::error::LogError;
 use super::index::Section;
-use super::ledger::Entry;
+use super::ledger::LedgerEntry;
 use crate::event::StoredEvent;
-use crate::event::chain::{GENESIS, Link};
+use crate::event::chain::{ChainLink, GENESIS};
 use crate::id::{EventHash, PromptHash, RunId, Seq};
 use crate::prompt::Request;
 
@@ -70,7 +70,7 @@ impl CheckedReader {
 /// [`LogError::Corrupt`] for the first event whose hash is another.
 pub(crate) fn follow(mut before: EventHash, events: &[StoredEvent]) -> Result<EventHash, LogError> {
     for event in events {
-        if Link::of_stored(event).hash_after(before) != event.hash {
+        if ChainLink::of_stored(event).hash_after(before) != event.hash {
             let what =
                 "its hash does not match: the event, its content or its position was changed";
             let (run, seq) = (event.run, event.seq);
@@ -101,7 +101,7 @@ impl Reader for CheckedReader {
         Ok(events)
     }
 
-    fn ledger(&mut self, after: u64, limit: usize) -> Result<Option<Vec<Entry>>, LogError> {
+    fn ledger(&mut self, after: u64, limit: usize) -> Result<Option<Vec<LedgerEntry>>, LogError> {
         self.inner.ledger(after, limit)
     }
 

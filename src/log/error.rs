@@ -1,10 +1,14 @@
 //! What can go wrong with a log, in terms of the log's contract.
 
+use std::error::Error;
+use std::sync::Arc;
+
 use crate::beside::BesideError;
 use crate::id::{PromptHash, RunId, Seq};
 
 /// Why there is no room in a log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum NoRoom {
     /// The disk is full.
     #[error("the disk is full")]
@@ -17,8 +21,21 @@ pub enum NoRoom {
     DiskOrLimit(u64),
 }
 
+/// The error of the system, of SQLite or of a lower layer that caused a [`LogError`]. It can be shared,
+/// because one failed commit is reported to every caller that waits for it.
+pub type Cause = Arc<dyn Error + Send + Sync>;
+
+/// An error reported in other words than its own.
+#[derive(Debug, thiserror::Error)]
+#[error("{words}")]
+pub(crate) struct Reworded<E: Error + 'static> {
+    pub(crate) words: String,
+    pub(crate) source: E,
+}
+
 /// An error from a log operation.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, thiserror::Error)]
+#[non_exhaustive]
 pub enum LogError {
     /// No file exists at the path.
     #[error("there is no log at {path}")]
@@ -45,28 +62,28 @@ pub enum LogError {
         supported: String,
     },
     /// The file or folder cannot be opened or written.
-    #[error("cannot open the log {path}: {reason}")]
+    #[error("cannot open the log {path}: {source}")]
     CannotOpen {
         /// Where.
         path: String,
-        /// What the system says.
-        reason: String,
+        /// What the system or SQLite says.
+        source: Cause,
     },
     /// The copy of a log cannot be written.
-    #[error("cannot write the copy {path}: {reason}")]
+    #[error("cannot write the copy {path}: {source}")]
     CannotCopy {
         /// Where the copy was to be.
         path: String,
         /// What the system says.
-        reason: String,
+        source: Cause,
     },
     /// A file that belongs beside the log has something else in its place, which is left alone.
-    #[error("{reason}")]
+    #[error("{source}")]
     NotOurs {
         /// Where.
         path: String,
         /// What is there instead, with the path.
-        reason: String,
+        source: Arc<BesideError>,
     },
     /// The log is read-only, and its latest events are in a WAL file beside it that cannot be read.
     #[error("{path} is in a read-only location, and its latest events are still in {path}-wal")]
@@ -182,26 +199,42 @@ pub enum LogError {
         path: String,
     },
     /// The system reported a failure.
-    #[error("the log {path} cannot be read or written: {reason}")]
+    #[error("the log {path} cannot be read or written: {source}")]
     Failed {
         /// Where.
         path: String,
         /// What the database or the system says.
-        reason: String,
+        source: Cause,
     },
+}
+
+impl LogError {
+    /// The file or folder at a path cannot be opened or written.
+    pub(crate) fn cannot_open(
+        path: impl Into<String>,
+        source: impl Into<Box<dyn Error + Send + Sync>>,
+    ) -> Self {
+        LogError::CannotOpen { path: path.into(), source: source.into().into() }
+    }
+
+    /// The system reported a failure at a path.
+    pub(crate) fn failed(
+        path: impl Into<String>,
+        source: impl Into<Box<dyn Error + Send + Sync>>,
+    ) -> Self {
+        LogError::Failed { path: path.into(), source: source.into().into() }
+    }
 }
 
 impl From<BesideError> for LogError {
     fn from(error: BesideError) -> Self {
-        let reason = error.to_string();
-        match error {
-            BesideError::Io { path, source } => {
-                LogError::CannotOpen { path, reason: source.to_string() }
-            }
-            BesideError::Link { path }
-            | BesideError::NotAFile { path }
-            | BesideError::ManyNames { path, .. }
-            | BesideError::Foreign { path, .. } => LogError::NotOurs { path, reason },
-        }
+        let path = match error {
+            BesideError::Io { path, source } => return LogError::cannot_open(path, source),
+            BesideError::Link { ref path }
+            | BesideError::NotAFile { ref path }
+            | BesideError::ManyNames { ref path, .. }
+            | BesideError::Foreign { ref path, .. } => path.clone(),
+        };
+        LogError::NotOurs { path, source: error.into() }
     }
 }

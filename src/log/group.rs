@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use tokio::sync::oneshot;
 
-use super::backend::{Append, Committer, Origin};
+use super::backend::{Append, Committer, Provenance};
 use super::crowd::{Crowd, now};
 use super::error::LogError;
 use crate::event::chain::LinkedEvent;
@@ -88,7 +88,7 @@ struct Batch {
     /// Events that are not inserted yet.
     new: Vec<Queued>,
     /// Inserted events, by run and in order.
-    parts: Vec<Part>,
+    parts: Vec<BatchPart>,
     /// Why the transaction failed, if it has.
     error: Option<LogError>,
     flushes: Vec<Sender<()>>,
@@ -99,7 +99,7 @@ struct Batch {
 }
 
 /// Events of one run, in order.
-struct Part {
+struct BatchPart {
     append: Append,
     failed: Arc<OnceLock<LogError>>,
     waiting: Vec<Done>,
@@ -197,8 +197,8 @@ impl Batch {
             let at = self.parts[from..].iter().position(|part| part.append.run == run);
             let at = at.map_or_else(
                 || {
-                    let append = Append { run, events: Vec::new(), origin: Origin::Here };
-                    self.parts.push(Part { append, failed, waiting: Vec::new() });
+                    let append = Append { run, events: Vec::new(), origin: Provenance::Here };
+                    self.parts.push(BatchPart { append, failed, waiting: Vec::new() });
                     self.parts.len() - 1
                 },
                 |at| from + at,
@@ -223,7 +223,7 @@ impl Batch {
         };
         let several = parts.iter().any(|part| part.append.run != parts[0].append.run);
         let mut results = Vec::new();
-        for Part { append, failed, waiting } in parts {
+        for BatchPart { append, failed, waiting } in parts {
             let result = match (failed.get(), &together) {
                 (Some(error), _) => Err(error.clone()),
                 // When a transaction with several runs fails, each run is tried alone, so that a

@@ -30,7 +30,7 @@ impl Drop for FileLease {
 /// Takes the lease of a run of the log at a path.
 pub(super) fn take(log: &Path, run: RunId) -> Result<Lease, LogError> {
     // By its canonical name, since SQLite follows links, too.
-    let log = std::fs::canonicalize(log).map_err(|e| cannot_open(log, &e))?;
+    let log = std::fs::canonicalize(log).map_err(|e| cannot_open(log, e))?;
     let suffix = format!("-{run}.lease");
     let path = beside::path(&log, &suffix);
     loop {
@@ -48,7 +48,7 @@ pub(super) fn take(log: &Path, run: RunId) -> Result<Lease, LogError> {
                 };
                 return Err(LogError::InUse { run, holder });
             }
-            Err(TryLockError::Error(e)) => return Err(cannot_open(&path, &e)),
+            Err(TryLockError::Error(e)) => return Err(cannot_open(&path, e)),
         }
         // The previous holder may have removed the file between our opening and our locking it.
         if !is_same_file(&file, &path) {
@@ -75,6 +75,6 @@ fn is_same_file(_file: &File, path: &Path) -> bool {
     path.exists()
 }
 
-fn cannot_open(path: &Path, error: &std::io::Error) -> LogError {
-    LogError::CannotOpen { path: path.display().to_string(), reason: error.to_string() }
+fn cannot_open(path: &Path, error: std::io::Error) -> LogError {
+    LogError::cannot_open(path.display().to_string(), error)
 }

@@ -24,7 +24,7 @@ pub(crate) struct Base<K> {
 
 /// A request as it is stored.
 #[derive(Debug)]
-pub(crate) struct Part<K> {
+pub(crate) struct StoredPart<K> {
     /// The request with its own messages only.
     pub(crate) request: Request,
     /// Where the messages before its own are found.
@@ -38,7 +38,7 @@ pub(crate) const MOST_SHARED: usize = 65_536;
 /// a quarter of that.
 pub(crate) const MOST_BYTES: usize = 2 * LONGEST_REQUEST;
 
-impl<K: Copy> Part<K> {
+impl<K: Copy> StoredPart<K> {
     /// How many messages come before its own.
     fn shared(&self) -> usize {
         self.base.map_or(0, |base| base.messages)
@@ -58,7 +58,7 @@ impl<K: Copy> Part<K> {
 }
 
 /// A part, and how many of its own messages are used, counted from the first.
-type First<K> = (Arc<Part<K>>, usize);
+type First<K> = (Arc<StoredPart<K>>, usize);
 
 /// The requests whose first messages precede the own messages of a part, listed from the last to
 /// the first.
@@ -67,7 +67,7 @@ type First<K> = (Arc<Part<K>>, usize);
 /// [`RequestError::NotCanonical`] if a base does not exist, and whatever `find` raises.
 pub(crate) fn bases<K: Copy, E: From<RequestError>>(
     mut base: Option<Base<K>>,
-    find: &mut dyn FnMut(K) -> Result<Arc<Part<K>>, E>,
+    find: &mut dyn FnMut(K) -> Result<Arc<StoredPart<K>>, E>,
 ) -> Result<Vec<First<K>>, E> {
     let not = |what: &str| E::from(RequestError::NotCanonical(what.to_owned()));
     let mut found = Vec::new();
@@ -97,8 +97,8 @@ pub(crate) fn too_far() -> RequestError {
 /// # Errors
 /// As [`bases`], and [`RequestError::TooLong`].
 pub(crate) fn whole<K: Copy, E: From<RequestError>>(
-    part: &Part<K>,
-    find: &mut dyn FnMut(K) -> Result<Arc<Part<K>>, E>,
+    part: &StoredPart<K>,
+    find: &mut dyn FnMut(K) -> Result<Arc<StoredPart<K>>, E>,
 ) -> Result<Request, E> {
     if part.base.is_none() {
         return Ok(part.request.clone());

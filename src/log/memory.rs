@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::backend::{Append, Backend, Committer, Lease, LeaseGuard, Origin, Reader, RunHead};
+use super::backend::{Append, Backend, Committer, Lease, LeaseGuard, Provenance, Reader, RunHead};
 use super::error::LogError;
-use super::ledger::{Change, Entry, LedgerHead};
+use super::ledger::{LedgerChange, LedgerEntry, LedgerHead};
 use crate::event::chain::{Head, LinkedEvent};
 use crate::event::{NewEvent, StoredEvent};
 use crate::id::{PromptHash, RunId, Seq};
@@ -21,7 +21,7 @@ struct Store {
     runs: BTreeMap<RunId, Vec<StoredEvent>>,
     requests: BTreeMap<PromptHash, Request>,
     leases: std::collections::BTreeSet<RunId>,
-    ledger: Vec<Entry>,
+    ledger: Vec<LedgerEntry>,
 }
 
 impl MemoryBackend {
@@ -89,7 +89,7 @@ struct Staged {
     order: Vec<RunId>,
     runs: BTreeMap<RunId, Vec<StoredEvent>>,
     requests: Vec<Request>,
-    changes: Vec<(Change, RunId, Head)>,
+    changes: Vec<(LedgerChange, RunId, Head)>,
 }
 
 struct MemoryCommitter {
@@ -118,10 +118,10 @@ impl MemoryCommitter {
         let staged = self.staged.runs.entry(*run).or_default();
         staged.extend(events.iter().map(|event| stored(event, *run)));
         match origin {
-            Origin::Elsewhere => self.staged.changes.push((Change::Imported, *run, head)),
-            Origin::ElsewhereWithMore => {}
-            Origin::Here => self.staged.changes.extend(events.iter().filter_map(|event| {
-                let change = Change::of(event.head().seq, &event.event().kind)?;
+            Provenance::Elsewhere => self.staged.changes.push((LedgerChange::Imported, *run, head)),
+            Provenance::ElsewhereWithMore => {}
+            Provenance::Here => self.staged.changes.extend(events.iter().filter_map(|event| {
+                let change = LedgerChange::of(event.head().seq, &event.event().kind)?;
                 Some((change, *run, event.head()))
             })),
         }
@@ -159,8 +159,8 @@ impl Committer for MemoryCommitter {
             store.runs.entry(run).or_default().extend(runs.remove(&run).unwrap_or_default());
         }
         for (change, run, head) in changes {
-            let last = store.ledger.last().map_or(LedgerHead::START, Entry::ledger_head);
-            store.ledger.push(Entry::after(last, change, run, head));
+            let last = store.ledger.last().map_or(LedgerHead::START, LedgerEntry::ledger_head);
+            store.ledger.push(LedgerEntry::after(last, change, run, head));
         }
         Ok(())
     }
@@ -188,7 +188,7 @@ impl Reader for MemoryBackend {
         Ok(events.iter().skip(after).take(limit).cloned().collect())
     }
 
-    fn ledger(&mut self, after: u64, limit: usize) -> Result<Option<Vec<Entry>>, LogError> {
+    fn ledger(&mut self, after: u64, limit: usize) -> Result<Option<Vec<LedgerEntry>>, LogError> {
         let after = usize::try_from(after).unwrap_or(usize::MAX);
         Ok(Some(self.store().ledger.iter().skip(after).take(limit).cloned().collect()))
     }

@@ -33,11 +33,12 @@ mod writer;
 
 pub use crate::event::chain::Head;
 pub use backend::{
-    Append, Backend, Committer, Lease, LeaseGuard, Origin, Reader, RunHead, SharedBackend,
+    Append, Backend, Committer, Lease, LeaseGuard, Provenance, Reader, RunHead, SharedBackend,
 };
 pub use checked::CheckedReader;
 pub(crate) use checked::follow;
-pub use error::{LogError, NoRoom};
+pub(crate) use error::Reworded;
+pub use error::{Cause, LogError, NoRoom};
 pub use format::{FORMAT, Format};
 pub(crate) use index::TextKeys;
 pub use index::{Census, Index, Section, each_event_at};

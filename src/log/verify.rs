@@ -6,7 +6,7 @@ use super::backend::{Reader, RunHead};
 use super::error::LogError;
 use super::ledger::{Ledger, Milestone, milestone};
 use super::problem::Problem;
-use crate::event::chain::{Head, Link};
+use crate::event::chain::{ChainLink, Head};
 use crate::event::{Event, EventError, MerkleTree, OutcomeHasher, StoredEvent};
 use crate::id::{CallPath, EventHash, EventsRoot, OutcomeDigest, PromptHash, RunId, Sample, Seq};
 use crate::lookup::LookupMap;
@@ -266,7 +266,7 @@ impl Chain {
             let what = "another event is in its place".to_owned();
             return Err(Problem { run, seq: Some(due), what });
         }
-        let hash = Link::of_stored(stored).hash_after(self.head.hash);
+        let hash = ChainLink::of_stored(stored).hash_after(self.head.hash);
         if hash != stored.hash {
             return Err(problem(
                 "its hash does not match: the event, its content or its position was changed"

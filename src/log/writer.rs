@@ -49,7 +49,7 @@ impl Durable {
 }
 
 fn writer_gone() -> LogError {
-    LogError::Failed { path: String::new(), reason: "the writer thread has ended".to_owned() }
+    LogError::failed("", "the writer thread has ended")
 }
 
 impl Log {
@@ -162,7 +162,7 @@ impl Queue {
         let thread = std::thread::Builder::new()
             .name("retold-writer".to_owned())
             .spawn(move || drain(committer, &receiver))
-            .map_err(|e| LogError::Failed { path: backend.name(), reason: e.to_string() })?;
+            .map_err(|e| LogError::failed(backend.name(), e))?;
         *state = Some((sender.clone(), thread));
         Ok(sender)
     }

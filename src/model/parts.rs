@@ -42,17 +42,16 @@ pub const ANSWERING_PARTS: &[&str] = &[
 
 /// The names in `extra` that retold reserves:
 ///
-/// | name | what it holds |
-/// |---|---|
-/// | `logprobs` | the log probabilities of the tokens |
-/// | `choice` | the other fields of the chosen answer |
-/// | `other_choices` | the other answers, if several were asked for |
-/// | `completion` | the other fields of the reply, such as `created` or `citations` |
-/// | `usage` | the other fields of the usage; counts of zero are left out |
-/// | `content_parts` | a content list that has other parts than texts; `text_at` has the byte range of each text |
-/// | `message` | the parts of a message that have one of these names or the name of a field |
-/// | `unreadable` | what could not be read |
-/// | `exact_integers` | where integers beyond 2^53 are, which are kept as strings |
+/// - `logprobs`: the log probabilities of the tokens
+/// - `choice`: the other fields of the chosen answer
+/// - `other_choices`: the other answers, if several were asked for
+/// - `completion`: the other fields of the reply, such as `created` or `citations`
+/// - `usage`: the other fields of the usage; counts of zero are left out
+/// - `content_parts`: a content list that has other parts than texts; `text_at` has the byte range
+///   of each text
+/// - `message`: the parts of a message that have one of these names or the name of a field
+/// - `unreadable`: what could not be read
+/// - `exact_integers`: where integers beyond 2^53 are, which are kept as strings
 pub const RESERVED_PARTS: &[&str] = &[
     LOGPROBS,
     CHOICE,

@@ -174,7 +174,10 @@ enum Find<P: 'static, V: 'static> {
 /// use retold::parse::{ChainParser, Found, LastResort, Parser, Strategy};
 ///
 /// const WAYS: &[Strategy<(), u32>] = &[
-///     Strategy { method: "number", find: |text, ()| Some(Found::plain(text.trim().parse().ok()?)) },
+///     Strategy {
+///         method: "number",
+///         find: |text, ()| Some(Found::plain(text.trim().parse().ok()?)),
+///     },
 ///     Strategy { method: "last_word", find: |text, ()| {
 ///         Some(Found::plain(text.split_whitespace().last()?.trim_end_matches('.').parse().ok()?))
 ///     } },

@@ -15,6 +15,7 @@ const LONGEST: usize = 80;
 /// now; both are complete and unescaped. There are two safe ways to show them: [`fmt::Display`]
 /// shows two short excerpts, [`Difference::diff`] everything that differs.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Difference {
     /// A message has another role or another text.
     Message {

@@ -7,7 +7,8 @@
 //! - [`Request`]: the canonical request; made from JSON or from a typed request.
 //! - [`ChatRequest`], [`EmbeddingRequest`]: typed requests for programs.
 //! - [`first_difference`]: where two requests start to differ, for divergence reports.
-//! - [`TRANSPORT_LISTS`]: what is left out of the hash, with a reason each, in every version of the canonical request.
+//! - [`TRANSPORT_LISTS`]: what is left out of the hash, with a reason each, in every version of the
+//!   canonical request.
 
 mod canonical;
 mod difference;

@@ -16,6 +16,7 @@ use crate::values::MOST_VALUES;
 /// The kind of question that a model is asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Api {
     /// Messages in, a message out.
     Chat,
@@ -144,7 +145,8 @@ impl Request {
         Self::build(Parts { api, body: Value::Object(body), version: list.version, left_out })
     }
 
-    /// The same request in another version of its canonical form, as a run has it that was recorded with that.
+    /// The same request in another version of its canonical form, as a run has it that was recorded
+    /// with that.
     ///
     /// # Errors
     /// [`RequestError::UnknownVersion`], or it has no canonical form in that version.

@@ -1,21 +1,21 @@
 //! The fields of a request that cannot change the answer and are therefore left out of the prompt
 //! hash.
 //!
-//! A list that was released never changes, because its version is part of every canonical request that was made with
-//! it. One more field is one more list, at the end of [`TRANSPORT_LISTS`]: new runs use the last one, and what was
-//! recorded is read, replayed and continued with its own.
+//! A list that was released never changes, because its version is part of every canonical request
+//! that was made with it. One more field is one more list, at the end of [`TRANSPORT_LISTS`]: new
+//! runs use the last one, and what was recorded is read, replayed and continued with its own.
 
 /// The fields left out of the hash in one version of the canonical request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TransportList {
-    /// The version, which is the `v` of the canonical request: so a change to the list never makes two different
-    /// requests look the same.
+    /// The version, which is the `v` of the canonical request: so a change to the list never makes
+    /// two different requests look the same.
     pub version: u32,
     /// Top-level request fields, each with the reason why it is left out.
     ///
-    /// `user`, `seed` and `service_tier` are deliberately not here: providers use them in routing and
-    /// sampling, so they may change the answer.
+    /// `user`, `seed` and `service_tier` are deliberately not here: providers use them in routing
+    /// and sampling, so they may change the answer.
     pub fields: &'static [(&'static str, &'static str)],
 }
 

@@ -21,13 +21,14 @@ const SPARE: usize = 8;
 const AHEAD: usize = 4096;
 
 /// A question, how it ended, and the parsed answer if it was long.
-pub(super) type Ended<P> = (Question<P>, Exchanged, Option<Parsed<<P as Parser>::Value>>);
+pub(super) type AnsweredQuestion<P> =
+    (Question<P>, Exchanged, Option<Parsed<<P as Parser>::Value>>);
 
 impl<E: Experiment + ?Sized> Run<E> {
     /// Asks one question; the answer is recorded, parsed, and the decision recorded.
     ///
     /// [`Stop`] if the run cannot continue; the inner [`CallFailed`] if only this call failed.
-    /// [`Stop`] if the run cannot go on; the inner [`CallFailed`] if just this call failed.
+    /// [`Stop`] if the run cannot continue; the inner [`CallFailed`] if just this call failed.
     pub async fn ask<P: Parser>(
         &mut self,
         question: Question<P>,
@@ -69,7 +70,7 @@ impl<E: Experiment + ?Sized> Run<E> {
         let mut questions = questions.into_iter().fuse().peekable();
         let mut flying = FuturesUnordered::new();
         // Answers waiting for an earlier one; the first belongs to question number `delivered`.
-        let mut waiting: VecDeque<Option<Ended<P>>> = VecDeque::new();
+        let mut waiting: VecDeque<Option<AnsweredQuestion<P>>> = VecDeque::new();
         let mut delivered = 0_usize;
         // Twice the number of concurrent attempts: questions that wait for a retry hold no permit
         // and must not keep others from being asked.

@@ -9,10 +9,10 @@ use crate::id::Seq;
 /// Something a prompt was made from, for [`Question::because`](super::Question::because): a
 /// decision, a fact, or everything that an earlier question's prompt was made from.
 #[derive(Debug, Clone)]
-pub struct Source(Kind);
+pub struct Source(SourceKind);
 
 #[derive(Debug, Clone)]
-enum Kind {
+enum SourceKind {
     /// Already in the log. A decision is named by its answer, which is logged before anything uses
     /// it; in one of many dialogues, the decision itself is logged only when its turn has come.
     Logged(Seq),
@@ -64,7 +64,8 @@ impl DecisionRef {
         self.answer
     }
 
-    /// The question that was answered, as a source of later prompts: all that its own prompt was made from.
+    /// The question that was answered, as a source of later prompts: all that its own prompt was
+    /// made from.
     pub fn question(&self) -> QuestionRef {
         self.question
     }
@@ -97,15 +98,15 @@ impl FactRef {
 pub(super) struct NoPlace;
 
 impl Source {
-    /// The place in the log. Whether it has one must not depend on which dialogue was faster, so no fact of a
-    /// dialogue has one before all dialogues have ended.
+    /// The place in the log. Whether it has one must not depend on which dialogue was faster, so no
+    /// fact of a dialogue has one before all dialogues have ended.
     fn seq(&self) -> Result<Seq, NoPlace> {
         match &self.0 {
-            Kind::Logged(seq) | Kind::Fact(FactRef(Fact::Logged(seq))) => Ok(*seq),
-            Kind::Fact(FactRef(Fact::OfDialogue(seq, under_way))) if !under_way.get() => {
+            SourceKind::Logged(seq) | SourceKind::Fact(FactRef(Fact::Logged(seq))) => Ok(*seq),
+            SourceKind::Fact(FactRef(Fact::OfDialogue(seq, under_way))) if !under_way.get() => {
                 Ok(seq.get())
             }
-            Kind::Fact(FactRef(Fact::OfDialogue(..))) => Err(NoPlace),
+            SourceKind::Fact(FactRef(Fact::OfDialogue(..))) => Err(NoPlace),
         }
     }
 }
@@ -152,7 +153,7 @@ pub(super) fn places(sources: &[Source]) -> Result<Because, NoPlace> {
 
 impl From<&DecisionRef> for Source {
     fn from(decision: &DecisionRef) -> Self {
-        Source(Kind::Logged(decision.answer()))
+        Source(SourceKind::Logged(decision.answer()))
     }
 }
 
@@ -164,19 +165,19 @@ impl From<DecisionRef> for Source {
 
 impl From<&FactRef> for Source {
     fn from(fact: &FactRef) -> Self {
-        Source(Kind::Fact(fact.clone()))
+        Source(SourceKind::Fact(fact.clone()))
     }
 }
 
 impl From<FactRef> for Source {
     fn from(fact: FactRef) -> Self {
-        Source(Kind::Fact(fact))
+        Source(SourceKind::Fact(fact))
     }
 }
 
 impl From<&QuestionRef> for Source {
     fn from(question: &QuestionRef) -> Self {
-        Source(Kind::Logged(question.0))
+        Source(SourceKind::Logged(question.0))
     }
 }
 

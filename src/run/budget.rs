@@ -24,6 +24,7 @@ pub(super) struct Budget {
 
 /// Why nothing more may be asked.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
 pub enum OverBudget {
     /// The tokens are used up.
     #[error("the run has used {used} tokens, and max_tokens is {max}")]
@@ -43,11 +44,11 @@ pub enum OverBudget {
     },
     /// An answer came without token counts.
     #[error(
-        "the server does not report how many tokens an answer took, so a limit of tokens or cost cannot be kept"
+        "the server does not report how many tokens an answer took, so a limit on tokens or cost cannot be enforced"
     )]
     Uncounted,
     /// A model without a price.
-    #[error("there is no price for the model {model:?}, so max_cost cannot be kept")]
+    #[error("there is no price for the model {model:?}, so max_cost cannot be enforced")]
     NoPrice {
         /// Its name in the request; empty if it has none.
         model: String,

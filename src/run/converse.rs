@@ -9,7 +9,7 @@ use futures::StreamExt;
 use futures::stream::FuturesUnordered;
 
 use super::ahead::parse_ahead;
-use super::ask::{Ended, more_telling};
+use super::ask::{AnsweredQuestion, more_telling};
 use super::because::{DecisionRef, FactRef};
 use super::core::{Core, SharedCore};
 use super::experiment::{Experiment, Run};
@@ -113,7 +113,7 @@ impl<E: Experiment + ?Sized> Talk<E> {
         questions: impl IntoIterator<Item = Question<P>>,
     ) -> Result<Vec<Result<Answer<P::Value>, CallFailed>>, Stop> {
         let mut flying = FuturesUnordered::new();
-        let mut waiting: Vec<Option<Ended<P>>> = Vec::new();
+        let mut waiting: Vec<Option<AnsweredQuestion<P>>> = Vec::new();
         for (number, question) in questions.into_iter().enumerate() {
             waiting.push(None);
             let core = self.core.clone();
@@ -156,7 +156,7 @@ impl<E: Experiment + ?Sized> Talk<E> {
     /// Turns the end of a question into a decision, and logs it when it is this dialogue's turn.
     fn decide<P: Parser>(
         &self,
-        (question, exchanged, ahead): Ended<P>,
+        (question, exchanged, ahead): AnsweredQuestion<P>,
     ) -> Result<Result<Answer<P::Value>, CallFailed>, Stop> {
         let answered = match exchanged {
             Ok(answered) => answered,

@@ -10,9 +10,9 @@ use super::budget::Budget;
 use super::clock;
 use super::details::{Beside, Shortcomings};
 use super::divergence::Divergence;
-use super::follow::{Follower, Told};
+use super::follow::{Follower, Update};
 use super::history::{Found, History, Recorded, Text};
-use super::mode::{Mode, Source};
+use super::mode::{AnswerSource, Mode};
 use super::network::Network;
 use super::outcomes::{NewDecision, Outcomes};
 use super::parent::Inherited;
@@ -61,7 +61,8 @@ pub(super) struct Core {
     pub(super) mode: Mode,
     /// Whether the run keeps what prompts were made from.
     pub(super) declares: bool,
-    /// The version of the canonical form of its questions: that of the record which it continues or repeats.
+    /// The version of the canonical form of its questions: that of the record which it continues or
+    /// repeats.
     pub(super) version: u32,
     pub(super) seed: u64,
     pub(super) model: Option<Answerer>,
@@ -140,14 +141,14 @@ impl Core {
             self.compare_sources(asked, found)?;
         }
         match self.mode.source(asked, found)? {
-            Source::Model => Ok(None),
-            Source::Nobody => {
+            AnswerSource::Model => Ok(None),
+            AnswerSource::Nobody => {
                 let failure = Failure::new(FailureKind::NoAnswer, "it was never recorded");
                 let exchanged = Err(call_failed(asked, failure));
                 self.count(asked, &exchanged, false);
                 Ok(Some(exchanged))
             }
-            Source::Log(Recorded { request, seq, result }) => {
+            AnswerSource::Log(Recorded { request, seq, result }) => {
                 let exchanged = match result {
                     Ok(Text { content, beside }) => Ok(Answered { request, seq, content, beside }),
                     Err(failure) => Err(call_failed(asked, failure)),
@@ -171,11 +172,8 @@ impl Core {
         let (run, seq) = (self.run, found.recorded.request);
         let recorded = Because::of_body(&found.because, seq);
         let recorded = recorded.map_err(|e| LogError::Corrupt { run, seq, what: e.to_string() })?;
-        match recorded == now {
-            // A later release has added a field.
-            true => Ok(()),
-            false => Err(Divergence::sources(asked, recorded, now).into()),
-        }
+        // The bodies differ, but not what we know of them, if a later release has added a field.
+        if recorded == now { Ok(()) } else { Err(Divergence::sources(asked, recorded, now).into()) }
     }
 
     fn first_time(&self, asked: &Asked) -> Result<(), Stop> {
@@ -194,7 +192,7 @@ impl Core {
 
     pub(super) fn count(&self, asked: &Asked, exchanged: &Exchanged, live: bool) {
         if let (Reuse::Shared, Ok(answered)) = (asked.reuse, exchanged) {
-            self.shared.put(asked.prompt(), answered.clone());
+            self.shared.put(asked.prompt(), answered);
         }
         self.update(|p| match exchanged {
             Ok(answered) => {
@@ -282,7 +280,7 @@ impl Core {
     }
 
     /// Reports an event to the run's follower.
-    pub(super) fn tell(&self, told: Told<'_>) {
+    pub(super) fn tell(&self, told: Update<'_>) {
         (self.follow.borrow_mut())(told);
     }
 
@@ -293,7 +291,7 @@ impl Core {
         causes.dedup();
         let occurred = self.outcomes.occur(self.mode, &self.history, &self.writer, &causes, fact);
         let (seq, time) = occurred?;
-        self.tell(Told::Fact { time, fact });
+        self.tell(Update::Fact { time, fact });
         Ok(seq)
     }
 }

@@ -13,7 +13,7 @@ use super::conclude::{Conclusion, conclude, keeps_digests};
 use super::core::{Core, Progress};
 use super::divergence::Divergence;
 use super::experiment::{AnyExperiment, Handle, Report};
-use super::follow::Told;
+use super::follow::Update;
 use super::history::History;
 use super::mode::Mode;
 use super::network::Network;
@@ -125,19 +125,17 @@ pub async fn execute(experiment: &dyn AnyExperiment, setup: Setup) -> Result<End
         (Mode::Resume, Some(_)) => (Mode::Replay, None),
         (mode, _) => (mode, writer),
     };
-    let states = match mode.writes() {
-        true if keeps_digests(&log) => States::to_record(),
-        _ => States::to_compare(end.and_then(|end| end.state)),
+    let states = if mode.writes() && keeps_digests(&log) {
+        States::to_record()
+    } else {
+        States::to_compare(end.and_then(|end| end.state))
     };
     let budget = Budget::new(throttle.limits(), prices);
     if mode == Mode::Resume {
         budget.count_recorded(log.reader()?.as_mut(), run)?;
     }
     // A replay has everything it needs in its own log.
-    let parent = match mode.writes() {
-        true => Inherited::of(&log, run, &started)?,
-        false => None,
-    };
+    let parent = if mode.writes() { Inherited::of(&log, run, &started)? } else { None };
     // A fork shares the answers of its parent by the hashes of their prompts.
     let recorded = match mode {
         Mode::Record => parent.as_ref().map(|parent| parent.run),
@@ -191,12 +189,12 @@ async fn begin(
         Mode::Replay | Mode::Rehearse => return Ok(()),
         Mode::Record => {
             let time = clock::now();
-            core.tell(Told::Began { run, started: &started, time });
+            core.tell(Update::Began { run, started: &started, time });
             (time, Event::RunStarted(started))
         }
         Mode::Resume => {
             if let Some((time, started)) = &began {
-                core.tell(Told::Began { run, started, time: *time });
+                core.tell(Update::Began { run, started, time: *time });
             }
             let info = core.model.as_ref().map(|m| m.info());
             let model = json!(info);

@@ -14,6 +14,7 @@ use super::rehearsal::{Lane, second_part};
 use super::rng::rng_for;
 use super::stop::Stop;
 use crate::id::{CallPath, Seq};
+use crate::log::Reworded;
 use crate::prompt::canonical;
 
 /// What an experiment reports about its final state.
@@ -30,9 +31,9 @@ pub struct Report {
 
 /// An experiment: ordinary sequential async code plus a pure fold.
 ///
-/// `run` must be deterministic: no clock, no thread RNG, no hash-map order. What it goes by belongs in the state: what is
-/// kept beside it is in no digest. Then it can be executed
-/// again from its log, which is how a run is replayed and resumed.
+/// `run` must be deterministic: no clock, no thread RNG, no hash-map order. What it goes by belongs
+/// in the state: what is kept beside it is in no digest. Then it can be executed again from its
+/// log, which is how a run is replayed and resumed.
 ///
 /// ```
 /// use std::collections::BTreeMap;
@@ -62,7 +63,7 @@ pub struct Report {
 ///             let call = CallPath::new(format!("vote/p_{person:04}"))?;
 ///             questions.push(Question::new(call, request, self.0.clone()));
 ///         }
-///         // The answers come in the order of the questions, whoever was faster.
+///         // The answers come in the order of the questions, whichever was faster.
 ///         for answer in run.ask_all(questions).await?.into_iter().flatten() {
 ///             run.record(answer.value, &[answer.decision])?;
 ///         }
@@ -286,8 +287,10 @@ impl<E: Experiment> AnyExperiment for E {
 fn folded<E: Experiment>(facts: &[Value]) -> Result<E::State, OutputError> {
     let mut state = E::State::default();
     for (number, fact) in facts.iter().enumerate() {
-        let fact = E::Event::deserialize(fact)
-            .map_err(|e| OutputError::Fact { number, reason: format!("{e}, in {fact}") })?;
+        let fact = E::Event::deserialize(fact).map_err(|source| {
+            let words = format!("{source}, in {fact}");
+            OutputError::Fact { number, source: Reworded { words, source }.into() }
+        })?;
         E::apply(&mut state, &fact);
     }
     Ok(state)

@@ -6,7 +6,8 @@ use crate::id::{RunId, Time};
 /// What a follower receives, in the order of the log. A resumed run is reported from its beginning,
 /// with the recorded times.
 #[derive(Debug, Clone, Copy)]
-pub enum Told<'a> {
+#[non_exhaustive]
+pub enum Update<'a> {
     /// The run began.
     Began {
         /// The run.
@@ -26,10 +27,10 @@ pub enum Told<'a> {
 }
 
 /// A function that follows a run.
-pub type Follower = Box<dyn FnMut(Told<'_>)>;
+pub type Follower = Box<dyn FnMut(Update<'_>)>;
 
 /// What an experiment reports about a run in progress, for people: lines of text.
 pub trait Journal {
     /// The lines about an event, each with its line break; empty if there is nothing to report.
-    fn lines(&mut self, told: Told<'_>) -> String;
+    fn lines(&mut self, told: Update<'_>) -> String;
 }

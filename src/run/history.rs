@@ -17,7 +17,7 @@ use crate::content::Content;
 use crate::event::chain::GENESIS;
 use crate::event::{AnswerReused, AttemptDetails, Event, EventError, StoredEvent};
 use crate::id::{CallPath, PromptHash, RunId, Sample, Seq, Time};
-use crate::log::{LogError, Reader, follow};
+use crate::log::{LogError, Reader, Reworded, follow};
 use crate::lookup::LookupMap;
 use crate::model::{Failure, FailureKind};
 
@@ -171,9 +171,9 @@ impl History {
 
 fn spawn(name: &str, work: impl FnOnce() + Send + 'static) -> Result<(), LogError> {
     let thread = std::thread::Builder::new().name(name.to_owned()).spawn(work);
-    thread.map(drop).map_err(|e| LogError::Failed {
-        path: String::new(),
-        reason: format!("no thread to read with: {e}"),
+    thread.map(drop).map_err(|source| {
+        let words = format!("no thread to read with: {source}");
+        LogError::failed("", Reworded { words, source })
     })
 }
 
@@ -230,10 +230,10 @@ fn check_batches(
 
 /// The questions without an answer so far.
 #[derive(Default)]
-struct Questions(LookupMap<Seq, Question>);
+struct Questions(LookupMap<Seq, QuestionAt>);
 
 /// A question: its address, its prompt and its body.
-type Question = (CallPath, Sample, PromptHash, Cow<'static, str>);
+type QuestionAt = (CallPath, Sample, PromptHash, Cow<'static, str>);
 
 impl Questions {
     /// The part of an event that a re-execution needs.

@@ -10,7 +10,6 @@ use super::details::{Beside, kept};
 use super::history::{Recorded, Text};
 use super::network::{Blamed, Turn, Verdict};
 use super::question::{Asked, CallFailed, Reuse};
-use super::shared::Place;
 use super::stop::Stop;
 use crate::event::{
     AnswerReused, AttemptDetails, AttemptFailed, Because, Event, RequestSent, ResponseDetails,
@@ -81,24 +80,32 @@ impl Core {
     }
 
     async fn ask_model(&self, asked: &Asked) -> Result<Exchanged, Stop> {
-        let Asked { request, reuse, .. } = asked;
         let Some(model) = self.model.as_ref() else { return Err(Stop::EndOfRecord) };
-        // A question that may share an answer waits for the first to ask, and asks only if that one
-        // failed.
-        let first = match reuse {
-            Reuse::Shared => match self.shared.place(request.hash()).await {
-                Place::First(first) => Some(first),
-                Place::Answered(shared) => {
-                    return Ok(Ok(self.reuse(asked, self.run, shared).await?));
-                }
-            },
-            Reuse::Exact => None,
-        };
-        let exchanged = self.put_to_model(model.as_ref(), asked).await;
-        if let (Some(first), Ok(Ok(answered))) = (first, &exchanged) {
-            first.answered(answered.clone());
+        match asked.reuse {
+            Reuse::Exact => self.put_to_model(model.as_ref(), asked).await,
+            Reuse::Shared => self.ask_or_share(model.as_ref(), asked).await,
         }
-        exchanged
+    }
+
+    /// Waits for the first question with the same prompt, and shares its answer. Asks the model
+    /// only if this is the first, or if all earlier ones failed.
+    async fn ask_or_share(&self, model: &dyn Model, asked: &Asked) -> Result<Exchanged, Stop> {
+        let cell = self.shared.cell(asked.prompt());
+        let mut is_own = false;
+        let ask = async || {
+            is_own = true;
+            // Neither a failed call nor a stopped run leaves anything to share.
+            match self.put_to_model(model, asked).await {
+                Ok(Ok(answered)) => Ok(answered),
+                Ok(Err(failed)) => Err(Ok(failed)),
+                Err(stop) => Err(Err(stop)),
+            }
+        };
+        match cell.get_or_try_init(ask).await {
+            Ok(own) if is_own => Ok(Ok(own.clone())),
+            Ok(earlier) => Ok(Ok(self.reuse(asked, self.run, earlier.clone()).await?)),
+            Err(ended) => ended.map(Err),
+        }
     }
 
     /// Asks a model until it answers or another attempt would be pointless.
@@ -176,7 +183,7 @@ impl Core {
         }
     }
 
-    /// Waits for the right to make one attempt, or until the run is told to stop.
+    /// Waits for the right to make one attempt, or until the run is asked to stop.
     async fn permit(&self, request: &Request) -> Result<Attempt<'_>, Stop> {
         let attempt = async {
             let permit = match request.api() {
@@ -201,8 +208,7 @@ impl Core {
         }
     }
 
-    /// Says once that the network seems to be out. A progress bar that does not move would not tell
-    /// the user.
+    /// Says once that the network seems to be out. A progress bar that does not move would not show that to the user.
     fn say_outage(&self, failure: &Failure, verdict: Verdict) {
         if !matches!(verdict, Verdict::OfTheNetwork(_)) || !self.network.is_worth_a_word() {
             return;

@@ -9,7 +9,7 @@
 //! - [`Rehearsal`]: how much of a run still matches when its prompts are changed.
 //! - [`Parent`]: forks, which share the beginning of another run.
 //! - [`Setup`], [`execute()`]: runs an experiment to its end or to the reason why it stopped.
-//! - [`Told`], [`Journal`]: following a run in progress.
+//! - [`Update`], [`Journal`]: following a run in progress.
 //! - [`RunRecord`]: what a log has of a run; [`OutputFile`]: what an experiment writes for other
 //!   programs.
 //! - [`Divergence`]: the first point where a re-execution and its log differ, or [where their
@@ -62,7 +62,7 @@ pub(crate) use details::{kept, response};
 pub use divergence::Divergence;
 pub use execute::{Ended, Finish, execute};
 pub use experiment::{AnyExperiment, Experiment, Handle, Report, Run};
-pub use follow::{Follower, Journal, Told};
+pub use follow::{Follower, Journal, Update};
 pub use mode::Mode;
 pub use output::{
     OutputDifference, OutputError, OutputFile, REPORT, SIMULATED_MARK, compare_outputs,
@@ -70,7 +70,7 @@ pub use output::{
 };
 pub use parent::{Parent, ParentError};
 pub use question::{Answer, CallFailed, Question, Reuse};
-pub use record::{Exchange, Place, RunRecord, started};
+pub use record::{ExchangePlace, Place, RunRecord, started};
 pub use rehearsal::{Departure, Lane, Rehearsal};
 pub use rng::rng_for;
 pub use setup::Setup;

@@ -7,6 +7,7 @@ use super::stop::Stop;
 
 /// Where answers come from. A fork's parent is always asked before the model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Mode {
     /// The model answers.
     Record,
@@ -20,7 +21,7 @@ pub enum Mode {
 }
 
 /// Where the answer to a question comes from.
-pub(super) enum Source {
+pub(super) enum AnswerSource {
     Log(Recorded),
     Model,
     Nobody,
@@ -29,17 +30,17 @@ pub(super) enum Source {
 impl Mode {
     /// The only place that decides where an answer comes from, given the log's entry for the
     /// question's call and sample.
-    pub(super) fn source(self, asked: &Asked, found: Option<Found>) -> Result<Source, Stop> {
+    pub(super) fn source(self, asked: &Asked, found: Option<Found>) -> Result<AnswerSource, Stop> {
         match (self, found) {
             (Mode::Replay | Mode::Resume, Some(found)) if found.prompt != asked.prompt() => {
                 Err(Divergence::prompt(asked, found.prompt).into())
             }
             (Mode::Replay | Mode::Resume | Mode::Rehearse, Some(found)) => {
-                Ok(Source::Log(found.recorded))
+                Ok(AnswerSource::Log(found.recorded))
             }
             (Mode::Replay, None) => Err(Divergence::missing(asked).into()),
-            (Mode::Rehearse, None) => Ok(Source::Nobody),
-            (Mode::Record | Mode::Resume, _) => Ok(Source::Model),
+            (Mode::Rehearse, None) => Ok(AnswerSource::Nobody),
+            (Mode::Record | Mode::Resume, _) => Ok(AnswerSource::Model),
         }
     }
 

@@ -1,7 +1,8 @@
 //! What an experiment writes for other programs, based on its state.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt;
+use std::error::Error;
+use std::{fmt, io};
 
 use serde::Serialize;
 use serde_json::json;
@@ -33,7 +34,7 @@ impl OutputFile {
     /// [`OutputError::Json`] if it has no JSON form.
     pub fn json(name: &str, value: &impl Serialize) -> Result<Self, OutputError> {
         let bytes = serde_json::to_vec_pretty(value)
-            .map_err(|e| OutputError::Json { name: name.to_owned(), reason: e.to_string() })?;
+            .map_err(|e| OutputError::Json { name: name.to_owned(), source: e.into() })?;
         Ok(OutputFile { name: name.to_owned(), content: bytes.into() })
     }
 
@@ -59,15 +60,14 @@ pub fn output_digests(
     let digest = |OutputFile { name, content }: &OutputFile| {
         let mut hasher = blake3::Hasher::new();
         let hashed = content.reader().and_then(|bytes| hasher.update_reader(bytes).map(drop));
-        hashed
-            .map_err(|e| OutputError::Unreadable { name: name.clone(), reason: e.to_string() })?;
+        hashed.map_err(|e| OutputError::Unreadable { name: name.clone(), source: e })?;
         Ok((name.clone(), OutputDigest(*hasher.finalize().as_bytes())))
     };
     let mut digests = files.iter().map(digest).collect::<Result<BTreeMap<_, _>, OutputError>>()?;
     let Report { json, text, nothing } = report;
     let report = canonical(&json!({"json": json, "nothing": nothing, "text": text}));
     let report =
-        report.map_err(|e| OutputError::Json { name: REPORT.to_owned(), reason: e.to_string() })?;
+        report.map_err(|e| OutputError::Json { name: REPORT.to_owned(), source: e.into() })?;
     digests.insert(REPORT.to_owned(), OutputDigest(hash_of(report.as_bytes())));
     Ok(digests)
 }
@@ -127,28 +127,28 @@ pub enum OutputError {
     #[error(transparent)]
     Log(#[from] LogError),
     /// A recorded fact is not one of this experiment's.
-    #[error("fact {number} is not a fact of this experiment: {reason}")]
+    #[error("fact {number} is not a fact of this experiment: {source}")]
     Fact {
         /// The number of the fact, from 0.
         number: usize,
         /// What is wrong.
-        reason: String,
+        source: Box<dyn Error + Send + Sync>,
     },
     /// Something has no JSON form.
-    #[error("{name} has no JSON form: {reason}")]
+    #[error("{name} has no JSON form: {source}")]
     Json {
         /// The file.
         name: String,
         /// What is wrong.
-        reason: String,
+        source: Box<dyn Error + Send + Sync>,
     },
     /// The temporary file of a large one cannot be read.
-    #[error("{name} cannot be read back: {reason}")]
+    #[error("{name} cannot be read back: {source}")]
     Unreadable {
         /// The file.
         name: String,
         /// What happened.
-        reason: String,
+        source: io::Error,
     },
     /// The run has no such part.
     #[error("run {run} has no {what}; {there}")]

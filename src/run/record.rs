@@ -59,7 +59,7 @@ pub struct Place {
 
 /// Where a question and its answer are in the log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Exchange {
+pub struct ExchangePlace {
     /// The hash of what was asked.
     pub prompt: PromptHash,
     /// The event of the question.
@@ -131,7 +131,10 @@ impl<'a> RunRecord<'a> {
     ///
     /// # Errors
     /// [`LogError`] if it cannot be read.
-    pub fn samples(&mut self, call: &CallPath) -> Result<BTreeMap<Sample, Exchange>, LogError> {
+    pub fn samples(
+        &mut self,
+        call: &CallPath,
+    ) -> Result<BTreeMap<Sample, ExchangePlace>, LogError> {
         let maybe = self.index.calls(self.reader, call)?;
         let mut asked = BTreeMap::new();
         each_event_at(self.reader, self.run, &maybe, |stored| {
@@ -147,7 +150,7 @@ impl<'a> RunRecord<'a> {
             if let Some(Places { request, answer, failure, decision }) =
                 self.places_of(call, sample)?
             {
-                let exchange = Exchange { prompt, request, answer, failure, decision };
+                let exchange = ExchangePlace { prompt, request, answer, failure, decision };
                 exchanges.insert(sample, exchange);
             }
         }

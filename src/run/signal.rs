@@ -9,19 +9,20 @@ use tokio_util::sync::CancellationToken;
 pub struct Signal(CancellationToken);
 
 impl Signal {
-    /// Tells the run to stop.
+    /// Asks the run to stop.
     pub fn stop(&self) {
         self.0.cancel();
     }
 
-    /// Whether the run was told to stop.
+    /// Whether the run was asked to stop.
     pub fn is_stopped(&self) -> bool {
         self.0.is_cancelled()
     }
 }
 
 /// Keeps new calls from beginning when the caller asks for that, or when the execution has a reason
-/// to stop. The latter ends with the execution; the former belongs to the caller, whose signal stays as it is.
+/// to stop. The latter ends with the execution; the former belongs to the caller, whose signal
+/// stays as it is.
 #[derive(Debug)]
 pub(super) struct Brake(CancellationToken);
 

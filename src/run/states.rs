@@ -86,8 +86,7 @@ pub fn as_pairs<K: Serialize, V: Serialize, S: Serializer>(
 
 /// The digest of each top-level entry of a state.
 fn entries(state: &impl Serialize) -> Result<StateEntries, Stop> {
-    let invalid = |reason: String| Stop::Invalid { what: "state", reason };
-    let text = canonical(state).map_err(|e| invalid(e.to_string()))?;
+    let text = canonical(state).map_err(|e| Stop::invalid("state", e))?;
     let digest = |value: &str| StateDigest(hash_of(value.as_bytes()));
     let Some(mut rest) = text.strip_prefix('{') else {
         return Ok([(WHOLE.to_owned(), digest(&text))].into());
@@ -97,7 +96,7 @@ fn entries(state: &impl Serialize) -> Result<StateEntries, Stop> {
         let (key, after) = rest.split_at(value_end(rest));
         let after = after.strip_prefix(':').unwrap_or(after);
         let (value, after) = after.split_at(value_end(after));
-        let key = serde_json::from_str(key).map_err(|e| invalid(e.to_string()))?;
+        let key = serde_json::from_str(key).map_err(|e| Stop::invalid("state", e))?;
         entries.insert(key, digest(value));
         rest = after.strip_prefix(',').unwrap_or(after);
     }
@@ -122,7 +121,8 @@ fn value_end(text: &str) -> usize {
     text.len()
 }
 
-/// What differs between two states. Each entry once: what is wrong at a mark is often wrong from then on.
+/// What differs between two states. Each entry once: what is wrong at a mark is often wrong from
+/// then on.
 fn differences(recorded: &FoldedState, now: &FoldedState) -> Vec<StateDifference> {
     let (mut found, mut known) = (Vec::new(), BTreeSet::new());
     let mut compare = |mark: Option<&str>, left: &StateEntries, right: &StateEntries| {

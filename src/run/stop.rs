@@ -1,5 +1,7 @@
 //! Why a run ended before its experiment finished.
 
+use std::error::Error;
+
 use super::because::NoPlace;
 use super::budget::OverBudget;
 use super::divergence::Divergence;
@@ -13,6 +15,7 @@ use crate::prompt::{CanonicalError, RequestError};
 /// Why a run ended before its experiment finished. What was recorded is kept, and the run can be
 /// resumed.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum Stop {
     /// The log could not be read or written.
     #[error(transparent)]
@@ -67,13 +70,20 @@ pub enum Stop {
         sample: Sample,
     },
     /// The experiment made something that cannot be logged.
-    #[error("the experiment made an invalid {what}: {reason}")]
+    #[error("the experiment made an invalid {what}: {source}")]
     Invalid {
         /// A request, call path, fact, parser or state.
         what: &'static str,
         /// Why it is invalid.
-        reason: String,
+        source: Box<dyn Error + Send + Sync>,
     },
+}
+
+impl Stop {
+    /// The experiment made something that cannot be logged.
+    pub fn invalid(what: &'static str, source: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
+        Stop::Invalid { what, source: source.into() }
+    }
 }
 
 fn row_of(failures: u32, ever_answered: bool) -> String {
@@ -90,30 +100,30 @@ impl From<Divergence> for Stop {
 
 impl From<RequestError> for Stop {
     fn from(error: RequestError) -> Self {
-        Stop::Invalid { what: "request", reason: error.to_string() }
+        Stop::invalid("request", error)
     }
 }
 
 impl From<IdError> for Stop {
     fn from(error: IdError) -> Self {
-        Stop::Invalid { what: "call path", reason: error.to_string() }
+        Stop::invalid("call path", error)
     }
 }
 
 impl From<CanonicalError> for Stop {
     fn from(error: CanonicalError) -> Self {
-        Stop::Invalid { what: "fact", reason: error.to_string() }
+        Stop::invalid("fact", error)
     }
 }
 
 impl From<NoPlace> for Stop {
     fn from(error: NoPlace) -> Self {
-        Stop::Invalid { what: "source of a prompt", reason: error.to_string() }
+        Stop::invalid("source of a prompt", error)
     }
 }
 
 impl From<MakeError> for Stop {
     fn from(error: MakeError) -> Self {
-        Stop::Invalid { what: "parser", reason: error.to_string() }
+        Stop::invalid("parser", error)
     }
 }

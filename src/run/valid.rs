@@ -44,6 +44,7 @@ impl<V> Tried<V> {
 
 /// Why a question has no usable answer.
 #[derive(Debug, Clone, thiserror::Error)]
+#[non_exhaustive]
 pub enum Unusable<V> {
     /// The call failed.
     #[error(transparent)]
@@ -68,9 +69,8 @@ struct Trying {
 
 impl Trying {
     fn begin<P>(question: &Question<P>, most: u32) -> Result<Self, Stop> {
-        let (what, reason) = ("limit of answers", "a question is asked at least once".to_owned());
         if most == 0 {
-            return Err(Stop::Invalid { what, reason });
+            return Err(Stop::invalid("limit of answers", "a question is asked at least once"));
         }
         Ok(Trying { sample: question.asked.sample, refused: 0, most })
     }

@@ -1,6 +1,7 @@
 //! One snapshot file: comparing it, writing it, and writing the new version beside it.
 
 use std::collections::BTreeSet;
+use std::error::Error;
 use std::fs;
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
@@ -17,8 +18,8 @@ pub(super) enum Compared {
     Differs(String),
 }
 
-fn failed(path: &Path, reason: impl ToString) -> SnapshotError {
-    SnapshotError::File { path: path.display().to_string(), reason: reason.to_string() }
+fn failed(path: &Path, source: impl Into<Box<dyn Error + Send + Sync>>) -> SnapshotError {
+    SnapshotError::File { path: path.display().to_string(), source: source.into() }
 }
 
 /// Compares a snapshot with its file, and writes a missing file, or the new version beside a

@@ -17,10 +17,11 @@ mod name;
 mod render;
 
 use std::collections::BTreeSet;
+use std::error::Error;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use crate::decide::{Again, AgainError, Choice, Left, Own, Params, each_decision};
+use crate::decide::{Again, AgainError, Left, Own, Params, Selection, each_decision};
 use crate::event::kind;
 use crate::exchange::{ImportError, is_recording, read_exchanges, read_recording};
 use crate::id::{CallPath, RunId, Time};
@@ -35,6 +36,7 @@ pub const MOST: usize = 100_000;
 
 /// Why snapshots could not be compared.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum SnapshotError {
     /// No decision could be made about the answers.
     #[error(transparent)]
@@ -43,12 +45,12 @@ pub enum SnapshotError {
     #[error(transparent)]
     Import(#[from] ImportError),
     /// The folder, or a file in it, cannot be read or written.
-    #[error("{path}: {reason}")]
+    #[error("{path}: {source}")]
     File {
         /// The path.
         path: String,
         /// What the system says.
-        reason: String,
+        source: Box<dyn Error + Send + Sync>,
     },
     /// There are more answers than files that are written.
     #[error("there are more than {MOST} answers: snapshots are files, one for each")]
@@ -129,7 +131,8 @@ pub fn of_file(
     let mut own = Own(parser);
     // Whatever parser decided before: this one is to decide about every answer.
     let parsers = &Parsers::default();
-    let choice = Choice { by: Again::By(&mut own), params: &Params::Recorded, only: None, parsers };
+    let choice =
+        Selection { by: Again::By(&mut own), params: &Params::Recorded, only: None, parsers };
     of_run(log.reader()?.as_mut(), run, choice, folder)
 }
 
@@ -141,7 +144,7 @@ pub fn of_file(
 pub fn of_run(
     reader: &mut dyn Reader,
     run: RunId,
-    choice: Choice<'_>,
+    choice: Selection<'_>,
     folder: &Path,
 ) -> Result<Snapshots, SnapshotError> {
     let census = Index::open(reader, run)?.census(reader)?;

@@ -152,7 +152,7 @@ fn exchanges(events: &[StoredEvent]) -> (BTreeMap<Seq, String>, usize) {
 /// The disk is full after any number of pages: the run stops, verifies, and can be continued once
 /// there is room.
 #[test]
-fn a_full_disk_stops_the_run_and_room_lets_it_go_on() {
+fn a_full_disk_stops_the_run_and_more_room_lets_it_continue() {
     use retold::log::{LogError, NoRoom, SqliteBackend, SqliteOptions};
     let expected = block_on(Trial::in_memory(Oracle::prompt()).record(&Burst { tell: |_| {} }));
     for kilobytes in [430, 470, 520, 590] {

@@ -1,11 +1,12 @@
 //! The format of a log file: what is written today must be readable by every later release.
 
+use std::error::Error;
 use std::path::Path;
 
-use retold::event::chain::{GENESIS, Link};
+use retold::event::chain::{ChainLink, GENESIS};
 use retold::event::{Event, NewEvent, RunFinished};
 use retold::id::{EventHash, OutcomeDigest, RunId, Seq, Time};
-use retold::log::ledger::{Change, Entry, Ledger, LedgerHead};
+use retold::log::ledger::{Ledger, LedgerChange, LedgerEntry, LedgerHead};
 use retold::log::{Append, Backend, FORMAT, Head, Log, LogError, SqliteBackend, SqliteOptions};
 use retold::run::Mode;
 
@@ -59,9 +60,9 @@ fn write(log: &Log, events: Vec<NewEvent>) -> EventHash {
     hash
 }
 
-/// Writes the first files of this format again: `RETOLD_TEST_REGENERATE=format-2.0 cargo test
-/// format::regenerate`. What the format has gained since is in `format-2.0-whole.db`; these stay as
-/// they are.
+/// Writes the first files of this format again:
+/// `RETOLD_TEST_REGENERATE=format-2.0 cargo test format::regenerate`. What the format has gained
+/// since is in `format-2.0-whole.db`; these stay as they are.
 #[tokio::test]
 #[expect(clippy::disallowed_methods, reason = "how a person asks for new fixtures")]
 async fn regenerate() {
@@ -136,8 +137,8 @@ fn a_log_of_format_1_0_gains_a_ledger_when_it_is_first_written() {
     log.backend().committer().unwrap().commit(&[append]).unwrap();
     assert_eq!(stated(&folder), "1.1", "not the newest format");
     let found = ledger(&log).unwrap();
-    let first = Entry::after(LedgerHead::START, Change::Found, RUN, head);
-    let second = Entry::after(first.ledger_head(), Change::Started, other, end);
+    let first = LedgerEntry::after(LedgerHead::START, LedgerChange::Found, RUN, head);
+    let second = LedgerEntry::after(first.ledger_head(), LedgerChange::Started, other, end);
     assert_eq!(found.of(RUN).collect::<Vec<_>>(), [&first]);
     assert_eq!(found.of(other).collect::<Vec<_>>(), [&second]);
     assert_sound(&log);
@@ -209,7 +210,7 @@ async fn this_release_still_writes_the_same_hashes() {
     let _: OutcomeDigest = outcome_digest;
     assert_eq!(chat("What is 6 times 7?").hash().to_string(), GOLDEN_PROMPT);
     let event = row(42);
-    let link = Link::of_new(&event, RUN, Seq(1), None);
+    let link = ChainLink::of_new(&event, RUN, Seq(1), None);
     assert_eq!(
         link.canonical(),
         r#"{"body":{"causes":[],"fact":42},"kind":"Occurred","run":"0101010101010101","seq":1,"time":1700000000042,"version":1}"#
@@ -279,10 +280,19 @@ fn a_newer_major_is_refused() {
     relabel(&folder.path(), "3.1");
     let path = folder.path().display().to_string();
     let error = SqliteBackend::open(&folder.path(), SqliteOptions::default()).unwrap_err();
-    let (found, supported) = ("3.1".to_owned(), FORMAT.to_string());
-    assert_eq!(error, LogError::NewerFormat { path: path.clone(), found, supported });
+    assert!(matches!(error, LogError::NewerFormat { .. }), "{error:?}");
+    assert_eq!(FORMAT.to_string(), "2.0");
     let message = format!("{path} has log format 3.1; this program reads formats up to 2.0");
     assert_eq!(error.to_string(), message);
+}
+
+#[test]
+fn an_error_keeps_the_one_of_sqlite() {
+    let path = Folder::new().path().join("missing/log.db");
+    let error = SqliteBackend::open_or_create(&path, SqliteOptions::default()).unwrap_err();
+    assert!(matches!(error, LogError::CannotOpen { .. }), "{error:?}");
+    let mut causes = std::iter::successors(error.source(), |cause| (*cause).source());
+    assert!(causes.any(|cause| cause.is::<rusqlite::Error>()), "{error:?}");
 }
 
 #[test]

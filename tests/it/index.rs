@@ -8,7 +8,7 @@ use retold::audit::{Target, audit};
 use retold::content::Content;
 use retold::event::{Event, NewEvent, StoredEvent};
 use retold::id::{CallPath, PromptHash, RunId, Seq, Time};
-use retold::log::ledger::Entry;
+use retold::log::ledger::LedgerEntry;
 use retold::log::{
     Append, Backend, Census, Head, Index, LogError, MemoryBackend, Reader, RunHead, Section,
     SqliteBackend, SqliteOptions,
@@ -382,7 +382,7 @@ impl Reader for Counting {
         self.reader.piece(run, piece, section)
     }
 
-    fn ledger(&mut self, after: u64, limit: usize) -> Result<Option<Vec<Entry>>, LogError> {
+    fn ledger(&mut self, after: u64, limit: usize) -> Result<Option<Vec<LedgerEntry>>, LogError> {
         self.reader.ledger(after, limit)
     }
 

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use retold::jsonl::{IfExists, JsonlReader, JsonlWriter, Problem};
+use retold::jsonl::{IfExists, JsonlProblem, JsonlReader, JsonlWriter};
 
 const NAMES: [&str; 3] = ["a.jsonl", "a.jsonl.gz", "a.jsonl.zst"];
 
@@ -54,7 +54,7 @@ fn an_existing_file_is_replaced_only_when_asked() {
     let path = folder.path().join("a.jsonl");
     write(&path, &["old"]);
     let refused = JsonlWriter::create(&path, IfExists::Refuse).err().unwrap();
-    assert!(matches!(refused.problem, Problem::Exists), "{refused}");
+    assert!(matches!(refused.problem, JsonlProblem::Exists), "{refused}");
     let mut writer = JsonlWriter::create(&path, IfExists::Replace).unwrap();
     writer.write(&"new").unwrap();
     assert_eq!(fs::read_to_string(&path).unwrap(), "old\n", "untouched until the end");
@@ -70,7 +70,7 @@ fn a_file_that_has_appeared_meanwhile_is_kept() {
     writer.write_line("mine").unwrap();
     fs::write(&path, "theirs").unwrap();
     let refused = writer.finish().unwrap_err();
-    assert!(matches!(refused.problem, Problem::Exists), "{refused}");
+    assert!(matches!(refused.problem, JsonlProblem::Exists), "{refused}");
     assert_eq!(fs::read_to_string(&path).unwrap(), "theirs");
     assert_eq!(files_in(folder.path()), ["a.jsonl"]);
 }
@@ -82,7 +82,7 @@ fn an_unfinished_file_leaves_nothing_behind() {
         JsonlWriter::create(folder.path().join("a.jsonl.zst"), IfExists::Refuse).unwrap();
     writer.write_line("1").unwrap();
     let broken = writer.write_line("2\n3").unwrap_err();
-    assert!(matches!(broken.problem, Problem::LineBreak), "{broken}");
+    assert!(matches!(broken.problem, JsonlProblem::LineBreak), "{broken}");
     drop(writer);
     assert!(files_in(folder.path()).is_empty());
 }
@@ -101,7 +101,7 @@ fn a_truncated_file_is_reported() {
             let read =
                 JsonlReader::open(&cut).and_then(|lines| lines.collect::<Result<Vec<_>, _>>());
             let error = read.expect_err(&format!("{name} cut to {length} bytes was read"));
-            assert!(matches!(error.problem, Problem::Truncated), "{name} {length}: {error}");
+            assert!(matches!(error.problem, JsonlProblem::Truncated), "{name} {length}: {error}");
         }
     }
 }

@@ -53,7 +53,7 @@ fn two_processes_write_two_runs_and_a_lease_ends_with_its_process() {
     for (run, process) in runs.iter().zip(&processes) {
         let error = log.go_on(*run).err().unwrap();
         let holder = format!(" (process {})", process.id());
-        assert_eq!(error, LogError::InUse { run: *run, holder });
+        assert_eq!(error.to_string(), LogError::InUse { run: *run, holder }.to_string());
     }
     processes.iter_mut().for_each(child::Process::kill);
     let mut reader = log.reader().unwrap();
@@ -72,7 +72,7 @@ fn two_processes_write_two_runs_and_a_lease_ends_with_its_process() {
 }
 
 #[tokio::test]
-async fn a_writer_that_goes_leaves_a_run_that_can_go_on_at_once() {
+async fn a_run_can_continue_at_once_after_its_writer_is_gone() {
     let folder = Folder::new();
     let log = folder.log();
     let run = RunId([1; 8]);
@@ -121,7 +121,8 @@ fn a_lease_is_the_same_by_every_name_of_the_log() {
     let link = folder.path().with_extension("link");
     std::os::unix::fs::symlink(folder.path(), &link).unwrap();
     let holder = format!(" (process {})", std::process::id());
-    assert_eq!(open(&link).begin(run).err(), Some(LogError::InUse { run, holder }));
+    let refused = open(&link).begin(run).err().unwrap();
+    assert_eq!(refused.to_string(), LogError::InUse { run, holder }.to_string());
     drop(held);
     open(&link).begin(run).unwrap();
 }
@@ -175,22 +176,23 @@ async fn a_conflict_stores_nothing_and_harms_no_other_run() {
     let head = log.reader().unwrap().runs().unwrap()[0].head;
     let append = Append::new(ours, head, [row(2)]);
     committer.commit(std::slice::from_ref(&append)).unwrap();
-    let conflict = LogError::Conflict { run: ours, seq: Seq(2) };
-    assert_eq!(committer.commit(&[append]).unwrap_err(), conflict);
+    let is_conflict = |error: &LogError| matches!(error, LogError::Conflict { run, seq } if (*run, *seq) == (ours, Seq(2)));
+    assert!(is_conflict(&committer.commit(&[append]).unwrap_err()));
 
     let refused = writer.submit_durable(row(3)).unwrap().1;
     // The next event is refused with it, or immediately if the conflict is known by then.
     let also_refused = writer.submit_durable(row(4));
     let others: Vec<_> = (0..5).map(|n| bystander.submit_durable(row(n)).unwrap().1).collect();
-    assert_eq!(refused.wait().await, Err(conflict.clone()));
-    match also_refused {
-        Ok((_, durable)) => assert_eq!(durable.wait().await, Err(conflict.clone())),
-        Err(error) => assert_eq!(error, conflict),
-    }
+    assert!(is_conflict(&refused.wait().await.unwrap_err()));
+    let also = match also_refused {
+        Ok((_, durable)) => durable.wait().await.unwrap_err(),
+        Err(error) => error,
+    };
+    assert!(is_conflict(&also), "{also}");
     for durable in others {
         durable.wait().await.unwrap();
     }
-    assert_eq!(writer.submit(row(5)).unwrap_err(), conflict, "nothing more is taken");
+    assert!(is_conflict(&writer.submit(row(5)).unwrap_err()), "nothing more is taken");
     let mut reader = log.reader().unwrap();
     assert_eq!(events(reader.as_mut(), ours).len(), 2);
     assert_eq!(events(reader.as_mut(), other).len(), 5);

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use retold::event::Event;
+use retold::id::Seq;
 use retold::model::simulated::{Misbehaviour, Simulated};
 use retold::model::{Ask, Failure, FailureKind};
 use retold_game24::{Game24, SimulatedSolver};
@@ -112,5 +113,46 @@ async fn shared_answers_are_asked_for_once_and_replay() {
         assert_eq!(answer.content, reused.content);
         assert_eq!(reused.from_run, trial.run);
     }
+    assert_eq!(trial.replay(&mixed).await, digest);
+}
+
+#[tokio::test(start_paused = true)]
+async fn if_the_first_shared_question_fails_the_next_one_is_asked() {
+    let first_fails = |ask: Ask<'_>| {
+        let is_first = ask.call.as_str() == "vector/0";
+        is_first.then(|| Failure::new(FailureKind::Rejected, "for good"))
+    };
+    let trial = Trial::in_memory(Oracle::shuffled(2, Duration::from_secs(3), first_fails));
+    let mixed = Mixed { people: 30 };
+    let digest = trial.record(&mixed).await;
+    let events = facts(&trial.log, trial.run);
+    let asked: Vec<_> = events
+        .iter()
+        .filter_map(|event| match event {
+            Event::RequestSent(sent) if sent.call.as_str().starts_with("vector/") => Some(sent),
+            _ => None,
+        })
+        .collect();
+    let prompt = asked.iter().find(|sent| sent.call.as_str() == "vector/0").unwrap().prompt;
+    let number = |call: &str| call["vector/".len()..].parse::<u32>().unwrap();
+    let of_prompt = asked.iter().filter(|sent| sent.prompt == prompt);
+    let second = of_prompt.map(|sent| number(sent.call.as_str())).filter(|n| *n > 0).min().unwrap();
+    let mut reused = 0;
+    for event in &events {
+        let Event::AnswerReused(answer) = event else { continue };
+        reused += 1;
+        let request = |seq: Seq| match &events[usize::try_from(seq.0).unwrap() - 1] {
+            Event::RequestSent(sent) => sent,
+            other => panic!("{other:?}"),
+        };
+        let source = match &events[usize::try_from(answer.from_seq.0).unwrap() - 1] {
+            Event::ResponseReceived(source) => request(source.request),
+            other => panic!("{other:?}"),
+        };
+        if request(answer.request).prompt == prompt {
+            assert_eq!(number(source.call.as_str()), second, "the next in the program's order");
+        }
+    }
+    assert_eq!(reused, 26, "30 questions, 3 texts, 1 failure");
     assert_eq!(trial.replay(&mixed).await, digest);
 }

@@ -235,7 +235,7 @@ fn ten_thousand_exchanges_are_read_quickly() {
 
 /// The parts of an answer other than its text, both where it was received and where it is shared.
 #[test]
-fn exchanges_show_what_stands_beside_an_answer() {
+fn exchanges_show_what_comes_with_an_answer() {
     let folder = Folder::new();
     let mut writer = Writer(Vec::new());
     writer.add(started(), None);

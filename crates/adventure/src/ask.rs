@@ -18,8 +18,8 @@ pub(super) struct Query<P> {
 }
 
 /// Asks all questions. Those whose answers are not usable are asked again as the next sample, up to
-/// `retries` times, or without limit if not given. Returns the outcomes with their games, in the order
-/// of the questions.
+/// `retries` times, or without limit if not given. Returns the outcomes with their games, in the
+/// order of the questions.
 pub(super) async fn until<E: Experiment, P: Parser>(
     run: &mut Run<E>,
     queries: Vec<Query<P>>,

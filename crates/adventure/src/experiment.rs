@@ -127,7 +127,7 @@ impl Adventure {
                 Ok(answer) => {
                     let Some(state) = run.state().games.get(&game) else { continue };
                     let actions = &self.config.default_actions;
-                    let mut told = turn::told(state, (game, turn), &answer.value, last, actions);
+                    let mut told = turn::told(state, game, turn, &answer.value, last, actions);
                     told.unusable = tried.refused;
                     let elsewhere = told.location.is_some();
                     let causes = [answer.decision];

@@ -21,7 +21,7 @@ pub enum Fact {
         inventory: Vec<String>,
     },
     /// The game master told what happens in a turn.
-    Told(Told),
+    Told(Narration),
     /// An opponent was met for the first time.
     Met {
         /// The game.
@@ -55,7 +55,7 @@ pub enum Fact {
 
 /// What the game master told in a turn.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Told {
+pub struct Narration {
     /// The game.
     pub game: u32,
     /// The turn.

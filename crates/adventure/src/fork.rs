@@ -11,6 +11,7 @@ use super::state::Games;
 
 /// Why a game cannot be forked in this way.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum ForkError {
     /// The settings or facts belong to another experiment or release.
     #[error("this is not an adventure of this release: {0}")]

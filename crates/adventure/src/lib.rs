@@ -53,10 +53,10 @@ mod view;
 
 pub use config::{Config, Forced, Settings};
 pub use experiment::Adventure;
-pub use facts::{By, Ending, Fact, Told};
+pub use facts::{By, Ending, Fact, Narration};
 pub use fork::{ForkError, fork};
 pub use load::load;
-pub use offer::{Asked, Choice, Offer};
+pub use offer::{DecisionPoint, Offer, OfferedOption};
 pub use policy::{HUMAN, Policy};
 pub use registered::Registered;
 pub use simulated::SimulatedMaster;

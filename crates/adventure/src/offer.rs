@@ -12,10 +12,10 @@ use retold::parse::vote::comparable;
 pub struct Offer {
     /// The question of a decision point; `None` for suggested actions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub decision: Option<Asked>,
+    pub decision: Option<DecisionPoint>,
     /// The options; empty in the last turn.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub options: Vec<Choice>,
+    pub options: Vec<OfferedOption>,
     /// Whether these are the default actions, because the game master offered nothing.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub default: bool,
@@ -23,7 +23,7 @@ pub struct Offer {
 
 /// The question of a decision point.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Asked {
+pub struct DecisionPoint {
     /// The question.
     pub prompt: String,
     /// How important it is.
@@ -38,7 +38,7 @@ pub struct Asked {
 
 /// An option.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Choice {
+pub struct OfferedOption {
     /// What the player reads: one line.
     pub text: String,
     /// Its consequences, for the game master; the player does not see them.
@@ -57,7 +57,7 @@ impl Offer {
     /// alike are merged.
     pub(super) fn of(narrative: &Narrative) -> Offer {
         let Some(decision) = &narrative.player_decision else {
-            let actions = narrative.suggested_actions.iter().map(|action| Choice {
+            let actions = narrative.suggested_actions.iter().map(|action| OfferedOption {
                 text: one_line(&action.text),
                 impact: None,
                 kind: Some(action.kind),
@@ -65,7 +65,7 @@ impl Offer {
             });
             return Offer { options: distinct(actions), ..Offer::default() };
         };
-        let options = decision.options.iter().map(|option| Choice {
+        let options = decision.options.iter().map(|option| OfferedOption {
             text: one_line(&option.text),
             impact: Some(option.impact.clone()),
             kind: None,
@@ -73,7 +73,7 @@ impl Offer {
         });
         Offer {
             options: distinct(options),
-            decision: Some(Asked {
+            decision: Some(DecisionPoint {
                 prompt: decision.prompt.clone(),
                 importance: decision.importance,
                 context: decision.context.clone(),
@@ -85,7 +85,7 @@ impl Offer {
 
     /// The actions of the config.
     pub(super) fn default_of(actions: &[String]) -> Offer {
-        let options = actions.iter().map(|text| Choice {
+        let options = actions.iter().map(|text| OfferedOption {
             text: one_line(text),
             impact: None,
             kind: Some(ActionKind::Basic),
@@ -96,13 +96,13 @@ impl Offer {
 
     /// The option with a number, from 1.
     #[must_use]
-    pub fn option(&self, number: u32) -> Option<&Choice> {
+    pub fn option(&self, number: u32) -> Option<&OfferedOption> {
         self.options.get(usize::try_from(number).ok()?.checked_sub(1)?)
     }
 }
 
 /// Merges options that a parser could not distinguish; drops those without a letter or digit.
-fn distinct(options: impl Iterator<Item = Choice>) -> Vec<Choice> {
+fn distinct(options: impl Iterator<Item = OfferedOption>) -> Vec<OfferedOption> {
     let mut seen = BTreeSet::from([Vec::new()]);
     options.filter(|option| seen.insert(comparable(&option.text))).collect()
 }

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::offer::Asked;
+use super::offer::DecisionPoint;
 use super::state::{Entry, Game, Games};
 use retold::run::{OutputError, OutputFile};
 use retold_study::table::Table;
@@ -103,7 +103,8 @@ fn decisions(state: &Games) -> Table {
     ];
     let mut table = Table::new("decisions", &columns);
     for (game, _, entry) in entries(state) {
-        let Some(Asked { prompt, importance, context, characters }) = &entry.offer.decision else {
+        let Some(DecisionPoint { prompt, importance, context, characters }) = &entry.offer.decision
+        else {
             continue;
         };
         for (place, option) in (1..).zip(&entry.offer.options) {

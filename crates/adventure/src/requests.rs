@@ -4,8 +4,8 @@ use serde_json::{Value, json};
 
 use super::config::Config;
 use super::experiment::Adventure;
-use super::facts::{By, Fact, Told};
-use super::offer::{Choice, Offer};
+use super::facts::{By, Fact, Narration};
+use super::offer::{Offer, OfferedOption};
 use super::policy::{HUMAN, Policy};
 use super::state::{Game, Games};
 use super::view;
@@ -18,14 +18,14 @@ use retold_study::config::RequestConfig;
 fn sample(nobody: &Character) -> Game {
     let mut games = Games::default();
     let someone = |name: &str| Character { name: name.to_owned(), ..nobody.clone() };
-    let option = |text: &str| Choice {
+    let option = |text: &str| OfferedOption {
         text: text.to_owned(),
         impact: Some("an impact".to_owned()),
         kind: None,
         tags: Vec::new(),
     };
     let offer = Offer { options: vec![option("this"), option("that")], ..Offer::default() };
-    let told = Told {
+    let told = Narration {
         game: 1,
         turn: 1,
         story: "a story".to_owned(),
@@ -112,7 +112,7 @@ impl Adventure {
     ) -> Result<Request, Stop> {
         let Config { memory, turns, request, player_request, .. } = &self.config;
         let Some(entry) = game.journal.last() else {
-            return Err(Stop::Invalid { what: "turn", reason: "nothing was told".to_owned() });
+            return Err(Stop::invalid("turn", "nothing was told"));
         };
         let question = entry.offer.decision.as_ref().map_or("What do you do?", |d| &d.prompt);
         let options: Vec<&str> = entry.offer.options.iter().map(|o| o.text.as_str()).collect();

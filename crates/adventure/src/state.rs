@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::facts::{By, Ending, Fact, Told};
-use super::offer::{Choice, Offer};
+use super::facts::{By, Ending, Fact, Narration};
+use super::offer::{Offer, OfferedOption};
 use crate::parse::Character;
 
 /// The state: all games by number.
@@ -66,7 +66,7 @@ pub struct Entry {
 impl Entry {
     /// The option that was chosen.
     #[must_use]
-    pub fn chosen(&self) -> Option<&Choice> {
+    pub fn chosen(&self) -> Option<&OfferedOption> {
         self.offer.option(self.choice?)
     }
 }
@@ -111,11 +111,11 @@ impl Game {
 
     /// The current options.
     #[must_use]
-    pub fn options(&self) -> &[Choice] {
+    pub fn options(&self) -> &[OfferedOption] {
         self.journal.last().map_or(&[], |entry| &entry.offer.options)
     }
 
-    fn told(&mut self, told: &Told) {
+    fn told(&mut self, told: &Narration) {
         if let Some(location) = &told.location {
             self.location.clone_from(location);
         }

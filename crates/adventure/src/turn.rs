@@ -1,6 +1,6 @@
 //! What a game master's answer means in a game: the rules, whose consequences are facts.
 
-use super::facts::Told;
+use super::facts::Narration;
 use super::offer::Offer;
 use super::state::Game;
 use crate::parse::Narrative;
@@ -18,18 +18,19 @@ pub(super) fn usable(narrative: &Narrative, last: bool) -> bool {
 /// What an answer means at this point of a game.
 pub(super) fn told(
     game: &Game,
-    (number, turn): (u32, u32),
+    number: u32,
+    turn: u32,
     narrative: &Narrative,
     last: bool,
     default_actions: &[String],
-) -> Told {
+) -> Narration {
     let story = narrative.narrative.trim();
     let offer = match (last, Offer::of(narrative)) {
         (true, _) => Offer::default(),
         (false, offer) if offer.options.is_empty() => Offer::default_of(default_actions),
         (false, offer) => offer,
     };
-    let mut told = Told {
+    let mut told = Narration {
         game: number,
         turn,
         story: if story.is_empty() { NOTHING } else { story }.to_owned(),

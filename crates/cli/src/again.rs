@@ -1,5 +1,5 @@
-//! Commands to be typed next: that of this invocation with something added, and others of the same program on the same
-//! log.
+//! Commands to be typed next: that of this invocation with something added, and others of the same
+//! program on the same log.
 
 use std::path::Path;
 use std::sync::OnceLock;
@@ -12,7 +12,8 @@ use retold::inert::inert;
 /// What our own messages call the program, whatever its name is.
 const OURS: &str = "retold";
 
-/// How commands of this program begin. A process has one command line, and every message may name a command.
+/// How commands of this program begin. A process has one command line, and every message may name a
+/// command.
 static BEGINS: OnceLock<String> = OnceLock::new();
 
 /// The name of this program, as it was called.
@@ -47,7 +48,7 @@ pub(crate) fn typed(message: &str) -> String {
     in_place_of_ours(message, begins())
 }
 
-/// Commands stand in backquotes.
+/// Commands are in backquotes.
 fn in_place_of_ours(message: &str, begins: &str) -> String {
     message.replace("`retold ", &format!("`{begins} "))
 }

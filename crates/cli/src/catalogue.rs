@@ -28,8 +28,8 @@ impl Catalogue {
         Ok(Catalogue { studies: Studies::new(studies)?, commands: Vec::new() })
     }
 
-    /// Adds a command of the program's own. It is given its arguments and the log (`--log`); the text that it returns is
-    /// printed, with nothing in it that a terminal would obey.
+    /// Adds a command of the program's own. It is given its arguments and the log (`--log`); the
+    /// text that it returns is printed, with nothing in it that a terminal would obey.
     #[must_use]
     pub fn with_command(
         mut self,

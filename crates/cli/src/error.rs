@@ -12,7 +12,7 @@ use retold::decide::{AgainError, DecideError, FilterError, ParamsError};
 use retold::exchange::ImportError;
 use retold::explain::explain;
 use retold::inert::inert_lines;
-use retold::jsonl::{JsonlError, Problem};
+use retold::jsonl::{JsonlError, JsonlProblem};
 use retold::log::LogError;
 use retold::model::openai::OpenAiError;
 use retold::parse::registry::RegistryError;
@@ -93,7 +93,7 @@ impl CliError {
     }
 }
 
-/// Writes to stderr, made inert. If it is closed, there is nobody to tell.
+/// Writes to stderr, made inert. If it is closed, nobody would see it.
 pub(crate) fn write_err(text: &str) {
     let _ = std::io::stderr().write_all(inert_lines(text).as_bytes());
 }
@@ -175,7 +175,8 @@ impl From<LogError> for CliError {
             LogError::Lost { .. } => (Status::Difference, LOST.to_owned()),
             LogError::NoSuchRun { .. } => (Status::Usage, "`retold log` lists the runs".to_owned()),
             LogError::RunExists { .. } => (Status::Usage, "`retold log` lists the runs".to_owned()),
-            LogError::Failed { .. } => {
+            // Including `Failed`.
+            _ => {
                 (Status::Io, "`retold verify` shows whether the file is damaged".to_owned())
             }
         };
@@ -187,7 +188,7 @@ impl From<OriginalError> for CliError {
     fn from(error: OriginalError) -> Self {
         let status = match error {
             OriginalError::Unreadable { .. } => Status::Io,
-            OriginalError::Line { .. } | OriginalError::Inconsistent { .. } => Status::Usage,
+            _ => Status::Usage,
         };
         CliError::new(status, error.to_string()).hint(NOTHING_IMPORTED)
     }
@@ -242,10 +243,10 @@ impl From<JsonlError> for CliError {
     fn from(error: JsonlError) -> Self {
         let message = error.to_string();
         match error.problem {
-            Problem::Open(_) | Problem::Read(_) | Problem::Write(_) => {
+            JsonlProblem::Open(_) | JsonlProblem::Read(_) | JsonlProblem::Write(_) => {
                 CliError::new(Status::Io, message)
             }
-            Problem::Exists => CliError::usage(message)
+            JsonlProblem::Exists => CliError::usage(message)
                 .hint("choose another name, or add --force to replace the file"),
             _ => CliError::usage(message),
         }
@@ -291,6 +292,7 @@ impl From<DecideError> for CliError {
         match error {
             DecideError::Parser(e) => e.into(),
             DecideError::Filter(e) => e.into(),
+            other => CliError::usage(other.to_string()),
         }
     }
 }
@@ -338,6 +340,7 @@ impl From<AgainError> for CliError {
             AgainError::Decide(e) => e.into(),
             AgainError::Filter { .. } => CliError::usage(error.to_string())
                 .hint("if it is yours, give it with --parser-cmd COMMAND, or a parser with --parser NAME@VERSION"),
+            other => CliError::usage(other.to_string()),
         }
     }
 }
@@ -351,7 +354,7 @@ impl From<SnapshotError> for CliError {
             SnapshotError::TooMany => {
                 CliError::usage(error.to_string()).hint("choose some of them with --call CALL")
             }
-            SnapshotError::Nothing(_) => CliError::usage(error.to_string()),
+            other => CliError::usage(other.to_string()),
         }
     }
 }
@@ -360,7 +363,7 @@ impl From<CheckError> for CliError {
     fn from(error: CheckError) -> Self {
         match error {
             CheckError::Again(e) => e.into(),
-            CheckError::NotInRun { .. } => CliError::usage(error.to_string()),
+            other => CliError::usage(other.to_string()),
         }
     }
 }
@@ -398,10 +401,10 @@ impl From<Stop> for CliError {
             Stop::OverBudget(OverBudget::NoPrice { .. }) => CliError::usage(message)
                 .hint("list it in a file like config/prices.yaml and give that with --prices FILE"),
             Stop::OverBudget(_) => CliError::new(Status::Model, message),
-            Stop::Ended { .. } => CliError::usage(message),
             Stop::Unreachable { .. } => CliError::new(Status::Model, message),
             Stop::EndOfRecord => CliError::new(Status::Difference, message),
-            Stop::AskedTwice { .. } | Stop::Invalid { .. } => CliError::usage(message),
+            // The run has ended for good, or the experiment is at fault.
+            _ => CliError::usage(message),
         }
     }
 }

@@ -61,7 +61,7 @@ struct Cli {
 }
 
 /// The command that the arguments ask for.
-enum Asked<'a> {
+enum Invocation<'a> {
     /// A command that every program has.
     Common(Box<Command>),
     /// A command that only this program has.
@@ -69,7 +69,7 @@ enum Asked<'a> {
 }
 
 /// Reads the arguments of the process.
-fn arguments(catalogue: &Catalogue) -> Result<(GlobalArgs, Asked<'_>), clap::Error> {
+fn arguments(catalogue: &Catalogue) -> Result<(GlobalArgs, Invocation<'_>), clap::Error> {
     let program = again::program();
     let mut command = renamed(Cli::command().display_name(&program).bin_name(&program), &program);
     if !catalogue.studies().iter().any(|study| study.play().is_some()) {
@@ -85,10 +85,10 @@ fn arguments(catalogue: &Catalogue) -> Result<(GlobalArgs, Asked<'_>), clap::Err
     {
         let given = given.clone();
         let global = GlobalArgs::from_arg_matches(&matches).map_err(|e| e.format(&mut command))?;
-        return Ok((global, Asked::Own(own, given)));
+        return Ok((global, Invocation::Own(own, given)));
     }
     let cli = Cli::from_arg_matches_mut(&mut matches).map_err(|e| e.format(&mut command))?;
-    Ok((cli.global, Asked::Common(Box::new(cli.command))))
+    Ok((cli.global, Invocation::Common(Box::new(cli.command))))
 }
 
 /// The help of a command for a program of another name: commands in it are that program's.
@@ -134,8 +134,8 @@ pub fn main(catalogue: &Catalogue) -> ExitCode {
     let global = &Global::new(global, catalogue.studies());
     let output = Output::new(global);
     let result = match asked {
-        Asked::Own(own, given) => (own.run)(&given, global, &output),
-        Asked::Common(command) => commands::run(*command, global, &output),
+        Invocation::Own(own, given) => (own.run)(&given, global, &output),
+        Invocation::Common(command) => commands::run(*command, global, &output),
     };
     let status = result.unwrap_or_else(|error| {
         output.error(&error);

@@ -343,7 +343,7 @@ fn server(
     Ok((local || !keyless).then(|| Arc::new(model) as Answerer))
 }
 
-/// Checks that a flag names each model once: nobody could tell which of two was meant.
+/// Checks that a flag names each model once: it would be unclear which of two was meant.
 fn once_each(given: &[String], flag: &str, form: &str) -> Result<(), CliError> {
     let mut names = BTreeSet::new();
     for given in given {

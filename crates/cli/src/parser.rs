@@ -11,7 +11,8 @@ use serde_json::Value;
 use crate::error::CliError;
 use crate::signal;
 use retold::decide::{
-    Asked, DecideError, Decided, Decider, Filter, FilterLimits, FilterSetup, Params, Registered,
+    DecideError, Decided, Decider, Filter, FilterLimits, FilterSetup, Params, RegisteredParser,
+    Undecided,
 };
 use retold::jsonl::JsonlReader;
 use retold::parse::{ParserSpec, Parsers};
@@ -61,7 +62,7 @@ impl ParserArgs {
     /// What decides; `None` if nothing is named.
     pub(crate) fn decider(&self, parsers: &Parsers) -> Result<Option<Box<dyn Decider>>, CliError> {
         if let Some(parser) = &self.parser {
-            return Ok(Some(Box::new(Registered::new(parsers, parser)?)));
+            return Ok(Some(Box::new(RegisteredParser::new(parsers, parser)?)));
         }
         let Some(command) = &self.parser_cmd else { return Ok(None) };
         let limits = FilterLimits {
@@ -111,7 +112,7 @@ impl Decider for Stoppable {
         self.filter.spec(params)
     }
 
-    fn decide(&mut self, answers: &[Asked<'_>]) -> Result<Vec<Decided>, DecideError> {
+    fn decide(&mut self, answers: &[Undecided<'_>]) -> Result<Vec<Decided>, DecideError> {
         if !self.is_watched {
             self.is_watched = true;
             // If this thread cannot wait for Ctrl-C, then Ctrl-C ends only this program.

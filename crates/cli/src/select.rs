@@ -11,7 +11,7 @@ use retold::event::RunStarted;
 use retold::exchange::{ImportError, is_recording, read_exchanges, read_recording};
 use retold::id::RunId;
 use retold::jsonl::JsonlReader;
-use retold::log::ledger::{Entry, Ledger};
+use retold::log::ledger::{Ledger, LedgerEntry};
 use retold::log::{
     CheckedReader, Log, MemoryBackend, Problem, Reader, RunHead, SqliteBackend, Verification,
     verify_run,
@@ -209,7 +209,7 @@ fn deleted(reader: &mut dyn Reader, prefix: &str) -> Option<Problem> {
     // Reporting an unreadable ledger is left to `verify`.
     let ledger = Ledger::read(reader).ok()??;
     let run = ledger.known_runs().find(|run| run.to_string().starts_with(prefix))?;
-    ledger.last_of(run).map(Entry::gone)
+    ledger.last_of(run).map(LedgerEntry::gone)
 }
 
 /// The beginning of a run.

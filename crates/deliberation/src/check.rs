@@ -17,7 +17,7 @@ pub(super) fn check(config: &Config) -> Result<(), Wrong> {
     names_folder("pilot_id", &config.pilot_id)?;
     options(config)?;
     if let Some(seed) = config.random_seed.filter(|seed| *seed > 1 << 53) {
-        return Err(wrong("random_seed", format!("at most 2^53, not {seed}")));
+        return Err(wrong("random_seed", format!("must be at most 2^53, not {seed}")));
     }
     if let Some(url) = &config.personas_url {
         fetch::checked(url).map_err(|e| wrong("personas_url", e.to_string()))?;

@@ -42,7 +42,7 @@ impl Deliberation {
         for exchange in 1..=*most as usize {
             let request = self.turn(moderator, &transcript, Speaker::Moderator)?;
             let path = calls::turn(call, exchange, Speaker::Moderator);
-            let usable = |turn| (turn != moderator::Turn::Nothing).then_some(turn);
+            let usable = |turn| (turn != moderator::ModeratorTurn::Nothing).then_some(turn);
             let prompt = (request, asks.sources());
             let asked = self.until(talk, path, prompt, &self.parsers.moderator, usable).await?;
             let question = match asked {
@@ -50,13 +50,15 @@ impl Deliberation {
                 Ok((turn, decision)) => {
                     causes.push(decision.clone());
                     match turn {
-                        moderator::Turn::Says(content) => {
+                        moderator::ModeratorTurn::Says(content) => {
                             asks.asked(&decision);
                             asks.add(&decision);
                             answers.add(&decision);
                             content
                         }
-                        moderator::Turn::Satisfied | moderator::Turn::Nothing => break,
+                        moderator::ModeratorTurn::Satisfied | moderator::ModeratorTurn::Nothing => {
+                            break;
+                        }
                     }
                 }
             };

@@ -59,7 +59,7 @@ pub use load::load;
 pub use registered::Registered;
 pub use settings::Settings;
 pub use simulated::SimulatedDeliberation;
-pub use state::{Cluster, Deliberated, Participant, Status, Vectors};
+pub use state::{Cluster, Deliberated, Participant, ParticipantStatus, Vectors};
 pub use summary::{ConditionSummary, SecondVote, Summary, summary};
 pub use taken_over::{AfterPhase3, FromOriginal, OriginalParticipant};
 pub use transcript::{Speaker, Transcript, Turn, Votes};

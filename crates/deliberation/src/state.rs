@@ -15,7 +15,7 @@ use retold_study::carried::{Carried, Hashed};
 /// A participant's status.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Status {
+pub enum ParticipantStatus {
     /// Not finished yet.
     #[default]
     Pending,
@@ -71,7 +71,7 @@ pub struct Participant {
     #[serde(default)]
     pub was_shown_summary: bool,
     /// The status.
-    pub status: Status,
+    pub status: ParticipantStatus,
     /// Why it failed, if it did.
     pub error_message: Option<String>,
 }
@@ -123,7 +123,7 @@ pub struct Deliberated {
 impl Deliberated {
     /// The participants who have not failed.
     pub fn active(&self) -> impl Iterator<Item = &Participant> {
-        self.participants.values().filter(|p| p.status != Status::Failed)
+        self.participants.values().filter(|p| p.status != ParticipantStatus::Failed)
     }
 
     pub(super) fn apply(&mut self, fact: &Fact) {
@@ -194,7 +194,7 @@ impl Deliberated {
             }
             Fact::ParticipantFailed { participant_id, call, sample, reason } => {
                 self.change(&participant_id, |p| {
-                    p.status = Status::Failed;
+                    p.status = ParticipantStatus::Failed;
                     p.error_message = Some(format!("{call} sample {sample}: {reason}"));
                 });
             }
@@ -221,8 +221,9 @@ impl Deliberated {
     fn complete(&mut self, phase: u8) {
         self.last_completed_phase = phase;
         if phase >= 8 || self.termination_reason.is_some() {
-            let pending = self.participants.values_mut().filter(|p| p.status == Status::Pending);
-            pending.for_each(|p| p.status = Status::Complete);
+            let pending =
+                self.participants.values_mut().filter(|p| p.status == ParticipantStatus::Pending);
+            pending.for_each(|p| p.status = ParticipantStatus::Complete);
         }
     }
 
@@ -252,7 +253,7 @@ impl Participant {
             cluster_id: None,
             opposition_view: None,
             was_shown_summary: false,
-            status: Status::Pending,
+            status: ParticipantStatus::Pending,
             error_message: None,
         }
     }

@@ -8,7 +8,7 @@ use serde_json::json;
 use super::chapters::{SoFar, chapter};
 use super::experiment::Deliberation;
 use super::facts::Fact;
-use super::state::{Deliberated, Participant, Status};
+use super::state::{Deliberated, Participant, ParticipantStatus};
 use retold::id::CallPath;
 use retold::run::{OutputError, Report, RunRecord};
 use retold_study::story::{indented, is_numbered, no_part, tell, text};
@@ -32,7 +32,7 @@ impl Deliberation {
         let mut so_far = SoFar::new(participant, &self.config.topic.options);
         for (number, (fact, place)) in record.facts.iter().zip(&record.places).enumerate() {
             let fact = Fact::deserialize(fact)
-                .map_err(|e| OutputError::Fact { number, reason: e.to_string() })?;
+                .map_err(|e| OutputError::Fact { number, source: e.into() })?;
             if let Some(found) = chapter(&mut so_far, fact) {
                 chapters.push((place.seq, found));
             }
@@ -54,10 +54,10 @@ impl Deliberation {
 fn headline(participant: &Participant) -> String {
     let Participant { participant_id, condition, status, error_message, .. } = participant;
     let status = match status {
-        Status::Pending => "on the way",
-        Status::Complete => "complete",
-        Status::Failed => "failed",
-        Status::Skipped => "skipped",
+        ParticipantStatus::Pending => "on the way",
+        ParticipantStatus::Complete => "complete",
+        ParticipantStatus::Failed => "failed",
+        ParticipantStatus::Skipped => "skipped",
     };
     let mut text = format!("participant {participant_id}  {}  {status}\n", condition.as_str());
     if let Some(message) = error_message {

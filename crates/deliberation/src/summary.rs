@@ -5,7 +5,7 @@ use std::fmt::Write;
 use serde::{Serialize, Serializer};
 
 use super::conditions::Condition;
-use super::state::{Deliberated, Participant, Status};
+use super::state::{Deliberated, Participant, ParticipantStatus};
 use super::transcript::Votes;
 use retold::run::Report;
 
@@ -101,8 +101,8 @@ pub fn summary<'a>(
 
 fn of_condition(condition: Condition, participants: &[&Participant]) -> ConditionSummary {
     let completed: Vec<&Participant> =
-        participants.iter().copied().filter(|p| p.status == Status::Complete).collect();
-    let failed = participants.iter().filter(|p| p.status == Status::Failed).count();
+        participants.iter().copied().filter(|p| p.status == ParticipantStatus::Complete).collect();
+    let failed = participants.iter().filter(|p| p.status == ParticipantStatus::Failed).count();
     let second = match condition {
         Condition::SimpleVoting => SecondVote::None {
             position_changed: (),

@@ -43,12 +43,12 @@ pub(crate) fn draw(config: &ConfigFile<'_>, study: &mut Study) -> Result<(), Con
     let model = &study.settings.runtime.model;
     let (ModelKind::Scripted, Some(AnswersFile::Named(file))) = (model.kind, &model.answers) else {
         return Err(wrong(
-            "recorded is for recorded answers: name them with --answers FILE".to_owned(),
+            "\"recorded\" needs recorded answers: name them with --answers FILE".to_owned(),
         ));
     };
     if file == Path::new("-") || !file.is_file() {
         return Err(wrong(
-            "recorded needs a file of answers, not a pipe, because it is read twice".to_owned(),
+            "\"recorded\" needs a file of answers, not a pipe, because it is read twice".to_owned(),
         ));
     }
     let shown = file.display().to_string();

@@ -34,7 +34,8 @@ impl Game24 {
     /// The setting with which it cannot be run.
     pub fn new(settings: Settings) -> Result<Self, StudyError> {
         if settings.samples == Samples::Recorded {
-            let uncounted = "recorded stands for numbers, and these are not counted";
+            let uncounted =
+                "\"recorded\" means as many as an answers file has, and there is none here";
             return Err(StudyError::part("samples", uncounted));
         }
         Game24::checked(settings)
@@ -77,8 +78,8 @@ impl Game24 {
     }
 
     fn has_no_input(&self) -> StudyError {
-        let name = &self.settings.template.name;
-        StudyError::part("template", format!("template {name}: it has no {{input}}"))
+        let name = self.settings.template.name.clone();
+        in_template(TemplateError { name, reason: "it has no {input}".to_owned() })
     }
 
     fn prompt(&self, puzzle: &Puzzle) -> Result<String, TemplateError> {

@@ -21,6 +21,7 @@ pub struct Puzzle {
 
 /// A puzzle list that cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum PuzzleError {
     /// A line that is not a puzzle.
     #[error(

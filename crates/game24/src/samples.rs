@@ -48,7 +48,7 @@ impl<'de> Visitor<'de> for Reader {
     type Value = Samples;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a whole number, a list of one for each puzzle, or recorded")
+        f.write_str("a whole number, a list with one for each puzzle, or \"recorded\"")
     }
 
     fn visit_u64<E: Error>(self, n: u64) -> Result<Samples, E> {
@@ -93,16 +93,19 @@ impl Samples {
         let numbers: &[u32] = match self {
             Samples::Each(n) => std::slice::from_ref(n),
             Samples::ByPuzzle(list) if list.len() != puzzles => {
-                return wrong(format!("{} numbers for {puzzles} puzzles", list.len()));
+                return wrong(format!(
+                    "must have {puzzles} numbers, one for each puzzle, not {}",
+                    list.len()
+                ));
             }
             Samples::ByPuzzle(list) => list,
             Samples::Recorded => &[],
         };
         if numbers.contains(&0) {
-            return wrong("at least 1".to_owned());
+            return wrong("must be at least 1".to_owned());
         }
         match numbers.iter().find(|n| **n > MOST) {
-            Some(n) => wrong(format!("at most {MOST}, not {n}")),
+            Some(n) => wrong(format!("must be at most {MOST}, not {n}")),
             None => Ok(()),
         }
     }

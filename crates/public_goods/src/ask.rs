@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::config::Unusable;
+use super::config::IfUnusable;
 use super::experiment::PublicGoods;
 use super::facts::{By, Fact, Turn};
 use super::stage::Stage;
@@ -80,7 +80,7 @@ impl PublicGoods {
             let Tried { answer, accepted, sample, .. } = tried;
             let outcome = match answer {
                 Err(failed) => Err(Failed::of(ask.turn, failed)),
-                Ok(answer) if accepted || self.config.unusable_answer == Unusable::Default => {
+                Ok(answer) if accepted || self.config.unusable_answer == IfUnusable::Default => {
                     Ok(got(answer, sample))
                 }
                 Ok(answer) => Err(ask.unusable(&answer.warnings, sample)),

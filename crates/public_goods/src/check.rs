@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::avatars::AVATARS;
-use super::config::{Config, Player};
+use super::config::{Config, PlayerConfig};
 use retold_study::config::{Wrong, figure, names_folder, within};
 
 fn wrong(key: &str, message: impl Into<String>) -> Wrong {
@@ -13,8 +13,7 @@ fn wrong(key: &str, message: impl Into<String>) -> Wrong {
 /// Checks every value of a config for a new run.
 pub(super) fn check(config: &Config) -> Result<(), Wrong> {
     check_values(config)?;
-    // Some original runs had both, with one array of units for the two: there is no way to tell
-    // what a player meant by it.
+    // Some original runs had both, with one array of units for the two: what a player meant by it would be unknown.
     if config.punishment_enabled && config.reward_enabled {
         let message = "not together with punishment_enabled: an answer has one number of units for \
                        each player, which cannot be both";
@@ -97,7 +96,7 @@ fn players(config: &Config) -> Result<(), Wrong> {
         return Err(wrong("players", format!("{named} players in a group of {size}")));
     }
     for (number, player) in config.players.iter().enumerate() {
-        let Player { llm_model, llm_temperature, persona } = player;
+        let PlayerConfig { llm_model, llm_temperature, persona } = player;
         let wrong =
             |key: &str, message: String| wrong(&format!("players[{number}].{key}"), message);
         let empty = |text: &Option<String>| text.as_ref().is_some_and(|t| t.trim().is_empty());

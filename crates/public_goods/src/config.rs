@@ -81,7 +81,7 @@ pub struct Config {
 
     /// Ours: the differences for the first players. All others play as defined above.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub players: Vec<Player>,
+    pub players: Vec<PlayerConfig>,
     /// Ours: the players' avatars in order, either the same for all games or for one game after the
     /// other. Drawn by the seed if not given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -98,7 +98,7 @@ pub struct Config {
     pub max_parse_retries: u32,
     /// Ours: what happens if the last of them is not usable either.
     #[serde(default)]
-    pub unusable_answer: Unusable,
+    pub unusable_answer: IfUnusable,
     /// Ours: longer messages are cut, and `...` is appended.
     #[serde(default = "defaults::two_thousand")]
     pub max_message_chars: usize,
@@ -136,7 +136,7 @@ pub enum Horizon {
 /// What happens to a player whose answers are not usable.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Unusable {
+pub enum IfUnusable {
     /// The document's default: half the endowment, no units for anyone, no message.
     #[default]
     Default,
@@ -147,7 +147,7 @@ pub enum Unusable {
 /// The differences for one player.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Player {
+pub struct PlayerConfig {
     /// The model that plays.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub llm_model: Option<String>,
@@ -202,7 +202,7 @@ impl Config {
     }
 
     /// The differences for one player, if there are any.
-    pub(super) fn own(&self, agent: u32) -> Option<&Player> {
+    pub(super) fn own(&self, agent: u32) -> Option<&PlayerConfig> {
         self.players.get(usize::try_from(agent).ok()?)
     }
 

@@ -7,17 +7,21 @@
 //!
 //! The sources of the rules:
 //!
-//! | rule | source |
-//! |---|---|
-//! | output formats, tags, fall-backs, the words of the contribution stage | the source document |
-//! | parameters and their names ([`Config`]) | `config.json` of the original runs |
-//! | payoffs, budgets, scaling ([`rules`]) | the original runs' logs, which they reproduce exactly |
-//! | messages one after the other, in the order of the players | the original answers, which reply to those before them |
-//! | avatars ([`AVATARS`]) | the names in the original runs; here they are drawn by the seed |
-//! | what settings hide ([`Config::peer_outcome_visibility`], [`Config::actor_anonymity`]) | the parameters' names; ours in detail |
-//! | a player who fails leaves, the share is divided among those who contributed (the multiplier stays, so each coin then returns more to each than the MPCR says), one player alone ends the game | ours |
-//! | another answer when one cannot be used ([`Config::max_parse_retries`]), then the document's default or failure ([`Config::unusable_answer`]) | ours, and the document's priority list |
-//! | measures, comparison and groups of reasoning ([`measures`]) | the document's "Future Extensions"; ours in detail |
+//! - output formats, tags, fall-backs, the words of the contribution stage: the source document
+//! - parameters and their names ([`Config`]): `config.json` of the original runs
+//! - payoffs, budgets, scaling ([`rules`]): the original runs' logs, which they reproduce exactly
+//! - messages one after the other, in the order of the players: the original answers, which reply
+//!   to those before them
+//! - avatars ([`AVATARS`]): the names in the original runs; here they are drawn by the seed
+//! - what settings hide ([`Config::peer_outcome_visibility`], [`Config::actor_anonymity`]): the
+//!   parameters' names; ours in detail
+//! - a player who fails leaves, the share is divided among those who contributed (the multiplier
+//!   stays, so each coin then returns more to each than the MPCR says), one player alone ends the
+//!   game: ours
+//! - another answer when one cannot be used ([`Config::max_parse_retries`]), then the document's
+//!   default or failure ([`Config::unusable_answer`]): ours, and the document's priority list
+//! - measures, comparison and groups of reasoning ([`measures`]): the document's "Future
+//!   Extensions"; ours in detail
 //!
 //! Calls are named by game, round, player and stage: `game1/r01/agent_0/chat`, `.../contribution`,
 //! `.../contribution/decision`, `.../redistribution`, `.../contribution/embedding`.
@@ -60,7 +64,7 @@ mod words;
 
 pub use avatars::AVATARS;
 pub(crate) use check::{check_counts, check_values};
-pub use config::{Config, Horizon, Player, ReasoningConfig, Unusable};
+pub use config::{Config, Horizon, IfUnusable, PlayerConfig, ReasoningConfig};
 pub use experiment::PublicGoods;
 pub use facts::{By, Fact, Turn};
 pub use load::load;
@@ -72,7 +76,7 @@ pub use simulated::SimulatedPlayers;
 pub use stage::Stage;
 pub(crate) use stages::settled;
 pub use state::{
-    Contribution, Game, Message, Payoff, Played, Redistribution, Round, Seat, Settled,
+    Contribution, Game, GameMessage, Payoff, Played, Redistribution, Round, Seat, Settled,
 };
 pub(crate) use story::story;
 

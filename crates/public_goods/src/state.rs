@@ -58,7 +58,7 @@ pub struct Round {
     /// From 1.
     pub number: u32,
     /// In the order in which they were sent, including silence.
-    pub messages: Vec<Message>,
+    pub messages: Vec<GameMessage>,
     /// In the order of the players.
     pub contributions: Vec<Contribution>,
     /// In the order of the players.
@@ -69,7 +69,7 @@ pub struct Round {
 
 /// A message, or silence.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Message {
+pub struct GameMessage {
     /// The player.
     pub agent: u32,
     /// Empty for silence.
@@ -137,7 +137,7 @@ impl Played {
                 self.at(game).players.push(seat);
             }
             Fact::Spoke { turn, message, by } => {
-                let message = Message { agent: turn.agent, text: message, by };
+                let message = GameMessage { agent: turn.agent, text: message, by };
                 self.round(turn.game, turn.round).messages.push(message);
             }
             Fact::Contributed { turn, stated, contribution, by, reasoning } => {

@@ -73,7 +73,7 @@ fn facts(record: &RunRecord<'_>) -> Result<Vec<(Seq, Fact)>, OutputError> {
     let facts = record.facts.iter().zip(&record.places).enumerate();
     let typed = facts.map(|(number, (fact, place))| match Fact::deserialize(fact) {
         Ok(fact) => Ok((place.seq, fact)),
-        Err(e) => Err(OutputError::Fact { number, reason: e.to_string() }),
+        Err(e) => Err(OutputError::Fact { number, source: e.into() }),
     });
     typed.collect()
 }

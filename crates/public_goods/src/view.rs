@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use super::config::{Config, Horizon};
 use super::rules::{Incentive, Kind, Rules, Units};
-use super::state::{Game, Message, Round, Settled};
+use super::state::{Game, GameMessage, Round, Settled};
 use super::words::{coins, number, units};
 
 /// The game as one player sees it.
@@ -73,7 +73,7 @@ impl View<'_> {
         let round = self.game.round(round);
         let said = round.iter().flat_map(|r| &r.messages).filter(|m| !m.text.is_empty());
         said.map(
-            |Message { agent, text, .. }| json!({"avatar": self.game.avatar(*agent), "text": text}),
+            |GameMessage { agent, text, .. }| json!({"avatar": self.game.avatar(*agent), "text": text}),
         )
         .collect()
     }
@@ -153,9 +153,9 @@ impl View<'_> {
     }
 
     fn act(&self, actor: Option<u32>, target: u32, count: i64, incentive: &Incentive) -> Value {
-        let name = |agent: u32, own: &str| match agent == self.agent {
-            true => own.to_owned(),
-            false => self.game.avatar(agent).to_owned(),
+        let name = |agent: u32, own: &str| {
+            let name = if agent == self.agent { own } else { self.game.avatar(agent) };
+            name.to_owned()
         };
         let effect = incentive.effect(count);
         let cost = count as f64 * incentive.cost;

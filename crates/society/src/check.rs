@@ -45,12 +45,12 @@ pub(super) fn check(settings: &Settings) -> Result<(), Wrong> {
     ];
     for (key, amount) in amounts {
         if amount > Amount::whole(1000) {
-            return wrong(key, format!("at most 1000, not {amount}"));
+            return wrong(key, format!("must be at most 1000, not {amount}"));
         }
     }
     for (key, count) in [("context.posts", context.posts), ("context.events", context.events)] {
         if count > 1000 {
-            return wrong(key, format!("at most 1000, not {count}"));
+            return wrong(key, format!("must be at most 1000, not {count}"));
         }
     }
     Ok(())

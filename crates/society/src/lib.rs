@@ -9,21 +9,22 @@
 //! The document's rules: an active agent uses 1 food and 1 energy per day, or it is dormant until
 //! someone provides both; work takes 1 to 8 hours; an action that is not possible is an
 //! `invalid_action` with its reason, and the agent skips its turn. What the document leaves open is
-//! set in [`Rules`]:
+//! set in [`Rules`] (defaults in parentheses):
 //!
-//! | setting | default | rule |
-//! |---|---|---|
-//! | `start`, `pool` | 5 / 5 / 0 and 100 / 100 / 40 | food, energy and materials of each agent and of the common pool at the beginning |
-//! | `land` | 60 | plots; each farmer works one that day, and without a free one nobody else farms |
-//! | `needs` | 1 / 1 / 0 | what an active agent uses when the day ends |
-//! | `yields` | 0.75 / 0.75 / 0.5 | food, energy, materials of an hour of work |
-//! | `pool_share` | 0.1 | the share of what work brings that goes to the common pool |
-//! | `proposals.days` | 3 | days a proposal is open, its first included |
-//! | `proposals.quorum` | 0.1 | it passes with more yes than no, and votes of this share of all agents |
-//! | `proposals.open_per_agent` | 1 | open proposals of one agent at a time |
-//! | `infrastructure.materials` | 20 | what the pool pays for a building, once it has it |
-//! | `infrastructure.bonus` | 0.05 | by how much each building raises what work brings |
-//! | `allocation_days` | 3 | a passed allocation fills agents up to so many days' need from the pool, dormant ones first |
+//! - `start`, `pool`: the food, energy and materials of each agent and of the common pool at the
+//!   beginning (5 / 5 / 0 and 100 / 100 / 40)
+//! - `land`: plots; each farmer works one that day, and without a free one nobody else farms (60)
+//! - `needs`: what an active agent uses when the day ends (1 / 1 / 0)
+//! - `yields`: the food, energy and materials of an hour of work (0.75 / 0.75 / 0.5)
+//! - `pool_share`: the share of what work brings that goes to the common pool (0.1)
+//! - `proposals.days`: how many days a proposal is open, including the first (3)
+//! - `proposals.quorum`: a proposal passes with more yes than no, and votes of this share of all
+//!   agents (0.1)
+//! - `proposals.open_per_agent`: how many open proposals an agent can have at a time (1)
+//! - `infrastructure.materials`: what the pool pays for a building, once it has it (20)
+//! - `infrastructure.bonus`: by how much each building raises what work brings (0.05)
+//! - `allocation_days`: a passed allocation fills agents up to so many days' need from the pool,
+//!   dormant ones first (3)
 //!
 //! Also: on each day, every active agent takes one action; all are asked at once, and the actions
 //! are carried out in the order of the agents' numbers (or in random order, `shuffle_actions`).

@@ -28,8 +28,8 @@ pub(super) fn story(
     let mut chapters = Vec::new();
     let mut then = World::default();
     for (number, (fact, place)) in record.facts.iter().zip(&record.places).enumerate() {
-        let fact = Fact::deserialize(fact)
-            .map_err(|e| OutputError::Fact { number, reason: e.to_string() })?;
+        let fact =
+            Fact::deserialize(fact).map_err(|e| OutputError::Fact { number, source: e.into() })?;
         then.apply(&fact);
         if let Some(chapter) = chapter(&then, id, fact) {
             chapters.push((place.seq, chapter));

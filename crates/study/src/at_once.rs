@@ -7,7 +7,18 @@ use retold::run::Stop;
 /// The largest total size of prompts that are asked at once, in bytes.
 const MOST: usize = 96 << 20;
 
+/// The prompts that are asked at once are too long in total.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "the prompts that are asked at once have more than {} MB: ask fewer, or use shorter templates",
+    MOST >> 20
+)]
+pub struct TooLong;
+
 /// The questions of a stage, if the total size of their prompts is within the limit.
+///
+/// # Errors
+/// [`Stop::Invalid`] with [`TooLong`], or the first question's error.
 pub fn at_once<T>(
     questions: impl Iterator<Item = Result<T, Stop>>,
     request: impl Fn(&T) -> &Request,
@@ -16,13 +27,7 @@ pub fn at_once<T>(
     let bounded = questions.map(|question| {
         let question = question?;
         let length = request(&question).canonical().len();
-        left = left.checked_sub(length).ok_or_else(|| Stop::Invalid {
-            what: "prompt",
-            reason: format!(
-                "the prompts that are asked at once have more than {} MB: ask fewer, or use shorter templates",
-                MOST >> 20
-            ),
-        })?;
+        left = left.checked_sub(length).ok_or_else(|| Stop::invalid("prompt", TooLong))?;
         Ok(question)
     });
     bounded.collect()

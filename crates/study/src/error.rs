@@ -38,7 +38,7 @@ pub enum StudyError {
 
 fn reason(stop: &Stop) -> String {
     match stop {
-        Stop::Invalid { reason, .. } => reason.clone(),
+        Stop::Invalid { source, .. } => source.to_string(),
         other => other.to_string(),
     }
 }
@@ -49,15 +49,22 @@ impl StudyError {
         StudyError::Part { key, source: source.into() }
     }
 
+    /// The key of the invalid value in a config; `None` if the settings as a whole cannot be read.
+    pub fn key(&self) -> Option<&str> {
+        match self {
+            StudyError::Unfit(_) => None,
+            StudyError::Wrong(wrong) => Some(&wrong.key),
+            StudyError::Part { key, .. } => Some(key),
+            StudyError::Prompt(_) => Some("prompts"),
+        }
+    }
+
     /// This error in a config; [`located`](crate::config::located) adds its line.
     pub fn at(self, path: &Path) -> ConfigError {
-        let key = match self {
-            StudyError::Wrong(wrong) => return wrong.at(path),
-            StudyError::Unfit(_) => "settings",
-            StudyError::Part { key, .. } => key,
-            StudyError::Prompt(_) => "prompts",
-        };
-        Wrong::new(key, self.to_string()).at(path)
+        if let StudyError::Wrong(wrong) = self {
+            return wrong.at(path);
+        }
+        Wrong::new(self.key().unwrap_or("settings"), self.to_string()).at(path)
     }
 }
 
@@ -75,6 +82,7 @@ impl From<Stop> for StudyError {
 
 /// Why a recorded run cannot be run again.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum ExperimentError {
     /// No experiment has that name.
     #[error("there is no experiment {name:?}; the experiments are {known}")]
@@ -96,6 +104,7 @@ pub enum ExperimentError {
 
 /// Why studies cannot be in the same program.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum Clash {
     /// Two of them have the same name.
     #[error("two studies are named {0:?}")]

@@ -11,9 +11,9 @@ use serde::de::IgnoredAny;
 use serde_json::Value;
 
 use crate::config::{
-    ConfigError, ConfigFile, Head, Wrong, load, located, read_text, with_overrides,
+    ConfigError, ConfigFile, ConfigHead, Wrong, load, located, read_text, with_overrides,
 };
-use crate::error::{Clash, ExperimentError};
+use crate::error::{Clash, ExperimentError, StudyError};
 use crate::original::{Original, OriginalError};
 use crate::registration::Registration;
 use crate::settings::ExperimentSettings;
@@ -89,7 +89,7 @@ impl Studies {
         let file = ConfigFile { path, text: &text, overrides };
         let named = match experiment {
             Some(name) => name.to_owned(),
-            None => load::<Head>(path, &text)?
+            None => load::<ConfigHead>(path, &text)?
                 .experiment
                 .or_else(|| self.recognised(path, &text))
                 .ok_or_else(|| {
@@ -203,8 +203,8 @@ impl Studies {
             .map_err(|source| ExperimentError::BadSettings { name: name.to_owned(), source })
     }
 
-    /// Checks the settings of a fork like a config. Errors that its parent's settings have as well
-    /// are accepted, because imported runs may have settings that a config may not.
+    /// Checks the settings of a fork like a config. An invalid value that the fork has from its
+    /// parent is accepted, because imported runs may have settings that a config may not.
     ///
     /// # Errors
     /// [`ExperimentError`] if this program does not have the experiment, or a value is invalid.
@@ -216,10 +216,12 @@ impl Studies {
     ) -> Result<(), ExperimentError> {
         let study = self.get(name)?;
         let Err(source) = study.check(settings) else { return Ok(()) };
-        match study.check(parent) {
-            Err(before) if before.to_string() == source.to_string() => Ok(()),
-            _ => Err(ExperimentError::BadSettings { name: name.to_owned(), source }),
+        let before = study.check(parent).err();
+        let key = before.as_ref().and_then(StudyError::key).filter(|key| source.key() == Some(key));
+        if key.is_some_and(|key| is_kept(key, settings, parent)) {
+            return Ok(());
         }
+        Err(ExperimentError::BadSettings { name: name.to_owned(), source })
     }
 
     /// The models that an experiment with these settings may ask; `None` if it does not declare
@@ -251,8 +253,7 @@ impl Studies {
         self.find(&name.replace('-', "_")).is_some_and(|study| study.originals().is_some())
     }
 
-    /// The name that `import` uses for the original runs of an experiment; its own name if there
-    /// are none.
+    /// The name that `import` uses for the original runs of an experiment; its own name if it has no original runs.
     pub fn import_name<'n>(&self, experiment: &'n str) -> &'n str {
         let originals = self.find(experiment).and_then(|study| study.originals());
         originals.map_or(experiment, |originals| originals.import)
@@ -292,6 +293,22 @@ fn named_under(keys: &[&str], settings: &Value, found: &mut BTreeSet<String>) {
     }
 }
 
+/// Whether a fork's settings have the value of its parent under a config's key.
+fn is_kept(key: &str, settings: &ExperimentSettings, parent: &ExperimentSettings) -> bool {
+    match (settings.to_json(), parent.to_json()) {
+        (Ok(settings), Ok(parent)) => value_of(key, &settings) == value_of(key, &parent),
+        _ => false,
+    }
+}
+
+/// The value of a config's key (`topic.options[2]`) in settings. They have the keys of a config
+/// either themselves or in a group `config`; what they have elsewhere is not found.
+fn value_of<'a>(key: &str, settings: &'a Value) -> Option<&'a Value> {
+    let parts = key.split(['.', '[']).map(|part| part.trim_end_matches(']'));
+    let pointer: String = parts.map(|part| format!("/{part}")).collect();
+    settings.pointer(&pointer).or_else(|| settings.get("config")?.pointer(&pointer))
+}
+
 /// Loads a config and checks everything in it.
 fn checked(entry: &dyn Registration, file: &ConfigFile<'_>) -> Result<Study, ConfigError> {
     let study = entry.load(file)?;
@@ -301,7 +318,7 @@ fn checked(entry: &dyn Registration, file: &ConfigFile<'_>) -> Result<Study, Con
     runtime.map_err(|wrong| wrong.at(file.path))?;
     kinds_are_known(entry, &study).map_err(|wrong| wrong.at(file.path))?;
     if study.seed > 1 << 53 {
-        return Err(file.wrong("seed", format!("at most 2^53, not {}", study.seed)));
+        return Err(file.wrong("seed", format!("must be at most 2^53, not {}", study.seed)));
     }
     Ok(study)
 }

@@ -39,7 +39,7 @@ pub struct TemplateError {
 
 impl From<TemplateError> for Stop {
     fn from(error: TemplateError) -> Self {
-        Stop::Invalid { what: "prompt", reason: error.to_string() }
+        Stop::invalid("prompt", error)
     }
 }
 

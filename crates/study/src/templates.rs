@@ -27,6 +27,7 @@ pub struct Replaced {
 
 /// Why templates cannot be replaced.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum ReplaceError {
     /// The folder or a file in it cannot be read.
     #[error("cannot read {path}: {reason}")]

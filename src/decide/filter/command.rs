@@ -88,9 +88,7 @@ pub(super) fn digest(name: &str, path: PathBuf) -> Result<Digested, FilterError>
         Ok(()) => {
             Ok(Digested { name: name.to_owned(), path, blake3: hasher.finalize().to_string() })
         }
-        Err(e) => {
-            Err(FilterError::Unreadable { path: path.display().to_string(), reason: e.to_string() })
-        }
+        Err(e) => Err(FilterError::Unreadable { path: path.display().to_string(), source: e }),
     }
 }
 

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::decide::params::without_place;
-use crate::decide::{Asked, Decided};
+use crate::decide::{Decided, Undecided};
 use crate::explain::explain;
 use crate::id::{CallPath, Sample};
 use crate::inert::inert;
@@ -31,8 +31,9 @@ struct Given<'a> {
 }
 
 /// The line for an answer.
-pub(super) fn written(asked: &Asked<'_>) -> String {
-    let Asked { call, sample, answer: WholeAnswer { text, finish_reason, extra }, params } = *asked;
+pub(super) fn written(asked: &Undecided<'_>) -> String {
+    let Undecided { call, sample, answer: WholeAnswer { text, finish_reason, extra }, params } =
+        *asked;
     let extra = extra.filter(|extra| !extra.is_empty());
     let given = Given { call, sample, text, finish_reason, extra, params };
     // Texts and JSON values always have a JSON form.

@@ -17,6 +17,7 @@ mod line;
 mod process;
 
 use std::ffi::OsString;
+use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -26,7 +27,7 @@ use serde_json::{Value, json};
 
 use self::command::{Digested, digest, find, named_files, words};
 pub use self::line::{LineProblem, OutputProblem};
-use super::{Asked, DecideError, Decided, Decider};
+use super::{DecideError, Decided, Decider, Undecided};
 use crate::inert::inert;
 use crate::parse::ParserSpec;
 
@@ -63,20 +64,20 @@ pub enum FilterError {
         place: &'static str,
     },
     /// The program, or a file among its arguments, cannot be read for its digest.
-    #[error("cannot read {path}: {reason}")]
+    #[error("cannot read {path}: {source}")]
     Unreadable {
         /// The file.
         path: String,
         /// What the system says.
-        reason: String,
+        source: io::Error,
     },
     /// The program cannot be started.
-    #[error("cannot start the filter {name}: {reason}")]
+    #[error("cannot start the filter {name}: {source}")]
     Start {
         /// The program.
         name: String,
         /// What the system says.
-        reason: String,
+        source: io::Error,
     },
     /// The program failed.
     #[error("the filter {name} {status}{said}")]
@@ -221,7 +222,7 @@ impl Filter {
     }
 
     /// Runs it over some answers once.
-    fn pass(&self, answers: &[&Asked<'_>]) -> Result<Vec<Decided>, FilterError> {
+    fn pass(&self, answers: &[&Undecided<'_>]) -> Result<Vec<Decided>, FilterError> {
         let input = answers.iter().map(|asked| line::written(asked)).collect::<String>();
         let run = process::Run {
             name: self.name(),
@@ -234,9 +235,9 @@ impl Filter {
     }
 
     /// Runs it over some answers twice.
-    fn twice(&self, answers: &[Asked<'_>]) -> Result<Vec<Decided>, FilterError> {
-        let forth: Vec<&Asked<'_>> = answers.iter().collect();
-        let back: Vec<&Asked<'_>> = answers.iter().rev().collect();
+    fn twice(&self, answers: &[Undecided<'_>]) -> Result<Vec<Decided>, FilterError> {
+        let forth: Vec<&Undecided<'_>> = answers.iter().collect();
+        let back: Vec<&Undecided<'_>> = answers.iter().rev().collect();
         let (first, mut again) = (self.pass(&forth)?, self.pass(&back)?);
         again.reverse();
         let differs = first.iter().zip(&again).position(|(first, again)| first != again);
@@ -278,11 +279,11 @@ impl Decider for Filter {
         ParserSpec { name: NAME.into(), version: PROTOCOL, params: own }
     }
 
-    fn decide(&mut self, answers: &[Asked<'_>]) -> Result<Vec<Decided>, DecideError> {
+    fn decide(&mut self, answers: &[Undecided<'_>]) -> Result<Vec<Decided>, DecideError> {
         let (mut decided, mut rest) = (Vec::with_capacity(answers.len()), answers);
         while !rest.is_empty() {
             let mut bytes = 0;
-            let fits = |asked: &&Asked<'_>| {
+            let fits = |asked: &&Undecided<'_>| {
                 bytes += asked.bytes();
                 bytes <= BATCH_BYTES
             };

@@ -92,12 +92,12 @@ impl Run<'_> {
             }
             Ok(Output::Whole(Err(source))) => Err(FilterError::Output { name, source }),
         };
-        let status = self.wait(&mut left, |step| match process.has_ended() {
-            true => Some(process.end()),
-            false => {
-                std::thread::sleep(step);
-                None
+        let status = self.wait(&mut left, |step| {
+            if process.has_ended() {
+                return Some(process.end());
             }
+            std::thread::sleep(step);
+            None
         });
         let status = match status {
             Err(stopped) => {
@@ -124,9 +124,7 @@ impl Run<'_> {
         // A process group of its own, so that whatever it starts is stopped with it.
         #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(&mut command, 0);
-        command
-            .spawn()
-            .map_err(|e| FilterError::Start { name: self.name.clone(), reason: e.to_string() })
+        command.spawn().map_err(|e| FilterError::Start { name: self.name.clone(), source: e })
     }
 
     /// Polls until there is a result, the time is up, or the user asks to stop.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::entry::{Change, Entry, LedgerHead};
+use super::entry::{LedgerChange, LedgerEntry, LedgerHead};
 use crate::event::chain::Head;
 use crate::id::{LedgerHash, RunId, Seq};
 use crate::log::backend::Reader;
@@ -16,7 +16,7 @@ const PAGE: usize = 4096;
 /// A ledger that was read and recomputed.
 #[derive(Debug, Clone, Default)]
 pub struct Ledger {
-    entries: Vec<Entry>,
+    entries: Vec<LedgerEntry>,
     problems: Vec<Problem>,
     /// The last number that was read.
     last: u64,
@@ -41,12 +41,12 @@ pub struct Checkpoint {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::log) struct Milestone {
     seq: Seq,
-    change: Change,
+    change: LedgerChange,
 }
 
 /// What an event means for the ledger.
 pub(in crate::log) fn milestone(seq: Seq, kind: &str) -> Option<Milestone> {
-    Change::of(seq, kind).map(|change| Milestone { seq, change })
+    LedgerChange::of(seq, kind).map(|change| Milestone { seq, change })
 }
 
 fn whole(what: String) -> Problem {
@@ -87,7 +87,7 @@ impl Ledger {
         Ok(true)
     }
 
-    fn add(&mut self, entry: Entry) {
+    fn add(&mut self, entry: LedgerEntry) {
         let due = self.last + 1;
         match entry.number - due {
             0 => {
@@ -116,7 +116,7 @@ impl Ledger {
 
     /// The end of the ledger.
     pub fn head(&self) -> LedgerHead {
-        self.entries.last().map_or(LedgerHead::START, Entry::ledger_head)
+        self.entries.last().map_or(LedgerHead::START, LedgerEntry::ledger_head)
     }
 
     /// How many runs it names.
@@ -125,20 +125,21 @@ impl Ledger {
     }
 
     /// The entries of a run, in order.
-    pub fn of(&self, run: RunId) -> impl Iterator<Item = &Entry> {
+    pub fn of(&self, run: RunId) -> impl Iterator<Item = &LedgerEntry> {
         let places = self.runs.get(&run).map_or(&[][..], Vec::as_slice);
         places.iter().map(|at| &self.entries[*at])
     }
 
     /// The last entry about a run.
-    pub fn last_of(&self, run: RunId) -> Option<&Entry> {
+    pub fn last_of(&self, run: RunId) -> Option<&LedgerEntry> {
         self.of(run).max_by_key(|entry| entry.head.seq)
     }
 
     /// The runs that it names, in the order in which they came into the log.
     pub fn known_runs(&self) -> impl Iterator<Item = RunId> {
-        let first =
-            |(at, entry): (usize, &Entry)| (self.runs[&entry.run][0] == at).then_some(entry.run);
+        let first = |(at, entry): (usize, &LedgerEntry)| {
+            (self.runs[&entry.run][0] == at).then_some(entry.run)
+        };
         self.entries.iter().enumerate().filter_map(first)
     }
 
@@ -173,7 +174,7 @@ impl Ledger {
             return problem(None, what.to_owned());
         }
         let early = self.runs[&run].iter().filter(|at| **at < self.at_first);
-        for Entry { number, change, head, .. } in early.map(|at| &self.entries[*at]) {
+        for LedgerEntry { number, change, head, .. } in early.map(|at| &self.entries[*at]) {
             let said = format!("entry {number} of the ledger ({change})");
             if found.head.seq < head.seq {
                 let what = format!(
@@ -192,9 +193,12 @@ impl Ledger {
             }
         }
         for Milestone { seq, change } in milestones.iter().filter(|_| !self.unreadable) {
-            let says_so = |entry: &Entry| match entry.change.covers_what_came_before() {
-                true => entry.head.seq >= *seq,
-                false => entry.head.seq == *seq && entry.change == *change,
+            let says_so = |entry: &LedgerEntry| {
+                if entry.change.covers_what_came_before() {
+                    entry.head.seq >= *seq
+                } else {
+                    entry.head.seq == *seq && entry.change == *change
+                }
             };
             if !self.of(run).any(says_so) {
                 return problem(
@@ -218,10 +222,10 @@ impl Ledger {
     }
 }
 
-impl Entry {
+impl LedgerEntry {
     /// The problem to report about a run that is no longer in the log.
     pub fn gone(&self) -> Problem {
-        let Entry { number, change, run, head, .. } = self;
+        let LedgerEntry { number, change, run, head, .. } = self;
         let what = format!(
             "it was deleted: entry {number} of the ledger ({change}) says that it had seq {}, head {}",
             head.seq, head.hash

@@ -10,7 +10,8 @@ pub const LEDGER_DOMAIN: &[u8] = b"retold ledger v1\n";
 
 /// What happened to a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Change {
+#[non_exhaustive]
+pub enum LedgerChange {
     /// It was in the log before the log had a ledger.
     Found,
     /// Its first event was appended.
@@ -25,25 +26,25 @@ pub enum Change {
     Other(String),
 }
 
-impl Change {
+impl LedgerChange {
     /// The word in the entry.
     pub fn as_str(&self) -> &str {
         match self {
-            Change::Found => "found",
-            Change::Started => "started",
-            Change::Resumed => "resumed",
-            Change::Finished => "finished",
-            Change::Imported => "imported",
-            Change::Other(what) => what,
+            LedgerChange::Found => "found",
+            LedgerChange::Started => "started",
+            LedgerChange::Resumed => "resumed",
+            LedgerChange::Finished => "finished",
+            LedgerChange::Imported => "imported",
+            LedgerChange::Other(what) => what,
         }
     }
 
     /// The change that an event makes, if it is one that the ledger records.
     pub fn of(seq: Seq, kind: &str) -> Option<Self> {
         match kind {
-            _ if seq == Seq(1) => Some(Change::Started),
-            "RunResumed" => Some(Change::Resumed),
-            "RunFinished" => Some(Change::Finished),
+            _ if seq == Seq(1) => Some(LedgerChange::Started),
+            "RunResumed" => Some(LedgerChange::Resumed),
+            "RunFinished" => Some(LedgerChange::Finished),
             _ => None,
         }
     }
@@ -51,20 +52,25 @@ impl Change {
     /// Whether it vouches for the whole run up to its seq, whatever other entries there are for
     /// that part.
     pub fn covers_what_came_before(&self) -> bool {
-        matches!(self, Change::Found | Change::Imported)
+        matches!(self, LedgerChange::Found | LedgerChange::Imported)
     }
 }
 
-impl From<&str> for Change {
+impl From<&str> for LedgerChange {
     fn from(what: &str) -> Self {
-        let known =
-            [Change::Found, Change::Started, Change::Resumed, Change::Finished, Change::Imported];
+        let known = [
+            LedgerChange::Found,
+            LedgerChange::Started,
+            LedgerChange::Resumed,
+            LedgerChange::Finished,
+            LedgerChange::Imported,
+        ];
         let found = known.into_iter().find(|known| known.as_str() == what);
-        found.unwrap_or_else(|| Change::Other(what.to_owned()))
+        found.unwrap_or_else(|| LedgerChange::Other(what.to_owned()))
     }
 }
 
-impl fmt::Display for Change {
+impl fmt::Display for LedgerChange {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.as_str())
     }
@@ -86,11 +92,11 @@ impl LedgerHead {
 
 /// One entry of the ledger.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Entry {
+pub struct LedgerEntry {
     /// Its place, from 1.
     pub number: u64,
     /// What happened.
-    pub change: Change,
+    pub change: LedgerChange,
     /// The run that it happened to.
     pub run: RunId,
     /// Where the run's chain ended at that time.
@@ -99,11 +105,11 @@ pub struct Entry {
     pub hash: LedgerHash,
 }
 
-impl Entry {
+impl LedgerEntry {
     /// The entry that follows `previous`.
-    pub fn after(previous: LedgerHead, change: Change, run: RunId, head: Head) -> Self {
+    pub fn after(previous: LedgerHead, change: LedgerChange, run: RunId, head: Head) -> Self {
         let number = previous.number + 1;
-        let mut entry = Entry { number, change, run, head, hash: previous.hash };
+        let mut entry = LedgerEntry { number, change, run, head, hash: previous.hash };
         entry.hash = entry.hash_after(previous.hash);
         entry
     }
@@ -115,7 +121,7 @@ impl Entry {
 
     /// The bytes that are hashed after the domain and the previous entry's hash.
     pub fn canonical(&self) -> String {
-        let Entry { number, change, run, head: Head { seq, hash: EventHash(head) }, hash: _ } =
+        let LedgerEntry { number, change, run, head: Head { seq, hash: EventHash(head) }, hash: _ } =
             self;
         // The word is the only text that may need escapes, in a file that we did not write.
         let what = serde_json::Value::from(change.as_str());
@@ -138,7 +144,8 @@ mod tests {
     #[test]
     fn an_entry_can_be_recomputed_without_our_code() {
         let head = Head { seq: Seq(17), hash: EventHash([0xab; 32]) };
-        let entry = Entry::after(LedgerHead::START, Change::Finished, RunId([1; 8]), head);
+        let entry =
+            LedgerEntry::after(LedgerHead::START, LedgerChange::Finished, RunId([1; 8]), head);
         let canonical = format!(
             r#"{{"head":"{}","number":1,"run":"0101010101010101","seq":17,"what":"finished"}}"#,
             "ab".repeat(32)

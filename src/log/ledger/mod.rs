@@ -33,4 +33,4 @@ mod entry;
 
 pub use claims::{Checkpoint, Ledger};
 pub(super) use claims::{Milestone, milestone};
-pub use entry::{Change, Entry, LEDGER_DOMAIN, LedgerHead};
+pub use entry::{LEDGER_DOMAIN, LedgerChange, LedgerEntry, LedgerHead};

@@ -3,6 +3,7 @@
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use rusqlite::Connection;
 use rusqlite::backup::{Backup, StepResult};
@@ -10,7 +11,7 @@ use rusqlite::backup::{Backup, StepResult};
 use super::guard::Fuel;
 use super::reader::SqliteReader;
 use super::{SqliteBackend, turns};
-use crate::log::error::LogError;
+use crate::log::error::{LogError, Reworded};
 use crate::log::ledger::{Ledger, LedgerHead};
 use crate::log::problem::Problem;
 use crate::log::verify::verify_all;
@@ -49,7 +50,7 @@ impl SqliteBackend {
     pub fn backup(&self, to: &Path) -> Result<BackedUp, LogError> {
         // A copy has no mark, which would hide that events are missing.
         self.refuse_after_a_loss()?;
-        let failed = |e: io::Error| cannot_write(to, &e);
+        let failed = |e: io::Error| cannot_write(to, e);
         if to.symlink_metadata().is_ok() {
             return Err(failed(io::ErrorKind::AlreadyExists.into()));
         }
@@ -76,7 +77,7 @@ impl SqliteBackend {
 
     fn copy_to(&self, draft: &Path) -> Result<(), LogError> {
         let from = self.to_read(|db| self.ready(db))?;
-        let mut to = Connection::open(draft).map_err(|e| self.error(&e))?;
+        let mut to = Connection::open(draft).map_err(|e| self.error(e))?;
         let mut copy = || -> rusqlite::Result<()> {
             // One snapshot of the log: without it, each commit of others would restart the copy.
             let moment = from.unchecked_transaction()?;
@@ -95,7 +96,7 @@ impl SqliteBackend {
                 }
             })
         };
-        copy().map_err(|e| self.error(&e))
+        copy().map_err(|e| self.error(e))
     }
 
     /// Reads the copy as a file that nobody writes, so that no files are created beside it.
@@ -103,7 +104,7 @@ impl SqliteBackend {
         let copy = SqliteBackend::at(draft, self.options.clone());
         let mut db = copy.only_reading()?;
         let bytes = copy.bytes();
-        let fuel = Fuel::of(&mut db, bytes).map_err(|e| copy.error(&e))?;
+        let fuel = Fuel::of(&mut db, bytes).map_err(|e| copy.error(e))?;
         let mut reader = SqliteReader::new(db, copy, fuel);
         let (runs, problems) = verify_all(&mut reader)?;
         let first = runs.iter().filter_map(|run| run.problem.as_ref()).chain(&problems).next();
@@ -120,13 +121,14 @@ impl SqliteBackend {
     }
 }
 
-fn cannot_write(to: &Path, error: &io::Error) -> LogError {
-    let reason = match error.kind() {
+fn cannot_write(to: &Path, source: io::Error) -> LogError {
+    let words = match source.kind() {
         io::ErrorKind::AlreadyExists => "that name is already taken".to_owned(),
         io::ErrorKind::NotFound => "its folder does not exist".to_owned(),
-        _ => error.to_string(),
+        _ => source.to_string(),
     };
-    LogError::CannotCopy { path: to.display().to_string(), reason }
+    let source = Arc::new(Reworded { words, source });
+    LogError::CannotCopy { path: to.display().to_string(), source }
 }
 
 fn draft_path(to: &Path) -> io::Result<PathBuf> {

@@ -2,8 +2,8 @@
 
 use rusqlite::Connection;
 
-use super::requests::{Fault, Requests, find_request};
-use super::stop::Stop;
+use super::requests::{RequestFault, Requests, find_request};
+use super::stop::Aborted;
 use crate::id::PromptHash;
 use crate::log::format::Format;
 use crate::log::lists::{Base, Beginnings as Hashes, Cost, Lists, MOST_SHARED};
@@ -41,7 +41,7 @@ impl Beginnings {
     }
 
     /// What a request begins with.
-    pub(super) fn of(&mut self, tx: &Connection, request: &Request) -> Result<Shared, Stop> {
+    pub(super) fn of(&mut self, tx: &Connection, request: &Request) -> Result<Shared, Aborted> {
         let hashes = self.lists.beginnings(request);
         let mut found = self.lists.find(&hashes);
         let shared = found.map_or(0, |(base, _)| base.messages);
@@ -60,7 +60,7 @@ impl Beginnings {
         request: &Request,
         hashes: &Hashes,
         shared: usize,
-    ) -> Result<bool, Stop> {
+    ) -> Result<bool, Aborted> {
         let messages = request.body()["messages"].as_array().map_or(&[][..], Vec::as_slice);
         let upto = messages.len().min(MOST_SHARED);
         let answers = (shared + 1..upto).rev().filter(|i| messages[*i]["role"] == "assistant");
@@ -92,7 +92,7 @@ impl Beginnings {
         tx: &Connection,
         request: &Request,
         shared: &Shared,
-    ) -> Result<(), Stop> {
+    ) -> Result<(), Aborted> {
         let messages = request.listed().map_or(0, |list| list.len());
         self.remember(tx, request, &shared.hashes, messages, request.hash())
     }
@@ -106,7 +106,7 @@ impl Beginnings {
         hashes: &Hashes,
         messages: usize,
         prompt: PromptHash,
-    ) -> Result<(), Stop> {
+    ) -> Result<(), Aborted> {
         let Some(stored) = self.stored.find(tx, prompt)? else { return Ok(()) };
         if sound(self.stored.check(tx, &stored, prompt, &mut |_| {}))?.is_none() {
             return Ok(());
@@ -120,7 +120,7 @@ impl Beginnings {
     }
 
     /// The cost of reading a stored request; `None` if it cannot be read.
-    fn cost(&mut self, tx: &Connection, id: i64) -> Result<Option<Cost>, Stop> {
+    fn cost(&mut self, tx: &Connection, id: i64) -> Result<Option<Cost>, Aborted> {
         let mut unknown = Vec::new();
         let mut next = Some(id);
         let mut cost = Cost::default();
@@ -144,10 +144,10 @@ impl Beginnings {
 }
 
 /// `None` if it is damaged.
-fn sound<T>(read: Result<T, Fault>) -> Result<Option<T>, Stop> {
+fn sound<T>(read: Result<T, RequestFault>) -> Result<Option<T>, Aborted> {
     match read {
         Ok(read) => Ok(Some(read)),
-        Err(Fault::Wrong(_)) => Ok(None),
-        Err(Fault::Sqlite(e)) => Err(e.into()),
+        Err(RequestFault::Wrong(_)) => Ok(None),
+        Err(RequestFault::Sqlite(e)) => Err(e.into()),
     }
 }

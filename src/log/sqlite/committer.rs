@@ -11,14 +11,14 @@ use super::identity::Identity;
 use super::known::Known;
 use super::ledger;
 use super::space::Space;
-use super::stop::Stop;
+use super::stop::Aborted;
 use super::turns::Waited;
 use crate::event::NewEvent;
 use crate::event::chain::{Head, LinkedEvent};
 use crate::id::{RunId, Seq, Time};
-use crate::log::backend::{Append, Committer, Origin};
+use crate::log::backend::{Append, Committer, Provenance};
 use crate::log::error::LogError;
-use crate::log::ledger::{Change, LedgerHead};
+use crate::log::ledger::{LedgerChange, LedgerHead};
 use crate::log::mark::{Mark, MarkFile};
 
 pub(super) struct SqliteCommitter {
@@ -46,13 +46,13 @@ impl Watch {
     const OFTEN: usize = 64;
 
     /// Called before a transaction.
-    fn begin(&mut self, db: &Connection) -> Result<(), Stop> {
+    fn begin(&mut self, db: &Connection) -> Result<(), Aborted> {
         self.fuel.fill();
         self.space.as_mut().map_or(Ok(()), |space| space.begin(db))
     }
 
     /// Called after the `n`th event of a group is inserted.
-    fn inserted(&mut self, db: &Connection, n: usize, event: &NewEvent) -> Result<(), Stop> {
+    fn inserted(&mut self, db: &Connection, n: usize, event: &NewEvent) -> Result<(), Aborted> {
         self.fuel.fill();
         let Some(space) = &mut self.space else { return Ok(()) };
         // Requests are found by their hash, so they change pages in random places.
@@ -67,8 +67,8 @@ impl Watch {
     }
 
     /// Called before a commit in which up to `settled` pages of an index may have changed.
-    fn commit(&mut self, db: &Connection, settled: u64) -> Result<(), Stop> {
-        self.identity.check().map_err(Stop::Log)?;
+    fn commit(&mut self, db: &Connection, settled: u64) -> Result<(), Aborted> {
+        self.identity.check().map_err(Aborted::Log)?;
         let Some(space) = &mut self.space else { return Ok(()) };
         space.changed(settled);
         space.check(db)
@@ -98,15 +98,15 @@ impl SqliteCommitter {
     }
 
     /// Rolls back a stopped transaction and forgets what was learned in it.
-    fn stopped(&mut self, stop: Stop) -> LogError {
+    fn stopped(&mut self, stop: Aborted) -> LogError {
         self.known = Known::new(self.backend.format);
         self.open = None;
         let error = match stop {
             // If the file is gone, that is the reason, and not what SQLite says about it.
-            Stop::Sqlite(e) => {
-                self.watch.identity.check().err().unwrap_or_else(|| self.backend.error(&e))
+            Aborted::Sqlite(e) => {
+                self.watch.identity.check().err().unwrap_or_else(|| self.backend.error(e))
             }
-            Stop::Log(e) => e,
+            Aborted::Log(e) => e,
         };
         // SQLite may have rolled back by itself (when the disk is full); then there is nothing to
         // do.
@@ -116,7 +116,7 @@ impl SqliteCommitter {
         error
     }
 
-    fn insert(&mut self, append: &Append) -> Result<(), Stop> {
+    fn insert(&mut self, append: &Append) -> Result<(), Aborted> {
         let SqliteCommitter { db, known, watch, open, .. } = self;
         let open = match open {
             Some(open) => open,
@@ -133,7 +133,7 @@ impl SqliteCommitter {
         append_to_run(db, known, watch, open, append)
     }
 
-    fn commit(&mut self) -> Result<(), Stop> {
+    fn commit(&mut self) -> Result<(), Aborted> {
         if let Some(done) = self.open.take() {
             let settled = self.known.contents.settle(&self.db)?;
             let made = self.known.index.catch_up(&self.db)?;
@@ -167,7 +167,7 @@ impl Committer for SqliteCommitter {
 /// The statements that are executed for every event.
 struct Statements<'c> {
     event: CachedStatement<'c>,
-    contents: contents::Statements<'c>,
+    contents: contents::ContentStatements<'c>,
 }
 
 /// An event whose id follows the last one in the table. SQLite assigns it without searching for an
@@ -187,7 +187,7 @@ fn append_to_run(
     watch: &mut Watch,
     open: &mut Transaction,
     append: &Append,
-) -> Result<(), Stop> {
+) -> Result<(), Aborted> {
     let Append { run, events, origin } = append;
     let Some(earliest) = events.first() else {
         return Ok(());
@@ -200,9 +200,9 @@ fn append_to_run(
     };
     let is_next = no == open.newest && head.seq > Seq(0);
     let event = tx.prepare_cached(if is_next { NEXT } else { INSERT })?;
-    let mut statements = Statements { event, contents: contents::Statements::of(tx)? };
+    let mut statements = Statements { event, contents: contents::ContentStatements::of(tx)? };
     for (n, event) in events.iter().enumerate() {
-        let conflict = || Stop::Log(LogError::Conflict { run: *run, seq: event.head().seq });
+        let conflict = || Aborted::Log(LogError::Conflict { run: *run, seq: event.head().seq });
         if event.after() != head {
             return Err(conflict());
         }
@@ -214,8 +214,8 @@ fn append_to_run(
         head = event.head();
         watch.inserted(tx, n + 1, event.event())?;
         known.index.add(tx, no, head.seq, event.event())?;
-        let change = Change::of(head.seq, &event.event().kind);
-        if let Some(change) = change.filter(|_| *origin == Origin::Here) {
+        let change = LedgerChange::of(head.seq, &event.event().kind);
+        if let Some(change) = change.filter(|_| *origin == Provenance::Here) {
             open.ledger = Some(ledger::add(tx, open.ledger, change, *run, head)?);
         }
     }
@@ -224,8 +224,8 @@ fn append_to_run(
     // short.
     let settled = known.contents.settle(tx)?;
     watch.settled(settled);
-    if *origin == Origin::Elsewhere {
-        open.ledger = Some(ledger::add(tx, open.ledger, Change::Imported, *run, head)?);
+    if *origin == Provenance::Elsewhere {
+        open.ledger = Some(ledger::add(tx, open.ledger, LedgerChange::Imported, *run, head)?);
     }
     open.heads.insert(*run, (no, head));
     Ok(())
@@ -237,7 +237,7 @@ fn insert(
     known: &mut Known,
     (id, started): (i64, Time),
     linked: &LinkedEvent,
-) -> Result<(), Stop> {
+) -> Result<(), Aborted> {
     let (event, Head { seq, hash }) = (linked.event(), linked.head());
     let content_id = match (&event.content, linked.content()) {
         (Some(content), Some(key)) => {
@@ -250,11 +250,9 @@ fn insert(
         None => None,
     };
     let kind = known.kind(tx, &event.kind, event.version)?;
-    let far_off = || LogError::Failed {
-        path: "the event".to_owned(),
-        reason: format!("the time of seq {seq} is out of range"),
-    };
-    let time = event.time.0.checked_sub(started.0).ok_or_else(|| Stop::Log(far_off()))?;
+    let far_off =
+        || LogError::failed("the event", format!("the time of seq {seq} is out of range"));
+    let time = event.time.0.checked_sub(started.0).ok_or_else(|| Aborted::Log(far_off()))?;
     statements.event.execute(params![
         id,
         kind,

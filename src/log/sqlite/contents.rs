@@ -19,7 +19,7 @@ use crate::lookup::{LookupMap, LookupSet};
 /// How many ids are remembered by hash before memory is freed: some ten megabytes.
 const CACHE: usize = 131_072;
 
-/// How many keys are kept in memory to tell at once that a content is new: about five megabytes,
+/// How many keys are kept in memory to recognise new contents at once: about five megabytes,
 /// read in about ten milliseconds.
 const KEYS: usize = 262_144;
 
@@ -61,14 +61,14 @@ pub(super) fn content_index(hash: &ContentHash) -> i64 {
 }
 
 /// The statements that every new content needs, prepared once for many.
-pub(super) struct Statements<'c> {
+pub(super) struct ContentStatements<'c> {
     find: CachedStatement<'c>,
     add: CachedStatement<'c>,
 }
 
-impl<'c> Statements<'c> {
+impl<'c> ContentStatements<'c> {
     pub(super) fn of(tx: &'c Connection) -> rusqlite::Result<Self> {
-        Ok(Statements {
+        Ok(ContentStatements {
             find: tx.prepare_cached("SELECT id FROM content_keys WHERE key = ?1")?,
             add: tx.prepare_cached("INSERT OR FAIL INTO contents (key, body) VALUES (?1, ?2)")?,
         })
@@ -130,7 +130,7 @@ impl Contents {
     pub(super) fn row(
         &mut self,
         tx: &Connection,
-        statements: &mut Statements<'_>,
+        statements: &mut ContentStatements<'_>,
         content: &Content,
         whole: (ContentHash, bool),
     ) -> rusqlite::Result<i64> {
@@ -155,7 +155,7 @@ impl Contents {
     fn find(
         &self,
         tx: &Connection,
-        statements: &mut Statements<'_>,
+        statements: &mut ContentStatements<'_>,
         key: i64,
         content: &Content,
     ) -> rusqlite::Result<Option<i64>> {
@@ -185,7 +185,7 @@ impl Contents {
     fn add(
         &mut self,
         tx: &Connection,
-        statements: &mut Statements<'_>,
+        statements: &mut ContentStatements<'_>,
         key: i64,
         content: &Content,
     ) -> rusqlite::Result<i64> {
@@ -230,7 +230,7 @@ mod tests {
         super::super::schema::make(&db).unwrap();
         let blind = Contents { keys: None, ..Contents::default() };
         let mut writers = [Contents::default(), blind, Contents::default()];
-        let mut statements = Statements::of(&db).unwrap();
+        let mut statements = ContentStatements::of(&db).unwrap();
         let mut state = 1_u64;
         for turn in 0..60 {
             let here = if turn < 30 { 2 } else { 3 };

@@ -7,7 +7,7 @@ use rusqlite::types::ValueRef;
 
 use super::contents::content_index;
 use super::reader::SqliteReader;
-use super::requests::{Fault, Requests, Stored};
+use super::requests::{RequestFault, Requests, Stored};
 use super::{header, said, schema};
 use crate::content::Content;
 use crate::id::PromptHash;
@@ -22,7 +22,7 @@ pub(super) fn check(reader: &mut SqliteReader) -> Result<Vec<String>, LogError> 
     reader.fill();
     let reader = &*reader;
     // One snapshot of the log for all parts: others may be writing.
-    let moment = reader.db.unchecked_transaction().map_err(|e| reader.error(&e))?;
+    let moment = reader.db.unchecked_transaction().map_err(|e| reader.error(e))?;
     let parts: [Part; 7] = [file, meta, objects, runs, kinds, requests_and_contents, index];
     let mut problems = Vec::new();
     problems.extend(header::damage(&reader.backend.path));
@@ -167,8 +167,10 @@ fn requests(
         };
         match known.check(&reader.db, &stored, hash, &mut |id| used.extend([id])) {
             Ok(()) => {}
-            Err(Fault::Wrong(what)) => problems.push(format!("request {id} ({hash}): {what}")),
-            Err(Fault::Sqlite(e)) => return Err(e),
+            Err(RequestFault::Wrong(what)) => {
+                problems.push(format!("request {id} ({hash}): {what}"))
+            }
+            Err(RequestFault::Sqlite(e)) => return Err(e),
         }
     }
     Ok(())

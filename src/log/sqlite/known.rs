@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::beginnings::Beginnings;
-use super::contents::{Contents, Statements};
+use super::contents::{ContentStatements, Contents};
 use super::index::Indexing;
 use super::requests::find_request;
-use super::stop::Stop;
+use super::stop::Aborted;
 use crate::content::Content;
 use crate::event::chain::content_key;
 use crate::id::{PromptHash, RunId, Time};
@@ -104,9 +104,9 @@ impl Known {
     pub(super) fn request(
         &mut self,
         tx: &Connection,
-        statements: &mut Statements<'_>,
+        statements: &mut ContentStatements<'_>,
         request: &Request,
-    ) -> Result<i64, Stop> {
+    ) -> Result<i64, Aborted> {
         let hash = request.hash();
         if let Some(id) = self.requests.get(&hash) {
             return Ok(*id);
@@ -115,11 +115,12 @@ impl Known {
         let base = shared.as_ref().and_then(|shared| shared.base);
         let left_out = base.map_or(0, |base| base.messages);
         let before = self.contents.last();
-        let skeleton = externalise_from(request, left_out, &mut |text| -> Result<String, Stop> {
-            let content = Content::from(text);
-            let key = content_key(&content);
-            Ok(self.contents.row(tx, statements, &content, key)?.to_string())
-        })?;
+        let skeleton =
+            externalise_from(request, left_out, &mut |text| -> Result<String, Aborted> {
+                let content = Content::from(text);
+                let key = content_key(&content);
+                Ok(self.contents.row(tx, statements, &content, key)?.to_string())
+            })?;
         // A stored request has all its texts stored, so a request with a new text need not be
         // looked up.
         let found = if self.contents.last() == before { find_request(tx, hash)? } else { None };
@@ -173,7 +174,7 @@ mod tests {
         let long = "How do you make 24 of 10, 4, 5 and 1? ".repeat(3);
         // The third has only texts that the first has; the last has none that is stored separately.
         let requests = [chat(&long, 0.5), chat("24?", 0.5), chat(&long, 0.25), chat("24?", 0.25)];
-        let mut statements = Statements::of(&db).unwrap();
+        let mut statements = ContentStatements::of(&db).unwrap();
         let mut ids = Vec::new();
         for _ in 0..3 {
             let mut known = Known::new(FORMAT);

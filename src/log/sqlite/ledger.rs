@@ -5,16 +5,16 @@ use rusqlite::{Connection, OptionalExtension, Row, TransactionBehavior, params};
 use super::SqliteBackend;
 use super::reader::SqliteReader;
 use super::schema::{self, WITH_LEDGER};
-use super::stop::Stop;
+use super::stop::Aborted;
 use crate::event::chain::Head;
 use crate::id::{EventHash, LedgerHash, RunId, Seq};
 use crate::log::error::LogError;
 use crate::log::format::Format;
-use crate::log::ledger::{Change, Entry, LedgerHead};
+use crate::log::ledger::{LedgerChange, LedgerEntry, LedgerHead};
 
 /// Adds a ledger to a file that has none, with the existing runs as its first entries.
 pub(super) fn begin(backend: &SqliteBackend, db: &mut Connection) -> Result<(), LogError> {
-    let mut begin = || -> Result<(), Stop> {
+    let mut begin = || -> Result<(), Aborted> {
         if format(db)? >= Some(WITH_LEDGER) {
             return Ok(());
         }
@@ -27,7 +27,7 @@ pub(super) fn begin(backend: &SqliteBackend, db: &mut Connection) -> Result<(), 
             // Writing the format again would hide that it was changed.
             let path = backend.path.display().to_string();
             let what = schema::UNSEALED.to_owned();
-            return Err(Stop::Log(LogError::Damaged { path, what }));
+            return Err(Aborted::Log(LogError::Damaged { path, what }));
         }
         schema::upgrade(&tx)?;
         let mut end = None;
@@ -35,14 +35,14 @@ pub(super) fn begin(backend: &SqliteBackend, db: &mut Connection) -> Result<(), 
             let head = head_of(&tx, no)?;
             // A run without events is damage, which verification reports.
             if head != Head::START {
-                end = Some(add(&tx, end, Change::Found, run, head)?);
+                end = Some(add(&tx, end, LedgerChange::Found, run, head)?);
             }
         }
         Ok(tx.commit()?)
     };
     begin().map_err(|stop| match stop {
-        Stop::Sqlite(e) => backend.error(&e),
-        Stop::Log(e) => e,
+        Aborted::Sqlite(e) => backend.error(e),
+        Aborted::Log(e) => e,
     })
 }
 
@@ -63,7 +63,7 @@ fn runs(tx: &Connection) -> rusqlite::Result<Vec<(i64, RunId)>> {
 pub(super) fn add(
     tx: &Connection,
     end: Option<LedgerHead>,
-    change: Change,
+    change: LedgerChange,
     run: RunId,
     head: Head,
 ) -> rusqlite::Result<LedgerHead> {
@@ -71,7 +71,7 @@ pub(super) fn add(
         Some(end) => end,
         None => end_of(tx)?,
     };
-    let entry = Entry::after(end, change, run, head);
+    let entry = LedgerEntry::after(end, change, run, head);
     let sql = "INSERT OR FAIL INTO ledger (no, what, run, seq, head, hash)
         VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
     tx.prepare_cached(sql)?.execute(params![
@@ -102,8 +102,8 @@ pub(super) fn read(
     reader: &SqliteReader,
     after: u64,
     limit: usize,
-) -> Result<Option<Vec<Entry>>, LogError> {
-    let read = || -> rusqlite::Result<Option<Result<Vec<Entry>, LogError>>> {
+) -> Result<Option<Vec<LedgerEntry>>, LogError> {
+    let read = || -> rusqlite::Result<Option<Result<Vec<LedgerEntry>, LogError>>> {
         let db = &reader.db;
         if format(db)?.is_some_and(|format| format < WITH_LEDGER) {
             return Ok(None);
@@ -115,7 +115,7 @@ pub(super) fn read(
             "SELECT no, what, run, seq, head, hash FROM ledger WHERE no > ?1 ORDER BY no LIMIT ?2";
         let mut select = db.prepare_cached(sql)?;
         let mut rows = select.query([from, limit])?;
-        let mut entries: Vec<Entry> = Vec::new();
+        let mut entries: Vec<LedgerEntry> = Vec::new();
         while let Some(row) = rows.next()? {
             let last = entries.last().map_or(after, |entry| entry.number);
             match entry(row, last) {
@@ -127,10 +127,10 @@ pub(super) fn read(
         }
         Ok(Some(Ok(entries)))
     };
-    read().map_err(|e| reader.error(&e))?.transpose()
+    read().map_err(|e| reader.error(e))?.transpose()
 }
 
-fn entry(row: &Row<'_>, last: u64) -> Result<Entry, LogError> {
+fn entry(row: &Row<'_>, last: u64) -> Result<LedgerEntry, LogError> {
     let bad = |number: u64, what: &str| LogError::CorruptLedger { number, what: what.to_owned() };
     let number: Option<i64> = row.get(0).ok();
     // In a damaged file rows need not be in order, and continuing from an earlier one would never
@@ -145,7 +145,7 @@ fn entry(row: &Row<'_>, last: u64) -> Result<Entry, LogError> {
     let head = EventHash(row.get(4).map_err(|_| bad("its head is not 32 bytes"))?);
     let hash = LedgerHash(row.get(5).map_err(|_| bad("its hash is not 32 bytes"))?);
     let head = Head { seq, hash: head };
-    Ok(Entry { number, change: Change::from(what.as_str()), run, head, hash })
+    Ok(LedgerEntry { number, change: LedgerChange::from(what.as_str()), run, head, hash })
 }
 
 /// The end of a run.

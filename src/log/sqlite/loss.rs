@@ -42,7 +42,7 @@ const MOST_LOOKS: usize = 20;
 
 /// What is beside a log before SQLite opens it.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Beside {
+pub(super) struct FilesBeside {
     /// Read first, so that the log has come at least as far as the marks say.
     marks: Vec<Mark>,
     wal: Wal,
@@ -52,13 +52,10 @@ pub(super) struct Beside {
     not_copied: Option<String>,
 }
 
-impl Beside {
+impl FilesBeside {
     pub(super) fn of(log: &Path) -> Result<Self, LogError> {
-        let failed = |e: io::Error| LogError::CannotOpen {
-            path: format!("{}-wal", log.display()),
-            reason: e.to_string(),
-        };
-        let mut beside = Beside { marks: marks(log), ..Beside::default() };
+        let failed = |e: io::Error| LogError::cannot_open(format!("{}-wal", log.display()), e);
+        let mut beside = FilesBeside { marks: marks(log), ..FilesBeside::default() };
         beside.wal = look(log).map_err(failed)?;
         beside.aside = copies(log, DAMAGED);
         if beside.wal.fault.is_some() {
@@ -278,7 +275,7 @@ impl SqliteBackend {
         is_new: bool,
         connect: impl FnOnce(&Self) -> Result<Connection, LogError>,
     ) -> Result<Self, LogError> {
-        let mut beside = Beside::of(&self.path)?;
+        let mut beside = FilesBeside::of(&self.path)?;
         if is_new {
             // They belong to a log that no longer exists.
             beside.marks.clear();
@@ -309,14 +306,14 @@ impl SqliteBackend {
             }
             connected => connected?,
         };
-        let format = ledger::format(&db).map_err(|e| self.error(&e))?;
+        let format = ledger::format(&db).map_err(|e| self.error(e))?;
         self.format = format.unwrap_or(self.format);
         self.lost = beside.lost(&self.path, Some(&db)).into();
         if self.lost.is_empty() {
             self.merges = true;
             self.reads_alone = false;
             let merge = db.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false);
-            merge.map_err(|e| self.error(&e))?;
+            merge.map_err(|e| self.error(e))?;
         }
         Ok(self)
     }
@@ -324,13 +321,13 @@ impl SqliteBackend {
     /// Whether a missing file has left events in its WAL: it was deleted or moved while it was
     /// written.
     pub(super) fn is_gone(path: &Path) -> Result<bool, LogError> {
-        let wal = Beside::of(path)?.wal;
+        let wal = FilesBeside::of(path)?.wal;
         Ok(wal.committed > 0 || wal.fault.is_some())
     }
 
     /// Whether a file is all that is left of a process that died before it wrote anything.
     pub fn is_only_begun(path: &Path) -> bool {
-        let is_whole = || Beside::of(path).is_ok_and(|beside| !beside.shows_what_was());
+        let is_whole = || FilesBeside::of(path).is_ok_and(|beside| !beside.shows_what_was());
         path.exists() && is_empty(path) && is_whole()
     }
 
@@ -369,10 +366,7 @@ impl SqliteBackend {
             return Ok(lost);
         }
         let mut backend = SqliteBackend::at(path, options);
-        let cannot = |e: io::Error| LogError::CannotOpen {
-            path: path.display().to_string(),
-            reason: e.to_string(),
-        };
+        let cannot = |e: io::Error| LogError::cannot_open(path.display().to_string(), e);
         if !path.exists() {
             // Copies are kept beside the log, with its owner and mode.
             File::create_new(path).map_err(cannot)?;
@@ -408,7 +402,7 @@ impl SqliteBackend {
             db.pragma_update(None, "locking_mode", "EXCLUSIVE")?;
             db.execute_batch("BEGIN IMMEDIATE; COMMIT")
         };
-        hold().map_err(|e| self.error(&e))?;
+        hold().map_err(|e| self.error(e))?;
         meanwhile()
     }
 }

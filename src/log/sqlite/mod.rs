@@ -34,7 +34,7 @@ pub use backup::BackedUp;
 pub(super) use scratch_file::ScratchFile;
 
 use super::backend::{Backend, Committer, Lease, Reader};
-use super::error::{LogError, NoRoom};
+use super::error::{LogError, NoRoom, Reworded};
 use super::format::{FORMAT, Format};
 use super::lease;
 use super::mark::{self, MarkFile};
@@ -108,9 +108,12 @@ impl SqliteBackend {
         backend.refuse_special_files()?;
         backend.has_room_to_begin()?;
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
-        backend.begin(is_new, |backend| match backend.reads_alone {
-            true => backend.alone(),
-            false => backend.make(backend.to_write(flags)?),
+        backend.begin(is_new, |backend| {
+            if backend.reads_alone {
+                backend.alone()
+            } else {
+                backend.make(backend.to_write(flags)?)
+            }
         })
     }
 
@@ -151,7 +154,7 @@ impl SqliteBackend {
     /// The limit applies from the first byte.
     fn has_room_to_begin(&self) -> Result<(), LogError> {
         let Some(most) = self.options.max_bytes else { return Ok(()) };
-        let pages = schema::pages_of_an_empty_log(PAGE_BYTES).map_err(|e| self.error(&e))?;
+        let pages = schema::pages_of_an_empty_log(PAGE_BYTES).map_err(|e| self.error(e))?;
         space::room_for_an_empty_log(&self.path, most, pages, PAGE_BYTES.unsigned_abs())
     }
 
@@ -161,12 +164,12 @@ impl SqliteBackend {
 
     fn open_file(&self, path: &Path, flags: OpenFlags) -> Result<Connection, LogError> {
         let flags = flags | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let mut db = Connection::open_with_flags(path, flags).map_err(|e| self.error(&e))?;
+        let mut db = Connection::open_with_flags(path, flags).map_err(|e| self.error(e))?;
         let guarded = guard::restrict(&db).and_then(|()| Fuel::of(&mut db, self.bytes()));
-        guarded.map_err(|e| self.error(&e))?;
-        turns::take_turns(&mut db, self.busy()).map_err(|e| self.error(&e))?;
+        guarded.map_err(|e| self.error(e))?;
+        turns::take_turns(&mut db, self.busy()).map_err(|e| self.error(e))?;
         let keep = db.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, !self.merges);
-        keep.map_err(|e| self.error(&e))?;
+        keep.map_err(|e| self.error(e))?;
         Ok(db)
     }
 
@@ -174,10 +177,9 @@ impl SqliteBackend {
     fn to_write(&self, flags: OpenFlags) -> Result<Connection, LogError> {
         let db = self.open_file(&self.path, flags)?;
         if self.is_read_only(&db)? {
-            Err(self.header_is_damaged().unwrap_or_else(|| {
-                let reason = "it is read-only".to_owned();
-                LogError::CannotOpen { path: self.name(), reason }
-            }))
+            Err(self
+                .header_is_damaged()
+                .unwrap_or_else(|| LogError::cannot_open(self.name(), "it is read-only")))
         } else {
             Ok(db)
         }
@@ -219,7 +221,7 @@ impl SqliteBackend {
     /// SQLite opens a file that it cannot write for reading, and reports that only on the first
     /// write.
     fn is_read_only(&self, db: &Connection) -> Result<bool, LogError> {
-        db.is_readonly("main").map_err(|e| self.error(&e))
+        db.is_readonly("main").map_err(|e| self.error(e))
     }
 
     /// Makes sure that appends are stored as we expect: in tables that are ours, and in a WAL.
@@ -227,7 +229,7 @@ impl SqliteBackend {
         if let Some(damaged) = self.header_is_damaged() {
             return Err(damaged);
         }
-        let stranger = schema::stranger_to_writers(db).map_err(|e| self.error(&e))?;
+        let stranger = schema::stranger_to_writers(db).map_err(|e| self.error(e))?;
         if let Some(what) = stranger {
             return Err(LogError::Damaged { path: self.name(), what });
         }
@@ -236,7 +238,7 @@ impl SqliteBackend {
             mode = journal::to_wal(db)?;
             Ok(())
         });
-        switched.map_err(|e| self.error(&e))?;
+        switched.map_err(|e| self.error(e))?;
         match mode.as_str() {
             "wal" => Ok(()),
             _ => Err(LogError::NoWal { path: self.name(), mode }),
@@ -247,7 +249,7 @@ impl SqliteBackend {
     fn make(&self, mut db: Connection) -> Result<Connection, LogError> {
         if self.has_lost_tables_if_none {
             let tables = "SELECT count(*) FROM sqlite_schema";
-            let tables: i64 = db.query_row(tables, [], |r| r.get(0)).map_err(|e| self.error(&e))?;
+            let tables: i64 = db.query_row(tables, [], |r| r.get(0)).map_err(|e| self.error(e))?;
             if tables == 0 {
                 let what = "it has none of its tables".to_owned();
                 return Err(LogError::Lost { path: self.name(), what });
@@ -255,7 +257,7 @@ impl SqliteBackend {
         }
         // Another process may be creating it.
         let made = turns::until_free(self.busy(), || self.create(&mut db));
-        made.map_err(|e| self.error(&e))?;
+        made.map_err(|e| self.error(e))?;
         self.ready(db)
     }
 
@@ -273,7 +275,7 @@ impl SqliteBackend {
             db.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
             Ok(Ok(()))
         };
-        ready().map_err(|e| self.error(&e))??;
+        ready().map_err(|e| self.error(e))??;
         Ok(db)
     }
 
@@ -346,15 +348,14 @@ impl SqliteBackend {
             .into_iter()
             .find(|path| path.is_symlink())?;
         let path = path.display().to_string();
-        let reason = BesideError::Link { path: path.clone() }.to_string();
-        Some(LogError::NotOurs { path, reason })
+        Some(BesideError::Link { path }.into())
     }
 
     /// What an SQLite error means for the log.
-    fn error(&self, error: &rusqlite::Error) -> LogError {
+    fn error(&self, error: rusqlite::Error) -> LogError {
         let path = self.name();
-        let reason = said(error);
-        if turns::is_locked(error) {
+        let words = said(&error);
+        if turns::is_locked(&error) {
             return LogError::Busy { path, seconds: self.busy().as_secs() };
         }
         match error.sqlite_error_code() {
@@ -365,23 +366,23 @@ impl SqliteBackend {
             Some(ErrorCode::NotADatabase) => self.header_is_damaged().unwrap_or_else(|| {
                 LogError::NotALog { path, reason: "it is not an SQLite file".to_owned() }
             }),
-            Some(ErrorCode::OperationInterrupted) => LogError::Damaged { path, what: reason },
+            Some(ErrorCode::OperationInterrupted) => LogError::Damaged { path, what: words },
             Some(ErrorCode::CannotOpen | ErrorCode::ReadOnly | ErrorCode::PermissionDenied) => {
                 // SQLite does not write files with a version that it does not know.
                 let damaged = self.header_is_damaged();
-                damaged
-                    .or_else(|| self.link_beside())
-                    .unwrap_or(LogError::CannotOpen { path, reason })
+                damaged.or_else(|| self.link_beside()).unwrap_or_else(|| {
+                    LogError::cannot_open(path, Reworded { words, source: error })
+                })
             }
             // Our queries are valid for every well-formed log, so a query error or a type mismatch
             // means that the file is damaged.
             None | Some(ErrorCode::DatabaseCorrupt) => {
-                self.header_is_damaged().unwrap_or(LogError::Damaged { path, what: reason })
+                self.header_is_damaged().unwrap_or(LogError::Damaged { path, what: words })
             }
-            Some(_) if is_ill_asked(error) => {
-                self.header_is_damaged().unwrap_or(LogError::Damaged { path, what: reason })
+            Some(_) if is_ill_asked(&error) => {
+                self.header_is_damaged().unwrap_or(LogError::Damaged { path, what: words })
             }
-            _ => LogError::Failed { path, reason },
+            _ => LogError::failed(path, Reworded { words, source: error }),
         }
     }
 }
@@ -430,7 +431,7 @@ impl Backend for SqliteBackend {
         let identity = Identity::of(&self.path);
         self.can_be_written(&db)?;
         ledger::begin(self, &mut db)?;
-        let fuel = Fuel::of(&mut db, self.bytes()).map_err(|e| self.error(&e))?;
+        let fuel = Fuel::of(&mut db, self.bytes()).map_err(|e| self.error(e))?;
         let tune = || -> rusqlite::Result<Option<Space>> {
             // Pages are filled one after the other: a larger cache would only be more memory to
             // clear.
@@ -443,21 +444,21 @@ impl Backend for SqliteBackend {
             }
             self.options.max_bytes.map(|most| Space::of(&self.path, most, &db)).transpose()
         };
-        let space = tune().map_err(|e| self.error(&e))?;
+        let space = tune().map_err(|e| self.error(e))?;
         let marks = MarkFile::open(&self.path)?;
         let watch = Watch { identity, fuel, space };
-        let waited = turns::take_turns(&mut db, self.busy()).map_err(|e| self.error(&e))?;
+        let waited = turns::take_turns(&mut db, self.busy()).map_err(|e| self.error(e))?;
         let committer = committer::SqliteCommitter::new(db, self.clone(), marks, watch, waited);
         Ok(Box::new(committer))
     }
 
     fn reader(&self) -> Result<Box<dyn Reader>, LogError> {
         let mut db = self.to_read(|db| self.ready(db))?;
-        let fuel = Fuel::of(&mut db, self.bytes()).map_err(|e| self.error(&e))?;
+        let fuel = Fuel::of(&mut db, self.bytes()).map_err(|e| self.error(e))?;
         // Runs are read from end to end. Pages that are used again at once stay in the processor's
         // cache; a large page cache would be full of pages that are never needed again.
         let tune = db.pragma_update(None, "cache_size", -4096);
-        tune.map_err(|e| self.error(&e))?;
+        tune.map_err(|e| self.error(e))?;
         Ok(Box::new(reader::SqliteReader::new(db, self.clone(), fuel)))
     }
 }

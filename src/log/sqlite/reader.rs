@@ -7,7 +7,7 @@ use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::guard::Fuel;
-use super::requests::{Fault, Requests, Stored};
+use super::requests::{RequestFault, Requests, Stored};
 use super::{SqliteBackend, ledger};
 use crate::content::Content;
 use crate::event::chain::Head;
@@ -16,7 +16,7 @@ use crate::id::{CallPath, EventHash, PromptHash, RunId, Seq, Time};
 use crate::log::backend::{Reader, RunHead};
 use crate::log::error::LogError;
 use crate::log::index::Section;
-use crate::log::ledger::Entry;
+use crate::log::ledger::LedgerEntry;
 use crate::prompt::Request;
 
 pub(super) struct SqliteReader {
@@ -45,7 +45,7 @@ impl SqliteReader {
         self.fuel.fill_for(self.backend.bytes());
     }
 
-    pub(super) fn error(&self, error: &rusqlite::Error) -> LogError {
+    pub(super) fn error(&self, error: rusqlite::Error) -> LogError {
         self.backend.error(error)
     }
 
@@ -63,7 +63,7 @@ impl SqliteReader {
         let find = "SELECT no, started FROM run_ids WHERE id = ?1";
         let row = |r: &Row<'_>| Ok((r.get(0)?, r.get(1).ok()));
         let found = self.db.query_row(find, [run.as_bytes()], row).optional();
-        match found.map_err(|e| self.error(&e))? {
+        match found.map_err(|e| self.error(e))? {
             // Its events would have no valid ids.
             Some((no, _)) if !(0..1 << 31).contains(&no) => {
                 let what = format!("the number of the run, {no}, is out of range");
@@ -82,14 +82,14 @@ impl SqliteReader {
     fn request_of<T>(
         &mut self,
         prompt: PromptHash,
-        of: impl FnOnce(&mut Requests, &Connection, &Stored, PromptHash) -> Result<T, Fault>,
+        of: impl FnOnce(&mut Requests, &Connection, &Stored, PromptHash) -> Result<T, RequestFault>,
     ) -> Result<Option<T>, LogError> {
-        let found = self.requests.find(&self.db, prompt).map_err(|e| self.error(&e))?;
+        let found = self.requests.find(&self.db, prompt).map_err(|e| self.error(e))?;
         let Some(stored) = found else { return Ok(None) };
         match of(&mut self.requests, &self.db, &stored, prompt) {
             Ok(made) => Ok(Some(made)),
-            Err(Fault::Wrong(what)) => Err(LogError::CorruptRequest { prompt, what }),
-            Err(Fault::Sqlite(e)) => Err(self.error(&e)),
+            Err(RequestFault::Wrong(what)) => Err(LogError::CorruptRequest { prompt, what }),
+            Err(RequestFault::Sqlite(e)) => Err(self.error(e)),
         }
     }
 
@@ -139,7 +139,7 @@ impl Reader for SqliteReader {
             })?;
             rows.filter_map(Result::transpose).collect()
         };
-        read().map_err(|e| self.error(&e))
+        read().map_err(|e| self.error(e))
     }
 
     fn events(
@@ -151,7 +151,7 @@ impl Reader for SqliteReader {
         self.fuel.fill();
         let Some((no, started)) = self.run_row(run)? else { return Ok(Vec::new()) };
         if self.kinds.is_empty() {
-            self.load_kinds().map_err(|e| self.error(&e))?;
+            self.load_kinds().map_err(|e| self.error(e))?;
         }
         let from = after;
         let mut reread = false;
@@ -183,12 +183,12 @@ impl Reader for SqliteReader {
                 }
                 Ok(Ok(events))
             };
-            match read().map_err(|e| self.error(&e))? {
+            match read().map_err(|e| self.error(e))? {
                 Ok(events) => return Ok(events),
                 // Another process may have added a kind since we read them.
                 Err(Damage { what, .. }) if what == UNKNOWN_KIND && !reread => {
                     reread = true;
-                    self.load_kinds().map_err(|e| self.error(&e))?;
+                    self.load_kinds().map_err(|e| self.error(e))?;
                 }
                 Err(Damage { seq, what }) => {
                     return Err(LogError::Corrupt { run, seq, what: what.to_owned() });
@@ -197,7 +197,7 @@ impl Reader for SqliteReader {
         }
     }
 
-    fn ledger(&mut self, after: u64, limit: usize) -> Result<Option<Vec<Entry>>, LogError> {
+    fn ledger(&mut self, after: u64, limit: usize) -> Result<Option<Vec<LedgerEntry>>, LogError> {
         self.fuel.fill();
         ledger::read(self, after, limit)
     }
@@ -224,13 +224,13 @@ impl Reader for SqliteReader {
             let rows = select.query_map(found, |r| Ok(PromptHash(r.get(0)?)))?;
             rows.collect()
         };
-        read().map_err(|e| self.error(&e))
+        read().map_err(|e| self.error(e))
     }
 
     fn pieces(&mut self, run: RunId) -> Result<Vec<u64>, LogError> {
         let Some((no, _)) = self.run_row(run)? else { return Ok(Vec::new()) };
         self.fill();
-        super::index::pieces(&self.db, no).map_err(|e| self.error(&e))
+        super::index::pieces(&self.db, no).map_err(|e| self.error(e))
     }
 
     fn piece(
@@ -241,7 +241,7 @@ impl Reader for SqliteReader {
     ) -> Result<Option<Vec<u8>>, LogError> {
         let Some((no, _)) = self.run_row(run)? else { return Ok(None) };
         self.refill();
-        super::index::section(&self.db, no, piece, section).map_err(|e| self.error(&e))
+        super::index::section(&self.db, no, piece, section).map_err(|e| self.error(e))
     }
 
     fn integrity(&mut self) -> Result<Vec<String>, LogError> {

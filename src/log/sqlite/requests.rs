@@ -6,7 +6,7 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use crate::id::PromptHash;
 use crate::log::format::Format;
-use crate::log::lists::{Base, MOST_BYTES, MOST_SHARED, Part, bases, too_far, whole};
+use crate::log::lists::{Base, MOST_BYTES, MOST_SHARED, StoredPart, bases, too_far, whole};
 use crate::log::skeleton::expand;
 use crate::lookup::LookupMap;
 use crate::prompt::{LONGEST_REQUEST, Request, RequestError};
@@ -22,21 +22,21 @@ const HASHED: usize = 2048;
 const AT_ITS_END: usize = 4;
 
 /// Why a request cannot be read.
-pub(super) enum Fault {
+pub(super) enum RequestFault {
     /// It is not as it was written.
     Wrong(String),
     Sqlite(rusqlite::Error),
 }
 
-impl From<RequestError> for Fault {
+impl From<RequestError> for RequestFault {
     fn from(error: RequestError) -> Self {
-        Fault::Wrong(error.to_string())
+        RequestFault::Wrong(error.to_string())
     }
 }
 
-impl From<rusqlite::Error> for Fault {
+impl From<rusqlite::Error> for RequestFault {
     fn from(error: rusqlite::Error) -> Self {
-        Fault::Sqlite(error)
+        RequestFault::Sqlite(error)
     }
 }
 
@@ -68,9 +68,13 @@ impl Stored {
 
     /// The row as a request with its own messages, and its base; `note` receives the ids of its
     /// texts.
-    fn part(&self, db: &Connection, note: &mut dyn FnMut(i64)) -> Result<Part<i64>, Fault> {
+    fn part(
+        &self,
+        db: &Connection,
+        note: &mut dyn FnMut(i64),
+    ) -> Result<StoredPart<i64>, RequestFault> {
         let skeleton = self.skeleton.as_deref();
-        let skeleton = skeleton.ok_or_else(|| Fault::Wrong("it is not text".to_owned()))?;
+        let skeleton = skeleton.ok_or_else(|| RequestFault::Wrong("it is not text".to_owned()))?;
         let mut texts = texts_of_a_request(db);
         let request = expand(skeleton, &mut |id| {
             id.parse().into_iter().for_each(&mut *note);
@@ -83,18 +87,18 @@ impl Stored {
                 Some(Base { of, messages })
             }
             _ => {
-                return Err(Fault::Wrong("its base is not an earlier request".to_owned()));
+                return Err(RequestFault::Wrong("its base is not an earlier request".to_owned()));
             }
         };
-        Ok(Part { request, base })
+        Ok(StoredPart { request, base })
     }
 }
 
 /// Reads requests and caches those that others may begin with.
 pub(super) struct Requests {
     format: Format,
-    parts: LookupMap<i64, Arc<Part<i64>>>,
-    older_parts: LookupMap<i64, Arc<Part<i64>>>,
+    parts: LookupMap<i64, Arc<StoredPart<i64>>>,
+    older_parts: LookupMap<i64, Arc<StoredPart<i64>>>,
     /// How many bytes are in `parts`.
     bytes: usize,
     /// By request and number of messages.
@@ -160,19 +164,23 @@ impl Requests {
     }
 
     /// A request with only its own messages.
-    pub(super) fn part(&mut self, db: &Connection, id: i64) -> Result<Arc<Part<i64>>, Fault> {
+    pub(super) fn part(
+        &mut self,
+        db: &Connection,
+        id: i64,
+    ) -> Result<Arc<StoredPart<i64>>, RequestFault> {
         if let Some(part) = self.parts.get(&id).or_else(|| self.older_parts.get(&id)) {
             return Ok(part.clone());
         }
         let find = "SELECT id, skeleton, base, shared FROM requests WHERE id = ?1";
         let stored = db.prepare_cached(find)?.query_row([id], Stored::of).optional()?;
-        let missing = || Fault::Wrong("its base is missing".to_owned());
+        let missing = || RequestFault::Wrong("its base is missing".to_owned());
         let part = Arc::new(stored.ok_or_else(missing)?.part(db, &mut |_| {})?);
         self.keep(id, &part);
         Ok(part)
     }
 
-    fn keep(&mut self, id: i64, part: &Arc<Part<i64>>) {
+    fn keep(&mut self, id: i64, part: &Arc<StoredPart<i64>>) {
         if self.bytes > READY {
             self.older_parts = std::mem::take(&mut self.parts);
             self.bytes = 0;
@@ -187,7 +195,7 @@ impl Requests {
         db: &Connection,
         stored: &Stored,
         prompt: PromptHash,
-    ) -> Result<Request, Fault> {
+    ) -> Result<Request, RequestFault> {
         let part = Arc::new(stored.part(db, &mut |_| {})?);
         let request = whole(&part, &mut |id| self.part(db, id))?;
         if part.base.is_some() {
@@ -206,11 +214,12 @@ impl Requests {
         stored: &Stored,
         prompt: PromptHash,
         note: &mut dyn FnMut(i64),
-    ) -> Result<(), Fault> {
+    ) -> Result<(), RequestFault> {
         let part = Arc::new(stored.part(db, note)?);
         let Some(base) = part.base else { return same(part.request.hash(), prompt) };
         let list = part.request.listed();
-        let list = list.ok_or_else(|| Fault::Wrong("it has no list of messages".to_owned()))?;
+        let list =
+            list.ok_or_else(|| RequestFault::Wrong("it has no list of messages".to_owned()))?;
         let key = (base.of, base.messages);
         let known = self.hashed.get(&key).or_else(|| self.older_hashed.get(&key));
         let mut hashed = match known.filter(|hashed| *hashed.before == *list.before()) {
@@ -244,7 +253,12 @@ impl Requests {
     }
 
     /// The hash of the messages that a request begins with.
-    fn first(&mut self, db: &Connection, base: Base<i64>, before: &str) -> Result<Hashed, Fault> {
+    fn first(
+        &mut self,
+        db: &Connection,
+        base: Base<i64>,
+        before: &str,
+    ) -> Result<Hashed, RequestFault> {
         let mut hashed = Hashed::begin(before);
         let bases = bases(Some(base), &mut |id| self.part(db, id))?;
         for (i, (part, own)) in bases.iter().rev().enumerate() {
@@ -265,8 +279,8 @@ impl Requests {
     }
 }
 
-fn same(found: PromptHash, due: PromptHash) -> Result<(), Fault> {
-    if found == due { Ok(()) } else { Err(Fault::Wrong(format!("it hashes to {found}"))) }
+fn same(found: PromptHash, due: PromptHash) -> Result<(), RequestFault> {
+    if found == due { Ok(()) } else { Err(RequestFault::Wrong(format!("it hashes to {found}"))) }
 }
 
 /// Finds the texts of one request by their content ids, as they are written in a skeleton.

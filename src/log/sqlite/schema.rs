@@ -1,16 +1,21 @@
-//! The format of a log file: public, so that any SQLite tool can read one.
+//! The format of a log file: public, so that any SQLite tool can read one. A row of each table is:
 //!
-//! | table | a row is |
-//! |---|---|
-//! | `meta` | a fact about the file: its format, sealed by a hash |
-//! | `run_ids` | a run: its number in this file, its id, when it started (ms since 1970) |
-//! | `kinds` | an event kind and version |
-//! | `contents` | a text (TEXT) or a vector (BLOB of little-endian 32-bit floats), kept once; `key` is the first 8 bytes of its BLAKE3 |
-//! | `content_keys` | the key of a content, for those up to the file's `user_version`: added in bulk, in order |
-//! | `requests` | a request, kept once: prompt hash, and canonical JSON whose long strings are `text:ID` into `contents`. Since 2.0, the first `shared` messages may be those of the earlier request `base`, and only the others are in the JSON |
-//! | `events` | an event; `id` is run number × 2^32 + seq, `time` is ms since the run started |
-//! | `event_index` | since 1.1: a section of a piece of a run's index, see [`Index`](crate::log::Index); `id` is that of the last event before the piece, and the section's number |
-//! | `ledger` | since 1.1: what the log has held, an entry for each run that was started, resumed, finished or imported; see [`ledger`](crate::log::ledger) |
+//! - `meta`: a fact about the file: its format, sealed by a hash
+//! - `run_ids`: a run: its number in this file, its id, when it started (ms since 1970)
+//! - `kinds`: an event kind and version
+//! - `contents`: a text (TEXT) or a vector (BLOB of little-endian 32-bit floats), kept once; `key`
+//!   is the first 8 bytes of its BLAKE3
+//! - `content_keys`: the key of a content, for those up to the file's `user_version`: added in
+//!   bulk, in order
+//! - `requests`: a request, kept once: prompt hash, and canonical JSON whose long strings are
+//!   `text:ID` into `contents`. Since 2.0, the first `shared` messages may be those of the earlier
+//!   request `base`, and only the others are in the JSON
+//! - `events`: an event; `id` is run number × 2^32 + seq, `time` is ms since the run started
+//! - `event_index`: since 1.1: a section of a piece of a run's index, see
+//!   [`Index`](crate::log::Index); `id` is that of the last event before the piece, and the
+//!   section's number
+//! - `ledger`: since 1.1: what the log has held, an entry for each run that was started, resumed,
+//!   finished or imported; see [`ledger`](crate::log::ledger)
 //!
 //! The views `runs`, `exchanges`, `decisions` and `log` are the public, readable face of these
 //! tables.

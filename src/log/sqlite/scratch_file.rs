@@ -4,8 +4,8 @@ use tempfile::TempDir;
 
 use super::SqliteBackend;
 use crate::id::RunId;
-use crate::log::LogError;
 use crate::log::backend::{Backend, Committer, Lease, Reader};
+use crate::log::{LogError, Reworded};
 
 /// A log file in its own folder, which is removed with it.
 pub(in crate::log) struct ScratchFile {
@@ -15,9 +15,9 @@ pub(in crate::log) struct ScratchFile {
 
 impl ScratchFile {
     pub(in crate::log) fn make() -> Result<Self, LogError> {
-        let failed = |e: std::io::Error| LogError::Failed {
-            path: "a temporary folder".to_owned(),
-            reason: format!("{e}; set TMPDIR to use another folder"),
+        let failed = |source: std::io::Error| {
+            let words = format!("{source}; set TMPDIR to use another folder");
+            LogError::failed("a temporary folder", Reworded { words, source })
         };
         let folder = tempfile::Builder::new().prefix("retold-").tempdir().map_err(failed)?;
         let log = SqliteBackend::scratch(&folder.path().join("scratch.db"))?;

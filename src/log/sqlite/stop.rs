@@ -4,19 +4,19 @@ use crate::log::error::LogError;
 use crate::prompt::CanonicalError;
 
 /// Why a transaction ended.
-pub(super) enum Stop {
+pub(super) enum Aborted {
     Sqlite(rusqlite::Error),
     Log(LogError),
 }
 
-impl From<rusqlite::Error> for Stop {
+impl From<rusqlite::Error> for Aborted {
     fn from(error: rusqlite::Error) -> Self {
-        Stop::Sqlite(error)
+        Aborted::Sqlite(error)
     }
 }
 
-impl From<CanonicalError> for Stop {
+impl From<CanonicalError> for Aborted {
     fn from(error: CanonicalError) -> Self {
-        Stop::Log(LogError::Failed { path: String::new(), reason: error.to_string() })
+        Aborted::Log(LogError::failed("", error))
     }
 }

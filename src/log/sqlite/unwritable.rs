@@ -14,7 +14,7 @@ use super::SqliteBackend;
 use crate::log::error::LogError;
 
 /// What is beside a file that we only read.
-enum Beside {
+enum WalBeside {
     /// Files shared by the processes that have it open, or had it open when they died: read as
     /// usual.
     Shared,
@@ -31,10 +31,10 @@ impl SqliteBackend {
         let whole = fs::canonicalize(&self.path).unwrap_or_else(|_| self.path.clone());
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY;
         match beside(&whole) {
-            Beside::Shared => self.ready(self.open_file(&whole, flags)?),
-            Beside::Unmerged => Err(LogError::Unmerged { path: whole.display().to_string() }),
+            WalBeside::Shared => self.ready(self.open_file(&whole, flags)?),
+            WalBeside::Unmerged => Err(LogError::Unmerged { path: whole.display().to_string() }),
             // If another user begins to write now, we do not see it.
-            Beside::Nothing => self.alone(),
+            WalBeside::Nothing => self.alone(),
         }
     }
 
@@ -46,16 +46,16 @@ impl SqliteBackend {
     }
 }
 
-fn beside(log: &Path) -> Beside {
+fn beside(log: &Path) -> WalBeside {
     let named = |end: &str| {
         let mut name = log.as_os_str().to_owned();
         name.push(end);
         fs::metadata(PathBuf::from(name))
     };
     match (named("-wal"), named("-shm")) {
-        (Ok(_), Ok(_)) => Beside::Shared,
-        (Ok(wal), Err(_)) if wal.len() > 0 => Beside::Unmerged,
-        _ => Beside::Nothing,
+        (Ok(_), Ok(_)) => WalBeside::Shared,
+        (Ok(wal), Err(_)) if wal.len() > 0 => WalBeside::Unmerged,
+        _ => WalBeside::Nothing,
     }
 }
 

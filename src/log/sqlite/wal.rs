@@ -36,7 +36,7 @@ pub(super) struct Wal {
     /// Whether the file continues after them.
     pub(super) continues: bool,
     /// What is certain to be damaged.
-    pub(super) fault: Option<Fault>,
+    pub(super) fault: Option<WalFault>,
 }
 
 impl Wal {
@@ -44,10 +44,11 @@ impl Wal {
     pub(super) fn is_damaged_like(&self, other: &Wal) -> bool {
         self.salts == other.salts
             && match (self.fault, other.fault) {
-                (Some(Fault::Header), Some(Fault::Header)) => true,
-                (Some(Fault::Frame { number: a, .. }), Some(Fault::Frame { number: b, .. })) => {
-                    a == b
-                }
+                (Some(WalFault::Header), Some(WalFault::Header)) => true,
+                (
+                    Some(WalFault::Frame { number: a, .. }),
+                    Some(WalFault::Frame { number: b, .. }),
+                ) => a == b,
                 _ => false,
             }
     }
@@ -55,7 +56,7 @@ impl Wal {
 
 /// Where a WAL is damaged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Fault {
+pub(super) enum WalFault {
     /// In its header: SQLite reads none of it.
     Header,
     /// In a frame: SQLite reads nothing from there on.
@@ -67,13 +68,13 @@ pub(super) enum Fault {
     },
 }
 
-impl std::fmt::Display for Fault {
+impl std::fmt::Display for WalFault {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Fault::Header => {
+            WalFault::Header => {
                 write!(f, "its header does not match its checksum, so none of it can be read")
             }
-            Fault::Frame { number, later } => write!(
+            WalFault::Frame { number, later } => write!(
                 f,
                 "frame {number} does not match its checksum, so it and the {later} frames after it \
                  cannot be read"
@@ -169,7 +170,7 @@ fn without_header(mut file: impl Read) -> io::Result<Wal> {
             break;
         }
     }
-    let fault = (written && length >= FRAME_HEADER + 512).then_some(Fault::Header);
+    let fault = (written && length >= FRAME_HEADER + 512).then_some(WalFault::Header);
     Ok(Wal { continues: length > 0, fault, ..Wal::default() })
 }
 
@@ -212,7 +213,7 @@ fn frames(header: &Header, mut file: impl Read) -> io::Result<Wal> {
         // together.
         after_commit = commits && (linked || offset % SECTOR <= SECTOR - 16);
     }
-    wal.fault = bad.filter(|_| damaged).map(|number| Fault::Frame { number, later });
+    wal.fault = bad.filter(|_| damaged).map(|number| WalFault::Frame { number, later });
     Ok(wal)
 }
 
@@ -390,8 +391,8 @@ mod tests {
                 flipped[bit / 8] ^= 1 << (bit % 8);
                 let found = examine(&*flipped).unwrap();
                 match found.fault {
-                    Some(Fault::Header) => assert!(bit / 8 < HEADER),
-                    Some(Fault::Frame { number, .. }) => {
+                    Some(WalFault::Header) => assert!(bit / 8 < HEADER),
+                    Some(WalFault::Frame { number, .. }) => {
                         assert_eq!(number as usize, (bit / 8 - HEADER) / FRAME + 1);
                         assert!(found.committed < number);
                     }
@@ -417,7 +418,7 @@ mod tests {
     #[test]
     fn allocated_but_unwritten_space_is_not_a_damaged_header() {
         assert_eq!(examine(&[0; 100_000][..]).unwrap().fault, None);
-        assert_eq!(examine(&[7; 100_000][..]).unwrap().fault, Some(Fault::Header));
+        assert_eq!(examine(&[7; 100_000][..]).unwrap().fault, Some(WalFault::Header));
         assert_eq!(examine(&[7; 300][..]).unwrap().fault, None, "too short for a frame");
     }
 }

@@ -47,11 +47,11 @@ struct Batch {
     /// Distinguishes a batch from its successor of the same kind.
     number: u64,
     template: Map<String, Value>,
-    members: Vec<Member>,
+    members: Vec<BatchMember>,
     bytes: usize,
 }
 
-struct Member {
+struct BatchMember {
     text: Value,
     reply: oneshot::Sender<Answer>,
 }
@@ -69,7 +69,7 @@ impl Batcher {
         // unchanged, because that is what was recorded. Both encodings are understood.
         template.entry("encoding_format").or_insert_with(|| "float".into());
         let (reply, answer) = oneshot::channel();
-        let member = Member { text, reply };
+        let member = BatchMember { text, reply };
         if member.text.is_string() {
             self.join(template, member);
         } else {
@@ -82,7 +82,7 @@ impl Batcher {
         })
     }
 
-    fn join(&self, template: Map<String, Value>, member: Member) {
+    fn join(&self, template: Map<String, Value>, member: BatchMember) {
         let key = canonical(&template).unwrap_or_default();
         let bytes = size(&member.text);
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
@@ -129,7 +129,7 @@ async fn close(open: Arc<Mutex<Open>>, client: Arc<HttpClient>, key: String, num
 fn send(
     client: Arc<HttpClient>,
     template: Map<String, Value>,
-    mut members: Vec<Member>,
+    mut members: Vec<BatchMember>,
 ) -> BoxFuture<'static, ()> {
     async move {
         members.retain(|member| !member.reply.is_closed());
@@ -161,7 +161,7 @@ fn send(
 async fn post(
     client: &HttpClient,
     template: &Map<String, Value>,
-    members: &[Member],
+    members: &[BatchMember],
 ) -> Result<Vec<Response>, Failure> {
     let input = match members {
         [single] => single.text.clone(),

@@ -10,6 +10,7 @@ use crate::model::{Failure, FailureKind, Response, usage};
 
 /// Why a reply is not a chat completion.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum NotACompletion {
     /// No answer.
     #[error("it has no \"choices\"")]
@@ -50,7 +51,7 @@ pub(in crate::model) fn response(body: &Value) -> Result<Response, NotACompletio
         extra.insert(OTHER_CHOICES.to_owned(), others.into());
     }
     let mut response = Response { finish_reason, extra, ..Response::text(text) };
-    add_whole(&mut response, body, ("choices", "chat.completion"));
+    add_whole(&mut response, body, "choices", "chat.completion");
     Ok(response)
 }
 
@@ -58,7 +59,8 @@ pub(in crate::model) fn response(body: &Value) -> Result<Response, NotACompletio
 pub(super) fn add_whole(
     response: &mut Response,
     body: &Value,
-    (answers, object): (&str, &'static str),
+    answers: &str,
+    object: &'static str,
 ) {
     let mut left = body.as_object().map(|body| rest(body, &[answers])).unwrap_or_default();
     leave_out(&mut left, "object", &object.into());
@@ -76,8 +78,8 @@ pub(super) fn add_whole(
 }
 
 /// The text of a content: a text, nothing (a refusal, a tool call), or a list of texts and parts,
-/// whose texts are joined. A list that has other parts than texts is also kept, with the position of each text
-/// instead of the text.
+/// whose texts are joined. A list that has other parts than texts is also kept, with the position
+/// of each text instead of the text.
 pub(in crate::model) fn text(
     content: Option<&Value>,
     extra: &mut Map<String, Value>,

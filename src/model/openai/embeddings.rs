@@ -38,22 +38,23 @@ pub(in crate::model) fn responses(body: &Value, sizes: &[usize]) -> Result<Vec<R
         }
     }
     let mut whole = Response::text("");
-    chat::add_whole(&mut whole, body, ("data", "list"));
+    chat::add_whole(&mut whole, body, "data", "list");
     let Usage { prompt_tokens, cached_tokens, cost, .. } = whole.usage.unwrap_or_default();
     let (tokens, cached) = (shares(prompt_tokens, sizes), shares(cached_tokens, sizes));
     let all = sizes.iter().map(|size| *size as f64 + 1.0).sum::<f64>();
     let mut of_batch = std::mem::take(&mut whole.extra);
     let members = vectors.into_iter().flatten().zip(sizes).zip(tokens.into_iter().zip(cached));
-    let member = |(((vector, mut more), size), (prompt_tokens, cached_tokens)): Member<'_>| {
-        let mut extra = std::mem::take(&mut of_batch);
-        leave_out(&mut more, "object", &"embedding".into());
-        add_rest(&mut extra, CHOICE, more);
-        keep_exact(&mut extra);
-        let cost = cost.map(|cost| cost * (*size as f64 + 1.0) / all);
-        let usage = Usage { prompt_tokens, cached_tokens, cost, ..Usage::default() };
-        let usage = (usage != Usage::default()).then_some(usage);
-        Response { content: Content::Vector(vector.into()), usage, extra, ..whole.clone() }
-    };
+    let member =
+        |(((vector, mut more), size), (prompt_tokens, cached_tokens)): VectorMember<'_>| {
+            let mut extra = std::mem::take(&mut of_batch);
+            leave_out(&mut more, "object", &"embedding".into());
+            add_rest(&mut extra, CHOICE, more);
+            keep_exact(&mut extra);
+            let cost = cost.map(|cost| cost * (*size as f64 + 1.0) / all);
+            let usage = Usage { prompt_tokens, cached_tokens, cost, ..Usage::default() };
+            let usage = (usage != Usage::default()).then_some(usage);
+            Response { content: Content::Vector(vector.into()), usage, extra, ..whole.clone() }
+        };
     Ok(members.map(member).collect())
 }
 
@@ -61,7 +62,7 @@ pub(in crate::model) fn responses(body: &Value, sizes: &[usize]) -> Result<Vec<R
 type Vector = (Vec<f32>, Map<String, Value>);
 
 /// A vector, the length of its text, and its share of the tokens.
-type Member<'a> = ((Vector, &'a usize), (Option<u64>, Option<u64>));
+type VectorMember<'a> = ((Vector, &'a usize), (Option<u64>, Option<u64>));
 
 fn vector(value: &Value) -> Result<Vec<f32>, Failure> {
     let vector = match value {

@@ -40,6 +40,7 @@ impl fmt::Debug for OpenAiSettings {
 /// Why the settings cannot be used. Never shows the key or the URL as given, which may contain a
 /// password.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum OpenAiError {
     /// Not a URL.
     #[error("the base URL cannot be read ({0}); it looks like https://api.openai.com/v1")]

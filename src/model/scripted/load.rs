@@ -19,6 +19,7 @@ use crate::prompt::{Api, CanonicalError, Request, RequestError, check_exact};
 
 /// Why an exchanges file cannot be used.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum LoadError<E> {
     /// The file itself cannot be read.
     #[error(transparent)]
@@ -36,6 +37,7 @@ pub enum LoadError<E> {
 
 /// What is wrong with a line of an exchanges file.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum LoadProblem {
     /// Not a JSON object at all.
     #[error("an exchange is a JSON object, {{\"request\": .., \"response\": ..}}")]
@@ -66,12 +68,12 @@ pub enum LoadProblem {
         found: &'static str,
     },
     /// A sample number without a call.
-    #[error("\"sample\" without \"call\": a line without a call is taken in file order")]
+    #[error("it has \"sample\" but no \"call\": lines without a call are used in file order")]
     SampleWithoutCall,
     /// The same address twice.
     #[error(
         "call \"{call}\", sample {sample}, prompt {prompt} is already on line {first}: \
-         an address has one answer"
+         each address has only one answer"
     )]
     Duplicate {
         /// The call.
@@ -115,7 +117,7 @@ impl Scripted {
 
 /// A line of an exchanges file, checked.
 #[derive(Debug, Clone)]
-pub struct Exchange {
+pub struct ScriptedExchange {
     /// Where in the experiment, if the line says so.
     pub call: Option<CallPath>,
     /// Which answer this is, if the line says so.
@@ -130,7 +132,7 @@ pub struct Exchange {
     pub simulated: bool,
 }
 
-impl Exchange {
+impl ScriptedExchange {
     /// Reads a line.
     ///
     /// # Errors
@@ -157,7 +159,7 @@ impl Exchange {
         if let Ok(response) = &outcome {
             check_kind(&request, response)?;
         }
-        Ok(Exchange { call, sample, request, outcome, label, simulated })
+        Ok(ScriptedExchange { call, sample, request, outcome, label, simulated })
     }
 }
 
@@ -181,8 +183,8 @@ struct Loader {
 
 impl Loader {
     fn add(&mut self, line: usize, text: &str) -> Result<(), LoadProblem> {
-        let Exchange { call, sample, request, outcome, label: _, simulated } =
-            Exchange::read(text)?;
+        let ScriptedExchange { call, sample, request, outcome, label: _, simulated } =
+            ScriptedExchange::read(text)?;
         self.scripted.simulated |= simulated;
         let outcome = outcome.map_err(Failure::from);
         let hash = request.hash();

@@ -21,7 +21,7 @@ use std::sync::PoisonError;
 
 use futures::future::BoxFuture;
 
-pub use load::{Exchange, LoadError, LoadProblem};
+pub use load::{LoadError, LoadProblem, ScriptedExchange};
 
 use super::answer::{Ask, Model, ModelInfo, Response};
 use super::failure::{Failure, FailureKind};
@@ -101,8 +101,8 @@ impl Scripted {
         u32::try_from(own + shared).unwrap_or(u32::MAX)
     }
 
-    /// Why it has no answer to a question, in the words of the failure; `None` if it has one. Uses up
-    /// no answer.
+    /// Why it has no answer to a question, in the words of the failure; `None` if it has one. Uses
+    /// up no answer.
     #[must_use]
     pub fn miss(&self, ask: &Ask<'_>) -> Option<String> {
         let is_queued = self.queues.get(&ask.request.hash()).is_some_and(|queue| queue.total > 0);

@@ -1,7 +1,7 @@
 //! The position in the text, the open containers around it, and lookahead.
 
 use super::unclosed::{Noted, Unclosed};
-use super::{Edition, Repair};
+use super::{Repair, RepairEdition};
 
 /// Keys are never longer. Lookahead for a key stops here, which keeps the total time linear.
 const LONGEST_KEY: usize = 200;
@@ -11,7 +11,7 @@ pub(super) struct Cursor<'t> {
     pub(super) text: &'t str,
     pub(super) pos: usize,
     /// The rules to follow.
-    pub(super) edition: Edition,
+    pub(super) edition: RepairEdition,
     /// The opening brackets of the open containers, outermost first.
     pub(super) open: Vec<u8>,
     /// How many arrays and objects are open.
@@ -31,7 +31,7 @@ impl<'t> Cursor<'t> {
         text: &'t str,
         pos: usize,
         unclosed: &'t mut Unclosed,
-        edition: Edition,
+        edition: RepairEdition,
     ) -> Cursor<'t> {
         Cursor {
             text,

@@ -4,7 +4,7 @@ use super::{Embedded, Repaired, top};
 
 /// The rules that a repair follows. The free functions of this module use the newest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Edition {
+pub enum RepairEdition {
     /// Members whose opening quote, colon or separating brace is missing may be lost.
     First,
     /// Every member is kept.
@@ -12,7 +12,7 @@ pub enum Edition {
     Second,
 }
 
-impl Edition {
+impl RepairEdition {
     /// Like [`super::repair`], with the rules of this edition.
     #[must_use]
     pub fn repair(self, text: &str) -> Repaired {
@@ -33,6 +33,6 @@ impl Edition {
 
     /// Whether members are kept whatever is missing around them.
     pub(super) fn keeps_members(self) -> bool {
-        self == Edition::Second
+        self == RepairEdition::Second
     }
 }

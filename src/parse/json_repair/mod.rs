@@ -24,7 +24,7 @@
 //! - A repeated key keeps its last value, as in other JSON parsers.
 //! - A member is kept whatever is missing around it: its opening quote (`b": 2`), its colon, the
 //!   brace or the comma before it, or the bracket that closes what precedes it. A parser that was
-//!   locked before this rule keeps the [`Edition`] it had.
+//!   locked before this rule keeps the [`RepairEdition`] it had.
 //!
 //! The rules were checked against the expectations of the best-known repair library
 //! (`mangiucugna/json_repair`), with our own code: see the tests for the rate of agreement.
@@ -40,7 +40,7 @@ mod unclosed;
 
 use serde_json::Value;
 
-pub use edition::Edition;
+pub use edition::RepairEdition;
 pub use top::{each_value, first, repair, values};
 
 /// Containers deeper than this are left out.

@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::cursor::Cursor;
 use super::string::Place;
 use super::unclosed::Unclosed;
-use super::{Edition, Embedded, Repair, Repaired};
+use super::{Embedded, Repair, RepairEdition, Repaired};
 
 /// Repairs a text: returns the value that it was most likely meant to be, and the problems.
 ///
@@ -14,10 +14,10 @@ use super::{Edition, Embedded, Repair, Repaired};
 /// same keys is its correction; otherwise they form an array.
 #[must_use]
 pub fn repair(text: &str) -> Repaired {
-    repaired(text, Edition::default())
+    repaired(text, RepairEdition::default())
 }
 
-pub(super) fn repaired(text: &str, edition: Edition) -> Repaired {
+pub(super) fn repaired(text: &str, edition: RepairEdition) -> Repaired {
     if let Ok(value) = serde_json::from_str(text) {
         return Repaired { value: Some(value), repairs: Vec::new() };
     }
@@ -55,14 +55,14 @@ pub fn values(text: &str) -> Vec<Embedded> {
 
 /// Like [`values`], but lazy: nothing after the last value taken is examined.
 pub fn each_value(text: &str) -> impl Iterator<Item = Embedded> {
-    each(text, Edition::default())
+    each(text, RepairEdition::default())
 }
 
-pub(super) fn all(text: &str, edition: Edition) -> Vec<Embedded> {
+pub(super) fn all(text: &str, edition: RepairEdition) -> Vec<Embedded> {
     each(text, edition).collect()
 }
 
-fn each(text: &str, edition: Edition) -> impl Iterator<Item = Embedded> {
+fn each(text: &str, edition: RepairEdition) -> impl Iterator<Item = Embedded> {
     let mut unclosed = Unclosed::default();
     let mut at = 0;
     std::iter::from_fn(move || {
@@ -77,16 +77,16 @@ fn each(text: &str, edition: Edition) -> impl Iterator<Item = Embedded> {
 /// The first object or array in a text; nothing after it is read.
 #[must_use]
 pub fn first(text: &str) -> Option<Embedded> {
-    first_of(text, Edition::default())
+    first_of(text, RepairEdition::default())
 }
 
-pub(super) fn first_of(text: &str, edition: Edition) -> Option<Embedded> {
+pub(super) fn first_of(text: &str, edition: RepairEdition) -> Option<Embedded> {
     memchr2(b'{', b'[', text.as_bytes())
         .map(|start| read(text, start, &mut Unclosed::default(), edition))
 }
 
 /// Reads the container at `start`: strictly if possible, with repairs if not.
-fn read(text: &str, start: usize, unclosed: &mut Unclosed, edition: Edition) -> Embedded {
+fn read(text: &str, start: usize, unclosed: &mut Unclosed, edition: RepairEdition) -> Embedded {
     unclosed.next_container();
     let rest = text.get(start..).unwrap_or("");
     let mut strict = serde_json::Deserializer::from_str(rest).into_iter::<Value>();
@@ -181,7 +181,7 @@ fn surrounds(text: &str, embedded: &Embedded) -> bool {
 }
 
 /// A text without braces and brackets may still be `(1, 2)`, with or without a fence.
-fn group(text: &str, edition: Edition) -> Repaired {
+fn group(text: &str, edition: RepairEdition) -> Repaired {
     let fenced =
         text.split_once("```").map(|(_, rest)| rest.trim_start_matches(char::is_alphanumeric));
     let at = text.len() - fenced.unwrap_or(text).trim_start().len();

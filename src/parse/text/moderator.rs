@@ -13,7 +13,7 @@ use crate::prompt::CanonicalError;
 /// What a moderator does in a turn.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Turn {
+pub enum ModeratorTurn {
     /// Ends the dialogue.
     Satisfied,
     /// Says something that should be answered.
@@ -23,12 +23,12 @@ pub enum Turn {
 }
 
 /// The moderator parser.
-pub type ModeratorParser = ChainParser<Params, Turn>;
+pub type ModeratorParser = ChainParser<Params, ModeratorTurn>;
 
 /// The word, in the spelling that the prompt asks for.
 const WORD: &str = "SATISFIED";
 
-const STRATEGIES: &[Strategy<Params, Turn>] = &[
+const STRATEGIES: &[Strategy<Params, ModeratorTurn>] = &[
     Strategy { method: "exactly_satisfied", find: satisfied },
     Strategy { method: "trimmed_text", find: says },
 ];
@@ -41,13 +41,13 @@ pub fn parser() -> Result<ModeratorParser, CanonicalError> {
     ChainParser::new("moderator", 1, Params {}, STRATEGIES, ("empty", nothing), None)
 }
 
-fn satisfied(text: &str, _: &Params) -> Option<Found<Turn>> {
+fn satisfied(text: &str, _: &Params) -> Option<Found<ModeratorTurn>> {
     let (reasoning, answer) = thinking::split(text);
     let reasoning = reasoning.map(str::to_owned);
-    (answer == WORD).then(|| Found { reasoning, ..Found::plain(Turn::Satisfied) })
+    (answer == WORD).then(|| Found { reasoning, ..Found::plain(ModeratorTurn::Satisfied) })
 }
 
-fn says(text: &str, _: &Params) -> Option<Found<Turn>> {
+fn says(text: &str, _: &Params) -> Option<Found<ModeratorTurn>> {
     let (reasoning, answer) = thinking::split(text);
     if answer.is_empty() {
         return None;
@@ -60,9 +60,12 @@ fn says(text: &str, _: &Params) -> Option<Found<Turn>> {
         Vec::new()
     };
     let reasoning = reasoning.map(str::to_owned);
-    Some(Found { value: Turn::Says(answer.to_owned()), reasoning, warnings })
+    Some(Found { value: ModeratorTurn::Says(answer.to_owned()), reasoning, warnings })
 }
 
-fn nothing(_: &str, _: &Params) -> Found<Turn> {
-    Found { warnings: vec!["the answer is empty".to_owned()], ..Found::plain(Turn::Nothing) }
+fn nothing(_: &str, _: &Params) -> Found<ModeratorTurn> {
+    Found {
+        warnings: vec!["the answer is empty".to_owned()],
+        ..Found::plain(ModeratorTurn::Nothing)
+    }
 }

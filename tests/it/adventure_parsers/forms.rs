@@ -47,7 +47,7 @@ fn types_may_follow_the_quotes_in_an_array() {
 }
 
 #[test]
-fn bars_stand_between_actions() {
+fn bars_separate_actions() {
     for text in [
         "Go.\nSUGGESTED_ACTIONS: run | hide, then wait | draw (combat)",
         "Go.\nSUGGESTED_ACTIONS: | run | hide, then wait | draw (combat) |",
@@ -68,7 +68,7 @@ fn bars_stand_between_actions() {
 }
 
 #[test]
-fn names_stand_in_json() {
+fn names_are_read_from_json() {
     for (text, items) in [
         ("{\"rope\": 2, \"old hat\": true, \"gun\": 0, \"map\": null}", vec!["old hat", "rope"]),
         ("[{\"rope\": 2}, {\"name\": \"Map\", \"count\": 1}, \"Hat\"]", vec!["rope", "Map", "Hat"]),

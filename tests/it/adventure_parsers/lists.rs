@@ -45,7 +45,7 @@ fn a_line_that_begins_with_a_number_is_not_an_entry() {
 }
 
 #[test]
-fn a_value_may_stand_on_the_line_below() {
+fn a_value_may_be_on_the_line_below() {
     for text in [
         "LOCATION:\nMain Street\n\nACQUIRED_ITEMS:\nHat, Boots\n\nYou sit.",
         "You sit.\r\n\r\n**LOCATION:**\r\n**Main Street**\r\n**ACQUIRED_ITEMS:**\r\nHat, Boots",

@@ -58,7 +58,7 @@ fn what_cannot_be_copied() {
 }
 
 #[test]
-fn writers_go_on_while_a_copy_is_made() {
+fn writers_continue_while_a_copy_is_made() {
     let folder = Folder::new();
     let log = folder.log();
     let mut writer = log.begin(RunId([1; 8])).unwrap();

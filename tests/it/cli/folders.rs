@@ -325,9 +325,10 @@ fn an_unfinished_run_of_the_same_config_is_offered_instead_of_a_second_one() {
     place.ok(&format!("{run} {more}"));
 }
 
-/// A config without a name is claimed by its settings, and its first question is paid for before it is answered.
+/// A config without a name is claimed by its settings, and its first question is paid for before it
+/// is answered.
 #[test]
-fn a_run_of_the_same_config_is_noticed_while_it_goes_on_and_after_it_was_killed() {
+fn a_run_of_the_same_config_is_noticed_during_it_and_after_it_was_killed() {
     let place = Place::new();
     let slow = Server::handler(|_| Reply::chat("Answer: 1").slow_start(Duration::from_secs(60)));
     let run = format!("run small.yaml --quiet --base-url {}", slow.base_url());

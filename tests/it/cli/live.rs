@@ -21,7 +21,7 @@ const LIVE: &str = "outputs/budgeting_small.log";
 const MARK: &str = "# written by retold while the run goes on\n";
 
 #[test]
-fn phases_are_shown_while_the_run_is_going_on() {
+fn phases_are_shown_during_the_run() {
     let place = place();
     let mut command = place.command();
     let slow = ["run", "pilot.yaml", "-q", "--set", "provider.latency_ms=20"];

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use retold::run::rng_for;
 use retold_deliberation::opposition::{
-    Choice, Group, METHODS, Position, Scene, highest_voted, method, sample,
+    Group, METHODS, OpposingView, Position, Scene, highest_voted, method, sample,
 };
 
 fn position(id: &str, choice: &str, embedding: &[f64]) -> Position {
@@ -42,12 +42,12 @@ fn scene() -> Scene {
     }
 }
 
-fn chosen(name: &str, who: usize, scene: &Scene) -> Option<Choice> {
+fn chosen(name: &str, who: usize, scene: &Scene) -> Option<OpposingView> {
     method(name).unwrap().choose(&scene.positions[who], scene)
 }
 
-fn option(name: &str) -> Option<Choice> {
-    Some(Choice::Option(name.to_owned()))
+fn option(name: &str) -> Option<OpposingView> {
+    Some(OpposingView::Option(name.to_owned()))
 }
 
 #[test]
@@ -108,7 +108,7 @@ fn predefined_looks_it_up_and_never_opposes_a_choice_to_itself() {
 fn llm_judge_is_shown_the_reasons_of_ten_others_drawn_by_lot() {
     let mut scene = scene();
     let shown = |scene: &Scene| match chosen("llm_judge", 0, scene) {
-        Some(Choice::Ask(positions)) => {
+        Some(OpposingView::Ask(positions)) => {
             let pair = |p: Position| (p.choice, p.summary.unwrap());
             positions.into_iter().map(pair).collect::<Vec<_>>()
         }
@@ -120,7 +120,7 @@ fn llm_judge_is_shown_the_reasons_of_ten_others_drawn_by_lot() {
     assert_eq!(shown(&scene).len(), 1, "without a reason there is nothing to show");
     scene.positions.extend((5..30).map(|n| position(&format!("p_{n:04}"), "B", &[])));
     let all: Vec<Position> = match chosen("llm_judge", 0, &scene) {
-        Some(Choice::Ask(positions)) => positions,
+        Some(OpposingView::Ask(positions)) => positions,
         other => panic!("{other:?}"),
     };
     let ids = |lots: Option<u64>| -> Vec<String> {

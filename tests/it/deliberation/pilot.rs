@@ -3,8 +3,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use retold_deliberation::opposition::{Choice, Group, Position, Scene, method};
-use retold_deliberation::{Config, Participant, Status, USUAL_SEED, group, summary};
+use retold_deliberation::opposition::{Group, OpposingView, Position, Scene, method};
+use retold_deliberation::{Config, Participant, ParticipantStatus, USUAL_SEED, group, summary};
 use retold_stats::Point;
 use serde_json::{Value, json};
 
@@ -59,7 +59,7 @@ fn summaries_of_real_pilots_are_recomputed() {
         let theirs = json(&format!("{pilot}/summary.json"));
         let reason = theirs["termination_reason"].as_str();
         let participants = participants(pilot);
-        assert!(participants.iter().all(|p| p.status == Status::Complete));
+        assert!(participants.iter().all(|p| p.status == ParticipantStatus::Complete));
         assert_same(&theirs, &serde_json::to_value(summary(pilot, reason, &participants)).unwrap());
     }
 }
@@ -126,7 +126,12 @@ fn opposing_views_of_a_real_pilot_are_recomputed() {
     for (participant, own) in participants.iter().zip(&scene.positions) {
         if let Some(theirs) = participant["opposition_view"].as_str() {
             let ours = method.choose(own, &scene);
-            assert_eq!(ours, Some(Choice::Option(theirs.to_owned())), "{}", own.participant_id);
+            assert_eq!(
+                ours,
+                Some(OpposingView::Option(theirs.to_owned())),
+                "{}",
+                own.participant_id
+            );
             compared += 1;
         }
     }

@@ -14,7 +14,7 @@ pub(crate) fn parsers() -> Vec<(String, Parse)> {
         let parser = PARSERS.parser(&spec).unwrap();
         all.push((spec.to_string(), Box::new(move |text| drop(parser.parse_any(text)))));
     }
-    let first = json_repair::Edition::First;
+    let first = json_repair::RepairEdition::First;
     all.push(("json_repair, first edition".to_owned(), Box::new(move |t| drop(first.repair(t)))));
     all.push(("json_repair".to_owned(), Box::new(|text| drop(json_repair::repair(text)))));
     all

@@ -1,6 +1,6 @@
 //! The stated rules, and totality, on our own texts.
 
-use retold::parse::json_repair::{Edition, MAX_DEPTH, Repair, repair, values};
+use retold::parse::json_repair::{MAX_DEPTH, Repair, RepairEdition, repair, values};
 use serde_json::{Value, json};
 
 fn value(text: &str) -> Value {
@@ -133,7 +133,7 @@ fn every_member_is_kept() {
     ];
     for (text, expected, first) in cases {
         assert_eq!(value(text), expected, "{text}");
-        assert_eq!(Edition::First.repair(text).value, Some(first), "{text}");
+        assert_eq!(RepairEdition::First.repair(text).value, Some(first), "{text}");
     }
     let colons = "{\"a\" 1, \"b\" {\"c\": 2}, \"d\" [1], \"e\" true, \"f\" = \"g\"}";
     let expected = json!({ "a": 1, "b": { "c": 2 }, "d": [1], "e": true, "f": "g" });

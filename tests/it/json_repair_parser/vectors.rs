@@ -1,6 +1,6 @@
 //! The expectations of the best-known repair library. Needs `../shared/data`.
 
-use retold::parse::json_repair::Edition;
+use retold::parse::json_repair::RepairEdition;
 use serde_json::Value;
 
 use crate::support::data::rows;
@@ -26,11 +26,11 @@ fn expected(row: &Value) -> Option<Value> {
 #[test]
 #[cfg_attr(not(shared_data), ignore = "needs ../shared, which is not part of the repository")]
 fn the_289_malformed_json_vectors() {
-    agreement(Edition::First, 254);
-    agreement(Edition::Second, 255);
+    agreement(RepairEdition::First, 254);
+    agreement(RepairEdition::Second, 255);
 }
 
-fn agreement(edition: Edition, expected_agreeing: usize) {
+fn agreement(edition: RepairEdition, expected_agreeing: usize) {
     let (mut all, mut comparable, mut agreeing, mut valid) = (0, 0, 0, 0);
     let mut disagreeing = Vec::new();
     for row in rows("malformed_json", "json_repair_vectors.jsonl") {

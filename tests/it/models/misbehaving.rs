@@ -100,7 +100,7 @@ fn a_redirect_is_not_followed() {
 }
 
 #[test]
-fn bodies_that_are_no_answer() {
+fn bodies_that_are_not_answers() {
     assert_failure!("malformed", Reply::new(200, r#"{"choices": [}"#));
     assert_failure!("truncated_json", Reply::new(200, r#"{"choices": [{"mess"#));
     assert_failure!("empty", Reply::new(200, ""));

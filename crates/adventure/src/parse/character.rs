@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::{Params, answered};
-use retold::parse::json_repair::Edition;
+use retold::parse::json_repair::RepairEdition;
 use retold::parse::keys::lookup;
 use retold::parse::{Found, LastResort, Strategy};
 
@@ -56,25 +56,28 @@ pub(super) const STRATEGIES: &[Strategy<Params, Character>] = &[
 ];
 
 pub(super) const STRATEGIES_2: &[Strategy<Params, Character>] = &[
-    Strategy { method: "json_object", find: |text, _| character(text, false, Edition::Second) },
+    Strategy {
+        method: "json_object",
+        find: |text, _| character(text, false, RepairEdition::Second),
+    },
     Strategy {
         method: "repaired_json_object",
-        find: |text, _| character(text, true, Edition::Second),
+        find: |text, _| character(text, true, RepairEdition::Second),
     },
 ];
 
 pub(super) const LAST: LastResort<Params, Character> = ("default", default);
 
 fn json_object(text: &str, _: &Params) -> Option<Found<Character>> {
-    character(text, false, Edition::First)
+    character(text, false, RepairEdition::First)
 }
 
 fn repaired_json_object(text: &str, _: &Params) -> Option<Found<Character>> {
-    character(text, true, Edition::First)
+    character(text, true, RepairEdition::First)
 }
 
 /// The first object with a name or an attribute.
-fn character(text: &str, malformed: bool, edition: Edition) -> Option<Found<Character>> {
+fn character(text: &str, malformed: bool, edition: RepairEdition) -> Option<Found<Character>> {
     let (reasoning, answer) = answered(text);
     let embedded = edition.values(answer).into_iter().find(|e| sheet(&e.value).is_some())?;
     if embedded.repairs.is_empty() == malformed {

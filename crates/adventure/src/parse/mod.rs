@@ -32,7 +32,7 @@ mod words;
 
 use serde::{Deserialize, Serialize};
 
-use retold::parse::json_repair::Edition;
+use retold::parse::json_repair::RepairEdition;
 use retold::parse::thinking;
 use retold::parse::{ChainParser, MakeError, ParserFamily};
 
@@ -63,8 +63,8 @@ enum Rules {
 
 impl Rules {
     /// How malformed JSON is repaired.
-    fn json(self) -> Edition {
-        if self == Rules::First { Edition::First } else { Edition::Second }
+    fn json(self) -> RepairEdition {
+        if self == Rules::First { RepairEdition::First } else { RepairEdition::Second }
     }
 
     /// Whether the story keeps its white space and the other rules of version 2 apply.

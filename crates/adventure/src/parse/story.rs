@@ -81,7 +81,8 @@ impl Story {
         self.before
     }
 
-    /// A marker was removed here; `sentence_continues` if its value was in a sentence that continues.
+    /// A marker was removed here; `sentence_continues` if its value was in a sentence that
+    /// continues.
     pub(super) fn taken(&mut self, sentence_continues: bool) {
         self.behind_marker |= self.text.is_empty();
         self.gap = true;

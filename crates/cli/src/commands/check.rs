@@ -11,8 +11,8 @@ use crate::parser::{ParamsFrom, ParserArgs};
 use crate::run_id::new_run_id;
 use crate::select::{self, Source};
 use crate::views::left::{left_alone, left_as_json, nothing};
-use retold::check::{Change, Checked, New, Part, Side, check};
-use retold::decide::{Again, Choice, Decided, Redecided};
+use retold::check::{Change, Checked, DecisionPart, New, Side, check};
+use retold::decide::{Again, Decided, Redecided, Selection};
 use retold::event::{DecidedBy, DecisionDetails};
 use retold::exchange::{Accepted, AcceptedDecision};
 use retold::id::{CallPath, RunId};
@@ -69,7 +69,7 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
             Some(decider) => Again::By(decider.as_mut()),
             None => Again::Latest,
         };
-        let choice = Choice { by, params: &params, only: args.call.as_ref(), parsers };
+        let choice = Selection { by, params: &params, only: args.call.as_ref(), parsers };
         let (checked, accepted, is_nothing_new) = one(&source, choice, accepted)?;
         all.push((source, checked, accepted, is_nothing_new));
     }
@@ -124,15 +124,14 @@ fn accepting(source: &Source) -> Result<Accepted, CliError> {
     let mut reader = source.log.reader()?;
     let verified = select::sound(reader.as_mut(), source.run, "nothing was accepted")?;
     let started = select::started(reader.as_mut(), source.run)?;
-    let of = (source.run, verified.head, &started);
-    Ok(Accepted::begin(new_run_id()?, of, clock::now())?)
+    Ok(Accepted::begin(new_run_id()?, source.run, verified.head, &started, clock::now())?)
 }
 
-/// Checks one run. What is accepted is dropped if it is what the run has already, by the same parsers with the same
-/// settings; the last value says so.
+/// Checks one run. What is accepted is dropped if it is what the run has already, by the same
+/// parsers with the same settings; the last value says so.
 fn one(
     source: &Source,
-    choice: Choice<'_>,
+    choice: Selection<'_>,
     mut accepted: Option<Accepted>,
 ) -> Result<(Checked, Option<Accepted>, bool), CliError> {
     let mut reader = source.checked()?;
@@ -196,8 +195,8 @@ fn object(Found { source, checked, accepted, is_nothing_new: _ }: &Found) -> Val
     let table = |pick: fn(&(u64, u64)) -> u64| -> Value {
         verdicts.iter().map(|(k, v)| ((*k).to_owned(), json!(pick(v)))).collect()
     };
-    let count = |part: &Part| changed.get(part).copied().unwrap_or(0);
-    let parts = Part::ALL.iter().map(|part| (part.as_str().to_owned(), json!(count(part))));
+    let count = |part: &DecisionPart| changed.get(part).copied().unwrap_or(0);
+    let parts = DecisionPart::ALL.iter().map(|part| (part.as_str().to_owned(), json!(count(part))));
     json!({
         "run": source.file.is_none().then_some(run),
         "file": source.file,
@@ -261,18 +260,18 @@ fn text(Found { source, checked, accepted, is_nothing_new }: &Found, most: usize
             counted(flipped.len() as u64, "flip")
         );
     }
-    let parts = Part::ALL.iter().filter_map(|part| Some((part, changed.get(part)?)));
+    let parts = DecisionPart::ALL.iter().filter_map(|part| Some((part, changed.get(part)?)));
     let parts: Vec<String> =
         parts.map(|(p, n)| format!("{} {}", p.as_str(), grouped(*n))).collect();
-    let _ = match parts.is_empty() {
-        true if *decisions == 0 => Ok(()),
-        true => writeln!(out, "value, method, reasoning and warnings: the same in every decision"),
-        false => writeln!(out, "decisions that change: {}", parts.join(", ")),
-    };
+    if !parts.is_empty() {
+        let _ = writeln!(out, "decisions that change: {}", parts.join(", "));
+    } else if *decisions > 0 {
+        out.push_str("value, method, reasoning and warnings: the same in every decision\n");
+    }
     if !unfaithful.is_empty() {
         let _ = writeln!(
             out,
-            "{} not as the recorded parser version decides today, first at seq {}",
+            "{} differ from what the recorded parser version decides today; the first is at seq {}",
             counted(unfaithful.len() as u64, "decision"),
             unfaithful[0]
         );
@@ -322,7 +321,7 @@ fn text(Found { source, checked, accepted, is_nothing_new }: &Found, most: usize
         let _ = writeln!(out, "  and {more} more: --most N, or --json for all");
     }
     list(&mut out, "flips", flipped, most);
-    list(&mut out, "the same value, changed otherwise", altered, most);
+    list(&mut out, "same value, other changes", altered, most);
     if let Some(run) = accepted {
         let made = counted(decisions + new.len() as u64, "decision");
         let _ = writeln!(out, "\nrun {run}: {made} accepted; {name} is as it was");
@@ -341,20 +340,23 @@ fn list(out: &mut String, heading: &str, changes: &[Change], most: usize) {
     }
     for Change { seq, call, sample, parts, from, to } in changes.iter().take(most) {
         let _ = write!(out, "  seq {seq} {call}#{sample}:");
-        if parts.contains(&Part::Value) || parts.contains(&Part::Method) {
+        if parts.contains(&DecisionPart::Value) || parts.contains(&DecisionPart::Method) {
             let _ = write!(out, " {} -> {}", side(from), side(to));
         }
-        if parts.contains(&Part::Reasoning) {
+        if parts.contains(&DecisionPart::Reasoning) {
             let text = |side: &Side| match &side.reasoning {
                 Some(text) => format!("\"{}\"", inert(text, 60)),
                 None => "none".to_owned(),
             };
             let _ = write!(out, " reasoning {} -> {}", text(from), text(to));
         }
-        if parts.contains(&Part::Warnings) {
-            let texts = |side: &Side| match side.warnings.is_empty() {
-                true => "none".to_owned(),
-                false => inert(&side.warnings.join("; "), 120),
+        if parts.contains(&DecisionPart::Warnings) {
+            let texts = |side: &Side| {
+                if side.warnings.is_empty() {
+                    "none".to_owned()
+                } else {
+                    inert(&side.warnings.join("; "), 120)
+                }
             };
             let _ = write!(out, " warnings {} -> {}", texts(from), texts(to));
         }

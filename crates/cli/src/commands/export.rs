@@ -93,13 +93,16 @@ const OTHERS: &[(&[&str], &str)] = &[
         &["csv", "tsv", "xls", "xlsx", "ods"],
         "`retold outputs RUN --to FOLDER` writes tables as CSV",
     ),
-    (&["parquet", "arrow", "feather"], "DuckDB converts JSON Lines, and the log itself"),
+    (&["parquet", "arrow", "feather"], "DuckDB can convert JSON Lines, or read the log itself"),
     (&["db", "sqlite", "sqlite3"], "`retold backup FILE` writes a log"),
     (
         &["xz", "bz2", "zip", "7z", "tar", "tgz"],
         "use a name that ends in .gz or .zst for a compressed file",
     ),
-    (&["yaml", "yml", "html", "md", "txt", "pdf"], "any tool for JSON converts what is exported"),
+    (
+        &["yaml", "yml", "html", "md", "txt", "pdf"],
+        "export JSON Lines, and convert them with any JSON tool",
+    ),
 ];
 
 /// Refuses a file name that promises another format.

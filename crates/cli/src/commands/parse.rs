@@ -9,7 +9,7 @@ use crate::error::{CliError, Status};
 use crate::global::Global;
 use crate::output::{Output, counted};
 use crate::parser::ParserArgs;
-use retold::decide::{Asked, Decided, Params};
+use retold::decide::{Decided, Params, Undecided};
 use retold::encoding::decode;
 use retold::explain::explain;
 use retold::id::{CallPath, Sample};
@@ -30,9 +30,9 @@ pub(crate) struct Args {
     #[command(flatten)]
     parser: ParserArgs,
     /// Parse one answer per line: a JSON text, or an object with "text", "content" or "response"
-    /// (with "content", as in an exchanges file; embeddings are left alone). "params" in the object has the settings for that
-    /// line and overrides --params; "call", "sample", "request", "label", "simulated" and "error"
-    /// are also allowed, but no other key.
+    /// (with "content", as in an exchanges file; embeddings are left alone). "params" in the object
+    /// has the settings for that line and overrides --params; "call", "sample", "request", "label",
+    /// "simulated" and "error" are also allowed, but no other key.
     #[arg(long)]
     jsonl: bool,
 }
@@ -55,9 +55,9 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
         vec![Line { answer, ..Line::default() }]
     };
     let answered = lines.iter().filter_map(|line| Some((line, line.whole()?)));
-    let asked: Vec<Asked<'_>> = answered
+    let asked: Vec<Undecided<'_>> = answered
         .clone()
-        .map(|(line, answer)| Asked {
+        .map(|(line, answer)| Undecided {
             call: line.call.as_ref(),
             sample: line.sample,
             answer,

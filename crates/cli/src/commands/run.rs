@@ -16,11 +16,13 @@ use crate::runs::resume::same_study;
 ///
 /// If the config names its outputs (deliberation: pilot_id), the run writes the folder outputs/NAME
 /// when it has finished, or the next free one (outputs/NAME-2, and so on) if that already exists or
-/// belongs to another unfinished run. The run is refused if another process is executing a run with
-/// the same name or, if the config has no name, with the same settings, and if the log has an
-/// unfinished one, which --resume continues. While a deliberation is running, outputs/NAME.log
-/// reports its progress. Nothing is lost if the folder cannot be written: `retold outputs RUN`
-/// makes it from the log at any time.
+/// belongs to another unfinished run. If the folder cannot be written, nothing is lost:
+/// `retold outputs RUN` makes it from the log at any time. While a deliberation is running,
+/// outputs/NAME.log reports its progress.
+///
+/// No second run is started while another process executes a run with the same name, or while the
+/// log has an unfinished one: --resume continues that. Runs of a config without a name are
+/// recognised by their settings.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// The config file (YAML).

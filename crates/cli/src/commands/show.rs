@@ -28,9 +28,9 @@ const MOST_COUNTED: u64 = 100_000;
 
 /// Show a run, one of its participants, calls or events, or a prompt by its hash.
 ///
-/// `retold show latest p_0007` prints a participant's whole story, with the exchanges behind it; so
-/// do `game1/agent_0` for a public goods run, `agent/12` for a society, and `game/1` for an
-/// adventure.
+/// `retold show latest p_0007` prints a participant's whole story, with the exchanges of each step.
+/// In other studies, write `game1/agent_0` (public goods), `agent/12` (society) or `game/1`
+/// (adventure).
 ///
 /// `retold show HASH --canonical | b3sum` prints the hash again.
 #[derive(Debug, clap::Args)]

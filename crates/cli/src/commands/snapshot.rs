@@ -11,7 +11,7 @@ use crate::output::{Output, counted};
 use crate::parser::{ParamsFrom, ParserArgs};
 use crate::select;
 use crate::views::left;
-use retold::decide::{Again, Choice};
+use retold::decide::{Again, Selection};
 use retold::id::CallPath;
 use retold::snapshot::{Changed, SnapshotError, Snapshots, of_run};
 
@@ -19,10 +19,10 @@ use retold::snapshot::{Changed, SnapshotError, Snapshots, of_run};
 /// with the existing ones.
 ///
 /// Each file has the answer and what is decided about it now: value, method, reasoning and
-/// warnings. One that is not there is written. One that differs stays as it is: the new one is
-/// written beside, as .snap.new, the difference is shown, and the exit code is 1. To accept the new
-/// one, rename it to the old one's name; to reject it, delete it. In a Cargo project, `cargo insta
-/// review` (from `cargo install cargo-insta`) does either for each.
+/// warnings. Missing files are written. If a file differs, it is not changed: the new version is
+/// written next to it, as .snap.new, the difference is shown, and the exit code is 1. To accept the
+/// new version, rename it to the name of the old one; to reject it, delete it. In a Cargo project,
+/// `cargo insta review` (from `cargo install cargo-insta`) goes through them one by one.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// The run (first digits of the id, or `latest`) or a file (a recording or exchanges).
@@ -50,7 +50,7 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
         None => Again::Latest,
     };
     let parsers = global.studies.parsers();
-    let choice = Choice { by, params: &params, only: args.call.as_ref(), parsers };
+    let choice = Selection { by, params: &params, only: args.call.as_ref(), parsers };
     let mut reader = source.checked()?;
     let seen = of_run(&mut reader, source.run, choice, &args.folder).map_err(|e| match e {
         SnapshotError::Nothing(left) => left::nothing(&source, &left, args.call.as_ref(), parsers),
@@ -96,7 +96,7 @@ fn text(seen: &Snapshots, args: &Args) -> String {
         let _ = writeln!(out, "{} written to {folder}", snapshots(written.len()));
     }
     if *same > 0 {
-        let _ = writeln!(out, "{} as before in {folder}", snapshots(*same));
+        let _ = writeln!(out, "{} unchanged in {folder}", snapshots(*same));
     }
     if !unreferenced.is_empty() {
         let n = snapshots(unreferenced.len());

@@ -15,9 +15,9 @@ use retold::log::{
 /// Recompute the hash chains and the ledger: report the first event of each run that is not as it
 /// was written, and every run that was deleted, truncated or added without retold.
 ///
-/// Exit code 1 if anything is wrong. Anyone who can write the file can also write a ledger that
-/// matches what they left of it. This can only be detected with a hash that is stored elsewhere:
-/// pass one that `retold head` printed as --checkpoint, or the former head of a run as --head.
+/// Exit code 1 if anything is wrong. Anyone who can write to the file can also forge a ledger that
+/// matches what is left. This can only be detected with a hash that is stored elsewhere: pass one
+/// that `retold head` printed as --checkpoint, or the former head of a run as --head.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// A run (first digits of its id, or `latest`) or a recording's file; the whole log if left
@@ -143,13 +143,14 @@ fn verified(args: &Args, global: &Global) -> Result<(Vec<Verification>, Vec<Prob
         problems.extend(log.backend().lost());
         return Ok((runs, problems));
     };
-    let selected = match select::looks_like_a_file(name) {
+    let selected = if select::looks_like_a_file(name) {
         // Reading a recording verifies it, whatever is wrong with it.
-        true => select::run_or_file(global, name).map_err(|e| match e.status {
+        select::run_or_file(global, name).map_err(|e| match e.status {
             Status::Io => e,
             _ => CliError { status: Status::Difference, ..e },
-        })?,
-        false => select::run_of(select::open_silently(global)?, global, name)?,
+        })?
+    } else {
+        select::run_of(select::open_silently(global)?, global, name)?
     };
     let mut reader = selected.log.reader()?;
     let mut problems = selected.log.backend().lost();

@@ -36,7 +36,7 @@ enum Command {
     /// Add the personas from output folders, pools or JSON Lines files; existing personas are not
     /// changed.
     Import {
-        /// Output folders (for their participants.json), files like it or like a pool (.json), or
+        /// Output folders (for their participants.json), such files or pools (.json), or
         /// files with one persona per line (.jsonl).
         #[arg(required = true)]
         outputs: Vec<PathBuf>,
@@ -71,7 +71,7 @@ impl From<PoolError> for CliError {
     fn from(error: PoolError) -> Self {
         let status = match &error {
             PoolError::Unreadable { .. } | PoolError::Unwritable { .. } => Status::Io,
-            PoolError::NotAPool { .. } => Status::Usage,
+            _ => Status::Usage,
         };
         CliError::new(status, error.to_string())
     }

@@ -45,8 +45,9 @@ impl Model for LooksUp {
     }
 }
 
-/// Makes sure that a file has an answer to a question that the run begins with. Otherwise the run would stop there, and
-/// be left unfinished without an answer. The beginning is executed in a log of its own.
+/// Makes sure that a file has an answer to a question that the run begins with. Otherwise the run
+/// would stop there, and be left unfinished without an answer. The beginning is executed in a log
+/// of its own.
 ///
 /// # Errors
 /// The file has no answer to any of them.

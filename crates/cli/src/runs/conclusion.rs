@@ -65,7 +65,7 @@ pub(crate) fn conclude(
         _ => Status::Fine,
     };
     let (written, error) = (written.as_ref(), nothing.as_ref());
-    let told = Told { run, name: &name, go_on: &go_on, experiment, simulated, written, error };
+    let told = Remarks { run, name: &name, go_on: &go_on, experiment, simulated, written, error };
     say(&ended, told, output)?;
     let others = [some_unreadable(&ended, &name), some_unfinished(&ended, &name)];
     for warning in some_failed.into_iter().chain(others.into_iter().flatten()) {
@@ -185,7 +185,7 @@ fn failed_attempts(name: &str) -> String {
 }
 
 /// What is printed about an execution in addition to how it ended.
-struct Told<'a> {
+struct Remarks<'a> {
     run: RunId,
     name: &'a str,
     /// The command that continues it, without the program's name.
@@ -197,8 +197,8 @@ struct Told<'a> {
     error: Option<&'a CliError>,
 }
 
-fn say(ended: &Ended, told: Told<'_>, output: &Output) -> Result<(), CliError> {
-    let Told { run, name, go_on, experiment, simulated, written, error } = told;
+fn say(ended: &Ended, told: Remarks<'_>, output: &Output) -> Result<(), CliError> {
+    let Remarks { run, name, go_on, experiment, simulated, written, error } = told;
     let Ended { finish, progress, outcome_digest, report, took, .. } = ended;
     let (outcome, stop) = match finish {
         Finish::Finished => ("finished", None),
@@ -370,19 +370,19 @@ fn flag_of(over: &OverBudget) -> Option<&'static str> {
     match over {
         OverBudget::Tokens { .. } => Some("--max-tokens N"),
         OverBudget::Cost { .. } => Some("--max-cost DOLLARS"),
-        OverBudget::Uncounted | OverBudget::NoPrice { .. } => None,
+        _ => None,
     }
 }
 
 /// What to do where there is no room to write.
 fn make_room(why: NoRoom, go_on: &str) -> String {
     let limit = match why {
-        NoRoom::Disk => "",
         NoRoom::Limit(_) | NoRoom::DiskOrLimit(_) => " (or raise --log-limit)",
+        _ => "",
     };
     format!(
         "everything recorded so far is safe: make room{limit}, then `retold {go_on}`, or the same \
-         again if the run is not in `retold log`"
+         command again if the run is not in `retold log`"
     )
 }
 
@@ -395,12 +395,12 @@ mod tests {
         assert_eq!(
             make_room(NoRoom::Disk, "import public-goods run --resume 0a1b"),
             "everything recorded so far is safe: make room, then `retold import public-goods run \
-             --resume 0a1b`, or the same again if the run is not in `retold log`"
+             --resume 0a1b`, or the same command again if the run is not in `retold log`"
         );
         assert_eq!(
             make_room(NoRoom::DiskOrLimit(9), "resume 0a1b"),
             "everything recorded so far is safe: make room (or raise --log-limit), then `retold \
-             resume 0a1b`, or the same again if the run is not in `retold log`"
+             resume 0a1b`, or the same command again if the run is not in `retold log`"
         );
     }
 }

@@ -77,7 +77,7 @@ pub(crate) fn fork(forking: Forking, global: &Global, output: &Output) -> Result
     let (run, experiment) = (new_run_id()?, started.experiment.clone());
     let prices = model.prices()?;
     let max_failed = study.runtime.limits.max_failed;
-    select::sound(log.reader()?.as_mut(), parent, "nothing was begun")?;
+    select::sound(log.reader()?.as_mut(), parent, "nothing was started")?;
     let session = Session {
         log: log.clone(),
         run,

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 use crate::error::{CliError, Status, write_err};
 use retold::beside;
-use retold::run::{Journal, Told};
+use retold::run::{Journal, Update};
 
 /// The first line of every such file, so that other files are never overwritten.
 const MARK: &str = "# written by retold while the run goes on\n";
@@ -59,7 +59,7 @@ impl LiveFile {
     }
 
     /// Writes the lines about an event. A write error does not stop the run.
-    pub(crate) fn take(&mut self, told: Told<'_>) {
+    pub(crate) fn take(&mut self, told: Update<'_>) {
         let lines = self.journal.lines(told);
         let Some(file) = self.file.as_mut().filter(|_| !lines.is_empty()) else { return };
         if let Err(e) = file.write_all(lines.as_bytes()).and_then(|()| file.flush()) {

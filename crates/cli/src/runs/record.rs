@@ -81,7 +81,7 @@ pub(crate) fn record(
         Some(unfinished::none_of(global.studies, &study, &started.model, &log)?)
     };
     let (folder, _folder_claim, flags) = match folder {
-        Some(folder) => chosen(folder, (&study, &log), new, flags, global)?,
+        Some(folder) => chosen(folder, &study, &log, new, flags, global)?,
         None => (None, None, flags),
     };
     let run = new_run_id()?;
@@ -130,7 +130,8 @@ pub(crate) fn record(
 /// name is, and its number is recorded.
 fn chosen(
     folder: Folder,
-    (study, log): (&Study, &Log),
+    study: &Study,
+    log: &Log,
     new: bool,
     flags: FolderArgs,
     global: &Global,

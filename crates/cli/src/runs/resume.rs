@@ -36,7 +36,7 @@ pub(crate) fn resume(
     let started = select::started(log.reader()?.as_mut(), *run)?;
     let mut settings = settings_of(global.studies, &started)?;
     resuming.model.apply(&mut settings.runtime)?;
-    go_on(resuming, started, (settings, SettingsOf::Run), global, output)
+    go_on(resuming, started, settings, SettingsOf::Run, global, output)
 }
 
 /// Continues the last unfinished run of a study, or else the last one, which must have been
@@ -97,7 +97,7 @@ pub(crate) fn same_study(
     }
     study.settings.experiment = recorded.into();
     let resuming = Resuming { selected: Selected { log, run }, folder, model, seat: None };
-    go_on(resuming, started, (study.settings, SettingsOf::Config), global, output)
+    go_on(resuming, started, study.settings, SettingsOf::Config, global, output)
 }
 
 fn output_name(
@@ -112,7 +112,8 @@ fn output_name(
 fn go_on(
     resuming: Resuming,
     started: RunStarted,
-    (settings, settings_of): (StudySettings, SettingsOf),
+    settings: StudySettings,
+    settings_of: SettingsOf,
     global: &Global,
     output: &Output,
 ) -> Result<Status, CliError> {

@@ -36,7 +36,7 @@ fn refuse_closed(log: &Log, run: RunId) -> Result<(), CliError> {
         return Ok(());
     };
     let name = run.short(8);
-    let message = format!("run {run} was {}: it is not resumed", outcome.as_str());
+    let message = format!("run {run} was {}: it cannot be resumed", outcome.as_str());
     Err(CliError::usage(message)
         .hint(format!("`retold replay {name}` replays what it has"))
         .hint(format!("`retold fork {name} --at PLACE` shares its answers with a new run")))

@@ -149,7 +149,8 @@ fn place(study: &Study, folder: &str) -> String {
     format!("{}/{folder}", study.experiment)
 }
 
-/// What is claimed of a study without a name: what makes two runs of it the same. No folder has such a name.
+/// What is claimed of a study without a name: what makes two runs of it the same. No folder has
+/// such a name.
 fn nameless(study: &Study, model: &Value) -> Result<String, CliError> {
     let experiment = as_json(&study.settings.experiment)?;
     let same = json!({"experiment": experiment, "seed": study.seed, "model": model});

@@ -18,7 +18,7 @@ use retold::run::Beside;
 /// The longest excerpt of a fact or a match that is shown.
 const SHOWN: usize = 70;
 
-/// How many of the earlier prompts behind the audited one are shown to people.
+/// How many of the earlier prompts that led to the audited one are shown to people.
 const SHOWN_BEHIND: usize = 20;
 
 /// Prints how a decision of a run came about, back to its prompt.

@@ -24,7 +24,7 @@ pub(crate) fn nothing(
     if !others.is_empty() {
         let others: Vec<&str> = others.iter().map(String::as_str).collect();
         return CliError::usage(format!(
-            "{name}: its decisions are of {}, and not of the given parser",
+            "{name}: its decisions were made by {}, not by the given parser",
             others.join(", ")
         ));
     }

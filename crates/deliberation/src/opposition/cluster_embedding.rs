@@ -2,7 +2,7 @@
 //! the vectors of its groups, weighted by their size; the distance is the cosine distance to the
 //! vector of the participant's summary.
 
-use super::{Choice, Compares, Method, Position, Scene, farthest};
+use super::{Compares, Method, OpposingView, Position, Scene, farthest};
 use retold_stats::{cosine_distance, weighted_mean};
 
 /// See the module.
@@ -13,7 +13,7 @@ impl Method for ClusterEmbedding {
         "cluster_embedding"
     }
 
-    fn choose(&self, who: &Position, scene: &Scene) -> Option<Choice> {
+    fn choose(&self, who: &Position, scene: &Scene) -> Option<OpposingView> {
         let own = who.embedding.as_ref()?;
         let others = scene.options.iter().filter(|option| **option != who.choice);
         let distances = others.filter_map(|option| {
@@ -21,7 +21,7 @@ impl Method for ClusterEmbedding {
             let place = weighted_mean(groups.map(|g| (g.embedding.as_slice(), g.members as f64)))?;
             Some((option, cosine_distance(own, &place)?))
         });
-        farthest(distances).cloned().map(Choice::Option)
+        farthest(distances).cloned().map(OpposingView::Option)
     }
 
     fn compares(&self) -> Compares {

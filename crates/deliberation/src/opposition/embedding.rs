@@ -4,7 +4,7 @@
 //! there would be nothing to oppose. Therefore only participants with a different choice are
 //! considered.
 
-use super::{Choice, Compares, Method, Position, Scene, farthest};
+use super::{Compares, Method, OpposingView, Position, Scene, farthest};
 use retold_stats::cosine_distance;
 
 /// See the module.
@@ -15,12 +15,12 @@ impl Method for Embedding {
         "embedding"
     }
 
-    fn choose(&self, who: &Position, scene: &Scene) -> Option<Choice> {
+    fn choose(&self, who: &Position, scene: &Scene) -> Option<OpposingView> {
         let own = who.embedding.as_ref()?;
         let distances = scene.opponents(who).filter_map(|other| {
             Some((&other.choice, cosine_distance(own, other.embedding.as_ref()?)?))
         });
-        farthest(distances).cloned().map(Choice::Option)
+        farthest(distances).cloned().map(OpposingView::Option)
     }
 
     fn compares(&self) -> Compares {

@@ -1,6 +1,6 @@
 //! The option with the most votes that is not the participant's own.
 
-use super::{Choice, Method, Position, Scene};
+use super::{Method, OpposingView, Position, Scene};
 
 /// See the module.
 pub(super) struct HighestVoted;
@@ -10,8 +10,8 @@ impl Method for HighestVoted {
         "highest_voted"
     }
 
-    fn choose(&self, who: &Position, scene: &Scene) -> Option<Choice> {
-        highest_voted(who, scene).map(Choice::Option)
+    fn choose(&self, who: &Position, scene: &Scene) -> Option<OpposingView> {
+        highest_voted(who, scene).map(OpposingView::Option)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use rand_chacha::ChaCha12Rng;
 
-use super::{Choice, Method, Position, Scene};
+use super::{Method, OpposingView, Position, Scene};
 use retold_study::random::shuffle;
 
 /// The most positions shown to the judge.
@@ -17,10 +17,10 @@ impl Method for LlmJudge {
     }
 
     /// All participants with known reasons; the judge sees a [`sample`] of them.
-    fn choose(&self, who: &Position, scene: &Scene) -> Option<Choice> {
+    fn choose(&self, who: &Position, scene: &Scene) -> Option<OpposingView> {
         let known = scene.opponents(who).filter(|other| other.summary.is_some());
         let positions: Vec<Position> = known.cloned().collect();
-        (!positions.is_empty()).then_some(Choice::Ask(positions))
+        (!positions.is_empty()).then_some(OpposingView::Ask(positions))
     }
 }
 

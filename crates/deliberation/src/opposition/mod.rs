@@ -39,7 +39,7 @@ pub trait Method: Send + Sync {
 
     /// The opposing view, or `None` if this method finds none; then [`highest_voted`] decides.
     /// Never the participant's own choice.
-    fn choose(&self, who: &Position, scene: &Scene) -> Option<Choice>;
+    fn choose(&self, who: &Position, scene: &Scene) -> Option<OpposingView>;
 
     /// Whose vectors it compares with the participant's: what its choice is based on, for audits.
     fn compares(&self) -> Compares {
@@ -60,7 +60,7 @@ pub enum Compares {
 
 /// A method's result.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Choice {
+pub enum OpposingView {
     /// The option.
     Option(String),
     /// The model must judge, based on a [`sample`] of these positions of others.

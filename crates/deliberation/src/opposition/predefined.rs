@@ -1,6 +1,6 @@
 //! The option that the config defines as the opposite of the participant's own.
 
-use super::{Choice, Method, PREDEFINED, Position, Scene};
+use super::{Method, OpposingView, PREDEFINED, Position, Scene};
 
 /// See the module.
 pub(super) struct Predefined;
@@ -10,8 +10,8 @@ impl Method for Predefined {
         PREDEFINED
     }
 
-    fn choose(&self, who: &Position, scene: &Scene) -> Option<Choice> {
+    fn choose(&self, who: &Position, scene: &Scene) -> Option<OpposingView> {
         let opposite = scene.mapping.get(&who.choice).filter(|option| **option != who.choice)?;
-        Some(Choice::Option(opposite.clone()))
+        Some(OpposingView::Option(opposite.clone()))
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::files::{Files, Row};
 use crate::grouping::{USUAL_SEED, group};
-use crate::state::Status;
+use crate::state::ParticipantStatus;
 use crate::transcript::{Speaker, Turn};
 use retold::content::Content;
 use retold::model::{Failure, FailureKind};
@@ -40,7 +40,7 @@ struct Found {
 impl Found {
     fn add(&mut self, files: &Files, row: &Row) {
         let (id, config) = (&row.participant_id, &files.config);
-        if row.status == Status::Failed {
+        if row.status == ParticipantStatus::Failed {
             self.failed.insert(id.clone(), row.failure());
         }
         self.put(format!("initial_vote/{id}"), row.initial_choice.as_deref());
@@ -93,7 +93,7 @@ impl Found {
             let voters =
                 files.participants.iter().filter(|p| p.initial_choice.as_ref() == Some(option));
             let members: Vec<(String, Point)> = voters
-                .filter(|p| p.status != Status::Failed || p.cluster_id.is_some())
+                .filter(|p| p.status != ParticipantStatus::Failed || p.cluster_id.is_some())
                 .filter_map(|p| {
                     let vector = p.individual_summary_embedding.as_deref()?;
                     Some((p.participant_id.clone(), point(vector)))

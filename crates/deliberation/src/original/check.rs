@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::files::{Files, Row};
 use crate::conditions::Condition;
-use crate::state::Status;
+use crate::state::ParticipantStatus;
 use crate::state::participant_id;
 use crate::transcript::{Speaker, Turn};
 use retold_study::original::OriginalError;
@@ -91,7 +91,7 @@ fn whole(files: &Files, row: &Row) -> Result<(), OriginalError> {
             row.final_choice.is_some(),
         ),
     ];
-    if row.status != Status::Failed {
+    if row.status != ParticipantStatus::Failed {
         for (key, is_needed, is_there) in needed {
             if is_needed && !is_there {
                 let condition = row.condition.as_str();
@@ -100,7 +100,7 @@ fn whole(files: &Files, row: &Row) -> Result<(), OriginalError> {
         }
     }
     match (&row.individual_summary, &row.individual_summary_embedding) {
-        (Some(_), None) if row.status != Status::Failed => {
+        (Some(_), None) if row.status != ParticipantStatus::Failed => {
             wrong("has an individual_summary but no individual_summary_embedding".to_owned())
         }
         (None, Some(_)) => {

@@ -25,7 +25,7 @@ pub(super) fn compare(files: &Files, ours: Outputs<'_>) -> Comparison {
     }
     if let Some(file) = participants {
         for (number, (row, keys)) in files.participants.iter().zip(&files.keys).enumerate() {
-            participant(&mut comparison, &mut missing, (row, keys), &file["participants"][number]);
+            participant(&mut comparison, &mut missing, row, keys, &file["participants"][number]);
         }
     }
     if let Some(file) = clusters {
@@ -127,7 +127,8 @@ fn fields(
 fn participant(
     comparison: &mut Comparison,
     missing: &mut Missing,
-    (row, keys): (&Row, &BTreeSet<String>),
+    row: &Row,
+    keys: &BTreeSet<String>,
     ours: &Value,
 ) {
     if ours.is_null() {

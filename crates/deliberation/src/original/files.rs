@@ -11,7 +11,7 @@ use crate::check::check as check_config;
 use crate::conditions::Condition;
 use crate::config::Config;
 use crate::parse::Demographics;
-use crate::state::Status;
+use crate::state::ParticipantStatus;
 use crate::transcript::Transcript;
 use retold::explain::explain;
 use retold::run::SIMULATED_MARK;
@@ -60,7 +60,7 @@ pub(super) struct Row {
     pub(super) cluster_id: Option<String>,
     pub(super) opposition_view: Option<String>,
     pub(super) cross_pollination_content: Option<String>,
-    pub(super) status: Status,
+    pub(super) status: ParticipantStatus,
     pub(super) error_message: Option<String>,
     /// Keys that no known version has.
     #[serde(flatten)]
@@ -223,6 +223,10 @@ fn of_config(error: ConfigError) -> OriginalError {
         }
         ConfigError::Override { setting, message } => {
             OriginalError::Inconsistent { path: setting, reason: message }
+        }
+        other => {
+            let path = "config.yaml".to_owned();
+            OriginalError::Inconsistent { path, reason: other.to_string() }
         }
     }
 }

@@ -20,7 +20,7 @@ use files::{Files, Row};
 use super::NAME;
 use super::prompts::built_in;
 use super::settings::Settings;
-use super::state::Status;
+use super::state::ParticipantStatus;
 use super::taken_over::{AfterPhase3, FromOriginal, OriginalParticipant};
 use retold_study::edition::Edition;
 use retold_study::original::{Original, OriginalError, Outputs};
@@ -45,7 +45,7 @@ pub fn read(folder: &Path) -> Result<Original, OriginalError> {
     // Without a seed, the original's random choices are unknown; its results are copied.
     let seed = files.config.random_seed.unwrap_or(0);
     let compare = move |ours: &[_]| compare::compare(&files, Outputs(ours));
-    Ok(Original::of((NAME, seed), settings, answers, notes, compare))
+    Ok(Original::of(NAME, seed, settings, answers, notes, compare))
 }
 
 fn taken_over(files: &Files) -> FromOriginal {
@@ -59,7 +59,7 @@ fn taken_over(files: &Files) -> FromOriginal {
             opposition_view: row.opposition_view.clone(),
             adversarial_transcript: row.adversarial_transcript.clone(),
             final_choice: row.final_choice.clone(),
-            error_message: (row.status == Status::Failed).then(|| row.failure()),
+            error_message: (row.status == ParticipantStatus::Failed).then(|| row.failure()),
         }),
     };
     let participants = files.participants.iter().map(participant).collect();

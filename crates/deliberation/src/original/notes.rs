@@ -1,7 +1,7 @@
 //! Reports what an original run did not record, and does not invent it.
 
 use super::files::{Files, Row};
-use crate::state::Status;
+use crate::state::ParticipantStatus;
 
 /// One line for each thing that is not in the files.
 pub(super) fn notes(files: &Files, closing: &[String]) -> Vec<String> {
@@ -31,7 +31,7 @@ pub(super) fn notes(files: &Files, closing: &[String]) -> Vec<String> {
     let failed: Vec<&str> = files
         .participants
         .iter()
-        .filter(|p| p.status == Status::Failed)
+        .filter(|p| p.status == ParticipantStatus::Failed)
         .map(|p| p.participant_id.as_str())
         .collect();
     if !failed.is_empty() {

@@ -13,9 +13,9 @@ const LEFT_OUT: &[&str] = &["experiment", "provider", "limits"];
 /// The config with all defaults filled in, in the order of the keys, as the original writes it. It
 /// cannot contain an API key, because a config has no place for one.
 pub(super) fn yaml(config: &Config, record: &RunRecord<'_>) -> Result<String, OutputError> {
-    let failed = |reason: String| OutputError::Json { name: "config.yaml".to_owned(), reason };
-    let value = serde_json::to_value(config).map_err(|e| failed(e.to_string()))?;
-    let Value::Object(all) = value else { return Err(failed("it is not an object".to_owned())) };
+    let failed = |source| OutputError::Json { name: "config.yaml".to_owned(), source };
+    let value = serde_json::to_value(config).map_err(|e| failed(e.into()))?;
+    let Value::Object(all) = value else { return Err(failed("it is not an object".into())) };
     let mut kept: Map<String, Value> = all
         .into_iter()
         .filter(|(key, _)| !LEFT_OUT.contains(&key.as_str()))
@@ -25,7 +25,7 @@ pub(super) fn yaml(config: &Config, record: &RunRecord<'_>) -> Result<String, Ou
         kept.remove("max_parse_retries");
     }
     kept.insert("random_seed".to_owned(), record.started.seed.into());
-    let yaml = serde_saphyr::to_string(&kept).map_err(|e| failed(e.to_string()))?;
+    let yaml = serde_saphyr::to_string(&kept).map_err(|e| failed(e.into()))?;
     Ok(format!("# run {}, {}\n{yaml}", record.run, record.started.program))
 }
 

@@ -12,9 +12,10 @@ use serde::Deserialize;
 use crate::facts::Fact;
 use crate::state::Deliberated;
 use crate::summary::{ConditionSummary, SecondVote, summary};
+use retold::event::RunStarted;
 use retold::id::{RunId, Time};
 use retold::inert::inert;
-use retold::run::{Journal, OutputError, RunRecord, Told};
+use retold::run::{Journal, OutputError, RunRecord, Update};
 
 /// The longest excerpt of a message from a model or a server.
 const SHOWN: usize = 500;
@@ -38,12 +39,10 @@ const EVERY: u32 = 100;
 /// The whole text.
 pub(super) fn text(pilot_id: &str, record: &RunRecord<'_>) -> Result<String, OutputError> {
     let mut diary = Diary::new(pilot_id);
-    let started = &record.started;
-    let head = (started.program.as_str(), started.seed, started.model["kind"].as_str());
-    diary.begin(record.first, record.run, head, started.is_simulated());
+    diary.begin(record.first, record.run, &record.started);
     for (number, (fact, place)) in record.facts.iter().zip(&record.places).enumerate() {
-        let fact = Fact::deserialize(fact)
-            .map_err(|e| OutputError::Fact { number, reason: e.to_string() })?;
+        let fact =
+            Fact::deserialize(fact).map_err(|e| OutputError::Fact { number, source: e.into() })?;
         diary.take(place.time, &fact);
     }
     match record.finished.as_ref().map(|finished| &finished.outcome) {
@@ -65,17 +64,16 @@ pub(in super::super) struct Diary {
 }
 
 impl Journal for Diary {
-    fn lines(&mut self, told: Told<'_>) -> String {
+    fn lines(&mut self, told: Update<'_>) -> String {
         match told {
-            Told::Began { run, started, time } => {
-                let head = (started.program.as_str(), started.seed, started.model["kind"].as_str());
-                self.begin(time, run, head, started.is_simulated());
-            }
+            Update::Began { run, started, time } => self.begin(time, run, started),
             // A fact that is not ours is reported where the log is read.
-            Told::Fact { time, fact } => match serde_json::from_str(fact) {
+            Update::Fact { time, fact } => match serde_json::from_str(fact) {
                 Ok(fact) => self.take(time, &fact),
                 Err(e) => tracing::warn!("experiment.log lacks a fact: {e}"),
             },
+            // The original program's log has nothing else.
+            _ => {}
         }
         std::mem::take(&mut self.text)
     }
@@ -88,17 +86,12 @@ impl Diary {
     }
 
     /// The beginning of a run: the program, the seed and the kind of model.
-    fn begin(
-        &mut self,
-        time: Time,
-        run: RunId,
-        (program, seed, kind): (&str, u64, Option<&str>),
-        is_simulated: bool,
-    ) {
-        let (pilot_id, kind) = (&self.pilot_id, kind.unwrap_or("unknown"));
+    fn begin(&mut self, time: Time, run: RunId, started: &RunStarted) {
+        let RunStarted { program, seed, model, .. } = started;
+        let (pilot_id, kind) = (&self.pilot_id, model["kind"].as_str().unwrap_or("unknown"));
         let begins = format!("pilot {pilot_id}: run {run} of {program}, seed {seed}, model {kind}");
         self.say(time, "INFO", &begins);
-        if is_simulated {
+        if started.is_simulated() {
             let warning = "SIMULATED: a program made these answers up; they are no data";
             self.say(time, "WARNING", warning);
         }

@@ -1,16 +1,19 @@
 //! The output folder `outputs/{pilot_id}`: the document's files in the shapes of the original
 //! outputs, and tables.
 //!
-//! | file | what | who of those who failed |
-//! |---|---|---|
-//! | `summary.json` | the statistics | counted as `failed` and in `total`, in nothing else |
-//! | `participants.json` | everyone, with transcripts and vectors | all, by `status` |
-//! | `cluster_embeddings.json`, `individual_embeddings.json` | the vectors of descriptions and summaries | those who failed after phase 4 |
-//! | `checkpoint.json` | how far the run got, and its clusters | in clusters, those who failed after phase 4 |
-//! | `clusters.csv` | the sizes of clusters | in `formed_with` and `failed_later`, not in `members` |
-//! | `participants.csv`, `turns.csv`, `votes.csv` | the same as tables, for those who do not read JSON | all, by `status` |
-//! | `config.yaml` | the config with all defaults filled in; no keys | |
-//! | `experiment.log` | phases, progress, the statistics of phase 8, a line each | each failure |
+//! - `summary.json`: the statistics. Those who failed are counted as `failed` and in `total`, in
+//!   nothing else.
+//! - `participants.json`: everyone, with transcripts and vectors, including those who failed, by
+//!   `status`.
+//! - `cluster_embeddings.json`, `individual_embeddings.json`: the vectors of descriptions and
+//!   summaries, including those of participants who failed after phase 4.
+//! - `checkpoint.json`: how far the run got, and its clusters, with those who failed after phase 4.
+//! - `clusters.csv`: the sizes of clusters. Those who failed are in `formed_with` and
+//!   `failed_later`, not in `members`.
+//! - `participants.csv`, `turns.csv`, `votes.csv`: the same as tables, for those who do not read
+//!   JSON, including those who failed, by `status`.
+//! - `config.yaml`: the config with all defaults filled in; no keys.
+//! - `experiment.log`: phases, progress, the statistics of phase 8 and each failure, a line each.
 //!
 //! Clusters are kept as phase 4 formed them, as in the document's checkpoint. The descriptions that
 //! others read, and the choice of opposing views, depend on all members at that time, so a

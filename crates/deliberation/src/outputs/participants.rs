@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::vectors::{RecordedVectors, Vector};
 use crate::conditions::Condition;
 use crate::parse::Demographics;
-use crate::state::{Deliberated, Status};
+use crate::state::{Deliberated, ParticipantStatus};
 use crate::transcript::Turn;
 
 /// A participant: the keys of the original outputs, in order.
@@ -29,7 +29,7 @@ pub(super) struct ParticipantRecord<'a> {
     individual_summary: Option<&'a str>,
     individual_summary_embedding: Option<&'a Vector>,
     cluster_id: Option<&'a str>,
-    status: Status,
+    status: ParticipantStatus,
     error_message: Option<&'a str>,
 }
 

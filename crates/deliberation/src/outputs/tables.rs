@@ -2,7 +2,7 @@
 //! cells.
 
 use crate::calls;
-use crate::state::{Deliberated, Participant, Status};
+use crate::state::{Deliberated, Participant, ParticipantStatus};
 use crate::transcript::Speaker;
 use retold_study::table::Table;
 
@@ -137,8 +137,9 @@ pub(super) fn votes(state: &Deliberated) -> Table {
 pub(super) fn clusters(state: &Deliberated) -> Table {
     let columns = ["cluster_id", "option", "members", "formed_with", "failed_later", "description"];
     let mut table = Table::new("clusters", &columns);
-    let has_failed =
-        |id: &&String| state.participants.get(*id).is_some_and(|p| p.status == Status::Failed);
+    let has_failed = |id: &&String| {
+        state.participants.get(*id).is_some_and(|p| p.status == ParticipantStatus::Failed)
+    };
     for cluster in &state.clusters {
         let ids = &cluster.member_ids;
         let failed: Vec<&str> = ids.iter().filter(has_failed).map(String::as_str).collect();
@@ -161,12 +162,12 @@ fn vote_row(p: &Participant, vote: &str, choice: &str, call: String) -> [String;
 }
 
 /// The spelling in the JSON files.
-fn status(status: Status) -> &'static str {
+fn status(status: ParticipantStatus) -> &'static str {
     match status {
-        Status::Pending => "pending",
-        Status::Complete => "complete",
-        Status::Failed => "failed",
-        Status::Skipped => "skipped",
+        ParticipantStatus::Pending => "pending",
+        ParticipantStatus::Complete => "complete",
+        ParticipantStatus::Failed => "failed",
+        ParticipantStatus::Skipped => "skipped",
     }
 }
 

@@ -24,6 +24,7 @@ impl Default for FetchLimits {
 
 /// Why nothing was fetched.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum FetchError {
     /// Not a URL of a supported kind. It is not shown, because it may contain a key.
     #[error("{0}")]

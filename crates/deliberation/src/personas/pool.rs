@@ -37,6 +37,7 @@ pub struct Enriched {
 
 /// Why a pool cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum PoolError {
     /// The file cannot be read.
     #[error("cannot read {path}: {reason}")]
@@ -66,6 +67,7 @@ pub enum PoolError {
 
 /// Why an entry does not hold an enriched persona.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum NotAPersona {
     /// It is not JSON.
     #[error("it is not JSON: {0}")]

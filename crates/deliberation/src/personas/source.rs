@@ -15,6 +15,7 @@ use retold_study::random::shuffle;
 
 /// Why there are no personas.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum PersonaError {
     /// The file cannot be read.
     #[error("cannot read {path}: {reason}")]

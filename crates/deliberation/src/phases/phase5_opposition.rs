@@ -7,7 +7,7 @@ use crate::calls;
 use crate::conditions::Condition;
 use crate::experiment::Deliberation;
 use crate::facts::Fact;
-use crate::opposition::{Choice, Compares, Group, Position, Scene, highest_voted, sample};
+use crate::opposition::{Compares, Group, OpposingView, Position, Scene, highest_voted, sample};
 use crate::origins::{Known, Origins};
 use crate::state::{Deliberated, Participant};
 use retold::run::{DecisionRef, Run, Stop, Talk};
@@ -32,12 +32,12 @@ impl Deliberation {
             let participant_id = who.participant_id.clone();
             let method = self.opposition.name().to_owned();
             match self.opposition.choose(own, &scene) {
-                Some(Choice::Option(opposition_view)) => {
+                Some(OpposingView::Option(opposition_view)) => {
                     let causes = self.seen(origins, &scene, &clusters, &participant_id);
                     let fact = Fact::OppositionChosen { participant_id, opposition_view, method };
                     origins.tell(talk, fact, &causes);
                 }
-                Some(Choice::Ask(others)) => {
+                Some(OpposingView::Ask(others)) => {
                     self.judge(talk, origins, &who, &sample(others, lots)).await?;
                 }
                 // There are at least two options, so there is always another one.

@@ -1,10 +1,11 @@
-//! The phases of an original run that nobody is asked again: what its files say becomes facts without a cause.
+//! The phases of an original run that nobody is asked again: what its files say becomes facts
+//! without a cause.
 
 use std::collections::BTreeSet;
 
 use crate::experiment::Deliberation;
 use crate::facts::Fact;
-use crate::opposition::Choice;
+use crate::opposition::OpposingView;
 use crate::origins::Origins;
 use crate::state::participant_id;
 use crate::taken_over::{AfterPhase3, FromOriginal, OriginalParticipant};
@@ -69,8 +70,8 @@ impl Deliberation {
                 let own = scene.positions.iter().find(|p| p.participant_id == participant_id);
                 let (opposition_view, method) =
                     match own.and_then(|own| self.opposition.choose(own, &scene)) {
-                        Some(Choice::Option(view)) => (view, self.opposition.name()),
-                        Some(Choice::Ask(_)) | None => (told, "taken_over"),
+                        Some(OpposingView::Option(view)) => (view, self.opposition.name()),
+                        Some(OpposingView::Ask(_)) | None => (told, "taken_over"),
                     };
                 let (participant_id, method) = (participant_id.clone(), method.to_owned());
                 let fact = Fact::OppositionChosen { participant_id, opposition_view, method };

@@ -131,7 +131,8 @@ fn claimed(label: ClaimLabel, content: &str, below: &str, params: &Params) -> Op
         let (candidate, is_denied, is_cut) = (Some(corrected), false, false);
         return Some(Claim { label, candidate, at: 0, is_denied, is_cut });
     }
-    // Also of an equation that its own line denies (`(8 - 4) * 5 != 24`): that is the answer, and wrong.
+    // Also of an equation that its own line denies (`(8 - 4) * 5 != 24`): that is the answer, and
+    // wrong.
     let stated = before_denial(content);
     let is_denied = stated.len() < content.len();
     let claim = |candidate| Some(Claim { label, candidate, at: 0, is_denied, is_cut: false });
@@ -154,9 +155,9 @@ fn claimed(label: ClaimLabel, content: &str, below: &str, params: &Params) -> Op
     attempt_in(stated).filter(|_| is_meant).and_then(|attempt| claim(Some(attempt)))
 }
 
-/// The last sentence after a position that claims an expression over the puzzle's numbers (`so the
-/// answer is 4 * 6`). If the text has already claimed an answer, only a sentence that corrects it
-/// counts.
+/// The last sentence after a position that claims an expression over the puzzle's numbers
+/// (`so the answer is 4 * 6`). If the text has already claimed an answer, only a sentence that
+/// corrects it counts.
 pub(super) fn last_sentence(text: &str, params: &Params, corrects: bool) -> Option<String> {
     // Without a digit there is no expression. Most prose has no digits, so its words need not be
     // examined.

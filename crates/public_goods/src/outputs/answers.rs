@@ -11,7 +11,7 @@ use retold::run::{OutputError, RunRecord};
 use retold_study::table::Table;
 
 /// An answer that counted.
-pub(super) struct Told {
+pub(super) struct CountedAnswer {
     pub(super) turn: Turn,
     pub(super) stage: Stage,
     pub(super) by: By,
@@ -30,7 +30,7 @@ pub(super) fn read(
     config: &Config,
     state: &Played,
     record: &mut RunRecord<'_>,
-) -> Result<Vec<Told>, OutputError> {
+) -> Result<Vec<CountedAnswer>, OutputError> {
     let mut answers = Vec::new();
     for game in &state.games {
         for round in &game.rounds {
@@ -55,7 +55,7 @@ fn read_answer(
     stage: Stage,
     by: By,
     result: String,
-) -> Result<Told, OutputError> {
+) -> Result<CountedAnswer, OutputError> {
     let (call, sample) = (stage.call(turn), by.sample);
     let missing = || OutputError::Missing { what: format!("the answer of {call} sample {sample}") };
     let path = CallPath::new(call.clone()).map_err(|_| missing())?;
@@ -64,7 +64,7 @@ fn read_answer(
     };
     let decision = record.decision(&path, sample)?;
     let reasoning = decision.and_then(|decision| decision.details.reasoning);
-    Ok(Told { turn, stage, by, time, text: text.to_string(), reasoning, result })
+    Ok(CountedAnswer { turn, stage, by, time, text: text.to_string(), reasoning, result })
 }
 
 /// The decisions in a round, with their answers.
@@ -86,7 +86,7 @@ fn decided(game: &Game, round: &Round) -> Vec<(Turn, Stage, By, String)> {
 }
 
 /// `raw_responses.csv`: a row for each answer that counted.
-pub(super) fn raw_responses(head: &Head, state: &Played, answers: &[Told]) -> Table {
+pub(super) fn raw_responses(head: &Head, state: &Played, answers: &[CountedAnswer]) -> Table {
     let mut table = Table::new(
         "raw_responses",
         &[
@@ -115,7 +115,7 @@ pub(super) fn raw_responses(head: &Head, state: &Played, answers: &[Told]) -> Ta
     table
 }
 
-impl Told {
+impl CountedAnswer {
     /// The original program's name for the stage.
     pub(super) fn prompt_type(&self) -> &'static str {
         match self.stage {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::answers::Told;
+use super::answers::CountedAnswer;
 use super::reasoning::{counted, reasoned};
 use super::row::{Head, float};
 use crate::groups::mean as centre;
@@ -22,7 +22,7 @@ pub(super) fn reasoning_groups(
     head: &Head,
     rules: &Rules,
     state: &Played,
-    answers: &[Told],
+    answers: &[CountedAnswer],
     record: &mut RunRecord<'_>,
 ) -> Result<Table, OutputError> {
     let mut points: BTreeMap<(u32, u32), Vec<Point>> = BTreeMap::new();

@@ -35,9 +35,9 @@ pub(crate) fn files(
     state: &Played,
     record: &mut RunRecord<'_>,
 ) -> Result<Vec<OutputFile>, OutputError> {
-    let no_json = |reason: String| OutputError::Json { name: "config.json".to_owned(), reason };
-    let config_json = serde_json::to_value(config).map_err(|e| no_json(e.to_string()))?;
-    let text = canonical(&config_json).map_err(|e| no_json(e.to_string()))?;
+    let no_json = |source| OutputError::Json { name: "config.json".to_owned(), source };
+    let config_json = serde_json::to_value(config).map_err(|e| no_json(e.into()))?;
+    let text = canonical(&config_json).map_err(|e| no_json(e.into()))?;
     let mut config_hash = blake3::hash(text.as_bytes()).to_hex().to_string();
     config_hash.truncate(8);
     let head = Head {

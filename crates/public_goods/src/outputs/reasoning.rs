@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::answers::Told;
+use super::answers::CountedAnswer;
 use super::row::{Head, float};
 use crate::actions::{Mean, action, means};
 use crate::measures::{Measures, measure, stated};
@@ -13,12 +13,12 @@ use crate::state::Played;
 use retold_study::table::Table;
 
 /// The answers that have a reasoning.
-pub(super) fn reasoned(answers: &[Told]) -> impl Iterator<Item = (&Told, &str)> {
+pub(super) fn reasoned(answers: &[CountedAnswer]) -> impl Iterator<Item = (&CountedAnswer, &str)> {
     answers.iter().filter_map(|told| Some((told, told.reasoning.as_deref()?)))
 }
 
 /// The model that played.
-fn model<'a>(state: &'a Played, told: &Told) -> &'a str {
+fn model<'a>(state: &'a Played, told: &CountedAnswer) -> &'a str {
     let seat = state.game(told.turn.game).and_then(|game| game.seat(told.turn.agent));
     seat.map_or("", |seat| &seat.llm_model)
 }
@@ -33,7 +33,12 @@ pub(super) struct Counted {
 }
 
 /// Counts in the reasoning of an answer.
-pub(super) fn counted(rules: &Rules, state: &Played, told: &Told, reasoning: &str) -> Counted {
+pub(super) fn counted(
+    rules: &Rules,
+    state: &Played,
+    told: &CountedAnswer,
+    reasoning: &str,
+) -> Counted {
     let game = state.game(told.turn.game);
     let seats = game.into_iter().flat_map(|game| &game.players);
     let others: Vec<&str> =
@@ -48,7 +53,7 @@ pub(super) fn counted(rules: &Rules, state: &Played, told: &Told, reasoning: &st
 }
 
 /// `reasoning.csv`: the reasoning, separate from the action.
-pub(super) fn reasoning(head: &Head, state: &Played, answers: &[Told]) -> Table {
+pub(super) fn reasoning(head: &Head, state: &Played, answers: &[CountedAnswer]) -> Table {
     let mut table = Table::new(
         "reasoning",
         &[
@@ -72,7 +77,12 @@ pub(super) fn reasoning(head: &Head, state: &Played, answers: &[Told]) -> Table 
 }
 
 /// `reasoning_measures.csv`: one row per reasoning.
-pub(super) fn measures(head: &Head, rules: &Rules, state: &Played, answers: &[Told]) -> Table {
+pub(super) fn measures(
+    head: &Head,
+    rules: &Rules,
+    state: &Played,
+    answers: &[CountedAnswer],
+) -> Table {
     let mut table = Table::new(
         "reasoning_measures",
         &[
@@ -171,7 +181,7 @@ fn acts(stage: Stage) -> Stage {
 }
 
 /// `reasoning_by_model.csv`: the mean measures of each model and stage.
-pub(super) fn by_model(rules: &Rules, state: &Played, answers: &[Told]) -> Table {
+pub(super) fn by_model(rules: &Rules, state: &Played, answers: &[CountedAnswer]) -> Table {
     let mut sums: BTreeMap<(&str, &str), (Stage, Sum)> = BTreeMap::new();
     for told in answers {
         let key = (model(state, told), told.prompt_type());
@@ -192,7 +202,12 @@ pub(super) fn by_model(rules: &Rules, state: &Played, answers: &[Told]) -> Table
 
 /// `situations.csv`: the models side by side. All players of a game are in the same situation at a
 /// stage of a round: they have seen the same rounds and know the same about each other.
-pub(super) fn situations(head: &Head, rules: &Rules, state: &Played, answers: &[Told]) -> Table {
+pub(super) fn situations(
+    head: &Head,
+    rules: &Rules,
+    state: &Played,
+    answers: &[CountedAnswer],
+) -> Table {
     let mut sums: BTreeMap<(u32, u32, Stage, &str), Sum> = BTreeMap::new();
     let mut names: BTreeMap<Stage, &str> = BTreeMap::new();
     for told in answers {

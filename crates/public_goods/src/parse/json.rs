@@ -21,7 +21,7 @@ use super::number::{numbers, only_number};
 use super::sentence::{amount, word};
 use retold::inert::inert;
 use retold::parse::json_repair;
-use retold::parse::json_repair::Edition;
+use retold::parse::json_repair::RepairEdition;
 use retold::parse::keys::lookup;
 use retold::parse::{ChainParser, Found, LastResort, MakeError, Strategy};
 
@@ -126,7 +126,7 @@ fn strict(text: &str) -> Option<Map<String, Value>> {
 /// The first object, parsed with repairs, and the repairs.
 fn repaired(text: &str) -> Option<(Map<String, Value>, Vec<String>)> {
     let rest = text.get(text.find('{')?..)?;
-    let first = Edition::First.first(rest)?;
+    let first = RepairEdition::First.first(rest)?;
     let Value::Object(object) = first.value else {
         return None;
     };

@@ -15,14 +15,16 @@
 //!
 //! Of the 984 real answers at hand, version 2 decides 14 differently, in six classes:
 //!
-//! | version 1 -> version 2 | answers | why |
-//! |---|---|---|
-//! | `first_number` -> `default` | 1 | cut behind the opening tag: version 1 took the number of players for coins |
-//! | `all_numbers` -> `unclosed_redistribute_tag` | 5 | the array was cut: version 1 punished with numbers of the reasoning, version 2 keeps the units that were written |
-//! | `all_numbers` -> `unreadable_tag` | 1 | cut before the array's first number: no units are there |
-//! | `all_numbers` -> `default` | 3 | cut within the reasoning: nothing was decided |
-//! | `whole_text` -> `unclosed_message_tag` | 3 | only the closing tag is missing: version 1 sent the reasoning to the other players |
-//! | `message_tag` -> `silent` | 1 | `nothing` is what the prompt offers for silence: version 1 says the word |
+//! - 1, `first_number` -> `default`: cut after the opening tag: version 1 took the number of
+//!   players for coins
+//! - 5, `all_numbers` -> `unclosed_redistribute_tag`: the array was cut: version 1 punished with
+//!   numbers of the reasoning, version 2 keeps the units that were written
+//! - 1, `all_numbers` -> `unreadable_tag`: cut before the array's first number: no units are there
+//! - 3, `all_numbers` -> `default`: cut within the reasoning: nothing was decided
+//! - 3, `whole_text` -> `unclosed_message_tag`: only the closing tag is missing: version 1 sent the
+//!   reasoning to the other players
+//! - 1, `message_tag` -> `silent`: `nothing` is what the prompt offers for silence: version 1 says
+//!   the word
 //!
 //! The tests count them on the bare answers, and `check` lists them on the imported runs.
 //!

@@ -24,7 +24,7 @@ use super::clean::visible;
 use super::number::numbers;
 use super::turn::AnswerTurn;
 use retold::inert::inert;
-use retold::parse::json_repair::Edition;
+use retold::parse::json_repair::RepairEdition;
 use retold::parse::{Found, Strategy};
 
 /// The strategies, which parse JSON with one edition of its repair. Those of version 3 ignore
@@ -65,19 +65,19 @@ macro_rules! strategies {
 }
 
 pub(super) const STRATEGIES: &[Strategy<RedistributionParams, Vec<i64>>] =
-    strategies!(Edition::First, Cow::Borrowed);
+    strategies!(RepairEdition::First, Cow::Borrowed);
 
-/// Version 3: like version 2, but also reads a list in slightly broken JSON (`[2; 0; 1]`, `{2, 0,
-/// 1}`, `[2 0 1)`) or with invisible characters.
+/// Version 3: like version 2, but also reads a list in slightly broken JSON (`[2; 0; 1]`,
+/// `{2, 0, 1}`, `[2 0 1)`) or with invisible characters.
 pub(super) const STRATEGIES_3: &[Strategy<RedistributionParams, Vec<i64>>] =
-    strategies!(Edition::Second, visible);
+    strategies!(RepairEdition::Second, visible);
 
 const TAG: &str = "REDISTRIBUTE";
 
 fn redistribute_tag(
     text: &str,
     params: &RedistributionParams,
-    edition: Edition,
+    edition: RepairEdition,
 ) -> Option<Found<Vec<i64>>> {
     let turn = AnswerTurn::of(text, TAG);
     let found = last_list(&turn.blocks, edition)?.fitting(&turn, params)?;
@@ -107,7 +107,7 @@ fn unclosed_tag(text: &str, params: &RedistributionParams) -> Option<Found<Vec<i
 fn wrong_length(
     text: &str,
     params: &RedistributionParams,
-    edition: Edition,
+    edition: RepairEdition,
 ) -> Option<Found<Vec<i64>>> {
     let turn = AnswerTurn::of(text, TAG);
     let list = match last_list(&turn.blocks, edition) {
@@ -123,7 +123,7 @@ fn wrong_length(
 fn unreadable_tag(
     text: &str,
     params: &RedistributionParams,
-    edition: Edition,
+    edition: RepairEdition,
 ) -> Option<Found<Vec<i64>>> {
     let turn = AnswerTurn::of(text, TAG);
     if turn.blocks.is_empty() && turn.unclosed.is_none() {
@@ -139,7 +139,7 @@ fn unreadable_tag(
 fn whole_text_array(
     text: &str,
     params: &RedistributionParams,
-    edition: Edition,
+    edition: RepairEdition,
 ) -> Option<Found<Vec<i64>>> {
     let turn = AnswerTurn::of(text, TAG);
     let body = turn.body()?;
@@ -150,7 +150,7 @@ fn whole_text_array(
 fn array_in_text(
     text: &str,
     params: &RedistributionParams,
-    edition: Edition,
+    edition: RepairEdition,
 ) -> Option<Found<Vec<i64>>> {
     let turn = AnswerTurn::of(text, TAG);
     let arrays = turn.pieces().flat_map(|piece| edition.values(piece));
@@ -162,7 +162,7 @@ fn array_in_text(
 fn tag_in_reasoning(
     text: &str,
     params: &RedistributionParams,
-    edition: Edition,
+    edition: RepairEdition,
 ) -> Option<Found<Vec<i64>>> {
     let turn = AnswerTurn::of(text, TAG);
     last_list(&turn.blocks_in_reasoning, edition)?.fitting(&turn, params)
@@ -179,7 +179,7 @@ pub(super) fn default_3(text: &str, params: &RedistributionParams) -> Found<Vec<
     default(&visible(text), params)
 }
 
-fn last_list(blocks: &[&str], edition: Edition) -> Option<List> {
+fn last_list(blocks: &[&str], edition: RepairEdition) -> Option<List> {
     List::of(blocks.iter().rev().find(|block| !block.trim().is_empty())?, edition)
 }
 
@@ -219,9 +219,9 @@ struct List {
 
 impl List {
     /// A JSON array, or numbers with only separators in between.
-    fn of(text: &str, edition: Edition) -> Option<List> {
+    fn of(text: &str, edition: RepairEdition) -> Option<List> {
         let text = text.trim();
-        let is_legible = edition != Edition::First;
+        let is_legible = edition != RepairEdition::First;
         if text.contains('[') {
             let repaired = edition.repair(text);
             let list = repaired.value.as_ref().and_then(List::of_value);
@@ -287,7 +287,7 @@ impl List {
     }
 
     /// Which element of an array is not a number, if there is such an element.
-    fn misfit(text: &str, edition: Edition) -> Option<String> {
+    fn misfit(text: &str, edition: RepairEdition) -> Option<String> {
         let value = text.contains('[').then(|| edition.repair(text.trim()).value)??;
         let (number, item) =
             (1..).zip(value.as_array()?).find(|(_, item)| units(item).is_none())?;

@@ -27,19 +27,13 @@ impl PublicGoods {
             Ok(Ask { turn, stage: Stage::Contribution, request, parser, because })
         });
         let asks = at_once(asks, |ask| &ask.request)?;
-        let answers = match self.config.decision_apart {
-            false => {
-                let answers = self.ask(run, asks, is_usable).await?;
-                answers
-                    .into_iter()
-                    .map(|(turn, outcome)| (turn, outcome.map(Decided::at_once)))
-                    .collect()
-            }
-            true => {
-                // The number comes with the second answer, so the first is always usable.
-                let reasoned = self.ask(run, asks, |_| true).await?;
-                self.ask_for_amounts(run, reasoned).await?
-            }
+        let answers = if self.config.decision_apart {
+            // The number comes with the second answer, so the first is always usable.
+            let reasoned = self.ask(run, asks, |_| true).await?;
+            self.ask_for_amounts(run, reasoned).await?
+        } else {
+            let answers = self.ask(run, asks, is_usable).await?.into_iter();
+            answers.map(|(turn, outcome)| (turn, outcome.map(Decided::at_once))).collect()
         };
         for (turn, outcome) in &answers {
             // The first question shows everything; only the amount is asked for after it.

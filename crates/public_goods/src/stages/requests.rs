@@ -13,10 +13,9 @@ use retold_study::carried::Carried;
 
 impl PublicGoods {
     fn view<'a>(&'a self, state: &'a Played, turn: Turn) -> Result<View<'a>, Stop> {
-        let game = state.game(turn.game).ok_or_else(|| Stop::Invalid {
-            what: "game",
-            reason: format!("there is no game {}", turn.game),
-        })?;
+        let game = state
+            .game(turn.game)
+            .ok_or_else(|| Stop::invalid("game", format!("there is no game {}", turn.game)))?;
         Ok(View { config: &self.config, rules: &self.rules, game, agent: turn.agent })
     }
 

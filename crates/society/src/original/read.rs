@@ -55,7 +55,7 @@ pub fn read(path: &Path) -> Result<Original, OriginalError> {
     };
     let notes = notes(&source, &rows, &agents, &misplaced, summary.is_some());
     let answers = Answers::of(source, by_call);
-    Ok(Original::of((NAME, 0), settings, answers, notes, move |files| {
+    Ok(Original::of(NAME, 0, settings, answers, notes, move |files| {
         compare(Outputs(files), &refused, summary.as_deref())
     }))
 }

@@ -21,7 +21,7 @@ use super::action::Action;
 use super::examples;
 use super::fields::{Built, NAMES, build};
 use super::forgiving::{Forgiving, is_notation, kind, notation, quoted};
-use retold::parse::json_repair::{Edition, Repair};
+use retold::parse::json_repair::{Repair, RepairEdition};
 use retold::parse::keys::lookup;
 use retold::parse::python::head;
 use retold::parse::{Found, LastResort, Strategy};
@@ -60,13 +60,13 @@ pub(super) const LAST_3: LastResort<Params, Action> =
 /// What distinguishes the versions.
 #[derive(Clone, Copy)]
 struct ReadingRules {
-    json: Edition,
+    json: RepairEdition,
     /// Copied examples are skipped, and rejections include what was stated.
     knows_examples: bool,
 }
 
-const SECOND: ReadingRules = ReadingRules { json: Edition::First, knows_examples: false };
-const THIRD: ReadingRules = ReadingRules { json: Edition::Second, knows_examples: true };
+const SECOND: ReadingRules = ReadingRules { json: RepairEdition::First, knows_examples: false };
+const THIRD: ReadingRules = ReadingRules { json: RepairEdition::Second, knows_examples: true };
 
 /// The stated action if it is valid, and whether the JSON was malformed or not as requested.
 fn accepted(

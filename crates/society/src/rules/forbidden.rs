@@ -5,6 +5,7 @@ use retold_study::config::figure;
 
 /// Why an action was not done. The agent and the log get this text as the reason.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
 pub enum Forbidden {
     /// There is no agent with the actor's number.
     #[error("there is no agent #{0} to act")]

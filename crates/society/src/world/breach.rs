@@ -6,6 +6,7 @@ use super::amount::Amount;
 
 /// Why a fact was not folded in: the log was not written by this experiment.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, thiserror::Error)]
+#[non_exhaustive]
 pub enum Breach {
     /// There is no agent with this number.
     #[error("there is no agent {agent}")]

@@ -142,7 +142,7 @@ impl ModelConfig {
         let wrong = |key: &str, message: &str| Err(Wrong::new(&format!("{group}.{key}"), message));
         let ModelConfig { kind, base_url: _, endpoints, answers, rates, latency_ms } = self;
         if endpoints.keys().any(|name| name.trim().is_empty()) {
-            return wrong("endpoints", "an endpoint is named with the model that it answers for");
+            return wrong("endpoints", "the name of an endpoint is the model that it answers for");
         }
         let Rates { malformed, malformed_kinds, truncated, rate_limited, server_error, failure } =
             rates;
@@ -215,7 +215,7 @@ impl RequestConfig {
             return wrong("top_p", format!("a share is from 0 to 1, not {}", figure(p)));
         }
         if *max_tokens == Some(0) {
-            return wrong("max_tokens", "at least 1".to_owned());
+            return wrong("max_tokens", "must be at least 1".to_owned());
         }
         const OWN: [&str; 5] = ["model", "messages", "temperature", "top_p", "max_tokens"];
         match OWN.iter().find(|own| extra.contains_key(**own)) {

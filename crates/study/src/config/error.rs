@@ -5,6 +5,7 @@ use retold::inert::inert;
 
 /// A config that cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum ConfigError {
     /// The file cannot be read.
     #[error("cannot read {path}: {reason}")]

@@ -8,7 +8,7 @@ use serde::de::DeserializeOwned;
 use super::error::ConfigError;
 use super::prompts::prompts;
 use super::wrong::Wrong;
-use super::yaml::{Head, beside, load, read_text, with_overrides};
+use super::yaml::{ConfigHead, beside, load, read_text, with_overrides};
 use crate::template::TemplateText;
 
 /// A config file given by the user, and what `--set` changes in it. Paths in it are relative to it
@@ -34,7 +34,7 @@ impl ConfigFile<'_> {
     ) -> Result<T, ConfigError> {
         let ConfigFile { path, text, overrides } = self;
         let config = with_overrides(load(path, text)?, overrides)?;
-        let head: Head = with_overrides(load(path, text)?, overrides)?;
+        let head: ConfigHead = with_overrides(load(path, text)?, overrides)?;
         match head.experiment.filter(|named| named != experiment) {
             None => Ok(config),
             Some(other) => {

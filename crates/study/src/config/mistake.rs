@@ -2,6 +2,7 @@
 
 use serde::de::DeserializeOwned;
 use serde_json::Value;
+use serde_saphyr::Error;
 
 use super::place::{Found, Outline};
 use retold::explain::{explain, mismatch};
@@ -19,12 +20,18 @@ pub(super) struct Mistake {
 /// Rewords the YAML reader's error for the author of a config: a missing key is reported at the
 /// beginning of the group that lacks it, and a value of the wrong type with what it is and what it
 /// should be.
-pub(super) fn mistake<T: DeserializeOwned>(text: &str, place: (u64, u64), said: &str) -> Mistake {
+///
+/// `said` is the error's message without its place.
+pub(super) fn mistake<T: DeserializeOwned>(
+    text: &str,
+    place: (u64, u64),
+    error: &Error,
+    said: &str,
+) -> Mistake {
     let told = |(line, column), message| Mistake { line, column, message };
     let plain = || told(place, explain(said));
     let Some(outline) = Outline::of(text) else { return plain() };
-    if let Some(missing) = said.strip_prefix("missing field ") {
-        let missing = missing.trim_matches('`');
+    if let Error::SerdeMissingField { field: missing, .. } = error {
         return match outline.group_at(place) {
             None => plain(),
             Some(Found { key, place, .. }) => {
@@ -36,36 +43,56 @@ pub(super) fn mistake<T: DeserializeOwned>(text: &str, place: (u64, u64), said: 
             }
         };
     }
-    let is_about = |found: &Found| is_about_kind(said) || is_about_nothing(said, found, &outline);
+    let is_about = |found: &Found| is_about_kind(error) || is_about_nothing(error, found, &outline);
     match outline.value_at(place).filter(is_about) {
         None => plain(),
         Some(Found { pointer, .. }) => {
             let whole = outline.value();
             let found = whole.pointer(&pointer).map_or_else(String::new, found);
             let expected = expected::<T>(&whole, &pointer);
-            let expected = expected.as_deref().unwrap_or_else(|| said_to_be_expected(said));
+            let expected = expected.unwrap_or_else(|| said_to_be_expected(error, said));
             told(place, explain(&format!("invalid type: {found}, expected {expected}")))
         }
     }
 }
 
-/// Whether a message says that a value has the wrong type.
-fn is_about_kind(said: &str) -> bool {
-    said.starts_with("invalid ") || said.contains("expected ") && !said.starts_with("unknown ")
+/// Whether a value has the wrong type.
+fn is_about_kind(error: &Error) -> bool {
+    matches!(
+        error,
+        Error::Unexpected { .. }
+            | Error::SerdeInvalidType { .. }
+            | Error::SerdeInvalidValue { .. }
+            | Error::SerdeInvalidLength { .. }
+            | Error::InvalidScalar { .. }
+            | Error::InvalidBooleanStrict { .. }
+            | Error::InvalidBinaryBase64 { .. }
+            | Error::ExpectedEmptyMappingForUnitStruct { .. }
+            | Error::ExpectedStringKeyForExternallyTaggedEnum { .. }
+            | Error::ExternallyTaggedEnumExpectedScalarOrMapping { .. }
+    )
 }
 
-/// Whether a message is about a key without a value: in that case, the reader asks for other Rust
-/// types, or treats the missing value as a value of that name.
-fn is_about_nothing(said: &str, found: &Found, outline: &Outline) -> bool {
-    let is_odd =
-        said.starts_with("cannot deserialize null") || said.starts_with("unknown variant ");
+/// Whether a key has no value: in that case, the reader asks for other Rust types, or treats the
+/// missing value as a value of that name.
+fn is_about_nothing(error: &Error, found: &Found, outline: &Outline) -> bool {
+    let is_odd = matches!(error, Error::NullIntoString { .. } | Error::SerdeUnknownVariant { .. });
     is_odd && outline.value().pointer(&found.pointer) == Some(&Value::Null)
 }
 
 /// What the YAML reader says was expected; it does not distinguish scalar types.
-fn said_to_be_expected(said: &str) -> &str {
-    let last = said.rsplit_once("expected ").map(|(_, expected)| expected);
-    last.or_else(|| said.strip_prefix("invalid ")).unwrap_or(said)
+fn said_to_be_expected(error: &Error, said: &str) -> String {
+    match error {
+        Error::Unexpected { expected, .. } => (*expected).to_owned(),
+        Error::SerdeInvalidType { expected, .. }
+        | Error::SerdeInvalidValue { expected, .. }
+        | Error::SerdeInvalidLength { expected, .. } => expected.clone(),
+        Error::SerdeUnknownVariant { expected, .. } => format!("one of {}", expected.join(", ")),
+        Error::InvalidScalar { ty, .. } => (*ty).to_owned(),
+        Error::InvalidBooleanStrict { .. } => "a boolean".to_owned(),
+        Error::NullIntoString { .. } => "a string".to_owned(),
+        _ => said.to_owned(),
+    }
 }
 
 /// What is expected at a place, found by putting a text there. `None` if another mistake comes

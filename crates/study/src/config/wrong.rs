@@ -44,7 +44,10 @@ impl Wrong {
 pub fn within(ranges: &[(&str, Option<f64>, f64, f64)]) -> Result<(), Wrong> {
     for (key, value, least, most) in ranges {
         if let Some(value) = value.filter(|value| !(*least..=*most).contains(value)) {
-            return Err(Wrong::new(key, format!("from {least} to {most}, not {}", figure(value))));
+            return Err(Wrong::new(
+                key,
+                format!("must be from {least} to {most}, not {}", figure(value)),
+            ));
         }
     }
     Ok(())

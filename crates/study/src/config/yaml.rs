@@ -14,7 +14,7 @@ use retold::explain::{explain, not_finite};
 
 /// The part of a config that says which experiment it is for.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct Head {
+pub struct ConfigHead {
     /// The experiment's name.
     pub experiment: Option<String>,
 }
@@ -45,12 +45,13 @@ pub fn load<T: DeserializeOwned>(path: &Path, text: &str) -> Result<T, ConfigErr
     // Invalid YAML is reported as such, whatever was expected where it breaks.
     let sound = serde_saphyr::from_str::<serde::de::IgnoredAny>(text).map(|_| ());
     sound.and_then(|()| serde_saphyr::from_str(text)).map_err(|error| {
-        let plain = error.without_snippet().to_string();
+        let error = error.without_snippet();
+        let plain = error.to_string();
         let (line, column) =
             error.location().map_or((1, 1), |place| (place.line(), place.column()));
         let message =
             plain.strip_suffix(&format!(" at line {line}, column {column}")).unwrap_or(&plain);
-        let Mistake { line, column, message } = mistake::<T>(text, (line, column), message);
+        let Mistake { line, column, message } = mistake::<T>(text, (line, column), error, message);
         let snippet = snippet(text, line);
         ConfigError::Invalid { path: path.display().to_string(), line, column, message, snippet }
     })

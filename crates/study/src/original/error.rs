@@ -6,6 +6,7 @@ use retold::encoding::NotUtf8;
 
 /// Why an original run cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum OriginalError {
     /// A file or folder is missing or cannot be read.
     #[error("{path}: {reason}")]

@@ -61,36 +61,59 @@ impl JsonFile {
 /// A value in its type. `inside` is the key of the value, if any.
 ///
 /// # Errors
-/// The invalid key, and why it is invalid.
+/// The invalid key, or the group that lacks one, and what is wrong.
 pub fn typed<T: DeserializeOwned>(value: &Value, inside: &str) -> Result<T, Wrong> {
-    T::deserialize(value).map_err(|e| {
-        let message = e.to_string();
-        let below = culprit::<T>(value, &message);
-        let keys: Vec<&str> = [inside, &below].into_iter().filter(|key| !key.is_empty()).collect();
-        Wrong::new(&keys.join("."), explain(&message))
+    serde_path_to_error::deserialize(value).map_err(|e| {
+        let below = if e.path().iter().len() == 0 { String::new() } else { e.path().to_string() };
+        let dot = if inside.is_empty() || below.is_empty() { "" } else { "." };
+        Wrong::new(&format!("{inside}{dot}{below}"), explain(&e.inner().to_string()))
     })
 }
 
-/// The key of an invalid value: the one without which the error disappears, or another. Empty if a
-/// key is missing, which the message names.
-fn culprit<T: DeserializeOwned>(value: &Value, message: &str) -> String {
-    let mut path: Vec<String> = Vec::new();
-    if message.starts_with("missing field") {
-        return String::new();
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use serde::Deserialize;
+    use serde_json::json;
+
+    use super::*;
+
+    #[derive(Debug, Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Round {
+        #[serde(rename = "coins")]
+        _coins: u8,
     }
-    let at = |path: &[String]| path.iter().map(|key| format!("/{key}")).collect::<String>();
-    while let Some(Value::Object(map)) = value.pointer(&at(&path)) {
-        let guilty = map.keys().find(|key| {
-            let mut without = value.clone();
-            if let Some(map) = without.pointer_mut(&at(&path)).and_then(Value::as_object_mut) {
-                map.remove(*key);
-            }
-            T::deserialize(&without).err().is_none_or(|e| e.to_string() != message)
-        });
-        match guilty {
-            Some(key) => path.push(key.clone()),
-            None => break,
+
+    type Rounds = BTreeMap<String, Vec<Round>>;
+
+    #[test]
+    fn an_error_names_the_key_at_any_depth() {
+        for (value, inside, said) in [
+            (
+                json!({"a": [{"coins": 1}, {"coins": -1}]}),
+                "",
+                "a[1].coins: expected a whole number from 0 to 255, not the number -1",
+            ),
+            (
+                json!({"a": [{"coins": "x"}]}),
+                "games",
+                "games.a[0].coins: expected a whole number from 0 to 255, not the text \"x\"",
+            ),
+            (
+                json!({"a": [{}]}),
+                "",
+                "a[0]: the key \"coins\" is missing here, and it has no default",
+            ),
+            (
+                json!({"a": [{"coin": 1}]}),
+                "",
+                "a[0].coin: unknown key \"coin\"; did you mean coins? known here: coins",
+            ),
+            (json!(1), "games", "games: expected a group of keys, not the number 1"),
+        ] {
+            assert_eq!(typed::<Rounds>(&value, inside).unwrap_err().to_string(), said);
         }
     }
-    path.join(".")
 }

@@ -7,7 +7,7 @@ use serde::de::DeserializeOwned;
 use super::OriginalError;
 use retold::explain::explain;
 use retold::inert::inert;
-use retold::jsonl::{JsonlReader, Problem};
+use retold::jsonl::{JsonlProblem, JsonlReader};
 
 /// The rows of a file, each with its line; `what` describes a line, for messages.
 ///
@@ -19,12 +19,12 @@ pub fn lines<T: DeserializeOwned>(path: &Path, what: &str) -> Result<Vec<(u64, T
     let refused = |e: retold::jsonl::JsonlError| match e.line {
         Some(line) => {
             let (path, mut reason) = (shown.clone(), e.problem.to_string());
-            if matches!(e.problem, Problem::NotUtf8 { .. }) {
+            if matches!(e.problem, JsonlProblem::NotUtf8 { .. }) {
                 reason.push_str(": save the file as UTF-8");
             }
             OriginalError::Line { path, line: line as u64, reason }
         }
-        None if matches!(e.problem, Problem::Wide { .. }) => {
+        None if matches!(e.problem, JsonlProblem::Wide { .. }) => {
             OriginalError::Inconsistent { path: shown.clone(), reason: e.problem.to_string() }
         }
         None => OriginalError::Unreadable { path: shown.clone(), reason: e.problem.to_string() },

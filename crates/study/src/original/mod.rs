@@ -57,7 +57,8 @@ impl Original {
     /// An original run of an experiment. Every answer is either there or not, so retrying would not
     /// help.
     pub fn of(
-        (experiment, seed): (&str, u64),
+        experiment: &str,
+        seed: u64,
         settings: impl AnySettings,
         answers: Answers,
         notes: Vec<String>,

@@ -104,11 +104,11 @@ impl<'a> Row<'a> {
         let wrong = |what: &str| self.wrong(format!("{column}: {:?} {what}", inert(text, 40)));
         let number = text.parse().map_err(|_| wrong("is not a number"))?;
         // A number that is too large is read as infinite, and so is `inf`; `nan` is undefined.
-        match text.parse::<f64>().is_ok_and(|read| !read.is_finite()) {
-            true if text.contains(|c: char| c.is_ascii_digit()) => Err(wrong("is out of range")),
-            true => Err(wrong("is not a number")),
-            false => Ok(number),
+        if !text.parse::<f64>().is_ok_and(|read| !read.is_finite()) {
+            return Ok(number);
         }
+        let has_digits = text.contains(|c: char| c.is_ascii_digit());
+        Err(wrong(if has_digits { "is out of range" } else { "is not a number" }))
     }
 
     /// `agent_3` as 3.

@@ -62,26 +62,26 @@ impl Line {
 
 /// A part of the story.
 #[derive(Debug, Serialize)]
-pub struct Told {
+pub struct StoryPart {
     what: String,
     /// The place of the fact; `None` for questions that no fact mentions.
     #[serde(skip_serializing_if = "Option::is_none")]
     fact: Option<Seq>,
-    lines: Vec<ToldLine>,
+    lines: Vec<StoryLine>,
 }
 
 /// A statement, and the exchanges that it came from.
 #[derive(Debug, Serialize)]
-struct ToldLine {
+struct StoryLine {
     label: String,
     text: String,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    exchanges: Vec<Asked>,
+    exchanges: Vec<StoryExchange>,
 }
 
 /// A question, and what is recorded about it.
 #[derive(Debug, Serialize)]
-struct Asked {
+struct StoryExchange {
     call: CallPath,
     sample: Sample,
     prompt_hash: PromptHash,
@@ -128,7 +128,7 @@ pub fn tell(
     record: &mut RunRecord<'_>,
     chapters: Vec<(Seq, Chapter)>,
     about: &dyn Fn(&CallPath) -> bool,
-) -> Result<Vec<Told>, OutputError> {
+) -> Result<Vec<StoryPart>, OutputError> {
     let mut told = Vec::new();
     let mut mentioned = BTreeSet::new();
     for (seq, chapter) in chapters {
@@ -140,16 +140,16 @@ pub fn tell(
             if line.optional && asked.is_empty() {
                 continue;
             }
-            lines.push(ToldLine { label: line.label, text: line.text, exchanges: asked });
+            lines.push(StoryLine { label: line.label, text: line.text, exchanges: asked });
         }
-        told.push(Told { what: chapter.what, fact: Some(seq), lines });
+        told.push(StoryPart { what: chapter.what, fact: Some(seq), lines });
     }
     told.extend(unmentioned(record, about, &mentioned)?);
     Ok(told)
 }
 
 /// The exchanges that a line came from: all samples of its call.
-fn asked(record: &mut RunRecord<'_>, line: &Line) -> Result<Vec<Asked>, OutputError> {
+fn asked(record: &mut RunRecord<'_>, line: &Line) -> Result<Vec<StoryExchange>, OutputError> {
     // An invalid call has no exchanges.
     let Some(call) = line.call.as_ref().and_then(|call| CallPath::new(call).ok()) else {
         return Ok(Vec::new());
@@ -166,7 +166,7 @@ fn asked(record: &mut RunRecord<'_>, line: &Line) -> Result<Vec<Asked>, OutputEr
             record.answer(&call, sample)?.map(|answer| answer.text().to_owned())
         };
         let failure = record.failure(&call, sample)?.filter(|reason| *reason != line.text);
-        asked.push(Asked {
+        asked.push(StoryExchange {
             call: call.clone(),
             sample,
             prompt_hash: exchange.prompt,
@@ -186,17 +186,17 @@ fn unmentioned(
     record: &mut RunRecord<'_>,
     about: &dyn Fn(&CallPath) -> bool,
     mentioned: &BTreeSet<CallPath>,
-) -> Result<Option<Told>, OutputError> {
+) -> Result<Option<StoryPart>, OutputError> {
     let calls = record.calls(&|call| about(call) && !mentioned.contains(call))?;
     let mut lines = Vec::new();
     for call in calls {
         let line = Line::unused("asked", String::new(), call.to_string());
-        lines.push(ToldLine {
+        lines.push(StoryLine {
             label: line.label.clone(),
             text: call.to_string(),
             exchanges: asked(record, &line)?,
         });
     }
-    let what = "questions that no fact tells of".to_owned();
-    Ok((!lines.is_empty()).then_some(Told { what, fact: None, lines }))
+    let what = "questions without a fact".to_owned();
+    Ok((!lines.is_empty()).then_some(StoryPart { what, fact: None, lines }))
 }

@@ -2,13 +2,13 @@
 
 use std::fmt::Write;
 
-use super::{Asked, Told};
+use super::{StoryExchange, StoryPart};
 
 /// The chapters as text. Model output is indented more than anything else, so that no answer can be
 /// mistaken for a line of this program.
-pub fn text(told: &[Told]) -> String {
+pub fn text(told: &[StoryPart]) -> String {
     let mut text = String::new();
-    for Told { what, fact, lines } in told {
+    for StoryPart { what, fact, lines } in told {
         let fact = fact.map_or_else(String::new, |seq| format!("  seq {seq}"));
         // Writing to a string cannot fail.
         let _ = writeln!(text, "\n{what}{fact}");
@@ -22,8 +22,9 @@ pub fn text(told: &[Told]) -> String {
 }
 
 /// An exchange; `otherwise` is the label for an answer that is only shown here.
-fn asked_line(out: &mut String, asked: &Asked, otherwise: &str) {
-    let Asked { call, sample, prompt_hash, question, answer, decision, text, failure } = asked;
+fn asked_line(out: &mut String, asked: &StoryExchange, otherwise: &str) {
+    let StoryExchange { call, sample, prompt_hash, question, answer, decision, text, failure } =
+        asked;
     let place = |what: &str, seq: &Option<retold::id::Seq>| match seq {
         Some(seq) => format!("{what} {seq}"),
         None => format!("no {what}"),

@@ -21,8 +21,10 @@ use retold::jsonl::JsonlReader;
 use retold::log::{Reader, SqliteBackend, verify_run};
 use retold::run::clock;
 
-/// Import a recording or an exchanges file into the log: all of it, checked, or nothing. Or run an
-/// original run of another program again.
+/// Import a recording or an exchanges file into the log, or run an original run of another program
+/// again.
+///
+/// A file is checked first. It is imported completely or not at all.
 ///
 /// `retold import EXPERIMENT FOLDER` runs the experiment with the settings found in the folder, and
 /// answers each of its questions with the original answer. It reports what the original did not
@@ -66,19 +68,17 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
         let backend = SqliteBackend::open_or_create(&global.log, global.sqlite())?;
         let Imported { added, known } = import_recording(&backend, &recording)?;
         let run = recording.run;
-        match output.is_json() {
-            true => output.object(&json!({"run": run, "events": added, "known": known}))?,
-            false if added == 0 => {
-                output.text(&format!("run {run} is already in the log, all of it\n"))?;
-            }
-            false => {
-                let added = counted(added, "event");
-                let next = next_step(recording.log.reader()?.as_mut(), run)?;
-                output.text(&format!(
-                    "run {run}: {added} imported from {shown}\n\nnext:\n  {} {next}\n",
-                    begins()
-                ))?;
-            }
+        if output.is_json() {
+            output.object(&json!({"run": run, "events": added, "known": known}))?;
+        } else if added == 0 {
+            output.text(&format!("the whole run {run} is already in the log\n"))?;
+        } else {
+            let added = counted(added, "event");
+            let next = next_step(recording.log.reader()?.as_mut(), run)?;
+            output.text(&format!(
+                "run {run}: {added} imported from {shown}\n\nnext:\n  {} {next}\n",
+                begins()
+            ))?;
         }
         return Ok(Status::Fine);
     }

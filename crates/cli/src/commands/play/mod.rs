@@ -21,7 +21,7 @@ use retold::event::RunStarted;
 use retold::model::Answerer;
 use retold::run::RunRecord;
 use retold_study::Registration;
-use retold_study::config::{Head, load, read_text};
+use retold_study::config::{ConfigHead, load, read_text};
 use retold_study::registration::{Choice, Play};
 use retold_study::settings::ExperimentSettings;
 use retold_study::studies::Studies;
@@ -29,7 +29,7 @@ use retold_study::studies::Studies;
 /// Play an adventure: you choose what happens next.
 ///
 /// Every choice is recorded immediately. Leave with q, Ctrl-C or the end of the input, and continue
-/// with --resume. --fork goes back to a turn and takes the other option: up to that turn, all
+/// with --resume. --fork goes back to a turn and takes another option: up to that turn, all
 /// answers are those of the recorded game.
 #[derive(Debug, clap::Args)]
 #[command(group = clap::ArgGroup::new("played").required(true).args(["config", "resume", "fork"]))]
@@ -44,7 +44,7 @@ pub(crate) struct Args {
     /// choose; otherwise the model does.
     #[arg(long, value_name = "RUN", requires = "turn", requires = "choose")]
     fork: Option<String>,
-    /// With --fork: the turn at which the other option is taken.
+    /// With --fork: the turn at which another option is taken.
     #[arg(long, value_name = "N", conflicts_with_all = ["config", "resume"])]
     turn: Option<u32>,
     /// With --fork: the option to take there.
@@ -66,7 +66,7 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     let terminal = Arc::new(Terminal::new(output.is_json()));
     let status = match (config, resume, fork) {
         (Some(config), ..) => {
-            let head: Head = load(&config, &read_text(&config)?)?;
+            let head: ConfigHead = load(&config, &read_text(&config)?)?;
             let (registered, play) = playable(global.studies)?;
             let (registered, play) = match head.experiment {
                 None => (registered, play),

@@ -37,7 +37,7 @@ impl Terminal {
     /// Shows text that a model wrote.
     fn show(&self, text: &str) {
         let text = inert_lines(text);
-        // If the output is closed, there is nobody to tell; reading the next line fails as well.
+        // If the output is closed, nobody would see it; reading the next line fails as well.
         let _ = if self.json {
             std::io::stderr().write_all(text.as_bytes())
         } else {

@@ -1,5 +1,7 @@
 //! `retold replay RUN --prompts DIR`.
 
+use std::error::Error;
+use std::iter;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
@@ -14,7 +16,9 @@ use crate::select::{SIMULATED, Selected};
 use retold::id::RunId;
 use retold::model::Prices;
 use retold::run::{Departure, Finish, Mode, Rehearsal, Stop};
+use retold_study::at_once::TooLong;
 use retold_study::error::ExperimentError;
+use retold_study::template::TemplateError;
 use retold_study::templates::{ReplaceError, Replaced, replace};
 
 /// How many of the calls that differ in the same way are named; `--json` names all.
@@ -37,20 +41,23 @@ pub(crate) fn run(
     // An error at this point is caused by the templates.
     let built = global.studies.build(&started.experiment, &settings.experiment);
     if let Err(ExperimentError::BadSettings { source, .. }) = built {
-        return Err(wrong(&source.to_string(), folder, &replaced));
+        return Err(wrong(&source, folder, &replaced));
     }
     let (mode, prices, model) = (Mode::Rehearse, Prices::default(), None);
     let session = Session { log, run, mode, started, settings, prices, model, live: None };
     let rehearsal = match session::go(session, global)?.finish {
         Finish::Rehearsed(rehearsal) => rehearsal,
         // If a prompt cannot be built, its template is wrong.
-        Finish::Stopped(Stop::Invalid { what: "prompt", reason }) => {
-            return Err(wrong(&reason, folder, &replaced));
+        Finish::Stopped(Stop::Invalid { source, .. })
+            if template(source.as_ref()).is_some() || source.is::<TooLong>() =>
+        {
+            return Err(wrong(source.as_ref(), folder, &replaced));
         }
         Finish::Stopped(stop) => return Err(stop.into()),
         Finish::Finished | Finish::EndOfRecord | Finish::Closed(_) => Rehearsal::default(),
     };
-    let told = Told { run, folder, replaced: &replaced, rehearsal: &rehearsal, simulated };
+    let told =
+        RehearsalReport { run, folder, replaced: &replaced, rehearsal: &rehearsal, simulated };
     if output.is_json() {
         output.object(&told.json())?
     } else {
@@ -60,25 +67,30 @@ pub(crate) fn run(
 }
 
 /// The error of a template, with the file that it was read from.
-fn wrong(reason: &str, folder: &Path, replaced: &Replaced) -> CliError {
-    let name = reason.strip_prefix("template ").and_then(|rest| rest.split_once(": "));
-    let file = name.and_then(|(name, _)| replaced.files.get(name));
+fn wrong(error: &(dyn Error + 'static), folder: &Path, replaced: &Replaced) -> CliError {
+    let file = template(error).and_then(|template| replaced.files.get(&template.name));
     let place = file.map_or(folder, PathBuf::as_path);
-    CliError::usage(format!("{}: {reason}", place.display()))
+    CliError::usage(format!("{}: {error}", place.display()))
+}
+
+/// The error of a template among an error and its causes.
+fn template<'e>(error: &'e (dyn Error + 'static)) -> Option<&'e TemplateError> {
+    let mut causes = iter::successors(Some(error), |error| (*error).source());
+    causes.find_map(|error| error.downcast_ref())
 }
 
 impl From<ReplaceError> for CliError {
     fn from(error: ReplaceError) -> Self {
         let status = match &error {
             ReplaceError::Unreadable { .. } => Status::Io,
-            ReplaceError::NoTemplates | ReplaceError::NothingKnown { .. } => Status::Usage,
+            _ => Status::Usage,
         };
         CliError::new(status, error.to_string())
     }
 }
 
 /// The whole report of a rehearsal.
-struct Told<'a> {
+struct RehearsalReport<'a> {
     run: RunId,
     folder: &'a Path,
     replaced: &'a Replaced,
@@ -86,7 +98,7 @@ struct Told<'a> {
     simulated: bool,
 }
 
-impl Told<'_> {
+impl RehearsalReport<'_> {
     fn json(&self) -> Value {
         let Replaced { templates, changed: changed_templates, unknown, files: _ } = self.replaced;
         let Rehearsal { matching, behind, changed, unrecorded, left, complete, departures } =

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::settings::{Asked, LocalSettings};
+use super::settings::{LocalSettings, RecordedPrompt};
 use super::table;
 use crate::parse::{
     ActionsParser, ContributionParams, JsonContributionParser, actions_parser,
@@ -58,9 +58,9 @@ impl OriginalGames {
         round: u32,
         stage: Stage,
         parser: &Arc<P>,
-    ) -> Result<Vec<(&Asked, Result<Answer<P::Value>, CallFailed>)>, Stop> {
+    ) -> Result<Vec<(&RecordedPrompt, Result<Answer<P::Value>, CallFailed>)>, Stop> {
         let prompts = self.settings.asked.iter();
-        let prompts: Vec<&Asked> =
+        let prompts: Vec<&RecordedPrompt> =
             prompts.filter(|a| a.turn.round == round && a.stage == stage).collect();
         let questions = prompts.iter().map(|asked| {
             let call = CallPath::new(stage.call(asked.turn))?;
@@ -170,13 +170,13 @@ fn by(method: &str) -> By {
 }
 
 /// An illegible answer is not a contribution: the player does not take part in the round.
-fn illegible(asked: &Asked) -> Fact {
+fn illegible(asked: &RecordedPrompt) -> Fact {
     let call = Stage::Contribution.call(asked.turn);
     let reason = "the answer holds no legible contribution".to_owned();
     Fact::PlayerFailed { turn: asked.turn, call, sample: 0, reason }
 }
 
-fn left(asked: &Asked, failed: CallFailed) -> Fact {
+fn left(asked: &RecordedPrompt, failed: CallFailed) -> Fact {
     let CallFailed { call, sample, failure } = failed;
     let (call, reason) = (call.to_string(), failure.to_string());
     Fact::PlayerFailed { turn: asked.turn, call, sample, reason }
@@ -184,7 +184,7 @@ fn left(asked: &Asked, failed: CallFailed) -> Fact {
 
 /// The units for each other player of the round. Units for anyone else, or for oneself, are
 /// dropped.
-fn units(state: &Played, asked: &Asked, named: &BTreeMap<String, i64>) -> Vec<Units> {
+fn units(state: &Played, asked: &RecordedPrompt, named: &BTreeMap<String, i64>) -> Vec<Units> {
     let actor = asked.turn.agent;
     let Some(game) = state.game(asked.turn.game) else { return Vec::new() };
     let coins = game.round(asked.turn.round).map_or_else(Vec::new, Round::coins);

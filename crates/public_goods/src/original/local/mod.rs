@@ -13,12 +13,13 @@
 //!
 //! The sources of the rules:
 //!
-//! | rule | source |
-//! |---|---|
-//! | payoff: endowment minus contribution, plus an equal share of the multiplied pot, minus what one's own units cost and what units of others take | the words of its prompts; all 1,737 payoffs that the prompts of a next round show come out of it |
-//! | prompts show payoffs without their fraction | the same payoffs |
-//! | units are never scaled down, a round can earn less than nothing | the same payoffs |
-//! | `contribution` is what stays in the pot, also where coins are withdrawn | the words of its prompts |
+//! - payoff: endowment minus contribution, plus an equal share of the multiplied pot, minus what
+//!   one's own units cost and what units of others take: the words of its prompts; all 1,737
+//!   payoffs that the prompts of a next round show come out of it
+//! - prompts show payoffs without their fraction: the same payoffs
+//! - units are never scaled down, a round can earn less than nothing: the same payoffs
+//! - `contribution` is what stays in the pot, also where coins are withdrawn: the words of its
+//!   prompts
 //!
 //! Calls are named as in [`crate`]: `game1/r01/agent_0/contribution`, `.../redistribution`.
 //!
@@ -37,7 +38,7 @@ pub(crate) use check::check;
 pub use experiment::OriginalGames;
 pub(super) use files::is_one;
 pub(super) use read::read;
-pub use settings::{Asked, LocalGame, LocalSettings, Who};
+pub use settings::{LocalGame, LocalSettings, RecordedPrompt, Who};
 
 /// The experiment's name in recorded runs.
 pub const NAME: &str = "public_goods_log";

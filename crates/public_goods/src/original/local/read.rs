@@ -16,7 +16,7 @@ pub(in super::super) fn read(folder: &Path) -> Result<Original, OriginalError> {
     let by_call = run.answers.iter().map(|(call, text)| (call.clone(), text.as_str().into()));
     let answers = Answers::of(settings.config.experiment_id.clone(), by_call.collect());
     let compare = move |ours: &[_]| run.compare(Outputs(ours));
-    Ok(Original::of((NAME, 0), settings, answers, notes(), compare))
+    Ok(Original::of(NAME, 0, settings, answers, notes(), compare))
 }
 
 fn notes() -> Vec<String> {

@@ -7,7 +7,7 @@ use std::path::Path;
 use serde_json::json;
 
 use super::files::{Environment, Exchange, GameConfig, GameFolder, ModelConfig};
-use super::settings::{Asked, LocalGame, LocalSettings, Who};
+use super::settings::{LocalGame, LocalSettings, RecordedPrompt, Who};
 use crate::{Config, Stage, Turn};
 use retold::inert::inert;
 use retold_study::config::Wrong;
@@ -114,7 +114,7 @@ impl LocalRun {
             })
         });
         let prompt = prompt.collect();
-        self.settings.asked.push(Asked { turn, stage, prompt });
+        self.settings.asked.push(RecordedPrompt { turn, stage, prompt });
         Ok(())
     }
 }
@@ -143,10 +143,10 @@ fn check(environment: &Environment) -> Result<(), Wrong> {
     let wrong =
         |key: &str, message: String| Err(Wrong::new(&format!("environment.{key}"), message));
     if *players < 2 {
-        return wrong("CONFIG_playerCount", format!("at least 2, not {players}"));
+        return wrong("CONFIG_playerCount", format!("must be at least 2, not {players}"));
     }
     if *endowment == 0 {
-        return wrong("CONFIG_endowment", "at least 1, not 0".to_owned());
+        return wrong("CONFIG_endowment", "must be at least 1, not 0".to_owned());
     }
     if *chat {
         let message = "games with messages are not known of this program";

@@ -24,7 +24,7 @@ pub struct LocalSettings {
     /// player repeats the earlier rounds.
     pub texts: Vec<String>,
     /// Every prompt, in the order of the folder.
-    pub asked: Vec<Asked>,
+    pub asked: Vec<RecordedPrompt>,
     /// The version of the parsers `contribution_json` and `actions_json`; 1 in runs that do not
     /// specify it.
     #[serde(default = "one", skip_serializing_if = "is_one")]
@@ -63,7 +63,7 @@ pub struct Who {
 /// A prompt.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Asked {
+pub struct RecordedPrompt {
     /// When, and which player.
     pub turn: Turn,
     /// The stage.
@@ -74,7 +74,7 @@ pub struct Asked {
 
 impl LocalSettings {
     /// A prompt as that program sent it, with its parameters.
-    pub(super) fn request(&self, asked: &Asked) -> Result<Request, RequestError> {
+    pub(super) fn request(&self, asked: &RecordedPrompt) -> Result<Request, RequestError> {
         let texts = || asked.prompt.iter().filter_map(|at| self.texts.get(*at));
         // A text may be referred to any number of times.
         let bytes = texts().map(String::len).sum();

@@ -47,9 +47,9 @@ pub(super) fn participants(
                         units.map(|u| (game.avatar(u.target), u.decided)).collect();
                     json!(units).to_string()
                 });
-                let of = |kind: Kind| match rules.incentives.iter().any(|i| i.kind == kind) {
-                    true => units.clone().unwrap_or_default(),
-                    false => String::new(),
+                let of = |kind: Kind| {
+                    let has_units = rules.incentives.iter().any(|i| i.kind == kind);
+                    units.as_ref().filter(|_| has_units).map_or_else(String::new, String::clone)
                 };
                 let who = players.iter().find(|Who { avatar, .. }| avatar == game.avatar(agent));
                 table.row([
