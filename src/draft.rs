@@ -1,7 +1,8 @@
 //! Files and folders that are written under a temporary name and moved into place when complete.
 //!
-//! A draft is locked while it is written, so that the leftovers of a killed process can be distinguished from a draft that another process is writing. The next process that writes to the same
-//! place removes leftovers.
+//! A draft is locked while it is written, so that the leftovers of a killed process can be
+//! distinguished from a draft that another process is writing. The next process that writes to the
+//! same place removes leftovers.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, OpenOptions};

@@ -1,14 +1,14 @@
 //! Record every LLM call once; replay it forever.
 //!
-//! An experiment asks models questions, reads decisions out of their answers, and goes by these.
+//! An experiment asks models questions, reads decisions out of their answers, and acts on them.
 //! `retold` records every request and every answer as an immutable event in an append-only log, and
-//! folds all state of the experiment from that log. So a run survives a crash without paying twice,
-//! is executed again offline with the same outcome, can be read again with a better parser, and
-//! shows which prompt led to which decision.
+//! folds all state of the experiment from that log. After a crash, a run therefore continues
+//! without paying again for any answer that had arrived. It can be replayed offline with the same
+//! outcome, its answers can be parsed again with a better parser, and anyone can see which prompt
+//! led to which decision.
 //!
-//! An experiment is ordinary sequential async code ([`run::Experiment`]) and a pure fold. This one
-//! asks one question, is recorded with a model that a program plays, and is replayed without a
-//! model:
+//! An experiment is ordinary sequential async code plus a pure fold ([`run::Experiment`]). The one
+//! below asks one question. It is recorded with a simulated model, and replayed without any:
 //!
 //! ```
 //! use std::sync::Arc;
@@ -67,7 +67,7 @@
 //! - [`prompt`]: requests, their canonical form and their hash
 //! - [`model`]: who answers: servers, files of answers, programs; retries, throttle, prices
 //! - [`log`]: where events are kept: SQLite or memory, verification, the ledger
-//! - [`event`], [`content`], [`id`]: what is kept, and what it is named by
+//! - [`event`], [`content`], [`id`]: what is recorded, and the ids and hashes that name it
 //! - [`check`], [`decide`], [`snapshot`]: making decisions again, with registered parsers, your
 //!   own, or a program
 //! - [`audit`]: from a decision back to everything that its prompt was made from

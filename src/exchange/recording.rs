@@ -13,8 +13,9 @@
 //!
 //! Without its `hash`, an event line is byte for byte the canonical event that was hashed (see
 //! [`chain`](crate::event::chain)). The head in the first line is the hash of the last event, so
-//! that a truncated file can be distinguished from a run that was cut off. Everything precedes its first
-//! use, so a recording can be read as a stream, and two recordings of one run are the same bytes.
+//! that a truncated file can be distinguished from a run that was cut off. Everything precedes its
+//! first use, so a recording can be read as a stream, and two recordings of one run are the same
+//! bytes.
 
 use std::borrow::Cow;
 use std::sync::Arc;

@@ -1,4 +1,5 @@
-//! JSON Lines files: plain, `.gz` or `.zst`, distinguished by name, or for a pipe by the first bytes.
+//! JSON Lines files: plain, `.gz` or `.zst`, distinguished by name, or for a pipe by the first
+//! bytes.
 //!
 //! Reading is a stream: only one line is in memory at a time, of at most 65 MB and a million
 //! values. Endless blank lines and decompression bombs are errors. Writing is all or nothing: the

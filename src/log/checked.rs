@@ -63,8 +63,8 @@ impl CheckedReader {
     }
 }
 
-/// Checks that events follow each other, the first of them the event with the hash `before`. Returns
-/// the hash of the last.
+/// Checks that events follow each other, the first of them the event with the hash `before`.
+/// Returns the hash of the last.
 ///
 /// # Errors
 /// [`LogError::Corrupt`] for the first event whose hash is another.

@@ -21,8 +21,8 @@ pub enum NoRoom {
     DiskOrLimit(u64),
 }
 
-/// The error of the system, of SQLite or of a lower layer that caused a [`LogError`]. It can be shared,
-/// because one failed commit is reported to every caller that waits for it.
+/// The error of the system, of SQLite or of a lower layer that caused a [`LogError`]. It can be
+/// shared, because one failed commit is reported to every caller that waits for it.
 pub type Cause = Arc<dyn Error + Send + Sync>;
 
 /// An error reported in other words than its own.

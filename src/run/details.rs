@@ -71,11 +71,11 @@ pub(crate) fn usage(details: &ResponseDetails) -> Option<Usage> {
 /// How many answers fall short of what was asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Shortcomings {
-    /// Answers that say nothing: no text, no tool call, no refusal.
+    /// Empty answers: no text, no tool call, no refusal.
     pub empty: u64,
-    /// Answers that end before their end, because they were as long as they might be.
+    /// Answers that were cut off because they reached the maximum length.
     pub cut_off: u64,
-    /// Answers that are kept as bytes, since no text could be read from them.
+    /// Answers that are kept as bytes because no text could be read from them.
     pub unreadable: u64,
 }
 

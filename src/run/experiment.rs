@@ -26,14 +26,14 @@ pub struct Report {
     pub text: String,
     /// Set when the run finished but produced nothing usable, for example when no participant
     /// completed it.
-    pub nothing: Option<String>,
+    pub empty_because: Option<String>,
 }
 
 /// An experiment: ordinary sequential async code plus a pure fold.
 ///
-/// `run` must be deterministic: no clock, no thread RNG, no hash-map order. What it goes by belongs
-/// in the state: what is kept beside it is in no digest. Then it can be executed again from its
-/// log, which is how a run is replayed and resumed.
+/// `run` must be deterministic: no clock, no thread RNG, no hash-map order. Everything that it
+/// decides by belongs in the state, because no digest covers what is kept elsewhere. It can then be
+/// executed again from its log, which is how a run is replayed and resumed.
 ///
 /// ```
 /// use std::collections::BTreeMap;

@@ -208,7 +208,8 @@ impl Core {
         }
     }
 
-    /// Says once that the network seems to be out. A progress bar that does not move would not show that to the user.
+    /// Says once that the network seems to be out. A progress bar that does not move would not show
+    /// that to the user.
     fn say_outage(&self, failure: &Failure, verdict: Verdict) {
         if !matches!(verdict, Verdict::OfTheNetwork(_)) || !self.network.is_worth_a_word() {
             return;

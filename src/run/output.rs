@@ -64,8 +64,9 @@ pub fn output_digests(
         Ok((name.clone(), OutputDigest(*hasher.finalize().as_bytes())))
     };
     let mut digests = files.iter().map(digest).collect::<Result<BTreeMap<_, _>, OutputError>>()?;
-    let Report { json, text, nothing } = report;
-    let report = canonical(&json!({"json": json, "nothing": nothing, "text": text}));
+    let Report { json, text, empty_because } = report;
+    // The key `nothing` is part of recorded digests.
+    let report = canonical(&json!({"json": json, "nothing": empty_because, "text": text}));
     let report =
         report.map_err(|e| OutputError::Json { name: REPORT.to_owned(), source: e.into() })?;
     digests.insert(REPORT.to_owned(), OutputDigest(hash_of(report.as_bytes())));

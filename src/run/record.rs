@@ -119,8 +119,8 @@ impl<'a> RunRecord<'a> {
         Ok(record)
     }
 
-    /// Makes the record what it will be after the run has ended in this way at this time. Outputs
-    /// made from it then equal those made from the finished run.
+    /// Completes the record as if the run had ended in this way at this time, so that outputs made
+    /// from it equal those made from the finished run.
     pub(super) fn will_end(&mut self, finished: RunFinished, time: Time) {
         self.finished = Some(finished);
         self.last = time;
@@ -157,7 +157,8 @@ impl<'a> RunRecord<'a> {
         Ok(exchanges)
     }
 
-    /// What its answers fall short of. Reads the run once more, which takes a while if it is long.
+    /// How many of its answers are empty, cut off or unreadable. Reads the run once more, which
+    /// takes a while if it is long.
     ///
     /// # Errors
     /// [`LogError`] if it cannot be read, or is damaged.

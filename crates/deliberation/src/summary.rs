@@ -151,7 +151,7 @@ pub(super) fn votes<'a>(choices: impl Iterator<Item = &'a str>) -> Votes {
 }
 
 /// If all participants failed, says so and gives the reason for the first.
-fn nothing(state: &Deliberated) -> Option<String> {
+fn empty_because(state: &Deliberated) -> Option<String> {
     let (all, first) = (state.participants.len(), state.participants.values().next()?);
     let reason = first.error_message.as_deref().unwrap_or("");
     let id = &first.participant_id;
@@ -192,5 +192,5 @@ pub(super) fn report(pilot_id: &str, state: &Deliberated) -> Report {
         );
     }
     let _ = writeln!(text, "clusters: {}", state.clusters.len());
-    Report { json, text, nothing: nothing(state) }
+    Report { json, text, empty_because: empty_because(state) }
 }

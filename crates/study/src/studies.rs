@@ -253,7 +253,8 @@ impl Studies {
         self.find(&name.replace('-', "_")).is_some_and(|study| study.originals().is_some())
     }
 
-    /// The name that `import` uses for the original runs of an experiment; its own name if it has no original runs.
+    /// The name that `import` uses for the original runs of an experiment; its own name if it has
+    /// no original runs.
     pub fn import_name<'n>(&self, experiment: &'n str) -> &'n str {
         let originals = self.find(experiment).and_then(|study| study.originals());
         originals.map_or(experiment, |originals| originals.import)

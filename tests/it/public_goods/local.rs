@@ -106,7 +106,8 @@ fn write(place: &Place, config: &Value, debug: &[Value], sim: &str) {
     place.write("run/participant_sim.csv", sim);
 }
 
-/// An amount under another name, or in broken JSON, is read; an illegible one has no value, and never half the endowment (10, which the table happens to say).
+/// An amount under another name, or in broken JSON, is read; an illegible one has no value, and
+/// never half the endowment (10, which the table happens to say).
 #[test]
 fn an_illegible_answer_is_not_a_contribution() {
     let place = Place::new();

@@ -88,7 +88,7 @@ fn nothing(ended: &Ended, log: &Log, run: RunId, name: &str) -> Result<Option<Cl
         return Ok(Some(error.hint(ask_again(name)).hint(failed_attempts(name))));
     }
     let hint = format!("`retold outputs {name} --to FOLDER` gives the reason for each call");
-    Ok(report.nothing.clone().map(|reason| CliError::new(Status::Model, reason).hint(hint)))
+    Ok(report.empty_because.clone().map(|reason| CliError::new(Status::Model, reason).hint(hint)))
 }
 
 /// Why the last failed attempt of a run failed, as the log has it.
