@@ -10,9 +10,12 @@
 //! filter that uses random numbers, reads the clock or remembers earlier lines is refused. Its
 //! environment is what the caller lists, its time and its output are limited, and the digests of
 //! the program and of the files among its arguments are stored with its decisions. Whatever it has
-//! started is ended when it ends.
+//! started is ended when it ends, and all of it is ended when this program ends, even if it is
+//! killed.
 
 mod command;
+#[cfg(unix)]
+mod group;
 mod line;
 mod process;
 

@@ -8,6 +8,8 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+#[cfg(unix)]
+use super::group::Group;
 use super::{FilterError, FilterSetup, OutputProblem, line};
 use crate::decide::Decided;
 use crate::inert::inert;
@@ -46,7 +48,7 @@ impl Run<'_> {
     /// Sends it some lines and reads its decisions.
     pub(super) fn over(&self, input: String) -> Result<Vec<Decided>, FilterError> {
         let most = self.setup.limits.bytes.saturating_add(4 * input.len() as u64);
-        let mut process = Process { child: self.start()?, is_reaped: false };
+        let mut process = self.start()?;
         let child = &mut process.child;
         let (stdin, stdout) = (child.stdin.take(), child.stdout.take());
         let said = child.stderr.take().map(|stderr| beside(move || beginning(stderr)));
@@ -116,15 +118,29 @@ impl Run<'_> {
         }
     }
 
-    fn start(&self) -> Result<Child, FilterError> {
+    fn start(&self) -> Result<Process, FilterError> {
         let mut command = Command::new(self.program);
         command.args(self.arguments).env_clear();
         command.envs(self.setup.environment.iter().map(|(name, value)| (name, value)));
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        // A process group of its own, so that whatever it starts is stopped with it.
+        // A process group of its own, so that whatever it starts is stopped with it. If nobody can
+        // watch over the group, the filter leads it.
         #[cfg(unix)]
-        std::os::unix::process::CommandExt::process_group(&mut command, 0);
-        command.spawn().map_err(|e| FilterError::Start { name: self.name.clone(), source: e })
+        let group = Group::new().ok();
+        #[cfg(unix)]
+        std::os::unix::process::CommandExt::process_group(
+            &mut command,
+            group.as_ref().and_then(Group::id).map_or(0, |id| id.as_raw_pid()),
+        );
+        let child = command
+            .spawn()
+            .map_err(|e| FilterError::Start { name: self.name.clone(), source: e })?;
+        Ok(Process {
+            child,
+            #[cfg(unix)]
+            group,
+            is_reaped: false,
+        })
     }
 
     /// Polls until there is a result, the time is up, or the user asks to stop.
@@ -184,13 +200,16 @@ fn failure(status: io::Result<ExitStatus>) -> Option<String> {
 /// A process that is ended when we stop waiting for it, together with everything that it started.
 struct Process {
     child: Child,
+    /// The group that it is in, unless it leads one.
+    #[cfg(unix)]
+    group: Option<Group>,
     /// Whether the system has forgotten it: from then on its number may be another's.
     is_reaped: bool,
 }
 
 impl Process {
-    /// Whether it has ended by itself. It is not reaped, so nobody else gets its number, which is
-    /// its group's as well.
+    /// Whether it has ended by itself. It is not reaped, so nobody else gets its number, which may
+    /// be its group's as well.
     fn has_ended(&mut self) -> bool {
         #[cfg(unix)]
         if let Some(pid) = self.pid() {
@@ -204,8 +223,12 @@ impl Process {
     /// Ends everything in its group. What has begun a session of its own has left the group.
     fn end_group(&self) {
         #[cfg(unix)]
-        if let Some(group) = self.pid().filter(|_| !self.is_reaped) {
-            let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
+        match (&self.group, self.pid()) {
+            (Some(group), _) => group.end(),
+            (None, Some(own)) if !self.is_reaped => {
+                let _ = rustix::process::kill_process_group(own, rustix::process::Signal::KILL);
+            }
+            (None, _) => {}
         }
     }
 

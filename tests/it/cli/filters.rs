@@ -1,6 +1,8 @@
 //! `--parser-cmd`: a program of the user that decides.
 
 use std::os::unix::fs::PermissionsExt;
+use std::process::Stdio;
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
@@ -142,14 +144,19 @@ fn what_it_does_wrong_is_named() {
 
 /// Whether the process that a filter started, and whose id is in the file `sleeper`, ends soon.
 fn assert_ended(place: &Place) {
-    let sleeper = place.read("sleeper");
+    assert_ends(place, "sleeper");
+}
+
+/// Whether the process whose id is in a file ends soon.
+fn assert_ends(place: &Place, file: &str) {
+    let sleeper = place.read(file);
     let is_running = || {
         let stat = std::fs::read_to_string(format!("/proc/{}/stat", sleeper.trim()));
         stat.is_ok_and(|stat| !stat.contains(") Z "))
     };
     // The operating system takes a moment to end a process.
     let ended = (0..500).any(|_| {
-        std::thread::sleep(std::time::Duration::from_millis(10));
+        std::thread::sleep(Duration::from_millis(10));
         !is_running()
     });
     assert!(ended, "the process {sleeper} goes on");
@@ -168,6 +175,31 @@ fn what_it_has_started_ends_with_it() {
         assert_eq!(said.code, 0, "{name}: {}", said.err);
         assert_ended(&place);
     }
+}
+
+/// Nobody can stop what `kill -9` leaves running, and nobody reads its decisions.
+#[test]
+fn it_ends_with_a_program_that_is_killed() {
+    let place = Place::new();
+    // It ignores the end of its input and every signal that can be ignored.
+    let text = "trap '' HUP INT TERM PIPE
+        sleep 1000 & echo $! > sleeper
+        echo $$ > filter.tmp; mv filter.tmp filter
+        while :; do sleep 0.1; done";
+    script(&place, "stays.sh", text);
+    let mut command = place.command();
+    command.args(["parse", "--parser-cmd", "./stays.sh"]);
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    let mut program = command.spawn().unwrap();
+    let begun = (0..500).any(|_| {
+        std::thread::sleep(Duration::from_millis(10));
+        place.path("filter").exists()
+    });
+    assert!(begun, "the filter does not begin");
+    program.kill().unwrap();
+    program.wait().unwrap();
+    assert_ends(&place, "filter");
+    assert_ends(&place, "sleeper");
 }
 
 /// Whatever else goes wrong, an exit code is reported as an exit code, a signal as a signal, and
