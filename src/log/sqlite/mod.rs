@@ -230,7 +230,7 @@ impl SqliteBackend {
             return Err(damaged);
         }
         let stranger = schema::stranger_to_writers(db).map_err(|e| self.error(e))?;
-        if let Some(what) = stranger {
+        if let Some(what) = stranger.or_else(|| unsealed(db)) {
             return Err(LogError::Damaged { path: self.name(), what });
         }
         let mut mode = String::new();
@@ -387,6 +387,12 @@ impl SqliteBackend {
     }
 }
 
+/// What is wrong with the format that the file states, if it can be read at all.
+fn unsealed(db: &Connection) -> Option<String> {
+    let is_unsealed = schema::is_sealed(db).is_ok_and(|is_sealed| !is_sealed);
+    is_unsealed.then(|| schema::UNSEALED.to_owned())
+}
+
 /// Whether a query names a table or column that the file does not have.
 fn is_ill_asked(error: &rusqlite::Error) -> bool {
     error.sqlite_error().is_some_and(|e| e.extended_code & 0xff == rusqlite::ffi::SQLITE_ERROR)
@@ -422,7 +428,10 @@ impl Backend for SqliteBackend {
     }
 
     fn damaged(&self) -> Option<Problem> {
-        header::damage(&self.path).map(|what| Problem { run: None, seq: None, what })
+        // What cannot be opened is reported where it is opened.
+        let unsealed = || unsealed(&self.to_read(|db| self.ready(db)).ok()?);
+        let what = header::damage(&self.path).or_else(unsealed)?;
+        Some(Problem { run: None, seq: None, what })
     }
 
     fn committer(&self) -> Result<Box<dyn Committer>, LogError> {

@@ -23,6 +23,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use rusqlite::Connection;
+use rusqlite::types::ValueRef;
 
 use crate::log::format::{FORMAT, Format};
 
@@ -42,7 +43,9 @@ pub(super) const UNSEALED: &str = "table meta: the format and its seal do not ma
 /// Whether the stated format matches its seal. A newer minor may hold more there than we know.
 pub(super) fn is_sealed(db: &Connection) -> rusqlite::Result<bool> {
     let mut select = db.prepare("SELECT name, value FROM meta ORDER BY name")?;
-    let rows = select.query_map([], |r| Ok((r.get::<_, String>(0)?, r.get::<_, String>(1)?)))?;
+    // What is not a text was not written by us.
+    let text = |value: ValueRef<'_>| value.as_str().unwrap_or("").to_owned();
+    let rows = select.query_map([], |r| Ok((text(r.get_ref(0)?), text(r.get_ref(1)?))))?;
     let rows: BTreeMap<String, String> = rows.collect::<rusqlite::Result<_>>()?;
     Ok(match (rows.get("format"), rows.get("seal")) {
         (Some(format), Some(sealed)) => {

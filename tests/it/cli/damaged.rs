@@ -249,3 +249,33 @@ fn a_damaged_header_is_reported_by_every_command_that_reads_the_log() {
         }
     }
 }
+
+/// The format decides how the rest is read, so a change to it concerns every reader.
+#[test]
+fn a_broken_seal_is_reported_by_every_command_that_reads_the_log() {
+    let mut all = String::new();
+    for change in [
+        "DROP TRIGGER meta_no_update; UPDATE meta SET value = 'x' WHERE name = 'seal'",
+        "DROP TRIGGER meta_no_delete; DELETE FROM meta WHERE name = 'seal'",
+        "DROP TRIGGER meta_no_replace; INSERT INTO meta (name, value) VALUES ('more', 'x')",
+        "DROP TRIGGER meta_no_update; UPDATE meta SET value = x'00' WHERE name = 'seal'",
+    ] {
+        let place = damaged(change);
+        all.push_str(&format!("-- {change}\n"));
+        for (args, due) in [
+            ("log", 0),
+            ("log latest", 0),
+            ("show latest", 0),
+            ("replay latest", 0),
+            ("verify", 1),
+            ("run small.yaml --quiet", 1),
+        ] {
+            let said = place.run(args);
+            assert_eq!(said.code, due, "{change}: {args}: {}{}", said.out, said.err);
+            let seal = "table meta: the format and its seal do not match";
+            assert!(format!("{}{}", said.out, said.err).contains(seal), "{args}: {}", said.err);
+            all.push_str(&format!("{args}\n{}", said.err));
+        }
+    }
+    assert_said!("damaged_seal", all);
+}
