@@ -284,7 +284,7 @@ fn made_up_answers_never_come_back_as_an_originals() {
 fn a_fork_writes_no_folder_when_it_is_resumed_either() {
     let place = place();
     place.ok("run pilot.yaml --quiet --no-outputs");
-    place.ok("fork latest --quiet --set config.random_seed=3");
+    place.ok("fork latest --quiet --set config.max_socratic_exchanges=3");
     let (resumed, code) = place.json("resume latest");
     assert_eq!((code, &resumed["outputs"]), (0, &serde_json::Value::Null), "{resumed}");
     assert!(!place.path("outputs").exists());

@@ -69,6 +69,34 @@ fn what_cannot_be_set() {
     assert_eq!((code, &fork["outcome"]), (0, &"finished".into()), "{fork}");
 }
 
+/// Such a fork would differ from its parent in nothing but a setting that nobody reads.
+#[test]
+fn what_is_no_setting_of_the_experiment_cannot_be_set() {
+    let place = Place::with_run();
+    let config = concat!(env!("RETOLD_ROOT"), "/config/public_goods_small.yaml");
+    let small = "--set games=1 --set game_length=1";
+    place.ok(&format!("run {config} -q --no-outputs {small} --log game.db"));
+    let shown = place.session(&[
+        "fork latest --set seed=8",
+        "fork latest --set limits.concurrency=2",
+        "fork latest --set model.kind=openai",
+        "fork latest --log game.db --set seed=8",
+        "fork latest --log game.db --set config.seed=8",
+        "fork latest --log game.db --set config.model.kind=openai",
+        "fork latest --log game.db --set config.games=2 --set config.retry.max_retries=2",
+    ]);
+    assert_said!("forks_inherited", shown);
+    for log in ["retold.db", "game.db"] {
+        let (runs, _) = place.json(&format!("log --log {log}"));
+        assert_eq!(runs["runs"].as_array().unwrap().len(), 1, "nothing is recorded in {log}");
+    }
+    // The model that a deliberation asks is a setting.
+    let config = concat!(env!("RETOLD_ROOT"), "/config/deliberation_small.yaml");
+    let small = "--set participants_per_condition=1 --log talk.db";
+    place.ok(&format!("run {config} -q --no-outputs {small}"));
+    place.ok("fork latest -q --log talk.db --set config.model=gpt-5");
+}
+
 #[test]
 fn what_cannot_be_forked() {
     let place = Place::with_run();

@@ -16,6 +16,7 @@ use retold_study::config::{ConfigError, with_overrides};
 use retold_study::error::ExperimentError;
 use retold_study::settings::ExperimentSettings;
 use retold_study::studies::Studies;
+use serde_json::Value;
 
 /// Record a new run that shares the beginning of another.
 ///
@@ -80,6 +81,9 @@ fn changed(
     overrides: &[String],
 ) -> Result<ExperimentSettings, CliError> {
     let recorded = as_json(&settings_of(studies, started)?.experiment)?;
+    if let Some(error) = overrides.iter().find_map(|setting| inherited(&recorded, setting)) {
+        return Err(error);
+    }
     let (mut settings, mut wrong) = (recorded.clone(), None);
     for setting in overrides {
         settings = with_overrides(settings, std::slice::from_ref(setting))?;
@@ -100,6 +104,32 @@ fn changed(
     } else {
         error
     })
+}
+
+/// The error for a key of a config that is not a setting of the experiment: to change it would
+/// change nothing.
+fn inherited(recorded: &Value, setting: &str) -> Option<CliError> {
+    let path = setting.split('=').next().unwrap_or(setting);
+    let path = path.strip_prefix("config.").unwrap_or(path);
+    let group = path.split('.').next().unwrap_or(path);
+    let refused = |message: &str, hint: String| {
+        let error = ConfigError::of_override(setting, message.to_owned());
+        Some(CliError::from(error).hint(hint))
+    };
+    match group {
+        "seed" | "random_seed" => refused(
+            "a fork has the seed of the run that it shares answers with",
+            format!("`retold run CONFIG --set {group}=N` records a run with another seed"),
+        ),
+        // In some studies, this is the name of the model that is asked.
+        "model" if recorded["config"]["model"].is_string() => None,
+        "model" | "provider" | "limits" | "retry" => refused(
+            "who answers, and how fast, is not a setting of the experiment",
+            "give it as a flag, such as --model KIND or --concurrency N: `retold fork --help` lists them"
+                .to_owned(),
+        ),
+        _ => None,
+    }
 }
 
 /// Whether any call of a run has failed after all retries.
