@@ -34,6 +34,9 @@ pub fn explain(message: &str) -> String {
     if let Some(key) = message.strip_prefix("missing field ") {
         return format!("the key {key:?} is missing here, and it has no default");
     }
+    if let Some(key) = message.strip_prefix("duplicate field ") {
+        return format!("the key {key:?} is given twice");
+    }
     if let Some(rest) = message.strip_prefix("duplicate mapping key: ") {
         let key = rest.split_once(',').map_or(rest, |(key, _)| key);
         return format!("the key {key:?} is given twice");
@@ -155,6 +158,7 @@ mod tests {
                 "1e400 is not a finite number",
             ),
             ("missing field `a`", "the key \"a\" is missing here, and it has no default"),
+            ("duplicate field `a`", "the key \"a\" is given twice"),
         ] {
             assert_eq!(explain(said), plain);
         }

@@ -72,8 +72,8 @@
 //!   own, or a program
 //! - [`audit`]: from a decision back to everything that its prompt was made from
 //! - [`exchange`], [`jsonl`]: runs and bare exchanges as files
-//! - [`inert`], [`explain`], [`encoding`], [`draft`], [`beside`]: text from elsewhere shown safely,
-//!   files read and written safely
+//! - [`inert`], [`explain`], [`encoding`], [`unique`], [`draft`], [`beside`]: text from elsewhere
+//!   read and shown safely, files read and written safely
 //!
 //! # Features
 //!
@@ -105,6 +105,7 @@ pub mod parse;
 pub mod prompt;
 pub mod run;
 pub mod snapshot;
+pub mod unique;
 mod values;
 
 /// The program and its version, as recorded in every run.

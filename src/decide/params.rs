@@ -5,11 +5,13 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 use serde_json::Value;
+use serde_json::error::Category;
 
 use crate::explain::explain;
 use crate::id::{CallPath, Sample};
 use crate::inert::inert;
 use crate::jsonl::{JsonlError, JsonlReader};
+use crate::unique::Unique;
 
 /// Why settings cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -18,6 +20,9 @@ pub enum ParamsError {
     /// The text is not JSON.
     #[error("--params is not JSON: {0}")]
     NotJson(#[source] serde_json::Error),
+    /// The text is JSON that cannot be used, such as an object with the same key twice.
+    #[error("--params: {}", inert(&without_place(.0), 400))]
+    Unusable(#[source] serde_json::Error),
     /// The text is JSON, but not settings.
     #[error("--params is {0}: write a JSON object, such as '{{\"numbers\":[4,5,6,10]}}'")]
     NotAnObject(&'static str),
@@ -72,16 +77,19 @@ struct Given {
 struct Line {
     call: CallPath,
     sample: Option<Sample>,
-    params: Value,
+    params: Unique,
 }
 
 impl Params {
     /// Settings for all answers, from JSON.
     ///
     /// # Errors
-    /// [`ParamsError`] if it is not a JSON object.
+    /// [`ParamsError`] if it is not a JSON object, or has the same key twice.
     pub fn same(text: &str) -> Result<Self, ParamsError> {
-        let value = serde_json::from_str(text).map_err(ParamsError::NotJson)?;
+        let Unique(value) = serde_json::from_str(text).map_err(|e| match e.classify() {
+            Category::Data => ParamsError::Unusable(e),
+            Category::Io | Category::Syntax | Category::Eof => ParamsError::NotJson(e),
+        })?;
         match kind_of(&value) {
             None => Ok(Params::Same(value)),
             Some(kind) => Err(ParamsError::NotAnObject(kind)),
@@ -102,7 +110,7 @@ impl Params {
             if !text.trim_start().starts_with('{') {
                 return Err(wrong("write {\"call\":..,\"params\":{..}}".to_owned()));
             }
-            let Line { call, sample, params } = serde_json::from_str(&text)
+            let Line { call, sample, params: Unique(params) } = serde_json::from_str(&text)
                 .map_err(|e| wrong(inert(&explain(&without_place(&e)), 400)))?;
             if let Some(kind) = kind_of(&params) {
                 return Err(wrong(format!("\"params\" is {kind}: write a JSON object")));

@@ -23,13 +23,44 @@ pub(super) fn other(fields: &Map<String, Value>) -> Option<&'static str> {
     (answers && is("done", Value::is_boolean)).then_some("Ollama's own API")
 }
 
+/// The API whose whole reply an object is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ReplyOf {
+    /// The API, for people.
+    pub api: &'static str,
+    /// Whether such a reply can be pasted as the `response` of an exchanges file.
+    pub is_read: bool,
+}
+
+impl ReplyOf {
+    /// Recognises the whole reply of an API by its fields.
+    pub fn recognised(fields: &Map<String, Value>) -> Option<Self> {
+        let is_list = |name: &str| fields.get(name).is_some_and(Value::is_array);
+        if is_list("choices") {
+            return Some(ReplyOf { api: "the chat completions API", is_read: true });
+        }
+        if is_list("data") {
+            return Some(ReplyOf { api: "the embeddings API", is_read: true });
+        }
+        if is_anthropic(fields) {
+            return Some(ReplyOf { api: ANTHROPIC, is_read: true });
+        }
+        other(fields).map(|api| ReplyOf { api, is_read: false })
+    }
+}
+
+const ANTHROPIC: &str = "Anthropic's Messages API";
+
+fn is_anthropic(fields: &Map<String, Value>) -> bool {
+    fields.get("type").is_some_and(|kind| kind == "message")
+        && fields.get("content").is_some_and(Value::is_array)
+}
+
 /// The API that a server's reply belongs to, if it is another than that of chat completions.
 #[cfg(feature = "openai")]
 pub(super) fn of_server(reply: &Value) -> Option<&'static str> {
     let fields = reply.as_object()?;
-    let is_anthropic = fields.get("type").is_some_and(|kind| kind == "message")
-        && fields.get("content").is_some_and(Value::is_array);
-    if is_anthropic { Some("Anthropic's Messages API") } else { other(fields) }
+    if is_anthropic(fields) { Some(ANTHROPIC) } else { other(fields) }
 }
 
 /// Renames the fields of a reply of Anthropic's Messages API to the usual names; any other response
@@ -107,6 +138,21 @@ mod tests {
             "usage": {"cache_creation_input_tokens": 3, "service_tier": "standard"},
         });
         assert_eq!(Value::Object(extra), due);
+    }
+
+    #[test]
+    fn a_whole_reply_is_recognised() {
+        let of = |reply: Value| ReplyOf::recognised(reply.as_object().unwrap());
+        let read = |api| Some(ReplyOf { api, is_read: true });
+        assert_eq!(of(json!({"choices": [{"message": {}}]})), read("the chat completions API"));
+        assert_eq!(of(json!({"data": [{"embedding": [1]}]})), read("the embeddings API"));
+        let message = json!({"type": "message", "content": [{"type": "text", "text": "x"}]});
+        assert_eq!(of(message), read("Anthropic's Messages API"));
+        let gemini = Some(ReplyOf { api: "the Gemini API", is_read: false });
+        assert_eq!(of(json!({"candidates": []})), gemini);
+        for other in [json!({}), json!({"txt": "a"}), json!({"content": "a", "type": "message"})] {
+            assert_eq!(of(other.clone()), None, "{other}");
+        }
     }
 
     #[test]

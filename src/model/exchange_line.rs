@@ -11,6 +11,7 @@ use super::openai::{NotACompletion, chat, embeddings};
 use super::parts::{ANSWERING_PARTS, FIELDS, MESSAGE, USAGE, keep_readable, leave_out, rest};
 use super::usage;
 use crate::id::{CallPath, Sample};
+use crate::unique::Unique;
 
 /// One line of an exchanges file.
 ///
@@ -29,7 +30,9 @@ pub struct ExchangeLine {
     /// Which answer to this call and request this is; counted in file order if left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sample: Option<Sample>,
-    /// The body that was sent.
+    /// The body that was sent. A key that is given twice is an error, because a server may have read
+    /// either value.
+    #[serde(deserialize_with = "unique")]
     pub request: Value,
     /// The answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -99,6 +102,10 @@ pub struct ExchangeResponse {
     /// The other parts, or the fields of a whole reply.
     #[serde(flatten)]
     pub extra: Map<String, Value>,
+}
+
+fn unique<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Value, D::Error> {
+    Unique::deserialize(deserializer).map(|Unique(value)| value)
 }
 
 /// A field that is present, even if it is null.

@@ -27,6 +27,7 @@ mod usage;
 
 pub use answer::{Answerer, Ask, Content, Model, ModelInfo, Response, Usage};
 pub use by_name::ByName;
+pub use dialects::ReplyOf;
 pub use exact::{EXACT_INTEGERS, keep_exact};
 pub use exchange_line::{ExchangeError, ExchangeLine, ExchangeResponse, ExchangeResponseError};
 pub use failure::{Failure, FailureKind};

@@ -17,6 +17,14 @@ pub enum MakeError {
     /// The settings have a different form from this parser's.
     #[error(transparent)]
     Settings(#[from] serde_json::Error),
+    /// A setting has the right form, but a value that no answer could fit.
+    #[error("{key}: {reason}")]
+    Value {
+        /// The setting.
+        key: &'static str,
+        /// What is wrong with its value.
+        reason: String,
+    },
     /// The settings cannot be written as canonical JSON, for example because of a number beyond
     /// 2^53.
     #[error(transparent)]

@@ -11,6 +11,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("inert", &[]),
     ("draft", &[]),
     ("open", &[]),
+    ("unique", &[]),
     ("values", &[]),
     ("encoding", &["open"]),
     ("jsonl", &["draft", "encoding", "open", "values"]),
@@ -20,13 +21,13 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("event", &["content", "id", "prompt"]),
     ("log", &["beside", "content", "event", "id", "lookup", "prompt", "values"]),
     ("parse", &["inert", "prompt"]),
-    ("model", &["content", "explain", "id", "inert", "prompt", "values"]),
+    ("model", &["content", "explain", "id", "inert", "prompt", "unique", "values"]),
     ("run", &["content", "event", "id", "inert", "log", "lookup", "model", "parse", "prompt"]),
     (
         "decide",
         &[
             "content", "event", "explain", "id", "inert", "jsonl", "log", "lookup", "model",
-            "parse", "prompt", "run",
+            "parse", "prompt", "run", "unique",
         ],
     ),
     ("check", &["decide", "event", "id", "log", "model", "parse", "prompt"]),

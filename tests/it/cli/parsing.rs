@@ -133,6 +133,85 @@ fn what_cannot_be_parsed_is_named() {
     assert_said!("parsing_wrong", shown);
 }
 
+/// Whoever has a file of replies pastes one, and must be told how to give it.
+#[test]
+fn what_a_line_is_instead_of_an_answer_is_said() {
+    let place = Place::new();
+    let mut shown = String::new();
+    for line in [
+        r#"{"id":"c","object":"chat.completion","choices":[{"message":{"content":"4 * 6"}}]}"#,
+        r#"{"object":"list","data":[{"embedding":[0.5]}],"model":"m"}"#,
+        r#"{"type":"message","role":"assistant","content":[{"type":"text","text":"4 * 6"}]}"#,
+        r#"{"id":"r","object":"response","output":[{"type":"message"}]}"#,
+        r#"{"candidates":[{"content":{"parts":[{"text":"4 * 6"}]}}]}"#,
+        r#"{"model":"m","created_at":"2026","response":"4 * 6","done":true}"#,
+        r#"{"answer":"4 * 6"}"#,
+        r#"{"answer":"4 * 6","call":"a"}"#,
+        r#"{"a":1,"b":2,"c\u001b[31m":3,"d":4,"e":5,"f":6,"g":7}"#,
+        r#"{"call":"a","params":{}}"#,
+        r#"{"text":null}"#,
+        "{}",
+    ] {
+        let said = place.fed(&["parse", "--parser", "game24", "--jsonl"], line.as_bytes());
+        assert_eq!((said.code, said.out.as_str()), (2, ""), "{line}: {}", said.err);
+        shown.push_str(&format!("{line}\n{}\n", said.err));
+    }
+    assert_said!("parsing_foreign", shown);
+    // What the message says to write is read.
+    let line = r#"{"response":{"choices":[{"message":{"content":"Answer: 4 * 6"}}]}}"#;
+    let made =
+        json(&place.fed(&["parse", "--parser", "game24", "--jsonl", "--json"], line.as_bytes()));
+    assert_eq!(made["decisions"][0]["value"], "4 * 6");
+}
+
+/// One of two values is a mistake, and a program cannot know which.
+#[test]
+fn settings_name_each_key_once() {
+    let place = Place::with_run();
+    let parser = ["--parser", "game24"];
+    let mut shown = String::new();
+    for params in [
+        r#"{"numbers":[4,5,6,10],"numbers":[1,2,3,4]}"#,
+        r#"{"numbers":[4,5,6,10],"\u006eumbers":[1,2,3,4]}"#,
+        r#"{"a":[{"b":1,"b":2}]}"#,
+    ] {
+        let said = place.fed(&[&["parse"], &parser[..], &["--params", params]].concat(), b"x");
+        assert_eq!((said.code, said.out.as_str()), (2, ""), "{params}: {}", said.err);
+        shown.push_str(&format!("{params}\n{}", said.err));
+        let line = format!("{{\"text\":\"x\",\"params\":{params}}}");
+        let said = place.fed(&[&["parse", "--jsonl"], &parser[..]].concat(), line.as_bytes());
+        assert_eq!((said.code, said.out.as_str()), (2, ""), "{line}: {}", said.err);
+        shown.push_str(&said.err);
+        place.write("params.jsonl", format!("{{\"call\":\"solve/0\",\"params\":{params}}}\n"));
+        let said = place.run("check latest --parser game24 --params-from params.jsonl");
+        assert_eq!((said.code, said.out.as_str()), (2, ""), "{params}: {}", said.err);
+        shown.push_str(&format!("{}\n", said.err));
+    }
+    assert_said!("parsing_doubled", shown);
+}
+
+/// A setting that no answer could fit is a mistake of whoever typed it.
+#[test]
+fn settings_that_no_answer_fits_are_refused() {
+    let place = Place::new();
+    let mut shown = String::new();
+    for (parser, params) in [
+        ("game24", r#"{"numbers":[4,5,6,10000]}"#),
+        ("game24", r#"{"numbers":[4,5,6,90071992547409931]}"#),
+        ("game24", r#"{"numbers":["4","5","6","10"]}"#),
+        ("game24", r#"{"numbers":[4.5,5,6,10]}"#),
+        ("game24", r#"{"numbers":4}"#),
+        ("vote", r#"{"options":[1,2]}"#),
+        ("action", r#"{"agents":0}"#),
+        ("contribution", r#"{"endowment":-1}"#),
+    ] {
+        let said = place.fed(&["parse", "--parser", parser, "--params", params], b"x");
+        assert_eq!((said.code, said.out.as_str()), (2, ""), "{params}: {}", said.err);
+        shown.push_str(&format!("{params}\n{}", said.err));
+    }
+    assert_said!("parsing_settings", shown);
+}
+
 /// `content` is read as an import reads it: no text and a list of parts are valid answers.
 #[test]
 fn a_content_is_read_as_in_an_exchanges_file() {

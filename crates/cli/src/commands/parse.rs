@@ -15,8 +15,11 @@ use retold::explain::explain;
 use retold::id::{CallPath, Sample};
 use retold::inert::{inert, inert_lines};
 use retold::jsonl::JsonlReader;
-use retold::model::{Content, ExchangeResponse, ExchangeResponseError, Response, UNREADABLE};
+use retold::model::{
+    Content, ExchangeResponse, ExchangeResponseError, ReplyOf, Response, UNREADABLE,
+};
 use retold::parse::WholeAnswer;
+use retold::unique::Unique;
 
 /// The longest answer that is read, in bytes.
 const LONGEST: u64 = 64 << 20;
@@ -186,7 +189,7 @@ struct Object {
     #[serde(default, deserialize_with = "present")]
     content: Option<Value>,
     response: Option<ExchangeResponse>,
-    params: Option<Map<String, Value>>,
+    params: Option<Unique>,
     call: Option<CallPath>,
     sample: Option<Sample>,
     error: Option<Value>,
@@ -222,8 +225,25 @@ enum LineError {
     Json(#[from] serde_json::Error),
     #[error(transparent)]
     Response(#[from] ExchangeResponseError),
-    #[error("it has neither \"text\" nor \"content\" nor \"response\"")]
+    #[error(
+        "it has neither \"text\" nor \"content\" nor \"response\": write the answer as {{\"text\": ..}}"
+    )]
     Nothing,
+    #[error(
+        "the object has {}, but neither \"text\" nor \"content\" nor \"response\": write the answer as {{\"text\": ..}}",
+        listed(.0)
+    )]
+    OtherKeys(Vec<String>),
+    #[error(
+        "this is a whole reply of {0}: write it as {{\"response\": ..}}, with the reply in place of the dots"
+    )]
+    Reply(&'static str),
+    #[error(
+        "this is a whole reply of {0}, which cannot be read: write its text as {{\"text\": ..}}"
+    )]
+    UnreadReply(&'static str),
+    #[error("\"params\" is not a group of keys: write a JSON object")]
+    Params,
     #[error("it has more than one of \"text\", \"content\", \"response\" and \"error\"")]
     Several,
 }
@@ -241,8 +261,46 @@ fn line(text: &str) -> Result<Line, LineError> {
             let text: String = serde_json::from_str(text)?;
             Ok(Line { answer: Some(Response::text(text)), ..Line::default() })
         }
-        Some('{') => object(serde_json::from_str(text)?),
+        Some('{') => {
+            let read = serde_json::from_str(text).map_err(LineError::from).and_then(object);
+            read.map_err(|error| match error {
+                LineError::Json(_) | LineError::Nothing => foreign(text).unwrap_or(error),
+                error => error,
+            })
+        }
         _ => Err(LineError::NeitherTextNorObject),
+    }
+}
+
+/// The keys of an object that hold its answer, or say that there is none.
+const ANSWERS: [&str; 4] = ["text", "content", "response", "error"];
+
+/// What an object is instead of a line of ours, if it can be said.
+fn foreign(text: &str) -> Option<LineError> {
+    let fields: Map<String, Value> = serde_json::from_str(text).ok()?;
+    match ReplyOf::recognised(&fields) {
+        Some(ReplyOf { api, is_read: true }) => Some(LineError::Reply(api)),
+        Some(ReplyOf { api, is_read: false }) => Some(LineError::UnreadReply(api)),
+        None if fields.is_empty() || ANSWERS.iter().any(|key| fields.contains_key(*key)) => None,
+        None => Some(LineError::OtherKeys(fields.into_iter().map(|(key, _)| key).collect())),
+    }
+}
+
+/// The most keys of an object that a message names.
+const MOST_KEYS: usize = 5;
+
+/// Some keys, for people.
+fn listed(keys: &[String]) -> String {
+    let mut named: Vec<String> =
+        keys.iter().take(MOST_KEYS).map(|key| format!("\"{}\"", inert(key, 40))).collect();
+    if keys.len() > MOST_KEYS {
+        named.push(format!("{} more", keys.len() - MOST_KEYS));
+    }
+    match named.as_slice() {
+        [first @ .., last] if !first.is_empty() => {
+            format!("the keys {} and {last}", first.join(", "))
+        }
+        keys => format!("the key {}", keys.join("")),
     }
 }
 
@@ -266,6 +324,10 @@ fn object(object: Object) -> Result<Line, LineError> {
             return Err(LineError::Several);
         }
     };
-    let params = params.map(Value::Object);
+    let params = match params {
+        None => None,
+        Some(Unique(params @ Value::Object(_))) => Some(params),
+        Some(_) => return Err(LineError::Params),
+    };
     Ok(Line { number: 0, call, sample, params, answer })
 }

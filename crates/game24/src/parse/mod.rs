@@ -50,8 +50,27 @@ pub type Game24Parser = ChainParser<Params, String>;
 pub static GAME24: ParserFamily = ParserFamily {
     name: "game24",
     versions: &[1, 2, 3],
-    make: |spec| Ok(Box::new(parser(spec.version, spec.settings()?)?)),
+    make: |spec| Ok(Box::new(parser(spec.version, usable(spec.settings()?)?)?)),
 };
+
+/// The numbers that a puzzle may have, if somebody writes it down. The config of the study is
+/// stricter.
+const NUMBERS: std::ops::RangeInclusive<i64> = -9999..=9999;
+
+/// Settings that may come from anybody.
+fn usable(params: Params) -> Result<Params, MakeError> {
+    match params.numbers.iter().find(|number| !NUMBERS.contains(number)) {
+        None => Ok(params),
+        Some(number) => {
+            let reason = format!(
+                "whole numbers from {} to {}, not {number}",
+                NUMBERS.start(),
+                NUMBERS.end()
+            );
+            Err(MakeError::Value { key: "numbers", reason })
+        }
+    }
+}
 
 /// The parser of a given version. Without settings, the numbers are unknown.
 ///

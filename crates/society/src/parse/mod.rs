@@ -50,8 +50,16 @@ pub type ActionParser = ChainParser<Params, Action>;
 pub static ACTION: ParserFamily = ParserFamily {
     name: "action",
     versions: &[1, 2, 3],
-    make: |spec| Ok(Box::new(parser(spec.version, spec.settings()?)?)),
+    make: |spec| Ok(Box::new(parser(spec.version, usable(spec.settings()?)?)?)),
 };
+
+/// Settings that may come from anybody.
+fn usable(params: Params) -> Result<Params, MakeError> {
+    match params.agents {
+        0 => Err(MakeError::Value { key: "agents", reason: "at least 1, not 0".to_owned() }),
+        _ => Ok(params),
+    }
+}
 
 /// The parser of a version. Without settings, the document's are used.
 ///
