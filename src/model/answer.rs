@@ -104,6 +104,12 @@ impl Usage {
 }
 
 /// A whole answer: fields for the parts with a known form, and `extra` for everything else.
+///
+/// Everything that a provider says about an answer is kept once, unless it says nothing: null, an
+/// empty list, a zero in the usage that has no field (`"audio_tokens": 0`), a total that is the sum
+/// of its parts, and what every reply of an API has (`"object": "chat.completion"`, `"role":
+/// "assistant"`, `"index": 0`) are left out. A part that is absent from `extra` was therefore absent,
+/// null, empty or zero.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Response {
     /// The answer itself.
@@ -120,7 +126,7 @@ pub struct Response {
     pub system_fingerprint: Option<String>,
     /// The service tier that answered, on which the price depends.
     pub service_tier: Option<String>,
-    /// The other parts: those of the message under their own names (`refusal`, `tool_calls`,
+    /// The other parts that say something: those of the message under their own names (`refusal`, `tool_calls`,
     /// `reasoning_content`, `annotations`, `audio`), `logprobs`, and [retold's own
     /// parts](super::RESERVED_PARTS).
     pub extra: Map<String, Value>,

@@ -45,8 +45,8 @@ pub struct Progress {
     pub failed: u64,
     /// Answers that are kept as bytes, since no text could be read from them.
     pub unreadable: u64,
-    /// Answers that say nothing: no text, no tool call, no refusal.
-    pub empty: u64,
+    /// Blank answers: no text, no tool call, no refusal.
+    pub blank: u64,
     /// Answers that end before their end, because they were as long as they might be.
     pub cut_off: u64,
     /// Decisions so far.
@@ -198,9 +198,9 @@ impl Core {
             Ok(answered) => {
                 p.exchanges += 1;
                 p.live += u64::from(live);
-                let Shortcomings { empty, cut_off, unreadable } =
+                let Shortcomings { blank, cut_off, unreadable } =
                     answered.beside.shortcomings(&answered.content);
-                p.empty += empty;
+                p.blank += blank;
                 p.cut_off += cut_off;
                 p.unreadable += unreadable;
             }

@@ -71,8 +71,8 @@ pub(crate) fn usage(details: &ResponseDetails) -> Option<Usage> {
 /// How many answers fall short of what was asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Shortcomings {
-    /// Empty answers: no text, no tool call, no refusal.
-    pub empty: u64,
+    /// Blank answers: no text, no tool call, no refusal.
+    pub blank: u64,
     /// Answers that were cut off because they reached the maximum length.
     pub cut_off: u64,
     /// Answers that are kept as bytes because no text could be read from them.
@@ -115,7 +115,7 @@ impl Beside {
         let (whole, unreadable) = (self.whole(content), u64::from(self.is_unreadable()));
         let is_empty = matches!(content, Content::Text(_)) && whole.is_empty();
         Shortcomings {
-            empty: u64::from(is_empty && unreadable == 0),
+            blank: u64::from(is_empty && unreadable == 0),
             cut_off: u64::from(whole.is_cut_off()),
             unreadable,
         }

@@ -154,7 +154,9 @@ impl<V> Answer<V> {
         usage(&self.details)
     }
 
-    /// The parts other than the text, such as `tool_calls`, `refusal` and `logprobs`.
+    /// The parts other than the text, such as `tool_calls`, `refusal` and `logprobs`. What says
+    /// nothing is left out, such as `"logprobs": null` or `"audio_tokens": 0`; see
+    /// [`Response`](crate::model::Response).
     pub fn extra(&self) -> &Map<String, Value> {
         &self.details.extra
     }

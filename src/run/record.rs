@@ -169,8 +169,8 @@ impl<'a> RunRecord<'a> {
                 let Some((content, beside)) = answer(stored.event().map_err(damaged)?) else {
                     continue;
                 };
-                let Shortcomings { empty, cut_off, unreadable } = beside.shortcomings(&content);
-                all.empty += empty;
+                let Shortcomings { blank, cut_off, unreadable } = beside.shortcomings(&content);
+                all.blank += blank;
                 all.cut_off += cut_off;
                 all.unreadable += unreadable;
             }

@@ -227,8 +227,8 @@ async fn a_replay_sees_of_an_answer_what_the_run_has_seen() {
     let again = trial.go(Mode::Resume, &Rounds).await;
     assert_eq!(again.report.json, report);
     let recorded = trial.with_model(model(0));
-    assert_eq!(recorded.go(Mode::Replay, &Rounds).await.progress.empty, ended.progress.empty);
-    assert!(ended.progress.empty > 0 && ended.progress.cut_off > 0, "{:?}", ended.progress);
+    assert_eq!(recorded.go(Mode::Replay, &Rounds).await.progress.blank, ended.progress.blank);
+    assert!(ended.progress.blank > 0 && ended.progress.cut_off > 0, "{:?}", ended.progress);
 }
 
 #[tokio::test(start_paused = true)]

@@ -171,7 +171,7 @@ impl Experiment for Game24 {
     }
 
     fn report(&self, state: &Tally) -> Report {
-        state.report()
+        state.report(self.settings.puzzles.len())
     }
 
     fn outputs(

@@ -91,19 +91,27 @@ impl Tally {
         if self.answers == 0 { 0.0 } else { n as f64 / self.answers as f64 }
     }
 
-    pub(super) fn report(&self) -> Report {
+    /// The report, if that many puzzles are to be graded in all.
+    pub(super) fn report(&self, due: usize) -> Report {
         let solved = self.verdicts.get(VALID).copied().unwrap_or(0);
         let puzzles_solved = self.puzzles.values().filter(|p| p.solved > 0).count();
         let mut text = String::new();
         // Writing to a string cannot fail.
-        let _ = writeln!(
-            text,
-            "solved {solved} of {} answers ({:.2} %); {puzzles_solved} of {} puzzles at least once",
-            self.answers,
-            self.share(solved) * 100.0,
-            self.puzzles.len()
-        );
-        if self.unanswered > 0 {
+        let graded = self.puzzles.len();
+        let is_complete = graded >= due;
+        if !is_complete {
+            let _ = writeln!(text, "graded so far: {graded} of {due} puzzles");
+        }
+        if is_complete || graded > 0 {
+            let _ = writeln!(
+                text,
+                "solved {solved} of {} answers ({:.2} %); {puzzles_solved} of {graded} puzzles at least once",
+                self.answers,
+                self.share(solved) * 100.0,
+            );
+        }
+        // Until the end, these are only the failed calls of graded puzzles.
+        if is_complete && self.unanswered > 0 {
             let _ = writeln!(text, "calls that failed: {}", self.unanswered);
         }
         for (title, table) in [("by verdict", &self.verdicts), ("by method", &self.methods)] {

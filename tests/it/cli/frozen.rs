@@ -55,7 +55,7 @@ fn a_log_with_all_that_the_format_has_is_sound_and_replays() {
         assert_eq!((code, &replayed["identical"]), (0, &true.into()), "{replayed}");
         let (shown, _) = place.json(&format!("show {}", head.run));
         let counts =
-            ["empty_answers", "cut_off_answers", "unreadable_answers"].map(|key| &shown[key]);
+            ["blank_answers", "cut_off_answers", "unreadable_answers"].map(|key| &shown[key]);
         seen.push_str(&format!(
             "{} {} {} events, head {}, outcome {}, state {}, lacking {}\n",
             head.run,

@@ -215,3 +215,21 @@ fn a_second_sigterm_ends_at_once() {
     place.ok("verify");
     assert!(place.ok("show latest").contains("unfinished: `retold resume "));
 }
+
+/// A program that reads the output finds one object in it, even if nothing was waited for.
+#[test]
+fn a_second_sigterm_is_one_object() {
+    let place = Place::new();
+    let mut child = start(&place, "run small.yaml --json --set model.latency_ms=60000");
+    wait_for_events(&place, 2);
+    signal(&child, "TERM");
+    std::thread::sleep(Duration::from_millis(500));
+    assert!(child.try_wait().unwrap().is_none());
+    signal(&child, "TERM");
+    let said = Said::of(child.wait_with_output().unwrap());
+    assert_eq!(said.code, 130, "{}{}", said.out, said.err);
+    assert_said!("interrupted_twice_json", said.out);
+    let object: Value = serde_json::from_str(&said.out).unwrap();
+    let (shown, _) = place.json("show latest");
+    assert_eq!(object["run"], shown["run"]);
+}

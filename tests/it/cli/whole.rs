@@ -142,15 +142,15 @@ fn recorded() -> (Place, Value) {
 fn whole_answers_are_recorded_once_each_part() {
     let (place, ended) = recorded();
     assert_eq!(answers(&place, ""), expected());
-    assert_eq!((&ended["empty_answers"], &ended["cut_off_answers"]), (&2.into(), &1.into()));
+    assert_eq!((&ended["blank_answers"], &ended["cut_off_answers"]), (&2.into(), &1.into()));
     // And at any time later.
     let (shown, _) = place.json("show latest");
-    for key in ["empty_answers", "cut_off_answers", "unreadable_answers"] {
+    for key in ["blank_answers", "cut_off_answers", "unreadable_answers"] {
         assert_eq!(shown[key], ended[key], "{key}");
     }
     let said = place.ok("show latest");
     assert!(
-        said.contains("\nof the answers: 2 empty, 1 cut off at the limit of tokens\n"),
+        said.contains("\nof the answers: 2 blank, 1 cut off at the limit of tokens\n"),
         "{said}"
     );
     place.ok("verify");
@@ -260,21 +260,21 @@ fn digits_of_pasted_integers_are_kept() {
 }
 
 #[test]
-fn empty_and_cut_off_answers_are_shown_as_such() {
+fn blank_and_cut_off_answers_are_shown_as_such() {
     let (place, _) = recorded();
     let said = place.run("resume latest");
-    let warning = "warning: of 6 answers, 2 are empty, 1 was cut off at the limit of tokens\n  hint: `retold show ";
+    let warning = "warning: of 6 answers, 2 are blank, 1 was cut off at the limit of tokens\n  hint: `retold show ";
     assert!(said.err.contains(warning), "{}", said.err);
     let shown = place.ok("show latest solve/1#1");
-    assert!(shown.contains("  empty: neither a text nor a tool call nor a refusal\n"), "{shown}");
+    assert!(shown.contains("  blank: neither a text nor a tool call nor a refusal\n"), "{shown}");
     assert!(shown.contains("  cut off: it had reached the limit of tokens\n"), "{shown}");
     let (shown, _) = place.json("show latest solve/0#0");
     let answer = &shown["answer"];
-    assert_eq!((&answer["empty"], &answer["cut_off"]), (&false.into(), &false.into()));
+    assert_eq!((&answer["blank"], &answer["cut_off"]), (&false.into(), &false.into()));
     assert_eq!(answer["details"]["extra"]["tool_calls"][0]["id"], "call_1");
     let (shown, _) = place.json("show latest solve/1#0");
     assert_eq!(
-        (&shown["answer"]["empty"], &shown["answer"]["cut_off"]),
+        (&shown["answer"]["blank"], &shown["answer"]["cut_off"]),
         (&true.into(), &false.into())
     );
 }
@@ -376,6 +376,36 @@ fn responses_that_cannot_be_taken_are_explained() {
         import(json!({"content": "x"}), deep),
     ];
     insta::assert_snapshot!(all.join("\n"));
+}
+
+/// The prompt hash is that of one of the two values, and nobody knows which of them was answered.
+#[test]
+fn a_request_with_the_same_key_twice_is_refused() {
+    let place = Place::new();
+    for (line, key) in [
+        (
+            r#"{"request":{"model":"m","model":"n","messages":[]},"response":{"content":"x"}}"#,
+            "model",
+        ),
+        (
+            r#"{"request":{"messages":[{"content":"a","content":"b"}]},"response":{"content":"x"}}"#,
+            "content",
+        ),
+        (r#"{"request":{"messages":[]},"response":{"content":"x","content":"y"}}"#, "content"),
+        (r#"{"request":{},"response":{"content":"x"},"request":{}}"#, "request"),
+    ] {
+        place.write("twice.jsonl", format!("{line}\n"));
+        let due = format!("the key \"{key}\" is given twice\n");
+        for (command, hint) in [
+            ("import twice.jsonl", "  hint: nothing was imported\n"),
+            ("check twice.jsonl --parser game24@3", ""),
+        ] {
+            let said = place.run(command);
+            assert_eq!((said.code, said.out.as_str()), (2, ""), "{line}: {}", said.err);
+            assert!(said.err.starts_with("error: twice.jsonl, line 1: column "), "{}", said.err);
+            assert!(said.err.ends_with(&format!(": {due}{hint}")), "{line}: {}", said.err);
+        }
+    }
 }
 
 #[test]
@@ -498,5 +528,5 @@ fn an_answer_that_ended_as_a_refusal_is_shown_as_refused() {
     let (_, below) = answer.split_once('\n').unwrap();
     assert_eq!(below.trim_end(), "  refused: the model ended the answer as a refusal");
     let run = place.ok("show latest");
-    assert!(!run.contains("empty"), "{run}");
+    assert!(!run.contains("blank"), "{run}");
 }

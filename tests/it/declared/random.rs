@@ -141,8 +141,19 @@ fn block_on<T>(future: impl Future<Output = T>) -> T {
     runtime.enable_all().start_paused(true).build().unwrap().block_on(future)
 }
 
+/// Few by default, because each case is a recorded run and several replays. `PROPTEST_CASES` asks
+/// for more.
+#[expect(clippy::disallowed_methods, reason = "the caller says how many")]
+fn config() -> ProptestConfig {
+    let config = ProptestConfig::default();
+    match std::env::var_os("PROPTEST_CASES") {
+        Some(_) => config,
+        None => ProptestConfig { cases: 48, ..config },
+    }
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
+    #![proptest_config(config())]
 
     #[test]
     fn declared_sources_are_the_true_ones_and_a_replay_misses_none(steps in steps(), order in 0..4_u64) {

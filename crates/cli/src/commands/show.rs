@@ -191,7 +191,7 @@ fn show_run(
             "exchanges": answers,
             "decisions": decisions,
             "failed_attempts": failed_attempts,
-            "empty_answers": lacking.map(|lacking| lacking.empty),
+            "blank_answers": lacking.map(|lacking| lacking.blank),
             "cut_off_answers": lacking.map(|lacking| lacking.cut_off),
             "unreadable_answers": lacking.map(|lacking| lacking.unreadable),
             "events": events,
@@ -248,14 +248,14 @@ fn show_run(
 
 /// How many answers fall short, if any do, or that they were not counted.
 fn lacking_text(lacking: Option<Shortcomings>) -> String {
-    let Some(Shortcomings { empty, cut_off, unreadable }) = lacking else {
+    let Some(Shortcomings { blank, cut_off, unreadable }) = lacking else {
         let most = grouped(MOST_COUNTED);
         return format!(
-            "empty and cut-off answers are not counted in a run of more than {most} events\n"
+            "blank and cut-off answers are not counted in a run of more than {most} events\n"
         );
     };
     let kinds =
-        [(empty, "empty"), (cut_off, "cut off at the limit of tokens"), (unreadable, "unreadable")];
+        [(blank, "blank"), (cut_off, "cut off at the limit of tokens"), (unreadable, "unreadable")];
     let some = kinds.iter().filter(|(n, _)| *n > 0);
     let some: Vec<String> = some.map(|(n, what)| format!("{} {what}", grouped(*n))).collect();
     if some.is_empty() { String::new() } else { format!("of the answers: {}\n", some.join(", ")) }

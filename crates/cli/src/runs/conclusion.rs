@@ -146,20 +146,20 @@ fn some_unreadable(ended: &Ended, name: &str) -> Option<String> {
     })
 }
 
-/// The warning for a run with empty or cut-off answers.
+/// The warning for a run with blank or cut-off answers.
 fn some_unfinished(ended: &Ended, name: &str) -> Option<String> {
-    let Progress { empty, cut_off, exchanges, .. } = ended.progress;
+    let Progress { blank, cut_off, exchanges, .. } = ended.progress;
     let all = counted(exchanges, "answer");
     let (is, was) =
         (|n| if n == 1 { "is" } else { "are" }, |n| if n == 1 { "was" } else { "were" });
-    let empty = (empty > 0).then(|| format!("{} {} empty", grouped(empty), is(empty)));
+    let blank = (blank > 0).then(|| format!("{} {} blank", grouped(blank), is(blank)));
     let cut_off = (cut_off > 0)
         .then(|| format!("{} {} cut off at the limit of tokens", grouped(cut_off), was(cut_off)));
     let more = match &cut_off {
         Some(_) => "; a higher \"max_tokens\" leaves room for more",
         None => "",
     };
-    let said = [empty, cut_off].into_iter().flatten().collect::<Vec<_>>().join(", ");
+    let said = [blank, cut_off].into_iter().flatten().collect::<Vec<_>>().join(", ");
     (!said.is_empty()).then(|| {
         format!(
             "warning: of {all}, {said}\n  hint: `retold show {name} CALL#SAMPLE` marks each of them{more}\n"
@@ -217,7 +217,7 @@ fn say(ended: &Ended, told: Remarks<'_>, output: &Output) -> Result<(), CliError
             "model_calls": progress.model_calls,
             "failed_calls": progress.failed,
             "unreadable_answers": progress.unreadable,
-            "empty_answers": progress.empty,
+            "blank_answers": progress.blank,
             "cut_off_answers": progress.cut_off,
             "decisions": progress.decisions,
             "outcome_digest": matches!(finish, Finish::Finished).then_some(outcome_digest),
@@ -231,26 +231,24 @@ fn say(ended: &Ended, told: Remarks<'_>, output: &Output) -> Result<(), CliError
         }
         output.object(&object)?;
     } else {
-        // Hints for the failed calls of a finished run are printed separately.
-        let failed = match finish {
-            Finish::Finished => String::new(),
-            _ if progress.failed == 0 => String::new(),
-            _ => format!(", {} failed", counted(progress.failed, "call")),
-        };
+        let is_finished = matches!(finish, Finish::Finished);
         let mut text = format!(
-            "run {run} {outcome}: {}, {} of them new{failed}, in {:.2} s\n",
-            counted(progress.exchanges, "answer"),
-            grouped(progress.live),
+            "run {run} {outcome}{}, in {:.2} s\n",
+            if is_finished { format!(": {}", answers(progress)) } else { so_far(progress) },
             took.as_secs_f64()
         );
         if simulated {
             text.push_str(SIMULATED);
         }
         // The digest of an unfinished run has nothing to be compared with.
-        if let Finish::Finished = finish {
+        if is_finished {
             text.push_str(&format!("outcome digest {outcome_digest}\n"));
         }
-        text.push_str(&format!("\n{}", report.text));
+        text.push('\n');
+        if !is_finished && !report.text.is_empty() {
+            text.push_str("the result so far, without what was not complete yet:\n");
+        }
+        text.push_str(&report.text);
         if let Some(Written { folder, files }) = written {
             let files = counted(*files as u64, "file");
             text.push_str(&format!("\noutputs: {files} in {folder}\n"));
@@ -262,6 +260,28 @@ fn say(ended: &Ended, told: Remarks<'_>, output: &Output) -> Result<(), CliError
         output.text(&text)?;
     }
     Ok(())
+}
+
+/// How many answers there are.
+fn answers(progress: &Progress) -> String {
+    let Progress { exchanges, live, .. } = *progress;
+    format!("{}, {} of them new", counted(exchanges, "answer"), grouped(live))
+}
+
+/// How far an execution has come that did not get to its end. Failed calls are counted here, in one
+/// place; those of a finished run are reported with what to do about them.
+fn so_far(progress: &Progress) -> String {
+    let Progress { exchanges, failed, expected, .. } = *progress;
+    let done = exchanges + failed;
+    let of = match expected {
+        0 => counted(done, "call"),
+        expected => format!("{} of {}", grouped(done), counted(expected.max(done), "call")),
+    };
+    let failed = match failed {
+        0 => String::new(),
+        n => format!(", and {} that failed", counted(n, "call")),
+    };
+    format!(" after {of}: {}{failed}", answers(progress))
 }
 
 /// Stores what a run leaves for later runs, and says so on stderr.

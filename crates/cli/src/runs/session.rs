@@ -2,8 +2,11 @@
 
 use std::time::Duration;
 
+use serde_json::json;
+
 use crate::error::{CliError, Status, write_err};
 use crate::global::Global;
+use crate::output::Output;
 use crate::progress;
 use crate::runs::live::LiveFile;
 use crate::runs::person::is_played;
@@ -61,6 +64,8 @@ pub(crate) fn go(session: Session, global: &Global) -> Result<Ended, CliError> {
     let throttle = Throttle::new(&limits);
     let throttle = throttle.map_err(|e| CliError::usage(format!("limits: {e}")))?;
     let signal = Signal::default();
+    let at_once =
+        AtOnce { output: Output::new(global), run, experiment: started.experiment.clone() };
     let asked = model.clone();
     let setup = Setup {
         log,
@@ -81,7 +86,7 @@ pub(crate) fn go(session: Session, global: &Global) -> Result<Ended, CliError> {
     let tokio = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let tokio = tokio.map_err(|e| CliError::new(Status::Io, format!("no runtime: {e}")))?;
     let ended = tokio.block_on(async {
-        let watch = tokio::spawn(watch_interrupts(signal, limits.timeout()));
+        let watch = tokio::spawn(watch_interrupts(signal, limits.timeout(), at_once));
         let ended = execute(experiment.as_ref(), setup).await;
         watch.abort();
         ended
@@ -110,7 +115,7 @@ fn warn_of_idle_endpoints(model: Option<&Answerer>, ended: &Ended) {
 
 /// The first Ctrl-C, SIGTERM or SIGHUP stops the run in an orderly way; a second Ctrl-C or SIGTERM
 /// stops it at once. `longest` is the time limit of a call.
-async fn watch_interrupts(signal: Signal, longest: Duration) {
+async fn watch_interrupts(signal: Signal, longest: Duration, at_once: AtOnce) {
     if !interrupted().await {
         return;
     }
@@ -123,7 +128,31 @@ async fn watch_interrupts(signal: Signal, longest: Duration) {
         .hint("Ctrl-C or SIGTERM again stops at once: nothing recorded is lost, and calls in flight are asked again")
         .print();
     if insisted().await {
+        at_once.say();
         #[expect(clippy::disallowed_methods, reason = "the user asked twice")]
         std::process::exit(Status::Interrupted as i32);
+    }
+}
+
+/// What is printed if the user does not wait for the calls in flight.
+struct AtOnce {
+    output: Output,
+    run: RunId,
+    experiment: String,
+}
+
+impl AtOnce {
+    /// With `--json`, prints the single object that a program expects.
+    fn say(&self) {
+        let AtOnce { output, run, experiment } = self;
+        if output.is_json() {
+            // If this fails, the exit code still says what happened.
+            let _ = output.object(&json!({
+                "run": run,
+                "experiment": experiment,
+                "outcome": "interrupted",
+                "error": "stopped at once: the answers to the calls in flight were not waited for",
+            }));
+        }
     }
 }

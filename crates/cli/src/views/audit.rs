@@ -122,10 +122,10 @@ fn object(audit: &Audit) -> Value {
             "warnings": event.details.warnings, "verdict": audit.verdict})
     });
     let answer = audit.answer.as_ref().map(|Link { seq, hash, event }| {
-        let (empty, cut_off) = shortcomings(event);
+        let (blank, cut_off) = shortcomings(event);
         let details = details_of(event).map(|(_, details)| details);
         json!({"seq": seq, "hash": hash, "text": answer_of(event).0, "details": details,
-            "empty": empty, "cut_off": cut_off})
+            "blank": blank, "cut_off": cut_off})
     });
     json!({
         "run": audit.run,
@@ -169,9 +169,9 @@ fn text(audit: &Audit) -> String {
         Some(Link { seq, hash, event }) => {
             let (text, details) = answer_of(event);
             let _ = writeln!(out, "\nanswer  seq {seq}  hash {hash}  {details}");
-            let (empty, cut_off) = shortcomings(event);
-            if empty {
-                let _ = writeln!(out, "  empty: neither a text nor a tool call nor a refusal");
+            let (blank, cut_off) = shortcomings(event);
+            if blank {
+                let _ = writeln!(out, "  blank: neither a text nor a tool call nor a refusal");
             }
             if ended_as_refusal(event) {
                 let _ = writeln!(out, "  refused: the model ended the answer as a refusal");
