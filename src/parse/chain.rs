@@ -241,7 +241,7 @@ impl<P: Serialize, V> ChainParser<P, V> {
         judge: Option<fn(&V, &P) -> &'static str>,
     ) -> Result<Self, CanonicalError> {
         let value = serde_json::to_value(&params);
-        let value = value.map_err(|e| CanonicalError::NotJson(e.to_string()))?;
+        let value = value.map_err(CanonicalError::not_json)?;
         let spec = ParserSpec { name: name.into(), params: value, version };
         let decided_by =
             methods.into_iter().map(|method| Ok((method, decided_by(&spec, method)?.into())));

@@ -1,5 +1,7 @@
 //! Canonical JSON after RFC 8785, and the BLAKE3 of it.
 
+use std::sync::Arc;
+
 use serde::Serialize;
 use serde_json::{Number, Value};
 
@@ -7,7 +9,7 @@ use super::ordered::canonical_as_is;
 use super::straight;
 
 /// Why a value has no canonical form.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, thiserror::Error)]
 #[non_exhaustive]
 pub enum CanonicalError {
     /// RFC 8785 numbers are IEEE 754 doubles: a larger integer would be rounded, and two different
@@ -29,7 +31,13 @@ pub enum CanonicalError {
     },
     /// The value cannot be serialised (a key that is not a string, an infinite number).
     #[error("no canonical JSON: {0}")]
-    NotJson(String),
+    NotJson(#[source] Arc<serde_json::Error>),
+}
+
+impl CanonicalError {
+    pub(crate) fn not_json(source: serde_json::Error) -> Self {
+        CanonicalError::NotJson(Arc::new(source))
+    }
 }
 
 /// The canonical text of any serialisable value (RFC 8785).
@@ -42,7 +50,7 @@ pub fn canonical<T: Serialize + ?Sized>(value: &T) -> Result<String, CanonicalEr
     if let Some(text) = canonical_as_is(&value) {
         return Ok(text);
     }
-    serde_json_canonicalizer::to_string(&value).map_err(|e| CanonicalError::NotJson(e.to_string()))
+    serde_json_canonicalizer::to_string(&value).map_err(CanonicalError::not_json)
 }
 
 /// Appends the canonical text of a JSON value.

@@ -25,7 +25,7 @@ pub enum Api {
 }
 
 /// Why a JSON value is not a request.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, thiserror::Error)]
 #[non_exhaustive]
 pub enum RequestError {
     /// It is not an object.

@@ -49,7 +49,7 @@ pub(super) fn body(made: &Redecided) -> String {
             let _ = writeln!(body, "answer: a vector of {} numbers", floats.len());
         }
     }
-    // A parser may go by these, too.
+    // A parser may depend on these, too.
     let whole = made.answer.whole();
     if whole.is_cut_off() {
         body.push_str("the answer was cut off\n");

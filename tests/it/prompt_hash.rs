@@ -194,7 +194,7 @@ fn only_what_we_wrote_is_read_back() {
     };
     refused(format!(" {text}"));
     let later = Request::from_canonical(&text.replace("\"v\":1", "\"v\":2"));
-    assert_eq!(later, Err(RequestError::UnknownVersion { found: 2, known: 1 }));
+    assert!(matches!(later, Err(RequestError::UnknownVersion { found: 2, known: 1 })), "{later:?}");
     refused(text.replace("\"v\":1", "\"v\":1,\"w\":1"));
     refused(text.replace(":7", ":7.0"));
     refused(text[1..].to_owned());

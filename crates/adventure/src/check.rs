@@ -54,7 +54,10 @@ fn is_line(text: &str) -> bool {
 fn actions(actions: &[String]) -> Result<(), Wrong> {
     let key = "default_actions";
     if actions.is_empty() {
-        return Err(wrong(key, "at least 1: the player must be able to do something"));
+        return Err(wrong(
+            key,
+            "must have at least one action: the player must be able to do something",
+        ));
     }
     let mut seen = BTreeSet::from([Vec::new()]);
     for action in actions {

@@ -48,7 +48,10 @@ pub(super) fn check(config: &Config) -> Result<(), Wrong> {
         }
     }
     if let Some(temperature) = config.temperature.filter(|t| !(0.0..=2.0).contains(t)) {
-        return Err(wrong("temperature", format!("from 0 to 2, not {}", figure(temperature))));
+        return Err(wrong(
+            "temperature",
+            format!("must be from 0 to 2, not {}", figure(temperature)),
+        ));
     }
     mapping(config)
 }
@@ -78,7 +81,7 @@ pub(super) fn check_counts(config: &Config) -> Result<(), Wrong> {
 fn options(config: &Config) -> Result<(), Wrong> {
     let options = &config.topic.options;
     if options.len() < 2 {
-        let message = format!("at least 2 options to choose from, not {}", options.len());
+        let message = format!("must have at least 2 options, not {}", options.len());
         return Err(wrong("topic.options", message));
     }
     let mut seen = BTreeSet::new();

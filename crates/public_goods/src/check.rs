@@ -111,7 +111,7 @@ fn players(config: &Config) -> Result<(), Wrong> {
         if let Some(temperature) = llm_temperature.filter(|t| !(0.0..=2.0).contains(t)) {
             return Err(wrong(
                 "llm_temperature",
-                format!("from 0 to 2, not {}", figure(temperature)),
+                format!("must be from 0 to 2, not {}", figure(temperature)),
             ));
         }
     }

@@ -29,7 +29,7 @@ pub(super) fn check(settings: &Settings) -> Result<(), Wrong> {
     ];
     for (key, share) in shares {
         if share > Amount::ONE {
-            return wrong(key, format!("a share is from 0 to 1, not {share}"));
+            return wrong(key, format!("must be from 0 to 1, not {share}"));
         }
     }
     within(&[
@@ -59,7 +59,7 @@ pub(super) fn check(settings: &Settings) -> Result<(), Wrong> {
 /// Shares must be from 0 to 1 and add up to 1.
 fn add_up(key: &str, shares: &[(String, f64)]) -> Result<(), Wrong> {
     if let Some((key, share)) = shares.iter().find(|(_, share)| !(0.0..=1.0).contains(share)) {
-        return Err(Wrong::new(key, format!("a share is from 0 to 1, not {}", figure(*share))));
+        return Err(Wrong::new(key, format!("must be from 0 to 1, not {}", figure(*share))));
     }
     if shares.is_empty() {
         let message = "there are no shares in it: name some that add up to 1, or leave the key out";

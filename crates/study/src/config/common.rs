@@ -158,12 +158,12 @@ impl ModelConfig {
         let kinds = kinds.map(|(kind, rate)| (format!("malformed_kinds.{kind}"), rate));
         for (name, rate) in named.into_iter().chain(kinds) {
             if !(0.0..=1.0).contains(rate) {
-                let message = format!("a rate is from 0 to 1, not {}", figure(*rate));
+                let message = format!("must be from 0 to 1, not {}", figure(*rate));
                 return wrong(&format!("rates.{name}"), &message);
             }
         }
         if !(0.0..=86_400_000.0).contains(latency_ms) {
-            let message = format!("a latency is from 0 to 86400000, not {latency_ms}");
+            let message = format!("must be from 0 to 86400000, not {latency_ms}");
             return wrong("latency_ms", &message);
         }
         if *kind == ModelKind::Scripted && answers.is_none() {
@@ -206,13 +206,10 @@ impl RequestConfig {
             return wrong("model", "the name of the model is empty".to_owned());
         }
         if let Some(t) = temperature.filter(|t| !(0.0..=2.0).contains(t)) {
-            return wrong(
-                "temperature",
-                format!("a temperature is from 0 to 2, not {}", figure(t)),
-            );
+            return wrong("temperature", format!("must be from 0 to 2, not {}", figure(t)));
         }
         if let Some(p) = top_p.filter(|p| !(0.0..=1.0).contains(p)) {
-            return wrong("top_p", format!("a share is from 0 to 1, not {}", figure(p)));
+            return wrong("top_p", format!("must be from 0 to 1, not {}", figure(p)));
         }
         if *max_tokens == Some(0) {
             return wrong("max_tokens", "must be at least 1".to_owned());
