@@ -1,5 +1,6 @@
-//! Tells the tests where the workspace is (`RETOLD_ROOT`) and whether the real data is there
-//! (`cfg(shared_data)`).
+//! Tells the tests where the workspace is (`RETOLD_ROOT`), whether the real data is there
+//! (`cfg(shared_data)`), and whether `scripts/test` has installed the SDKs of other languages
+//! (`cfg(real_clients)`).
 //!
 //! Tests on data and documents that are not part of the repository are marked
 //! `#[cfg_attr(not(shared_data), ignore = "..")]`, so that a plain clone lists them as ignored,
@@ -15,6 +16,14 @@ fn main() {
     // `crates/cli` is two folders below it.
     let root = Path::new(&manifest).ancestors().nth(2).unwrap_or(Path::new(""));
     println!("cargo::rustc-env=RETOLD_ROOT={}", root.display());
+    println!("cargo::rustc-check-cfg=cfg(real_clients)");
+    let clients = root.join("target/clients/ready");
+    if clients.is_file() {
+        println!("cargo::rustc-cfg=real_clients");
+        println!("cargo::rerun-if-changed={}", clients.display());
+    } else {
+        println!("cargo::rerun-if-env-changed=RETOLD_CLIENTS");
+    }
     let data = root.join("../shared/data");
     if data.is_dir() {
         println!("cargo::rustc-cfg=shared_data");

@@ -187,6 +187,10 @@ pub struct AttemptDetails {
     pub gave_up: bool,
     /// The kind of failure.
     pub failure: String,
+    /// For a program's own request: what it was sent instead of an answer, as `extra.http` of an
+    /// answer has it. Earlier releases ignore it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub http: Option<Value>,
     /// How long the provider asked us to wait, in milliseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retry_after_ms: Option<u64>,

@@ -107,6 +107,7 @@ fn attempt(error: ExchangeError) -> AttemptDetails {
         error: message,
         gave_up: true,
         failure: kind,
+        http: None,
         retry_after_ms: None,
         status,
     }

@@ -25,8 +25,9 @@ impl NamedUrl {
         NamedUrl(OPENAI.to_owned())
     }
 
-    /// The URL as given: it may hold a password or a key.
-    pub(crate) fn as_str(&self) -> &str {
+    /// The URL as given: it may hold a password or a key, so it is only for connecting to, never for
+    /// showing or recording.
+    pub fn as_str(&self) -> &str {
         &self.0
     }
 

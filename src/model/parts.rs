@@ -40,6 +40,9 @@ pub const ANSWERING_PARTS: &[&str] = &[
     UNREADABLE,
 ];
 
+/// How an answer travelled to a program that retold recorded: status, headers, body, chunks.
+pub const HTTP: &str = "http";
+
 /// The names in `extra` that retold reserves:
 ///
 /// - `logprobs`: the log probabilities of the tokens
@@ -51,6 +54,7 @@ pub const ANSWERING_PARTS: &[&str] = &[
 ///   of each text
 /// - `message`: the parts of a message that have one of these names or the name of a field
 /// - `unreadable`: what could not be read
+/// - `http`: the answer as it travelled to a recorded program; parsers never see it
 /// - `exact_integers`: where integers beyond 2^53 are, which are kept as strings
 pub const RESERVED_PARTS: &[&str] = &[
     LOGPROBS,
@@ -61,6 +65,7 @@ pub const RESERVED_PARTS: &[&str] = &[
     CONTENT_PARTS,
     MESSAGE,
     UNREADABLE,
+    HTTP,
     EXACT_INTEGERS,
 ];
 

@@ -145,6 +145,17 @@ impl Request {
         Self::build(Parts { api, body: Value::Object(body), version: list.version, left_out })
     }
 
+    /// A request that a program sent by itself, under whichever API: its body without transport
+    /// fields, and whatever else of it may change the answer. Nothing is left out here, and `n` may
+    /// be more than 1, because the whole reply is kept as one answer.
+    ///
+    /// # Errors
+    /// [`RequestError`]: too long, or without canonical form.
+    pub fn of_program(api: Api, body: Map<String, Value>) -> Result<Self, RequestError> {
+        let version = TRANSPORT.version;
+        Self::build(Parts { api, body: Value::Object(body), version, left_out: Map::new() })
+    }
+
     /// The same request in another version of its canonical form, as a run has it that was recorded
     /// with that.
     ///
@@ -289,16 +300,16 @@ impl Request {
     }
 
     /// The messages as `(role, text)`, in order; text parts are joined, other parts are shown as
-    /// JSON. An embedding request is one message with the role `input`.
+    /// JSON. An embedding request is one message with the role `input`. Instructions that an API has
+    /// outside its messages (`system`, `systemInstruction`, `instructions`) come first, as `system`.
     pub fn messages(&self) -> Vec<(String, String)> {
         if self.api() == Api::Embedding {
             return vec![("input".to_owned(), text_of(&self.body()["input"]))];
         }
         let messages = self.body()["messages"].as_array().map_or(&[][..], Vec::as_slice);
-        messages
-            .iter()
-            .map(|m| (m["role"].as_str().unwrap_or("?").to_owned(), text_of(&m["content"])))
-            .collect()
+        let instructions = INSTRUCTIONS.iter().filter_map(|name| self.body().get(*name));
+        let instructions = instructions.map(|said| ("system".to_owned(), text_of(said)));
+        instructions.chain(messages.iter().map(message)).collect()
     }
 }
 
@@ -327,6 +338,24 @@ fn of_responses_api(body: &Map<String, Value>) -> Option<&'static str> {
     field.map(|(_, quoted)| *quoted).or(items)
 }
 
+/// Where APIs have instructions outside their messages: Anthropic, Gemini (two spellings), and
+/// OpenAI's Responses API.
+const INSTRUCTIONS: &[&str] =
+    &["system", "systemInstruction", "system_instruction", "instructions"];
+
+/// The role and the text of a message. Gemini calls its content `parts`, and an item of the
+/// Responses API that is not a message has a type instead of a role.
+fn message(message: &Value) -> (String, String) {
+    let role = message["role"].as_str().or(message["type"].as_str()).unwrap_or("?");
+    let content = message.get("content").or(message.get("parts"));
+    let text = match content {
+        Some(content) => text_of(content),
+        None if message["role"].is_string() => String::new(),
+        None => message.to_string(),
+    };
+    (role.to_owned(), text)
+}
+
 fn text_of(content: &Value) -> String {
     match content {
         Value::String(text) => text.clone(),
@@ -336,6 +365,8 @@ fn text_of(content: &Value) -> String {
             .collect::<Vec<_>>()
             .join("\n"),
         Value::Null => String::new(),
+        // Gemini's instructions.
+        Value::Object(content) if content.contains_key("parts") => text_of(&content["parts"]),
         other => other.to_string(),
     }
 }

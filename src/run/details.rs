@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::content::Content;
 use crate::event::ResponseDetails;
-use crate::model::{Response, UNREADABLE, Unreadable, Usage};
+use crate::model::{HTTP, Response, UNREADABLE, Unreadable, Usage};
 use crate::parse::WholeAnswer;
 
 /// The largest count that canonical JSON can hold exactly.
@@ -94,6 +94,7 @@ impl Beside {
     pub fn of(content: &Content, mut details: ResponseDetails) -> Self {
         let unreadable = Unreadable::why(content, &details.extra);
         details.extra.remove(UNREADABLE);
+        details.extra.remove(HTTP);
         (details.latency_ms, details.label) = (0, None);
         Beside::reused(details, unreadable)
     }

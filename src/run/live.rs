@@ -6,15 +6,13 @@ use std::time::Duration;
 use super::because::places;
 use super::clock::Stopwatch;
 use super::core::{Answered, Core, Exchanged, call_failed};
-use super::details::{Beside, kept};
+use super::details::Beside;
 use super::history::{Recorded, Text};
 use super::network::{Blamed, Turn, Verdict};
 use super::question::{Asked, CallFailed, Reuse};
+use super::recorder::{attempt_details, received};
 use super::stop::Stop;
-use crate::event::{
-    AnswerReused, AttemptDetails, AttemptFailed, Because, Event, RequestSent, ResponseDetails,
-    ResponseReceived,
-};
+use crate::event::{AnswerReused, AttemptFailed, Because, Event, RequestSent};
 use crate::id::{RunId, Seq};
 use crate::log::Durable;
 use crate::model::{
@@ -228,11 +226,9 @@ impl Core {
         response: Response,
         latency: Duration,
     ) -> Result<Answered, Stop> {
-        let (content, details) = kept(response);
-        let beside = Beside::of(&content, details.clone());
-        let latency_ms = u64::try_from(latency.as_millis()).unwrap_or(u64::MAX);
-        let details = ResponseDetails { latency_ms, ..details };
-        let received = ResponseReceived { request, content: content.clone(), details };
+        let received = received(request, response, latency);
+        let content = received.content.clone();
+        let beside = Beside::of(&content, received.details.clone());
         let (seq, durable) = self.submit_durable(&Event::ResponseReceived(received))?;
         durable.wait().await?;
         Ok(Answered { request, seq, content, beside })
@@ -276,15 +272,7 @@ impl Core {
         failure: &Failure,
         gave_up: bool,
     ) -> Result<Durable, Stop> {
-        let wait = failure.retry_after.map(|d| u64::try_from(d.as_millis()).unwrap_or(u64::MAX));
-        let details = AttemptDetails {
-            attempt,
-            error: failure.message.clone(),
-            gave_up,
-            failure: failure.kind.as_str().to_owned(),
-            retry_after_ms: wait,
-            status: failure.status,
-        };
+        let details = attempt_details(attempt, failure, gave_up);
         let failed = Event::AttemptFailed(AttemptFailed { request, details });
         Ok(self.submit_durable(&failed)?.1)
     }

@@ -10,6 +10,7 @@
 //! - [`Parent`]: forks, which share the beginning of another run.
 //! - [`Setup`], [`execute()`]: runs an experiment to its end or to the reason why it stopped.
 //! - [`Update`], [`Journal`]: following a run in progress.
+//! - [`Recorder`]: records exchanges that a program makes by itself, without an [`Experiment`].
 //! - [`RunRecord`]: what a log has of a run; [`OutputFile`]: what an experiment writes for other
 //!   programs.
 //! - [`Divergence`]: the first point where a re-execution and its log differ, or [where their
@@ -40,6 +41,7 @@ mod output;
 mod parent;
 mod question;
 mod record;
+mod recorder;
 mod rehearsal;
 mod rng;
 mod setup;
@@ -71,6 +73,7 @@ pub use output::{
 pub use parent::{Parent, ParentError};
 pub use question::{Answer, CallFailed, Question, Reuse};
 pub use record::{ExchangePlace, Place, RunRecord, started};
+pub use recorder::{Recorder, RecorderError};
 pub use rehearsal::{Departure, Lane, Rehearsal};
 pub use rng::rng_for;
 pub use setup::Setup;

@@ -140,13 +140,25 @@ fn no_command_uses_another() {
 ///
 /// [`NamedUrl`]: retold::model::NamedUrl
 const OUTSIDE: &[(&str, &[&str])] = &[
-    ("NamedUrl::given", &["crates/cli/src/model.rs", "crates/study/src/config/common.rs"]),
+    (
+        "NamedUrl::given",
+        &[
+            "crates/cli/src/model.rs",
+            "crates/cli/src/runs/program/environment.rs",
+            "crates/study/src/config/common.rs",
+        ],
+    ),
     ("OPENAI_API_KEY\")", &["crates/cli/src/model.rs"]),
     ("SecretString::from", &["crates/cli/src/model.rs"]),
-    // The second one fetches a list of personas, and has no key.
+    // The second one fetches a list of personas, and has no key. The third forwards what a program sends to an upstream
+    // that the user named.
     (
         "Client::builder",
-        &["src/model/openai/client.rs", "crates/deliberation/src/personas/fetch.rs"],
+        &[
+            "src/model/openai/client.rs",
+            "crates/deliberation/src/personas/fetch.rs",
+            "crates/wire/src/upstream.rs",
+        ],
     ),
     (
         "named_by_config",

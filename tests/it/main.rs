@@ -57,3 +57,4 @@ mod totality;
 mod vectors;
 mod views;
 mod whole_answers;
+mod wire;

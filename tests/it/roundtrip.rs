@@ -131,20 +131,20 @@ fn event() -> impl Strategy<Value = (Event, Option<Request>)> {
         (seq(), content(), details()).prop_map(move |(request, content, details)| {
             none(Event::ResponseReceived(ResponseReceived { request, content, details }))
         }),
-        (seq(), text(), any::<bool>(), prop::option::of(any::<u16>())).prop_map(
-            move |(request, error, gave_up, status)| {
+        (seq(), text(), any::<bool>(), prop::option::of(any::<u16>()), prop::option::of(text()))
+            .prop_map(move |(request, error, gave_up, status, http)| {
                 let (attempt, failure) = (3, "server".to_owned());
                 let details = AttemptDetails {
                     attempt,
                     error,
                     gave_up,
                     failure,
+                    http: http.map(|body| json!({"body": body, "status": 503})),
                     retry_after_ms: None,
                     status,
                 };
                 none(Event::AttemptFailed(AttemptFailed { request, details }))
-            }
-        ),
+            }),
         (seq(), content(), seq(), prop::option::of(text()), details()).prop_map(
             move |(request, content, from_seq, unreadable, details)| {
                 let from_run = RUN;

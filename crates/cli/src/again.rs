@@ -75,6 +75,12 @@ fn command(program: &str, args: &[String], option: &str, value: &str) -> Option<
     Some(format!("{command} {option}{between}{}", quoted(value)?))
 }
 
+/// Words as they are to be typed; `None` if they could not be read or typed as shown.
+pub(crate) fn words(words: &[String]) -> Option<String> {
+    let quoted: Option<Vec<String>> = words.iter().map(|word| quoted(word)).collect();
+    quoted.map(|words| words.join(" "))
+}
+
 /// A word quoted so that a POSIX shell reads back exactly the same bytes; `None` if it would not be
 /// what it looks like.
 fn quoted(word: &str) -> Option<String> {

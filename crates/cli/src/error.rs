@@ -34,20 +34,36 @@ const LONGEST_MESSAGE: usize = 8_000;
 
 /// The exit codes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[repr(u8)]
 pub enum Status {
-    /// Success.
-    Fine = 0,
-    /// A difference was found: divergence, flips, a damaged log.
-    Difference = 1,
-    /// Wrong usage or input.
-    Usage = 2,
-    /// The log or a file could not be read or written.
-    Io = 3,
-    /// The model failed, a limit of the run was reached, or no participant finished.
-    Model = 4,
-    /// Ctrl-C; 128 + SIGINT, as shells count.
-    Interrupted = 130,
+    /// 0: success.
+    Fine,
+    /// 1: a difference was found: divergence, flips, a damaged log.
+    Difference,
+    /// 2: wrong usage or input.
+    Usage,
+    /// 3: the log or a file could not be read or written.
+    Io,
+    /// 4: the model failed, a limit of the run was reached, or no participant finished.
+    Model,
+    /// 130: Ctrl-C; 128 + SIGINT, as shells count.
+    Interrupted,
+    /// The exit code of a program that was recorded or replayed.
+    Program(u8),
+}
+
+impl Status {
+    /// The exit code.
+    pub fn code(self) -> u8 {
+        match self {
+            Status::Fine => 0,
+            Status::Difference => 1,
+            Status::Usage => 2,
+            Status::Io => 3,
+            Status::Model => 4,
+            Status::Interrupted => 130,
+            Status::Program(code) => code,
+        }
+    }
 }
 
 /// An error, its exit code, and what to do about it.
@@ -76,7 +92,7 @@ impl CliError {
     pub(crate) fn as_json(&self) -> Value {
         let CliError { status, message, hints } = self;
         let message: String = message.trim_end().chars().take(LONGEST_MESSAGE).collect();
-        json!({"error": {"message": message, "hints": hints, "exit_code": *status as u8}})
+        json!({"error": {"message": message, "hints": hints, "exit_code": status.code()}})
     }
 
     pub(crate) fn print(&self) {

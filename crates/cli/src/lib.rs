@@ -48,7 +48,8 @@ use crate::output::Output;
 /// Exit codes: 0 success; 1 a difference was found (divergence, flips, a damaged log); 2 wrong
 /// usage or input; 3 the log or a file could not be read or written; 4 the model failed, a limit of
 /// the run was reached, or no participant finished; 130 interrupted by Ctrl-C, SIGTERM or a closing
-/// terminal (SIGHUP).
+/// terminal (SIGHUP). `record`, and `replay`, `resume` and `fork` with a command after --, end with the exit code of that
+/// command.
 ///
 /// Colours are only used on terminals, and never if NO_COLOR is set.
 #[derive(Debug, Parser)]
@@ -127,7 +128,7 @@ pub fn main(catalogue: &Catalogue) -> ExitCode {
                 output::usage_error(first.strip_prefix("error: ").unwrap_or(first));
             }
             error::write_err(&message);
-            return ExitCode::from(Status::Usage as u8);
+            return ExitCode::from(Status::Usage.code());
         }
     };
     start_tracing(global.verbose);
@@ -142,7 +143,7 @@ pub fn main(catalogue: &Catalogue) -> ExitCode {
         error.print();
         error.status
     });
-    ExitCode::from(status as u8)
+    ExitCode::from(status.code())
 }
 
 /// Sends the library's trace messages, but not those of other crates, to stderr.

@@ -55,3 +55,62 @@ fn outlives_its_terminal() -> bool {
     // Signal 1 is the lowest bit.
     ignored.is_none_or(|mask| mask & 1 == 1)
 }
+
+/// A signal that asks us to stop.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Received {
+    /// Ctrl-C.
+    Interrupt,
+    /// The SIGTERM with which a system ends programs.
+    Terminate,
+    /// A closing terminal.
+    HangUp,
+}
+
+/// The signals that ask us to stop, one after the other.
+pub(crate) struct Signals {
+    #[cfg(unix)]
+    all: Vec<(Received, tokio::signal::unix::Signal)>,
+}
+
+impl Signals {
+    /// Listens from now on. Signals that cannot be listened for do what they always do.
+    pub(crate) fn listen() -> Self {
+        #[cfg(unix)]
+        {
+            use tokio::signal::unix::{SignalKind, signal};
+            let mut kinds = vec![
+                (Received::Interrupt, SignalKind::interrupt()),
+                (Received::Terminate, SignalKind::terminate()),
+            ];
+            if !outlives_its_terminal() {
+                kinds.push((Received::HangUp, SignalKind::hangup()));
+            }
+            let listened = |(received, kind)| Some((received, signal(kind).ok()?));
+            Signals { all: kinds.into_iter().filter_map(listened).collect() }
+        }
+        #[cfg(not(unix))]
+        Signals {}
+    }
+
+    /// The next signal.
+    pub(crate) async fn next(&mut self) -> Received {
+        #[cfg(unix)]
+        {
+            let next = std::future::poll_fn(|context| {
+                for (received, signal) in &mut self.all {
+                    if signal.poll_recv(context).is_ready() {
+                        return std::task::Poll::Ready(*received);
+                    }
+                }
+                std::task::Poll::Pending
+            });
+            next.await
+        }
+        #[cfg(not(unix))]
+        {
+            let _ = tokio::signal::ctrl_c().await;
+            Received::Interrupt
+        }
+    }
+}

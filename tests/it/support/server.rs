@@ -41,7 +41,7 @@ pub(crate) struct Reply {
 }
 
 /// How a reply is sent.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 enum Manner {
     Whole,
     /// The connection is reset (RST) before the first byte.
@@ -56,6 +56,8 @@ enum Manner {
     SlowStart(Duration),
     /// Its length is not announced: the body ends with the connection.
     Unannounced,
+    /// Chunks that end here, with a pause after each; whether the end of the body is sent.
+    Chunks(Vec<usize>, Duration, bool),
 }
 
 impl Reply {
@@ -108,6 +110,16 @@ impl Reply {
 
     pub(crate) fn slow_start(self, wait: Duration) -> Self {
         Reply { manner: Manner::SlowStart(wait), ..self }
+    }
+
+    /// In chunks that end at these places, with a pause after each.
+    pub(crate) fn chunks(self, ends: Vec<usize>, pause: Duration) -> Self {
+        Reply { manner: Manner::Chunks(ends, pause, true), ..self }
+    }
+
+    /// The same, but the connection is closed without the end of the body.
+    pub(crate) fn cut_chunks(self, ends: Vec<usize>) -> Self {
+        Reply { manner: Manner::Chunks(ends, Duration::from_millis(5), false), ..self }
     }
 
     pub(crate) fn unannounced(self) -> Self {
@@ -261,6 +273,7 @@ async fn send(stream: &mut TcpStream, reply: &Reply) -> std::io::Result<bool> {
     let mut head = format!("HTTP/1.1 {status} Status\r\n");
     match manner {
         Manner::Unannounced => head.push_str("connection: close\r\n"),
+        Manner::Chunks(..) => head.push_str("transfer-encoding: chunked\r\n"),
         _ => head.push_str(&format!("content-length: {}\r\n", body.len())),
     }
     for (name, value) in headers {
@@ -268,6 +281,9 @@ async fn send(stream: &mut TcpStream, reply: &Reply) -> std::io::Result<bool> {
     }
     head.push_str("\r\n");
     stream.write_all(head.as_bytes()).await?;
+    if let Manner::Chunks(ends, pause, whole) = manner {
+        return send_chunks(stream, body, (ends, *pause), *whole).await;
+    }
     let (first, rest) = match manner {
         Manner::ResetAfter(n) | Manner::CutAfter(n) => body.split_at(*n),
         Manner::SlowBody(_) => body.split_at(body.len() / 2),
@@ -288,4 +304,29 @@ async fn send(stream: &mut TcpStream, reply: &Reply) -> std::io::Result<bool> {
     }
     stream.write_all(rest).await?;
     Ok(!matches!(manner, Manner::Unannounced))
+}
+
+/// Sends the chunks of a body; returns whether the connection can be used again.
+async fn send_chunks(
+    stream: &mut TcpStream,
+    body: &[u8],
+    (ends, pause): (&[usize], Duration),
+    whole: bool,
+) -> std::io::Result<bool> {
+    stream.set_nodelay(true)?;
+    let mut from = 0;
+    for end in ends.iter().copied().chain(whole.then_some(body.len())) {
+        if end > from {
+            let chunk =
+                [format!("{:x}\r\n", end - from).as_bytes(), &body[from..end], b"\r\n"].concat();
+            stream.write_all(&chunk).await?;
+            stream.flush().await?;
+            tokio::time::sleep(pause).await;
+        }
+        from = from.max(end);
+    }
+    if whole {
+        stream.write_all(b"0\r\n\r\n").await?;
+    }
+    Ok(whole)
 }

@@ -1,10 +1,13 @@
 //! `retold fork`.
 
+use std::ffi::OsString;
+
 use crate::error::{CliError, Status};
 use crate::global::Global;
 use crate::model::ModelArgs;
 use crate::output::Output;
 use crate::runs::fork::{Forking, fork};
+use crate::runs::program;
 use crate::runs::settings::{as_json, settings_of};
 use crate::select;
 use retold::audit::{Target, audit};
@@ -22,6 +25,9 @@ use serde_json::Value;
 ///
 /// A request that was asked before (same prompt, call and sample) gets the recorded answer, and the
 /// log names its source; everything else is asked again. The other run is not changed.
+///
+/// With a command after --, the command runs; what `retold record` recorded of it is shared, and
+/// all other requests are asked and recorded.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// The run: first digits of its id, or `latest`.
@@ -36,13 +42,22 @@ pub(crate) struct Args {
     /// Ask failed calls again; all answers are shared.
     #[arg(long)]
     retry_failed: bool,
+    /// For a program's run: use this server for the requests of one upstream, as for `record`.
+    #[arg(long = "upstream", value_name = "NAME=URL", requires = "command")]
+    upstreams: Vec<String>,
+    /// For a program's run: the command to run.
+    #[arg(last = true, value_name = "CMD", conflicts_with_all = ["at", "settings", "retry_failed"])]
+    command: Vec<OsString>,
     // Last, because clap puts everything that follows under its heading.
     #[command(flatten)]
     model: ModelArgs,
 }
 
 pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status, CliError> {
-    let Args { run, at, settings: overrides, retry_failed, model } = args;
+    let Args { run, at, settings: overrides, retry_failed, upstreams, command, model } = args;
+    if !command.is_empty() {
+        return program::fork(&run, &upstreams, command, global);
+    }
     if at.is_none() && overrides.is_empty() && !retry_failed {
         return Err(CliError::usage("this fork would be identical to its parent").hint(
             "give the place to fork at (--at PLACE) or a changed setting (--set KEY=VALUE), or ask \

@@ -15,6 +15,7 @@ mod log;
 mod outputs;
 mod parse;
 mod play;
+mod record;
 mod replay;
 mod resume;
 mod run;
@@ -35,6 +36,7 @@ pub(crate) enum Command {
     Abandon(abandon::Args),
     Fork(fork::Args),
     Play(play::Args),
+    Record(record::Args),
     Replay(replay::Args),
     Check(check::Args),
     Parse(parse::Args),
@@ -62,6 +64,7 @@ pub(crate) fn run(
         Command::Abandon(args) => abandon::run(args, global, output),
         Command::Fork(args) => fork::run(args, global, output),
         Command::Play(args) => play::run(args, global, output),
+        Command::Record(args) => record::run(args, global),
         Command::Replay(args) => replay::run(args, global, output),
         Command::Check(args) => check::run(args, global, output),
         Command::Snapshot(args) => snapshot::run(args, global, output),

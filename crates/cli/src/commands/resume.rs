@@ -1,11 +1,14 @@
 //! `retold resume`.
 
+use std::ffi::OsString;
+
 use crate::error::{CliError, Status};
 use crate::global::Global;
 use crate::model::ModelArgs;
 use crate::output::Output;
 use crate::runs::folder::FolderArgs;
 use crate::runs::original;
+use crate::runs::program;
 use crate::runs::resume::{Resuming, resume};
 use crate::runs::settings::settings_of;
 use crate::select;
@@ -15,6 +18,9 @@ use crate::select;
 /// The experiment runs again from the start: whatever is in the log is answered from the log, and
 /// only the rest is asked. Nothing is asked twice except calls that were in flight. When the run
 /// has finished, its output folder is written, as by `retold run`.
+///
+/// With a command after --, the command runs, and its requests to models are answered from a run
+/// that `retold record` recorded and that was cut off, then asked and recorded.
 ///
 /// To continue importing an original run, use `retold import`.
 #[derive(Debug, clap::Args)]
@@ -26,12 +32,21 @@ pub(crate) struct Args {
     /// Write the output folder, even if the run was started with --no-outputs.
     #[arg(long, conflicts_with = "no_outputs")]
     outputs: bool,
+    /// For a program's run: use this server for the requests of one upstream, as for `record`.
+    #[arg(long = "upstream", value_name = "NAME=URL", requires = "command")]
+    upstreams: Vec<String>,
+    /// For a program's run: the command to run.
+    #[arg(last = true, value_name = "CMD", conflicts_with_all = ["outputs", "no_outputs"])]
+    command: Vec<OsString>,
     #[command(flatten)]
     model: ModelArgs,
 }
 
 pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status, CliError> {
-    let Args { run, folder, outputs, model } = args;
+    let Args { run, folder, outputs, upstreams, command, model } = args;
+    if !command.is_empty() {
+        return program::resume(&run, &upstreams, command, global);
+    }
     let folder = folder.with_outputs(outputs);
     let selected = select::run(global, &run)?;
     let started = select::started(selected.log.reader()?.as_mut(), selected.run)?;

@@ -14,6 +14,7 @@ use crate::runs::settings::experiment_of;
 use crate::select;
 use crate::views::audit;
 use crate::views::event::as_json;
+use crate::views::program;
 use retold::audit::Target;
 use retold::id::{RunId, Seq};
 use retold::inert::inert;
@@ -21,6 +22,7 @@ use retold::log::{CheckedReader, Reader};
 use retold::prompt::Request;
 use retold::run::{Parent, Report, RunRecord, Shortcomings};
 use retold_study::studies::Studies;
+use retold_wire::PROGRAM;
 
 /// The longest run of which `show RUN` reads each answer, in events. What names one thing must
 /// answer at once.
@@ -166,6 +168,8 @@ fn show_run(
     let lacking = if record.events <= MOST_COUNTED { Some(record.shortcomings()?) } else { None };
     let folded = if record.started.experiment == retold::exchange::EXCHANGES {
         Ok(Report::default())
+    } else if record.started.experiment == PROGRAM {
+        Ok(program::report(&record.started))
     } else {
         experiment_of(studies, &record).and_then(|made| Ok(made.fold(&record.facts)?))
     };
@@ -230,7 +234,9 @@ fn show_run(
             let _ = writeln!(text, "{outcome}, outcome digest {}", finished.outcome_digest);
         }
         None => {
-            let (command, name) = (continuation::command(studies, &started), run.short(8));
+            let command = continuation::command(studies, &started);
+            let with = if started.experiment == PROGRAM { " -- CMD" } else { "" };
+            let name = format!("{}{with}", run.short(8));
             let retold = begins();
             let _ = writeln!(text, "unfinished: `{retold} {command} {name}` continues it");
         }

@@ -8,6 +8,7 @@ pub(crate) mod fork;
 pub(crate) mod live;
 pub(crate) mod original;
 pub(crate) mod person;
+pub(crate) mod program;
 pub(crate) mod record;
 pub(crate) mod resume;
 pub(crate) mod session;

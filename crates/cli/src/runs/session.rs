@@ -130,7 +130,7 @@ async fn watch_interrupts(signal: Signal, longest: Duration, at_once: AtOnce) {
     if insisted().await {
         at_once.say();
         #[expect(clippy::disallowed_methods, reason = "the user asked twice")]
-        std::process::exit(Status::Interrupted as i32);
+        std::process::exit(Status::Interrupted.code().into());
     }
 }
 

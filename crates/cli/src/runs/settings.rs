@@ -13,6 +13,7 @@ use retold::run::{AnyExperiment, RunRecord};
 use retold_study::settings::ExperimentSettings;
 use retold_study::studies::Studies;
 use retold_study::study::{Study, StudySettings};
+use retold_wire::PROGRAM;
 
 /// Simulated and real answers are never mixed in one run.
 pub(crate) fn one_kind(started: &RunStarted, simulated: bool, run: RunId) -> Result<(), CliError> {
@@ -43,6 +44,12 @@ pub(crate) fn settings_of(
             inert(of, 40)
         ))
         .hint("`retold check RUN` makes the decisions again"));
+    }
+    if started.experiment == PROGRAM {
+        return Err(CliError::usage(
+            "this run was recorded from a program: it is run again together with that program",
+        )
+        .hint("put the program after --, as in `retold replay RUN -- CMD`"));
     }
     if studies.find(&started.experiment).is_none() {
         return Err(CliError::usage(format!(

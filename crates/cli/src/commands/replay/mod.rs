@@ -2,6 +2,7 @@
 
 mod prompts;
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use serde_json::{Value, json};
@@ -11,6 +12,7 @@ use crate::error::{CliError, Status};
 use crate::global::Global;
 use crate::output::{Output, counted};
 use crate::runs::continuation;
+use crate::runs::program::{self, PlayingArgs};
 use crate::runs::session::{self, Session};
 use crate::runs::settings::{experiment_of, settings_of};
 use crate::select;
@@ -29,6 +31,11 @@ use retold_study::studies::Studies;
 /// With --prompts, the run uses other templates, and the replay reports which recorded calls still
 /// match, which would be new, and the first change in each lane (a participant, a dialogue). A
 /// changed call gets its recorded answer, so that the rest of its lane is compared as well.
+///
+/// With a command after --, the command runs, and its requests to models are answered from a run
+/// that `retold record` recorded. A request that is not recorded is refused, and the report names
+/// the nearest recorded one and the first field that differs. The exit code is that of the command,
+/// or 1 if a request was not recorded.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// The run (first digits of its id, or `latest`) or a recording's file.
@@ -41,9 +48,17 @@ pub(crate) struct Args {
     /// digests.
     #[arg(long, conflicts_with = "prompts")]
     outputs: bool,
+    #[command(flatten)]
+    playing: PlayingArgs,
+    /// For a program's run: the command to run.
+    #[arg(last = true, value_name = "CMD", conflicts_with_all = ["prompts", "outputs"])]
+    command: Vec<OsString>,
 }
 
 pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status, CliError> {
+    if !args.command.is_empty() {
+        return program::replay(&args.run, args.playing, args.command, global);
+    }
     let selected = select::run_or_file(global, &args.run)?;
     if let Some(folder) = &args.prompts {
         return prompts::run(selected, folder, global, output);

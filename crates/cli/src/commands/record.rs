@@ -1,0 +1,57 @@
+//! `retold record`.
+
+use std::ffi::OsString;
+
+use crate::error::{CliError, Status};
+use crate::global::Global;
+use crate::runs::program::{self, Recording};
+
+/// Run any program with its requests to models recorded.
+///
+/// The command after -- runs as it would without retold, in its own terminal and with its own exit
+/// code. Its requests go through a server on this machine, because the variables in which SDKs look
+/// for their base URL name it: OPENAI_BASE_URL, OPENAI_API_BASE, ANTHROPIC_BASE_URL,
+/// GOOGLE_GEMINI_BASE_URL, OLLAMA_HOST, and AZURE_OPENAI_ENDPOINT if it is set. What these variables
+/// were is where the requests go on to; otherwise they go to the provider. Each answer is in the log
+/// before the program has seen its end. Keys are forwarded, and never recorded.
+///
+/// `retold replay RUN -- CMD` runs the program again from the recorded answers, without network or
+/// key. If the program ended with an error, `retold resume RUN -- CMD` continues the run.
+///
+/// A program can name the call that a request belongs to in the header X-Retold-Call, which is not
+/// forwarded. Otherwise, equal requests get their recorded answers in the order in which they were
+/// made.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// A name for the run, by which `replay`, `resume` and `fork` find the last one of that name.
+    #[arg(long)]
+    name: Option<String>,
+    /// Where the requests of an upstream go: openai, anthropic, gemini, azure, ollama, or any other
+    /// name, whose base URL the command then finds in NAME_BASE_URL. Can be repeated.
+    #[arg(long = "upstream", value_name = "NAME=URL")]
+    upstreams: Vec<String>,
+    /// A field of requests that changes from run to run and does not count when a recorded answer is
+    /// looked for, such as metadata.sent_at or messages.*.id. Can be repeated.
+    #[arg(long, value_name = "FIELD")]
+    ignore: Vec<String>,
+    /// What matches in any text of a request counts as TEXT, such as a time or a temporary path. Can
+    /// be repeated.
+    #[arg(long, value_name = "REGEX=TEXT")]
+    replace: Vec<String>,
+    /// Ask equal requests only once, and let them share the answer: for embeddings, or at
+    /// temperature 0.
+    #[arg(long)]
+    shared: bool,
+    /// The largest size of the log file in bytes; the program then gets errors.
+    #[arg(long, value_name = "BYTES")]
+    log_limit: Option<u64>,
+    /// The command to run.
+    #[arg(last = true, required = true, value_name = "CMD")]
+    command: Vec<OsString>,
+}
+
+pub(crate) fn run(args: Args, global: &Global) -> Result<Status, CliError> {
+    let Args { name, upstreams, ignore, replace, shared, log_limit, command } = args;
+    let recording = Recording { name, upstreams, ignore, replace, shared, log_limit, command };
+    program::record(recording, global)
+}

@@ -1,0 +1,411 @@
+//! Runs a program with its requests to models recorded, or answered from a recorded run.
+
+mod child;
+mod environment;
+mod said;
+
+use std::ffi::OsString;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::json;
+
+use crate::error::{CliError, Status, write_err};
+use crate::global::Global;
+use crate::run_id::new_run_id;
+use crate::select::{self, Selected};
+use retold::event::{RunResumed, RunStarted};
+use retold::id::RunId;
+use retold::log::{Log, SqliteBackend, SqliteOptions};
+use retold::model::ModelInfo;
+use retold::run::{Parent, Recorder, RecorderError, how_it_ended};
+use retold_wire::{
+    PROGRAM, Pace, RuleError, Rules, Samples, Server, Session, Settings, Setup, UpstreamError,
+    Upstreams, samples,
+};
+
+use said::Done;
+
+/// How long answers that are under way are waited for when the program has ended: a little longer
+/// than an upstream is read on for.
+const PATIENCE: Duration = Duration::from_secs(65);
+
+/// How a program's run is replayed.
+#[derive(Debug, Clone, Copy, Default, clap::Args)]
+pub(crate) struct PlayingArgs {
+    /// For a program's run: leave out failed attempts, so that the program gets only answers.
+    #[arg(long, requires = "command")]
+    skip_errors: bool,
+    /// For a program's run: how fast streams are sent.
+    #[arg(long, value_enum, default_value = "at-once", requires = "command")]
+    pace: PaceArg,
+}
+
+#[derive(Debug, Clone, Copy, Default, clap::ValueEnum)]
+enum PaceArg {
+    /// As fast as the program reads.
+    #[default]
+    AtOnce,
+    /// As they arrived when they were recorded.
+    Recorded,
+}
+
+/// A program to be recorded.
+pub(crate) struct Recording {
+    pub(crate) name: Option<String>,
+    pub(crate) upstreams: Vec<String>,
+    pub(crate) ignore: Vec<String>,
+    pub(crate) replace: Vec<String>,
+    pub(crate) shared: bool,
+    pub(crate) log_limit: Option<u64>,
+    pub(crate) command: Vec<OsString>,
+}
+
+/// Records a program.
+pub(crate) fn record(recording: Recording, global: &Global) -> Result<Status, CliError> {
+    let Recording { name, upstreams, ignore, replace, shared, log_limit, command } = recording;
+    let rules = Rules::given(&ignore, &replace)?;
+    let (upstreams, names) = named(&upstreams)?;
+    let options = SqliteOptions { max_bytes: log_limit, ..global.sqlite() };
+    let log = Log::new(Arc::new(SqliteBackend::open_or_create(&global.log, options)?));
+    keeps_programs(&log)?;
+    let run = new_run_id()?;
+    let settings = Settings {
+        command: environment::without_keys(&command),
+        name,
+        rules: rules.recorded().clone(),
+        shared,
+        upstreams: names,
+    };
+    let writing = Writing::Begin(Box::new(started(&settings, None)?));
+    let program = Program {
+        log,
+        run,
+        writing: Some(writing),
+        samples: Samples::new(),
+        same_run: true,
+        rules,
+        upstreams: Some(upstreams),
+        pace: Pace::AtOnce,
+        settings,
+        command,
+    };
+    program.go(global)
+}
+
+/// Replays a program.
+pub(crate) fn replay(
+    name: &str,
+    playing: PlayingArgs,
+    command: Vec<OsString>,
+    global: &Global,
+) -> Result<Status, CliError> {
+    let Selected { log, run } = match select::looks_like_a_file(name) {
+        true => select::run_or_file(global, name)?,
+        false => find(name, global)?,
+    };
+    let (settings, rules) = settings_of(&log, run)?;
+    let samples = samples(&log, run, &rules, playing.skip_errors)?;
+    let pace = match playing.pace {
+        PaceArg::AtOnce => Pace::AtOnce,
+        PaceArg::Recorded => Pace::Recorded,
+    };
+    let (writing, upstreams) = (None, None);
+    Program {
+        log,
+        run,
+        writing,
+        samples,
+        same_run: true,
+        rules,
+        upstreams,
+        pace,
+        settings,
+        command,
+    }
+    .go(global)
+}
+
+/// Continues a program's run that was cut off.
+pub(crate) fn resume(
+    name: &str,
+    upstreams: &[String],
+    command: Vec<OsString>,
+    global: &Global,
+) -> Result<Status, CliError> {
+    let Selected { log, run } = find(name, global)?;
+    let (settings, rules) = settings_of(&log, run)?;
+    keeps_programs(&log)?;
+    if let Some(outcome) = how_it_ended(log.reader()?.as_mut(), run)? {
+        let short = run.short(8);
+        let message = format!("run {run} is {}, and nothing is added to it", outcome.as_str());
+        return Err(CliError::usage(message)
+            .hint(format!("`retold replay {short} -- CMD` runs the program from its answers"))
+            .hint(format!(
+                "`retold fork {short} -- CMD` records a new run that begins with them"
+            )));
+    }
+    let (upstreams, _) = named(upstreams)?;
+    // Take the lease first, so that nothing is added between looking and writing.
+    let recorder = Recorder::go_on(&log, run).map_err(recorder_error)?;
+    select::sound(log.reader()?.as_mut(), run, "nothing was recorded")?;
+    let samples = samples(&log, run, &rules, false)?;
+    let program = Program {
+        log,
+        run,
+        writing: Some(Writing::GoOn(recorder)),
+        samples,
+        same_run: true,
+        rules,
+        upstreams: Some(upstreams),
+        pace: Pace::AtOnce,
+        settings,
+        command,
+    };
+    program.go(global)
+}
+
+/// Records a new run of a program that shares what another has.
+pub(crate) fn fork(
+    name: &str,
+    upstreams: &[String],
+    command: Vec<OsString>,
+    global: &Global,
+) -> Result<Status, CliError> {
+    let Selected { log, run: parent } = find(name, global)?;
+    let (settings, rules) = settings_of(&log, parent)?;
+    keeps_programs(&log)?;
+    let (upstreams, names) = named(upstreams)?;
+    select::sound(log.reader()?.as_mut(), parent, "nothing was recorded")?;
+    let samples = samples(&log, parent, &rules, false)?;
+    let settings =
+        Settings { command: environment::without_keys(&command), upstreams: names, ..settings };
+    let forked = Parent { before: None, retry_failed: false, run: parent };
+    let program = Program {
+        log,
+        run: new_run_id()?,
+        writing: Some(Writing::Begin(Box::new(started(&settings, Some(forked))?))),
+        samples,
+        same_run: false,
+        rules,
+        upstreams: Some(upstreams),
+        pace: Pace::AtOnce,
+        settings,
+        command,
+    };
+    program.go(global)
+}
+
+/// What is written.
+enum Writing {
+    /// A new run.
+    Begin(Box<RunStarted>),
+    /// More of a run.
+    GoOn(Recorder),
+}
+
+/// A program to be run.
+struct Program {
+    log: Log,
+    run: RunId,
+    /// `None` for a replay.
+    writing: Option<Writing>,
+    samples: Samples,
+    same_run: bool,
+    rules: Rules,
+    upstreams: Option<Upstreams>,
+    pace: Pace,
+    settings: Settings,
+    command: Vec<OsString>,
+}
+
+impl Program {
+    fn go(self, global: &Global) -> Result<Status, CliError> {
+        let tokio = tokio::runtime::Builder::new_multi_thread().enable_all().build();
+        let tokio = tokio.map_err(|e| CliError::new(Status::Io, format!("no runtime: {e}")))?;
+        let result = tokio.block_on(self.run(global));
+        // A program may have left connections open.
+        tokio.shutdown_background();
+        result
+    }
+
+    async fn run(self, global: &Global<'_>) -> Result<Status, CliError> {
+        let Program {
+            log,
+            run,
+            writing,
+            samples,
+            same_run,
+            rules,
+            upstreams,
+            pace,
+            settings,
+            command,
+        } = self;
+        let bound = Server::bind().await;
+        let server = bound
+            .map_err(|e| CliError::new(Status::Io, format!("cannot listen on loopback: {e}")))?;
+        let names = match &upstreams {
+            Some(upstreams) => upstreams.names().map(str::to_owned).collect(),
+            None => settings.upstreams.clone(),
+        };
+        let replay = writing.is_none();
+        let environment = environment::of_program(&server, &names, replay);
+        // A program that cannot be started leaves no run, and is not heard before there is one.
+        let recorder = match writing {
+            None => None,
+            Some(Writing::Begin(started)) => {
+                found(&command)?;
+                Some(Recorder::begin(&log, run, *started).await.map_err(recorder_error)?)
+            }
+            Some(Writing::GoOn(mut recorder)) => {
+                found(&command)?;
+                let model = json!(model());
+                let resumed = RunResumed { model, program: retold::PROGRAM.to_owned() };
+                recorder.resumed(resumed).await.map_err(recorder_error)?;
+                Some(recorder)
+            }
+        };
+        let shared = settings.shared;
+        let setup = Setup { log, run, recorder, samples, same_run, rules, upstreams, shared, pace };
+        let session = Session::new(setup)?;
+        let serving = tokio::spawn(server.serve(session.clone(), names));
+        let mut child = child::start(&command, environment)?;
+        let status = child::wait(&mut child).await?;
+        serving.abort();
+        let code = child::exit_code(status);
+        wait_for_answers(&session).await;
+        let summary = session.summary();
+        let done = match replay {
+            true => Done::Replayed,
+            false => {
+                session.end(code == 0).await.map_err(recorder_error)?;
+                Done::Recorded { finished: code == 0 }
+            }
+        };
+        said::say((run, done, code), &summary, &environment::without_keys(&command), global);
+        Ok(match summary.missed {
+            0 => Status::Program(code),
+            _ => Status::Difference,
+        })
+    }
+}
+
+/// Waits for the answers that the program did not wait for: they are paid for.
+async fn wait_for_answers(session: &Session) {
+    let soon = tokio::time::timeout(Duration::from_millis(500), session.idle());
+    if soon.await.is_ok() {
+        return;
+    }
+    let seconds = PATIENCE.as_secs();
+    write_err(&format!(
+        "retold: the program ended before all its answers: waiting for them, at most {seconds} s (Ctrl-C ends this)\n"
+    ));
+    let mut signals = crate::signal::Signals::listen();
+    tokio::select! {
+        _ = tokio::time::timeout(PATIENCE, session.idle()) => {}
+        _ = signals.next() => {}
+    }
+}
+
+/// Refuses a program that does not exist before a run is begun for it.
+fn found(command: &[OsString]) -> Result<(), CliError> {
+    let Some(program) = command.first() else { return Ok(()) };
+    let path = Path::new(program);
+    if path.components().count() > 1 && !path.exists() {
+        return Err(CliError::usage(format!("there is no program {}", path.display())));
+    }
+    Ok(())
+}
+
+/// The upstreams, and their names.
+fn named(given: &[String]) -> Result<(Upstreams, Vec<String>), CliError> {
+    let named = environment::upstreams(given)?;
+    let upstreams = Upstreams::new(&named)?;
+    Ok((upstreams, named.into_keys().collect()))
+}
+
+/// A program's run by the first digits of its id, as `latest`, or by the name that it was given.
+fn find(name: &str, global: &Global) -> Result<Selected, CliError> {
+    let log = select::open(global)?;
+    let error = match select::run_of(log.clone(), global, name) {
+        Ok(selected) => return Ok(selected),
+        Err(error) => error,
+    };
+    let mut reader = log.reader()?;
+    for head in reader.runs()?.into_iter().rev() {
+        let Ok(started) = select::started(reader.as_mut(), head.run) else { continue };
+        if started.experiment == PROGRAM && started.settings["name"] == name {
+            return Ok(Selected { run: head.run, log: log.clone() });
+        }
+    }
+    Err(error)
+}
+
+/// What a program's run has recorded about itself.
+fn settings_of(log: &Log, run: RunId) -> Result<(Settings, Rules), CliError> {
+    let started = select::started(log.reader()?.as_mut(), run)?;
+    if started.experiment != PROGRAM {
+        let short = run.short(8);
+        let message = format!("run {run} was not recorded from a program");
+        return Err(CliError::usage(message)
+            .hint(format!("leave out -- and the command: `retold replay {short}`")));
+    }
+    let settings: Settings = serde_json::from_value(started.settings).map_err(|e| {
+        CliError::usage(format!("the recorded settings do not work with this release: {e}"))
+    })?;
+    let rules = Rules::of(settings.rules.clone())?;
+    Ok((settings, rules))
+}
+
+/// Refuses logs of formats that do not have what a program's run needs.
+fn keeps_programs(log: &Log) -> Result<(), CliError> {
+    if log.format().keeps_declarations() {
+        return Ok(());
+    }
+    let message = format!(
+        "{} has format {}, in which programs are not recorded",
+        log.backend().name(),
+        log.format()
+    );
+    Err(CliError::usage(message).hint("name another log with --log PATH"))
+}
+
+fn model() -> ModelInfo {
+    ModelInfo { kind: "upstream".to_owned(), source: None, simulated: false }
+}
+
+/// The first event of a run.
+fn started(settings: &Settings, forked_from: Option<Parent>) -> Result<RunStarted, CliError> {
+    let settings =
+        serde_json::to_value(settings).map_err(|e| CliError::usage(format!("settings: {e}")))?;
+    Ok(RunStarted {
+        experiment: PROGRAM.to_owned(),
+        seed: 0,
+        settings,
+        model: json!(model()),
+        program: retold::PROGRAM.to_owned(),
+        declares: false,
+        forked_from,
+    })
+}
+
+fn recorder_error(error: RecorderError) -> CliError {
+    match error {
+        RecorderError::Log(error) => error.into(),
+        other => CliError::new(Status::Io, other.to_string()),
+    }
+}
+
+impl From<RuleError> for CliError {
+    fn from(error: RuleError) -> Self {
+        CliError::usage(error.to_string())
+    }
+}
+
+impl From<UpstreamError> for CliError {
+    fn from(error: UpstreamError) -> Self {
+        CliError::usage(error.to_string())
+    }
+}

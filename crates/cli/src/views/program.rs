@@ -1,0 +1,37 @@
+//! What a program's run says about itself.
+
+use std::fmt::Write;
+
+use serde_json::json;
+
+use crate::again::words;
+use retold::event::RunStarted;
+use retold::inert::inert;
+use retold::run::Report;
+use retold_wire::Settings;
+
+/// The command of a run, its name, and what of its requests did not count.
+pub(crate) fn report(started: &RunStarted) -> Report {
+    let Ok(settings) = serde_json::from_value::<Settings>(started.settings.clone()) else {
+        return Report::default();
+    };
+    let Settings { command, name, rules, shared, upstreams } = &settings;
+    let mut text = String::new();
+    let shown = words(command).unwrap_or_else(|| inert(&command.join(" "), 200));
+    // Writing to a string cannot fail.
+    let _ = writeln!(text, "command: {shown}");
+    if let Some(name) = name {
+        let _ = writeln!(text, "name: {}", inert(name, 100));
+    }
+    let _ = writeln!(text, "upstreams: {}", inert(&upstreams.join(", "), 500));
+    for field in &rules.ignore {
+        let _ = writeln!(text, "ignored in keys: {}", inert(field, 200));
+    }
+    for (pattern, by) in &rules.replace {
+        let _ = writeln!(text, "replaced in keys: {} by {}", inert(pattern, 200), inert(by, 200));
+    }
+    if *shared {
+        text.push_str("equal requests share one answer\n");
+    }
+    Report { text, json: json!(settings), ..Report::default() }
+}

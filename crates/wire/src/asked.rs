@@ -1,0 +1,246 @@
+//! From a program's HTTP request to what it asks: its prompt, its call, its key.
+
+use bytes::Bytes;
+use data_encoding::BASE64;
+use hyper::http::{HeaderMap, Method};
+use retold::id::{CallPath, IdError, PromptHash};
+use retold::prompt::{Api, Request, RequestError};
+use serde_json::{Map, Value, json};
+
+use crate::dialect::{self, Dialect, OTHER};
+use crate::masks::Masks;
+use crate::rules::Rules;
+
+/// Names the call that a request belongs to; not forwarded.
+pub const CALL: &str = "x-retold-call";
+
+/// How often a client has tried before: sent by the SDKs of OpenAI, Anthropic and others.
+const RETRY: &str = "x-stainless-retry-count";
+
+/// The request headers that may change an answer.
+const COUNTED: &[&str] = &["anthropic-beta", "anthropic-version", "openai-beta"];
+
+/// The field of a stored body that has the address, where it matters.
+const ADDRESS: &str = "http";
+
+/// A request as it arrived.
+#[derive(Debug, Clone)]
+pub struct Incoming {
+    /// The name of the upstream that it is for.
+    pub upstream: String,
+    /// The method.
+    pub method: Method,
+    /// The path below the upstream, as it was sent.
+    pub path: String,
+    /// The query, as it was sent.
+    pub query: Option<String>,
+    /// All headers.
+    pub headers: HeaderMap,
+    /// The body.
+    pub body: Bytes,
+}
+
+/// What a request asks.
+#[derive(Debug, Clone)]
+pub struct Asked {
+    /// The API that it speaks.
+    pub dialect: &'static dyn Dialect,
+    /// What is stored.
+    pub request: Request,
+    /// By what its answers are found again.
+    pub key: Key,
+    /// How often the client has tried before, if it says so.
+    pub retry: Option<u32>,
+}
+
+/// By what recorded answers are found: the call, and the hash of what counts of the prompt.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Key {
+    /// The call.
+    pub call: CallPath,
+    /// What counts.
+    pub prompt: PromptHash,
+}
+
+/// Why a request cannot be recorded.
+#[derive(Debug, thiserror::Error)]
+pub enum AskedError {
+    /// A name that is not one.
+    #[error("{CALL}: {0}")]
+    Call(#[from] IdError),
+    /// A request without canonical form, even as text.
+    #[error(transparent)]
+    Request(#[from] RequestError),
+}
+
+impl Incoming {
+    /// What it asks.
+    ///
+    /// # Errors
+    /// [`AskedError`].
+    pub fn asked(&self, rules: &Rules) -> Result<Asked, AskedError> {
+        let (dialect, request, is_streamed) = self.request()?;
+        let retry = self.header(RETRY).and_then(|count| count.trim().parse().ok());
+        let prompt = rules.key(&request);
+        let form = if is_streamed { "/stream" } else { "" };
+        let call = match self.header(CALL) {
+            Some(name) => CallPath::new(format!("{name}{form}"))?,
+            None => CallPath::new(format!("{}/{}{form}", dialect.name(), prompt.short(16)))?,
+        };
+        Ok(Asked { dialect, request, key: Key { call, prompt }, retry })
+    }
+
+    /// A request whose body is not recorded, because it is longer than what a log keeps.
+    ///
+    /// # Errors
+    /// [`AskedError`].
+    pub fn asked_without_body(&self, why: &str) -> Result<Asked, AskedError> {
+        let mut address = self.address(&OTHER);
+        address.insert("left_out".to_owned(), why.into());
+        let request = other(address, Vec::new())?;
+        let prompt = request.hash();
+        let call = CallPath::new(format!("{}/{}", OTHER.name(), prompt.short(16)))?;
+        Ok(Asked { dialect: &OTHER, request, key: Key { call, prompt }, retry: None })
+    }
+
+    fn header(&self, name: &str) -> Option<&str> {
+        self.headers.get(name)?.to_str().ok()
+    }
+
+    /// The API, the request as it is stored, and whether its answer is asked for as a stream.
+    fn request(&self) -> Result<(&'static dyn Dialect, Request, bool), AskedError> {
+        let masks = Masks::of(&self.headers, self.query.as_deref());
+        let body = masks.in_request(&self.body);
+        let parsed = serde_json::from_slice::<Value>(&body).ok();
+        if self.method == Method::POST
+            && let Some(Value::Object(fields)) = &parsed
+            && !fields.contains_key(ADDRESS)
+        {
+            let dialect = dialect::at(&self.path);
+            let is_streamed = dialect.is_streamed(&self.path, fields);
+            if dialect.name() != OTHER.name()
+                && let Some((api, fields)) = self.typed(dialect, fields.clone())
+                // Some bodies have no canonical form: they are kept as the text that they are.
+                && let Ok(request) = Request::of_program(api, fields)
+            {
+                return Ok((dialect, request, is_streamed));
+            }
+        }
+        let is_streamed =
+            parsed.as_ref().is_some_and(|body| body["stream"].as_bool() == Some(true));
+        let mut address = self.address(&OTHER);
+        address.insert("method".to_owned(), self.method.as_str().into());
+        let said = match parsed {
+            _ if body.is_empty() => return Ok((&OTHER, other(address, Vec::new())?, false)),
+            Some(value) => value,
+            None => self.as_text(&body),
+        };
+        let messages = vec![json!({"role": "user", "content": said})];
+        let request = other(address.clone(), messages).or_else(|_| {
+            // For example, an integer beyond 2^53, which canonical JSON would round.
+            let text = String::from_utf8_lossy(&body).into_owned();
+            other(address, vec![json!({"role": "user", "content": text})])
+        })?;
+        Ok((&OTHER, request, is_streamed))
+    }
+
+    fn typed(
+        &self,
+        dialect: &'static dyn Dialect,
+        mut body: Map<String, Value>,
+    ) -> Option<(Api, Map<String, Value>)> {
+        for (field, _) in dialect.transport() {
+            body.remove(*field);
+        }
+        let (api, mut body) = dialect.prompt(body)?;
+        let address = self.address(dialect);
+        if !dialect.is_plain(&self.upstream, &self.path) || address.len() > PLAIN {
+            body.insert(ADDRESS.to_owned(), Value::Object(address));
+        }
+        Some((api, body))
+    }
+
+    /// Where a request goes, as far as it may change the answer.
+    fn address(&self, dialect: &'static dyn Dialect) -> Map<String, Value> {
+        let mut address = Map::new();
+        let version = format!("{}@{}", dialect.name(), dialect.version());
+        address.insert("dialect".to_owned(), version.into());
+        address.insert("path".to_owned(), self.path.clone().into());
+        address.insert("upstream".to_owned(), self.upstream.clone().into());
+        if let Some(query) = self.query.as_deref().map(without_keys).filter(|it| !it.is_empty()) {
+            address.insert("query".to_owned(), query.into());
+        }
+        let counted = COUNTED
+            .iter()
+            .filter_map(|name| Some(((*name).to_owned(), Value::from(self.header(name)?))));
+        let counted: Map<String, Value> = counted.collect();
+        if !counted.is_empty() {
+            address.insert("headers".to_owned(), Value::Object(counted));
+        }
+        address
+    }
+
+    /// A body that is not JSON: a form, parts of a form, a text, bytes.
+    fn as_text(&self, body: &[u8]) -> Value {
+        let boundary = self.header("content-type").and_then(boundary);
+        match std::str::from_utf8(body) {
+            // The boundary is made up for each request.
+            Ok(text) => match boundary {
+                Some(boundary) => text.replace(boundary, "boundary").into(),
+                None => text.into(),
+            },
+            Err(_) => {
+                let body = match boundary {
+                    Some(boundary) => replaced(body, boundary.as_bytes(), b"boundary"),
+                    None => body.to_vec(),
+                };
+                json!({"base64": BASE64.encode(&body)})
+            }
+        }
+    }
+}
+
+/// How many fields the address of a plain request has.
+const PLAIN: usize = 3;
+
+fn other(address: Map<String, Value>, messages: Vec<Value>) -> Result<Request, RequestError> {
+    let mut body = Map::new();
+    body.insert(ADDRESS.to_owned(), Value::Object(address));
+    body.insert("messages".to_owned(), Value::Array(messages));
+    Request::of_program(Api::Chat, body)
+}
+
+/// The boundary of a `multipart/form-data` body.
+fn boundary(content_type: &str) -> Option<&str> {
+    let (kind, rest) = content_type.split_once(';')?;
+    let is_multipart = kind.trim().to_ascii_lowercase().starts_with("multipart/");
+    let boundary = rest.split(';').find_map(|part| part.trim().strip_prefix("boundary="))?;
+    let boundary = boundary.trim_matches('"');
+    (is_multipart && !boundary.is_empty()).then_some(boundary)
+}
+
+/// Bytes with others in place of each occurrence of some.
+pub(crate) fn replaced(bytes: &[u8], what: &[u8], by: &[u8]) -> Vec<u8> {
+    let (mut out, mut rest) = (Vec::with_capacity(bytes.len()), bytes);
+    while let Some(at) = memchr::memmem::find(rest, what) {
+        out.extend_from_slice(&rest[..at]);
+        out.extend_from_slice(by);
+        rest = &rest[at + what.len()..];
+    }
+    out.extend_from_slice(rest);
+    out
+}
+
+/// Names of query parameters that hold keys and signatures.
+pub(crate) fn is_a_key(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    ["key", "token", "secret", "password", "signature", "sig", "credential", "auth"]
+        .iter()
+        .any(|word| name.ends_with(word))
+}
+
+/// A query without the parameters that hold keys: Gemini's `key=`, signatures of signed URLs.
+fn without_keys(query: &str) -> String {
+    let is_kept = |pair: &&str| !is_a_key(pair.split_once('=').map_or(pair, |(name, _)| name));
+    query.split('&').filter(is_kept).collect::<Vec<_>>().join("&")
+}

@@ -1,0 +1,276 @@
+//! Which recorded answer a request gets: one queue of samples per key, in the order of their arrival.
+//!
+//! A sample is one answer with the failed attempts before it. A client that tries again stays with
+//! its sample, so that errors belong to the caller that met them, whatever the schedule.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+use retold::id::{CallPath, PromptHash, RunId, Sample, Seq};
+
+use crate::asked::Key;
+
+/// Where a recorded attempt is in the log.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Place {
+    /// The run.
+    pub run: RunId,
+    /// The event.
+    pub seq: Seq,
+}
+
+/// A recorded attempt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Attempt {
+    /// Where it is.
+    pub place: Place,
+    /// Whether the client may try again: it failed, and not for good.
+    pub reopens: bool,
+}
+
+/// A sample that is being asked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Ticket {
+    /// Its queue.
+    pub key: Key,
+    /// Its number within its call.
+    pub sample: Sample,
+    /// How many attempts were made before this one.
+    pub attempt: u32,
+    /// The event of the question in the run that is being written, if it has one already.
+    pub request: Option<Seq>,
+    /// The attempts that are recorded, from the next one on.
+    recorded: VecDeque<Attempt>,
+}
+
+/// What a request gets.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Turn {
+    /// A recorded attempt.
+    Recorded(Ticket, Attempt),
+    /// An attempt to be made.
+    Live(Ticket),
+    /// Nothing: it is not recorded.
+    Nothing,
+}
+
+/// A sample as a log has it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct RecordedSample {
+    /// The event of its question.
+    pub request: Option<Seq>,
+    /// What was asked.
+    pub prompt: Option<PromptHash>,
+    /// Its attempts, in order; none if it was in flight when the run was cut off.
+    pub attempts: Vec<Attempt>,
+    /// Whether its client left before it was whole.
+    pub partial: bool,
+}
+
+/// All samples of a run.
+#[derive(Debug, Default)]
+pub struct Book {
+    queues: BTreeMap<Key, Queue>,
+    /// The next new sample of each call.
+    next: BTreeMap<CallPath, Sample>,
+    /// Whether what is not recorded is asked.
+    live: bool,
+}
+
+#[derive(Debug, Default)]
+struct Queue {
+    recorded: VecDeque<Ticket>,
+    /// Samples whose client may try again.
+    open: Vec<Ticket>,
+    /// Samples that were in flight when the run was cut off: they are asked again.
+    lost: BTreeSet<Sample>,
+}
+
+impl Book {
+    /// A book without recorded samples, in which everything is asked.
+    pub fn empty() -> Self {
+        Book { live: true, ..Book::default() }
+    }
+
+    /// A book of recorded samples. `live` says whether what is not recorded is asked; `same_run`,
+    /// whether new events go to the run that has them.
+    pub fn of(
+        samples: BTreeMap<(CallPath, Sample), (Key, RecordedSample)>,
+        live: bool,
+        same_run: bool,
+    ) -> Self {
+        let mut book = Book { live, ..Book::default() };
+        let mut partial = Vec::new();
+        for ((call, number), (key, sample)) in samples {
+            let RecordedSample { request, attempts, partial: is_partial, prompt: _ } = sample;
+            let next = book.next.entry(call).or_default();
+            *next = (*next).max(number.saturating_add(1));
+            let queue = book.queues.entry(key.clone()).or_default();
+            if attempts.is_empty() {
+                queue.lost.insert(number);
+                continue;
+            }
+            let ticket = Ticket {
+                key,
+                sample: number,
+                attempt: 0,
+                request: request.filter(|_| same_run),
+                recorded: attempts.into(),
+            };
+            if is_partial { partial.push(ticket) } else { queue.recorded.push_back(ticket) }
+        }
+        for ticket in partial {
+            book.queues.entry(ticket.key.clone()).or_default().recorded.push_back(ticket);
+        }
+        book
+    }
+
+    /// What a request with this key gets. `retry` is how often its client has tried before.
+    pub fn take(&mut self, key: &Key, retry: Option<u32>) -> Turn {
+        let live = self.live;
+        if let Some(queue) = self.queues.get_mut(key) {
+            // A client that counts its attempts says when it begins anew.
+            if retry != Some(0) && !queue.open.is_empty() {
+                let counted = queue.open.iter().position(|open| Some(open.attempt) == retry);
+                let ticket = queue.open.remove(counted.unwrap_or(0));
+                return queue.turn(ticket);
+            }
+            if let Some(ticket) = queue.recorded.pop_front() {
+                return queue.turn(ticket);
+            }
+        }
+        if !live {
+            return Turn::Nothing;
+        }
+        let lost = self.queues.get_mut(key).and_then(|queue| queue.lost.pop_first());
+        let sample = lost.unwrap_or_else(|| {
+            let next = self.next.entry(key.call.clone()).or_default();
+            let sample = *next;
+            *next = sample.saturating_add(1);
+            sample
+        });
+        let (attempt, request, recorded) = (0, None, VecDeque::new());
+        Turn::Live(Ticket { key: key.clone(), sample, attempt, request, recorded })
+    }
+
+    /// Notes that an attempt failed and that its client may try again.
+    pub fn reopen(&mut self, mut ticket: Ticket) {
+        ticket.attempt += 1;
+        if self.live || !ticket.recorded.is_empty() {
+            self.queues.entry(ticket.key.clone()).or_default().open.push(ticket);
+        }
+    }
+
+    /// The keys that have recorded samples left.
+    pub fn keys_left(&self) -> impl Iterator<Item = &Key> {
+        self.queues.iter().filter(|(_, queue)| queue.left() > 0).map(|(key, _)| key)
+    }
+
+    /// How many recorded samples were not asked for, or not to their end.
+    pub fn left(&self) -> usize {
+        self.queues.values().map(Queue::left).sum()
+    }
+}
+
+impl Queue {
+    /// The next attempt of a sample: as recorded, or to be made.
+    fn turn(&mut self, mut ticket: Ticket) -> Turn {
+        match ticket.recorded.pop_front() {
+            Some(attempt) => Turn::Recorded(ticket, attempt),
+            None => Turn::Live(ticket),
+        }
+    }
+
+    fn left(&self) -> usize {
+        self.recorded.len() + self.open.iter().filter(|open| !open.recorded.is_empty()).count()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn key(n: u8) -> Key {
+        Key { call: CallPath::new("c").unwrap(), prompt: PromptHash([n; 32]) }
+    }
+
+    fn place(seq: u64) -> Place {
+        Place { run: RunId([1; 8]), seq: Seq(seq) }
+    }
+
+    fn sample(attempts: &[(u64, bool)]) -> RecordedSample {
+        let attempts = attempts.iter();
+        let attempts =
+            attempts.map(|(seq, reopens)| Attempt { place: place(*seq), reopens: *reopens });
+        RecordedSample {
+            request: Some(Seq(1)),
+            attempts: attempts.collect(),
+            ..RecordedSample::default()
+        }
+    }
+
+    fn book(samples: Vec<RecordedSample>, live: bool) -> Book {
+        let call = CallPath::new("c").unwrap();
+        let samples = samples.into_iter().zip(0..);
+        let samples = samples.map(|(sample, n)| ((call.clone(), n), (key(1), sample)));
+        Book::of(samples.collect(), live, true)
+    }
+
+    /// The seq of what a request gets; 0 if it is asked live.
+    fn got(book: &mut Book, retry: Option<u32>) -> Option<u64> {
+        match book.take(&key(1), retry) {
+            Turn::Recorded(ticket, attempt) => {
+                if attempt.reopens {
+                    book.reopen(ticket);
+                }
+                Some(attempt.place.seq.0)
+            }
+            Turn::Live(_) => Some(0),
+            Turn::Nothing => None,
+        }
+    }
+
+    #[test]
+    fn samples_come_in_the_order_in_which_they_were_asked_for() {
+        let mut book = book(vec![sample(&[(2, false)]), sample(&[(4, false)])], false);
+        assert_eq!(book.left(), 2);
+        assert_eq!(
+            [got(&mut book, None), got(&mut book, Some(0)), got(&mut book, None)],
+            [Some(2), Some(4), None]
+        );
+        assert_eq!(book.left(), 0);
+    }
+
+    /// Two callers, one of whom met two errors: whoever comes first gets them, and the other none.
+    #[test]
+    fn a_caller_that_tries_again_stays_with_its_sample() {
+        let mut book =
+            book(vec![sample(&[(2, true), (3, true), (4, false)]), sample(&[(6, false)])], false);
+        assert_eq!(got(&mut book, Some(0)), Some(2));
+        assert_eq!(got(&mut book, Some(0)), Some(6));
+        assert_eq!(book.left(), 1);
+        assert_eq!(got(&mut book, Some(1)), Some(3));
+        assert_eq!(got(&mut book, Some(2)), Some(4));
+        assert_eq!(got(&mut book, Some(0)), None);
+    }
+
+    #[test]
+    fn what_was_in_flight_is_asked_again_under_its_own_number() {
+        let mut book = book(vec![sample(&[]), sample(&[(4, false)]), sample(&[(6, true)])], true);
+        assert_eq!(got(&mut book, None), Some(4));
+        // Its client may try again, which is live now.
+        assert_eq!(got(&mut book, None), Some(6));
+        let Turn::Live(again) = book.take(&key(1), None) else { panic!() };
+        assert_eq!((again.sample, again.attempt, again.request), (2, 1, Some(Seq(1))));
+        let Turn::Live(lost) = book.take(&key(1), None) else { panic!() };
+        assert_eq!((lost.sample, lost.request), (0, None));
+        let Turn::Live(new) = book.take(&key(1), None) else { panic!() };
+        assert_eq!((new.sample, new.request), (3, None));
+    }
+
+    #[test]
+    fn a_partial_answer_comes_last() {
+        let partial = RecordedSample { partial: true, ..sample(&[(2, false)]) };
+        let mut book = book(vec![partial, sample(&[(4, false)])], false);
+        assert_eq!([got(&mut book, None), got(&mut book, None)], [Some(4), Some(2)]);
+    }
+}

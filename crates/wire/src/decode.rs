@@ -1,0 +1,150 @@
+//! Content decoding with a limit: we ask upstreams for plain bytes, and some compress all the same.
+
+use std::io::{self, Write};
+
+use bytes::Bytes;
+
+/// Why a body cannot be decoded.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum DecodeError {
+    /// An encoding that is not known here.
+    #[error(
+        "the upstream answered with the content encoding {0:?}, although it was asked for none"
+    )]
+    Unknown(String),
+    /// More than is kept.
+    #[error("the answer is longer than {} MiB", .0 >> 20)]
+    TooLong(usize),
+    /// Not what its encoding claims.
+    #[error("the answer's content encoding is broken: {0}")]
+    Broken(io::Error),
+}
+
+/// Decodes a body as it arrives.
+pub(crate) struct Decoder {
+    kind: Kind,
+    /// How many bytes may still come out.
+    limit: usize,
+}
+
+enum Kind {
+    Identity,
+    Gzip(flate2::write::MultiGzDecoder<Bounded>),
+    Deflate(flate2::write::ZlibDecoder<Bounded>),
+    Zstd(Box<zstd::stream::write::Decoder<'static, Bounded>>),
+}
+
+/// Takes so many bytes and no more: a kilobyte may decode to a megabyte.
+struct Bounded {
+    out: Vec<u8>,
+    left: usize,
+}
+
+impl Write for Bounded {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if bytes.len() > self.left {
+            return Err(io::ErrorKind::FileTooLarge.into());
+        }
+        self.left -= bytes.len();
+        self.out.extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Decoder {
+    /// A decoder for a `Content-Encoding`, for so many bytes of output.
+    ///
+    /// # Errors
+    /// [`DecodeError::Unknown`].
+    pub(crate) fn new(encoding: Option<&str>, limit: usize) -> Result<Self, DecodeError> {
+        let out = Bounded { out: Vec::new(), left: limit };
+        let kind = match encoding.map(|name| name.trim().to_ascii_lowercase()).as_deref() {
+            None | Some("" | "identity") => Kind::Identity,
+            Some("gzip" | "x-gzip") => Kind::Gzip(flate2::write::MultiGzDecoder::new(out)),
+            Some("deflate") => Kind::Deflate(flate2::write::ZlibDecoder::new(out)),
+            Some("zstd") => {
+                let decoder =
+                    zstd::stream::write::Decoder::new(out).map_err(DecodeError::Broken)?;
+                Kind::Zstd(Box::new(decoder))
+            }
+            Some(other) => return Err(DecodeError::Unknown(other.chars().take(40).collect())),
+        };
+        Ok(Decoder { kind, limit })
+    }
+
+    /// What a chunk decodes to so far.
+    ///
+    /// # Errors
+    /// [`DecodeError`].
+    pub(crate) fn chunk(&mut self, chunk: Bytes) -> Result<Bytes, DecodeError> {
+        let limit = self.limit;
+        let failed = |e: io::Error| match e.kind() {
+            io::ErrorKind::FileTooLarge => DecodeError::TooLong(limit),
+            _ => DecodeError::Broken(e),
+        };
+        fn taken(out: &mut Bounded) -> Bytes {
+            Bytes::from(std::mem::take(&mut out.out))
+        }
+        match &mut self.kind {
+            Kind::Identity => Ok(chunk),
+            Kind::Gzip(decoder) => {
+                decoder.write_all(&chunk).and_then(|()| decoder.flush()).map_err(failed)?;
+                Ok(taken(decoder.get_mut()))
+            }
+            Kind::Deflate(decoder) => {
+                decoder.write_all(&chunk).and_then(|()| decoder.flush()).map_err(failed)?;
+                Ok(taken(decoder.get_mut()))
+            }
+            Kind::Zstd(decoder) => {
+                decoder.write_all(&chunk).and_then(|()| decoder.flush()).map_err(failed)?;
+                Ok(taken(decoder.get_mut()))
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn gzip(bytes: &[u8]) -> Bytes {
+        let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
+        encoder.write_all(bytes).unwrap();
+        encoder.finish().unwrap().into()
+    }
+
+    fn decoded(encoding: &str, body: &Bytes, limit: usize) -> Result<Vec<u8>, DecodeError> {
+        let mut decoder = Decoder::new(Some(encoding), limit)?;
+        let mut out = Vec::new();
+        for chunk in body.chunks(7) {
+            out.extend(decoder.chunk(Bytes::copy_from_slice(chunk))?);
+        }
+        Ok(out)
+    }
+
+    #[test]
+    fn bodies_are_decoded_as_they_arrive() {
+        let text = b"data: hello\n\n".repeat(50);
+        assert_eq!(decoded("gzip", &gzip(&text), 10_000).unwrap(), text);
+        let mut zlib = flate2::write::ZlibEncoder::new(Vec::new(), flate2::Compression::best());
+        zlib.write_all(&text).unwrap();
+        assert_eq!(decoded("deflate", &zlib.finish().unwrap().into(), 10_000).unwrap(), text);
+        let zstd = zstd::stream::encode_all(&text[..], 3).unwrap();
+        assert_eq!(decoded("zstd", &zstd.into(), 10_000).unwrap(), text);
+        assert_eq!(decoded("identity", &text.clone().into(), 1).unwrap(), text);
+    }
+
+    #[test]
+    fn a_bomb_and_nonsense_are_refused() {
+        let bomb = gzip(&vec![0; 5 << 20]);
+        assert!(bomb.len() < 10_000);
+        assert!(matches!(decoded("gzip", &bomb, 1 << 20), Err(DecodeError::TooLong(_))));
+        let nonsense = Bytes::from_static(b"this is not compressed at all");
+        assert!(matches!(decoded("gzip", &nonsense, 100), Err(DecodeError::Broken(_))));
+        assert!(matches!(decoded("br", &nonsense, 100), Err(DecodeError::Unknown(_))));
+    }
+}

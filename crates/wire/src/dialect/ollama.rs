@@ -1,0 +1,143 @@
+//! Ollama's own API: chat and generate.
+
+use retold::model::Response;
+use retold::prompt::Api;
+use serde_json::{Map, Value, json};
+
+use super::{Counts, Dialect, NotRead, Problem, append, read, tool_call};
+
+#[derive(Debug)]
+pub(super) struct Ollama;
+
+impl Dialect for Ollama {
+    fn name(&self) -> &'static str {
+        "ollama"
+    }
+
+    fn is_at(&self, path: &str) -> bool {
+        path.ends_with("/api/chat") || path.ends_with("/api/generate")
+    }
+
+    fn transport(&self) -> &'static [(&'static str, &'static str)] {
+        &[
+            ("stream", "how the bytes of the answer travel, not what they say"),
+            ("keep_alive", "how long the server keeps the model in memory"),
+        ]
+    }
+
+    /// Streams unless told otherwise.
+    fn is_streamed(&self, _path: &str, body: &Map<String, Value>) -> bool {
+        body.get("stream").and_then(Value::as_bool).unwrap_or(true)
+    }
+
+    fn prompt(&self, mut body: Map<String, Value>) -> Option<(Api, Map<String, Value>)> {
+        if body.get("messages").is_some_and(Value::is_array) {
+            return Some((Api::Chat, body));
+        }
+        let prompt = body.remove("prompt").filter(Value::is_string)?;
+        let messages = json!([{"role": "user", "content": prompt}]);
+        body.insert("messages".to_owned(), messages).is_none().then_some((Api::Chat, body))
+    }
+
+    fn is_last(&self, data: &str) -> bool {
+        data.contains("\"done\"")
+            && serde_json::from_str(data)
+                .is_ok_and(|event: Value| event["done"] == true || event["error"].is_string())
+    }
+
+    fn assembled(&self, events: &[Value]) -> Value {
+        let (mut reply, mut message, mut calls) = (Map::new(), Map::new(), Vec::new());
+        let mut said = Map::new();
+        for event in events {
+            for (name, value) in event.as_object().into_iter().flatten() {
+                match (name.as_str(), value) {
+                    ("message", Value::Object(parts)) => {
+                        for (name, value) in parts {
+                            match (name.as_str(), value) {
+                                ("content" | "thinking", Value::String(text)) => {
+                                    append(&mut message, name, text);
+                                }
+                                ("tool_calls", Value::Array(more)) => calls.extend(more.clone()),
+                                _ => drop(message.insert(name.clone(), value.clone())),
+                            }
+                        }
+                    }
+                    ("response" | "thinking", Value::String(text)) => append(&mut said, name, text),
+                    _ => drop(reply.insert(name.clone(), value.clone())),
+                }
+            }
+        }
+        if !calls.is_empty() {
+            message.insert("tool_calls".to_owned(), calls.into());
+        }
+        reply.extend(said);
+        if !message.is_empty() {
+            reply.insert("message".to_owned(), Value::Object(message));
+        }
+        Value::Object(reply)
+    }
+
+    fn answer(&self, reply: Value) -> Result<Response, NotRead> {
+        let message = &reply["message"];
+        let text = message["content"].as_str().or(reply["response"].as_str());
+        let text = text.ok_or(NotRead::Missing("message"))?;
+        let counts = Counts {
+            prompt: reply["prompt_eval_count"].as_u64(),
+            completion: reply["eval_count"].as_u64(),
+            ..Counts::default()
+        };
+        let mut fields = json!({"content": text, "finish_reason": reply["done_reason"], "model": reply["model"],
+            "usage": counts.json()});
+        if let Some(thinking) = message["thinking"].as_str().or(reply["thinking"].as_str()) {
+            fields["thinking"] = thinking.into();
+        }
+        let calls = message["tool_calls"].as_array().into_iter().flatten();
+        let calls: Vec<Value> = calls
+            .map(|call| {
+                tool_call(&call["id"], &call["function"]["name"], &call["function"]["arguments"])
+            })
+            .collect();
+        if !calls.is_empty() {
+            fields["tool_calls"] = calls.into();
+        }
+        read(fields)
+    }
+
+    fn error(&self, problem: &Problem<'_>) -> Value {
+        json!({"error": problem.message})
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use retold::model::Content;
+
+    use super::*;
+
+    #[test]
+    fn chat_and_generate_are_read_streamed_or_not() {
+        let chat = [
+            json!({"model": "m", "message": {"role": "assistant", "content": "", "thinking": "hm"}, "done": false}),
+            json!({"model": "m", "message": {"role": "assistant", "content": "One "}, "done": false}),
+            json!({"model": "m", "message": {"role": "assistant", "content": "two", "tool_calls": [
+                {"function": {"name": "f", "arguments": {"x": 1}}}]}, "done": false}),
+            json!({"model": "m", "message": {"role": "assistant", "content": ""}, "done": true, "done_reason": "stop",
+                "prompt_eval_count": 5, "eval_count": 6}),
+        ];
+        assert!(Ollama.is_last(&chat[3].to_string()) && !Ollama.is_last(&chat[2].to_string()));
+        let answer = Ollama.answer(Ollama.assembled(&chat)).unwrap();
+        assert_eq!(answer.content, Content::from("One two"));
+        assert_eq!(answer.extra["thinking"], "hm");
+        assert_eq!(answer.extra["tool_calls"][0]["function"]["name"], "f");
+        assert_eq!(answer.usage.unwrap().completion_tokens, Some(6));
+        let generate = [
+            json!({"model": "m", "response": "One ", "done": false}),
+            json!({"model": "m", "response": "two", "done": true, "done_reason": "length"}),
+        ];
+        let answer = Ollama.answer(Ollama.assembled(&generate)).unwrap();
+        assert_eq!(
+            (answer.content, answer.finish_reason.as_deref()),
+            (Content::from("One two"), Some("length"))
+        );
+    }
+}

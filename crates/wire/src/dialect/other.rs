@@ -1,0 +1,45 @@
+//! Everything else below an upstream: recorded by method, path and body, so that nothing is lost.
+
+use retold::model::Response;
+use retold::prompt::Api;
+use serde_json::{Map, Value};
+
+use super::{Dialect, NotRead, Problem, openai_error};
+
+/// Stands for all APIs without a file of their own.
+pub const OTHER: Other = Other;
+
+/// See [`OTHER`].
+#[derive(Debug)]
+pub struct Other;
+
+impl Dialect for Other {
+    fn name(&self) -> &'static str {
+        "http"
+    }
+
+    fn is_at(&self, _path: &str) -> bool {
+        true
+    }
+
+    fn prompt(&self, body: Map<String, Value>) -> Option<(Api, Map<String, Value>)> {
+        Some((Api::Chat, body))
+    }
+
+    fn is_last(&self, _data: &str) -> bool {
+        false
+    }
+
+    fn assembled(&self, _events: &[Value]) -> Value {
+        Value::Null
+    }
+
+    /// The whole body is its text, which the recorder has already.
+    fn answer(&self, _reply: Value) -> Result<Response, NotRead> {
+        Ok(Response::text(""))
+    }
+
+    fn error(&self, problem: &Problem<'_>) -> Value {
+        openai_error(problem)
+    }
+}

@@ -1,0 +1,168 @@
+//! Where one event of a stream ends and the next begins: server-sent events (WHATWG HTML, "Parsing
+//! an event stream") and lines of JSON.
+
+use std::ops::Range;
+
+use memchr::{memchr, memchr2};
+
+/// How the events of a body are told apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Framing {
+    /// `text/event-stream`: events end with an empty line.
+    Events,
+    /// `application/x-ndjson` and its other names: one JSON value per line.
+    Lines,
+    /// Anything else: the body is one whole.
+    Whole,
+}
+
+impl Framing {
+    /// The framing of a body with this content type.
+    pub(crate) fn of(content_type: &str) -> Self {
+        let kind = content_type.split(';').next().unwrap_or("").trim().to_ascii_lowercase();
+        match kind.as_str() {
+            "text/event-stream" => Framing::Events,
+            "application/x-ndjson"
+            | "application/jsonl"
+            | "application/json-lines"
+            | "application/stream+json" => Framing::Lines,
+            _ => Framing::Whole,
+        }
+    }
+}
+
+/// Finds complete events in a body that is still growing. Each byte is looked at once.
+#[derive(Debug)]
+pub(crate) struct Splitter {
+    framing: Framing,
+    /// Where the event begins that is not complete yet.
+    start: usize,
+    /// Where its current line begins.
+    line: usize,
+    /// Up to where the body was searched.
+    searched: usize,
+}
+
+impl Splitter {
+    /// A splitter at the beginning of a body.
+    pub(crate) fn new(framing: Framing) -> Self {
+        Splitter { framing, start: 0, line: 0, searched: 0 }
+    }
+
+    /// Where the event begins that is not complete yet.
+    pub(crate) fn begun(&self) -> usize {
+        self.start
+    }
+
+    /// The next complete event, if there is one in the body so far.
+    pub(crate) fn next(&mut self, body: &[u8]) -> Option<Range<usize>> {
+        match self.framing {
+            Framing::Whole => None,
+            Framing::Lines => {
+                let end = memchr(b'\n', &body[self.searched..]).map(|at| self.searched + at + 1);
+                self.searched = end.unwrap_or(body.len());
+                end.map(|end| self.ends_at(end))
+            }
+            Framing::Events => loop {
+                let rest = &body[self.searched..];
+                let Some(at) = memchr2(b'\n', b'\r', rest).map(|at| self.searched + at) else {
+                    self.searched = body.len();
+                    return None;
+                };
+                let after = match (body[at], body.get(at + 1)) {
+                    (b'\r', Some(b'\n')) => at + 2,
+                    // The other half of the line's end may be on its way.
+                    (b'\r', None) => {
+                        self.searched = at;
+                        return None;
+                    }
+                    _ => at + 1,
+                };
+                let is_empty = at == self.line;
+                (self.line, self.searched) = (after, after);
+                if is_empty {
+                    return Some(self.ends_at(after));
+                }
+            },
+        }
+    }
+
+    fn ends_at(&mut self, end: usize) -> Range<usize> {
+        let event = self.start..end;
+        (self.start, self.line) = (end, end);
+        event
+    }
+}
+
+/// All events of a whole body; what follows the last end of an event counts as one more.
+pub(crate) fn events(framing: Framing, body: &[u8]) -> Vec<&[u8]> {
+    let mut splitter = Splitter::new(framing);
+    let mut events: Vec<&[u8]> =
+        std::iter::from_fn(|| splitter.next(body)).map(|at| &body[at]).collect();
+    let rest = &body[splitter.begun()..];
+    if !rest.is_empty() {
+        events.push(rest);
+    }
+    events
+}
+
+/// The data of an event, in both framings; empty for a comment. Bytes that are not UTF-8 are
+/// replaced, because this is only what is read out; the bytes themselves are kept.
+pub(crate) fn data(framing: Framing, event: &[u8]) -> String {
+    let text = String::from_utf8_lossy(event);
+    match framing {
+        Framing::Events => {
+            let lines = text.split(['\n', '\r']).filter_map(|line| line.strip_prefix("data:"));
+            lines.map(|data| data.strip_prefix(' ').unwrap_or(data)).collect::<Vec<_>>().join("\n")
+        }
+        Framing::Lines | Framing::Whole => text.trim().to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn an_event_ends_with_an_empty_line_of_any_kind() {
+        let body = b"data: a\n\ndata: b\r\n\r\n: note\rdata: c\ndata:d\r\rdata: [DONE]";
+        let all = events(Framing::Events, body);
+        let read: Vec<String> = all.iter().map(|event| data(Framing::Events, event)).collect();
+        assert_eq!(read, ["a", "b", "c\nd", "[DONE]"]);
+        assert_eq!(all.concat(), body);
+    }
+
+    #[test]
+    fn a_line_is_an_event_of_newline_json() {
+        let all = events(Framing::Lines, b"{\"a\":1}\r\n{\"b\":2}\n{");
+        let read: Vec<String> = all.iter().map(|event| data(Framing::Lines, event)).collect();
+        assert_eq!(read, ["{\"a\":1}", "{\"b\":2}", "{"]);
+    }
+
+    proptest! {
+        /// How a body is cut on its way changes neither its events nor their places.
+        #[test]
+        fn cuts_do_not_matter(
+            body in "(data: [a-z\u{e4}\u{1F600}]{0,5}|: c|\r|\n|\r\n){0,40}",
+            cuts in prop::collection::vec(0usize..200, 0..20),
+            lines in any::<bool>(),
+        ) {
+            let framing = if lines { Framing::Lines } else { Framing::Events };
+            let body = body.as_bytes();
+            let mut cuts: Vec<usize> = cuts.into_iter().filter(|cut| *cut <= body.len()).collect();
+            cuts.push(body.len());
+            cuts.sort_unstable();
+            let mut cut = Splitter::new(framing);
+            let mut found = Vec::new();
+            for end in cuts {
+                found.extend(std::iter::from_fn(|| cut.next(&body[..end])));
+            }
+            let mut whole = Splitter::new(framing);
+            let at_once: Vec<_> = std::iter::from_fn(|| whole.next(body)).collect();
+            prop_assert_eq!(found, at_once);
+            prop_assert_eq!(cut.begun(), whole.begun());
+        }
+    }
+}

@@ -1,0 +1,45 @@
+//! Records and replays the requests to models that any program makes, in any language.
+//!
+//! A server on loopback stands between a program and its upstreams. What it records is a run like
+//! any other: questions, answers and failed attempts, each on disk before the program sees its end.
+//! A replay answers from the run alone.
+//!
+//! - [`Server`]: serves a [`Session`] on a free port.
+//! - [`Session`]: where answers come from, and what is recorded.
+//! - [`dialect`]: what is known about each API, one file each; everything else is recorded as it is.
+//! - [`Incoming`], [`Asked`], [`Rules`]: from a request to its prompt, its call and its key.
+//! - [`Book`]: which recorded answer a request gets. [`Miss`]: why it gets none.
+//! - [`Kept`]: how an answer travelled, byte for byte.
+//! - [`clients`]: the variables in which SDKs look for their base URL.
+
+mod asked;
+mod book;
+pub mod clients;
+mod decode;
+pub mod dialect;
+mod framing;
+mod kept;
+mod limits;
+mod masks;
+mod miss;
+mod outlet;
+mod play;
+mod read;
+mod recorded;
+mod relay;
+mod rules;
+mod server;
+mod session;
+mod settings;
+mod upstream;
+
+pub use asked::{Asked, AskedError, CALL, Incoming, Key};
+pub use book::{Attempt, Book, Place, RecordedSample, Ticket, Turn};
+pub use kept::{End, Kept};
+pub use miss::{Miss, Why};
+pub use recorded::{Samples, samples};
+pub use rules::{RecordedRules, RuleError, Rules};
+pub use server::Server;
+pub use session::{Pace, Session, Setup, Summary};
+pub use settings::{PROGRAM, Settings};
+pub use upstream::{UpstreamError, Upstreams};

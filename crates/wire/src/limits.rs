@@ -1,0 +1,45 @@
+//! What bounds memory and time, whatever a program or a server sends.
+
+use std::time::Duration;
+
+/// The longest request body. A log accepts no longer request, either.
+pub(crate) const LONGEST_REQUEST: usize = 32 << 20;
+
+/// The longest answer, after decoding. It is kept in memory until it is on disk.
+pub(crate) const LONGEST_ANSWER: usize = 16 << 20;
+
+/// How much of each answer is read side by side with all others.
+pub(crate) const READ_TOGETHER: usize = 1 << 20;
+
+/// How many longer answers are read at the same time; the others wait in their sockets.
+pub(crate) const LONG_ANSWERS: usize = 8;
+
+/// How many programs' connections are served at the same time; the others wait to be accepted.
+pub(crate) const CONNECTIONS: usize = 1024;
+
+/// How many chunks may wait for a client that reads slowly. Only its own upstream waits with it.
+pub(crate) const WAITING_CHUNKS: usize = 16;
+
+/// The most chunks whose boundaries are kept; what follows counts as one chunk.
+pub(crate) const MOST_CHUNKS: usize = 100_000;
+
+/// How long a client may take to send the head of a request.
+pub(crate) const HEAD: Duration = Duration::from_secs(30);
+
+/// How long connecting to an upstream may take.
+pub(crate) const CONNECT: Duration = Duration::from_secs(10);
+
+/// How long an upstream may be silent. Models that reason think for minutes before the first byte.
+pub(crate) const SILENCE: Duration = Duration::from_secs(900);
+
+/// How long an answer is read on after its client has left: it is paid for.
+pub(crate) const AFTER_CLIENT: Duration = Duration::from_secs(60);
+
+/// How long a connection may stay open after the last event of a stream.
+pub(crate) const AFTER_LAST_EVENT: Duration = Duration::from_secs(2);
+
+/// How many recorded requests a miss is compared with: about a second of work.
+pub(crate) const COMPARED: usize = 20_000;
+
+/// How many misses are compared; later ones are counted and refused.
+pub(crate) const MISSES_COMPARED: usize = 100;

@@ -1,0 +1,329 @@
+//! A request that is not recorded: the nearest one that is, and the first field that differs.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+use std::fmt;
+
+use retold::id::{CallPath, PromptHash, Seq};
+use retold::inert::inert;
+use retold::log::LogError;
+use serde_json::{Value, json};
+
+use crate::asked::Asked;
+use crate::limits::COMPARED;
+use crate::recorded::{Library, Samples};
+use crate::rules::Rules;
+
+/// The longest excerpt of a value, in characters.
+const LONGEST: usize = 100;
+
+/// The recorded prompts, for comparison.
+#[derive(Debug, Default)]
+pub(crate) struct Prompts {
+    /// By prompt and call: its first question, and how many samples it has.
+    known: BTreeMap<(PromptHash, CallPath), Known>,
+}
+
+#[derive(Debug)]
+struct Known {
+    request: Seq,
+    samples: usize,
+}
+
+/// A request that is not recorded.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Miss {
+    /// The call that it would have been.
+    pub call: CallPath,
+    /// Why there is nothing for it.
+    pub why: Why,
+    /// The rules under which it was compared, if there are any.
+    pub rules: String,
+}
+
+/// Why there is no recorded answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Why {
+    /// It was asked more often than it is recorded.
+    Exhausted {
+        /// How often it is recorded.
+        samples: usize,
+    },
+    /// It differs from what is recorded.
+    Differs {
+        /// The nearest recorded question.
+        nearest: Seq,
+        /// Its call.
+        call: CallPath,
+        /// The first field that differs, as a path.
+        field: String,
+        /// How many fields differ.
+        fields: usize,
+        /// Its recorded value; `None` if it had none.
+        recorded: Option<String>,
+        /// Its value now; `None` if it has none.
+        now: Option<String>,
+    },
+    /// Nothing is recorded that it could be compared with.
+    Nothing,
+    /// There were too many misses to compare them all.
+    NotCompared,
+}
+
+impl Prompts {
+    /// The prompts of these samples.
+    pub(crate) fn of(samples: &Samples) -> Self {
+        let mut known: BTreeMap<(PromptHash, CallPath), Known> = BTreeMap::new();
+        for ((call, _), (_, sample)) in samples {
+            let (Some(prompt), Some(request)) = (sample.prompt, sample.request) else { continue };
+            let entry =
+                known.entry((prompt, call.clone())).or_insert(Known { request, samples: 0 });
+            entry.samples += usize::from(!sample.attempts.is_empty());
+            entry.request = entry.request.min(request);
+        }
+        Prompts { known }
+    }
+
+    /// Why a request has no recorded answer.
+    ///
+    /// # Errors
+    /// [`LogError`] if the recorded ones cannot be read.
+    pub(crate) fn miss(
+        &self,
+        asked: &Asked,
+        rules: &Rules,
+        library: &Library,
+    ) -> Result<Miss, LogError> {
+        let call = asked.key.call.clone();
+        let rules_shown = rules.shown();
+        let miss = |why| Miss { call: call.clone(), why, rules: rules_shown.clone() };
+        let prompt = asked.request.hash();
+        if let Some(known) = self.known.get(&(prompt, call.clone())) {
+            return Ok(miss(Why::Exhausted { samples: known.samples }));
+        }
+        let of_prompt = self.known.iter().find(|((other, _), _)| *other == prompt);
+        if let Some(((_, other), known)) = of_prompt {
+            return Ok(miss(same_prompt((other, known), &call)));
+        }
+        let now = shown_body(asked.request.api(), rules.counted(&asked.request));
+        let mut best: Option<(Score, (&CallPath, &Known), Found)> = None;
+        // Those of the same call first, then those of the same form.
+        let mut candidates: Vec<_> = self.known.iter().collect();
+        candidates.sort_by_key(|((_, other), known)| {
+            (*other != call, !alike(other, &call), known.request)
+        });
+        for ((prompt, other), known) in candidates.into_iter().take(COMPARED) {
+            let Some(request) = library.request(*prompt)? else { continue };
+            let recorded = shown_body(request.api(), rules.counted(&request));
+            let mut found = Found::default();
+            compare(&recorded, &now, "", &mut found);
+            let form = usize::from(!alike(other, &call));
+            let score = (found.fields + form, Reverse(found.common), known.request);
+            if best.as_ref().is_none_or(|(least, ..)| score < *least) {
+                best = Some((score, (other, known), found));
+            }
+        }
+        Ok(miss(match best {
+            None => Why::Nothing,
+            Some((
+                _,
+                (other, known),
+                Found { first: Some((field, recorded, now)), fields, .. },
+            )) => {
+                let (recorded, now) = excerpts(recorded.as_ref(), now.as_ref());
+                let (nearest, call) = (known.request, other.clone());
+                Why::Differs { nearest, call, field, fields, recorded, now }
+            }
+            // Nothing that counts differs.
+            Some((_, (other, known), _)) if *other == call => {
+                Why::Exhausted { samples: known.samples }
+            }
+            Some((_, nearest, _)) => same_prompt(nearest, &call),
+        }))
+    }
+}
+
+/// Why a prompt has no answer: it is recorded in another form, or under another name.
+fn same_prompt((other, known): (&CallPath, &Known), call: &CallPath) -> Why {
+    let (field, recorded, now) = match (streamed(other), streamed(call)) {
+        (before, now) if before != now => ("stream", json!(before), json!(now)),
+        _ => ("X-Retold-Call", json!(other), json!(call)),
+    };
+    let shown = |value: Value| Some(inert(&value.to_string(), LONGEST));
+    Why::Differs {
+        nearest: known.request,
+        call: other.clone(),
+        field: field.to_owned(),
+        fields: 1,
+        recorded: shown(recorded),
+        now: shown(now),
+    }
+}
+
+fn streamed(call: &CallPath) -> bool {
+    call.as_str().ends_with("/stream")
+}
+
+/// Whether two calls are of one API and form, as far as their names say.
+fn alike(a: &CallPath, b: &CallPath) -> bool {
+    let api = |call: &CallPath| call.as_str().split('/').next().map(str::to_owned);
+    streamed(a) == streamed(b) && api(a) == api(b)
+}
+
+type Score = (usize, Reverse<usize>, Seq);
+
+/// The differences of two bodies.
+#[derive(Debug, Default)]
+struct Found {
+    fields: usize,
+    first: Option<(String, Option<Value>, Option<Value>)>,
+    /// How many characters the first two differing texts share at both ends.
+    common: usize,
+}
+
+/// The body with its API, so that both are compared.
+fn shown_body(api: retold::prompt::Api, mut body: Value) -> Value {
+    if let Value::Object(fields) = &mut body {
+        fields.insert("api".to_owned(), json!(api));
+    }
+    body
+}
+
+/// Messages and contents first: they are what most often differs, and what a reader looks for.
+fn order(name: &str) -> (u8, &str) {
+    let rank = match name {
+        "model" => 0,
+        "messages" | "input" | "content" | "parts" => 1,
+        "http" | "api" => 3,
+        _ => 2,
+    };
+    (rank, name)
+}
+
+fn compare(recorded: &Value, now: &Value, path: &str, found: &mut Found) {
+    match (recorded, now) {
+        (Value::Object(before), Value::Object(after)) => {
+            let mut names: Vec<&String> = before.keys().chain(after.keys()).collect();
+            names.sort_by_key(|name| order(name));
+            names.dedup();
+            for name in names {
+                let path = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
+                both(before.get(name), after.get(name), &path, found);
+            }
+        }
+        (Value::Array(before), Value::Array(after)) => {
+            for at in 0..before.len().max(after.len()) {
+                both(before.get(at), after.get(at), &format!("{path}.{at}"), found);
+            }
+        }
+        // `1` and `1.0` are one number.
+        (Value::Number(a), Value::Number(b)) if a.as_f64() == b.as_f64() => {}
+        (before, after) if before == after => {}
+        (before, after) => note(Some(before), Some(after), path, found),
+    }
+}
+
+fn both(before: Option<&Value>, after: Option<&Value>, path: &str, found: &mut Found) {
+    match (before, after) {
+        (Some(before), Some(after)) => compare(before, after, path, found),
+        (before, after) => note(before, after, path, found),
+    }
+}
+
+fn note(before: Option<&Value>, after: Option<&Value>, path: &str, found: &mut Found) {
+    found.fields += 1;
+    if found.first.is_none() {
+        if let (Some(Value::String(a)), Some(Value::String(b))) = (before, after) {
+            let begin = a.bytes().zip(b.bytes()).take_while(|(x, y)| x == y).count();
+            let most = a.len().min(b.len()) - begin;
+            let ends = a.bytes().rev().zip(b.bytes().rev());
+            found.common = begin + ends.take_while(|(x, y)| x == y).count().min(most);
+        }
+        found.first = Some((path.to_owned(), before.cloned(), after.cloned()));
+    }
+}
+
+/// Both values, texts from shortly before where they differ.
+fn excerpts(before: Option<&Value>, after: Option<&Value>) -> (Option<String>, Option<String>) {
+    const LEAD: usize = 30;
+    if let (Some(Value::String(a)), Some(Value::String(b))) = (before, after) {
+        let common = a.chars().zip(b.chars()).take_while(|(x, y)| x == y).count();
+        let skipped = common.saturating_sub(LEAD);
+        let cut = |text: &str| {
+            let rest: String = text.chars().skip(skipped).collect();
+            let dots = if skipped > 0 { "\u{2026}" } else { "" };
+            Some(format!("{dots}{}", inert(&rest, LONGEST)))
+        };
+        return (cut(a), cut(b));
+    }
+    let shown = |value: Option<&Value>| value.map(|value| inert(&value.to_string(), LONGEST));
+    (shown(before), shown(after))
+}
+
+impl Miss {
+    /// The first field that differs, if there is one.
+    pub fn field(&self) -> Option<&str> {
+        match &self.why {
+            Why::Differs { field, .. } => Some(field),
+            Why::Exhausted { .. } | Why::Nothing | Why::NotCompared => None,
+        }
+    }
+}
+
+impl fmt::Display for Miss {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let call = inert(self.call.as_str(), LONGEST);
+        match &self.why {
+            Why::Exhausted { samples: 1 } => {
+                write!(f, "{call} is recorded once, and was asked again")?
+            }
+            Why::Exhausted { samples } => {
+                write!(f, "{call} is recorded {samples} times, and was asked once more")?;
+            }
+            Why::Nothing => write!(f, "{call} is not recorded, and neither is any other request")?,
+            Why::NotCompared => write!(f, "{call} is not recorded")?,
+            Why::Differs { nearest, call: recorded_call, field, fields, recorded, now } => {
+                let (field, recorded_call) =
+                    (inert(field, LONGEST), inert(recorded_call.as_str(), LONGEST));
+                let more = match fields - 1 {
+                    0 => String::new(),
+                    1 => " (and 1 more field)".to_owned(),
+                    n => format!(" (and {n} more fields)"),
+                };
+                writeln!(
+                    f,
+                    "{call} is not recorded; the nearest recorded request is seq {nearest} ({recorded_call})"
+                )?;
+                writeln!(f, "first difference at {field}{more}")?;
+                let absent = "(not given)".to_owned();
+                writeln!(f, "  recorded  {}", recorded.as_ref().unwrap_or(&absent))?;
+                write!(f, "  asked now {}", now.as_ref().unwrap_or(&absent))?;
+            }
+        }
+        if !self.rules.is_empty() {
+            write!(f, "\ncompared under the run's rules: {}", inert(&self.rules, 500))?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_difference_is_named_by_its_path() {
+        let recorded =
+            json!({"model": "m", "temperature": 1, "messages": [{"role": "user", "content": "a"}]});
+        let first = |now: Value| {
+            let mut found = Found::default();
+            compare(&recorded, &now, "", &mut found);
+            (found.first.map(|(path, ..)| path), found.fields)
+        };
+        assert_eq!(first(recorded.clone()), (None, 0));
+        let changed = json!({"model": "n", "temperature": 1.0, "messages": [{"role": "user", "content": "b"}]});
+        assert_eq!(first(changed), (Some("model".to_owned()), 2));
+        let longer = json!({"model": "m", "messages": [{"role": "user", "content": "a"}, {}]});
+        assert_eq!(first(longer), (Some("messages.1".to_owned()), 2));
+    }
+}

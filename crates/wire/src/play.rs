@@ -1,0 +1,159 @@
+//! A recorded attempt, sent again: the same status, bytes and chunks.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use hyper::Response;
+use hyper::http::HeaderValue;
+use retold::event::AnswerReused;
+use retold::id::Seq;
+use retold::log::Durable;
+use retold::model::HTTP;
+use retold::run::RecorderError;
+use tokio::time::{Instant, sleep_until};
+
+use crate::asked::Asked;
+use crate::book::{Attempt, Place, Ticket, Turn};
+use crate::kept::End;
+use crate::outlet::{BrokenOff, ChunkSender, Chunks, Outgoing};
+use crate::recorded::{Copied, Played};
+use crate::relay::{response_of, response_with};
+use crate::session::{Pace, Session, refused};
+
+/// Says that an answer is a recorded one, and which.
+const REPLAYED: &str = "x-retold-replayed";
+
+/// Sends a recorded attempt; a fork also records where it has it from.
+pub(crate) async fn recorded(
+    session: &Arc<Session>,
+    asked: &Asked,
+    mut ticket: Ticket,
+    attempt: Attempt,
+) -> Response<Outgoing> {
+    let _working = session.begin_work();
+    let played = match session.library.play(attempt.place) {
+        Ok(played) => played,
+        Err(error) => return refused(asked.dialect, 500, "retold_log", &error.to_string()),
+    };
+    if !session.same_run {
+        let copied = copy(session, asked, &mut ticket, &played.copy).await;
+        if let Err(error) = copied {
+            return refused(
+                asked.dialect,
+                500,
+                "retold_log",
+                &format!("retold cannot record: {error}"),
+            );
+        }
+    }
+    let is_answer = matches!(played.copy, Copied::Answer(_));
+    session.share(&asked.key, is_answer.then_some(attempt.place));
+    if attempt.reopens {
+        session.reopen(ticket);
+    }
+    session.count(|summary| summary.replayed += 1);
+    send(played, session.pace)
+}
+
+/// Sends an answer that equal requests share, and records that it was shared.
+pub(crate) async fn shared(
+    session: &Arc<Session>,
+    asked: &Asked,
+    place: Place,
+) -> Response<Outgoing> {
+    let _working = session.begin_work();
+    let played = match session.library.play(place) {
+        Ok(played) => played,
+        Err(error) => return refused(asked.dialect, 500, "retold_log", &error.to_string()),
+    };
+    // A sample that is recorded as shared already.
+    let turn = session.take(asked);
+    if let Turn::Live(mut ticket) = turn {
+        let copied = match &played.copy {
+            Copied::Answer(reused) => {
+                let mut reused = reused.clone();
+                if place.run == session.run {
+                    // The run has the body once.
+                    reused.details.extra.remove(HTTP);
+                }
+                copy(session, asked, &mut ticket, &Copied::Answer(reused)).await
+            }
+            Copied::Failure(_) => Ok(()),
+        };
+        if let Err(error) = copied {
+            return refused(
+                asked.dialect,
+                500,
+                "retold_log",
+                &format!("retold cannot record: {error}"),
+            );
+        }
+    }
+    session.count(|summary| summary.replayed += 1);
+    send(played, session.pace)
+}
+
+/// Records an attempt of another run, or a shared answer, as this run's.
+async fn copy(
+    session: &Arc<Session>,
+    asked: &Asked,
+    ticket: &mut Ticket,
+    copied: &Copied,
+) -> Result<(), RecorderError> {
+    let written = session.record(|recorder| {
+        let request = match ticket.request {
+            Some(request) => request,
+            None => recorder.sent(ticket.key.call.clone(), ticket.sample, asked.request.clone())?,
+        };
+        let written: (Seq, Durable) = match copied {
+            Copied::Answer(reused) => {
+                recorder.reused(AnswerReused { request, ..AnswerReused::clone(reused) })?
+            }
+            Copied::Failure(details) => recorder.failed_as(request, details.clone())?,
+        };
+        Ok((request, written))
+    })?;
+    if let Some((request, (_, durable))) = written {
+        ticket.request = Some(request);
+        if let Err(error) = durable.wait().await {
+            let error = RecorderError::from(error);
+            session.fail(&error);
+            return Err(error);
+        }
+    }
+    Ok(())
+}
+
+fn send(played: Played, pace: Pace) -> Response<Outgoing> {
+    let Played { place, kept, body, copy: _ } = played;
+    let pieces = kept.pieces(&body);
+    let mut response = if kept.end.is_none() && pieces.len() <= 1 {
+        response_of(&kept, body)
+    } else {
+        let (sender, chunks) = Chunks::new();
+        tokio::spawn(feed(sender, pieces, kept.end, pace));
+        response_with(&kept, Outgoing::Chunks(chunks))
+    };
+    let from = format!("{}/{}", place.run, place.seq);
+    if let Ok(from) = HeaderValue::from_str(&from) {
+        response.headers_mut().insert(REPLAYED, from);
+    }
+    response
+}
+
+async fn feed(chunks: ChunkSender, pieces: Vec<(Bytes, u64)>, end: Option<End>, pace: Pace) {
+    let start = Instant::now();
+    for (piece, at) in pieces {
+        if pace == Pace::Recorded {
+            sleep_until(start + Duration::from_millis(at)).await;
+        }
+        if chunks.send(Ok(piece)).await.is_err() {
+            return;
+        }
+    }
+    if end.is_some() {
+        // A client that has left needs no end.
+        drop(chunks.send(Err(BrokenOff)).await);
+    }
+}

@@ -1,0 +1,510 @@
+//! A request that is asked now: forwarded, recorded, and let through once it is on disk.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use hyper::Response;
+use hyper::http::response::Parts;
+use hyper::http::{HeaderMap, HeaderValue, StatusCode, header};
+use retold::id::Seq;
+use retold::inert::inert;
+use retold::model::{Failure, FailureKind, HTTP};
+use retold::run::RecorderError;
+use retold::run::clock::Stopwatch;
+use serde_json::{Value, json};
+use tokio::sync::SemaphorePermit;
+use tokio::time::{Instant, sleep_until};
+
+use crate::asked::{Asked, Incoming};
+use crate::book::{Place, Ticket};
+use crate::decode::Decoder;
+use crate::dialect::Problem;
+use crate::framing::{Framing, Splitter, data};
+use crate::kept::{End, Kept, is_kept};
+use crate::limits::{AFTER_CLIENT, AFTER_LAST_EVENT, LONGEST_ANSWER, MOST_CHUNKS, READ_TOGETHER};
+use crate::masks::Masks;
+use crate::outlet::{Outgoing, Outlet, Waiting};
+use crate::read;
+use crate::session::{Session, Working, refused};
+use crate::upstream::{broken_off, is_forwarded};
+
+/// Asks the upstream, records what comes, and lets it through.
+pub(crate) async fn relay(
+    session: Arc<Session>,
+    _working: Working,
+    incoming: Incoming,
+    asked: Asked,
+    mut ticket: Ticket,
+    mut waiting: Waiting,
+) {
+    let exchange = Exchange { session: &session, incoming: &incoming, asked: &asked };
+    let request = match exchange.question(&ticket) {
+        Ok(request) => request,
+        Err(error) => return waiting.send(exchange.unrecorded(&error)),
+    };
+    ticket.request = Some(request);
+    let watch = Stopwatch::start();
+    let Some(upstreams) = &session.upstreams else { return };
+    let sending = upstreams.send(&incoming);
+    tokio::pin!(sending);
+    let mut deadline = None;
+    let sent = tokio::select! {
+        sent = &mut sending => sent,
+        () = waiting.gone() => {
+            let end = Instant::now() + AFTER_CLIENT;
+            deadline = Some(end);
+            match tokio::time::timeout_at(end, sending).await {
+                Ok(sent) => sent,
+                Err(_) => Err(Failure::new(FailureKind::Timeout,
+                    "the client left, and the upstream did not answer")),
+            }
+        }
+    };
+    match sent {
+        Err(failure) => exchange.unanswered(ticket, failure, waiting).await,
+        Ok(response) => {
+            let watch = (watch, Stopwatch::start());
+            exchange.answered(ticket, response, waiting, watch, deadline).await;
+        }
+    }
+}
+
+/// Records that a request was refused here.
+pub(crate) async fn refused_here(
+    session: &Arc<Session>,
+    asked: &Asked,
+    ticket: Ticket,
+    problem: &Problem<'_>,
+) {
+    let Ok(Some(request)) = session.record(|recorder| {
+        recorder.sent(ticket.key.call.clone(), ticket.sample, asked.request.clone())
+    }) else {
+        return;
+    };
+    let failure = Failure::new(FailureKind::Rejected, problem.message);
+    let kept = Kept { status: problem.status, headers: json_header(), ..Kept::default() };
+    let body = asked.dialect.error(problem).to_string();
+    let kept = kept.with_body(body.as_bytes(), &[], "");
+    session.count(|summary| summary.failed += 1);
+    // A failure to record is reported at the end.
+    let recorded = session.record(|recorder| {
+        recorder.failed(request, ticket.attempt, (&failure, true), Some(json!(kept)))
+    });
+    if let Ok(Some((_, durable))) = recorded
+        && let Err(error) = durable.wait().await
+    {
+        session.fail(&error.into());
+    }
+}
+
+fn json_header() -> Vec<(String, String)> {
+    vec![
+        ("content-type".to_owned(), "application/json".to_owned()),
+        ("x-should-retry".to_owned(), "false".to_owned()),
+    ]
+}
+
+/// A request that is asked now.
+struct Exchange<'a> {
+    session: &'a Arc<Session>,
+    incoming: &'a Incoming,
+    asked: &'a Asked,
+}
+
+/// How reading an answer ended.
+enum Ended {
+    Whole,
+    Broken(Failure),
+    ClientLeft,
+}
+
+impl Exchange<'_> {
+    /// The event of the question.
+    fn question(&self, ticket: &Ticket) -> Result<Seq, RecorderError> {
+        if let Some(request) = ticket.request {
+            return Ok(request);
+        }
+        let Ticket { key, sample, .. } = ticket;
+        let request = self.asked.request.clone();
+        let sent =
+            self.session.record(|recorder| recorder.sent(key.call.clone(), *sample, request))?;
+        Ok(sent.unwrap_or_default())
+    }
+
+    /// What a client gets if its request cannot be recorded.
+    fn unrecorded(&self, error: &RecorderError) -> Response<Outgoing> {
+        self.session.share(&self.asked.key, None);
+        let said = format!("retold cannot record: {error}");
+        refused(self.asked.dialect, 500, "retold_log", &said)
+    }
+
+    /// The upstream did not answer at all.
+    async fn unanswered(&self, ticket: Ticket, failure: Failure, waiting: Waiting) {
+        let status = match failure.kind {
+            FailureKind::Timeout => 504,
+            FailureKind::Rejected => 400,
+            _ => 502,
+        };
+        let problem = Problem { status, code: "retold_upstream", message: &failure.message };
+        let body = self.asked.dialect.error(&problem).to_string();
+        let reopens = reopens(failure.kind, None);
+        let mut headers = json_header();
+        headers.retain(|(name, _)| !reopens || name != "x-should-retry");
+        let kept = Kept { status, headers, ..Kept::default() }.with_body(body.as_bytes(), &[], "");
+        match self.failed(ticket, &failure, reopens, &kept).await {
+            Ok(()) => waiting.send(response_of(&kept, body.into())),
+            Err(error) => waiting.send(self.unrecorded(&error)),
+        }
+    }
+
+    /// The upstream answers.
+    async fn answered(
+        &self,
+        ticket: Ticket,
+        mut response: reqwest::Response,
+        waiting: Waiting,
+        (watch, since_head): (Stopwatch, Stopwatch),
+        deadline: Option<Instant>,
+    ) {
+        let status = response.status();
+        let encoding = response.headers().get(header::CONTENT_ENCODING).cloned();
+        let encoding = encoding.as_ref().and_then(|value| value.to_str().ok());
+        let kept = Kept {
+            status: status.as_u16(),
+            headers: kept_headers(response.headers()),
+            ..Kept::default()
+        };
+        let framing = Framing::of(kept.content_type());
+        let mut outlet = waiting.with(head(&response));
+        let mut arriving = Arriving::new(framing, status.is_success());
+        let ended = match Decoder::new(encoding, LONGEST_ANSWER) {
+            Err(error) => Ended::Broken(Failure::new(FailureKind::Malformed, error.to_string())),
+            Ok(decoder) => {
+                if arriving.lets_through && framing != Framing::Whole {
+                    outlet.begin();
+                }
+                self.read(&mut response, decoder, &mut arriving, &mut outlet, &since_head, deadline)
+                    .await
+            }
+        };
+        let Arriving { body, chunks, sent, .. } = arriving;
+        let kept = self.kept(kept, &body, &chunks, &ended);
+        let rest = Bytes::from(body).slice(sent..);
+        let recorded = match &ended {
+            Ended::Whole if status.is_success() => {
+                self.succeeded(ticket, framing, kept, watch).await
+            }
+            Ended::Whole => {
+                let failure = failure_of(status, &kept, response.headers());
+                let reopens = reopens(failure.kind, response.headers().get("x-should-retry"));
+                self.failed(ticket, &failure, reopens, &kept.stored).await
+            }
+            Ended::Broken(failure) => self.failed(ticket, failure, true, &kept.stored).await,
+            Ended::ClientLeft => {
+                let why = "the client left, and the answer did not end in time";
+                let failure = Failure::new(FailureKind::Timeout, why);
+                self.failed(ticket, &failure, false, &kept.stored).await
+            }
+        };
+        match (recorded, ended) {
+            (Ok(()), Ended::Whole) => outlet.end(rest).await,
+            (Ok(()), Ended::Broken(_) | Ended::ClientLeft) => outlet.break_off(rest).await,
+            // What is not on disk is not let through.
+            (Err(_), _) => outlet.break_off(Bytes::new()).await,
+        }
+    }
+
+    /// Reads an answer to its end, and lets through what may be.
+    async fn read(
+        &self,
+        response: &mut reqwest::Response,
+        mut decoder: Decoder,
+        arriving: &mut Arriving,
+        outlet: &mut Outlet,
+        since_head: &Stopwatch,
+        mut deadline: Option<Instant>,
+    ) -> Ended {
+        let mut long: Option<SemaphorePermit<'_>> = None;
+        let mut left = deadline.is_some();
+        loop {
+            let end = deadline;
+            let late = async move {
+                match end {
+                    Some(end) => sleep_until(end).await,
+                    None => std::future::pending().await,
+                }
+            };
+            let chunk = tokio::select! {
+                chunk = response.chunk() => chunk,
+                () = outlet.gone(), if !left => {
+                    left = true;
+                    deadline = deadline.or(Some(Instant::now() + AFTER_CLIENT));
+                    continue;
+                }
+                () = late => {
+                    return if arriving.last.is_some() { Ended::Whole } else { Ended::ClientLeft };
+                }
+            };
+            let chunk = match chunk {
+                Ok(Some(chunk)) => chunk,
+                Ok(None) => return Ended::Whole,
+                Err(error) => {
+                    let upstream = &self.incoming.upstream;
+                    return Ended::Broken(broken_off(upstream, arriving.body.len(), error));
+                }
+            };
+            let chunk = match decoder.chunk(chunk) {
+                Ok(chunk) => chunk,
+                Err(error) => return Ended::Broken(malformed(error)),
+            };
+            if arriving.body.len() + chunk.len() > LONGEST_ANSWER {
+                let error = crate::decode::DecodeError::TooLong(LONGEST_ANSWER);
+                return Ended::Broken(malformed(error));
+            }
+            if arriving.body.len() > READ_TOGETHER && long.is_none() {
+                // The semaphore is never closed.
+                long = self.session.long_answers.acquire().await.ok();
+            }
+            let at = u64::try_from(since_head.elapsed().as_millis()).unwrap_or(u64::MAX);
+            arriving.add(&chunk, at, self.asked);
+            let free = arriving.free();
+            if free > arriving.sent {
+                let piece = Bytes::copy_from_slice(&arriving.body[arriving.sent..free]);
+                arriving.sent = free;
+                outlet.chunk(piece).await;
+            }
+            if arriving.last.is_some() && deadline.is_none() {
+                deadline = Some(Instant::now() + AFTER_LAST_EVENT);
+            }
+        }
+    }
+
+    /// What is stored of an answer: without keys.
+    fn kept(&self, kept: Kept, body: &[u8], chunks: &[(usize, u64)], ended: &Ended) -> ToStore {
+        let masks = Masks::of(&self.incoming.headers, self.incoming.query.as_deref());
+        let mut masked = body.to_vec();
+        let end = match ended {
+            Ended::Whole => None,
+            Ended::Broken(_) => Some(End::BrokenOff),
+            Ended::ClientLeft => Some(End::ClientLeft),
+        };
+        let kept = Kept { masked: masks.in_answer(&mut masked), end, ..kept };
+        let stored = kept.clone().with_body(&masked, chunks, "");
+        ToStore { kept, stored, body: masked, chunks: chunks.to_vec() }
+    }
+
+    /// Records an answer.
+    async fn succeeded(
+        &self,
+        ticket: Ticket,
+        framing: Framing,
+        kept: ToStore,
+        watch: Stopwatch,
+    ) -> Result<(), RecorderError> {
+        let ToStore { kept, body, chunks, .. } = kept;
+        let mut response = read::answer(self.asked.dialect, framing, &body);
+        let kept = kept.with_body(&body, &chunks, response.content.text());
+        response.extra.insert(HTTP.to_owned(), json!(kept));
+        let request = ticket.request.unwrap_or_default();
+        let (session, key) = (self.session, &self.asked.key);
+        let recorded =
+            session.record(|recorder| recorder.received(request, response, watch.elapsed()));
+        let result = match recorded {
+            Ok(Some((seq, durable))) => match durable.wait().await {
+                Ok(()) => {
+                    session.count(|summary| summary.answers += 1);
+                    session.share(key, Some(Place { run: session.run, seq }));
+                    Ok(())
+                }
+                Err(error) => Err(error.into()),
+            },
+            Ok(None) => Ok(()),
+            Err(error) => Err(error),
+        };
+        result.inspect_err(|error| {
+            session.fail(error);
+            session.share(key, None);
+        })
+    }
+
+    /// Records a failed attempt; then the client may try again.
+    async fn failed(
+        &self,
+        ticket: Ticket,
+        failure: &Failure,
+        reopens: bool,
+        kept: &Kept,
+    ) -> Result<(), RecorderError> {
+        let (session, request) = (self.session, ticket.request.unwrap_or_default());
+        let recorded = session.record(|recorder| {
+            recorder.failed(request, ticket.attempt, (failure, !reopens), Some(json!(kept)))
+        });
+        session.share(&self.asked.key, None);
+        let stored = match recorded? {
+            Some((_, durable)) => durable.wait().await,
+            None => Ok(()),
+        };
+        if let Err(error) = stored {
+            let error = RecorderError::from(error);
+            session.fail(&error);
+            return Err(error);
+        }
+        session.count(|summary| summary.failed += 1);
+        if reopens {
+            session.reopen(ticket);
+        }
+        Ok(())
+    }
+}
+
+/// What is stored of an answer.
+struct ToStore {
+    kept: Kept,
+    /// With its whole body, for a failed attempt.
+    stored: Kept,
+    body: Vec<u8>,
+    chunks: Vec<(usize, u64)>,
+}
+
+/// An answer that is arriving.
+struct Arriving {
+    framing: Framing,
+    splitter: Splitter,
+    /// Whether it is let through before it is whole.
+    lets_through: bool,
+    body: Vec<u8>,
+    chunks: Vec<(usize, u64)>,
+    /// How much of it was let through.
+    sent: usize,
+    /// Where the last chunk begins.
+    chunk: usize,
+    /// Where the event begins that ends the stream.
+    last: Option<usize>,
+}
+
+impl Arriving {
+    fn new(framing: Framing, lets_through: bool) -> Self {
+        let splitter = Splitter::new(framing);
+        let (body, chunks) = (Vec::new(), Vec::new());
+        Arriving { framing, splitter, lets_through, body, chunks, sent: 0, chunk: 0, last: None }
+    }
+
+    fn add(&mut self, chunk: &[u8], at: u64, asked: &Asked) {
+        if chunk.is_empty() {
+            return;
+        }
+        self.chunk = self.body.len();
+        self.body.extend_from_slice(chunk);
+        if self.chunks.len() < MOST_CHUNKS {
+            self.chunks.push((chunk.len(), at));
+        }
+        while let Some(event) = self.splitter.next(&self.body) {
+            let begin = event.start;
+            if self.last.is_none() && asked.dialect.is_last(&data(self.framing, &self.body[event]))
+            {
+                self.last = Some(begin);
+            }
+        }
+    }
+
+    /// Up to where the body may be let through: not the event that ends it, nor one that is not
+    /// complete, because it may be that event; and of a body without events, not its last chunk.
+    fn free(&self) -> usize {
+        match (self.framing, self.last) {
+            _ if !self.lets_through => 0,
+            (_, Some(last)) => last,
+            (Framing::Whole, None) => self.chunk,
+            (Framing::Events | Framing::Lines, None) => self.splitter.begun(),
+        }
+    }
+}
+
+fn malformed(error: crate::decode::DecodeError) -> Failure {
+    Failure::new(FailureKind::Malformed, error.to_string())
+}
+
+/// The head that a client gets: that of the upstream.
+fn head(response: &reqwest::Response) -> Parts {
+    let (mut parts, ()) = Response::new(()).into_parts();
+    parts.status = response.status();
+    let mut headers = HeaderMap::new();
+    for (name, value) in response.headers() {
+        if is_forwarded(name) && name != header::CONTENT_ENCODING {
+            headers.append(name.clone(), value.clone());
+        }
+    }
+    parts.headers = headers;
+    parts
+}
+
+fn kept_headers(headers: &HeaderMap) -> Vec<(String, String)> {
+    let kept = headers.iter().filter(|(name, _)| is_kept(name.as_str()));
+    let texts = kept.filter_map(|(name, value)| Some((name.as_str(), value.to_str().ok()?)));
+    texts.map(|(name, value)| (name.to_owned(), value.to_owned())).collect()
+}
+
+/// An answer as it is recorded.
+pub(crate) fn response_of(kept: &Kept, body: Bytes) -> Response<Outgoing> {
+    response_with(kept, Outgoing::Whole(Some(body)))
+}
+
+/// An answer with a recorded head.
+pub(crate) fn response_with(kept: &Kept, body: Outgoing) -> Response<Outgoing> {
+    let mut response = Response::new(body);
+    *response.status_mut() = StatusCode::from_u16(kept.status).unwrap_or(StatusCode::BAD_GATEWAY);
+    for (name, value) in &kept.headers {
+        // A recording may come from anywhere.
+        let name = header::HeaderName::from_bytes(name.as_bytes());
+        if let (Ok(name), Ok(value)) = (name, HeaderValue::from_str(value))
+            && is_kept(name.as_str())
+        {
+            response.headers_mut().append(name, value);
+        }
+    }
+    response
+}
+
+/// What kind of failure a status is, in the words of our own runs.
+fn failure_of(status: StatusCode, kept: &ToStore, headers: &HeaderMap) -> Failure {
+    let body: Option<Value> = serde_json::from_slice(&kept.body).ok();
+    let error = body.as_ref().map(|body| &body["error"]);
+    let code = error.and_then(|error| error["code"].as_str().or(error["type"].as_str()));
+    let kind = match status.as_u16() {
+        402 => FailureKind::QuotaExhausted,
+        400..500 if code == Some("insufficient_quota") => FailureKind::QuotaExhausted,
+        429 => FailureKind::RateLimited,
+        401 | 403 => FailureKind::Unauthorized,
+        408 | 409 | 425 | 500.. => FailureKind::Server,
+        _ => FailureKind::Rejected,
+    };
+    let said = error.and_then(|error| error["message"].as_str().or(error.as_str()));
+    let said = said.map_or_else(|| String::from_utf8_lossy(&kept.body).into_owned(), str::to_owned);
+    let said = inert(said.trim(), 300);
+    let message = if said.is_empty() {
+        format!("HTTP {}", status.as_u16())
+    } else {
+        format!("HTTP {}: {said}", status.as_u16())
+    };
+    let seconds = headers.get(header::RETRY_AFTER).and_then(|value| value.to_str().ok());
+    let seconds = seconds.and_then(|value| value.trim().parse::<f64>().ok());
+    let retry_after =
+        seconds.and_then(|seconds| std::time::Duration::try_from_secs_f64(seconds).ok());
+    Failure { kind, status: Some(status.as_u16()), message, retry_after }
+}
+
+/// Whether SDKs try again after this.
+fn reopens(kind: FailureKind, said: Option<&HeaderValue>) -> bool {
+    match said.and_then(|value| value.to_str().ok()) {
+        Some("true") => true,
+        Some("false") => false,
+        _ => matches!(
+            kind,
+            FailureKind::RateLimited
+                | FailureKind::QuotaExhausted
+                | FailureKind::Server
+                | FailureKind::Timeout
+                | FailureKind::Connection
+                | FailureKind::Malformed
+        ),
+    }
+}

@@ -1,0 +1,224 @@
+//! Volatile parts of requests: what a run leaves out of its keys.
+//!
+//! A program may put the time, a random id or a temporary path into its prompts. Which of these do
+//! not count is named when the run is recorded, is part of it, and applies again whenever it is
+//! replayed. What is stored is the request as it was sent.
+
+use regex::Regex;
+use retold::id::PromptHash;
+use retold::prompt::{Request, canonical, hash_of};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+/// Why a rule cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum RuleError {
+    /// A field without a name.
+    #[error(
+        "--ignore {0:?}: a field is given as NAME, or with the fields that it is in, as metadata.sent_at or messages.*.id"
+    )]
+    Field(String),
+    /// No `=`.
+    #[error("--replace {0:?}: write REGEX=TEXT, where the last = divides the two")]
+    NoText(String),
+    /// Not a regular expression.
+    #[error("--replace {pattern:?} is not a regular expression: {source}")]
+    Regex {
+        /// As given.
+        pattern: String,
+        /// Why not.
+        source: Box<regex::Error>,
+    },
+}
+
+/// The rules of a run, as it records them.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RecordedRules {
+    /// Fields that do not count, as paths from the top of the body; `*` stands for any name or
+    /// index.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ignore: Vec<String>,
+    /// Patterns, and what each match counts as.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub replace: Vec<(String, String)>,
+}
+
+/// Rules that can be applied.
+#[derive(Debug, Clone, Default)]
+pub struct Rules {
+    recorded: RecordedRules,
+    ignore: Vec<Vec<String>>,
+    replace: Vec<(Regex, String)>,
+}
+
+impl Rules {
+    /// Rules as they are given: fields, and `REGEX=TEXT`.
+    ///
+    /// # Errors
+    /// [`RuleError`].
+    pub fn given(ignore: &[String], replace: &[String]) -> Result<Self, RuleError> {
+        let divided = |rule: &String| {
+            let (pattern, text) =
+                rule.rsplit_once('=').ok_or_else(|| RuleError::NoText(rule.clone()))?;
+            Ok((pattern.to_owned(), text.to_owned()))
+        };
+        let replace = replace.iter().map(divided).collect::<Result<_, _>>()?;
+        Rules::of(RecordedRules { ignore: ignore.to_vec(), replace })
+    }
+
+    /// Rules that a run has recorded.
+    ///
+    /// # Errors
+    /// [`RuleError`].
+    pub fn of(recorded: RecordedRules) -> Result<Self, RuleError> {
+        let path = |field: &String| {
+            let names: Vec<String> = field.split('.').map(str::to_owned).collect();
+            if names.iter().any(String::is_empty) {
+                return Err(RuleError::Field(field.clone()));
+            }
+            Ok(names)
+        };
+        let ignore = recorded.ignore.iter().map(path).collect::<Result<_, _>>()?;
+        let compiled = |(pattern, text): &(String, String)| {
+            let regex = Regex::new(pattern).map_err(|source| RuleError::Regex {
+                pattern: pattern.clone(),
+                source: Box::new(source),
+            })?;
+            Ok((regex, text.clone()))
+        };
+        let replace = recorded.replace.iter().map(compiled).collect::<Result<_, _>>()?;
+        Ok(Rules { recorded, ignore, replace })
+    }
+
+    /// The rules as a run records them.
+    pub fn recorded(&self) -> &RecordedRules {
+        &self.recorded
+    }
+
+    /// Whether all of a request counts.
+    pub fn is_empty(&self) -> bool {
+        self.ignore.is_empty() && self.replace.is_empty()
+    }
+
+    /// The rules in one line, for reports.
+    pub fn shown(&self) -> String {
+        let RecordedRules { ignore, replace } = &self.recorded;
+        let ignore = ignore.iter().map(|field| format!("--ignore {field}"));
+        let replace = replace.iter().map(|(pattern, text)| format!("--replace {pattern}={text}"));
+        ignore.chain(replace).collect::<Vec<_>>().join(" ")
+    }
+
+    /// What counts of a request's body.
+    pub fn counted(&self, request: &Request) -> Value {
+        let mut body = request.body().clone();
+        for path in &self.ignore {
+            remove(&mut body, path);
+        }
+        if !self.replace.is_empty() {
+            self.replace_in(&mut body);
+        }
+        body
+    }
+
+    /// The key of a request: its prompt hash, or the hash of what counts of it.
+    pub fn key(&self, request: &Request) -> PromptHash {
+        if self.is_empty() {
+            return request.hash();
+        }
+        let counted =
+            json!({"api": request.api(), "body": self.counted(request), "v": request.version()});
+        // A request has a canonical form, and what is left of it has one, too.
+        canonical(&counted).map_or(request.hash(), |text| PromptHash(hash_of(text.as_bytes())))
+    }
+
+    fn replace_in(&self, value: &mut Value) {
+        match value {
+            Value::String(text) => {
+                for (pattern, by) in &self.replace {
+                    if pattern.is_match(text) {
+                        *text = pattern.replace_all(text, by.as_str()).into_owned();
+                    }
+                }
+            }
+            Value::Array(items) => items.iter_mut().for_each(|item| self.replace_in(item)),
+            Value::Object(fields) => fields.values_mut().for_each(|item| self.replace_in(item)),
+            Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        }
+    }
+}
+
+fn remove(value: &mut Value, path: &[String]) {
+    let Some((name, rest)) = path.split_first() else { return };
+    match value {
+        Value::Object(fields) if rest.is_empty() && name == "*" => fields.clear(),
+        Value::Object(fields) if rest.is_empty() => drop(fields.remove(name)),
+        Value::Object(fields) if name == "*" => {
+            fields.values_mut().for_each(|value| remove(value, rest));
+        }
+        Value::Object(fields) => {
+            if let Some(value) = fields.get_mut(name) {
+                remove(value, rest);
+            }
+        }
+        Value::Array(items) if rest.is_empty() && name == "*" => items.clear(),
+        Value::Array(items) if name == "*" => {
+            items.iter_mut().for_each(|item| remove(item, rest));
+        }
+        Value::Array(items) => {
+            let at = name.parse::<usize>().ok();
+            match at.and_then(|at| items.get_mut(at)) {
+                // The places of the others must not change.
+                Some(item) if rest.is_empty() => *item = Value::Null,
+                Some(item) => remove(item, rest),
+                None => {}
+            }
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use retold::prompt::Request;
+
+    use super::*;
+
+    fn request(time: &str, id: u32) -> Request {
+        let said = format!("It is {time}. Say hello.");
+        Request::from_body(json!({"model": "m", "trace": {"at": time}, "messages":
+            [{"role": "user", "content": said, "id": id}]}))
+        .unwrap()
+    }
+
+    #[test]
+    fn what_is_volatile_does_not_count() {
+        let (one, other) = (request("12:30", 1), request("23:59", 2));
+        let rules = |ignore: &[&str], replace: &[&str]| {
+            let owned = |all: &[&str]| all.iter().map(|one| (*one).to_owned()).collect::<Vec<_>>();
+            Rules::given(&owned(ignore), &owned(replace)).unwrap()
+        };
+        let all = rules(&["trace.at", "messages.*.id"], &[r"\d\d:\d\d=TIME"]);
+        assert_eq!(all.key(&one), all.key(&other));
+        assert_eq!(all.counted(&one)["messages"][0]["content"], "It is TIME. Say hello.");
+        for fewer in [
+            rules(&["trace"], &[r"\d\d:\d\d=TIME"]),
+            rules(&["trace.at", "messages.*.id"], &[]),
+            rules(&["messages.0.id"], &[r"x=y"]),
+        ] {
+            assert_ne!(fewer.key(&one), fewer.key(&other), "{}", fewer.shown());
+        }
+        assert_eq!(Rules::default().key(&one), one.hash());
+        let again = Rules::of(all.recorded().clone()).unwrap();
+        assert_eq!(again.key(&one), all.key(&one));
+    }
+
+    #[test]
+    fn rules_that_cannot_be_used_are_explained() {
+        let said = |ignore: &str, replace: &str| {
+            Rules::given(&[ignore.to_owned()], &[replace.to_owned()]).unwrap_err().to_string()
+        };
+        assert!(said("a..b", "x=y").contains("messages.*.id"));
+        assert!(said("a", "x").contains("REGEX=TEXT"));
+        assert!(said("a", "(=y").contains("not a regular expression"));
+    }
+}

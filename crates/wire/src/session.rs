@@ -1,0 +1,384 @@
+//! One program's run: where its answers come from, and what is recorded of them.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use hyper::http::{HeaderValue, header};
+use hyper::{Response, StatusCode};
+use retold::id::RunId;
+use retold::log::Log;
+use retold::run::{Recorder, RecorderError};
+use serde_json::to_vec;
+use tokio::sync::{Notify, Semaphore};
+
+use crate::asked::{Asked, Incoming, Key};
+use crate::book::{Book, Place, Turn};
+use crate::dialect::{self, Dialect, Problem};
+use crate::limits::{LONG_ANSWERS, MISSES_COMPARED};
+use crate::miss::{Miss, Prompts, Why};
+use crate::outlet::{Outgoing, Outlet};
+use crate::play;
+use crate::recorded::{Library, Samples};
+use crate::relay;
+use crate::rules::Rules;
+use crate::upstream::Upstreams;
+
+/// How fast a recorded stream is sent again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Pace {
+    /// At once.
+    #[default]
+    AtOnce,
+    /// As it arrived when it was recorded.
+    Recorded,
+}
+
+/// What a session is made of.
+pub struct Setup {
+    /// The log.
+    pub log: Log,
+    /// The run that is recorded or replayed.
+    pub run: RunId,
+    /// Writes the run; `None` for a replay.
+    pub recorder: Option<Recorder>,
+    /// What is recorded already, in this run or in the one it is forked from.
+    pub samples: Samples,
+    /// Whether new events go to the run that the samples are from.
+    pub same_run: bool,
+    /// What of a request counts.
+    pub rules: Rules,
+    /// Where requests go; `None` for a replay.
+    pub upstreams: Option<Upstreams>,
+    /// Whether one answer serves all requests that are equal.
+    pub shared: bool,
+    /// How fast recorded streams are sent.
+    pub pace: Pace,
+}
+
+/// What happened in a session.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Summary {
+    /// Requests that arrived.
+    pub requests: u64,
+    /// Answers that were recorded now.
+    pub answers: u64,
+    /// Failed attempts that were recorded now.
+    pub failed: u64,
+    /// Recorded attempts that were sent again.
+    pub replayed: u64,
+    /// Requests that are not recorded.
+    pub missed: u64,
+    /// The first of them.
+    pub misses: Vec<Miss>,
+    /// Recorded samples that were never asked for, or not to their end.
+    pub left: usize,
+    /// The first of their calls.
+    pub calls_left: Vec<String>,
+}
+
+/// A session: the state that all connections share.
+pub struct Session {
+    pub(crate) run: RunId,
+    pub(crate) log: Log,
+    recorder: Mutex<Option<Recorder>>,
+    book: Mutex<Book>,
+    pub(crate) library: Library,
+    prompts: Prompts,
+    rules: Rules,
+    pub(crate) upstreams: Option<Upstreams>,
+    shared: Option<Mutex<BTreeMap<Key, Sharing>>>,
+    pub(crate) same_run: bool,
+    pub(crate) pace: Pace,
+    summary: Mutex<Summary>,
+    /// Why nothing more can be recorded.
+    failed: Mutex<Option<RecorderError>>,
+    pub(crate) long_answers: Semaphore,
+    /// Exchanges under way.
+    working: Mutex<usize>,
+    idle: Notify,
+}
+
+/// An answer that equal requests share.
+#[derive(Debug, Clone)]
+enum Sharing {
+    Asked(Arc<Notify>),
+    Answered(Place),
+}
+
+/// An exchange under way, until it is dropped.
+pub(crate) struct Working(Arc<Session>);
+
+impl Drop for Working {
+    fn drop(&mut self) {
+        let mut working = lock(&self.0.working);
+        *working -= 1;
+        if *working == 0 {
+            self.0.idle.notify_waiters();
+        }
+    }
+}
+
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Session {
+    /// A session.
+    ///
+    /// # Errors
+    /// [`retold::log::LogError`] if the log cannot be read.
+    pub fn new(setup: Setup) -> Result<Arc<Self>, retold::log::LogError> {
+        let Setup { log, run, recorder, samples, same_run, rules, upstreams, shared, pace } = setup;
+        let live = upstreams.is_some();
+        let prompts = Prompts::of(&samples);
+        let answered = |(key, sample): &(Key, crate::book::RecordedSample)| {
+            let last = sample.attempts.last().filter(|last| !last.reopens && !sample.partial)?;
+            Some((key.clone(), Sharing::Answered(last.place)))
+        };
+        let shared = shared.then(|| Mutex::new(samples.values().filter_map(answered).collect()));
+        Ok(Arc::new(Session {
+            run,
+            library: Library::of(&log)?,
+            log,
+            recorder: Mutex::new(recorder),
+            book: Mutex::new(Book::of(samples, live, same_run)),
+            prompts,
+            rules,
+            upstreams,
+            shared,
+            same_run,
+            pace,
+            summary: Mutex::default(),
+            failed: Mutex::default(),
+            long_answers: Semaphore::new(LONG_ANSWERS),
+            working: Mutex::new(0),
+            idle: Notify::new(),
+        }))
+    }
+
+    /// Answers a request.
+    pub(crate) async fn handle(self: Arc<Self>, incoming: Incoming) -> Response<Outgoing> {
+        self.count(|summary| summary.requests += 1);
+        if let Some(error) = self.broken() {
+            return refused(dialect::at(&incoming.path), 500, "retold_log", &error);
+        }
+        let asked = match incoming.asked(&self.rules) {
+            Ok(asked) => asked,
+            Err(error) => {
+                let said = error.to_string();
+                return refused(dialect::at(&incoming.path), 400, "retold_request", &said);
+            }
+        };
+        if self.upstreams.is_some()
+            && let Some(place) = self.shared_answer(&asked.key).await
+        {
+            return play::shared(&self, &asked, place).await;
+        }
+        let turn = lock(&self.book).take(&asked.key, asked.retry);
+        match turn {
+            Turn::Recorded(ticket, attempt) => play::recorded(&self, &asked, ticket, attempt).await,
+            Turn::Live(ticket) => {
+                let (waiting, answer) = Outlet::new();
+                let working = self.begin_work();
+                let dialect = asked.dialect;
+                // The answer is read to its end even if the client leaves.
+                tokio::spawn(relay::relay(self.clone(), working, incoming, asked, ticket, waiting));
+                answer.await.unwrap_or_else(|_| {
+                    refused(dialect, 500, "retold_error", "retold lost this request: this is a bug")
+                })
+            }
+            Turn::Nothing => self.missing(&asked).await,
+        }
+    }
+
+    /// Records a request that is refused before it is asked, and refuses it.
+    pub(crate) async fn refuse(
+        self: Arc<Self>,
+        incoming: Incoming,
+        problem: Problem<'_>,
+    ) -> Response<Outgoing> {
+        self.count(|summary| summary.requests += 1);
+        let dialect = dialect::at(&incoming.path);
+        let answer = refused(dialect, problem.status, problem.code, problem.message);
+        if lock(&self.recorder).is_none() || self.broken().is_some() {
+            return answer;
+        }
+        let Ok(asked) = incoming.asked_without_body(problem.message) else { return answer };
+        let turn = self.take(&asked);
+        if let Turn::Live(ticket) = turn {
+            let _working = self.begin_work();
+            relay::refused_here(&self, &asked, ticket, &problem).await;
+        }
+        answer
+    }
+
+    /// A request that is not recorded.
+    async fn missing(self: &Arc<Self>, asked: &Asked) -> Response<Outgoing> {
+        if let Some(shared) = &self.shared {
+            let place = match lock(shared).get(&asked.key) {
+                Some(Sharing::Answered(place)) => Some(*place),
+                Some(Sharing::Asked(_)) | None => None,
+            };
+            if let Some(place) = place {
+                return play::shared(self, asked, place).await;
+            }
+        }
+        let missed = {
+            let mut summary = lock(&self.summary);
+            summary.missed += 1;
+            usize::try_from(summary.missed).unwrap_or(usize::MAX)
+        };
+        let not_compared =
+            || Miss { call: asked.key.call.clone(), why: Why::NotCompared, rules: String::new() };
+        let miss = if missed > MISSES_COMPARED {
+            not_compared()
+        } else {
+            let (session, asked) = (self.clone(), asked.clone());
+            let compared = tokio::task::spawn_blocking(move || {
+                session.prompts.miss(&asked, &session.rules, &session.library)
+            });
+            // A log that cannot be read is reported by whoever reads the next answer.
+            compared.await.ok().and_then(Result::ok).unwrap_or_else(not_compared)
+        };
+        let said = format!("retold replay: {miss}");
+        if missed <= MISSES_COMPARED {
+            self.count(|summary| summary.misses.push(miss));
+        }
+        refused(asked.dialect, 404, "retold_not_recorded", &said)
+    }
+
+    /// An answer that an equal request has got; waits for it if it is under way. `None` if this
+    /// request is the first.
+    async fn shared_answer(&self, key: &Key) -> Option<Place> {
+        let shared = self.shared.as_ref()?;
+        loop {
+            let notify = {
+                let mut shared = lock(shared);
+                match shared.get(key) {
+                    Some(Sharing::Answered(place)) => return Some(*place),
+                    Some(Sharing::Asked(notify)) => notify.clone(),
+                    None => {
+                        shared.insert(key.clone(), Sharing::Asked(Arc::default()));
+                        return None;
+                    }
+                }
+            };
+            let notified = notify.notified();
+            // It may have been answered between looking and waiting.
+            let still = lock(shared).get(key).is_some_and(|it| matches!(it, Sharing::Asked(_)));
+            if still {
+                notified.await;
+            }
+        }
+    }
+
+    /// Notes what became of a request that others may share; `None` if it failed.
+    pub(crate) fn share(&self, key: &Key, place: Option<Place>) {
+        let Some(shared) = &self.shared else { return };
+        let mut shared = lock(shared);
+        let before = match place {
+            Some(place) => shared.insert(key.clone(), Sharing::Answered(place)),
+            None => shared.remove(key),
+        };
+        if let Some(Sharing::Asked(notify)) = before {
+            notify.notify_waiters();
+        }
+    }
+
+    /// Uses the recorder. After an error, nothing more is recorded.
+    pub(crate) fn record<T>(
+        &self,
+        write: impl FnOnce(&mut Recorder) -> Result<T, RecorderError>,
+    ) -> Result<Option<T>, RecorderError> {
+        match lock(&self.recorder).as_mut() {
+            Some(recorder) => write(recorder).map(Some).inspect_err(|error| self.fail(error)),
+            None => Ok(None),
+        }
+    }
+
+    /// Notes that recording failed.
+    pub(crate) fn fail(&self, error: &RecorderError) {
+        lock(&self.failed).get_or_insert_with(|| error.clone());
+    }
+
+    /// Why nothing more can be recorded, for a client.
+    fn broken(&self) -> Option<String> {
+        lock(&self.failed).as_ref().map(|error| format!("retold cannot record: {error}"))
+    }
+
+    /// The turn of a request that gets a shared answer.
+    pub(crate) fn take(&self, asked: &Asked) -> Turn {
+        lock(&self.book).take(&asked.key, Some(0))
+    }
+
+    /// Notes that a client may try an attempt again.
+    pub(crate) fn reopen(&self, ticket: crate::book::Ticket) {
+        lock(&self.book).reopen(ticket);
+    }
+
+    pub(crate) fn count(&self, change: impl FnOnce(&mut Summary)) {
+        change(&mut lock(&self.summary));
+    }
+
+    pub(crate) fn begin_work(self: &Arc<Self>) -> Working {
+        *lock(&self.working) += 1;
+        Working(self.clone())
+    }
+
+    /// Waits until no exchange is under way.
+    pub async fn idle(&self) {
+        loop {
+            let notified = self.idle.notified();
+            tokio::pin!(notified);
+            notified.as_mut().enable();
+            if *lock(&self.working) == 0 {
+                return;
+            }
+            notified.await;
+        }
+    }
+
+    /// What happened so far.
+    pub fn summary(&self) -> Summary {
+        let book = lock(&self.book);
+        let calls_left = book.keys_left().take(5).map(|key| key.call.to_string()).collect();
+        Summary { left: book.left(), calls_left, ..lock(&self.summary).clone() }
+    }
+
+    /// Ends the session. `finished` says whether the run is complete; otherwise it can be resumed.
+    ///
+    /// # Errors
+    /// [`RecorderError`] if something could not be recorded.
+    pub async fn end(&self, finished: bool) -> Result<(), RecorderError> {
+        let recorder = lock(&self.recorder).take();
+        if let Some(error) = lock(&self.failed).clone() {
+            return Err(error);
+        }
+        match recorder {
+            Some(recorder) if finished => recorder.finish(&self.log).await.map(drop),
+            Some(recorder) => {
+                recorder.flush();
+                Ok(())
+            }
+            None => Ok(()),
+        }
+    }
+}
+
+/// An error in the shape of an API, which its clients do not try again.
+pub(crate) fn refused(
+    dialect: &dyn Dialect,
+    status: u16,
+    code: &'static str,
+    message: &str,
+) -> Response<Outgoing> {
+    let body = dialect.error(&Problem { status, code, message });
+    // JSON that was just made can be written.
+    let body = to_vec(&body).unwrap_or_default();
+    let mut response = Response::new(Outgoing::Whole(Some(body.into())));
+    *response.status_mut() = StatusCode::from_u16(status).unwrap_or(StatusCode::BAD_GATEWAY);
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    headers.insert("x-should-retry", HeaderValue::from_static("false"));
+    response
+}

@@ -1,0 +1,27 @@
+//! What a program's run records about itself.
+
+use serde::{Deserialize, Serialize};
+
+use crate::rules::RecordedRules;
+
+/// The experiment name of runs that were recorded from a program.
+pub const PROGRAM: &str = "program";
+
+/// The settings of a program's run. Nothing in them chooses a program that is executed or a server
+/// that is asked: both are named anew whenever the run is replayed or continued.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Settings {
+    /// The command, to be shown; without keys.
+    pub command: Vec<String>,
+    /// The name that the user gave the run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// What of a request does not count.
+    #[serde(flatten)]
+    pub rules: RecordedRules,
+    /// Whether one answer serves all requests that are equal.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub shared: bool,
+    /// The names of its upstreams.
+    pub upstreams: Vec<String>,
+}

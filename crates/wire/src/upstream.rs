@@ -1,0 +1,257 @@
+//! Where requests go: only to what the user named, through the user's proxy.
+
+use std::collections::BTreeMap;
+use std::error::Error;
+
+use hyper::http::{HeaderMap, HeaderName, header};
+use reqwest::{Client, Url, redirect};
+use retold::inert::inert;
+use retold::model::{Failure, FailureKind, NamedUrl};
+
+use crate::asked::{CALL, Incoming};
+use crate::limits::{CONNECT, SILENCE};
+
+/// Why an upstream cannot be used. Never shows the URL, which may hold a password.
+#[derive(Debug, thiserror::Error)]
+pub enum UpstreamError {
+    /// A name that cannot be part of a path.
+    #[error("the upstream name {0:?} is not made of lower-case letters, digits, - and _")]
+    Name(String),
+    /// Not a URL.
+    #[error(
+        "the URL of the upstream {name} cannot be read ({reason}); it looks like https://api.openai.com/v1"
+    )]
+    Url {
+        /// The upstream.
+        name: String,
+        /// Why not.
+        reason: String,
+    },
+    /// The HTTP client cannot be created.
+    #[error("cannot create the HTTP client: {0}")]
+    Client(String),
+}
+
+/// The upstreams of a run.
+pub struct Upstreams {
+    named: BTreeMap<String, Url>,
+    /// Through the user's proxy, if there is one.
+    http: Client,
+    /// Past it, for servers on this machine.
+    local: Client,
+}
+
+impl Upstreams {
+    /// Upstreams by name. A URL's user name and password are sent as basic authorisation.
+    ///
+    /// # Errors
+    /// [`UpstreamError`].
+    pub fn new(named: &BTreeMap<String, NamedUrl>) -> Result<Self, UpstreamError> {
+        let named = named.iter().map(|(name, url)| Ok((checked(name)?, base(name, url)?)));
+        // The first provider wins: an application that installed another one earlier wanted that one.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let builder = || {
+            Client::builder()
+                // A redirect would carry the key to another host: the program gets it as it is.
+                .redirect(redirect::Policy::none())
+                // Every attempt is an event.
+                .retry(reqwest::retry::never())
+                .connect_timeout(CONNECT)
+                .read_timeout(SILENCE)
+                .referer(false)
+        };
+        let made = |builder: reqwest::ClientBuilder| {
+            builder.build().map_err(|e| UpstreamError::Client(innermost(&e.without_url())))
+        };
+        Ok(Upstreams {
+            named: named.collect::<Result<_, UpstreamError>>()?,
+            http: made(builder())?,
+            local: made(builder().no_proxy())?,
+        })
+    }
+
+    /// The names.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.named.keys().map(String::as_str)
+    }
+
+    /// Sends a request, and waits for the head of the answer.
+    ///
+    /// # Errors
+    /// [`Failure`].
+    pub async fn send(&self, incoming: &Incoming) -> Result<reqwest::Response, Failure> {
+        let refused = |why: &str| Failure::new(FailureKind::Rejected, why);
+        let base = self.named.get(&incoming.upstream);
+        let base = base.ok_or_else(|| refused("there is no such upstream"))?;
+        let url = url_below(base, &incoming.path, incoming.query.as_deref());
+        let url = url.ok_or_else(|| refused("the path leads out of the upstream"))?;
+        let client = if is_loopback(base) { &self.local } else { &self.http };
+        let request = client
+            .request(incoming.method.clone(), url)
+            .headers(forwarded(&incoming.headers))
+            .body(incoming.body.clone());
+        request.send().await.map_err(|e| not_sent(&incoming.upstream, e))
+    }
+}
+
+/// A name as it is used in paths and variables.
+fn checked(name: &str) -> Result<String, UpstreamError> {
+    let fits = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "-_".contains(c);
+    if name.is_empty() || name.len() > 40 || !name.chars().all(fits) {
+        return Err(UpstreamError::Name(name.chars().take(40).collect()));
+    }
+    Ok(name.to_owned())
+}
+
+fn base(name: &str, url: &NamedUrl) -> Result<Url, UpstreamError> {
+    let wrong = |reason: String| UpstreamError::Url { name: name.to_owned(), reason };
+    let url = Url::parse(url.as_str().trim()).map_err(|e| wrong(e.to_string()))?;
+    if !matches!(url.scheme(), "http" | "https") || url.host_str().is_none() {
+        return Err(wrong("it does not begin with http:// or https://".to_owned()));
+    }
+    if url.fragment().is_some() {
+        return Err(wrong("it has a # part".to_owned()));
+    }
+    Ok(url)
+}
+
+/// The URL of a path below a base; `None` if it would be elsewhere.
+fn url_below(base: &Url, path: &str, query: Option<&str>) -> Option<Url> {
+    let is_dots = |part: &str| {
+        let part = part.to_ascii_lowercase().replace("%2e", ".");
+        part == "." || part == ".."
+    };
+    if path.split(['/', '\\']).any(is_dots) {
+        return None;
+    }
+    let mut url = base.clone();
+    url.set_path(&format!("{}{path}", base.path().trim_end_matches('/')));
+    let queries = [base.query(), query].into_iter().flatten().filter(|query| !query.is_empty());
+    let queries = queries.collect::<Vec<_>>().join("&");
+    url.set_query((!queries.is_empty()).then_some(&queries));
+    Some(url)
+}
+
+/// Headers that concern one connection only, or that we set.
+const NOT_FORWARDED: &[HeaderName] = &[
+    header::HOST,
+    header::CONNECTION,
+    header::CONTENT_LENGTH,
+    header::TRANSFER_ENCODING,
+    header::TE,
+    header::TRAILER,
+    header::UPGRADE,
+    header::EXPECT,
+    header::ACCEPT_ENCODING,
+    header::PROXY_AUTHORIZATION,
+    header::PROXY_AUTHENTICATE,
+];
+
+/// Whether a header goes from one side to the other.
+pub(crate) fn is_forwarded(name: &HeaderName) -> bool {
+    !NOT_FORWARDED.contains(name)
+        && !matches!(name.as_str(), "keep-alive" | "proxy-connection")
+        && !name.as_str().starts_with("x-retold-")
+}
+
+fn forwarded(headers: &HeaderMap) -> HeaderMap {
+    let mut all = HeaderMap::with_capacity(headers.len() + 1);
+    for (name, value) in headers.iter().filter(|(name, _)| is_forwarded(name)) {
+        debug_assert_ne!(name.as_str(), CALL);
+        all.append(name.clone(), value.clone());
+    }
+    // What is recorded is what was said, not how it was packed.
+    all.insert(header::ACCEPT_ENCODING, header::HeaderValue::from_static("identity"));
+    all
+}
+
+fn is_loopback(url: &Url) -> bool {
+    match url.host_str() {
+        Some("localhost") => true,
+        Some(host) => host
+            .trim_matches(['[', ']'])
+            .parse::<std::net::IpAddr>()
+            .is_ok_and(|address| address.is_loopback()),
+        None => false,
+    }
+}
+
+fn not_sent(upstream: &str, error: reqwest::Error) -> Failure {
+    let untrusted = is_untrusted(&error);
+    let (kind, what) = match () {
+        () if untrusted => (FailureKind::Untrusted, "the certificate is not trusted"),
+        () if error.is_timeout() => (FailureKind::Timeout, "it did not answer in time"),
+        () if error.is_connect() => (FailureKind::Connection, "cannot connect"),
+        () => (FailureKind::Connection, "it broke the connection before it answered"),
+    };
+    let cause = inert(&innermost(&error.without_url()), 300);
+    Failure::new(kind, format!("upstream {upstream}: {what}: {cause}"))
+}
+
+/// The failure of an answer that was broken off.
+pub(crate) fn broken_off(upstream: &str, received: usize, error: reqwest::Error) -> Failure {
+    let kind = if error.is_timeout() { FailureKind::Timeout } else { FailureKind::Connection };
+    let cause = inert(&innermost(&error.without_url()), 300);
+    Failure::new(
+        kind,
+        format!("upstream {upstream} broke off its answer after {received} bytes: {cause}"),
+    )
+}
+
+/// Whether a handshake failed because of the server's certificate.
+fn is_untrusted(error: &reqwest::Error) -> bool {
+    let mut next: Option<&(dyn Error + 'static)> = Some(error);
+    while let Some(error) = next {
+        // An I/O error does not return its inner error as its source.
+        let held = error.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref);
+        let held = held.map(|held| held as &(dyn Error + 'static));
+        let tls: Option<&rustls::Error> = held.unwrap_or(error).downcast_ref();
+        if let Some(rustls::Error::InvalidCertificate(_)) = tls {
+            return true;
+        }
+        next = held.or_else(|| error.source());
+    }
+    false
+}
+
+/// The cause at the bottom of a chain of errors, which is the informative one.
+fn innermost(error: &dyn Error) -> String {
+    let mut innermost = error;
+    while let Some(source) = innermost.source() {
+        innermost = source;
+    }
+    innermost.to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_stays_below_its_upstream() {
+        let base = Url::parse("https://h.example/tenant/v1/?api-version=1").unwrap();
+        let url = |path: &str, query| url_below(&base, path, query).map(String::from);
+        let due = "https://h.example/tenant/v1/chat/completions?api-version=1&x=y";
+        assert_eq!(url("/chat/completions", Some("x=y")).as_deref(), Some(due));
+        for out in ["/../admin", "/a/%2E%2e/b", "/./x", "/..", "/a\\..\\b"] {
+            assert_eq!(url(out, None), None, "{out}");
+        }
+        let at = url("//evil.example/@x", None).unwrap();
+        assert!(at.starts_with("https://h.example/tenant/v1//"), "{at}");
+    }
+
+    #[test]
+    fn what_cannot_be_an_upstream_is_explained() {
+        let error = |name: &str, url: &str| {
+            let named = BTreeMap::from([(name.to_owned(), NamedUrl::given(url))]);
+            Upstreams::new(&named).err().map(|e| e.to_string())
+        };
+        assert_eq!(error("openai", "https://u:hunter2@h.example/v1"), None);
+        for (name, url) in
+            [("a/b", "http://h"), ("", "http://h"), ("a", "ftp://u:hunter2@h"), ("a", "h:hunter2")]
+        {
+            let said = error(name, url).unwrap();
+            assert!(!said.contains("hunter2"), "{said}");
+        }
+    }
+}

@@ -1,0 +1,176 @@
+//! Records exchanges that a program makes by itself, in the events of any other run.
+
+use std::time::Duration;
+
+use serde_json::Value;
+
+use super::clock;
+use super::details::kept;
+use crate::event::{
+    AnswerReused, AttemptDetails, AttemptFailed, Because, Event, NewEvent, RequestSent,
+    ResponseDetails, ResponseReceived, RunFinished, RunOutcome, RunResumed, RunStarted,
+};
+use crate::id::{CallPath, OutcomeDigest, RunId, Sample, Seq};
+use crate::log::{Durable, Log, LogError, RunWriter, events_root, outcome_digest};
+use crate::model::{Failure, Response};
+use crate::prompt::{CanonicalError, Request};
+
+/// Why something cannot be recorded.
+#[derive(Debug, Clone, thiserror::Error)]
+#[non_exhaustive]
+pub enum RecorderError {
+    /// The log cannot be written.
+    #[error(transparent)]
+    Log(#[from] LogError),
+    /// The event has no canonical form.
+    #[error(transparent)]
+    Event(#[from] CanonicalError),
+}
+
+/// The event of an answer.
+pub(super) fn received(request: Seq, response: Response, latency: Duration) -> ResponseReceived {
+    let (content, details) = kept(response);
+    let latency_ms = u64::try_from(latency.as_millis()).unwrap_or(u64::MAX);
+    ResponseReceived { request, content, details: ResponseDetails { latency_ms, ..details } }
+}
+
+/// What is kept of a failed attempt.
+pub(super) fn attempt_details(attempt: u32, failure: &Failure, gave_up: bool) -> AttemptDetails {
+    let wait = failure.retry_after.map(|d| u64::try_from(d.as_millis()).unwrap_or(u64::MAX));
+    AttemptDetails {
+        attempt,
+        error: failure.message.clone(),
+        gave_up,
+        failure: failure.kind.as_str().to_owned(),
+        http: None,
+        retry_after_ms: wait,
+        status: failure.status,
+    }
+}
+
+/// Records a run whose requests somebody else makes: a program behind a proxy. It has the events
+/// of any other run, but no decisions and no facts, and each is written as soon as it happens.
+pub struct Recorder(RunWriter);
+
+impl Recorder {
+    /// Begins a run.
+    ///
+    /// # Errors
+    /// [`RecorderError`].
+    pub async fn begin(log: &Log, run: RunId, started: RunStarted) -> Result<Self, RecorderError> {
+        let mut recorder = Recorder(log.begin(run)?);
+        recorder.submit(&Event::RunStarted(started))?.1.wait().await?;
+        Ok(recorder)
+    }
+
+    /// Takes the right to continue a run. Nothing is recorded before [`Recorder::resumed`].
+    ///
+    /// # Errors
+    /// [`RecorderError`], including when another process is writing the run.
+    pub fn go_on(log: &Log, run: RunId) -> Result<Self, RecorderError> {
+        Ok(Recorder(log.go_on(run)?))
+    }
+
+    /// Records that the run is continued.
+    ///
+    /// # Errors
+    /// [`RecorderError`].
+    pub async fn resumed(&mut self, resumed: RunResumed) -> Result<(), RecorderError> {
+        Ok(self.submit(&Event::RunResumed(resumed))?.1.wait().await?)
+    }
+
+    /// Records that a question was asked. The event becomes durable with the next one.
+    ///
+    /// # Errors
+    /// [`RecorderError`].
+    pub fn sent(
+        &mut self,
+        call: CallPath,
+        sample: Sample,
+        request: Request,
+    ) -> Result<Seq, RecorderError> {
+        let prompt = request.hash();
+        let sent = RequestSent { call, sample, prompt, because: Because::default() };
+        let event = NewEvent::from_event(&Event::RequestSent(sent), clock::now(), Some(request))?;
+        Ok(self.0.submit(event)?)
+    }
+
+    /// Records an answer.
+    ///
+    /// # Errors
+    /// [`RecorderError`].
+    pub fn received(
+        &mut self,
+        request: Seq,
+        response: Response,
+        latency: Duration,
+    ) -> Result<(Seq, Durable), RecorderError> {
+        self.submit(&Event::ResponseReceived(received(request, response, latency)))
+    }
+
+    /// Records that a recorded answer was used again.
+    ///
+    /// # Errors
+    /// [`RecorderError`].
+    pub fn reused(&mut self, reused: AnswerReused) -> Result<(Seq, Durable), RecorderError> {
+        self.submit(&Event::AnswerReused(reused))
+    }
+
+    /// Records a failed attempt, with how it travelled to the program: see [`AttemptDetails`].
+    ///
+    /// # Errors
+    /// [`RecorderError`].
+    pub fn failed(
+        &mut self,
+        request: Seq,
+        attempt: u32,
+        (failure, gave_up): (&Failure, bool),
+        http: Option<Value>,
+    ) -> Result<(Seq, Durable), RecorderError> {
+        let details = AttemptDetails { http, ..attempt_details(attempt, failure, gave_up) };
+        self.failed_as(request, details)
+    }
+
+    /// Records a failed attempt as another run has it.
+    ///
+    /// # Errors
+    /// [`RecorderError`].
+    pub fn failed_as(
+        &mut self,
+        request: Seq,
+        details: AttemptDetails,
+    ) -> Result<(Seq, Durable), RecorderError> {
+        self.submit(&Event::AttemptFailed(AttemptFailed { request, details }))
+    }
+
+    /// Records the end of the run.
+    ///
+    /// # Errors
+    /// [`RecorderError`].
+    pub async fn finish(mut self, log: &Log) -> Result<OutcomeDigest, RecorderError> {
+        // Everything that is read below must be stored first.
+        self.0.flush();
+        let run = self.0.run();
+        let mut reader = log.reader()?;
+        let digest = outcome_digest(reader.as_mut(), run)?;
+        let mut finished = RunFinished::new(RunOutcome::Finished, digest);
+        if log.format().keeps_declarations() {
+            finished.events_root = Some(match self.0.events_root() {
+                Some(root) => root,
+                None => events_root(reader.as_mut(), run)?,
+            });
+        }
+        self.submit(&Event::RunFinished(finished))?.1.wait().await?;
+        Ok(digest)
+    }
+
+    /// Waits until everything that was recorded is on disk.
+    pub fn flush(&self) {
+        self.0.flush();
+    }
+
+    fn submit(&mut self, event: &Event) -> Result<(Seq, Durable), RecorderError> {
+        let event = NewEvent::from_event(event, clock::now(), None)?;
+        Ok(self.0.submit_durable(event)?)
+    }
+}

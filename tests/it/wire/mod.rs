@@ -1,0 +1,84 @@
+//! Unmodified programs: recorded against a server that streams, fails and answers each repeat
+//! differently, and replayed without it.
+
+mod curl;
+mod python;
+mod samples;
+mod upstream;
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::support::cli::{Place, Said};
+
+/// A key that cannot be mistaken for anything else.
+const KEY: &str = "sk-live-0123456789abcdefSECRET";
+
+/// Where programs find others.
+const PATH: &str = "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin";
+
+/// A program of this folder.
+fn program(name: &str) -> PathBuf {
+    Path::new(env!("RETOLD_ROOT")).join("tests/it/wire/programs").join(name)
+}
+
+/// Runs `retold` with a program after `--`.
+fn retold(place: &Place, args: &str, program: &[&str]) -> Command {
+    let mut command = place.command();
+    command.args(args.split_whitespace()).arg("--").args(program);
+    command.env("PATH", PATH);
+    command
+}
+
+/// Runs `retold` on a program whose requests go to this base URL, with more variables set.
+fn with(place: &Place, args: &str, base_url: &str, program: &[&str], set: &[(&str, &str)]) -> Said {
+    let mut command = retold(place, args, program);
+    command.env("OPENAI_BASE_URL", base_url).env("OPENAI_API_KEY", KEY);
+    Said::of(command.envs(set.iter().copied()).output().unwrap())
+}
+
+/// Records a program whose requests go to this base URL.
+fn record(place: &Place, args: &str, base_url: &str, program: &[&str]) -> Said {
+    record_with(place, args, base_url, program, &[])
+}
+
+fn record_with(
+    place: &Place,
+    args: &str,
+    url: &str,
+    program: &[&str],
+    set: &[(&str, &str)],
+) -> Said {
+    with(place, &format!("record {args}"), url, program, set)
+}
+
+/// Replays a program where there is no network but loopback, and no key.
+fn replay(place: &Place, args: &str, program: &[&str]) -> Said {
+    replay_with(place, args, program, &[])
+}
+
+fn replay_with(place: &Place, args: &str, program: &[&str], set: &[(&str, &str)]) -> Said {
+    let inner = retold(place, &format!("replay {args}"), program);
+    let mut command = Command::new("/usr/bin/unshare");
+    place.shut_off(&mut command);
+    command.args([
+        "--net",
+        "--map-root-user",
+        "sh",
+        "-c",
+        "ip link set lo up && exec \"$@\"",
+        "sh",
+    ]);
+    command.arg(inner.get_program()).args(inner.get_args());
+    command.env("PATH", PATH).envs(set.iter().copied());
+    Said::of(command.output().unwrap())
+}
+
+/// The key is in nothing that was written or said.
+fn assert_no_key(place: &Place, said: &Said) {
+    let log = std::fs::read(place.path("retold.db")).unwrap();
+    let wal = std::fs::read(place.path("retold.db-wal")).unwrap_or_default();
+    for bytes in [&log, &wal, said.out.as_bytes(), said.err.as_bytes()] {
+        assert!(memchr::memmem::find(bytes, KEY.as_bytes()).is_none());
+    }
+}

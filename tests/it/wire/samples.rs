@@ -1,0 +1,130 @@
+//! Equal requests, and which recorded answer each of them gets.
+
+use std::collections::BTreeSet;
+
+use super::upstream::{Failing, server};
+use super::{program, record_with, replay_with};
+use crate::support::cli::Place;
+
+fn draws(out: &str) -> BTreeSet<String> {
+    out.lines().filter(|line| line.contains("Answer ")).map(str::to_owned).collect()
+}
+
+#[test]
+fn thirty_equal_questions_in_parallel_have_thirty_answers() {
+    let (place, script) = (Place::new(), program("draw.sh"));
+    let script = ["sh", script.to_str().unwrap()];
+    let upstream = server(Failing { one_in: 0 });
+    let recorded = record_with(&place, "", &upstream.base_url(), &script, &[]);
+    assert_eq!(
+        (recorded.code, draws(&recorded.out).len()),
+        (0, 30),
+        "{}{}",
+        recorded.out,
+        recorded.err
+    );
+    assert_eq!(upstream.received().len(), 30);
+    drop(upstream);
+    // Another order, and another number at a time.
+    let replayed = replay_with(&place, "latest", &script, &[("PARALLEL", "3"), ("ORDER", "-rn")]);
+    assert_eq!(replayed.out, recorded.out, "{}", replayed.err);
+    assert_eq!(replayed.code, 0);
+    let once_more = replay_with(&place, "latest", &script, &[("COUNT", "31")]);
+    assert_eq!(once_more.code, 1, "{}", once_more.err);
+    assert!(
+        once_more.err.contains("is recorded 30 times, and was asked once more"),
+        "{}",
+        once_more.err
+    );
+    assert_eq!(draws(&once_more.out).len(), 30);
+    let fewer = replay_with(&place, "latest", &script, &[("COUNT", "28")]);
+    assert_eq!(fewer.code, 0);
+    assert!(fewer.err.contains("2 recorded answers were never asked for"), "{}", fewer.err);
+}
+
+#[test]
+fn a_caller_that_names_its_calls_gets_its_own_answers_again() {
+    let (place, script) = (Place::new(), program("draw.sh"));
+    let script = ["sh", script.to_str().unwrap()];
+    let upstream = server(Failing { one_in: 0 });
+    let named = [("NAMED", "yes"), ("COUNT", "12")];
+    let recorded = record_with(&place, "", &upstream.base_url(), &script, &named);
+    assert!(upstream.received().iter().all(|request| request.header("x-retold-call").is_none()));
+    drop(upstream);
+    let other_order = [("NAMED", "yes"), ("COUNT", "12"), ("PARALLEL", "5"), ("ORDER", "-rn")];
+    let replayed = replay_with(&place, "latest", &script, &other_order);
+    assert_eq!((replayed.code, replayed.out), (0, recorded.out), "{}", replayed.err);
+    assert!(place.ok("show latest caller/7").contains("draw a number"));
+}
+
+#[test]
+fn a_run_that_was_cut_off_is_continued_and_a_finished_one_is_forked() {
+    let (place, script) = (Place::new(), program("draw.sh"));
+    let script = ["sh", script.to_str().unwrap()];
+    let upstream = server(Failing { one_in: 0 });
+    let url = upstream.base_url();
+    let asked = || upstream.received().len();
+    let cut_off = record_with(&place, "", &url, &script, &[("COUNT", "4"), ("EXIT", "3")]);
+    assert_eq!((cut_off.code, asked()), (3, 4), "{}", cut_off.err);
+    assert!(cut_off.err.contains("retold resume"), "{}", cut_off.err);
+    let resumed = super::with(&place, "resume latest", &url, &script, &[("COUNT", "10")]);
+    assert_eq!((resumed.code, asked()), (0, 10), "{}", resumed.err);
+    assert!(draws(&resumed.out).is_superset(&draws(&cut_off.out)));
+    assert_eq!(draws(&resumed.out).len(), 10);
+    let again = super::with(&place, "resume latest", &url, &script, &[("COUNT", "12")]);
+    assert_eq!((again.code, asked()), (2, 10), "{}", again.err);
+    assert!(again.err.contains("is finished, and nothing is added to it"), "{}", again.err);
+    let forked = super::with(&place, "fork latest", &url, &script, &[("COUNT", "12")]);
+    assert_eq!((forked.code, asked()), (0, 12), "{}", forked.err);
+    assert!(draws(&forked.out).is_superset(&draws(&resumed.out)));
+    drop(upstream);
+    let replayed = replay_with(&place, "latest", &script, &[("COUNT", "12"), ("ORDER", "-rn")]);
+    assert_eq!((replayed.code, replayed.out), (0, forked.out), "{}", replayed.err);
+    assert!(place.ok("show latest").contains("forked from run"));
+    place.ok("verify");
+}
+
+#[test]
+fn shared_answers_are_asked_for_once() {
+    let (place, script) = (Place::new(), program("draw.sh"));
+    let script = ["sh", script.to_str().unwrap()];
+    let upstream = server(Failing { one_in: 0 });
+    let recorded =
+        record_with(&place, "--shared", &upstream.base_url(), &script, &[("COUNT", "9")]);
+    assert_eq!((recorded.code, upstream.received().len()), (0, 1), "{}", recorded.err);
+    drop(upstream);
+    assert_eq!(draws(&recorded.out).len(), 1);
+    for count in ["9", "11"] {
+        let replayed = replay_with(&place, "latest", &script, &[("COUNT", count)]);
+        assert_eq!(
+            (replayed.code, draws(&replayed.out)),
+            (0, draws(&recorded.out)),
+            "{}",
+            replayed.err
+        );
+    }
+    place.ok("verify");
+}
+
+#[test]
+fn volatile_parts_do_not_count_if_they_are_named() {
+    let place = Place::new();
+    let ask = "curl -sS --max-time 20 $OPENAI_BASE_URL/chat/completions -d \"$(printf \
+        '{\"model\":\"m\",\"trace\":{\"id\":\"%s\"},\"messages\":[{\"role\":\"user\",\"content\":\"It is %s. Hi\"}]}' $$ $NOW)\"";
+    let program = ["sh", "-c", ask];
+    let upstream = server(Failing { one_in: 0 });
+    let rules = r"--ignore trace.id --replace \d\d:\d\d=TIME";
+    let recorded = record_with(&place, rules, &upstream.base_url(), &program, &[("NOW", "11:30")]);
+    drop(upstream);
+    let replayed = replay_with(&place, "latest", &program, &[("NOW", "23:59")]);
+    assert_eq!((replayed.code, replayed.out), (0, recorded.out), "{}", replayed.err);
+    let missed = replay_with(&place, "latest", &program, &[("NOW", "noon")]);
+    assert_eq!(missed.code, 1);
+    for part in
+        ["first difference at messages.0.content", "recorded  It is TIME. Hi", "--ignore trace.id"]
+    {
+        assert!(missed.err.contains(part), "{}", missed.err);
+    }
+    // The request as it was sent.
+    assert!(place.ok("export latest").contains("It is 11:30. Hi"));
+}
