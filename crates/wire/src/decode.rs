@@ -76,6 +76,19 @@ impl Decoder {
         Ok(Decoder { kind, limit })
     }
 
+    /// Says that the body has ended.
+    ///
+    /// # Errors
+    /// [`DecodeError::Broken`] if it has not ended as its encoding says.
+    pub(crate) fn end(&mut self) -> Result<(), DecodeError> {
+        match &mut self.kind {
+            Kind::Identity => Ok(()),
+            Kind::Gzip(decoder) => decoder.try_finish().map_err(DecodeError::Broken),
+            Kind::Deflate(decoder) => decoder.try_finish().map_err(DecodeError::Broken),
+            Kind::Zstd(decoder) => decoder.flush().map_err(DecodeError::Broken),
+        }
+    }
+
     /// What a chunk decodes to so far.
     ///
     /// # Errors
@@ -123,6 +136,7 @@ mod tests {
         for chunk in body.chunks(7) {
             out.extend(decoder.chunk(Bytes::copy_from_slice(chunk))?);
         }
+        decoder.end()?;
         Ok(out)
     }
 
@@ -145,6 +159,8 @@ mod tests {
         assert!(matches!(decoded("gzip", &bomb, 1 << 20), Err(DecodeError::TooLong(_))));
         let nonsense = Bytes::from_static(b"this is not compressed at all");
         assert!(matches!(decoded("gzip", &nonsense, 100), Err(DecodeError::Broken(_))));
+        let short = Bytes::from_static(b"short");
+        assert!(matches!(decoded("gzip", &short, 100), Err(DecodeError::Broken(_))));
         assert!(matches!(decoded("br", &nonsense, 100), Err(DecodeError::Unknown(_))));
     }
 }

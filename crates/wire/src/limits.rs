@@ -8,6 +8,9 @@ pub(crate) const LONGEST_REQUEST: usize = 32 << 20;
 /// The longest answer, after decoding. It is kept in memory until it is on disk.
 pub(crate) const LONGEST_ANSWER: usize = 16 << 20;
 
+/// How much is kept of a body that cannot be an answer, because it is too long or broken.
+pub(crate) const MOST_OF_NONSENSE: usize = 1 << 20;
+
 /// How much of each answer is read side by side with all others.
 pub(crate) const READ_TOGETHER: usize = 1 << 20;
 

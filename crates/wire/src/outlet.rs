@@ -104,7 +104,7 @@ pub(crate) struct Outlet {
 
 impl Outlet {
     /// An outlet for a client, and what the client waits for.
-    pub(crate) fn new() -> (Waiting, oneshot::Receiver<Response<Outgoing>>) {
+    pub(crate) fn awaited() -> (Waiting, oneshot::Receiver<Response<Outgoing>>) {
         let (sender, receiver) = oneshot::channel();
         (Waiting(sender), receiver)
     }

@@ -21,7 +21,9 @@ use crate::decode::Decoder;
 use crate::dialect::Problem;
 use crate::framing::{Framing, Splitter, data};
 use crate::kept::{End, Kept, is_kept};
-use crate::limits::{AFTER_CLIENT, AFTER_LAST_EVENT, LONGEST_ANSWER, MOST_CHUNKS, READ_TOGETHER};
+use crate::limits::{
+    AFTER_CLIENT, AFTER_LAST_EVENT, LONGEST_ANSWER, MOST_CHUNKS, MOST_OF_NONSENSE, READ_TOGETHER,
+};
 use crate::masks::Masks;
 use crate::outlet::{Outgoing, Outlet, Waiting};
 use crate::read;
@@ -188,8 +190,13 @@ impl Exchange<'_> {
             }
         };
         let Arriving { body, chunks, sent, .. } = arriving;
-        let kept = self.kept(kept, &body, &chunks, &ended);
-        let rest = Bytes::from(body).slice(sent..);
+        let nonsense =
+            matches!(&ended, Ended::Broken(failure) if failure.kind == FailureKind::Malformed);
+        // What cannot be an answer is not let through to its end, and its beginning is enough.
+        let end = if nonsense { sent } else { body.len() };
+        let most = if nonsense { end.min(MOST_OF_NONSENSE) } else { end };
+        let kept = self.kept(kept, &body[..most], chunks, &ended);
+        let rest = Bytes::from(body).slice(sent..end);
         let recorded = match &ended {
             Ended::Whole if status.is_success() => {
                 self.succeeded(ticket, framing, kept, watch).await
@@ -197,13 +204,13 @@ impl Exchange<'_> {
             Ended::Whole => {
                 let failure = failure_of(status, &kept, response.headers());
                 let reopens = reopens(failure.kind, response.headers().get("x-should-retry"));
-                self.failed(ticket, &failure, reopens, &kept.stored).await
+                self.failed(ticket, &failure, reopens, &kept.of_failure()).await
             }
-            Ended::Broken(failure) => self.failed(ticket, failure, true, &kept.stored).await,
+            Ended::Broken(failure) => self.failed(ticket, failure, true, &kept.of_failure()).await,
             Ended::ClientLeft => {
                 let why = "the client left, and the answer did not end in time";
                 let failure = Failure::new(FailureKind::Timeout, why);
-                self.failed(ticket, &failure, false, &kept.stored).await
+                self.failed(ticket, &failure, false, &kept.of_failure()).await
             }
         };
         match (recorded, ended) {
@@ -247,7 +254,10 @@ impl Exchange<'_> {
             };
             let chunk = match chunk {
                 Ok(Some(chunk)) => chunk,
-                Ok(None) => return Ended::Whole,
+                Ok(None) => match decoder.end() {
+                    Ok(()) => return Ended::Whole,
+                    Err(error) => return Ended::Broken(malformed(error)),
+                },
                 Err(error) => {
                     let upstream = &self.incoming.upstream;
                     return Ended::Broken(broken_off(upstream, arriving.body.len(), error));
@@ -280,7 +290,7 @@ impl Exchange<'_> {
     }
 
     /// What is stored of an answer: without keys.
-    fn kept(&self, kept: Kept, body: &[u8], chunks: &[(usize, u64)], ended: &Ended) -> ToStore {
+    fn kept(&self, kept: Kept, body: &[u8], chunks: Vec<(usize, u64)>, ended: &Ended) -> ToStore {
         let masks = Masks::of(&self.incoming.headers, self.incoming.query.as_deref());
         let mut masked = body.to_vec();
         let end = match ended {
@@ -289,8 +299,7 @@ impl Exchange<'_> {
             Ended::ClientLeft => Some(End::ClientLeft),
         };
         let kept = Kept { masked: masks.in_answer(&mut masked), end, ..kept };
-        let stored = kept.clone().with_body(&masked, chunks, "");
-        ToStore { kept, stored, body: masked, chunks: chunks.to_vec() }
+        ToStore { kept, body: masked, chunks }
     }
 
     /// Records an answer.
@@ -301,7 +310,7 @@ impl Exchange<'_> {
         kept: ToStore,
         watch: Stopwatch,
     ) -> Result<(), RecorderError> {
-        let ToStore { kept, body, chunks, .. } = kept;
+        let ToStore { kept, body, chunks } = kept;
         let mut response = read::answer(self.asked.dialect, framing, &body);
         let kept = kept.with_body(&body, &chunks, response.content.text());
         response.extra.insert(HTTP.to_owned(), json!(kept));
@@ -360,10 +369,15 @@ impl Exchange<'_> {
 /// What is stored of an answer.
 struct ToStore {
     kept: Kept,
-    /// With its whole body, for a failed attempt.
-    stored: Kept,
     body: Vec<u8>,
     chunks: Vec<(usize, u64)>,
+}
+
+impl ToStore {
+    /// A failed attempt has no text, so its whole body is kept here.
+    fn of_failure(&self) -> Kept {
+        self.kept.clone().with_body(&self.body, &self.chunks, "")
+    }
 }
 
 /// An answer that is arriving.

@@ -178,7 +178,7 @@ impl Session {
         match turn {
             Turn::Recorded(ticket, attempt) => play::recorded(&self, &asked, ticket, attempt).await,
             Turn::Live(ticket) => {
-                let (waiting, answer) = Outlet::new();
+                let (waiting, answer) = Outlet::awaited();
                 let working = self.begin_work();
                 let dialect = asked.dialect;
                 // The answer is read to its end even if the client leaves.

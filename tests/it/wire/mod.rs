@@ -2,8 +2,13 @@
 //! differently, and replayed without it.
 
 mod curl;
+mod frozen;
+mod killed;
+mod misses;
 mod python;
+mod random;
 mod samples;
+mod trouble;
 mod upstream;
 
 use std::path::{Path, PathBuf};

@@ -7,7 +7,7 @@ use super::{assert_no_key, program, record, replay};
 use crate::support::cli::Place;
 
 /// The interpreter with the SDKs that `scripts/test` installs.
-fn python() -> String {
+pub(super) fn python() -> String {
     let python = Path::new(env!("RETOLD_ROOT")).join("target/clients/python/bin/python");
     python.to_str().unwrap().to_owned()
 }

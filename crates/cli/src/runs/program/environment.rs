@@ -81,7 +81,6 @@ pub(super) fn of_program(
 }
 
 /// A command as it is recorded: the values of variables that hold keys are left out.
-#[expect(clippy::disallowed_methods, reason = "the command line is what reads the environment")]
 pub(super) fn without_keys(command: &[OsString]) -> Vec<String> {
     const SHORTEST: usize = 8;
     let is_a_key = |name: &str| {
