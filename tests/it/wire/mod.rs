@@ -1,6 +1,7 @@
 //! Unmodified programs: recorded against a server that streams, fails and answers each repeat
 //! differently, and replayed without it.
 
+mod apis;
 mod curl;
 mod frozen;
 mod killed;

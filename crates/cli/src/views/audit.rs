@@ -12,6 +12,7 @@ use retold::audit::{Audit, Declared, Link, MadeFrom, Match, Origin, Part, Target
 use retold::content::Content;
 use retold::event::{Event, ResponseDetails};
 use retold::inert::inert;
+use retold::model::HTTP;
 use retold::parse::WholeAnswer;
 use retold::run::Beside;
 
@@ -48,16 +49,23 @@ pub(crate) fn show(
 fn answer_of(event: &Event) -> (&str, String) {
     match event {
         Event::ResponseReceived(r) => {
-            let details = json!(r.details).to_string();
+            let details = shown_details(&r.details);
             (r.content.text(), details)
         }
         Event::AnswerReused(r) => {
             let from = format!("reused from run {} seq {}", r.from_run, r.from_seq);
-            let details = json!(r.details).to_string();
+            let details = shown_details(&r.details);
             (r.content.text(), if details == "{}" { from } else { format!("{from}  {details}") })
         }
         _ => ("", String::new()),
     }
+}
+
+/// The properties of an answer for people. The body that a program received says the same once more.
+fn shown_details(details: &ResponseDetails) -> String {
+    let mut details = details.clone();
+    details.extra.remove(HTTP);
+    json!(details).to_string()
 }
 
 /// The recorded parts of an answer other than its text.
