@@ -247,7 +247,7 @@ fn an_endpoint_for_a_model_that_no_setting_names_is_refused() {
     let before = others.received().len();
     let typo = format!("--base-url {at_others} --endpoint gpt-4o-mni={far} --max-tokens 100000");
     refused(format!("resume latest {typo}"));
-    refused(format!("fork latest --set config.seed=6 {typo}"));
+    refused(format!("fork latest --set config.max_message_chars=400 {typo}"));
     assert_eq!(others.received().len(), before, "nothing was sent");
     assert_said!("endpoints_unused", shown);
 }
