@@ -150,7 +150,13 @@ fn sigterm_is_as_good_as_ctrl_c() {
 #[test]
 fn sighup_is_as_good_as_sigterm() {
     let place = Place::new();
-    let child = start(&place, &format!("{LONGER} --set model.latency_ms=400 --concurrency 8"));
+    // Also where these tests were themselves started with `nohup`.
+    let mut command = Command::new("env");
+    place.shut_off(&mut command);
+    command.args(["--default-signal=HUP", env!("CARGO_BIN_EXE_retold")]);
+    command.args(LONGER.split_whitespace());
+    command.args(["--set", "model.latency_ms=400", "--concurrency", "8"]);
+    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     wait_for_events(&place, 20);
     signal(&child, "HUP");
     std::thread::sleep(Duration::from_millis(30));
