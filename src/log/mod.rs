@@ -41,7 +41,7 @@ pub(crate) use error::Reworded;
 pub use error::{Cause, LogError, NoRoom};
 pub use format::{FORMAT, Format};
 pub(crate) use index::TextKeys;
-pub use index::{Census, Index, Section, each_event_at};
+pub use index::{Census, Index, Section, Table, each_event_at};
 pub use mark::{Mark, MarkFile, damaged_slots, marks};
 pub use memory::MemoryBackend;
 pub use problem::Problem;

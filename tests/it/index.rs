@@ -11,7 +11,7 @@ use retold::id::{CallPath, PromptHash, RunId, Seq, Time};
 use retold::log::ledger::LedgerEntry;
 use retold::log::{
     Append, Backend, Census, Head, Index, LogError, MemoryBackend, Reader, RunHead, Section,
-    SqliteBackend, SqliteOptions,
+    SqliteBackend, SqliteOptions, Table,
 };
 use retold::parse::Parsers;
 use retold::prompt::Request;
@@ -190,6 +190,33 @@ fn scanned(all: &[StoredEvent]) -> Said {
     }
 }
 
+/// A table in memory has at least what a scan finds, and no question too many.
+fn assert_table(reader: &mut dyn Reader, all: &[StoredEvent]) {
+    let index = Index::open(reader, RUN).unwrap();
+    let table = Table::read(&index, reader).unwrap();
+    let asked = all.iter().filter_map(|e| Some((e.seq, e.call.as_ref()?)));
+    assert_eq!(table.questions(), asked.clone().map(|(seq, _)| seq).collect::<Vec<_>>());
+    let mut calls: BTreeMap<&CallPath, Vec<Seq>> = BTreeMap::new();
+    asked.for_each(|(seq, call)| calls.entry(call).or_default().push(seq));
+    for (call, seqs) in calls.into_iter().step_by(7) {
+        let mut found = table.calls(call);
+        assert!(found.is_sorted());
+        found.retain(|seq| seqs.binary_search(seq).is_ok());
+        assert_eq!(found, seqs, "{call}");
+    }
+    let mut caused: BTreeMap<Seq, Vec<Seq>> = BTreeMap::new();
+    let with_cause = all.iter().filter_map(|e| Some((e.seq, e.cause?)));
+    with_cause.for_each(|(seq, cause)| caused.entry(cause).or_default().push(seq));
+    for event in all {
+        let mut found = table.caused_by(event.seq);
+        let named = caused.remove(&event.seq).unwrap_or_default();
+        // Facts name causes of their own.
+        found.retain(|seq| all[seq.0 as usize - 1].kind != "Occurred");
+        assert_eq!(found, named);
+        assert!(table.is_cause(event.seq) || named.is_empty());
+    }
+}
+
 fn pieces(folder: &Folder) -> u64 {
     let count = "SELECT count(DISTINCT id / 8192) FROM event_index";
     folder.sql().query_row(count, [], |r| r.get::<_, i64>(0)).unwrap() as u64
@@ -215,7 +242,9 @@ proptest! {
         append(log.backend().as_ref(), RUN, second, &sizes);
         append(&memory, RUN, &study, &sizes);
         let mut reader = log.reader().unwrap();
-        let due = scanned(&events(reader.as_mut(), RUN));
+        let all = events(reader.as_mut(), RUN);
+        let due = scanned(&all);
+        assert_table(reader.as_mut(), &all);
         prop_assert_eq!(&said(reader.as_mut(), RUN), &due);
         prop_assert_eq!(&said(reader.as_mut(), OTHER), &due);
         prop_assert_eq!(&said(memory.reader().unwrap().as_mut(), RUN), &due);

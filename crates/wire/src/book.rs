@@ -3,9 +3,10 @@
 //! A sample is one answer with the failed attempts before it. A client that tries again stays with
 //! its sample, so that errors belong to the caller that met them, whatever the schedule.
 
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use retold::id::{CallPath, PromptHash, RunId, Sample, Seq};
+use retold::id::{CallPath, RunId, Sample, Seq};
 
 use crate::asked::Key;
 
@@ -57,23 +58,24 @@ pub enum Turn {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RecordedSample {
     /// The event of its question.
-    pub request: Option<Seq>,
-    /// What was asked.
-    pub prompt: Option<PromptHash>,
+    pub request: Seq,
     /// Its attempts, in order; none if it was in flight when the run was cut off.
     pub attempts: Vec<Attempt>,
     /// Whether its client left before it was whole.
     pub partial: bool,
 }
 
-/// All samples of a run.
+/// The samples of a run's calls.
 #[derive(Debug, Default)]
 pub struct Book {
+    /// What is left of each; a queue with nothing left is dropped.
     queues: BTreeMap<Key, Queue>,
-    /// The next new sample of each call.
+    /// The next new sample of each call that was added.
     next: BTreeMap<CallPath, Sample>,
     /// Whether what is not recorded is asked.
     live: bool,
+    /// Whether new events go to the run that has the samples.
+    same_run: bool,
 }
 
 #[derive(Debug, Default)]
@@ -86,25 +88,25 @@ struct Queue {
 }
 
 impl Book {
-    /// A book without recorded samples, in which everything is asked.
-    pub fn empty() -> Self {
-        Book { live: true, ..Book::default() }
+    /// An empty book. `live` says whether what is not recorded is asked; `same_run`, whether new
+    /// events go to the run that has the samples that are added.
+    pub fn new(live: bool, same_run: bool) -> Self {
+        Book { live, same_run, ..Book::default() }
     }
 
-    /// A book of recorded samples. `live` says whether what is not recorded is asked; `same_run`,
-    /// whether new events go to the run that has them.
-    pub fn of(
-        samples: BTreeMap<(CallPath, Sample), (Key, RecordedSample)>,
-        live: bool,
-        same_run: bool,
-    ) -> Self {
-        let mut book = Book { live, ..Book::default() };
+    /// Whether the samples of a call were added.
+    pub fn has(&self, call: &CallPath) -> bool {
+        self.next.contains_key(call)
+    }
+
+    /// Adds the recorded samples of a call.
+    pub fn add(&mut self, call: &CallPath, samples: BTreeMap<Sample, (Key, RecordedSample)>) {
+        let next = samples.last_key_value().map_or(0, |(number, _)| number.saturating_add(1));
+        self.next.insert(call.clone(), next);
         let mut partial = Vec::new();
-        for ((call, number), (key, sample)) in samples {
-            let RecordedSample { request, attempts, partial: is_partial, prompt: _ } = sample;
-            let next = book.next.entry(call).or_default();
-            *next = (*next).max(number.saturating_add(1));
-            let queue = book.queues.entry(key.clone()).or_default();
+        for (number, (key, sample)) in samples {
+            let RecordedSample { request, attempts, partial: is_partial } = sample;
+            let queue = self.queues.entry(key.clone()).or_default();
             if attempts.is_empty() {
                 queue.lost.insert(number);
                 continue;
@@ -113,35 +115,37 @@ impl Book {
                 key,
                 sample: number,
                 attempt: 0,
-                request: request.filter(|_| same_run),
+                request: self.same_run.then_some(request),
                 recorded: attempts.into(),
             };
             if is_partial { partial.push(ticket) } else { queue.recorded.push_back(ticket) }
         }
         for ticket in partial {
-            book.queues.entry(ticket.key.clone()).or_default().recorded.push_back(ticket);
+            self.queues.entry(ticket.key.clone()).or_default().recorded.push_back(ticket);
         }
-        book
     }
 
     /// What a request with this key gets. `retry` is how often its client has tried before.
     pub fn take(&mut self, key: &Key, retry: Option<u32>) -> Turn {
-        let live = self.live;
-        if let Some(queue) = self.queues.get_mut(key) {
-            // A client that counts its attempts says when it begins anew.
-            if retry != Some(0) && !queue.open.is_empty() {
-                let counted = queue.open.iter().position(|open| Some(open.attempt) == retry);
-                let ticket = queue.open.remove(counted.unwrap_or(0));
-                return queue.turn(ticket);
+        if let Entry::Occupied(mut entry) = self.queues.entry(key.clone()) {
+            let turn = entry.get_mut().take(retry);
+            if entry.get().is_empty() {
+                entry.remove();
             }
-            if let Some(ticket) = queue.recorded.pop_front() {
-                return queue.turn(ticket);
+            if let Some(turn) = turn {
+                return turn;
             }
         }
-        if !live {
+        if !self.live {
             return Turn::Nothing;
         }
-        let lost = self.queues.get_mut(key).and_then(|queue| queue.lost.pop_first());
+        let mut lost = None;
+        if let Entry::Occupied(mut entry) = self.queues.entry(key.clone()) {
+            lost = entry.get_mut().lost.pop_first();
+            if entry.get().is_empty() {
+                entry.remove();
+            }
+        }
         let sample = lost.unwrap_or_else(|| {
             let next = self.next.entry(key.call.clone()).or_default();
             let sample = *next;
@@ -172,8 +176,22 @@ impl Book {
 }
 
 impl Queue {
+    /// What is open or recorded for a client.
+    fn take(&mut self, retry: Option<u32>) -> Option<Turn> {
+        // A client that counts its attempts says when it begins anew.
+        if retry != Some(0) && !self.open.is_empty() {
+            let counted = self.open.iter().position(|open| Some(open.attempt) == retry);
+            return Some(Queue::turn(self.open.remove(counted.unwrap_or(0))));
+        }
+        self.recorded.pop_front().map(Queue::turn)
+    }
+
+    fn is_empty(&self) -> bool {
+        self.recorded.is_empty() && self.open.is_empty() && self.lost.is_empty()
+    }
+
     /// The next attempt of a sample: as recorded, or to be made.
-    fn turn(&mut self, mut ticket: Ticket) -> Turn {
+    fn turn(mut ticket: Ticket) -> Turn {
         match ticket.recorded.pop_front() {
             Some(attempt) => Turn::Recorded(ticket, attempt),
             None => Turn::Live(ticket),
@@ -187,6 +205,8 @@ impl Queue {
 
 #[cfg(test)]
 mod tests {
+    use retold::id::PromptHash;
+
     use super::*;
 
     fn key(n: u8) -> Key {
@@ -202,7 +222,7 @@ mod tests {
         let attempts =
             attempts.map(|(seq, reopens)| Attempt { place: place(*seq), reopens: *reopens });
         RecordedSample {
-            request: Some(Seq(1)),
+            request: Seq(1),
             attempts: attempts.collect(),
             ..RecordedSample::default()
         }
@@ -211,8 +231,9 @@ mod tests {
     fn book(samples: Vec<RecordedSample>, live: bool) -> Book {
         let call = CallPath::new("c").unwrap();
         let samples = samples.into_iter().zip(0..);
-        let samples = samples.map(|(sample, n)| ((call.clone(), n), (key(1), sample)));
-        Book::of(samples.collect(), live, true)
+        let mut book = Book::new(live, true);
+        book.add(&call, samples.map(|(sample, n)| (n, (key(1), sample))).collect());
+        book
     }
 
     /// The seq of what a request gets; 0 if it is asked live.

@@ -8,7 +8,8 @@
 //! - [`Session`]: where answers come from, and what is recorded.
 //! - [`dialect`]: what is known about each API, one file each; everything else is recorded as it is.
 //! - [`Incoming`], [`Asked`], [`Rules`]: from a request to its prompt, its call and its key.
-//! - [`Book`]: which recorded answer a request gets. [`Miss`]: why it gets none.
+//! - [`Samples`]: what a run has. [`Book`]: which recorded answer a request gets. [`Miss`]: why it
+//!   gets none.
 //! - [`Kept`]: how an answer travelled, byte for byte.
 //! - [`clients`]: the variables in which SDKs look for their base URL.
 
@@ -28,17 +29,19 @@ mod read;
 mod recorded;
 mod relay;
 mod rules;
+mod samples;
 mod server;
 mod session;
 mod settings;
+mod shelf;
 mod upstream;
 
 pub use asked::{Asked, AskedError, CALL, Incoming, Key};
 pub use book::{Attempt, Book, Place, RecordedSample, Ticket, Turn};
 pub use kept::{End, Kept};
 pub use miss::{Miss, Why};
-pub use recorded::{Samples, samples};
 pub use rules::{RecordedRules, RuleError, Rules};
+pub use samples::Samples;
 pub use server::Server;
 pub use session::{Pace, Session, Setup, Summary};
 pub use settings::{PROGRAM, Settings};

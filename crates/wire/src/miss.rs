@@ -3,6 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use retold::id::{CallPath, PromptHash, Seq};
 use retold::inert::inert;
@@ -11,18 +12,22 @@ use serde_json::{Value, json};
 
 use crate::asked::Asked;
 use crate::limits::COMPARED;
-use crate::recorded::{Library, Samples};
+use crate::recorded::Library;
 use crate::rules::Rules;
+use crate::samples::Questions;
 
 /// The longest excerpt of a value, in characters.
 const LONGEST: usize = 100;
 
-/// The recorded prompts, for comparison.
-#[derive(Debug, Default)]
+/// The recorded prompts, for comparison. They are read at the first miss, and a replay without any
+/// does without them.
 pub(crate) struct Prompts {
-    /// By prompt and call: its first question, and how many samples it has.
-    known: BTreeMap<(PromptHash, CallPath), Known>,
+    questions: Option<Arc<Questions>>,
+    known: Mutex<Option<Arc<KnownPrompts>>>,
 }
+
+/// By prompt and call: its first question, and how many samples it has.
+type KnownPrompts = BTreeMap<(PromptHash, CallPath), Known>;
 
 #[derive(Debug)]
 struct Known {
@@ -71,17 +76,25 @@ pub enum Why {
 }
 
 impl Prompts {
-    /// The prompts of these samples.
-    pub(crate) fn of(samples: &Samples) -> Self {
-        let mut known: BTreeMap<(PromptHash, CallPath), Known> = BTreeMap::new();
-        for ((call, _), (_, sample)) in samples {
-            let (Some(prompt), Some(request)) = (sample.prompt, sample.request) else { continue };
-            let entry =
-                known.entry((prompt, call.clone())).or_insert(Known { request, samples: 0 });
-            entry.samples += usize::from(!sample.attempts.is_empty());
-            entry.request = entry.request.min(request);
+    /// Those of these questions.
+    pub(crate) fn new(questions: Option<Arc<Questions>>) -> Self {
+        Prompts { questions, known: Mutex::default() }
+    }
+
+    fn known(&self, library: &Library) -> Result<Arc<KnownPrompts>, LogError> {
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = known.as_ref() {
+            return Ok(known.clone());
         }
-        Prompts { known }
+        let mut read = KnownPrompts::new();
+        if let Some(questions) = &self.questions {
+            library.questions(questions, |request, sent| {
+                let new = Known { request, samples: 0 };
+                let entry = read.entry((sent.prompt, sent.call)).or_insert(new);
+                entry.samples += usize::from(questions.is_answered(request));
+            })?;
+        }
+        Ok(known.insert(Arc::new(read)).clone())
     }
 
     /// Why a request has no recorded answer.
@@ -98,17 +111,18 @@ impl Prompts {
         let rules_shown = rules.shown();
         let miss = |why| Miss { call: call.clone(), why, rules: rules_shown.clone() };
         let prompt = asked.request.hash();
-        if let Some(known) = self.known.get(&(prompt, call.clone())) {
+        let all = self.known(library)?;
+        if let Some(known) = all.get(&(prompt, call.clone())) {
             return Ok(miss(Why::Exhausted { samples: known.samples }));
         }
-        let of_prompt = self.known.iter().find(|((other, _), _)| *other == prompt);
+        let of_prompt = all.iter().find(|((other, _), _)| *other == prompt);
         if let Some(((_, other), known)) = of_prompt {
             return Ok(miss(same_prompt((other, known), &call)));
         }
         let now = shown_body(asked.request.api(), rules.counted(&asked.request));
         let mut best: Option<(Score, (&CallPath, &Known), Found)> = None;
         // Those of the same call first, then those of the same form.
-        let mut candidates: Vec<_> = self.known.iter().collect();
+        let mut candidates: Vec<_> = all.iter().collect();
         candidates.sort_by_key(|((_, other), known)| {
             (*other != call, !alike(other, &call), known.request)
         });

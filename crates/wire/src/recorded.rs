@@ -1,101 +1,19 @@
-//! What a log has of a program's run: which samples there are, and each attempt on request.
+//! The recorded attempts of a program's run, each read when it is sent again.
 
-use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
 use bytes::Bytes;
-use retold::event::{AnswerReused, AttemptDetails, Event, EventError, ResponseDetails};
-use retold::id::{CallPath, PromptHash, RunId, Sample, Seq};
-use retold::log::{CheckedReader, Log, LogError, Reader};
+use retold::event::{
+    AnswerReused, AttemptDetails, Event, EventError, RequestSent, ResponseDetails,
+};
+use retold::id::{PromptHash, Seq};
+use retold::log::{CheckedReader, Log, LogError, Reader, each_event_at};
 use retold::model::{Content, HTTP, Unreadable};
 use retold::prompt::Request;
 
-use crate::asked::Key;
-use crate::book::{Attempt, Place, RecordedSample};
-use crate::kept::{End, Kept};
-use crate::rules::Rules;
-
-/// Events in one read.
-const BATCH: usize = 512;
-
-/// All samples of a run, by their addresses.
-pub type Samples = BTreeMap<(CallPath, Sample), (Key, RecordedSample)>;
-
-/// Reads which samples a run has. `skip_errors` leaves out what failed.
-///
-/// # Errors
-/// [`LogError`] if it cannot be read, or is damaged.
-pub fn samples(
-    log: &Log,
-    run: RunId,
-    rules: &Rules,
-    skip_errors: bool,
-) -> Result<Samples, LogError> {
-    let mut reader = CheckedReader::new(log.reader()?);
-    let mut samples = Samples::new();
-    // Where the question at a seq is.
-    let mut asked: BTreeMap<Seq, (CallPath, Sample)> = BTreeMap::new();
-    let mut keys: BTreeMap<PromptHash, PromptHash> = BTreeMap::new();
-    let mut after = Seq(0);
-    loop {
-        let events = reader.events(run, after, BATCH)?;
-        let Some(last) = events.last() else { break };
-        after = last.seq;
-        for stored in events {
-            let (seq, place) = (stored.seq, Place { run, seq: stored.seq });
-            let attempt = match stored.event().map_err(damaged)? {
-                Event::RequestSent(sent) => {
-                    let prompt = key_of(&mut reader, sent.prompt, rules, &mut keys)?;
-                    let key = Key { call: sent.call.clone(), prompt };
-                    let address = (sent.call, sent.sample);
-                    asked.insert(seq, address.clone());
-                    // One that was asked again after a crash takes the place of the lost one.
-                    let (request, prompt) = (Some(seq), Some(sent.prompt));
-                    let sample = RecordedSample { request, prompt, ..RecordedSample::default() };
-                    samples.insert(address, (key, sample));
-                    continue;
-                }
-                Event::ResponseReceived(received) => (received.request, false, false),
-                Event::AnswerReused(reused) => (reused.request, false, false),
-                Event::AttemptFailed(_) if skip_errors => continue,
-                Event::AttemptFailed(failed) => {
-                    let kept = failed.details.http.as_ref().and_then(Kept::read);
-                    let left = kept.is_some_and(|kept| kept.end == Some(End::ClientLeft));
-                    (failed.request, !failed.details.gave_up && !left, left)
-                }
-                _ => continue,
-            };
-            let (request, reopens, partial) = attempt;
-            let address = asked.get(&request);
-            if let Some((_, sample)) = address.and_then(|address| samples.get_mut(address)) {
-                sample.attempts.push(Attempt { place, reopens });
-                sample.partial = partial;
-            }
-        }
-    }
-    if skip_errors {
-        samples.retain(|_, (_, sample)| !sample.attempts.is_empty());
-    }
-    Ok(samples)
-}
-
-/// The key of a stored prompt.
-fn key_of(
-    reader: &mut CheckedReader,
-    prompt: PromptHash,
-    rules: &Rules,
-    known: &mut BTreeMap<PromptHash, PromptHash>,
-) -> Result<PromptHash, LogError> {
-    if rules.is_empty() {
-        return Ok(prompt);
-    }
-    if let Some(key) = known.get(&prompt) {
-        return Ok(*key);
-    }
-    let key = reader.request(prompt)?.map_or(prompt, |request| rules.key(&request));
-    known.insert(prompt, key);
-    Ok(key)
-}
+use crate::book::Place;
+use crate::kept::Kept;
+use crate::samples::Questions;
 
 /// A recorded attempt, as it is sent again.
 #[derive(Debug, Clone)]
@@ -183,6 +101,25 @@ impl Library {
         Ok(Played { place, kept, body, copy })
     }
 
+    /// Passes on each question.
+    ///
+    /// # Errors
+    /// [`LogError`].
+    pub(crate) fn questions(
+        &self,
+        questions: &Questions,
+        mut each: impl FnMut(Seq, RequestSent),
+    ) -> Result<(), LogError> {
+        let mut reader = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        each_event_at(&mut *reader, questions.run, &questions.all(), |stored| {
+            let seq = stored.seq;
+            if let Event::RequestSent(sent) = stored.event().map_err(damaged)? {
+                each(seq, sent);
+            }
+            Ok(())
+        })
+    }
+
     /// A stored request.
     ///
     /// # Errors
@@ -204,6 +141,6 @@ fn reused(
     AnswerReused { request, content, from_run: from.run, from_seq: from.seq, unreadable, details }
 }
 
-fn damaged(error: EventError) -> LogError {
+pub(crate) fn damaged(error: EventError) -> LogError {
     LogError::Corrupt { run: error.run, seq: error.seq, what: error.what }
 }

@@ -5,23 +5,28 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use hyper::http::{HeaderValue, header};
 use hyper::{Response, StatusCode};
-use retold::id::RunId;
-use retold::log::Log;
+use retold::id::{CallPath, RunId};
+use retold::log::{Log, LogError};
 use retold::run::{Recorder, RecorderError};
 use serde_json::to_vec;
 use tokio::sync::{Notify, Semaphore};
 
 use crate::asked::{Asked, Incoming, Key};
-use crate::book::{Book, Place, Turn};
+use crate::book::{Place, Turn};
 use crate::dialect::{self, Dialect, Problem};
 use crate::limits::{LONG_ANSWERS, MISSES_COMPARED};
 use crate::miss::{Miss, Prompts, Why};
 use crate::outlet::{Outgoing, Outlet};
 use crate::play;
-use crate::recorded::{Library, Samples};
+use crate::recorded::Library;
 use crate::relay;
 use crate::rules::Rules;
+use crate::samples::Samples;
+use crate::shelf::Shelf;
 use crate::upstream::Upstreams;
+
+/// How many calls of a summary are named.
+const CALLS_SHOWN: usize = 5;
 
 /// How fast a recorded stream is sent again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -81,7 +86,7 @@ pub struct Session {
     pub(crate) run: RunId,
     pub(crate) log: Log,
     recorder: Mutex<Option<Recorder>>,
-    book: Mutex<Book>,
+    shelf: Mutex<Shelf>,
     pub(crate) library: Library,
     prompts: Prompts,
     rules: Rules,
@@ -126,26 +131,21 @@ impl Session {
     /// A session.
     ///
     /// # Errors
-    /// [`retold::log::LogError`] if the log cannot be read.
-    pub fn new(setup: Setup) -> Result<Arc<Self>, retold::log::LogError> {
+    /// [`LogError`] if the log cannot be read.
+    pub fn new(setup: Setup) -> Result<Arc<Self>, LogError> {
         let Setup { log, run, recorder, samples, same_run, rules, upstreams, shared, pace } = setup;
         let live = upstreams.is_some();
-        let prompts = Prompts::of(&samples);
-        let answered = |(key, sample): &(Key, crate::book::RecordedSample)| {
-            let last = sample.attempts.last().filter(|last| !last.reopens && !sample.partial)?;
-            Some((key.clone(), Sharing::Answered(last.place)))
-        };
-        let shared = shared.then(|| Mutex::new(samples.values().filter_map(answered).collect()));
+        let prompts = Prompts::new(samples.questions());
         Ok(Arc::new(Session {
             run,
             library: Library::of(&log)?,
             log,
             recorder: Mutex::new(recorder),
-            book: Mutex::new(Book::of(samples, live, same_run)),
+            shelf: Mutex::new(Shelf::new(samples, live, same_run)),
             prompts,
             rules,
             upstreams,
-            shared,
+            shared: shared.then(Mutex::default),
             same_run,
             pace,
             summary: Mutex::default(),
@@ -169,12 +169,15 @@ impl Session {
                 return refused(dialect::at(&incoming.path), 400, "retold_request", &said);
             }
         };
+        if let Err(error) = self.read(&asked.key.call) {
+            return refused(asked.dialect, 500, "retold_log", &error.to_string());
+        }
         if self.upstreams.is_some()
             && let Some(place) = self.shared_answer(&asked.key).await
         {
             return play::shared(&self, &asked, place).await;
         }
-        let turn = lock(&self.book).take(&asked.key, asked.retry);
+        let turn = lock(&self.shelf).take(&asked.key, asked.retry);
         match turn {
             Turn::Recorded(ticket, attempt) => play::recorded(&self, &asked, ticket, attempt).await,
             Turn::Live(ticket) => {
@@ -204,6 +207,9 @@ impl Session {
             return answer;
         }
         let Ok(asked) = incoming.asked_without_body(problem.message) else { return answer };
+        if self.read(&asked.key.call).is_err() {
+            return answer;
+        }
         let turn = self.take(&asked);
         if let Turn::Live(ticket) = turn {
             let _working = self.begin_work();
@@ -306,14 +312,23 @@ impl Session {
         lock(&self.failed).as_ref().map(|error| format!("retold cannot record: {error}"))
     }
 
+    /// Reads what is recorded of a call, if that was not done before.
+    fn read(&self, call: &CallPath) -> Result<(), LogError> {
+        lock(&self.shelf).read(call, |key, place| {
+            if let Some(shared) = &self.shared {
+                lock(shared).insert(key.clone(), Sharing::Answered(place));
+            }
+        })
+    }
+
     /// The turn of a request that gets a shared answer.
     pub(crate) fn take(&self, asked: &Asked) -> Turn {
-        lock(&self.book).take(&asked.key, Some(0))
+        lock(&self.shelf).take(&asked.key, Some(0))
     }
 
     /// Notes that a client may try an attempt again.
     pub(crate) fn reopen(&self, ticket: crate::book::Ticket) {
-        lock(&self.book).reopen(ticket);
+        lock(&self.shelf).reopen(ticket);
     }
 
     pub(crate) fn count(&self, change: impl FnOnce(&mut Summary)) {
@@ -340,9 +355,9 @@ impl Session {
 
     /// What happened so far.
     pub fn summary(&self) -> Summary {
-        let book = lock(&self.book);
-        let calls_left = book.keys_left().take(5).map(|key| key.call.to_string()).collect();
-        Summary { left: book.left(), calls_left, ..lock(&self.summary).clone() }
+        let mut shelf = lock(&self.shelf);
+        let (left, calls_left) = (shelf.left(), shelf.calls_left(CALLS_SHOWN));
+        Summary { left, calls_left, ..lock(&self.summary).clone() }
     }
 
     /// Ends the session. `finished` says whether the run is complete; otherwise it can be resumed.

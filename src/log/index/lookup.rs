@@ -240,7 +240,7 @@ impl Index {
     }
 
     /// Passes on a section of each piece, starting at the given piece.
-    fn each(
+    pub(super) fn each(
         &self,
         reader: &mut dyn Reader,
         section: Section,
@@ -280,7 +280,7 @@ impl Index {
 }
 
 /// Passes on the rows of a section that is sorted by the first number, until `each` stops it.
-fn each_row<const N: usize>(
+pub(super) fn each_row<const N: usize>(
     bytes: &[u8],
     mut each: impl FnMut(u64, [u64; N]) -> bool,
 ) -> Result<(), Malformed> {
@@ -303,7 +303,7 @@ fn census_of(bytes: &[u8]) -> Result<Census, Malformed> {
 }
 
 /// The event at a position in a piece.
-fn seq(piece: u64, at: u64) -> Seq {
+pub(super) fn seq(piece: u64, at: u64) -> Seq {
     Seq((first(piece).0 - 1).saturating_add(at))
 }
 

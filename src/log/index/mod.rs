@@ -12,19 +12,22 @@
 //! one too few; `verify` makes each piece again from its events and compares.
 //!
 //! - [`Builder`]: makes a piece from events.
-//! - [`Index`]: looks things up; [`each_event_at`] reads what it names.
+//! - [`Index`]: looks things up; [`each_event_at`] reads what it names. [`Table`]: its calls and
+//!   causes, in memory.
 
 mod at;
 mod builder;
 mod codec;
 mod lookup;
 mod strings;
+mod table;
 
 pub use at::each_event_at;
 #[cfg(feature = "sqlite")]
 pub(super) use builder::{Builder, Entry, Piece};
 pub use lookup::{Census, Index};
 pub(crate) use strings::TextKeys;
+pub use table::Table;
 
 use crate::id::Seq;
 

@@ -22,7 +22,7 @@ use retold::model::ModelInfo;
 use retold::run::{Parent, Recorder, RecorderError, how_it_ended};
 use retold_wire::{
     PROGRAM, Pace, RuleError, Rules, Samples, Server, Session, Settings, Setup, UpstreamError,
-    Upstreams, samples,
+    Upstreams,
 };
 
 use said::Done;
@@ -83,7 +83,7 @@ pub(crate) fn record(recording: Recording, global: &Global) -> Result<Status, Cl
         log,
         run,
         writing: Some(writing),
-        samples: Samples::new(),
+        samples: Samples::none(),
         same_run: true,
         rules,
         upstreams: Some(upstreams),
@@ -106,7 +106,7 @@ pub(crate) fn replay(
         false => find(name, global)?,
     };
     let (settings, rules) = settings_of(&log, run)?;
-    let samples = samples(&log, run, &rules, playing.skip_errors)?;
+    let samples = Samples::of(&log, run, &rules, playing.skip_errors)?;
     let pace = match playing.pace {
         PaceArg::AtOnce => Pace::AtOnce,
         PaceArg::Recorded => Pace::Recorded,
@@ -150,7 +150,7 @@ pub(crate) fn resume(
     // Take the lease first, so that nothing is added between looking and writing.
     let recorder = Recorder::go_on(&log, run).map_err(recorder_error)?;
     select::sound(log.reader()?.as_mut(), run, "nothing was recorded")?;
-    let samples = samples(&log, run, &rules, false)?;
+    let samples = Samples::of(&log, run, &rules, false)?;
     let program = Program {
         log,
         run,
@@ -178,7 +178,7 @@ pub(crate) fn fork(
     keeps_programs(&log)?;
     let (upstreams, names) = named(upstreams)?;
     select::sound(log.reader()?.as_mut(), parent, "nothing was recorded")?;
-    let samples = samples(&log, parent, &rules, false)?;
+    let samples = Samples::of(&log, parent, &rules, false)?;
     let settings =
         Settings { command: environment::without_keys(&command), upstreams: names, ..settings };
     let forked = Parent { before: None, retry_failed: false, run: parent };
