@@ -26,6 +26,7 @@ mod miss;
 mod outlet;
 mod play;
 mod read;
+mod readers;
 mod recorded;
 mod relay;
 mod rules;

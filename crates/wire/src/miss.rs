@@ -14,7 +14,7 @@ use crate::asked::Asked;
 use crate::limits::COMPARED;
 use crate::recorded::Library;
 use crate::rules::Rules;
-use crate::samples::Questions;
+use crate::samples::Samples;
 
 /// The longest excerpt of a value, in characters.
 const LONGEST: usize = 100;
@@ -22,7 +22,7 @@ const LONGEST: usize = 100;
 /// The recorded prompts, for comparison. They are read at the first miss, and a replay without any
 /// does without them.
 pub(crate) struct Prompts {
-    questions: Option<Arc<Questions>>,
+    samples: Samples,
     known: Mutex<Option<Arc<KnownPrompts>>>,
 }
 
@@ -76,9 +76,9 @@ pub enum Why {
 }
 
 impl Prompts {
-    /// Those of these questions.
-    pub(crate) fn new(questions: Option<Arc<Questions>>) -> Self {
-        Prompts { questions, known: Mutex::default() }
+    /// Those of these samples.
+    pub(crate) fn new(samples: Samples) -> Self {
+        Prompts { samples, known: Mutex::default() }
     }
 
     fn known(&self, library: &Library) -> Result<Arc<KnownPrompts>, LogError> {
@@ -87,7 +87,7 @@ impl Prompts {
             return Ok(known.clone());
         }
         let mut read = KnownPrompts::new();
-        if let Some(questions) = &self.questions {
+        if let Some(questions) = self.samples.questions() {
             library.questions(questions, |request, sent| {
                 let new = Known { request, samples: 0 };
                 let entry = read.entry((sent.prompt, sent.call)).or_insert(new);

@@ -6,7 +6,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use hyper::Response;
 use hyper::http::HeaderValue;
-use retold::event::AnswerReused;
+use retold::event::{AnswerReused, Event};
 use retold::id::Seq;
 use retold::log::Durable;
 use retold::model::HTTP;
@@ -24,15 +24,15 @@ use crate::session::{Pace, Session, refused};
 /// Says that an answer is a recorded one, and which.
 const REPLAYED: &str = "x-retold-replayed";
 
-/// Sends a recorded attempt; a fork also records where it has it from.
+/// Sends a recorded attempt, whose event may have been read already; a fork also records where it has it from.
 pub(crate) async fn recorded(
     session: &Arc<Session>,
     asked: &Asked,
     mut ticket: Ticket,
-    attempt: Attempt,
+    (attempt, read): (Attempt, Option<(Place, Event)>),
 ) -> Response<Outgoing> {
     let _working = session.begin_work();
-    let played = match session.library.play(attempt.place) {
+    let played = match session.library.play(attempt.place, read) {
         Ok(played) => played,
         Err(error) => return refused(asked.dialect, 500, "retold_log", &error.to_string()),
     };
@@ -63,7 +63,7 @@ pub(crate) async fn shared(
     place: Place,
 ) -> Response<Outgoing> {
     let _working = session.begin_work();
-    let played = match session.library.play(place) {
+    let played = match session.library.play(place, None) {
         Ok(played) => played,
         Err(error) => return refused(asked.dialect, 500, "retold_log", &error.to_string()),
     };

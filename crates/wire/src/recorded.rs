@@ -1,18 +1,17 @@
 //! The recorded attempts of a program's run, each read when it is sent again.
 
-use std::sync::{Mutex, PoisonError};
-
 use bytes::Bytes;
 use retold::event::{
     AnswerReused, AttemptDetails, Event, EventError, RequestSent, ResponseDetails,
 };
 use retold::id::{PromptHash, Seq};
-use retold::log::{CheckedReader, Log, LogError, Reader, each_event_at};
+use retold::log::{Log, LogError, Reader, each_event_at};
 use retold::model::{Content, HTTP, Unreadable};
 use retold::prompt::Request;
 
 use crate::book::Place;
 use crate::kept::Kept;
+use crate::readers::Readers;
 use crate::samples::Questions;
 
 /// A recorded attempt, as it is sent again.
@@ -48,30 +47,30 @@ pub(crate) enum PlayedError {
     NotRecorded(Seq),
 }
 
-/// Reads attempts from a log, one at a time.
-pub(crate) struct Library(Mutex<CheckedReader>);
+/// Reads attempts from a log.
+pub(crate) struct Library(Readers);
 
 impl Library {
     /// Reads from a log.
-    ///
-    /// # Errors
-    /// [`LogError`] if it cannot be opened.
-    pub(crate) fn of(log: &Log) -> Result<Self, LogError> {
-        Ok(Library(Mutex::new(CheckedReader::new(log.reader()?))))
+    pub(crate) fn of(log: &Log) -> Self {
+        Library(Readers::of(log))
     }
 
-    /// A recorded attempt.
+    /// A recorded attempt. `read` is its event, if that was read before.
     ///
     /// # Errors
     /// [`PlayedError`].
-    pub(crate) fn play(&self, place: Place) -> Result<Played, PlayedError> {
+    pub(crate) fn play(
+        &self,
+        place: Place,
+        read: Option<(Place, Event)>,
+    ) -> Result<Played, PlayedError> {
         let Place { run, seq } = place;
-        let stored = {
-            let mut reader = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-            reader.events(run, Seq(seq.0.saturating_sub(1)), 1)?.pop()
-        };
         let none = || PlayedError::NotRecorded(seq);
-        let event = stored.ok_or_else(none)?.event().map_err(damaged)?;
+        let event = match read {
+            Some((read, event)) if read == place => event,
+            _ => self.event(place)?.ok_or_else(none)?,
+        };
         let (kept, content, copy) = match event {
             Event::ResponseReceived(received) => {
                 let kept = received.details.extra.get(HTTP).and_then(Kept::read);
@@ -83,7 +82,7 @@ impl Library {
                 // Another answer of the same run has the body.
                 if reused.from_run == run && !reused.details.extra.contains_key(HTTP) {
                     let from = Place { run, seq: reused.from_seq };
-                    return if from.seq < seq { self.play(from) } else { Err(none()) };
+                    return if from.seq < seq { self.play(from, None) } else { Err(none()) };
                 }
                 let kept = reused.details.extra.get(HTTP).and_then(Kept::read);
                 let content = reused.content.clone();
@@ -101,6 +100,12 @@ impl Library {
         Ok(Played { place, kept, body, copy })
     }
 
+    fn event(&self, place: Place) -> Result<Option<Event>, LogError> {
+        let before = Seq(place.seq.0.saturating_sub(1));
+        let stored = self.0.with(|reader| reader.events(place.run, before, 1))?;
+        stored.first().map(|stored| stored.event().map_err(damaged)).transpose()
+    }
+
     /// Passes on each question.
     ///
     /// # Errors
@@ -110,13 +115,14 @@ impl Library {
         questions: &Questions,
         mut each: impl FnMut(Seq, RequestSent),
     ) -> Result<(), LogError> {
-        let mut reader = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        each_event_at(&mut *reader, questions.run, &questions.all(), |stored| {
-            let seq = stored.seq;
-            if let Event::RequestSent(sent) = stored.event().map_err(damaged)? {
-                each(seq, sent);
-            }
-            Ok(())
+        self.0.with(|reader| {
+            each_event_at(reader, questions.run, &questions.all(), |stored| {
+                let seq = stored.seq;
+                if let Event::RequestSent(sent) = stored.event().map_err(damaged)? {
+                    each(seq, sent);
+                }
+                Ok(())
+            })
         })
     }
 
@@ -125,7 +131,7 @@ impl Library {
     /// # Errors
     /// [`LogError`].
     pub(crate) fn request(&self, prompt: PromptHash) -> Result<Option<Request>, LogError> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).request(prompt)
+        self.0.with(|reader| reader.request(prompt))
     }
 }
 

@@ -10,6 +10,7 @@ use retold::log::{CheckedReader, Index, Log, LogError, Reader, Table, each_event
 use crate::asked::Key;
 use crate::book::{Attempt, Place, RecordedSample};
 use crate::kept::{End, Kept};
+use crate::readers::Readers;
 use crate::recorded::damaged;
 use crate::rules::Rules;
 
@@ -18,18 +19,25 @@ const BATCH: usize = 512;
 
 /// The samples of a run. Opening it reads the index of the run, not its events: those of a call are
 /// read when it is first asked for, so a long run is replayed at once.
-pub struct Samples(Option<Recorded>);
+#[derive(Clone)]
+pub struct Samples(Option<Arc<Recorded>>);
 
 struct Recorded {
-    questions: Arc<Questions>,
-    reader: CheckedReader,
+    questions: Questions,
+    readers: Readers,
     rules: Rules,
     skip_errors: bool,
-    /// For each answered question, whether its sample was read.
-    is_read: Vec<bool>,
-    unread: usize,
-    /// The keys of prompts, where they are not the prompts' own hashes.
-    keys: BTreeMap<PromptHash, PromptHash>,
+}
+
+/// What is recorded of one call.
+#[derive(Default)]
+pub(crate) struct Page {
+    /// Its samples.
+    pub(crate) samples: BTreeMap<Sample, (Key, RecordedSample)>,
+    /// Its questions.
+    pub(crate) questions: Vec<Seq>,
+    /// The first attempt at the first of its samples, which is probably the next to be sent.
+    pub(crate) first: Option<(Place, Event)>,
 }
 
 /// Where the questions of a run are.
@@ -37,7 +45,7 @@ pub(crate) struct Questions {
     pub(crate) run: RunId,
     table: Table,
     /// Those that have an answer, or failed attempts that count; sorted.
-    answered: Vec<Seq>,
+    pub(crate) answered: Vec<Seq>,
 }
 
 impl Questions {
@@ -70,100 +78,90 @@ impl Samples {
             true => succeeded(&mut reader, run)?,
             false => table.questions().into_iter().filter(|seq| table.is_cause(*seq)).collect(),
         };
-        let (is_read, unread) = (vec![false; answered.len()], answered.len());
-        let questions = Arc::new(Questions { run, table, answered });
-        let (rules, keys) = (rules.clone(), BTreeMap::new());
-        let recorded = Recorded { questions, reader, rules, skip_errors, is_read, unread, keys };
-        Ok(Samples(Some(recorded)))
+        let questions = Questions { run, table, answered };
+        let (rules, readers) = (rules.clone(), Readers::of(log));
+        Ok(Samples(Some(Arc::new(Recorded { questions, readers, rules, skip_errors }))))
     }
 
-    /// The samples of a call, in order.
+    /// What is recorded of a call.
+    ///
+    /// # Errors
+    /// [`LogError`] if it cannot be read, or is damaged.
+    pub(crate) fn of_call(&self, call: &CallPath) -> Result<Page, LogError> {
+        match &self.0 {
+            Some(recorded) => recorded.readers.with(|reader| recorded.of_call(reader, call)),
+            None => Ok(Page::default()),
+        }
+    }
+
+    /// The calls of some questions, which must be sorted.
     ///
     /// # Errors
     /// [`LogError`] if they cannot be read, or are damaged.
-    pub fn of_call(
-        &mut self,
-        call: &CallPath,
-    ) -> Result<BTreeMap<Sample, (Key, RecordedSample)>, LogError> {
-        self.0.as_mut().map_or(Ok(BTreeMap::new()), |recorded| recorded.of_call(call))
-    }
-
-    /// How many answered questions were not read.
-    pub fn unread(&self) -> usize {
-        self.0.as_ref().map_or(0, |recorded| recorded.unread)
-    }
-
-    /// The calls of the first questions that were not read.
-    ///
-    /// # Errors
-    /// [`LogError`] if they cannot be read, or are damaged.
-    pub fn first_unread(&mut self, most: usize) -> Result<Vec<CallPath>, LogError> {
-        let Some(recorded) = self.0.as_mut() else { return Ok(Vec::new()) };
-        let answered = recorded.questions.answered.iter().zip(&recorded.is_read);
-        let unread = answered.filter(|(_, is_read)| !**is_read).map(|(seq, _)| *seq);
-        let seqs: Vec<Seq> = unread.take(most).collect();
-        let mut calls = Vec::new();
-        each_event_at(&mut recorded.reader, recorded.questions.run, &seqs, |stored| {
-            calls.extend(stored.call);
-            Ok::<_, LogError>(())
+    pub(crate) fn calls(&self, questions: &[Seq]) -> Result<Vec<CallPath>, LogError> {
+        let (Some(recorded), mut calls) = (&self.0, Vec::new()) else { return Ok(Vec::new()) };
+        recorded.readers.with(|reader| {
+            each_event_at(reader, recorded.questions.run, questions, |stored| {
+                calls.extend(stored.call);
+                Ok::<_, LogError>(())
+            })
         })?;
         Ok(calls)
     }
 
     /// Where the questions are; `None` if there are none.
-    pub(crate) fn questions(&self) -> Option<Arc<Questions>> {
-        self.0.as_ref().map(|recorded| recorded.questions.clone())
+    pub(crate) fn questions(&self) -> Option<&Questions> {
+        self.0.as_ref().map(|recorded| &recorded.questions)
     }
 }
 
 impl Recorded {
-    fn of_call(
-        &mut self,
-        call: &CallPath,
-    ) -> Result<BTreeMap<Sample, (Key, RecordedSample)>, LogError> {
-        let (questions, run) = (self.questions.clone(), self.questions.run);
-        let mut asked: BTreeMap<Sample, (Seq, PromptHash)> = BTreeMap::new();
-        let (places, mut found) = (questions.table.calls(call), Vec::new());
-        each_event_at(&mut self.reader, run, &places, |stored| {
+    fn of_call(&self, reader: &mut CheckedReader, call: &CallPath) -> Result<Page, LogError> {
+        let run = self.questions.run;
+        let (mut page, mut asked) = (Page::default(), BTreeMap::new());
+        each_event_at(reader, run, &self.questions.table.calls(call), |stored| {
             let seq = stored.seq;
             if stored.call.as_ref() == Some(call)
                 && let Event::RequestSent(sent) = stored.event().map_err(damaged)?
             {
-                found.push(seq);
+                page.questions.push(seq);
                 // One that was asked again after a crash takes the place of the lost one.
                 asked.insert(sent.sample, (seq, sent.prompt));
             }
             Ok::<_, LogError>(())
         })?;
-        for seq in found {
-            if let Ok(at) = questions.answered.binary_search(&seq)
-                && !std::mem::replace(&mut self.is_read[at], true)
-            {
-                self.unread -= 1;
-            }
-        }
-        let mut samples = BTreeMap::new();
+        let mut keys = BTreeMap::new();
         for (number, (request, prompt)) in asked {
-            let (attempts, partial) = self.attempts(request)?;
+            let (attempts, partial) = self.attempts(reader, request, &mut page.first)?;
             if attempts.is_empty() && self.skip_errors {
                 continue;
             }
-            let key = Key { call: call.clone(), prompt: self.key_of(prompt)? };
-            samples.insert(number, (key, RecordedSample { request, attempts, partial }));
+            let key = match keys.get(&prompt) {
+                Some(key) => *key,
+                None => self.key_of(reader, prompt)?,
+            };
+            keys.insert(prompt, key);
+            let key = Key { call: call.clone(), prompt: key };
+            page.samples.insert(number, (key, RecordedSample { request, attempts, partial }));
         }
-        Ok(samples)
+        Ok(page)
     }
 
     /// The recorded attempts of a question, and whether its client left before the last was whole.
-    fn attempts(&mut self, request: Seq) -> Result<(Vec<Attempt>, bool), LogError> {
-        let (run, skip_errors) = (self.questions.run, self.skip_errors);
+    fn attempts(
+        &self,
+        reader: &mut CheckedReader,
+        request: Seq,
+        first: &mut Option<(Place, Event)>,
+    ) -> Result<(Vec<Attempt>, bool), LogError> {
+        let run = self.questions.run;
         let (mut attempts, mut partial) = (Vec::new(), false);
-        let places = self.questions.table.caused_by(request);
-        each_event_at(&mut self.reader, run, &places, |stored| {
+        each_event_at(reader, run, &self.questions.table.caused_by(request), |stored| {
             let place = Place { run, seq: stored.seq };
-            let (reopens, left) = match stored.event().map_err(damaged)? {
+            let event = stored.event().map_err(damaged)?;
+            let (reopens, left) = match &event {
                 Event::ResponseReceived(_) | Event::AnswerReused(_) => (false, false),
-                Event::AttemptFailed(failed) if !skip_errors => {
+                Event::AttemptFailed(failed) if !self.skip_errors => {
                     let kept = failed.details.http.as_ref().and_then(Kept::read);
                     let left = kept.is_some_and(|kept| kept.end == Some(End::ClientLeft));
                     (!failed.details.gave_up && !left, left)
@@ -172,23 +170,22 @@ impl Recorded {
             };
             attempts.push(Attempt { place, reopens });
             partial = left;
+            first.get_or_insert((place, event));
             Ok::<_, LogError>(())
         })?;
         Ok((attempts, partial))
     }
 
     /// The key of a stored prompt.
-    fn key_of(&mut self, prompt: PromptHash) -> Result<PromptHash, LogError> {
+    fn key_of(
+        &self,
+        reader: &mut CheckedReader,
+        prompt: PromptHash,
+    ) -> Result<PromptHash, LogError> {
         if self.rules.is_empty() {
             return Ok(prompt);
         }
-        if let Some(key) = self.keys.get(&prompt) {
-            return Ok(*key);
-        }
-        let request = self.reader.request(prompt)?;
-        let key = request.map_or(prompt, |request| self.rules.key(&request));
-        self.keys.insert(prompt, key);
-        Ok(key)
+        Ok(reader.request(prompt)?.map_or(prompt, |request| self.rules.key(&request)))
     }
 }
 

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use hyper::http::{HeaderValue, header};
 use hyper::{Response, StatusCode};
+use retold::event::Event;
 use retold::id::{CallPath, RunId};
 use retold::log::{Log, LogError};
 use retold::run::{Recorder, RecorderError};
@@ -88,6 +89,7 @@ pub struct Session {
     recorder: Mutex<Option<Recorder>>,
     shelf: Mutex<Shelf>,
     pub(crate) library: Library,
+    samples: Samples,
     prompts: Prompts,
     rules: Rules,
     pub(crate) upstreams: Option<Upstreams>,
@@ -135,14 +137,14 @@ impl Session {
     pub fn new(setup: Setup) -> Result<Arc<Self>, LogError> {
         let Setup { log, run, recorder, samples, same_run, rules, upstreams, shared, pace } = setup;
         let live = upstreams.is_some();
-        let prompts = Prompts::new(samples.questions());
         Ok(Arc::new(Session {
             run,
-            library: Library::of(&log)?,
+            library: Library::of(&log),
             log,
             recorder: Mutex::new(recorder),
-            shelf: Mutex::new(Shelf::new(samples, live, same_run)),
-            prompts,
+            shelf: Mutex::new(Shelf::new(samples.clone(), live, same_run)),
+            prompts: Prompts::new(samples.clone()),
+            samples,
             rules,
             upstreams,
             shared: shared.then(Mutex::default),
@@ -169,9 +171,10 @@ impl Session {
                 return refused(dialect::at(&incoming.path), 400, "retold_request", &said);
             }
         };
-        if let Err(error) = self.read(&asked.key.call) {
-            return refused(asked.dialect, 500, "retold_log", &error.to_string());
-        }
+        let read = match self.read(&asked.key.call) {
+            Ok(read) => read,
+            Err(error) => return refused(asked.dialect, 500, "retold_log", &error.to_string()),
+        };
         if self.upstreams.is_some()
             && let Some(place) = self.shared_answer(&asked.key).await
         {
@@ -179,7 +182,9 @@ impl Session {
         }
         let turn = lock(&self.shelf).take(&asked.key, asked.retry);
         match turn {
-            Turn::Recorded(ticket, attempt) => play::recorded(&self, &asked, ticket, attempt).await,
+            Turn::Recorded(ticket, attempt) => {
+                play::recorded(&self, &asked, ticket, (attempt, read)).await
+            }
             Turn::Live(ticket) => {
                 let (waiting, answer) = Outlet::awaited();
                 let working = self.begin_work();
@@ -312,13 +317,24 @@ impl Session {
         lock(&self.failed).as_ref().map(|error| format!("retold cannot record: {error}"))
     }
 
-    /// Reads what is recorded of a call, if that was not done before.
-    fn read(&self, call: &CallPath) -> Result<(), LogError> {
-        lock(&self.shelf).read(call, |key, place| {
-            if let Some(shared) = &self.shared {
-                lock(shared).insert(key.clone(), Sharing::Answered(place));
-            }
-        })
+    /// Reads what is recorded of a call, if that was not done before. Returns the attempt that is
+    /// probably the next to be sent.
+    fn read(&self, call: &CallPath) -> Result<Option<(Place, Event)>, LogError> {
+        if lock(&self.shelf).has(call) {
+            return Ok(None);
+        }
+        let mut page = self.samples.of_call(call)?;
+        let first = page.first.take();
+        let mut shelf = lock(&self.shelf);
+        // Another request may have read it meanwhile.
+        if !shelf.has(call) {
+            shelf.add(call, page, |key, place| {
+                if let Some(shared) = &self.shared {
+                    lock(shared).insert(key.clone(), Sharing::Answered(place));
+                }
+            });
+        }
+        Ok(first)
     }
 
     /// The turn of a request that gets a shared answer.
@@ -355,7 +371,7 @@ impl Session {
 
     /// What happened so far.
     pub fn summary(&self) -> Summary {
-        let mut shelf = lock(&self.shelf);
+        let shelf = lock(&self.shelf);
         let (left, calls_left) = (shelf.left(), shelf.calls_left(CALLS_SHOWN));
         Summary { left, calls_left, ..lock(&self.summary).clone() }
     }

@@ -1,40 +1,51 @@
 //! The book of a recorded run, whose entries are read when they are first asked for.
 
 use retold::id::CallPath;
-use retold::log::LogError;
 
 use crate::asked::Key;
 use crate::book::{Book, Place, Ticket, Turn};
-use crate::samples::Samples;
+use crate::samples::{Page, Samples};
 
-/// A [`Book`] and the [`Samples`] that it is filled from.
+/// A [`Book`], and what of the [`Samples`] it is filled from it does not have yet.
 pub(crate) struct Shelf {
     book: Book,
     samples: Samples,
+    /// For each answered question, whether its sample is in the book.
+    is_read: Vec<bool>,
+    unread: usize,
 }
 
 impl Shelf {
     /// `live` says whether what is not recorded is asked; `same_run`, whether new events go to the
     /// run that has the samples.
     pub(crate) fn new(samples: Samples, live: bool, same_run: bool) -> Self {
-        Shelf { book: Book::new(live, same_run), samples }
+        let unread = samples.questions().map_or(0, |questions| questions.answered.len());
+        Shelf { book: Book::new(live, same_run), samples, is_read: vec![false; unread], unread }
     }
 
-    /// Reads what is recorded of a call, if that was not done before. Passes on the key of each
-    /// answered sample, and where its answer is.
-    ///
-    /// # Errors
-    /// [`LogError`].
-    pub(crate) fn read(
+    /// Whether a call was added.
+    pub(crate) fn has(&self, call: &CallPath) -> bool {
+        self.book.has(call)
+    }
+
+    /// Adds what is recorded of a call. Passes on the key of each answered sample, and where its
+    /// answer is.
+    pub(crate) fn add(
         &mut self,
         call: &CallPath,
+        page: Page,
         mut answered: impl FnMut(&Key, Place),
-    ) -> Result<(), LogError> {
-        if self.book.has(call) {
-            return Ok(());
+    ) {
+        if let Some(questions) = self.samples.questions() {
+            for seq in &page.questions {
+                if let Ok(at) = questions.answered.binary_search(seq)
+                    && !std::mem::replace(&mut self.is_read[at], true)
+                {
+                    self.unread -= 1;
+                }
+            }
         }
-        let samples = self.samples.of_call(call)?;
-        for (key, sample) in samples.values() {
+        for (key, sample) in page.samples.values() {
             if let Some(last) = sample.attempts.last()
                 && !last.reopens
                 && !sample.partial
@@ -42,8 +53,7 @@ impl Shelf {
                 answered(key, last.place);
             }
         }
-        self.book.add(call, samples);
-        Ok(())
+        self.book.add(call, page.samples);
     }
 
     /// What a request gets whose call was read.
@@ -58,14 +68,19 @@ impl Shelf {
 
     /// How many recorded samples were not asked for, or not to their end.
     pub(crate) fn left(&self) -> usize {
-        self.book.left() + self.samples.unread()
+        self.book.left() + self.unread
     }
 
     /// The calls of some of these.
-    pub(crate) fn calls_left(&mut self, most: usize) -> Vec<String> {
+    pub(crate) fn calls_left(&self, most: usize) -> Vec<String> {
         let mut calls: Vec<_> = self.book.keys_left().map(|key| key.call.clone()).collect();
-        // A log that cannot be read is reported by what reads the next answer.
-        calls.extend(self.samples.first_unread(most).unwrap_or_default());
+        if let Some(questions) = self.samples.questions() {
+            let unread = questions.answered.iter().zip(&self.is_read);
+            let unread = unread.filter(|(_, is_read)| !**is_read).map(|(seq, _)| *seq);
+            let unread: Vec<_> = unread.take(most).collect();
+            // A log that cannot be read is reported by what reads the next answer.
+            calls.extend(self.samples.calls(&unread).unwrap_or_default());
+        }
         calls.dedup();
         calls.into_iter().take(most).map(|call| call.to_string()).collect()
     }

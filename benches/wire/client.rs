@@ -1,0 +1,98 @@
+//! Programs with one connection each, which send a prepared request as soon as they have the last
+//! answer. They only look for the end of an answer, so that little of what is measured is theirs.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use retold::run::clock::Stopwatch;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+
+/// Requests, as they are sent.
+pub(crate) type Requests = Arc<[Vec<u8>]>;
+
+/// Prompts of about a kilobyte: a text that all share, and one of their own.
+pub(crate) fn requests(path: &str, count: usize) -> Requests {
+    let common = "You take part in an experiment. Answer in one sentence. ".repeat(17);
+    let request = |n: usize| {
+        let body = serde_json::json!({
+            "model": "gpt-4o-mini",
+            "temperature": 1,
+            "messages": [
+                {"role": "system", "content": &common},
+                {"role": "user", "content": format!("Question {n}: what do you contribute?")},
+            ],
+        });
+        let body = body.to_string();
+        let length = body.len();
+        format!(
+            "POST {path}/chat/completions HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\nauthorization: Bearer sk-bench\r\ncontent-length: {length}\r\n\r\n{body}"
+        )
+        .into_bytes()
+    };
+    (0..count).map(request).collect()
+}
+
+/// What some programs saw.
+pub(crate) struct Seen {
+    pub(crate) took: Duration,
+    /// How long each answer took, sorted.
+    latencies: Vec<Duration>,
+}
+
+impl Seen {
+    pub(crate) fn rate(&self) -> f64 {
+        self.latencies.len() as f64 / self.took.as_secs_f64()
+    }
+
+    /// In microseconds.
+    pub(crate) fn percentile(&self, percent: usize) -> f64 {
+        let at = self.latencies.len() * percent / 100;
+        self.latencies[at.min(self.latencies.len() - 1)].as_secs_f64() * 1e6
+    }
+}
+
+/// Sends all requests, over a number of connections.
+pub(crate) async fn ask(to: SocketAddr, requests: &Requests, connections: usize) -> Seen {
+    let watch = Stopwatch::start();
+    let programs: Vec<_> = (0..connections)
+        .map(|first| tokio::spawn(program(to, requests.clone(), first, connections)))
+        .collect();
+    let mut latencies = Vec::with_capacity(requests.len());
+    for program in programs {
+        latencies.append(&mut program.await.unwrap());
+    }
+    let took = watch.elapsed();
+    latencies.sort_unstable();
+    Seen { took, latencies }
+}
+
+async fn program(to: SocketAddr, all: Requests, first: usize, step: usize) -> Vec<Duration> {
+    let mut stream = TcpStream::connect(to).await.unwrap();
+    stream.set_nodelay(true).unwrap();
+    let (mut latencies, mut answer) = (Vec::new(), Vec::with_capacity(8192));
+    for request in all.iter().skip(first).step_by(step) {
+        let watch = Stopwatch::start();
+        stream.write_all(request).await.unwrap();
+        answer.clear();
+        while !is_whole(&answer) {
+            assert!(stream.read_buf(&mut answer).await.unwrap() > 0, "the server hung up");
+        }
+        latencies.push(watch.elapsed());
+        let is_ok = answer.starts_with(b"HTTP/1.1 200 ");
+        assert!(is_ok, "{}", String::from_utf8_lossy(&answer));
+    }
+    latencies
+}
+
+fn is_whole(answer: &[u8]) -> bool {
+    let Some(head) = memchr::memmem::find(answer, b"\r\n\r\n") else { return false };
+    let (lines, body) = answer.split_at(head + 4);
+    let lines = String::from_utf8_lossy(lines).to_ascii_lowercase();
+    let length = lines.lines().find_map(|line| line.strip_prefix("content-length: "));
+    match length {
+        Some(length) => body.len() >= length.trim().parse().unwrap(),
+        None => body.ends_with(b"0\r\n\r\n"),
+    }
+}
