@@ -13,7 +13,7 @@ use retold::id::RunId;
 use retold::log::{Log, SqliteBackend, SqliteOptions};
 use retold::model::NamedUrl;
 use retold::run::Recorder;
-use retold_wire::{PROGRAM, Pace, Rules, Samples, Server, Session, Setup, Upstreams};
+use retold_wire::{Front, PROGRAM, Pace, Rules, Samples, Server, Session, Setup, Upstreams};
 use tokio::net::TcpListener;
 
 pub(crate) const RUN: RunId = RunId([7; 8]);
@@ -65,7 +65,8 @@ impl Serving {
         let session = Session::new(setup).unwrap();
         let server = Server::bind().await.unwrap();
         let address = server.address();
-        let server = tokio::spawn(server.serve(session.clone(), vec![UPSTREAM.to_owned()]));
+        let front = Front::of(session.clone(), vec![UPSTREAM.to_owned()]);
+        let server = tokio::spawn(server.serve(Arc::new(front)));
         Serving { address, session, server }
     }
 

@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::answers::{RecordedAnswer, each_answer};
-use super::{DecideError, Decided, Decider, Params, RegisteredParser, Undecided, filter};
+use super::{DecideError, Decided, Decider, Params, REPORTED, RegisteredParser, Undecided, filter};
 use crate::content::Content;
 use crate::id::{CallPath, RunId};
 use crate::log::{LogError, Reader};
@@ -232,6 +232,12 @@ impl<F> Pending<'_, F> {
             (Again::Latest, Some(spec)) if spec.name == filter::NAME => {
                 let command = filter::command_of(&spec.params);
                 return Err(AgainError::Filter { run: self.run, command });
+            }
+            // Only the program can make it again.
+            (Again::Latest, Some(spec)) if spec.name == REPORTED => {
+                self.left.others.insert(spec.to_string());
+                self.left.by_others += 1;
+                false
             }
             (Again::Latest, Some(_)) | (Again::By(_), None) => true,
             (Again::By(_), Some(spec)) => {

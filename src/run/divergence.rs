@@ -113,6 +113,18 @@ impl Divergence {
         Self::new(Kind::Outcome { seq, call, recorded, now })
     }
 
+    /// A fact that is the same, but rests on other events.
+    pub(super) fn causes(seq: Seq, fact: &str, (recorded, now): (&[Seq], &[Seq])) -> Self {
+        let shown = |causes: &[Seq]| {
+            let seqs: Vec<String> = causes.iter().take(MOST_SOURCES).map(Seq::to_string).collect();
+            let more = if causes.len() > MOST_SOURCES { ", .." } else { "" };
+            let seqs = if seqs.is_empty() { "none".to_owned() } else { seqs.join(", ") };
+            format!("fact\n{fact}\nevents that it rests on: {seqs}{more}")
+        };
+        let (recorded, now) = (shown(recorded), shown(now));
+        Self::new(Kind::Outcome { seq, call: None, recorded, now })
+    }
+
     pub(super) fn left(recorded: &RecordedOutcome) -> Self {
         Self::new(Kind::Left { seq: recorded.seq(), recorded: describe(recorded) })
     }

@@ -56,6 +56,19 @@ pub(super) enum RecordedOutcome {
 }
 
 impl RecordedOutcome {
+    /// The outcome in the event of a decision or a fact.
+    pub(super) fn of(stored: StoredEvent) -> Result<Self, EventError> {
+        if let Some(by) = stored.decided_by() {
+            let (seq, by) = (stored.seq, Arc::from(by));
+            let response = stored.cause.unwrap_or(Seq(0));
+            let body = stored.body.into_owned();
+            return Ok(RecordedOutcome::Decision { seq, response, by, body });
+        }
+        let (causes, fact) = stored.occurrence()?;
+        let (seq, time, fact) = (stored.seq, stored.time, fact.to_owned());
+        Ok(RecordedOutcome::Occurrence { seq, time, causes, fact })
+    }
+
     pub(super) fn seq(&self) -> Seq {
         match self {
             RecordedOutcome::Decision { seq, .. } | RecordedOutcome::Occurrence { seq, .. } => *seq,
@@ -238,18 +251,8 @@ type QuestionAt = (CallPath, Sample, PromptHash, Cow<'static, str>);
 impl Questions {
     /// The part of an event that a re-execution needs.
     fn item(&mut self, stored: StoredEvent) -> Result<Option<Item>, EventError> {
-        if let Some(by) = stored.decided_by() {
-            let (seq, by) = (stored.seq, Arc::from(by));
-            let response = stored.cause.unwrap_or(Seq(0));
-            let body = stored.body.into_owned();
-            let decision = RecordedOutcome::Decision { seq, response, by, body };
-            return Ok(Some(Item::Outcome(decision)));
-        }
-        if stored.is_occurrence() {
-            let (causes, fact) = stored.occurrence()?;
-            let (seq, time, fact) = (stored.seq, stored.time, fact.to_owned());
-            let occurrence = RecordedOutcome::Occurrence { seq, time, causes, fact };
-            return Ok(Some(Item::Outcome(occurrence)));
+        if stored.decided_by().is_some() || stored.is_occurrence() {
+            return RecordedOutcome::of(stored).map(|outcome| Some(Item::Outcome(outcome)));
         }
         if stored.is_response() {
             let (seq, cause) = (stored.seq, stored.cause.unwrap_or(Seq(0)));

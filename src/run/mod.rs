@@ -10,7 +10,8 @@
 //! - [`Parent`]: forks, which share the beginning of another run.
 //! - [`Setup`], [`execute()`]: runs an experiment to its end or to the reason why it stopped.
 //! - [`Update`], [`Journal`]: following a run in progress.
-//! - [`Recorder`]: records exchanges that a program makes by itself, without an [`Experiment`].
+//! - [`Recorder`]: records exchanges that a program makes by itself, without an [`Experiment`], and
+//!   the [`Outcome`]s that it reports; [`OutcomeLanes`] compares these.
 //! - [`RunRecord`]: what a log has of a run; [`OutputFile`]: what an experiment writes for other
 //!   programs.
 //! - [`Divergence`]: the first point where a re-execution and its log differ, or [where their
@@ -32,6 +33,7 @@ mod execute;
 mod experiment;
 mod follow;
 mod history;
+mod lanes;
 mod live;
 mod mode;
 mod near;
@@ -65,6 +67,7 @@ pub use divergence::Divergence;
 pub use execute::{Ended, Finish, execute};
 pub use experiment::{AnyExperiment, Experiment, Handle, Report, Run};
 pub use follow::{Follower, Journal, Update};
+pub use lanes::{CompareError, Compared, Outcome, OutcomeLanes};
 pub use mode::Mode;
 pub use output::{
     OutputDifference, OutputError, OutputFile, REPORT, SIMULATED_MARK, compare_outputs,

@@ -43,26 +43,18 @@ impl Outcomes {
         writer: &RefCell<Option<RunWriter>>,
         decision: NewDecision,
     ) -> Result<Seq, Stop> {
-        let NewDecision { call, sample, response, by, body } = decision;
         let seq = match next_recorded(history)? {
             recorded if mode == Mode::Rehearse => unlike(recorded),
-            Some(recorded) => match &recorded {
-                RecordedOutcome::Decision { seq, response: r, by: y, body: b }
-                    if *r == response && *y == by && *b == body =>
-                {
-                    *seq
-                }
-                _ => {
-                    let now = format!("decision on seq {response} by {by}\n{body}");
-                    return Err(Divergence::outcome(&recorded, Some((call, sample)), now).into());
-                }
-            },
+            Some(recorded) => recorded.same_decision(&decision).map(|()| recorded.seq())?,
             None => {
-                let event = || NewEvent::decision(clock::now(), response, by.clone(), body.clone());
+                let NewDecision { call, response, by, body, .. } = &decision;
+                let event =
+                    || NewEvent::decision(clock::now(), *response, by.clone(), body.clone());
                 self.add(mode, writer, event, || format!("decision of call {call}\n{body}"))?
             }
         };
-        self.hasher.borrow_mut().decision(seq, &call, sample, &by, &body);
+        let NewDecision { call, sample, by, body, .. } = &decision;
+        self.hasher.borrow_mut().decision(seq, call, *sample, by, body);
         Ok(seq)
     }
 
@@ -77,17 +69,7 @@ impl Outcomes {
     ) -> Result<(Seq, Time), Stop> {
         let (seq, time) = match next_recorded(history)? {
             recorded if mode == Mode::Rehearse => (unlike(recorded), clock::now()),
-            Some(recorded) => match &recorded {
-                RecordedOutcome::Occurrence { seq, time, causes: c, fact: f }
-                    if c == causes && f == fact =>
-                {
-                    (*seq, *time)
-                }
-                _ => {
-                    let now = format!("fact\n{fact}");
-                    return Err(Divergence::outcome(&recorded, None, now).into());
-                }
-            },
+            Some(recorded) => (recorded.seq(), recorded.same_fact(causes, fact)?),
             None => {
                 let now = clock::now();
                 let event = || NewEvent::occurred(now, causes, fact);
@@ -108,6 +90,38 @@ impl Outcomes {
         match writer.borrow_mut().as_mut() {
             Some(writer) if mode.writes() => Ok(writer.submit(event())?),
             _ => Err(Divergence::extra(describe()).into()),
+        }
+    }
+}
+
+impl RecordedOutcome {
+    /// Compares a decision with this one.
+    pub(super) fn same_decision(&self, now: &NewDecision) -> Result<(), Box<Divergence>> {
+        let NewDecision { call, sample, response, by, body } = now;
+        match self {
+            RecordedOutcome::Decision { response: r, by: y, body: b, .. }
+                if r == response && y == by && b == body =>
+            {
+                Ok(())
+            }
+            _ => {
+                let now = format!("decision on seq {response} by {by}\n{body}");
+                Err(Divergence::outcome(self, Some((call.clone(), *sample)), now).into())
+            }
+        }
+    }
+
+    /// Compares a fact with this one; when it was recorded.
+    pub(super) fn same_fact(&self, causes: &[Seq], fact: &str) -> Result<Time, Box<Divergence>> {
+        match self {
+            RecordedOutcome::Occurrence { seq, time, causes: c, fact: f } if f == fact => {
+                if c == causes {
+                    Ok(*time)
+                } else {
+                    Err(Divergence::causes(*seq, fact, (c, causes)).into())
+                }
+            }
+            _ => Err(Divergence::outcome(self, None, format!("fact\n{fact}")).into()),
         }
     }
 }

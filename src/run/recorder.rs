@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use super::clock;
 use super::details::kept;
+use super::lanes::Outcome;
 use crate::event::{
     AnswerReused, AttemptDetails, AttemptFailed, Because, Event, NewEvent, RequestSent,
     ResponseDetails, ResponseReceived, RunFinished, RunOutcome, RunResumed, RunStarted,
@@ -49,7 +50,8 @@ pub(super) fn attempt_details(attempt: u32, failure: &Failure, gave_up: bool) ->
 }
 
 /// Records a run whose requests somebody else makes: a program behind a proxy. It has the events
-/// of any other run, but no decisions and no facts, and each is written as soon as it happens.
+/// of any other run, and the decisions and facts that the program reports. Each is written as soon as
+/// it happens.
 pub struct Recorder(RunWriter);
 
 impl Recorder {
@@ -141,6 +143,14 @@ impl Recorder {
         details: AttemptDetails,
     ) -> Result<(Seq, Durable), RecorderError> {
         self.submit(&Event::AttemptFailed(AttemptFailed { request, details }))
+    }
+
+    /// Records a decision or a fact that the program reports.
+    ///
+    /// # Errors
+    /// [`RecorderError`].
+    pub fn reported(&mut self, outcome: &Outcome) -> Result<(Seq, Durable), RecorderError> {
+        self.submit(&outcome.event())
     }
 
     /// Records the end of the run.

@@ -92,6 +92,12 @@ fn row_of(failures: u32, ever_answered: bool) -> String {
     format!("{failures} connection failure{s} in a row{ever}")
 }
 
+impl From<Box<Divergence>> for Stop {
+    fn from(divergence: Box<Divergence>) -> Self {
+        Stop::Diverged(divergence)
+    }
+}
+
 impl From<Divergence> for Stop {
     fn from(divergence: Divergence) -> Self {
         Stop::Diverged(Box::new(divergence))

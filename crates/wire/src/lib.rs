@@ -4,7 +4,7 @@
 //! any other: questions, answers and failed attempts, each on disk before the program sees its end.
 //! A replay answers from the run alone.
 //!
-//! - [`Server`]: serves a [`Session`] on a free port.
+//! - [`Server`]: serves the [`Runs`] of a [`Front`], each a [`Session`].
 //! - [`Session`]: where answers come from, and what is recorded.
 //! - [`dialect`]: what is known about each API, one file each; everything else is recorded as it is.
 //! - [`Incoming`], [`Asked`], [`Rules`]: from a request to its prompt, its call and its key.
@@ -19,6 +19,8 @@ pub mod clients;
 mod decode;
 pub mod dialect;
 mod framing;
+mod front;
+mod handed;
 mod kept;
 mod limits;
 mod masks;
@@ -29,6 +31,7 @@ mod read;
 mod readers;
 mod recorded;
 mod relay;
+mod report;
 mod rules;
 mod samples;
 mod server;
@@ -39,6 +42,7 @@ mod upstream;
 
 pub use asked::{Asked, AskedError, CALL, Incoming, Key};
 pub use book::{Attempt, Book, Place, RecordedSample, Ticket, Turn};
+pub use front::{Front, Later, NoRun, Runs, Token, TokenError};
 pub use kept::{End, Kept};
 pub use miss::{Miss, Why};
 pub use rules::{RecordedRules, RuleError, Rules};

@@ -41,6 +41,9 @@ pub(crate) const AFTER_CLIENT: Duration = Duration::from_secs(60);
 /// How long a connection may stay open after the last event of a stream.
 pub(crate) const AFTER_LAST_EVENT: Duration = Duration::from_secs(2);
 
+/// How many answers can be named in reports: the last ones that the program was given.
+pub(crate) const NAMED_ANSWERS: usize = 50_000;
+
 /// How many recorded requests a miss is compared with: about a second of work.
 pub(crate) const COMPARED: usize = 20_000;
 

@@ -15,10 +15,11 @@ use tokio::time::{Instant, sleep_until};
 
 use crate::asked::Asked;
 use crate::book::{Attempt, Place, Ticket, Turn};
+use crate::handed::Given;
 use crate::kept::End;
 use crate::outlet::{BrokenOff, ChunkSender, Chunks, Outgoing};
 use crate::recorded::{Copied, Played};
-use crate::relay::{response_of, response_with};
+use crate::relay::{named, response_of, response_with};
 use crate::session::{Pace, Session, refused};
 
 /// Says that an answer is a recorded one, and which.
@@ -31,29 +32,50 @@ pub(crate) async fn recorded(
     mut ticket: Ticket,
     (attempt, read): (Attempt, Option<(Place, Event)>),
 ) -> Response<Outgoing> {
-    let _working = session.begin_work();
     let played = match session.library.play(attempt.place, read) {
         Ok(played) => played,
         Err(error) => return refused(asked.dialect, 500, "retold_log", &error.to_string()),
     };
+    let mut seq = Some(attempt.place.seq);
     if !session.same_run {
         let copied = copy(session, asked, &mut ticket, &played.copy).await;
-        if let Err(error) = copied {
-            return refused(
-                asked.dialect,
-                500,
-                "retold_log",
-                &format!("retold cannot record: {error}"),
-            );
+        match copied {
+            Ok(copied) => seq = copied,
+            Err(error) => {
+                return refused(
+                    asked.dialect,
+                    500,
+                    "retold_log",
+                    &format!("retold cannot record: {error}"),
+                );
+            }
         }
     }
+    let name = give(session, &ticket, seq, &played);
     let is_answer = matches!(played.copy, Copied::Answer(_));
     session.share(&asked.key, is_answer.then_some(attempt.place));
     if attempt.reopens {
         session.reopen(ticket);
     }
     session.count(|summary| summary.replayed += 1);
-    send(played, session.pace)
+    send(played, session, name)
+}
+
+/// Notes that the program gets an answer, and returns the seq by which it names it.
+fn give(
+    session: &Arc<Session>,
+    ticket: &Ticket,
+    answer: Option<Seq>,
+    played: &Played,
+) -> Option<Seq> {
+    if let (Some(request), Some(answer), Copied::Answer(reused)) =
+        (ticket.request, answer, &played.copy)
+    {
+        let (call, sample) = (ticket.key.call.clone(), ticket.sample);
+        let id = reused.details.id.clone();
+        session.given(Given { request, answer, call, sample, id });
+    }
+    ticket.request
 }
 
 /// Sends an answer that equal requests share, and records that it was shared.
@@ -62,13 +84,18 @@ pub(crate) async fn shared(
     asked: &Asked,
     place: Place,
 ) -> Response<Outgoing> {
-    let _working = session.begin_work();
     let played = match session.library.play(place, None) {
         Ok(played) => played,
         Err(error) => return refused(asked.dialect, 500, "retold_log", &error.to_string()),
     };
     // A sample that is recorded as shared already.
     let turn = session.take(asked);
+    let mut name = (place.run == session.run).then_some(place.seq);
+    if let Turn::Recorded(ticket, attempt) = &turn
+        && session.same_run
+    {
+        name = give(session, ticket, Some(attempt.place.seq), &played);
+    }
     if let Turn::Live(mut ticket) = turn {
         let copied = match &played.copy {
             Copied::Answer(reused) => {
@@ -79,28 +106,31 @@ pub(crate) async fn shared(
                 }
                 copy(session, asked, &mut ticket, &Copied::Answer(reused)).await
             }
-            Copied::Failure(_) => Ok(()),
+            Copied::Failure(_) => Ok(None),
         };
-        if let Err(error) = copied {
-            return refused(
-                asked.dialect,
-                500,
-                "retold_log",
-                &format!("retold cannot record: {error}"),
-            );
+        match copied {
+            Ok(copied) => name = give(session, &ticket, copied, &played),
+            Err(error) => {
+                return refused(
+                    asked.dialect,
+                    500,
+                    "retold_log",
+                    &format!("retold cannot record: {error}"),
+                );
+            }
         }
     }
     session.count(|summary| summary.replayed += 1);
-    send(played, session.pace)
+    send(played, session, name)
 }
 
-/// Records an attempt of another run, or a shared answer, as this run's.
+/// Records an attempt of another run, or a shared answer, as this run's. Returns its seq.
 async fn copy(
     session: &Arc<Session>,
     asked: &Asked,
     ticket: &mut Ticket,
     copied: &Copied,
-) -> Result<(), RecorderError> {
+) -> Result<Option<Seq>, RecorderError> {
     let written = session.record(|recorder| {
         let request = match ticket.request {
             Some(request) => request,
@@ -114,30 +144,32 @@ async fn copy(
         };
         Ok((request, written))
     })?;
-    if let Some((request, (_, durable))) = written {
-        ticket.request = Some(request);
-        if let Err(error) = durable.wait().await {
-            let error = RecorderError::from(error);
-            session.fail(&error);
-            return Err(error);
-        }
+    let Some((request, (seq, durable))) = written else { return Ok(None) };
+    ticket.request = Some(request);
+    if let Err(error) = durable.wait().await {
+        let error = RecorderError::from(error);
+        session.fail(&error);
+        return Err(error);
     }
-    Ok(())
+    Ok(Some(seq))
 }
 
-fn send(played: Played, pace: Pace) -> Response<Outgoing> {
+fn send(played: Played, session: &Session, name: Option<Seq>) -> Response<Outgoing> {
     let Played { place, kept, body, copy: _ } = played;
     let pieces = kept.pieces(&body);
     let mut response = if kept.end.is_none() && pieces.len() <= 1 {
         response_of(&kept, body)
     } else {
         let (sender, chunks) = Chunks::new();
-        tokio::spawn(feed(sender, pieces, kept.end, pace));
+        tokio::spawn(feed(sender, pieces, kept.end, session.pace));
         response_with(&kept, Outgoing::Chunks(chunks))
     };
     let from = format!("{}/{}", place.run, place.seq);
     if let Ok(from) = HeaderValue::from_str(&from) {
         response.headers_mut().insert(REPLAYED, from);
+    }
+    if let Some(name) = name {
+        response.headers_mut().extend(named(session.run, name));
     }
     response
 }

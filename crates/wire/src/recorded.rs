@@ -100,10 +100,15 @@ impl Library {
         Ok(Played { place, kept, body, copy })
     }
 
-    fn event(&self, place: Place) -> Result<Option<Event>, LogError> {
+    /// The event at a place.
+    ///
+    /// # Errors
+    /// [`LogError`].
+    pub(crate) fn event(&self, place: Place) -> Result<Option<Event>, LogError> {
         let before = Seq(place.seq.0.saturating_sub(1));
         let stored = self.0.with(|reader| reader.events(place.run, before, 1))?;
-        stored.first().map(|stored| stored.event().map_err(damaged)).transpose()
+        let stored = stored.first().filter(|stored| stored.seq == place.seq);
+        stored.map(|stored| stored.event().map_err(damaged)).transpose()
     }
 
     /// Passes on each question.

@@ -6,7 +6,7 @@ use bytes::Bytes;
 use hyper::Response;
 use hyper::http::response::Parts;
 use hyper::http::{HeaderMap, HeaderValue, StatusCode, header};
-use retold::id::Seq;
+use retold::id::{RunId, Seq};
 use retold::inert::inert;
 use retold::model::{Failure, FailureKind, HTTP};
 use retold::run::RecorderError;
@@ -20,6 +20,7 @@ use crate::book::{Place, Ticket};
 use crate::decode::Decoder;
 use crate::dialect::Problem;
 use crate::framing::{Framing, Splitter, data};
+use crate::handed::Given;
 use crate::kept::{End, Kept, is_kept};
 use crate::limits::{
     AFTER_CLIENT, AFTER_LAST_EVENT, LONGEST_ANSWER, MOST_CHUNKS, MOST_OF_NONSENSE, READ_TOGETHER,
@@ -27,6 +28,7 @@ use crate::limits::{
 use crate::masks::Masks;
 use crate::outlet::{Outgoing, Outlet, Waiting};
 use crate::read;
+use crate::report::RESPONSE;
 use crate::session::{Session, Working, refused};
 use crate::upstream::{broken_off, is_forwarded};
 
@@ -177,7 +179,11 @@ impl Exchange<'_> {
             ..Kept::default()
         };
         let framing = Framing::of(kept.content_type());
-        let mut outlet = waiting.with(head(&response));
+        let mut head = head(&response);
+        if let Some(request) = ticket.request {
+            head.headers.extend(named(self.session.run, request));
+        }
+        let mut outlet = waiting.with(head);
         let mut arriving = Arriving::new(framing, status.is_success());
         let ended = match Decoder::new(encoding, LONGEST_ANSWER) {
             Err(error) => Ended::Broken(Failure::new(FailureKind::Malformed, error.to_string())),
@@ -316,11 +322,14 @@ impl Exchange<'_> {
         response.extra.insert(HTTP.to_owned(), json!(kept));
         let request = ticket.request.unwrap_or_default();
         let (session, key) = (self.session, &self.asked.key);
+        let id = response.id.clone();
         let recorded =
             session.record(|recorder| recorder.received(request, response, watch.elapsed()));
         let result = match recorded {
             Ok(Some((seq, durable))) => match durable.wait().await {
                 Ok(()) => {
+                    let (call, sample) = (ticket.key.call, ticket.sample);
+                    session.given(Given { request, answer: seq, call, sample, id });
                     session.count(|summary| summary.answers += 1);
                     session.share(key, Some(Place { run: session.run, seq }));
                     Ok(())
@@ -449,6 +458,12 @@ fn head(response: &reqwest::Response) -> Parts {
     }
     parts.headers = headers;
     parts
+}
+
+/// The header by which a program names an answer in its reports.
+pub(crate) fn named(run: RunId, seq: Seq) -> Option<(header::HeaderName, HeaderValue)> {
+    let value = HeaderValue::from_str(&format!("{run}/{seq}")).ok()?;
+    Some((header::HeaderName::from_static(RESPONSE), value))
 }
 
 fn kept_headers(headers: &HeaderMap) -> Vec<(String, String)> {

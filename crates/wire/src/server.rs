@@ -1,4 +1,4 @@
-//! The server on loopback that a program talks to.
+//! The server that a program talks to.
 
 use std::convert::Infallible;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -6,20 +6,28 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use http_body_util::{BodyExt, Limited};
-use hyper::Response;
 use hyper::body::Incoming as IncomingBody;
-use hyper::http::{HeaderMap, Request, header};
+use hyper::http::{HeaderMap, Method, Request, header};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
+use hyper::{Response, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
 
 use crate::asked::Incoming;
-use crate::dialect::{OTHER, Problem};
+use crate::dialect::{self, OTHER, Problem};
+use crate::front::{Address, Front, NoRun, NotLetIn};
 use crate::limits::{CONNECTIONS, HEAD, LONGEST_REQUEST};
 use crate::outlet::Outgoing;
+use crate::report::{LONGEST_REPORT, report, with_json};
 use crate::session::{Session, refused};
+
+/// The path of what is for retold itself.
+pub(crate) const OWN: &str = "_retold";
+
+/// Below it: ends a run of a proxy.
+const FINISH: &str = "/finish";
 
 /// A server that is listening, and not serving yet.
 pub struct Server {
@@ -33,7 +41,15 @@ impl Server {
     /// # Errors
     /// If there is none.
     pub async fn bind() -> std::io::Result<Self> {
-        let listener = TcpListener::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, 0))).await?;
+        Server::bind_to(SocketAddr::from((Ipv4Addr::LOCALHOST, 0))).await
+    }
+
+    /// Listens at an address.
+    ///
+    /// # Errors
+    /// If it is taken, or not one of this machine.
+    pub async fn bind_to(address: SocketAddr) -> std::io::Result<Self> {
+        let listener = TcpListener::bind(address).await?;
         let address = listener.local_addr()?;
         Ok(Server { listener, address })
     }
@@ -49,9 +65,8 @@ impl Server {
     }
 
     /// Serves until it is dropped.
-    pub async fn serve(self, session: Arc<Session>, upstreams: Vec<String>) {
+    pub async fn serve(self, front: Arc<Front>) {
         let connections = Arc::new(Semaphore::new(CONNECTIONS));
-        let upstreams: Arc<[String]> = upstreams.into();
         loop {
             // The semaphore is never closed.
             let Ok(permit) = connections.clone().acquire_owned().await else { return };
@@ -66,12 +81,12 @@ impl Server {
             };
             // Chunks are small, and each is waited for.
             let _ = stream.set_nodelay(true);
-            let (session, upstreams) = (session.clone(), upstreams.clone());
+            let front = front.clone();
             tokio::spawn(async move {
                 let _permit = permit;
                 let service = service_fn(move |request| {
-                    let (session, upstreams) = (session.clone(), upstreams.clone());
-                    async move { Ok::<_, Infallible>(handle(session, &upstreams, request).await) }
+                    let front = front.clone();
+                    async move { Ok::<_, Infallible>(handle(&front, request).await) }
                 });
                 let served = http1::Builder::new()
                     .timer(TokioTimer::new())
@@ -87,31 +102,67 @@ impl Server {
     }
 }
 
-async fn handle(
-    session: Arc<Session>,
-    upstreams: &[String],
-    request: Request<IncomingBody>,
-) -> Response<Outgoing> {
+async fn handle(front: &Front, request: Request<IncomingBody>) -> Response<Outgoing> {
     let (parts, body) = request.into_parts();
-    let path = parts.uri.path();
-    let (upstream, below) = divided(path);
-    let known = upstreams.iter().any(|name| name == upstream);
-    let mut incoming = Incoming {
-        upstream: upstream.to_owned(),
+    let address = match front.address(parts.uri.path(), &parts.headers) {
+        Ok(address) => address,
+        Err(NotLetIn { status, code, message }) => {
+            let dialect = dialect::at(parts.uri.path());
+            return closing(refused(dialect, status, code, message));
+        }
+    };
+    let Address { run, upstream, path } = address;
+    if upstream == OWN && path == FINISH && parts.method == Method::POST {
+        return match front.runs.finish(run.as_deref()).await {
+            Ok(summary) => with_json(StatusCode::OK, &summary),
+            Err(NoRun { status, message }) => refused(&OTHER, status, "retold_run", &message),
+        };
+    }
+    let session = match front.runs.session(run.as_deref()).await {
+        Ok(session) => session,
+        Err(NoRun { status, message }) => {
+            return closing(refused(dialect::at(&path), status, "retold_run", &message));
+        }
+    };
+    if upstream == OWN {
+        let place = path.trim_start_matches('/');
+        let whole = Limited::new(body, LONGEST_REPORT).collect().await.ok();
+        let whole = whole.map(http_body_util::Collected::to_bytes);
+        return match whole {
+            Some(body) => report(&session, place, &parts.method, Some(body)).await,
+            None => closing(report(&session, place, &parts.method, None).await),
+        };
+    }
+    let known = front.upstreams.as_ref().is_none_or(|names| names.contains(&upstream));
+    let incoming = Incoming {
+        upstream,
         method: parts.method,
-        path: below.to_owned(),
+        path,
         query: parts.uri.query().map(str::to_owned),
         headers: parts.headers,
         body: Bytes::new(),
     };
-    let problem = |status, code, message| Problem { status, code, message };
     if !known {
-        let all = upstreams.iter().map(|name| format!("/{name}")).collect::<Vec<_>>().join(", ");
+        let names = front.upstreams.iter().flatten();
+        let all = names.map(|name| format!("/{name}")).collect::<Vec<_>>().join(", ");
         let said = format!(
             "retold serves requests under {all}: name another upstream with --upstream NAME=URL"
         );
         return session.refuse(incoming, problem(404, "retold_unknown_upstream", &said)).await;
     }
+    ask(session, incoming, body).await
+}
+
+fn problem<'a>(status: u16, code: &'static str, message: &'a str) -> Problem<'a> {
+    Problem { status, code, message }
+}
+
+/// Reads the body of a request, and answers it.
+async fn ask(
+    session: Arc<Session>,
+    mut incoming: Incoming,
+    body: IncomingBody,
+) -> Response<Outgoing> {
     if is_an_upgrade(&incoming.headers) {
         let said = "retold does not record WebSockets or other upgraded connections";
         return session.refuse(incoming, problem(426, "retold_upgrade", said)).await;
@@ -129,15 +180,6 @@ async fn handle(
         }
         // The client left, or what it sent is not HTTP.
         Err(error) => closing(refused(&OTHER, 400, "retold_request", &error.to_string())),
-    }
-}
-
-/// `/openai/chat/completions` is `/chat/completions` of the upstream `openai`.
-fn divided(path: &str) -> (&str, &str) {
-    let rest = path.strip_prefix('/').unwrap_or(path);
-    match rest.find('/') {
-        Some(at) => rest.split_at(at),
-        None => (rest, ""),
     }
 }
 

@@ -5,16 +5,17 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use hyper::http::{HeaderValue, header};
 use hyper::{Response, StatusCode};
-use retold::event::Event;
+use retold::event::{Event, RunOutcome};
 use retold::id::{CallPath, RunId};
 use retold::log::{Log, LogError};
-use retold::run::{Recorder, RecorderError};
+use retold::run::{OutcomeLanes, Recorder, RecorderError, how_it_ended};
 use serde_json::to_vec;
 use tokio::sync::{Notify, Semaphore};
 
 use crate::asked::{Asked, Incoming, Key};
 use crate::book::{Place, Turn};
 use crate::dialect::{self, Dialect, Problem};
+use crate::handed::{Given, Handed};
 use crate::limits::{LONG_ANSWERS, MISSES_COMPARED};
 use crate::miss::{Miss, Prompts, Why};
 use crate::outlet::{Outgoing, Outlet};
@@ -76,6 +77,12 @@ pub struct Summary {
     pub missed: u64,
     /// The first of them.
     pub misses: Vec<Miss>,
+    /// Decisions and facts that the program reported.
+    pub outcomes: u64,
+    /// How many of them, or of the recorded ones, differ from the record.
+    pub differences: u64,
+    /// The first difference.
+    pub difference: Option<String>,
     /// Recorded samples that were never asked for, or not to their end.
     pub left: usize,
     /// The first of their calls.
@@ -97,11 +104,15 @@ pub struct Session {
     pub(crate) same_run: bool,
     pub(crate) pace: Pace,
     summary: Mutex<Summary>,
+    /// The decisions and facts that are recorded and were not reported yet.
+    pub(crate) lanes: Mutex<OutcomeLanes>,
+    /// The answers that the program was given.
+    pub(crate) handed: Mutex<Handed>,
     /// Why nothing more can be recorded.
     failed: Mutex<Option<RecorderError>>,
     pub(crate) long_answers: Semaphore,
-    /// Exchanges under way.
-    working: Mutex<usize>,
+    /// What is under way.
+    working: Mutex<Work>,
     idle: Notify,
 }
 
@@ -112,14 +123,22 @@ enum Sharing {
     Answered(Place),
 }
 
+/// What is under way.
+#[derive(Debug, Default)]
+struct Work {
+    exchanges: usize,
+    /// Whether nothing more is begun.
+    is_closed: bool,
+}
+
 /// An exchange under way, until it is dropped.
 pub(crate) struct Working(Arc<Session>);
 
 impl Drop for Working {
     fn drop(&mut self) {
         let mut working = lock(&self.0.working);
-        *working -= 1;
-        if *working == 0 {
+        working.exchanges -= 1;
+        if working.exchanges == 0 {
             self.0.idle.notify_waiters();
         }
     }
@@ -137,6 +156,14 @@ impl Session {
     pub fn new(setup: Setup) -> Result<Arc<Self>, LogError> {
         let Setup { log, run, recorder, samples, same_run, rules, upstreams, shared, pace } = setup;
         let live = upstreams.is_some();
+        let lanes = if same_run {
+            let mut reader = log.reader()?;
+            let is_closed = how_it_ended(reader.as_mut(), run)? == Some(RunOutcome::Finished);
+            OutcomeLanes::read(reader.as_mut(), run, is_closed)?
+        } else {
+            // A fork reports its own.
+            OutcomeLanes::none(run)
+        };
         Ok(Arc::new(Session {
             run,
             library: Library::of(&log),
@@ -151,15 +178,18 @@ impl Session {
             same_run,
             pace,
             summary: Mutex::default(),
+            lanes: Mutex::new(lanes),
+            handed: Mutex::default(),
             failed: Mutex::default(),
             long_answers: Semaphore::new(LONG_ANSWERS),
-            working: Mutex::new(0),
+            working: Mutex::default(),
             idle: Notify::new(),
         }))
     }
 
     /// Answers a request.
     pub(crate) async fn handle(self: Arc<Self>, incoming: Incoming) -> Response<Outgoing> {
+        let Some(working) = self.begin_work() else { return ended(dialect::at(&incoming.path)) };
         self.count(|summary| summary.requests += 1);
         if let Some(error) = self.broken() {
             return refused(dialect::at(&incoming.path), 500, "retold_log", &error);
@@ -187,7 +217,6 @@ impl Session {
             }
             Turn::Live(ticket) => {
                 let (waiting, answer) = Outlet::awaited();
-                let working = self.begin_work();
                 let dialect = asked.dialect;
                 // The answer is read to its end even if the client leaves.
                 tokio::spawn(relay::relay(self.clone(), working, incoming, asked, ticket, waiting));
@@ -205,8 +234,9 @@ impl Session {
         incoming: Incoming,
         problem: Problem<'_>,
     ) -> Response<Outgoing> {
-        self.count(|summary| summary.requests += 1);
         let dialect = dialect::at(&incoming.path);
+        let Some(_working) = self.begin_work() else { return ended(dialect) };
+        self.count(|summary| summary.requests += 1);
         let answer = refused(dialect, problem.status, problem.code, problem.message);
         if lock(&self.recorder).is_none() || self.broken().is_some() {
             return answer;
@@ -217,7 +247,6 @@ impl Session {
         }
         let turn = self.take(&asked);
         if let Turn::Live(ticket) = turn {
-            let _working = self.begin_work();
             relay::refused_here(&self, &asked, ticket, &problem).await;
         }
         answer
@@ -314,7 +343,17 @@ impl Session {
 
     /// Why nothing more can be recorded, for a client.
     fn broken(&self) -> Option<String> {
-        lock(&self.failed).as_ref().map(|error| format!("retold cannot record: {error}"))
+        self.broken_recorder().map(|error| format!("retold cannot record: {error}"))
+    }
+
+    /// Why nothing more can be recorded.
+    pub(crate) fn broken_recorder(&self) -> Option<RecorderError> {
+        lock(&self.failed).clone()
+    }
+
+    /// Notes that the program was given an answer, so that it can name it.
+    pub(crate) fn given(&self, given: Given) {
+        lock(&self.handed).note(given);
     }
 
     /// Reads what is recorded of a call, if that was not done before. Returns the attempt that is
@@ -351,9 +390,19 @@ impl Session {
         change(&mut lock(&self.summary));
     }
 
-    pub(crate) fn begin_work(self: &Arc<Self>) -> Working {
-        *lock(&self.working) += 1;
-        Working(self.clone())
+    /// Begins an exchange or a report; `None` if the session is closed.
+    pub(crate) fn begin_work(self: &Arc<Self>) -> Option<Working> {
+        let mut working = lock(&self.working);
+        if working.is_closed {
+            return None;
+        }
+        working.exchanges += 1;
+        Some(Working(self.clone()))
+    }
+
+    /// Refuses whatever comes from now on; what is under way goes on.
+    pub fn close(&self) {
+        lock(&self.working).is_closed = true;
     }
 
     /// Waits until no exchange is under way.
@@ -362,11 +411,27 @@ impl Session {
             let notified = self.idle.notified();
             tokio::pin!(notified);
             notified.as_mut().enable();
-            if *lock(&self.working) == 0 {
+            if lock(&self.working).exchanges == 0 {
                 return;
             }
             notified.await;
         }
+    }
+
+    /// Compares what the program has not reported, at its end: the first recorded decision or fact that
+    /// it did not make again is a difference.
+    ///
+    /// # Errors
+    /// [`LogError`] if the log cannot be read.
+    pub fn compare_the_rest(&self) -> Result<(), LogError> {
+        let left = lock(&self.lanes).left(self.log.reader()?.as_mut())?;
+        if let Some(left) = left {
+            self.count(|summary| {
+                summary.differences += 1;
+                summary.difference.get_or_insert_with(|| left.to_string());
+            });
+        }
+        Ok(())
     }
 
     /// What happened so far.
@@ -394,6 +459,16 @@ impl Session {
             None => Ok(()),
         }
     }
+}
+
+/// What a client gets whose run has ended.
+pub(crate) fn ended(dialect: &dyn Dialect) -> Response<Outgoing> {
+    refused(
+        dialect,
+        503,
+        "retold_ended",
+        "the run has ended, and this was neither asked nor recorded",
+    )
 }
 
 /// An error in the shape of an API, which its clients do not try again.

@@ -17,6 +17,9 @@ pub enum UpstreamError {
     /// A name that cannot be part of a path.
     #[error("the upstream name {0:?} is not made of lower-case letters, digits, - and _")]
     Name(String),
+    /// A name that is a path of our own.
+    #[error("the upstream name {0:?} is taken: choose another")]
+    Taken(String),
     /// Not a URL.
     #[error(
         "the URL of the upstream {name} cannot be read ({reason}); it looks like https://api.openai.com/v1"
@@ -100,8 +103,14 @@ fn checked(name: &str) -> Result<String, UpstreamError> {
     if name.is_empty() || name.len() > 40 || !name.chars().all(fits) {
         return Err(UpstreamError::Name(name.chars().take(40).collect()));
     }
+    if TAKEN.contains(&name) {
+        return Err(UpstreamError::Taken(name.to_owned()));
+    }
     Ok(name.to_owned())
 }
+
+/// The first parts of paths that are not upstreams.
+const TAKEN: &[&str] = &[crate::server::OWN, "run", "token"];
 
 fn base(name: &str, url: &NamedUrl) -> Result<Url, UpstreamError> {
     let wrong = |reason: String| UpstreamError::Url { name: name.to_owned(), reason };

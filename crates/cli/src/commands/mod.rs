@@ -15,6 +15,7 @@ mod log;
 mod outputs;
 mod parse;
 mod play;
+mod proxy;
 mod record;
 mod replay;
 mod resume;
@@ -38,6 +39,7 @@ pub(crate) enum Command {
     Play(play::Args),
     Record(record::Args),
     Replay(replay::Args),
+    Proxy(proxy::Args),
     Check(check::Args),
     Parse(parse::Args),
     Snapshot(snapshot::Args),
@@ -65,6 +67,7 @@ pub(crate) fn run(
         Command::Fork(args) => fork::run(args, global, output),
         Command::Play(args) => play::run(args, global, output),
         Command::Record(args) => record::run(args, global),
+        Command::Proxy(args) => proxy::run(args, global, output),
         Command::Replay(args) => replay::run(args, global, output),
         Command::Check(args) => check::run(args, global, output),
         Command::Snapshot(args) => snapshot::run(args, global, output),

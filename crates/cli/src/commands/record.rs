@@ -4,7 +4,7 @@ use std::ffi::OsString;
 
 use crate::error::{CliError, Status};
 use crate::global::Global;
-use crate::runs::program::{self, Recording};
+use crate::runs::program::{self, Recording, RulesArgs};
 
 /// Run any program with its requests to models recorded.
 ///
@@ -30,18 +30,8 @@ pub(crate) struct Args {
     /// name, whose base URL the command then finds in NAME_BASE_URL. Can be repeated.
     #[arg(long = "upstream", value_name = "NAME=URL")]
     upstreams: Vec<String>,
-    /// A field of requests that changes from run to run and does not count when a recorded answer is
-    /// looked for, such as metadata.sent_at or messages.*.id. Can be repeated.
-    #[arg(long, value_name = "FIELD")]
-    ignore: Vec<String>,
-    /// What matches in any text of a request counts as TEXT, such as a time or a temporary path. Can
-    /// be repeated.
-    #[arg(long, value_name = "REGEX=TEXT")]
-    replace: Vec<String>,
-    /// Ask equal requests only once, and let them share the answer: for embeddings, or at
-    /// temperature 0.
-    #[arg(long)]
-    shared: bool,
+    #[command(flatten)]
+    rules: RulesArgs,
     /// The largest size of the log file in bytes; the program then gets errors.
     #[arg(long, value_name = "BYTES")]
     log_limit: Option<u64>,
@@ -51,7 +41,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: Args, global: &Global) -> Result<Status, CliError> {
-    let Args { name, upstreams, ignore, replace, shared, log_limit, command } = args;
-    let recording = Recording { name, upstreams, ignore, replace, shared, log_limit, command };
+    let Args { name, upstreams, rules, log_limit, command } = args;
+    let recording = Recording { name, upstreams, rules, log_limit, command };
     program::record(recording, global)
 }

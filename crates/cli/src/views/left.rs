@@ -8,7 +8,7 @@ use crate::error::CliError;
 use crate::output::counted;
 use crate::parser::known;
 use crate::select::Source;
-use retold::decide::Left;
+use retold::decide::{Left, REPORTED};
 use retold::id::CallPath;
 use retold::parse::Parsers;
 
@@ -21,6 +21,13 @@ pub(crate) fn nothing(
 ) -> CliError {
     let name = source.name();
     let Left { others, undecided, without_params, embeddings, .. } = left;
+    if !others.is_empty() && others.iter().all(|by| by.starts_with(REPORTED)) {
+        let message = format!("{name}: its decisions were made by the program itself");
+        return CliError::usage(message)
+            .hint("`retold replay RUN -- CMD` makes them again".to_owned())
+            .hint("--parser NAME@VERSION compares them with those of a parser".to_owned())
+            .hint(known(parsers));
+    }
     if !others.is_empty() {
         let others: Vec<&str> = others.iter().map(String::as_str).collect();
         return CliError::usage(format!(

@@ -24,6 +24,13 @@ pub(super) fn upstreams(given: &[String]) -> Result<BTreeMap<String, NamedUrl>, 
             named.insert(client.upstream.to_owned(), NamedUrl::given(url));
         }
     }
+    named.extend(only(given)?);
+    Ok(named)
+}
+
+/// The upstreams that are given as NAME=URL.
+pub(super) fn only(given: &[String]) -> Result<BTreeMap<String, NamedUrl>, CliError> {
+    let mut named = BTreeMap::new();
     for upstream in given {
         let wrong = || {
             CliError::usage(
@@ -42,7 +49,7 @@ fn is_set(client: &Client) -> bool {
 
 /// A variable of our own environment, if it is not empty.
 #[expect(clippy::disallowed_methods, reason = "the command line is what reads the environment")]
-fn variable(name: &str) -> Option<String> {
+pub(super) fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.trim().is_empty())
 }
 

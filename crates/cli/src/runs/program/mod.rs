@@ -2,6 +2,7 @@
 
 mod child;
 mod environment;
+mod proxy;
 mod said;
 
 use std::ffi::OsString;
@@ -21,10 +22,11 @@ use retold::log::{Log, SqliteBackend, SqliteOptions};
 use retold::model::ModelInfo;
 use retold::run::{Parent, Recorder, RecorderError, how_it_ended};
 use retold_wire::{
-    PROGRAM, Pace, RuleError, Rules, Samples, Server, Session, Settings, Setup, UpstreamError,
-    Upstreams,
+    Front, PROGRAM, Pace, RuleError, Rules, Samples, Server, Session, Settings, Setup,
+    UpstreamError, Upstreams,
 };
 
+pub(crate) use proxy::{ProxyMode, Proxying, proxy};
 use said::Done;
 
 /// How long answers that are under way are waited for when the program has ended: a little longer
@@ -42,8 +44,49 @@ pub(crate) struct PlayingArgs {
     pace: PaceArg,
 }
 
+impl PlayingArgs {
+    fn playing(self) -> Playing {
+        Playing { skip_errors: self.skip_errors, pace: self.pace.into() }
+    }
+}
+
+impl From<PaceArg> for Pace {
+    fn from(pace: PaceArg) -> Self {
+        match pace {
+            PaceArg::AtOnce => Pace::AtOnce,
+            PaceArg::Recorded => Pace::Recorded,
+        }
+    }
+}
+
+/// How recorded answers are sent.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Playing {
+    /// Whether failed attempts are left out.
+    pub(crate) skip_errors: bool,
+    /// How fast streams are sent.
+    pub(crate) pace: Pace,
+}
+
+/// What of a request counts.
+#[derive(Debug, Clone, Default, clap::Args)]
+pub(crate) struct RulesArgs {
+    /// A field of requests that changes from run to run and does not count when a recorded answer is
+    /// looked for, such as metadata.sent_at or messages.*.id. Can be repeated.
+    #[arg(long, value_name = "FIELD")]
+    pub(crate) ignore: Vec<String>,
+    /// What matches in any text of a request counts as TEXT, such as a time or a temporary path. Can
+    /// be repeated.
+    #[arg(long, value_name = "REGEX=TEXT")]
+    pub(crate) replace: Vec<String>,
+    /// Ask equal requests only once, and let them share the answer: for embeddings, or at
+    /// temperature 0.
+    #[arg(long)]
+    pub(crate) shared: bool,
+}
+
 #[derive(Debug, Clone, Copy, Default, clap::ValueEnum)]
-enum PaceArg {
+pub(crate) enum PaceArg {
     /// As fast as the program reads.
     #[default]
     AtOnce,
@@ -55,17 +98,15 @@ enum PaceArg {
 pub(crate) struct Recording {
     pub(crate) name: Option<String>,
     pub(crate) upstreams: Vec<String>,
-    pub(crate) ignore: Vec<String>,
-    pub(crate) replace: Vec<String>,
-    pub(crate) shared: bool,
+    pub(crate) rules: RulesArgs,
     pub(crate) log_limit: Option<u64>,
     pub(crate) command: Vec<OsString>,
 }
 
 /// Records a program.
 pub(crate) fn record(recording: Recording, global: &Global) -> Result<Status, CliError> {
-    let Recording { name, upstreams, ignore, replace, shared, log_limit, command } = recording;
-    let rules = Rules::given(&ignore, &replace)?;
+    let Recording { name, upstreams, rules, log_limit, command } = recording;
+    let (shared, rules) = (rules.shared, Rules::given(&rules.ignore, &rules.replace)?);
     let (upstreams, names) = named(&upstreams)?;
     let options = SqliteOptions { max_bytes: log_limit, ..global.sqlite() };
     let log = Log::new(Arc::new(SqliteBackend::open_or_create(&global.log, options)?));
@@ -106,11 +147,8 @@ pub(crate) fn replay(
         false => find(name, global)?,
     };
     let (settings, rules) = settings_of(&log, run)?;
-    let samples = Samples::of(&log, run, &rules, playing.skip_errors)?;
-    let pace = match playing.pace {
-        PaceArg::AtOnce => Pace::AtOnce,
-        PaceArg::Recorded => Pace::Recorded,
-    };
+    let Playing { skip_errors, pace } = playing.playing();
+    let samples = Samples::of(&log, run, &rules, skip_errors)?;
     let (writing, upstreams) = (None, None);
     Program {
         log,
@@ -270,22 +308,26 @@ impl Program {
         let shared = settings.shared;
         let setup = Setup { log, run, recorder, samples, same_run, rules, upstreams, shared, pace };
         let session = Session::new(setup)?;
-        let serving = tokio::spawn(server.serve(session.clone(), names));
+        let front = Front::of(session.clone(), names);
+        let serving = tokio::spawn(server.serve(Arc::new(front)));
         let mut child = child::start(&command, environment)?;
         let status = child::wait(&mut child).await?;
-        serving.abort();
+        session.close();
         let code = child::exit_code(status);
         wait_for_answers(&session).await;
+        session.compare_the_rest()?;
+        serving.abort();
         let summary = session.summary();
         let done = match replay {
             true => Done::Replayed,
             false => {
-                session.end(code == 0).await.map_err(recorder_error)?;
-                Done::Recorded { finished: code == 0 }
+                let finished = code == 0 && summary.differences == 0;
+                session.end(finished).await.map_err(recorder_error)?;
+                Done::Recorded { finished }
             }
         };
         said::say((run, done, code), &summary, &environment::without_keys(&command), global);
-        Ok(match summary.missed {
+        Ok(match summary.missed + summary.differences {
             0 => Status::Program(code),
             _ => Status::Difference,
         })
@@ -333,14 +375,22 @@ fn find(name: &str, global: &Global) -> Result<Selected, CliError> {
         Ok(selected) => return Ok(selected),
         Err(error) => error,
     };
+    match last_named(&log, name)? {
+        Some(run) => Ok(Selected { run, log }),
+        None => Err(error),
+    }
+}
+
+/// The last run of a program that was given this name.
+fn last_named(log: &Log, name: &str) -> Result<Option<RunId>, CliError> {
     let mut reader = log.reader()?;
     for head in reader.runs()?.into_iter().rev() {
         let Ok(started) = select::started(reader.as_mut(), head.run) else { continue };
         if started.experiment == PROGRAM && started.settings["name"] == name {
-            return Ok(Selected { run: head.run, log: log.clone() });
+            return Ok(Some(head.run));
         }
     }
-    Err(error)
+    Ok(None)
 }
 
 /// What a program's run has recorded about itself.

@@ -3,7 +3,7 @@
 
 use std::fmt::Write;
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::again::{typed, words};
 use crate::error::write_err;
@@ -33,45 +33,106 @@ pub(super) fn say(
     global: &Global,
 ) {
     if global.json {
-        let Summary { requests, answers, failed, replayed, missed, misses, left, .. } = summary;
-        let misses = misses.iter().map(
-            |miss| json!({"call": miss.call, "field": miss.field(), "report": miss.to_string()}),
-        );
-        let object = json!({
-            "run": run, "requests": requests, "recorded": answers, "failed_attempts": failed,
-            "replayed": replayed, "not_recorded": missed, "misses": misses.collect::<Vec<_>>(),
-            "left": left, "exit_code": code,
-            "finished": done == Done::Recorded { finished: true },
-        });
+        let mut object = object(run, summary);
+        object["exit_code"] = json!(code);
+        object["finished"] = json!(done == Done::Recorded { finished: true });
         write_err(&format!("{object}\n"));
         return;
     }
-    if !global.quiet || summary.missed > 0 {
+    if !global.quiet || summary.missed + summary.differences > 0 {
         write_err(&typed(&text(run, done, code, summary, command)));
     }
 }
 
+/// What happened in a run, as JSON.
+pub(super) fn object(run: RunId, summary: &Summary) -> Value {
+    let Summary { requests, answers, failed, replayed, missed, misses, left, .. } = summary;
+    let Summary { outcomes, differences, difference, .. } = summary;
+    let misses = misses
+        .iter()
+        .map(|miss| json!({"call": miss.call, "field": miss.field(), "report": miss.to_string()}));
+    json!({
+        "run": run, "requests": requests, "recorded": answers, "failed_attempts": failed,
+        "replayed": replayed, "not_recorded": missed, "misses": misses.collect::<Vec<_>>(),
+        "left": left, "reported": outcomes, "differences": differences, "difference": difference,
+    })
+}
+
+/// What was recorded, in words.
+pub(super) fn recorded(run: RunId, summary: &Summary) -> String {
+    let Summary { answers, failed, replayed, outcomes, .. } = summary;
+    let mut parts = vec![counted(*answers, "answer")];
+    if *failed > 0 {
+        parts.push(counted(*failed, "failed attempt"));
+    }
+    if *outcomes > 0 {
+        parts.push(counted(*outcomes, "reported outcome"));
+    }
+    let mut text = format!("recorded {} as run {}", listed(&parts), run.short(8));
+    if *replayed > 0 {
+        // Writing to a string cannot fail.
+        let _ = write!(text, ", after {} from the log", counted(*replayed, "recorded answer"));
+    }
+    text
+}
+
+/// What is not as it was recorded, in lines; empty if all is.
+pub(super) fn differences(summary: &Summary) -> String {
+    let Summary { missed, misses, left, calls_left, outcomes: _, differences, difference, .. } =
+        summary;
+    let mut text = String::new();
+    // Writing to a string cannot fail.
+    if let Some(difference) = difference {
+        let _ = writeln!(text, "\nwhat the program reported differs from the record:");
+        for line in difference.trim_end().lines() {
+            let _ = writeln!(text, "{}", inert(line, 1000));
+        }
+        if *differences > 1 {
+            let more = counted(differences - 1, "report");
+            let _ = writeln!(text, "({more} after that was not as recorded, either)");
+        }
+    }
+    if *missed > 0 {
+        let were = if *missed == 1 { "was" } else { "were" };
+        let _ = writeln!(text, "{} {were} not recorded:", counted(*missed, "request"));
+        let mut shown: Vec<String> = Vec::new();
+        for miss in misses.iter().map(ToString::to_string) {
+            if shown.len() < MISSES && !shown.contains(&miss) {
+                let _ = writeln!(text, "\n{miss}");
+                shown.push(miss);
+            }
+        }
+        text.push('\n');
+    }
+    if *left > 0 {
+        let calls = calls_left.iter().map(|call| inert(call, 100)).collect::<Vec<_>>().join(", ");
+        let more = if *left > calls_left.len() { ", .." } else { "" };
+        let was = if *left == 1 { "was" } else { "were" };
+        let _ = writeln!(
+            text,
+            "{} {was} never asked for: {calls}{more}",
+            counted(*left as u64, "recorded answer")
+        );
+    }
+    text
+}
+
 fn text(run: RunId, done: Done, code: u8, summary: &Summary, command: &[String]) -> String {
-    let Summary { requests, answers, failed, replayed, missed, misses, left, calls_left } = summary;
+    let Summary { requests, replayed, missed, outcomes, differences: differ, .. } = summary;
     let (name, command) = (run.short(8), words(command).unwrap_or_else(|| "CMD".to_owned()));
     let mut text = String::new();
     // Writing to a string cannot fail.
     match done {
         Done::Recorded { finished } => {
-            let mut parts = vec![counted(*answers, "answer")];
-            if *failed > 0 {
-                parts.push(counted(*failed, "failed attempt"));
-            }
-            let _ = write!(text, "retold: recorded {} as run {name}", parts.join(" and "));
-            if *replayed > 0 {
-                let _ =
-                    write!(text, ", after {} from the log", counted(*replayed, "recorded answer"));
-            }
-            text.push('\n');
+            let _ = writeln!(text, "retold: {}", recorded(run, summary));
             if finished {
                 let _ = writeln!(
                     text,
                     "  `retold replay {name} -- {command}` runs it again from these answers, offline"
+                );
+            } else if *differ > 0 {
+                text.push_str(
+                    "  what the program reported differs from what was recorded before, so the run is not finished\n",
                 );
             } else {
                 let _ = writeln!(
@@ -87,31 +148,18 @@ fn text(run: RunId, done: Done, code: u8, summary: &Summary, command: &[String])
                 text,
                 "retold: replayed {sent} of run {name}; nothing was asked of a model"
             );
-        }
-    }
-    if *missed > 0 {
-        let were = if *missed == 1 { "was" } else { "were" };
-        let _ = writeln!(text, "{} {were} not recorded:", counted(*missed, "request"));
-        let mut shown: Vec<String> = Vec::new();
-        for miss in misses.iter().map(ToString::to_string) {
-            if shown.len() < MISSES && !shown.contains(&miss) {
-                let _ = writeln!(text, "\n{miss}");
-                shown.push(miss);
+            if *outcomes > 0 && *differ == 0 {
+                let are = if *outcomes == 1 { "is" } else { "are" };
+                let _ =
+                    writeln!(text, "{} {are} as recorded", counted(*outcomes, "reported outcome"));
             }
         }
-        let _ = writeln!(
-            text,
-            "\n  `retold fork {name} -- {command}` records a new run: with these answers, and what is new"
-        );
     }
-    if *left > 0 {
-        let calls = calls_left.iter().map(|call| inert(call, 100)).collect::<Vec<_>>().join(", ");
-        let more = if *left > calls_left.len() { ", .." } else { "" };
-        let was = if *left == 1 { "was" } else { "were" };
+    text.push_str(&differences(summary));
+    if *missed > 0 {
         let _ = writeln!(
             text,
-            "{} {was} never asked for: {calls}{more}",
-            counted(*left as u64, "recorded answer")
+            "  `retold fork {name} -- {command}` records a new run: with these answers, and what is new"
         );
     }
     if *requests == 0 {
@@ -121,4 +169,12 @@ fn text(run: RunId, done: Done, code: u8, summary: &Summary, command: &[String])
         );
     }
     text
+}
+
+/// Words in a sentence: `a, b and c`.
+fn listed(parts: &[String]) -> String {
+    match parts {
+        [rest @ .., last] if !rest.is_empty() => format!("{} and {last}", rest.join(", ")),
+        _ => parts.concat(),
+    }
 }

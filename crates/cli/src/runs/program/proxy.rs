@@ -1,0 +1,382 @@
+//! `retold proxy`: a server for programs that are started elsewhere, each in a run of its own.
+
+use std::collections::BTreeMap;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::path::{Path, PathBuf};
+use std::pin::Pin;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use serde_json::{Value, json};
+use tokio::sync::OnceCell;
+
+use super::{
+    PATIENCE, Playing, RulesArgs, environment, keeps_programs, last_named, model, recorder_error,
+    said, settings_of, started,
+};
+use crate::error::{CliError, Status, write_err};
+use crate::global::Global;
+use crate::output::{Output, counted};
+use crate::run_id::new_run_id;
+use crate::select;
+use crate::signal::Signals;
+use retold::event::RunResumed;
+use retold::id::RunId;
+use retold::inert::inert;
+use retold::log::{Log, SqliteBackend, SqliteOptions};
+use retold::run::{Recorder, how_it_ended};
+use retold_wire::{
+    Front, NoRun, Rules, Runs, Samples, Server, Session, Settings, Setup, Summary, Token, Upstreams,
+};
+
+/// The variable that holds the token.
+const TOKEN: &str = "RETOLD_TOKEN";
+
+/// The most runs at the same time.
+const MOST_RUNS: usize = 1000;
+
+/// The name of the run of requests that name none.
+const UNNAMED: &str = "default";
+
+/// What a proxy does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum ProxyMode {
+    /// Ask the upstreams, and record: a new run for each name.
+    Record,
+    /// Answer from the last run of each name alone.
+    Replay,
+    /// Answer from the last run of each name, which was cut off, then ask and record. A name without
+    /// a run begins one.
+    Resume,
+}
+
+/// A proxy to be started.
+pub(crate) struct Proxying {
+    pub(crate) mode: ProxyMode,
+    pub(crate) upstreams: Vec<String>,
+    pub(crate) listen: SocketAddr,
+    pub(crate) token_file: Option<PathBuf>,
+    pub(crate) rules: RulesArgs,
+    pub(crate) log_limit: Option<u64>,
+    pub(crate) playing: Playing,
+}
+
+/// Serves until a signal ends it.
+pub(crate) fn proxy(
+    proxying: Proxying,
+    global: &Global,
+    output: &Output,
+) -> Result<Status, CliError> {
+    let Proxying { mode, upstreams, listen, token_file, rules, log_limit, playing } = proxying;
+    let token = token(token_file.as_deref())?;
+    if token.is_none() && !listen.ip().is_loopback() {
+        let message =
+            format!("{} can be reached from other machines, and there is no token", listen);
+        return Err(CliError::usage(message)
+            .hint("give one in a file (--token-file FILE) or in RETOLD_TOKEN")
+            .hint("or listen on this machine alone: --listen 127.0.0.1:8377"));
+    }
+    let (rules, shared) = (Rules::given(&rules.ignore, &rules.replace)?, rules.shared);
+    let log = match mode {
+        ProxyMode::Record | ProxyMode::Resume => {
+            let options = SqliteOptions { max_bytes: log_limit, ..global.sqlite() };
+            let log = Log::new(Arc::new(SqliteBackend::open_or_create(&global.log, options)?));
+            keeps_programs(&log)?;
+            log
+        }
+        ProxyMode::Replay => select::open(global)?,
+    };
+    let (upstreams, names) = match mode {
+        ProxyMode::Replay => (None, None),
+        ProxyMode::Record | ProxyMode::Resume => {
+            let named = environment::only(&upstreams)?;
+            Upstreams::new(&named)?;
+            let names: Vec<String> = named.keys().cloned().collect();
+            (Some(named), Some(names))
+        }
+    };
+    let runs = Arc::new(ProxyRuns {
+        log,
+        path: global.log.clone(),
+        mode,
+        upstreams,
+        rules,
+        shared,
+        playing,
+        says: (global.json, global.quiet),
+        open: Mutex::default(),
+        differs: AtomicBool::new(false),
+    });
+    let tokio = tokio::runtime::Builder::new_multi_thread().enable_all().build();
+    let tokio = tokio.map_err(|e| CliError::new(Status::Io, format!("no runtime: {e}")))?;
+    let result = tokio.block_on(serve(runs, listen, (names, token), (global, output)));
+    // Programs may have left connections open.
+    tokio.shutdown_background();
+    result
+}
+
+async fn serve(
+    runs: Arc<ProxyRuns>,
+    listen: SocketAddr,
+    (upstreams, token): (Option<Vec<String>>, Option<Token>),
+    (global, output): (&Global<'_>, &Output),
+) -> Result<Status, CliError> {
+    let mut signals = Signals::listen();
+    let server = Server::bind_to(listen)
+        .await
+        .map_err(|e| CliError::new(Status::Io, format!("cannot listen on {listen}: {e}")))?;
+    let url = format!("http://{}", shown_address(server.address()));
+    if output.is_json() {
+        output.object(&json!({"url": url, "upstreams": upstreams}))?;
+    } else {
+        output.text(&format!("{url}\n"))?;
+    }
+    if !global.quiet {
+        let first = upstreams.iter().flatten().next().map_or("UPSTREAM", String::as_str);
+        write_err(&format!(
+            "retold: base URLs look like {url}/run/NAME/{first}; Ctrl-C or SIGTERM finishes the runs and ends this\n"
+        ));
+    }
+    let front = Front { runs: runs.clone(), upstreams, token };
+    let serving = tokio::spawn(server.serve(Arc::new(front)));
+    signals.next().await;
+    let patience = tokio::time::sleep(PATIENCE);
+    let ended = tokio::select! {
+        ended = runs.end_all() => ended,
+        () = patience => Err(CliError::new(Status::Io, "answers are under way that do not end: their runs are not finished")),
+        // A second signal: the runs can be resumed.
+        _ = signals.next() => Err(CliError::new(Status::Interrupted, "ended before the runs were finished")
+            .hint("`retold proxy --mode resume` continues them")),
+    };
+    serving.abort();
+    ended?;
+    Ok(if runs.differs.load(Ordering::Relaxed) { Status::Difference } else { Status::Fine })
+}
+
+/// An address as a client on this machine would write it.
+fn shown_address(address: SocketAddr) -> SocketAddr {
+    match address.ip() {
+        ip if ip.is_unspecified() => {
+            SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), address.port())
+        }
+        _ => address,
+    }
+}
+
+/// Says on stderr what happened in a run.
+fn report(name: &str, run: RunId, mode: ProxyMode, summary: &Summary, (json, quiet): (bool, bool)) {
+    if json {
+        let mut object = said::object(run, summary);
+        object["name"] = json!(name);
+        write_err(&format!("{object}\n"));
+        return;
+    }
+    let differs = summary.missed + summary.differences > 0;
+    if !quiet || differs {
+        let name = inert(name, 100);
+        let did = match mode {
+            ProxyMode::Replay => {
+                let sent = counted(summary.replayed, "recorded answer");
+                format!("replayed {sent} of run {}", run.short(8))
+            }
+            ProxyMode::Record | ProxyMode::Resume => said::recorded(run, summary),
+        };
+        write_err(&format!("retold: {name}: {did}\n{}", said::differences(summary)));
+    }
+}
+
+/// The token, from a file or the environment.
+fn token(file: Option<&Path>) -> Result<Option<Token>, CliError> {
+    let (text, from) = match file {
+        Some(file) => {
+            let text = std::fs::read_to_string(file).map_err(|e| {
+                CliError::new(Status::Io, format!("cannot read {}: {e}", file.display()))
+            })?;
+            (text, file.display().to_string())
+        }
+        None => match environment::variable(TOKEN) {
+            Some(text) => (text, TOKEN.to_owned()),
+            None => return Ok(None),
+        },
+    };
+    // The token itself is never shown.
+    Token::new(text.trim()).map(Some).map_err(|error| CliError::usage(format!("{from}: {error}")))
+}
+
+type Opened = Arc<OnceCell<(RunId, Arc<Session>)>>;
+
+/// The runs of a proxy.
+struct ProxyRuns {
+    log: Log,
+    path: PathBuf,
+    mode: ProxyMode,
+    /// `None` for a replay.
+    upstreams: Option<BTreeMap<String, retold::model::NamedUrl>>,
+    rules: Rules,
+    shared: bool,
+    playing: Playing,
+    /// Whether JSON is printed, and whether only differences are.
+    says: (bool, bool),
+    open: Mutex<BTreeMap<String, Opened>>,
+    /// Whether a run was not as recorded.
+    differs: AtomicBool,
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Runs for ProxyRuns {
+    fn session<'a>(&'a self, name: Option<&'a str>) -> Later<'a, Result<Arc<Session>, NoRun>> {
+        Box::pin(async move {
+            let name = name.unwrap_or(UNNAMED);
+            let cell = {
+                let mut open = lock(&self.open);
+                if open.len() >= MOST_RUNS && !open.contains_key(name) {
+                    return Err(NoRun::new(
+                        429,
+                        format!(
+                            "{MOST_RUNS} runs are open: POST /run/NAME/_retold/finish ends one"
+                        ),
+                    ));
+                }
+                open.entry(name.to_owned()).or_default().clone()
+            };
+            let opened = cell.get_or_try_init(|| self.begin(name)).await;
+            match opened {
+                Ok((_, session)) => Ok(session.clone()),
+                Err(error) => {
+                    write_err(&format!("retold: {}: {}\n", inert(name, 100), error.message));
+                    let hints = error.hints.iter().map(|hint| format!("; {hint}"));
+                    let message = std::iter::once(error.message.clone()).chain(hints).collect();
+                    // It may be found next time.
+                    lock(&self.open).retain(|other, cell| other != name || cell.initialized());
+                    Err(NoRun::new(if error.status == Status::Usage { 404 } else { 500 }, message))
+                }
+            }
+        })
+    }
+
+    fn finish<'a>(&'a self, name: Option<&'a str>) -> Later<'a, Result<Value, NoRun>> {
+        Box::pin(async move {
+            let name = name.unwrap_or(UNNAMED);
+            let cell = lock(&self.open).remove(name);
+            let Some((run, session)) = cell.as_ref().and_then(|cell| cell.get()).cloned() else {
+                return Err(NoRun::new(404, format!("no run {name} is open")));
+            };
+            let ended = self.end(name, run, &session).await;
+            ended.map_err(|error| NoRun::new(500, error.message))
+        })
+    }
+}
+
+type Later<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+
+impl ProxyRuns {
+    /// Begins, opens or continues the run of a name.
+    async fn begin(&self, name: &str) -> Result<(RunId, Arc<Session>), CliError> {
+        let (run, recorder, samples, settings, rules) = match self.mode {
+            ProxyMode::Record => self.new_run(name).await?,
+            ProxyMode::Replay => {
+                let run = self.last(name)?.ok_or_else(|| {
+                    let message = format!("no run in {} has the name {name}", self.path.display());
+                    CliError::usage(message).hint("`retold log` lists the runs")
+                })?;
+                let (settings, rules) = settings_of(&self.log, run)?;
+                let samples = Samples::of(&self.log, run, &rules, self.playing.skip_errors)?;
+                (run, None, samples, settings, rules)
+            }
+            ProxyMode::Resume => match self.last(name)? {
+                None => self.new_run(name).await?,
+                Some(run) => {
+                    let (settings, rules) = settings_of(&self.log, run)?;
+                    if let Some(outcome) = how_it_ended(self.log.reader()?.as_mut(), run)? {
+                        let outcome = outcome.as_str();
+                        let message = format!("run {run} is {outcome}, and nothing is added to it");
+                        return Err(CliError::usage(message)
+                            .hint("--mode replay answers from it, --mode record begins another"));
+                    }
+                    let mut recorder = Recorder::go_on(&self.log, run).map_err(recorder_error)?;
+                    select::sound(self.log.reader()?.as_mut(), run, "nothing was recorded")?;
+                    let samples = Samples::of(&self.log, run, &rules, false)?;
+                    let program = retold::PROGRAM.to_owned();
+                    let resumed = RunResumed { model: json!(model()), program };
+                    recorder.resumed(resumed).await.map_err(recorder_error)?;
+                    (run, Some(recorder), samples, settings, rules)
+                }
+            },
+        };
+        let upstreams = self.upstreams.as_ref().map(Upstreams::new).transpose()?;
+        let setup = Setup {
+            log: self.log.clone(),
+            run,
+            recorder,
+            samples,
+            same_run: true,
+            rules,
+            upstreams,
+            shared: settings.shared,
+            pace: self.playing.pace,
+        };
+        Ok((run, Session::new(setup)?))
+    }
+
+    /// The last run of a name, or the run of an id.
+    fn last(&self, name: &str) -> Result<Option<RunId>, CliError> {
+        if let Ok(run) = name.parse()
+            && self.log.reader()?.runs()?.iter().any(|head| head.run == run)
+        {
+            return Ok(Some(run));
+        }
+        last_named(&self.log, name)
+    }
+
+    async fn new_run(
+        &self,
+        name: &str,
+    ) -> Result<(RunId, Option<Recorder>, Samples, Settings, Rules), CliError> {
+        let settings = Settings {
+            command: Vec::new(),
+            name: Some(name.to_owned()),
+            rules: self.rules.recorded().clone(),
+            shared: self.shared,
+            upstreams: self.upstreams.iter().flat_map(|named| named.keys().cloned()).collect(),
+        };
+        let run = new_run_id()?;
+        let begun = Recorder::begin(&self.log, run, started(&settings, None)?).await;
+        let recorder = begun.map_err(recorder_error)?;
+        Ok((run, Some(recorder), Samples::none(), settings, self.rules.clone()))
+    }
+
+    /// Ends a run: what is under way is waited for.
+    async fn end(&self, name: &str, run: RunId, session: &Session) -> Result<Value, CliError> {
+        session.close();
+        session.idle().await;
+        session.compare_the_rest()?;
+        let summary = session.summary();
+        let object = said::object(run, &summary);
+        let finished = summary.differences == 0;
+        if summary.missed + summary.differences > 0 {
+            self.differs.store(true, Ordering::Relaxed);
+        }
+        report(name, run, self.mode, &summary, self.says);
+        session.end(finished).await.map_err(recorder_error)?;
+        Ok(object)
+    }
+
+    /// Ends all runs.
+    async fn end_all(&self) -> Result<(), CliError> {
+        let open = std::mem::take(&mut *lock(&self.open));
+        for session in open.values().filter_map(|cell| cell.get()) {
+            session.1.close();
+        }
+        let mut result = Ok(());
+        for (name, cell) in open {
+            if let Some((run, session)) = cell.get() {
+                let ended = self.end(&name, *run, session).await;
+                result = result.and(ended.map(drop));
+            }
+        }
+        result
+    }
+}

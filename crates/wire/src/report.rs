@@ -1,0 +1,381 @@
+//! `POST /_retold/facts` and `/_retold/decisions`: what a program says that happened, and what it made
+//! of an answer.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use hyper::Response;
+use hyper::http::{HeaderValue, Method, StatusCode, header};
+use retold::decide::REPORTED;
+use retold::event::{DecidedBy, DecisionDetails, Event};
+use retold::id::{CallPath, RunId, Sample, Seq};
+use retold::inert::inert;
+use retold::log::LogError;
+use retold::prompt::canonical;
+use retold::run::{CompareError, Compared, Outcome, RecorderError};
+use serde::Deserialize;
+use serde_json::{Map, Number, Value, json};
+
+use crate::book::Place;
+use crate::dialect::OTHER;
+use crate::handed::{Given, NotOne};
+use crate::outlet::Outgoing;
+use crate::session::{Session, ended, lock};
+
+/// The address of an answer in the log, for reports about it: `RUN/SEQ`, where the seq is that of the
+/// question, because that is known before the answer is whole.
+pub(crate) const RESPONSE: &str = "x-retold-response";
+
+/// Where facts are reported.
+const FACTS: &str = "facts";
+/// Where decisions are reported.
+const DECISIONS: &str = "decisions";
+
+/// The longest name, lane or method.
+const LONGEST_NAME: usize = 200;
+
+/// The most events that a fact may rest on.
+const MOST_CAUSES: usize = 1000;
+
+/// The longest report.
+pub(crate) const LONGEST_REPORT: usize = 1 << 20;
+
+/// A fact, as a program sends it.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Fact {
+    name: String,
+    value: Value,
+    method: Option<String>,
+    lane: Option<String>,
+    response: Option<OneOrMany>,
+}
+
+/// A decision, as a program sends it.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Decision {
+    name: String,
+    value: Value,
+    response: String,
+    method: Option<String>,
+    reasoning: Option<String>,
+    #[serde(default)]
+    warnings: Vec<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(untagged, expecting = "the name of an answer, or a list of such names")]
+enum OneOrMany {
+    One(String),
+    Many(Vec<String>),
+}
+
+/// What is wrong with a report.
+#[derive(Debug, thiserror::Error)]
+enum ReportError {
+    #[error(
+        "there is no /_retold/{0}: facts are sent with POST /_retold/facts, decisions with POST /_retold/decisions"
+    )]
+    Place(String),
+    #[error("{0} /_retold/{1}: use POST, with JSON")]
+    Method(Method, String),
+    #[error("a report has at most {} kB", LONGEST_REPORT >> 10)]
+    TooLong,
+    #[error("cannot read the body of POST /_retold/{place}: {reason}. {example}")]
+    Body { place: String, reason: String, example: &'static str },
+    #[error("{field}: {reason}")]
+    Field { field: &'static str, reason: String },
+    #[error(
+        "response: {given:?} is not an answer of this run. It is the X-Retold-Response header of the answer, the \
+         provider's id for it, or the name of its call, and the answer has to be read to its end first"
+    )]
+    Unknown { given: String },
+    #[error(
+        "response: {count} answers have the id {given:?}: use the X-Retold-Response header of the answer"
+    )]
+    Several { given: String, count: usize },
+    #[error("response: {given:?} is of run {theirs}, and this is run {ours}")]
+    OtherRun { given: String, theirs: RunId, ours: RunId },
+    #[error("{0}")]
+    Differs(String),
+    #[error("retold cannot record: {0}")]
+    Recorder(#[from] RecorderError),
+    #[error("retold cannot read its log: {0}")]
+    Log(#[from] LogError),
+}
+
+impl ReportError {
+    fn status(&self) -> StatusCode {
+        match self {
+            ReportError::Place(_) | ReportError::Unknown { .. } => StatusCode::NOT_FOUND,
+            ReportError::Method(..) => StatusCode::METHOD_NOT_ALLOWED,
+            ReportError::TooLong => StatusCode::PAYLOAD_TOO_LARGE,
+            ReportError::Body { .. }
+            | ReportError::Field { .. }
+            | ReportError::Several { .. }
+            | ReportError::OtherRun { .. } => StatusCode::BAD_REQUEST,
+            ReportError::Differs(_) => StatusCode::CONFLICT,
+            ReportError::Recorder(_) | ReportError::Log(_) => StatusCode::INTERNAL_SERVER_ERROR,
+        }
+    }
+
+    fn code(&self) -> &'static str {
+        match self {
+            ReportError::Place(_) | ReportError::Method(..) => "retold_unknown_path",
+            ReportError::TooLong => "retold_too_long",
+            ReportError::Body { .. } | ReportError::Field { .. } => "retold_report",
+            ReportError::Unknown { .. }
+            | ReportError::Several { .. }
+            | ReportError::OtherRun { .. } => "retold_unknown_response",
+            ReportError::Differs(_) => "retold_differs",
+            ReportError::Recorder(_) | ReportError::Log(_) => "retold_log",
+        }
+    }
+}
+
+impl From<CompareError> for ReportError {
+    fn from(error: CompareError) -> Self {
+        match error {
+            CompareError::Log(error) => ReportError::Log(error),
+            CompareError::Canonical(error) => {
+                ReportError::Field { field: "value", reason: error.to_string() }
+            }
+        }
+    }
+}
+
+/// Answers a report. `body` is `None` if it is too long.
+pub(crate) async fn report(
+    session: &Arc<Session>,
+    place: &str,
+    method: &Method,
+    body: Option<Bytes>,
+) -> Response<Outgoing> {
+    let Some(_working) = session.begin_work() else { return ended(&OTHER) };
+    match reported(session, place, method, body).await {
+        Ok(reply) => with_json(StatusCode::OK, &reply),
+        Err(error) => {
+            tracing::warn!(%error, "a report was refused");
+            let reply = json!({"error": {"code": error.code(), "message": error.to_string(),
+                "type": error.code()}});
+            with_json(error.status(), &reply)
+        }
+    }
+}
+
+pub(crate) fn with_json(status: StatusCode, reply: &Value) -> Response<Outgoing> {
+    let mut response = Response::new(Outgoing::Whole(Some(reply.to_string().into())));
+    *response.status_mut() = status;
+    let json = HeaderValue::from_static("application/json");
+    response.headers_mut().insert(header::CONTENT_TYPE, json);
+    response
+}
+
+async fn reported(
+    session: &Arc<Session>,
+    place: &str,
+    method: &Method,
+    body: Option<Bytes>,
+) -> Result<Value, ReportError> {
+    if ![FACTS, DECISIONS].contains(&place) {
+        return Err(ReportError::Place(inert(place, LONGEST_NAME)));
+    }
+    if *method != Method::POST {
+        return Err(ReportError::Method(method.clone(), place.to_owned()));
+    }
+    let body = body.ok_or(ReportError::TooLong)?;
+    let outcome = match place {
+        FACTS => fact(session, read(place, &body, FACT)?)?,
+        _ => decision(session, read(place, &body, DECISION)?)?,
+    };
+    // The first error of the recorder ended the recording.
+    if let Some(error) = session.broken_recorder() {
+        return Err(error.into());
+    }
+    session.count(|summary| summary.outcomes += 1);
+    let (seq, durable) = {
+        // In this order: what is compared as new is recorded as the next one.
+        let mut lanes = lock(&session.lanes);
+        let mut reader = session.log.reader()?;
+        match lanes.compare(reader.as_mut(), &outcome)? {
+            Compared::Same(seq) => (Some(seq), None),
+            Compared::New => match session.record(|recorder| recorder.reported(&outcome))? {
+                Some((seq, durable)) => (Some(seq), Some(durable)),
+                None => (None, None),
+            },
+            Compared::Different(divergence) => {
+                let said = divergence.to_string();
+                session.count(|summary| {
+                    summary.differences += 1;
+                    summary.difference.get_or_insert_with(|| said.clone());
+                });
+                return Err(ReportError::Differs(format!("retold: {said}")));
+            }
+            Compared::After(seq) => {
+                session.count(|summary| summary.differences += 1);
+                let at = seq.map_or_else(String::new, |seq| format!(" at seq {seq}"));
+                let what = "retold: this lane has differed from the record before";
+                return Err(ReportError::Differs(format!("{what}{at}")));
+            }
+        }
+    };
+    let is_recorded = durable.is_some();
+    if let Some(durable) = durable {
+        durable.wait().await.map_err(|error| {
+            let error = RecorderError::from(error);
+            session.fail(&error);
+            error
+        })?;
+    }
+    let id = seq.map(|seq| format!("{}/{seq}", session.run));
+    Ok(json!({"id": id, "recorded": is_recorded}))
+}
+
+const FACT: &str = r#"For example: {"name": "score", "value": 3, "lane": "player 1"}"#;
+const DECISION: &str =
+    r#"For example: {"name": "vote", "value": "yes", "response": X-RETOLD-RESPONSE-OF-THE-ANSWER}"#;
+
+fn read<'a, T: Deserialize<'a>>(
+    place: &str,
+    body: &'a [u8],
+    example: &'static str,
+) -> Result<T, ReportError> {
+    serde_json::from_slice(body).map_err(|error| {
+        let (place, reason) = (place.to_owned(), inert(&error.to_string(), 300));
+        ReportError::Body { place, reason, example }
+    })
+}
+
+fn fact(session: &Session, fact: Fact) -> Result<Outcome, ReportError> {
+    let Fact { name, value, method, lane, response } = fact;
+    let mut fields = Map::new();
+    fields.insert("name".to_owned(), named("name", name)?.into());
+    fields.insert("value".to_owned(), exact(value)?);
+    for (field, text) in [("method", method), ("lane", lane)] {
+        if let Some(text) = text {
+            fields.insert(field.to_owned(), named(field, text)?.into());
+        }
+    }
+    let names = match response {
+        None => Vec::new(),
+        Some(OneOrMany::One(name)) => vec![name],
+        Some(OneOrMany::Many(names)) => names,
+    };
+    if names.len() > MOST_CAUSES {
+        let reason = format!("a fact rests on at most {MOST_CAUSES} answers");
+        return Err(ReportError::Field { field: "response", reason });
+    }
+    let mut causes: Vec<Seq> =
+        names.iter().map(|name| cause(session, name)).collect::<Result<_, _>>()?;
+    causes.sort_unstable();
+    causes.dedup();
+    Ok(Outcome::Fact { causes, fact: Value::Object(fields) })
+}
+
+fn decision(session: &Session, decision: Decision) -> Result<Outcome, ReportError> {
+    let Decision { name, value, response, method, reasoning, warnings } = decision;
+    let name = named("name", name)?;
+    let method = method.map_or(Ok("reported".to_owned()), |method| named("method", method))?;
+    let Found { seq, call, sample } = answer(session, &response)?;
+    let parser = json!({"name": REPORTED, "params": {"name": name}, "version": 1});
+    let by = DecidedBy { method, parser };
+    let details = DecisionDetails { reasoning, value: exact(value)?, warnings };
+    Ok(Outcome::Decision { call, sample, response: seq, by, details })
+}
+
+fn named(field: &'static str, text: String) -> Result<String, ReportError> {
+    let reason = match text.chars().count() {
+        0 => "it is empty".to_owned(),
+        n if n > LONGEST_NAME => format!("it has {n} characters, and at most {LONGEST_NAME}"),
+        _ => return Ok(text),
+    };
+    Err(ReportError::Field { field, reason })
+}
+
+/// A value as it will be read again: a number that canonical JSON cannot represent is refused.
+fn exact(value: Value) -> Result<Value, ReportError> {
+    let wrong = |reason: String| ReportError::Field { field: "value", reason };
+    if let Some(number) = inexact(&value) {
+        let what = format!("{number} is beyond 2^53, where JSON numbers are no longer exact");
+        return Err(wrong(format!("{what}: send it as a text")));
+    }
+    let text = canonical(&value).map_err(|error| wrong(error.to_string()))?;
+    serde_json::from_str(&text).map_err(|error| wrong(error.to_string()))
+}
+
+/// An integer that canonical JSON would round.
+fn inexact(value: &Value) -> Option<&Number> {
+    const EXACT: u64 = 1 << 53;
+    match value {
+        Value::Number(number) => {
+            let size = number.as_u64().or(number.as_i64().map(i64::unsigned_abs));
+            size.is_some_and(|size| size > EXACT).then_some(number)
+        }
+        Value::Array(items) => items.iter().find_map(inexact),
+        Value::Object(fields) => fields.values().find_map(inexact),
+        Value::Null | Value::Bool(_) | Value::String(_) => None,
+    }
+}
+
+/// An answer that a decision rests on.
+struct Found {
+    seq: Seq,
+    call: CallPath,
+    sample: Sample,
+}
+
+/// The answer that a client names.
+fn answer(session: &Session, name: &str) -> Result<Found, ReportError> {
+    let unknown = || ReportError::Unknown { given: inert(name, LONGEST_NAME) };
+    let found =
+        |given: &Given| Found { seq: given.answer, call: given.call.clone(), sample: given.sample };
+    let Some(seq) = address(session, name)? else {
+        return match lock(&session.handed).named(name) {
+            Ok(given) => Ok(found(given)),
+            Err(NotOne::Unknown) => Err(unknown()),
+            Err(NotOne::Several(count)) => {
+                Err(ReportError::Several { given: inert(name, LONGEST_NAME), count })
+            }
+        };
+    };
+    if let Some(given) = lock(&session.handed).at(seq) {
+        return Ok(found(given));
+    }
+    // The seq of an answer itself.
+    let request = match session.library.event(at(session, seq))? {
+        Some(Event::ResponseReceived(received)) => received.request,
+        Some(Event::AnswerReused(reused)) => reused.request,
+        _ => return Err(unknown()),
+    };
+    match session.library.event(at(session, request))? {
+        Some(Event::RequestSent(sent)) => Ok(Found { seq, call: sent.call, sample: sent.sample }),
+        _ => Err(unknown()),
+    }
+}
+
+/// What a fact rests on: an answer, or an earlier decision or fact by its id.
+fn cause(session: &Session, name: &str) -> Result<Seq, ReportError> {
+    if let Some(seq) = address(session, name)?
+        && let Some(Event::DecisionMade(_) | Event::Occurred(_)) =
+            session.library.event(at(session, seq))?
+    {
+        return Ok(seq);
+    }
+    answer(session, name).map(|found| found.seq)
+}
+
+fn at(session: &Session, seq: Seq) -> Place {
+    Place { run: session.run, seq }
+}
+
+/// The seq in `RUN/SEQ`; `None` if it is not such an address.
+fn address(session: &Session, name: &str) -> Result<Option<Seq>, ReportError> {
+    let Some((run, seq)) = name.trim().split_once('/') else { return Ok(None) };
+    let (Ok(theirs), Ok(seq)) = (run.parse::<RunId>(), seq.parse()) else { return Ok(None) };
+    if theirs != session.run {
+        let (given, ours) = (inert(name, LONGEST_NAME), session.run);
+        return Err(ReportError::OtherRun { given, theirs, ours });
+    }
+    Ok(Some(Seq(seq)))
+}

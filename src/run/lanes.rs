@@ -1,0 +1,246 @@
+//! Decisions and facts that a program reports: compared with a record in which order counts within a
+//! lane only, because a program whose parts run in parallel has no other order.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use super::divergence::Divergence;
+use super::history::RecordedOutcome;
+use super::outcomes::NewDecision;
+use crate::event::{DecidedBy, DecisionDetails, DecisionMade, Event, EventError, Occurred};
+use crate::id::{CallPath, RunId, Sample, Seq};
+use crate::log::{Index, LogError, Reader};
+use crate::prompt::{CanonicalError, canonical};
+use serde_json::Value;
+
+/// Events in one read.
+const BATCH: usize = 1024;
+
+/// A decision or a fact that a program reports.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Outcome {
+    /// A decision about an answer. All decisions about one answer are a lane.
+    Decision {
+        /// The call of the answer.
+        call: CallPath,
+        /// Its sample.
+        sample: Sample,
+        /// The event of the answer.
+        response: Seq,
+        /// What made the decision.
+        by: DecidedBy,
+        /// Value, reasoning and warnings.
+        details: DecisionDetails,
+    },
+    /// A fact. All facts with the same text in their field `lane`, or without one, are a lane.
+    Fact {
+        /// The events that it rests on, ascending.
+        causes: Vec<Seq>,
+        /// What happened.
+        fact: Value,
+    },
+}
+
+impl Outcome {
+    /// Its event.
+    pub(super) fn event(&self) -> Event {
+        match self.clone() {
+            Outcome::Decision { response, by, details, .. } => {
+                Event::DecisionMade(DecisionMade { response, by, details })
+            }
+            Outcome::Fact { causes, fact } => Event::Occurred(Occurred { causes, fact }),
+        }
+    }
+
+    fn lane(&self) -> OutcomeLane {
+        match self {
+            Outcome::Decision { response, .. } => OutcomeLane::Answer(*response),
+            Outcome::Fact { fact, .. } => OutcomeLane::of_fact(fact),
+        }
+    }
+
+    /// Compares it with what is recorded in its place.
+    fn compare(
+        &self,
+        recorded: &RecordedOutcome,
+    ) -> Result<Option<Box<Divergence>>, CanonicalError> {
+        let compared = match self {
+            Outcome::Decision { call, sample, response, by, details } => {
+                let decision = NewDecision {
+                    call: call.clone(),
+                    sample: *sample,
+                    response: *response,
+                    by: canonical(by)?.into(),
+                    body: canonical(details)?,
+                };
+                recorded.same_decision(&decision)
+            }
+            Outcome::Fact { causes, fact } => {
+                recorded.same_fact(causes, &canonical(fact)?).map(drop)
+            }
+        };
+        Ok(compared.err())
+    }
+
+    fn shown(&self) -> Result<String, CanonicalError> {
+        Ok(match self {
+            Outcome::Decision { call, details, .. } => {
+                format!("decision of call {call}\n{}", canonical(details)?)
+            }
+            Outcome::Fact { fact, .. } => format!("fact\n{}", canonical(fact)?),
+        })
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+enum OutcomeLane {
+    /// The decisions about an answer.
+    Answer(Seq),
+    /// Facts with this lane.
+    Facts(String),
+}
+
+impl OutcomeLane {
+    fn of_fact(fact: &Value) -> Self {
+        OutcomeLane::Facts(fact["lane"].as_str().unwrap_or("").to_owned())
+    }
+}
+
+/// What is recorded in the place of an outcome.
+#[derive(Debug)]
+pub enum Compared {
+    /// The same, at this seq.
+    Same(Seq),
+    /// Nothing: the lane has no more.
+    New,
+    /// Something else.
+    Different(Box<Divergence>),
+    /// Its lane differed before, here or at this seq: what comes after that is not compared.
+    After(Option<Seq>),
+}
+
+/// Why an outcome cannot be compared.
+#[derive(Debug, thiserror::Error)]
+pub enum CompareError {
+    /// The log cannot be read.
+    #[error(transparent)]
+    Log(#[from] LogError),
+    /// It has no canonical form.
+    #[error(transparent)]
+    Canonical(#[from] CanonicalError),
+}
+
+/// The recorded decisions and facts of a run that were not reported again yet.
+#[derive(Debug)]
+pub struct OutcomeLanes {
+    run: RunId,
+    lanes: BTreeMap<OutcomeLane, Recorded>,
+    /// Whether there may be no others.
+    is_closed: bool,
+}
+
+/// What is left of a lane.
+#[derive(Debug)]
+enum Recorded {
+    As(VecDeque<Seq>),
+    DifferedAt(Option<Seq>),
+}
+
+impl OutcomeLanes {
+    /// Without any: each outcome is new.
+    pub fn none(run: RunId) -> Self {
+        OutcomeLanes { run, lanes: BTreeMap::new(), is_closed: false }
+    }
+
+    /// Where a run has its decisions and facts. `is_closed` says that there are no others, because
+    /// the run is finished: one more is a difference.
+    ///
+    /// # Errors
+    /// [`LogError`] if it cannot be read, or is damaged.
+    pub fn read(reader: &mut dyn Reader, run: RunId, is_closed: bool) -> Result<Self, LogError> {
+        let mut all = OutcomeLanes { is_closed, ..OutcomeLanes::none(run) };
+        if !reader.runs()?.iter().any(|head| head.run == run) {
+            return Ok(all);
+        }
+        let census = Index::open(reader, run)?.census(reader)?.events;
+        let of = |kind: &str| census.get(kind).copied().unwrap_or(0);
+        let mut left = of(crate::event::kind::DECISION_MADE) + of(crate::event::kind::OCCURRED);
+        let mut after = Seq(0);
+        while left > 0 {
+            let events = reader.events(run, after, BATCH)?;
+            let Some(last) = events.last() else { break };
+            after = last.seq;
+            for stored in events {
+                let seq = stored.seq;
+                let lane = match stored.event().map_err(damaged)? {
+                    Event::DecisionMade(made) => OutcomeLane::Answer(made.response),
+                    Event::Occurred(occurred) => OutcomeLane::of_fact(&occurred.fact),
+                    _ => continue,
+                };
+                left = left.saturating_sub(1);
+                let lane = all.lanes.entry(lane).or_insert_with(|| Recorded::As(VecDeque::new()));
+                if let Recorded::As(seqs) = lane {
+                    seqs.push_back(seq);
+                }
+            }
+        }
+        Ok(all)
+    }
+
+    /// Compares an outcome with the next one that is recorded in its lane.
+    ///
+    /// # Errors
+    /// [`CompareError`].
+    pub fn compare(
+        &mut self,
+        reader: &mut dyn Reader,
+        outcome: &Outcome,
+    ) -> Result<Compared, CompareError> {
+        let key = outcome.lane();
+        let lane = self.lanes.get_mut(&key);
+        let seq = match lane {
+            Some(Recorded::DifferedAt(seq)) => return Ok(Compared::After(*seq)),
+            Some(Recorded::As(seqs)) => seqs.pop_front(),
+            None => None,
+        };
+        let different = match seq {
+            Some(seq) => {
+                let stored = reader.events(self.run, Seq(seq.0.saturating_sub(1)), 1)?.pop();
+                let missing = || LogError::Corrupt {
+                    run: self.run,
+                    seq,
+                    what: "the event is missing".to_owned(),
+                };
+                let stored = stored.filter(|stored| stored.seq == seq).ok_or_else(missing)?;
+                let recorded = RecordedOutcome::of(stored).map_err(damaged)?;
+                match outcome.compare(&recorded)? {
+                    None => return Ok(Compared::Same(seq)),
+                    Some(divergence) => divergence,
+                }
+            }
+            None if self.is_closed => Divergence::extra(outcome.shown()?).into(),
+            None => return Ok(Compared::New),
+        };
+        self.lanes.insert(key, Recorded::DifferedAt(seq));
+        Ok(Compared::Different(different))
+    }
+
+    /// The first recorded decision or fact that was not reported again, in lanes that did not differ
+    /// before.
+    ///
+    /// # Errors
+    /// [`LogError`] if it cannot be read.
+    pub fn left(&self, reader: &mut dyn Reader) -> Result<Option<Divergence>, LogError> {
+        let left = self.lanes.values().filter_map(|lane| match lane {
+            Recorded::As(seqs) => seqs.front().copied(),
+            Recorded::DifferedAt(_) => None,
+        });
+        let Some(seq) = left.min() else { return Ok(None) };
+        let stored = reader.events(self.run, Seq(seq.0.saturating_sub(1)), 1)?.pop();
+        let Some(stored) = stored else { return Ok(None) };
+        Ok(Some(Divergence::left(&RecordedOutcome::of(stored).map_err(damaged)?)))
+    }
+}
+
+fn damaged(error: EventError) -> LogError {
+    LogError::Corrupt { run: error.run, seq: error.seq, what: error.what }
+}

@@ -1,0 +1,194 @@
+//! `retold proxy`: programs that are started elsewhere, several at once.
+
+use std::io::{BufRead, BufReader};
+use std::process::{Child, Command, Stdio};
+
+use rustix::process::{Pid, Signal, kill_process};
+
+use super::upstream::{Failing, server};
+use super::{KEY, PATH, assert_no_key};
+use crate::support::cli::{Place, Said};
+
+/// A proxy that listens.
+struct Proxy {
+    child: Child,
+    url: String,
+}
+
+impl Proxy {
+    fn start(place: &Place, args: &str) -> Self {
+        let mut command = place.command();
+        command.arg("proxy").args(args.split_whitespace());
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        let mut url = String::new();
+        BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut url).unwrap();
+        let url = url.trim().to_owned();
+        if url.is_empty() {
+            let said = Said::of(child.wait_with_output().unwrap());
+            panic!("exit {}: {}", said.code, said.err);
+        }
+        Proxy { child, url }
+    }
+
+    /// Sends a signal, and waits for the end.
+    fn end(self, signal: Signal) -> Said {
+        let pid = Pid::from_raw(self.child.id().cast_signed()).unwrap();
+        kill_process(pid, signal).unwrap();
+        Said::of(self.child.wait_with_output().unwrap())
+    }
+}
+
+/// What curl gets: the body, a space, and the status.
+fn curl(args: &[&str]) -> String {
+    let mut command = Command::new("curl");
+    command.args(["-sS", "--max-time", "20", "-w", " %{http_code}"]).args(args);
+    command.env_clear().env("PATH", PATH);
+    let said = Said::of(command.output().unwrap());
+    format!("{}{}", said.out, said.err)
+}
+
+/// Asks a question below a base URL.
+fn ask(base: &str, question: &str, more: &[&str]) -> String {
+    let url = format!("{base}/chat/completions");
+    let body = format!(r#"{{"model":"m","messages":[{{"role":"user","content":"{question}"}}]}}"#);
+    let authorization = format!("authorization: Bearer {KEY}");
+    curl(&[&[url.as_str(), "-d", &body, "-H", &authorization], more].concat())
+}
+
+#[test]
+fn several_programs_are_recorded_and_replayed_at_once() {
+    let (place, upstream) = (Place::new(), server(Failing { one_in: 0 }));
+    let record = format!("--mode record --upstream openai={}", upstream.base_url());
+    let proxy = Proxy::start(&place, &record);
+    let all: Vec<String> = std::thread::scope(|scope| {
+        let asking = (0..6).map(|n| {
+            let base = format!("{}/run/study-{}/openai", proxy.url, n % 3);
+            scope.spawn(move || ask(&base, &format!("question {n}"), &[]))
+        });
+        let asking: Vec<_> = asking.collect();
+        asking.into_iter().map(|one| one.join().unwrap()).collect()
+    });
+    assert!(all.iter().all(|reply| reply.ends_with(" 200")), "{all:?}");
+    // The name may be in a header, and a fact is one of its run.
+    let base = format!("{}/openai", proxy.url);
+    let in_header = ask(&base, "question 0", &["-H", "x-retold-run: study-9"]);
+    assert!(in_header.contains("Answer 2"), "{in_header}");
+    let facts = format!("{}/run/study-0/_retold/facts", proxy.url);
+    let fact = curl(&[&facts, "-d", r#"{"name":"done","value":true}"#]);
+    assert!(fact.ends_with(" 200"), "{fact}");
+    // A run can be finished while the others go on.
+    let finish = format!("{}/run/study-1/_retold/finish", proxy.url);
+    let finished = curl(&["-X", "POST", &finish]);
+    assert!(finished.contains(r#""recorded":2"#) && finished.ends_with(" 200"), "{finished}");
+    assert!(curl(&["-X", "POST", &finish]).ends_with(" 404"));
+    let unnamed = curl(&[&format!("{}/elsewhere/x", proxy.url)]);
+    assert!(unnamed.contains("name another upstream") && unnamed.ends_with(" 404"), "{unnamed}");
+    let said = proxy.end(Signal::TERM);
+    assert_eq!(said.code, 0, "{}", said.err);
+    assert!(said.err.contains("study-2: recorded 2 answers as run"), "{}", said.err);
+    drop(upstream);
+    assert_no_key(&place, &said);
+    let runs = place.json("log").0["runs"].as_array().unwrap().clone();
+    assert_eq!(
+        runs.len(),
+        5,
+        "three studies, one in a header, and the one without a name: {runs:?}"
+    );
+    assert!(runs.iter().all(|run| run["outcome"] == "finished"), "{runs:?}");
+    place.ok("verify");
+
+    let proxy = Proxy::start(&place, "--mode replay");
+    for (n, recorded) in all.iter().enumerate() {
+        let base = format!("{}/run/study-{}/openai", proxy.url, n % 3);
+        assert_eq!(ask(&base, &format!("question {n}"), &[]), *recorded);
+    }
+    let nobody = ask(&format!("{}/run/study-7/openai", proxy.url), "question 0", &[]);
+    assert!(nobody.contains("no run in") && nobody.ends_with(" 404"), "{nobody}");
+    // Finished and asked again, a replay begins anew.
+    curl(&["-X", "POST", &format!("{}/run/study-0/_retold/finish", proxy.url)]);
+    let base = format!("{}/run/study-0/openai", proxy.url);
+    assert_eq!(ask(&base, "question 0", &[]), all[0]);
+    let missing = ask(&base, "question 8", &[]);
+    assert!(missing.contains("is not recorded") && missing.ends_with(" 404"), "{missing}");
+    let said = proxy.end(Signal::INT);
+    assert_eq!(said.code, 1, "{}", said.err);
+    assert!(said.err.contains("first difference at messages.0.content"), "{}", said.err);
+}
+
+#[test]
+fn a_proxy_that_was_killed_is_resumed() {
+    let (place, upstream) = (Place::new(), server(Failing { one_in: 0 }));
+    let named = format!("--upstream openai={}", upstream.base_url());
+    let proxy = Proxy::start(&place, &format!("--mode record {named}"));
+    let first = ask(&format!("{}/run/a/openai", proxy.url), "question", &[]);
+    proxy.end(Signal::KILL);
+    assert_eq!(place.json("log").0["runs"][0]["outcome"], "unfinished");
+    let proxy = Proxy::start(&place, &format!("--mode resume {named}"));
+    let base = format!("{}/run/a/openai", proxy.url);
+    assert_eq!(ask(&base, "question", &[]), first);
+    assert!(ask(&base, "question", &[]).contains("Answer 2"));
+    let new = ask(&format!("{}/run/b/openai", proxy.url), "another question", &[]);
+    assert!(new.ends_with(" 200"), "{new}");
+    assert_eq!(proxy.end(Signal::TERM).code, 0);
+    assert_eq!(upstream.received().len(), 3);
+    let proxy = Proxy::start(&place, &format!("--mode resume {named}"));
+    let finished = ask(&format!("{}/run/a/openai", proxy.url), "question", &[]);
+    assert!(
+        finished.contains("nothing is added to it") && finished.ends_with(" 404"),
+        "{finished}"
+    );
+    proxy.end(Signal::TERM);
+    place.ok("verify");
+}
+
+#[test]
+fn other_machines_need_a_token() {
+    let (place, upstream) = (Place::new(), server(Failing { one_in: 0 }));
+    let token = "a-token-of-24-characters";
+    let record =
+        format!("--mode record --upstream openai={} --listen 0.0.0.0:0", upstream.base_url());
+    let open = place.run(&format!("proxy {record}"));
+    assert_eq!(open.code, 2, "{}", open.err);
+    assert!(open.err.contains("there is no token"), "{}", open.err);
+    place.write("short", "secret");
+    let short = place.run(&format!("proxy {record} --token-file short"));
+    assert_eq!(short.code, 2);
+    assert!(short.err.contains("at least 16") && !short.err.contains("secret"), "{}", short.err);
+    place.write("token", format!("{token}\n"));
+    let proxy = Proxy::start(&place, &format!("{record} --token-file token -vvv"));
+    // Whatever name this machine is reached by.
+    let host = ["-H", "host: box.example"];
+    let base = format!("{}/openai", proxy.url);
+    let without = ask(&base, "hi", &host);
+    assert!(without.contains("X-Retold-Token") && without.ends_with(" 401"), "{without}");
+    let wrong = ask(&base, "hi", &["-H", "x-retold-token: a-token-of-24-charactres"]);
+    assert!(wrong.ends_with(" 401"), "{wrong}");
+    let header = format!("x-retold-token: {token}");
+    assert!(ask(&base, "hi", &[&["-H", &header][..], &host].concat()).ends_with(" 200"));
+    let in_path = format!("{}/token/{token}/run/a/openai", proxy.url);
+    assert!(ask(&in_path, "hi", &host).ends_with(" 200"));
+    let said = proxy.end(Signal::TERM);
+    assert_eq!(said.code, 0, "{}", said.err);
+    assert!(upstream.received().iter().all(|request| request.header("x-retold-token").is_none()));
+    let log = std::fs::read(place.path("retold.db")).unwrap();
+    for bytes in [&log, said.out.as_bytes(), said.err.as_bytes()] {
+        assert!(memchr::memmem::find(bytes, token.as_bytes()).is_none());
+    }
+}
+
+/// A page from the web may have a name that leads here, and any program may take us for a proxy.
+#[test]
+fn requests_for_other_hosts_are_refused() {
+    let (place, upstream) = (Place::new(), server(Failing { one_in: 0 }));
+    let record = format!("--mode record --upstream openai={}", upstream.base_url());
+    let proxy = Proxy::start(&place, &record);
+    let rebound = ask(&format!("{}/openai", proxy.url), "hi", &["-H", "host: rebound.example"]);
+    assert!(rebound.contains("127.0.0.1 and localhost") && rebound.ends_with(" 403"), "{rebound}");
+    let other = curl(&["-x", &proxy.url, "http://api.example/openai/models"]);
+    assert!(other.ends_with(" 403"), "{other}");
+    let tunnel = curl(&["-x", &proxy.url, "https://api.example/"]);
+    assert!(tunnel.contains("40"), "{tunnel}");
+    assert_eq!(proxy.end(Signal::TERM).code, 0);
+    assert!(upstream.received().is_empty());
+}

@@ -1,0 +1,149 @@
+//! Facts and decisions that programs report with plain HTTP.
+
+use super::upstream::{Failing, server};
+use super::{program, record, record_with, replay_with, with};
+use crate::support::cli::Place;
+use crate::support::server::Server;
+
+/// A server whose answers differ from question to question, and not from repeat to repeat.
+fn upstream() -> Server {
+    server(Failing { one_in: 0 })
+}
+
+#[test]
+fn a_program_reports_what_it_made_of_its_answers() {
+    let (place, upstream) = (Place::new(), upstream());
+    let script = program("reports.py");
+    let study = ["python3", script.to_str().unwrap()];
+    let recorded = record(&place, "", &upstream.base_url(), &study);
+    drop(upstream);
+    assert_eq!(recorded.code, 0, "{}", recorded.err);
+    assert!(recorded.err.contains("12 answers and 24 reported outcomes"), "{}", recorded.err);
+    // The views, the chain, the proof.
+    let shown = place.ok("show latest player/2/1");
+    assert!(shown.contains("length") && shown.contains("only a length"), "{shown}");
+    let audited = place.ok("audit latest player/2/1");
+    assert!(audited.contains("player 2, turn 1"), "{audited}");
+    let (run, _) = place.json("show latest");
+    assert_eq!((&run["decisions"], &run["exchanges"]), (&12.into(), &12.into()), "{run}");
+    place.ok("verify");
+    let db = rusqlite::Connection::open(place.path("retold.db")).unwrap();
+    let sql = "SELECT count(*), count(DISTINCT call), min(method) FROM decisions";
+    assert_eq!(crate::support::rows::rows(&db, sql), [["12", "12", "len"]]);
+    // Another schedule, and the same outcomes in each lane.
+    let replayed = replay_with(&place, "latest", &study, &[("PARALLEL", "2"), ("REVERSED", "yes")]);
+    assert_eq!(replayed.code, 0, "{}", replayed.err);
+    assert!(replayed.err.contains("24 reported outcomes are as recorded"), "{}", replayed.err);
+}
+
+#[test]
+fn a_replay_reports_the_first_difference() {
+    let (place, upstream) = (Place::new(), upstream());
+    let script = program("reports.py");
+    let study = ["python3", script.to_str().unwrap()];
+    let recorded = record(&place, "", &upstream.base_url(), &study);
+    drop(upstream);
+    assert_eq!(recorded.code, 0, "{}", recorded.err);
+    let changed = replay_with(&place, "latest", &study, &[("CHANGED", "1")]);
+    assert_eq!(changed.code, 1, "{}", changed.err);
+    for part in ["differs from the record", "player/1/0", "comes out differently", "409"] {
+        assert!(changed.err.contains(part), "{part}: {}", changed.err);
+    }
+    let more = replay_with(&place, "latest", &study, &[("ONE_MORE", "yes")]);
+    assert_eq!(more.code, 1, "{}", more.err);
+    assert!(more.err.contains("one more decision or fact than was recorded"), "{}", more.err);
+    // All is asked for, and nothing is reported.
+    let silent = "import os; os.environ['RETOLD_URL'] = 'http://127.0.0.1:9'";
+    let ask = "import urllib.request, json, os
+for player in range(4):
+    for turn in range(3):
+        body = {'model': 'm', 'messages': [{'role': 'user', 'content': f'player {player}, turn {turn}'}]}
+        request = urllib.request.Request(os.environ['OPENAI_BASE_URL'] + '/chat/completions',
+            json.dumps(body).encode(), {'x-retold-call': f'player/{player}/{turn}'})
+        urllib.request.urlopen(request).read()";
+    let nothing =
+        replay_with(&place, "latest", &["python3", "-c", &format!("{silent}\n{ask}")], &[]);
+    assert_eq!(nothing.code, 1, "{}", nothing.err);
+    assert!(
+        nothing.err.contains("was recorded, and the run has ended before it"),
+        "{}",
+        nothing.err
+    );
+}
+
+#[test]
+fn a_run_that_is_continued_compares_first_and_records_then() {
+    let (place, upstream) = (Place::new(), upstream());
+    let report = "
+ask() { curl -sS --max-time 20 \"$@\"; }
+for n in $(seq 1 $COUNT); do
+  ask $OPENAI_BASE_URL/chat/completions -H \"x-retold-call: q/$n\" \
+    -d '{\"model\":\"m\",\"messages\":[{\"role\":\"user\",\"content\":\"question '$n'\"}]}' >/dev/null
+  ask -w ' %{http_code}\\n' $RETOLD_URL/_retold/decisions \
+    -d '{\"name\":\"choice\",\"value\":'$n$CHANGED',\"response\":\"q/'$n'\"}'
+  ask -w ' %{http_code}\\n' $RETOLD_URL/_retold/facts -d '{\"name\":\"done\",\"value\":'$n'}'
+done
+exit $EXIT";
+    let program = ["sh", "-c", report];
+    let url = upstream.base_url();
+    let set = |count: &'static str, changed: &'static str, exit: &'static str| {
+        [("COUNT", count), ("CHANGED", changed), ("EXIT", exit)]
+    };
+    let cut_off = record_with(&place, "", &url, &program, &set("2", "", "3"));
+    assert_eq!(cut_off.code, 3, "{}{}", cut_off.out, cut_off.err);
+    let other = with(&place, "resume latest", &url, &program, &set("3", "0", "0"));
+    assert_eq!(other.code, 1, "{}{}", other.out, other.err);
+    assert!(other.err.contains("so the run is not finished"), "{}", other.err);
+    // What differed was not recorded, and what came after the record is.
+    let resumed = with(&place, "resume latest", &url, &program, &set("4", "", "0"));
+    assert_eq!(resumed.code, 1, "{}{}", resumed.out, resumed.err);
+    let facts = place.ok("log latest");
+    assert!(facts.contains("30"), "the first resume recorded its third decision: {facts}");
+    place.ok("verify");
+    let forked = with(&place, "fork latest", &url, &program, &set("4", "0", "0"));
+    assert_eq!(forked.code, 0, "a fork reports its own: {}{}", forked.out, forked.err);
+    drop(upstream);
+    let replayed = replay_with(&place, "latest", &program, &set("4", "0", "0"));
+    assert_eq!(replayed.code, 0, "{}{}", replayed.out, replayed.err);
+}
+
+#[test]
+fn a_report_that_cannot_be_understood_is_explained() {
+    let (place, upstream) = (Place::new(), upstream());
+    let report = "
+send() { curl -sS --max-time 20 -w ' %{http_code}\\n' \"$@\"; }
+ask() { send $OPENAI_BASE_URL/chat/completions -o /dev/null \
+    -d '{\"model\":\"m\",\"messages\":[{\"role\":\"user\",\"content\":\"hi\"}]}'; }
+facts() { send $RETOLD_URL/_retold/facts -d \"$@\"; }
+ask
+facts '{\"name\": \"a\", \"value\":\\n 1,}'
+facts '{\"name\": \"a\", \"valeu\": 1}'
+facts '{\"name\": \"\", \"value\": 1}'
+facts '{\"name\": \"a\", \"value\": 9007199254740993}'
+facts '{\"name\": \"a\", \"value\": 1, \"response\": \"chatcmpl-none\"}'
+facts '{\"name\": \"a\", \"value\": 1, \"response\": \"0123456789abcdef/2\"}'
+send $RETOLD_URL/_retold/decisions -d '{\"name\": \"a\", \"value\": 1}'
+send $RETOLD_URL/_retold/facts
+send $RETOLD_URL/_retold/opinions -d '{}'
+head -c 1100000 /dev/zero | send $RETOLD_URL/_retold/facts --data-binary @-
+facts '{\"name\": \"a\", \"value\": 1}'";
+    let said = record(&place, "", &upstream.base_url(), &["sh", "-c", report]);
+    let replies =
+        said.out.replace(&place.json("log").0["runs"][0]["run"].as_str().unwrap()[..16], "RUN");
+    insta::assert_snapshot!(replies);
+    place.ok("verify");
+    assert!(said.err.contains("1 answer and 1 reported outcome"), "{}", said.err);
+}
+
+#[test]
+fn the_program_s_own_decisions_are_compared_with_a_parser_s() {
+    let (place, upstream) = (Place::new(), upstream());
+    let script = program("reports.py");
+    let recorded = record(&place, "", &upstream.base_url(), &["python3", script.to_str().unwrap()]);
+    assert_eq!(recorded.code, 0, "{}", recorded.err);
+    let nobody = place.run("check latest");
+    assert_eq!(nobody.code, 2);
+    assert!(nobody.err.contains("were made by the program itself"), "{}", nobody.err);
+    let compared = place.run("check latest --parser free_text");
+    assert!(compared.out.contains("from program@1 to"), "{}{}", compared.out, compared.err);
+}
