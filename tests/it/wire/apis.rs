@@ -20,20 +20,20 @@ pub(super) fn server() -> Server {
         }
         let times = asked.entry(format!("{} {:?}", received.target, received.body)).or_default();
         *times += 1;
-        answer(received, *times)
+        answer(received.target.split('?').next().unwrap(), received, *times)
     })
 }
 
-fn answer(received: &Received, times: usize) -> Reply {
-    let path = received.target.split('?').next().unwrap();
+pub(super) fn answer(path: &str, received: &Received, times: usize) -> Reply {
     let body = received.json();
     let text = format!("Answer {times} \u{20ac}");
     match path {
+        "/openai/chat/completions" => super::upstream::chat(received, times),
         "/openai/responses" => {
+            let output = response_output(&body, &text, times);
             let response = json!({"id": format!("resp_{times}"), "object": "response", "created_at": 1, "model": "m",
                 "status": "completed", "parallel_tool_calls": true, "tool_choice": "auto", "tools": [],
-                "output": [{"type": "message", "id": "msg", "role": "assistant", "status": "completed",
-                    "content": [{"type": "output_text", "text": text, "annotations": []}]}],
+                "output": [output],
                 "usage": {"input_tokens": 3, "output_tokens": 4, "total_tokens": 7,
                     "input_tokens_details": {"cached_tokens": 0}, "output_tokens_details": {"reasoning_tokens": 0}}});
             if body["stream"] != true {
@@ -61,33 +61,38 @@ fn answer(received: &Received, times: usize) -> Reply {
                 json!({"id": format!("msg_{times}"), "type": "message", "role": "assistant", "model": "m", "content": content,
                     "stop_reason": "end_turn", "stop_sequence": null, "usage": {"input_tokens": 9, "output_tokens": tokens}})
             };
+            // After the result of its tool, the model has something to say.
+            let last = &body["messages"].as_array().unwrap().last().unwrap()["content"];
+            let calls = body["tools"].is_array() && last[0]["type"] != "tool_result";
             if body["stream"] != true {
-                let content = json!([{"type": "text", "text": text}]);
+                let content = match calls {
+                    true => {
+                        json!([{"type": "tool_use", "id": "t", "name": "weather", "input": {"topic": text}}])
+                    }
+                    false => json!([{"type": "text", "text": text}]),
+                };
                 return Reply::new(200, message(content, 4).to_string());
             }
+            let start = match calls {
+                true => json!({"type": "tool_use", "id": "t", "name": "weather", "input": {}}),
+                false => json!({"type": "text", "text": ""}),
+            };
+            let (first, second) = text.split_at(4);
+            let deltas = match calls {
+                true => [format!("{{\"topic\": \"{first}"), format!("{second}\"}}")]
+                    .map(|json| json!({"type": "input_json_delta", "partial_json": json})),
+                false => [first, second].map(|text| json!({"type": "text_delta", "text": text})),
+            };
             let block = |kind: &str, field: &str, value: Value| json!({"type": kind, "index": 0, field: value});
             events(&[
                 (
                     "message_start",
                     json!({"type": "message_start", "message": message(json!([]), 1)}),
                 ),
-                (
-                    "content_block_start",
-                    block(
-                        "content_block_start",
-                        "content_block",
-                        json!({"type": "text", "text": ""}),
-                    ),
-                ),
+                ("content_block_start", block("content_block_start", "content_block", start)),
                 ("ping", json!({"type": "ping"})),
-                (
-                    "content_block_delta",
-                    block(
-                        "content_block_delta",
-                        "delta",
-                        json!({"type": "text_delta", "text": text}),
-                    ),
-                ),
+                ("content_block_delta", block("content_block_delta", "delta", deltas[0].clone())),
+                ("content_block_delta", block("content_block_delta", "delta", deltas[1].clone())),
                 ("content_block_stop", json!({"type": "content_block_stop", "index": 0})),
                 (
                     "message_delta",
@@ -100,10 +105,8 @@ fn answer(received: &Received, times: usize) -> Reply {
         "/anthropic/v1/messages/count_tokens" => {
             Reply::new(200, json!({"input_tokens": 11}).to_string())
         }
-        _ if path.ends_with("/models/m:generateContent") => {
-            Reply::new(200, gemini(&text, true).to_string())
-        }
-        _ if path.ends_with("/models/m:streamGenerateContent") => {
+        _ if path.ends_with(":generateContent") => Reply::new(200, gemini(&text, true).to_string()),
+        _ if path.ends_with(":streamGenerateContent") => {
             let parts = [gemini("One ", false), gemini(&text, true)];
             let body = parts.iter().map(|part| format!("data: {part}\r\n\r\n")).collect::<String>();
             let end = body.len() / 2;
@@ -115,10 +118,30 @@ fn answer(received: &Received, times: usize) -> Reply {
             let line = |said: &str, done: bool| json!({"model": "m", "message": {"role": "assistant", "content": said}, "done": done, "eval_count": 2});
             let body =
                 format!("{}\n{}\n{}\n", line("One ", false), line(&text, false), line("", true));
+            if received.json()["stream"] == false {
+                let whole = json!({"model": "m", "message": {"role": "assistant", "content": text}, "done": true});
+                return Reply::new(200, whole.to_string());
+            }
             Reply::new(200, body).header("content-type", "application/x-ndjson")
         }
         other => panic!("{other}"),
     }
+}
+
+/// What a response says: a call of the first tool, until it has a result; then a text.
+fn response_output(body: &Value, text: &str, times: usize) -> Value {
+    let has_result = |items: &Vec<Value>| items.iter().any(|i| i["type"] == "function_call_output");
+    let is_done = body["input"].as_array().is_some_and(has_result);
+    if let Some(tool) = body["tools"].get(0).filter(|_| !is_done) {
+        return json!({"type": "function_call", "id": format!("fc_{times}"), "call_id": format!("call_{times}"),
+            "name": tool["name"], "arguments": json!({"topic": text}).to_string(), "status": "completed"});
+    }
+    let text = match body["text"]["format"]["type"].as_str() {
+        Some("json_schema") => super::upstream::structured(times),
+        _ => text.to_owned(),
+    };
+    json!({"type": "message", "id": "msg", "role": "assistant", "status": "completed",
+        "content": [{"type": "output_text", "text": text, "annotations": []}]})
 }
 
 fn gemini(text: &str, last: bool) -> Value {

@@ -3,9 +3,11 @@
 
 mod apis;
 mod curl;
+mod docs;
 mod frozen;
 mod killed;
 mod misses;
+mod node;
 mod proxies;
 mod python;
 mod random;
@@ -18,6 +20,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::support::cli::{Place, Said};
+use crate::support::server::Server;
 
 /// A key that cannot be mistaken for anything else.
 const KEY: &str = "sk-live-0123456789abcdefSECRET";
@@ -80,6 +83,28 @@ fn replay_with(place: &Place, args: &str, program: &[&str], set: &[(&str, &str)]
     command.arg(inner.get_program()).args(inner.get_args());
     command.env("PATH", PATH).envs(set.iter().copied());
     Said::of(command.output().unwrap())
+}
+
+/// Records a program against a server that fails now and then, stops the server, and replays the
+/// program: it prints the same, and asks for all that was recorded. Returns what it printed when it
+/// was recorded.
+fn again(place: &Place, program: &[&str], upstream: Server, set: &[(&str, &str)]) -> Said {
+    let recorded = record_with(place, "", &upstream.base_url(), program, set);
+    assert_eq!(recorded.code, 0, "{}{}", recorded.out, recorded.err);
+    let received = upstream.received();
+    drop(upstream);
+    let tried_again = |request: &crate::support::server::Received| {
+        request.header("x-stainless-retry-count").is_some_and(|count| count != "0")
+    };
+    assert!(received.iter().any(tried_again), "nothing was tried again: {}", recorded.err);
+    assert!(recorded.err.contains("failed attempt"), "{}", recorded.err);
+    assert_no_key(place, &recorded);
+    let replayed = replay(place, "latest", program);
+    assert_eq!(replayed.out, recorded.out, "{}", replayed.err);
+    let left = replayed.err.contains("never asked");
+    assert_eq!((replayed.code, left), (0, false), "{}", replayed.err);
+    place.ok("verify");
+    recorded
 }
 
 /// The key is in nothing that was written or said.

@@ -1,10 +1,12 @@
-//! Python programs with the providers' own SDKs, none of which knows anything of retold.
+//! Python programs with the providers' own SDKs and with the frameworks on top of them, none of which
+//! knows anything of retold.
 
 use std::path::Path;
 
 use super::upstream::{Failing, server};
-use super::{KEY, assert_no_key, program, record, record_with, replay};
-use crate::support::cli::Place;
+use super::{KEY, again, program, record_with, replay, replay_with};
+use crate::support::cli::{Place, Said};
+use crate::support::server::Server;
 
 /// The interpreter with the SDKs that `scripts/test` installs.
 pub(super) fn python() -> String {
@@ -12,56 +14,87 @@ pub(super) fn python() -> String {
     python.to_str().unwrap().to_owned()
 }
 
+/// Records a program of this folder against a server, stops the server, and replays the program.
+/// Returns the place, and what the recorded program printed.
+fn recorded(script: &str, upstream: Server, set: &[(&str, &str)]) -> (Place, Said) {
+    let (place, script) = (Place::new(), program(script));
+    let (python, script) = (python(), script.to_str().unwrap().to_owned());
+    let said = again(&place, &[&python, &script], upstream, set);
+    (place, said)
+}
+
 #[cfg_attr(not(real_clients), ignore = "needs the SDKs that scripts/test installs")]
 #[test]
 fn openai_s_sdk_gets_the_same_answers_again() {
-    let (place, script) = (Place::new(), program("openai_study.py"));
-    let (python, script) = (python(), script.to_str().unwrap().to_owned());
-    let program = [python.as_str(), script.as_str()];
-    let upstream = server(Failing { one_in: 5 });
-    let recorded = record(&place, "", &upstream.base_url(), &program);
-    assert_eq!(recorded.code, 0, "{}{}", recorded.out, recorded.err);
-    assert!(recorded.err.contains("failed attempt"), "it was tried again: {}", recorded.err);
-    drop(upstream);
-    assert_no_key(&place, &recorded);
-    let replayed = replay(&place, "latest", &program);
-    assert_eq!(replayed.out, recorded.out, "{}", replayed.err);
-    assert_eq!(
-        (replayed.code, replayed.err.contains("never asked")),
-        (0, false),
-        "{}",
-        replayed.err
-    );
-    place.ok("verify");
+    recorded("openai_study.py", server(Failing { one_in: 5 }), &[]);
+}
+
+#[cfg_attr(not(real_clients), ignore = "needs the SDKs that scripts/test installs")]
+#[test]
+fn structured_output_responses_and_embeddings_of_openai_are_the_same_again() {
+    let (place, said) = recorded("parts_study.py", server(Failing { one_in: 5 }), &[]);
+    assert!(said.out.contains("['Answer 1 \u{20ac}', 'Answer 2 \u{20ac}', 'Answer 3 \u{20ac}']"));
+    let log = place.ok("log latest");
+    for call in ["openai.chat/", "openai.responses/", "openai.embeddings/"] {
+        assert!(log.contains(call), "{call}: {log}");
+    }
+}
+
+/// The agents' tools are questions, too, and take random times. What each agent gets is decided by
+/// what it asks, not by when: also if only one request is made at a time, by the last agent first.
+#[cfg_attr(not(real_clients), ignore = "needs the SDKs that scripts/test installs")]
+#[test]
+fn agents_get_the_same_answers_whatever_the_order_of_their_requests() {
+    let (place, said) = recorded("agents.py", server(Failing { one_in: 6 }), &[]);
+    assert_eq!(said.out.matches("number=").count(), 8, "{}", said.out);
+    assert_eq!(said.out.matches("to \"Draw a number.\"").count(), 8, "{}", said.out);
+    let (python, script) = (python(), program("agents.py"));
+    let one_by_one = [("AT_ONCE", "1"), ("ORDER", "reversed")];
+    let replayed = replay_with(&place, "latest", &[&python, script.to_str().unwrap()], &one_by_one);
+    assert_eq!((replayed.code, &replayed.out), (0, &said.out), "{}", replayed.err);
+    assert!(!replayed.err.contains("never asked"), "{}", replayed.err);
+}
+
+#[cfg_attr(not(real_clients), ignore = "needs the SDKs that scripts/test installs")]
+#[test]
+fn anthropic_s_sdk_gets_the_same_streams_again() {
+    let upstream = super::apis::server();
+    let url = format!("http://{}/anthropic", upstream.address());
+    let set = [("ANTHROPIC_BASE_URL", url.as_str()), ("ANTHROPIC_API_KEY", KEY)];
+    let (place, _) = recorded("anthropic_study.py", upstream, &set);
+    let db = rusqlite::Connection::open(place.path("retold.db")).unwrap();
+    let sql = "SELECT DISTINCT finish_reason, completion_tokens FROM exchanges WHERE call LIKE 'anthropic.%/stream'";
+    assert_eq!(crate::support::rows::rows(&db, sql), [["end_turn", "5"]]);
+}
+
+#[cfg_attr(not(real_clients), ignore = "needs the SDKs that scripts/test installs")]
+#[test]
+fn langchain_gets_the_same_answers_again() {
+    recorded("langchain_study.py", server(Failing { one_in: 5 }), &[]);
+}
+
+#[cfg_attr(not(real_clients), ignore = "needs the SDKs that scripts/test installs")]
+#[test]
+fn an_eval_of_inspect_has_the_same_result_again() {
+    let (_, said) = recorded("inspect_study.py", server(Failing { one_in: 5 }), &[]);
+    assert!(said.out.starts_with("success "), "{}", said.out);
+    assert_eq!(said.out.matches("fine in Answer").count(), 8, "{}", said.out);
 }
 
 #[cfg_attr(not(real_clients), ignore = "needs the SDKs that scripts/test installs")]
 #[test]
 fn the_sdks_of_other_apis_get_the_same_answers_again() {
-    let (place, script) = (Place::new(), program("apis_study.py"));
-    let (python, script) = (python(), script.to_str().unwrap().to_owned());
-    let program = [python.as_str(), script.as_str()];
     let upstream = super::apis::server();
     let address = format!("http://{}", upstream.address());
     let set: Vec<(&str, String)> = vec![
+        ("OPENAI_BASE_URL", format!("{address}/openai")),
         ("ANTHROPIC_BASE_URL", format!("{address}/anthropic")),
         ("ANTHROPIC_API_KEY", KEY.to_owned()),
         ("GOOGLE_GEMINI_BASE_URL", format!("{address}/gemini")),
         ("GEMINI_API_KEY", KEY.to_owned()),
     ];
     let set: Vec<(&str, &str)> = set.iter().map(|(name, value)| (*name, value.as_str())).collect();
-    let recorded = record_with(&place, "", &format!("{address}/openai"), &program, &set);
-    assert_eq!(recorded.code, 0, "{}{}", recorded.out, recorded.err);
-    drop(upstream);
-    assert_no_key(&place, &recorded);
-    let replayed = replay(&place, "latest", &program);
-    assert_eq!(replayed.out, recorded.out, "{}", replayed.err);
-    assert_eq!(
-        (replayed.code, replayed.err.contains("never asked")),
-        (0, false),
-        "{}",
-        replayed.err
-    );
+    let (place, _) = recorded("apis_study.py", upstream, &set);
     // What was read out of each.
     let log = place.ok("log latest");
     for call in [
@@ -82,7 +115,6 @@ fn the_sdks_of_other_apis_get_the_same_answers_again() {
             .map(|row| row.join(" | ") + "\n")
             .collect::<String>()
     );
-    place.ok("verify");
 }
 
 /// Ollama's clients send what curl sends.

@@ -1,4 +1,4 @@
-//! A server that speaks OpenAI's API, badly: it answers each repeat differently, fails now and then,
+//! A server that speaks OpenAI's APIs, badly: it answers each repeat differently, fails now and then,
 //! and cuts its streams wherever it likes.
 
 use std::collections::BTreeMap;
@@ -23,8 +23,11 @@ pub(super) fn server(failing: Failing) -> Server {
         requests += 1;
         if failing.one_in > 0 && requests % failing.one_in == 0 {
             let status = if requests % (2 * failing.one_in) == 0 { 429 } else { 500 };
+            // OpenAI's own header and the standard one.
+            let after = [("retry-after-ms", "1"), ("retry-after", "0.01")];
+            let (name, value) = after[requests / failing.one_in % 2];
             return Reply::error(status, "overloaded", &format!("failure {requests}"))
-                .header("retry-after-ms", "1")
+                .header(name, value)
                 .header("x-request-id", &format!("req_{requests}"))
                 .header("set-cookie", "session=secret");
         }
@@ -34,6 +37,11 @@ pub(super) fn server(failing: Failing) -> Server {
 
 fn answer(received: &Received, asked: &mut BTreeMap<String, usize>) -> Reply {
     let path = received.target.split('?').next().unwrap();
+    if let "/v1/responses" | "/v1/embeddings" = path {
+        let times = asked.entry(format!("{path} {:?}", received.body)).or_default();
+        *times += 1;
+        return super::apis::answer(&path.replace("/v1", "/openai"), received, *times);
+    }
     if path != "/v1/chat/completions" {
         let times = asked.entry(received.target.clone()).or_default();
         *times += 1;
@@ -43,19 +51,33 @@ fn answer(received: &Received, asked: &mut BTreeMap<String, usize>) -> Reply {
         let body = [said.as_bytes(), &[0xff, 0x00]].concat();
         return Reply::new(200, body).header("content-type", "application/octet-stream");
     }
-    let body = received.json();
-    let prompt = body["messages"].as_array().unwrap().last().unwrap()["content"].to_string();
-    let times = asked.entry(prompt.clone()).or_default();
+    let times = asked.entry(last(&received.json())["content"].to_string()).or_default();
     *times += 1;
-    let text = format!("Answer {times} to {prompt}: \u{e4}\u{20ac}\u{1F600}");
+    chat(received, *times)
+}
+
+fn last(body: &Value) -> &Value {
+    body["messages"].as_array().unwrap().last().unwrap()
+}
+
+/// The n-th answer of a chat to a last message.
+pub(super) fn chat(received: &Received, times: usize) -> Reply {
+    let body = received.json();
+    let prompt = last(&body)["content"].to_string();
+    let text = match body["response_format"]["type"].as_str() {
+        Some("json_schema") => structured(times),
+        _ => format!("Answer {times} to {prompt}: \u{e4}\u{20ac}\u{1F600}"),
+    };
     if body["stream"] != true {
-        return match body.get("tools") {
-            Some(_) => Reply::new(200, with_tool(*times).to_string()),
-            None => Reply::chat(&text),
+        // After the results of its tools, the model has something to say.
+        let is_result = last(&body)["role"] == "tool";
+        return match body["tools"].as_array() {
+            Some(tools) if !is_result => Reply::new(200, with_tools(tools, times).to_string()),
+            _ => Reply::chat(&text),
         };
     }
-    let events = stream(&text, *times);
-    let cuts = (1..events.len()).filter(|at| at % 23 == *times % 23).collect();
+    let events = stream(&text, times);
+    let cuts = (1..events.len()).filter(|at| at % 23 == times % 23).collect();
     let reply = Reply::new(200, events.clone()).header("content-type", "text/event-stream");
     if prompt.contains("break off") {
         return reply.cut_chunks(vec![events.len() / 3, events.len() / 2]);
@@ -63,12 +85,24 @@ fn answer(received: &Received, asked: &mut BTreeMap<String, usize>) -> Reply {
     reply.chunks(cuts, Duration::from_millis(1))
 }
 
-fn with_tool(times: usize) -> Value {
-    let arguments = format!("{{\"city\":\"Rome\",\"id\":9007199254740993,\"n\":{times}}}");
+/// An answer that fits the one schema that the programs of these tests have.
+pub(super) fn structured(times: usize) -> String {
+    json!({"answer": format!("Answer {times}"), "number": times}).to_string()
+}
+
+/// Calls each tool that is offered.
+fn with_tools(tools: &[Value], times: usize) -> Value {
+    // An integer that a double cannot hold.
+    let arguments = format!("{{\"topic\":\"topic {times}\",\"id\":9007199254740993}}");
+    let call = |(at, tool): (usize, &Value)| {
+        let name = tool["function"]["name"].as_str().unwrap_or("weather");
+        json!({"id": format!("call_{times}_{at}"), "type": "function",
+            "function": {"name": name, "arguments": arguments}})
+    };
+    let calls: Vec<Value> = tools.iter().enumerate().map(call).collect();
     json!({"id": "c", "object": "chat.completion", "created": 1, "model": "m", "choices": [{
-        "index": 0, "finish_reason": "tool_calls", "message": {"role": "assistant", "content": null,
-        "tool_calls": [{"id": format!("call_{times}"), "type": "function",
-            "function": {"name": "weather", "arguments": arguments}}]}}],
+        "index": 0, "finish_reason": "tool_calls",
+        "message": {"role": "assistant", "content": null, "tool_calls": calls}}],
         "usage": {"prompt_tokens": 9, "completion_tokens": 4, "total_tokens": 13}})
 }
 
