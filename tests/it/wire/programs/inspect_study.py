@@ -26,6 +26,6 @@ samples = [Sample(input=f"What about number {n}?", target="Answer 1", id=n) for 
 task = Task(dataset=samples, solver=[system_message("Be short."), use_tools(weather()), generate()], scorer=includes())
 (log,) = eval(task, model="openai/m", epochs=2, display="none", log_dir=tempfile.mkdtemp())
 print(log.status, log.results.scores[0].metrics["accuracy"].value, log.stats.model_usage["openai/m"].total_tokens)
-# Which epoch gets which answer is left to chance.
-for sample in sorted(log.samples, key=lambda sample: (sample.id, sample.output.completion)):
-    print(sample.id, sample.scores["includes"].value, [message.text for message in sample.messages])
+# Which epoch gets which answer is left to chance, so the lines are sorted.
+texts = [(sample.id, sample.scores["includes"].value, [message.text for message in sample.messages]) for sample in log.samples]
+print("\n".join(sorted(map(str, texts))))
