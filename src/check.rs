@@ -170,7 +170,7 @@ pub fn check<E: From<CheckError>>(
 ) -> Result<Checked, E> {
     let named = match &choice.by {
         Again::By(decider) => Some(decider.spec(&Value::Null).to_string()),
-        Again::Latest => None,
+        Again::Latest | Again::Chosen(_) => None,
     };
     let mut check = Check {
         parsers: choice.parsers,

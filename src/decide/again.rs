@@ -12,7 +12,8 @@ use crate::id::{CallPath, RunId};
 use crate::log::{LogError, Reader};
 use crate::model::Unreadable;
 use crate::parse::registry::RegistryError;
-use crate::parse::{ParserSpec, Parsers};
+use crate::parse::{AnyParser, ParserSpec, Parsers};
+use crate::prompt::Request;
 
 /// The most answers that are decided about together, and the most bytes of them (unless a single
 /// answer is longer).
@@ -40,6 +41,23 @@ pub enum AgainError {
         /// The program, as recorded.
         command: String,
     },
+    /// The decisions were made by a parser file, which is not here.
+    #[error("the decisions of run {run} were made by {parser} of a parser file")]
+    ParserFile {
+        /// The run.
+        run: RunId,
+        /// `name@version` of the parser.
+        parser: String,
+    },
+}
+
+/// The setting under which a parser that is written down in a file has its definition.
+pub const PARSER_FILE: &str = "parser_file";
+
+/// Chooses a parser for each answer.
+pub trait Chooser {
+    /// The parser for the answers to a call and a request; `None` leaves them alone.
+    fn choose(&self, call: &CallPath, request: &Request) -> Option<&dyn AnyParser>;
 }
 
 /// What makes the new decisions.
@@ -49,6 +67,9 @@ pub enum Again<'a> {
     Latest,
     /// This decider; answers that another parser of the registry decided about are left alone.
     By(&'a mut dyn Decider),
+    /// A parser for each answer, whatever decided about it before; answers for which none is chosen
+    /// are left alone.
+    Chosen(&'a dyn Chooser),
 }
 
 /// Which answers to decide about, and how.
@@ -89,6 +110,8 @@ pub struct Left {
     pub without_params: u64,
     /// How many are embeddings, which have no text to decide about.
     pub embeddings: u64,
+    /// How many have calls and prompts for which no parser is chosen.
+    pub not_chosen: u64,
 }
 
 /// Decides again about the answers of a run and passes on each decision, in the order of
@@ -107,7 +130,7 @@ pub fn each_decision<E: From<AgainError>>(
         run,
         name: match &by {
             Again::By(decider) => decider.spec(&Value::Null).name.into_owned(),
-            Again::Latest => String::new(),
+            Again::Latest | Again::Chosen(_) => String::new(),
         },
         by,
         params,
@@ -179,9 +202,12 @@ impl<F> Pending<'_, F> {
             self.left.embeddings += 1;
             return Ok(());
         }
+        if let Again::Chosen(chooser) = self.by {
+            return self.chosen(chooser, reader, answer, recorded);
+        }
         // Settings belong to the parser that they were recorded with.
         let same = recorded.as_ref().filter(|recorded| match &self.by {
-            Again::Latest => true,
+            Again::Latest | Again::Chosen(_) => true,
             Again::By(_) => self.name == recorded.name,
         });
         let same = same.filter(|recorded| recorded.name != filter::NAME);
@@ -201,6 +227,45 @@ impl<F> Pending<'_, F> {
         }
     }
 
+    /// Decides about an answer with the parser that is chosen for it.
+    fn chosen<E: From<AgainError>>(
+        &mut self,
+        chooser: &dyn Chooser,
+        reader: &mut dyn Reader,
+        answer: RecordedAnswer,
+        recorded: Option<ParserSpec>,
+    ) -> Result<(), E>
+    where
+        F: FnMut(&mut dyn Reader, Redecided) -> Result<(), E>,
+    {
+        let request = reader.request(answer.prompt).map_err(AgainError::from)?;
+        let missing = || LogError::Corrupt {
+            run: self.run,
+            seq: answer.seq,
+            what: format!("its request {} is missing", answer.prompt),
+        };
+        let request = request.ok_or_else(|| AgainError::from(missing()))?;
+        let Some(parser) = chooser.choose(&answer.call, &request) else {
+            self.left.not_chosen += 1;
+            return Ok(());
+        };
+        let by = parser.spec().clone();
+        let now = Decided::from(parser.parse_whole_any(answer.whole()));
+        self.made(reader, Redecided { answer, recorded, by, now })
+    }
+
+    /// Passes a decision on.
+    fn made<E>(&mut self, reader: &mut dyn Reader, mut made: Redecided) -> Result<(), E>
+    where
+        F: FnMut(&mut dyn Reader, Redecided) -> Result<(), E>,
+    {
+        // As in a run.
+        if let Some(reason) = made.answer.beside.unreadable() {
+            made.now.warnings.insert(0, Unreadable::warning(reason));
+        }
+        (self.each)(reader, made)
+    }
+
     /// The parser that made the decision about an answer.
     fn spec(&self, answer: &RecordedAnswer) -> Result<Option<ParserSpec>, LogError> {
         let Some((seq, made)) = &answer.decision else { return Ok(None) };
@@ -217,6 +282,8 @@ impl<F> Pending<'_, F> {
     fn has_no_text(&self, answer: &RecordedAnswer, recorded: Option<&ParserSpec>) -> bool {
         let is_made_for_it = match &self.by {
             Again::Latest => true,
+            // Their strategies look at texts.
+            Again::Chosen(_) => false,
             Again::By(_) => recorded.is_some_and(|recorded| recorded.name == self.name),
         };
         matches!(answer.content, Content::Vector(_)) && !is_made_for_it
@@ -239,7 +306,13 @@ impl<F> Pending<'_, F> {
                 self.left.by_others += 1;
                 false
             }
-            (Again::Latest, Some(_)) | (Again::By(_), None) => true,
+            (Again::Latest, Some(spec))
+                if spec.params.get(PARSER_FILE).is_some()
+                    && self.parsers.get(&spec.name).is_none() =>
+            {
+                return Err(AgainError::ParserFile { run: self.run, parser: spec.to_string() });
+            }
+            (Again::Latest, Some(_)) | (Again::By(_), None) | (Again::Chosen(_), _) => true,
             (Again::By(_), Some(spec)) => {
                 // A program decides about everything; a parser of the registry, about what no other
                 // parser has decided.
@@ -290,13 +363,11 @@ impl<F> Pending<'_, F> {
                 }
                 (decided, specs)
             }
+            // Each is decided about as it comes.
+            Again::Chosen(_) => (Vec::new(), Vec::new()),
         };
-        for (((answer, recorded, _), mut now), by) in waiting.into_iter().zip(decided).zip(specs) {
-            // As in a run.
-            if let Some(reason) = answer.beside.unreadable() {
-                now.warnings.insert(0, Unreadable::warning(reason));
-            }
-            (self.each)(reader, Redecided { answer, recorded, by, now })?;
+        for (((answer, recorded, _), now), by) in waiting.into_iter().zip(decided).zip(specs) {
+            self.made(reader, Redecided { answer, recorded, by, now })?;
         }
         Ok(())
     }

@@ -2,6 +2,7 @@
 //!
 //! - [`Decider`]: makes decisions about answers: a parser of the registry ([`RegisteredParser`]),
 //!   one of the caller's own ([`Own`]), or a user's program ([`Filter`]).
+//! - [`Chooser`]: chooses a parser for each answer, as a parser file does.
 //! - [`Params`]: the settings of a parser: the same for all answers, or by call.
 //! - [`each_answer`], [`each_decision`]: the answers of a recorded run, and the new decisions about
 //!   them.
@@ -19,7 +20,9 @@ use crate::id::{CallPath, Sample};
 use crate::parse::registry::RegistryError;
 use crate::parse::{AnyParser, Parsed, ParserSpec, WholeAnswer};
 
-pub use again::{Again, AgainError, Left, Redecided, Selection, each_decision};
+pub use again::{
+    Again, AgainError, Chooser, Left, PARSER_FILE, Redecided, Selection, each_decision,
+};
 pub use answers::{RecordedAnswer, each_answer};
 pub use filter::{Filter, FilterError, FilterLimits, FilterSetup, LineProblem, OutputProblem};
 pub use params::{Params, ParamsError};

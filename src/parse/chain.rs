@@ -1,8 +1,9 @@
 //! Chains of named strategies.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -160,10 +161,24 @@ pub type LastResort<P, V> = (&'static str, fn(&str, &P) -> Found<V>);
 /// Finds method and value together: for strategies that would each examine the same things.
 pub type Decide<P, V> = fn(&str, &P) -> (&'static str, Found<V>);
 
+/// Finds a value in a text, or leaves the text to the next strategy.
+pub type FindOwn<V> = Box<dyn Fn(&str) -> Option<Found<V>> + Send + Sync>;
+
+/// One named way to find a value, made while the program runs: for parsers that are written down in
+/// a file.
+pub struct OwnStrategy<V> {
+    /// The method of decisions made by it.
+    pub method: String,
+    /// Finds the value.
+    pub find: FindOwn<V>,
+}
+
 /// How a parser finds a value.
 enum Find<P: 'static, V: 'static> {
     /// Strategies that are tried in order, and a last resort.
     Chain(&'static [Strategy<P, V>], LastResort<P, V>),
+    /// The same with strategies that were made while the program runs.
+    Own(Vec<(&'static str, FindOwn<V>)>, &'static str, Box<dyn Fn() -> V + Send + Sync>),
     /// A single function for all strategies.
     Whole(Decide<P, V>),
 }
@@ -250,6 +265,43 @@ impl<P: Serialize, V> ChainParser<P, V> {
     }
 }
 
+impl<V: Clone + Send + Sync> ChainParser<(), V> {
+    /// Builds a parser whose strategies were made while the program runs, and which is described by
+    /// its `spec` in full; `last` is the method and the value if no strategy finds one. The names of
+    /// methods are kept for as long as the program runs, so their number must be bounded.
+    ///
+    /// # Errors
+    /// [`CanonicalError`] if the spec cannot be written as JSON.
+    pub fn own(
+        spec: ParserSpec,
+        strategies: Vec<OwnStrategy<V>>,
+        last: (&str, V),
+    ) -> Result<Self, CanonicalError> {
+        let (last, value) = (kept(last.0), last.1);
+        let strategies: Vec<_> =
+            strategies.into_iter().map(|own| (kept(&own.method), own.find)).collect();
+        let methods = strategies.iter().map(|(method, _)| *method).chain([last]);
+        let decided_by = methods.map(|method| Ok((method, decided_by(&spec, method)?.into())));
+        let decided_by = decided_by.collect::<Result<_, CanonicalError>>()?;
+        let find = Find::Own(strategies, last, Box::new(move || value.clone()));
+        Ok(ChainParser { decided_by, spec, params: (), find, judge: None })
+    }
+}
+
+/// A text that is kept for as long as the program runs, once.
+fn kept(text: &str) -> &'static str {
+    static KEPT: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
+    let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
+    match kept.get(text) {
+        Some(known) => known,
+        None => {
+            let text: &'static str = Box::leak(text.into());
+            kept.insert(text);
+            text
+        }
+    }
+}
+
 impl<P: Send + Sync, V: Serialize + Send> Parser for ChainParser<P, V> {
     type Value = V;
 
@@ -270,6 +322,11 @@ impl<P: Send + Sync, V: Serialize + Send> Parser for ChainParser<P, V> {
                     strategies.iter().find_map(|s| Some((s.method, (s.find)(text, params)?)));
                 found.unwrap_or_else(|| (last.0, (last.1)(text, params)))
             }
+            Find::Own(strategies, last, default) => {
+                let found =
+                    strategies.iter().find_map(|(method, find)| Some((*method, find(text)?)));
+                found.unwrap_or_else(|| (last, Found::plain(default())))
+            }
             Find::Whole(decide) => decide(text, params),
         };
         let Found { value, reasoning, warnings } = found;
@@ -279,6 +336,7 @@ impl<P: Send + Sync, V: Serialize + Send> Parser for ChainParser<P, V> {
     fn accepts(&self, parsed: &Parsed<V>) -> bool {
         match &self.find {
             Find::Chain(strategies, last) => strategies.is_empty() || parsed.method != last.0,
+            Find::Own(strategies, last, _) => strategies.is_empty() || parsed.method != *last,
             Find::Whole(_) => true,
         }
     }

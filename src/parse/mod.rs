@@ -27,7 +27,8 @@ pub mod vote;
 mod whole;
 
 pub use chain::{
-    AnyParser, ChainParser, Decide, Found, LastResort, Parsed, Parser, ParserSpec, Strategy,
+    AnyParser, ChainParser, Decide, FindOwn, Found, LastResort, OwnStrategy, Parsed, Parser,
+    ParserSpec, Strategy,
 };
 pub use registry::{MakeError, ParserFamily, Parsers};
 pub use whole::WholeAnswer;

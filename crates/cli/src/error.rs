@@ -356,6 +356,8 @@ impl From<AgainError> for CliError {
             AgainError::Decide(e) => e.into(),
             AgainError::Filter { .. } => CliError::usage(error.to_string())
                 .hint("if it is yours, give it with --parser-cmd COMMAND, or a parser with --parser NAME@VERSION"),
+            AgainError::ParserFile { .. } => CliError::usage(error.to_string())
+                .hint("give the file again: retold check RUN --parsers FILE"),
             other => CliError::usage(other.to_string()),
         }
     }

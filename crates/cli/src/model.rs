@@ -15,16 +15,19 @@ use retold::encoding::read_by_hand;
 use retold::event::RunStarted;
 use retold::inert::inert;
 use retold::jsonl::JsonlReader;
-use retold::model::openai::{OpenAi, OpenAiError, OpenAiSettings};
+use retold::model::openai::{OpenAi, OpenAiError, OpenAiSettings, Spoken};
 use retold::model::scripted::{LoadError, Scripted};
 use retold::model::simulated::{Misbehaviour, Simulated};
-use retold::model::{Answerer, ByName, Model, NamedUrl, Prices, without_secrets};
+use retold::model::{Answerer, ByName, NamedUrl, Prices, without_secrets};
 use retold::run::Mode;
 use retold_study::config::{
-    AnswersFile, BaseUrl, EndpointConfig, KeyVariable, ModelConfig, ModelKind, Rates, Runtime,
+    AnswersFile, ApiKind, BaseUrl, EndpointConfig, KeyVariable, ModelConfig, ModelKind, Rates,
+    Runtime,
 };
 use retold_study::studies::Studies;
 use retold_study::study::StudySettings;
+use retold_wire::clients::{self, Client};
+use retold_wire::dialect;
 
 /// Which model answers. Each flag overrides the config.
 #[derive(Debug, Clone, Default, clap::Args)]
@@ -37,13 +40,14 @@ pub(crate) struct ModelArgs {
     /// implies --model scripted.
     #[arg(long, value_name = "FILE")]
     answers: Option<PathBuf>,
-    /// The base URL of the API, up to and including /v1; implies --model openai. The default is the
-    /// config's, then OPENAI_BASE_URL, then OpenAI's own. A URL that is only in the settings of a
-    /// recorded run is never used.
+    /// The base URL of the API, up to and including /v1 for OpenAI's; implies --model openai unless
+    /// the config has another API. The default is the config's, then OPENAI_BASE_URL (for other
+    /// APIs, ANTHROPIC_BASE_URL or GOOGLE_GEMINI_BASE_URL), then the provider's own. A URL that is
+    /// only in the settings of a recorded run is never used.
     #[arg(long, value_name = "URL")]
     base_url: Option<String>,
     /// Use another server for the requests of one model: MODEL=URL. Can be repeated; implies
-    /// --model openai. In a config, use model.endpoints. An endpoint for a model that the settings
+    /// --model openai unless the config has another API. In a config, use model.endpoints. An endpoint for a model that the settings
     /// do not name is refused. The key from OPENAI_API_KEY or --key-file is not sent to it.
     #[arg(long = "endpoint", value_name = "MODEL=URL")]
     endpoints: Vec<String>,
@@ -51,7 +55,7 @@ pub(crate) struct ModelArgs {
     /// repeated. It is never recorded: give it again to resume or fork.
     #[arg(long = "endpoint-key", value_name = "MODEL=VARIABLE")]
     endpoint_keys: Vec<String>,
-    /// Read the API key from this file instead of OPENAI_API_KEY.
+    /// Read the API key from this file instead of OPENAI_API_KEY (ANTHROPIC_API_KEY, GEMINI_API_KEY).
     #[arg(long, value_name = "FILE")]
     key_file: Option<PathBuf>,
     // Last, because clap puts everything that follows under its heading.
@@ -67,6 +71,25 @@ enum Kind {
     Openai,
     /// Answers from a file.
     Scripted,
+    /// Anthropic's Messages API.
+    Anthropic,
+    /// Google's Gemini API.
+    Gemini,
+    /// OpenAI's Responses API.
+    Responses,
+}
+
+impl From<Kind> for ModelKind {
+    fn from(kind: Kind) -> Self {
+        match kind {
+            Kind::Simulated => ModelKind::Simulated,
+            Kind::Openai => ModelKind::Openai,
+            Kind::Scripted => ModelKind::Scripted,
+            Kind::Anthropic => ModelKind::Anthropic,
+            Kind::Gemini => ModelKind::Gemini,
+            Kind::Responses => ModelKind::Responses,
+        }
+    }
 }
 
 impl ModelArgs {
@@ -79,7 +102,7 @@ impl ModelArgs {
             (*kind, *file) = (ModelKind::Scripted, Some(AnswersFile::Named(path.clone())));
         }
         if let Some(base_url) = base_url {
-            (*kind, *url) = (ModelKind::Openai, BaseUrl::Named(NamedUrl::given(base_url)));
+            (*kind, *url) = (at_server(*kind), BaseUrl::Named(NamedUrl::given(base_url)));
         }
         once_each(endpoints, "--endpoint", "MODEL=URL")?;
         once_each(endpoint_keys, "--endpoint-key", "MODEL=VARIABLE")?;
@@ -87,8 +110,11 @@ impl ModelArgs {
             let (name, url) = pair(given, "--endpoint", "MODEL=URL")?;
             // A key variable that was named for another server is not used for this one.
             let (base_url, key) = (BaseUrl::Named(NamedUrl::given(url)), KeyVariable::Unnamed);
-            runtime.model.endpoints.insert(name.to_owned(), EndpointConfig { base_url, key });
-            runtime.model.kind = ModelKind::Openai;
+            let before = runtime.model.endpoints.get(name);
+            let kind = before.map_or(ApiKind::default(), |before| before.kind);
+            let endpoint = EndpointConfig { base_url, kind, key };
+            runtime.model.endpoints.insert(name.to_owned(), endpoint);
+            runtime.model.kind = at_server(runtime.model.kind);
         }
         for given in endpoint_keys {
             let (name, variable) = pair(given, "--endpoint-key", "MODEL=VARIABLE")?;
@@ -116,17 +142,18 @@ impl ModelArgs {
         if let Some(kind) = model {
             self.names_one_model(*kind)?;
         }
-        match model {
-            Some(Kind::Simulated) => *kind = ModelKind::Simulated,
-            Some(Kind::Openai) => *kind = ModelKind::Openai,
-            Some(Kind::Scripted) => *kind = ModelKind::Scripted,
-            None => {}
+        if let Some(model) = model {
+            *kind = (*model).into();
         }
-        if *kind == ModelKind::Openai
+        if let Some(api) = kind.api()
             && *url == BaseUrl::BuiltIn
-            && let Some(named) = environment_url()
         {
-            *url = BaseUrl::Named(named);
+            // The settings record what was asked.
+            match environment_url(api) {
+                Some(named) => *url = BaseUrl::Named(named),
+                None if api != ApiKind::Openai => *url = BaseUrl::Named(own_url(api)),
+                None => {}
+            }
         }
         limits.apply(&mut runtime.limits);
         runtime.check("model").map_err(|wrong| CliError::usage(wrong.to_string()))
@@ -134,12 +161,13 @@ impl ModelArgs {
 
     /// Checks that no other flag needs another kind of model: it would be ignored.
     fn names_one_model(&self, kind: Kind) -> Result<(), CliError> {
+        let is_at_server = ModelKind::from(kind).api().is_some();
         let others = [
-            ("--answers", self.answers.is_some(), Kind::Scripted),
-            ("--base-url", self.base_url.is_some(), Kind::Openai),
-            ("--endpoint", !self.endpoints.is_empty(), Kind::Openai),
+            ("--answers", self.answers.is_some(), kind == Kind::Scripted),
+            ("--base-url", self.base_url.is_some(), is_at_server),
+            ("--endpoint", !self.endpoints.is_empty(), is_at_server),
         ];
-        match others.iter().find(|(_, is_given, of)| *is_given && *of != kind) {
+        match others.iter().find(|(_, is_given, fits)| *is_given && !fits) {
             Some((flag, ..)) => {
                 let name = kind.to_possible_value();
                 let name = name.as_ref().map_or("", |name| name.get_name());
@@ -192,7 +220,10 @@ impl ModelArgs {
                 Ok(Arc::new(Simulated::new(seed, rates, player)))
             }
             ModelKind::Scripted => Ok(self.scripted(runtime, mode)?),
-            ModelKind::Openai => self.servers(runtime),
+            ModelKind::Openai => self.servers(runtime, ApiKind::Openai),
+            ModelKind::Anthropic => self.servers(runtime, ApiKind::Anthropic),
+            ModelKind::Gemini => self.servers(runtime, ApiKind::Gemini),
+            ModelKind::Responses => self.servers(runtime, ApiKind::Responses),
         }
     }
 
@@ -232,25 +263,26 @@ impl ModelArgs {
     }
 
     /// The servers: the one at the base URL, and those for single models.
-    fn servers(&self, runtime: &Runtime) -> Result<Answerer, CliError> {
+    fn servers(&self, runtime: &Runtime, api: ApiKind) -> Result<Answerer, CliError> {
         let ModelConfig { base_url, endpoints, .. } = &runtime.model;
         let timeout = runtime.limits.timeout();
-        let base_url = named(base_url).map_err(|Unnamed { url }| unnamed_url(url))?;
-        let key = self.key(&base_url)?;
-        let others = server(base_url, key, timeout)?;
+        let base_url = named(base_url, api).map_err(|Unnamed { url }| unnamed_url(url))?;
+        let key = self.key(&base_url, api)?;
+        let others = server(api, base_url, key, timeout)?;
         if endpoints.is_empty() {
             return others.ok_or_else(|| {
-                CliError::usage("no API key: set OPENAI_API_KEY or give --key-file FILE")
+                let variable = client(api).keys.first().unwrap_or(&"OPENAI_API_KEY");
+                CliError::usage(format!("no API key: set {variable} or give --key-file FILE"))
                     .hint("--model simulated needs no key")
             });
         }
         let mut all = BTreeMap::new();
-        for (name, EndpointConfig { base_url, key }) in endpoints {
+        for (name, EndpointConfig { base_url, kind, key }) in endpoints {
             let shown = inert(name, 100);
             let base_url = match base_url {
                 BaseUrl::Named(url) => url.clone(),
                 BaseUrl::Recorded(url) => return Err(unnamed_endpoint(name, url)),
-                BaseUrl::BuiltIn => NamedUrl::openai(),
+                BaseUrl::BuiltIn => own_url(*kind),
             };
             let key = match key {
                 KeyVariable::Unnamed => None,
@@ -262,7 +294,7 @@ impl ModelArgs {
                 })?),
             };
             let wrong = |e: OpenAiError| CliError::usage(format!("the endpoint of {shown:?}: {e}"));
-            let model = server(base_url, key, timeout).map_err(wrong)?;
+            let model = server(*kind, base_url, key, timeout).map_err(wrong)?;
             let model = model.ok_or_else(|| {
                 CliError::usage(format!("no API key for the endpoint of {shown:?}"))
                     .hint("name the variable that has the key: `key` in the config, or --endpoint-key MODEL=VARIABLE")
@@ -294,7 +326,7 @@ impl ModelArgs {
         };
         let unused = |name: &&String| !models.contains(*name) && !was_recorded(name);
         match endpoints.keys().find(unused) {
-            Some(name) if *kind == ModelKind::Openai => Err(CliError::usage(format!(
+            Some(name) if kind.api().is_some() => Err(CliError::usage(format!(
                 "there is an endpoint for the model {:?}, but the settings do not name such a model",
                 inert(name, 100)
             ))
@@ -309,21 +341,21 @@ impl ModelArgs {
         let ModelConfig { kind, base_url, endpoints, answers, .. } = &runtime.model;
         let is_unnamed =
             |endpoint: &EndpointConfig| matches!(endpoint.base_url, BaseUrl::Recorded(_));
-        match kind {
-            ModelKind::Simulated => false,
-            ModelKind::Scripted => matches!(answers, None | Some(AnswersFile::Recorded(_))),
-            ModelKind::Openai => named(base_url).is_err() || endpoints.values().any(is_unnamed),
+        match kind.api() {
+            None if *kind == ModelKind::Simulated => false,
+            None => matches!(answers, None | Some(AnswersFile::Recorded(_))),
+            Some(api) => named(base_url, api).is_err() || endpoints.values().any(is_unnamed),
         }
     }
 
     /// The key for a server named by the user, from the file or the environment. Never shown.
-    fn key(&self, _server: &NamedUrl) -> Result<Option<SecretString>, CliError> {
+    fn key(&self, _server: &NamedUrl, api: ApiKind) -> Result<Option<SecretString>, CliError> {
         let text = match &self.key_file {
             Some(path) => Some(read_by_hand(path).map_err(|e| {
                 let message = format!("cannot read the key file {}: {e}", path.display());
                 CliError::new(Status::Io, message)
             })?),
-            None => environment_key(),
+            None => environment_key(api),
         };
         let text = text.as_deref().map(str::trim).filter(|text| !text.is_empty());
         Ok(text.map(SecretString::from))
@@ -332,15 +364,39 @@ impl ModelArgs {
 
 /// A model at a server; `None` if the server is on another machine and there is no key for it.
 fn server(
+    api: ApiKind,
     base_url: NamedUrl,
     key: Option<SecretString>,
     timeout: Duration,
 ) -> Result<Option<Answerer>, OpenAiError> {
     let keyless = key.is_none();
     let settings = OpenAiSettings { base_url, key, timeout };
-    let model = OpenAi::new(settings)?;
+    let model: Answerer = match dialect::speech(api.as_str()) {
+        Some(speech) => Arc::new(Spoken::new(speech, settings)?),
+        None => Arc::new(OpenAi::new(settings)?),
+    };
     let local = model.info().source.is_some_and(|s| is_local(&s));
-    Ok((local || !keyless).then(|| Arc::new(model) as Answerer))
+    Ok((local || !keyless).then_some(model))
+}
+
+/// A kind of model that a server answers for: the given one, if it is such a kind.
+fn at_server(kind: ModelKind) -> ModelKind {
+    if kind.api().is_some() { kind } else { ModelKind::Openai }
+}
+
+/// What the environment and the provider have for an API.
+fn client(api: ApiKind) -> &'static Client {
+    let upstream = match api {
+        ApiKind::Openai | ApiKind::Responses => "openai",
+        ApiKind::Anthropic => "anthropic",
+        ApiKind::Gemini => "gemini",
+    };
+    clients::of(upstream).unwrap_or(&clients::CLIENTS[0])
+}
+
+/// The provider's own base URL, which is built into the program.
+fn own_url(api: ApiKind) -> NamedUrl {
+    client(api).default.map_or_else(NamedUrl::openai, NamedUrl::given)
 }
 
 /// Checks that a flag names each model once: it would be unclear which of two was meant.
@@ -372,14 +428,15 @@ fn environment(variable: &str) -> Option<SecretString> {
 }
 
 #[expect(clippy::disallowed_methods, reason = "the command line is what reads the environment")]
-fn environment_key() -> Option<String> {
-    std::env::var("OPENAI_API_KEY").ok()
+fn environment_key(api: ApiKind) -> Option<String> {
+    let set = |name: &&str| std::env::var(name).ok().filter(|key| !key.trim().is_empty());
+    client(api).keys.iter().find_map(set)
 }
 
 /// The base URL from the environment.
 #[expect(clippy::disallowed_methods, reason = "the command line is what reads the environment")]
-fn environment_url() -> Option<NamedUrl> {
-    let url = std::env::var("OPENAI_BASE_URL").ok()?;
+fn environment_url(api: ApiKind) -> Option<NamedUrl> {
+    let url = std::env::var(client(api).variables.first()?).ok()?;
     Some(url.trim()).filter(|url| !url.is_empty()).map(NamedUrl::given)
 }
 
@@ -390,8 +447,8 @@ struct Unnamed<'a> {
 
 /// The URL, if the user or the program names it. A URL that a recording names is only used if the
 /// same server would be used without it.
-fn named(url: &BaseUrl) -> Result<NamedUrl, Unnamed<'_>> {
-    let default = || environment_url().unwrap_or_else(NamedUrl::openai);
+fn named(url: &BaseUrl, api: ApiKind) -> Result<NamedUrl, Unnamed<'_>> {
+    let default = || environment_url(api).unwrap_or_else(|| own_url(api));
     match url {
         BaseUrl::Named(url) => Ok(url.clone()),
         BaseUrl::BuiltIn => Ok(default()),

@@ -52,19 +52,19 @@ fn warn_of_legacy(config: &Config) {
 /// Which model answers, and how fast. There is no reason to slow down the simulated model, so it
 /// does not wait.
 fn runtime(config: &Config) -> Runtime {
-    let limits = config.limits.unwrap_or_else(|| match config.provider.kind {
-        ModelKind::Openai => {
-            Limits { min_interval_seconds: config.api_sleep_seconds, ..Limits::default() }
-        }
-        ModelKind::Simulated | ModelKind::Scripted => {
-            Limits { concurrency: 64, ..Limits::default() }
-        }
+    let limits = config.limits.unwrap_or_else(|| match config.provider.kind.api() {
+        Some(_) => Limits { min_interval_seconds: config.api_sleep_seconds, ..Limits::default() },
+        None => Limits { concurrency: 64, ..Limits::default() },
     });
     let retry = RetryPolicy {
         max_retries: config.max_api_retries,
         base_seconds: match config.provider.kind {
             ModelKind::Simulated => config.api_retry_base_seconds.min(0.01),
-            ModelKind::Openai | ModelKind::Scripted => config.api_retry_base_seconds,
+            ModelKind::Scripted
+            | ModelKind::Openai
+            | ModelKind::Anthropic
+            | ModelKind::Gemini
+            | ModelKind::Responses => config.api_retry_base_seconds,
         },
         ..RetryPolicy::default()
     };

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, SystemTime};
 
-use reqwest::header::AUTHORIZATION;
+use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Client, Url, redirect};
 use serde_json::Value;
 use tokio::sync::Semaphore;
@@ -34,11 +34,20 @@ pub(super) struct HttpClient {
     pub(super) endpoint: Endpoint,
     timeout: Duration,
     long_answers: Semaphore,
+    /// Sent with every request.
+    headers: HeaderMap,
+}
+
+/// The header that has the key, if it is not `Authorization`, and other headers of an API.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Headers {
+    pub(super) key: Option<&'static str>,
+    pub(super) others: &'static [(&'static str, &'static str)],
 }
 
 impl HttpClient {
-    pub(super) fn new(settings: &OpenAiSettings) -> Result<Self, OpenAiError> {
-        let endpoint = Endpoint::new(&settings.base_url, settings.key.as_ref())?;
+    pub(super) fn new(settings: &OpenAiSettings, headers: Headers) -> Result<Self, OpenAiError> {
+        let endpoint = Endpoint::new(&settings.base_url, settings.key.as_ref(), headers.key)?;
         if settings.timeout.is_zero() {
             return Err(OpenAiError::NoTimeout);
         }
@@ -58,11 +67,20 @@ impl HttpClient {
         }
         let http = builder.build().map_err(|e| OpenAiError::Client(innermost(&e.without_url())))?;
         let long_answers = Semaphore::new(LONG_ANSWERS);
-        Ok(HttpClient { http, endpoint, timeout: settings.timeout, long_answers })
+        let others = headers
+            .others
+            .iter()
+            .map(|(name, value)| (HeaderName::from_static(name), HeaderValue::from_static(value)));
+        let headers = others.collect();
+        Ok(HttpClient { http, endpoint, timeout: settings.timeout, long_answers, headers })
     }
 
     /// Sends a body and waits for the whole reply, within the time limit of one attempt.
-    pub(super) async fn post(&self, function: &[&str], body: &Value) -> Result<Reply, Failure> {
+    pub(super) async fn post<S: AsRef<str>>(
+        &self,
+        function: &[S],
+        body: &Value,
+    ) -> Result<Reply, Failure> {
         let exchange = self.exchange(self.endpoint.url(function), body);
         match within(self.timeout, exchange).await {
             Ok(result) => result,
@@ -78,9 +96,9 @@ impl HttpClient {
     }
 
     async fn exchange(&self, url: Url, body: &Value) -> Result<Reply, Failure> {
-        let mut request = self.http.post(url).json(body);
-        if let Some(authorization) = &self.endpoint.authorization {
-            request = request.header(AUTHORIZATION, authorization.clone());
+        let mut request = self.http.post(url).headers(self.headers.clone()).json(body);
+        if let Some((name, value)) = &self.endpoint.authorization {
+            request = request.header(name, value.clone());
         }
         let mut response = request.send().await.map_err(|e| self.not_sent(e))?;
         let status = response.status();

@@ -3,6 +3,8 @@
 //! - [`OpenAiSettings`]: the address, the key, and how long one attempt may take.
 //! - One [`answer`](crate::model::Model::answer) is one attempt; nothing here retries.
 //! - Embeddings requested at the same time are sent together, up to 100 texts per request.
+//! - [`Spoken`]: a service that speaks another API, asked by the same client: the same limits, the
+//!   same care of the key, the same kinds of failure.
 //! - Pure functions of status, headers and body interpret the replies.
 //! - The format of answers is also known without the feature `openai`, because exchanges files
 //!   contain them.
@@ -25,9 +27,13 @@ mod reply;
 mod retry_after;
 #[cfg(feature = "openai")]
 mod settings;
+#[cfg(feature = "openai")]
+mod spoken;
 
 pub use chat::NotACompletion;
 #[cfg(feature = "openai")]
 pub use model::OpenAi;
 #[cfg(feature = "openai")]
 pub use settings::{OpenAiError, OpenAiSettings};
+#[cfg(feature = "openai")]
+pub use spoken::{Inexpressible, Posted, Speech, Spoken};

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use futures::future::BoxFuture;
 
 use super::batch::Batcher;
-use super::client::HttpClient;
+use super::client::{Headers, HttpClient};
 use super::settings::{OpenAiError, OpenAiSettings};
 use crate::model::{Ask, Failure, Model, ModelInfo, Response};
 use crate::prompt::{Api, Request};
@@ -23,7 +23,7 @@ impl OpenAi {
     /// # Errors
     /// [`OpenAiError`] if the settings cannot be used.
     pub fn new(settings: OpenAiSettings) -> Result<Self, OpenAiError> {
-        let client = Arc::new(HttpClient::new(&settings)?);
+        let client = Arc::new(HttpClient::new(&settings, Headers::default())?);
         Ok(OpenAi { batcher: Batcher::new(client.clone()), client })
     }
 

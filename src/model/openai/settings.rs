@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use data_encoding::BASE64;
 use reqwest::Url;
-use reqwest::header::HeaderValue;
+use reqwest::header::{AUTHORIZATION, HeaderName, HeaderValue};
 use secrecy::{ExposeSecret, SecretString};
 
 use crate::model::NamedUrl;
@@ -79,15 +79,17 @@ pub(super) struct Endpoint {
     pub(super) source: String,
     /// Whether it is on this machine.
     pub(super) loopback: bool,
-    /// The whole `Authorization` header, marked sensitive.
-    pub(super) authorization: Option<HeaderValue>,
+    /// The whole header with the key, marked sensitive.
+    pub(super) authorization: Option<(HeaderName, HeaderValue)>,
     pub(super) secrets: Secrets,
 }
 
 impl Endpoint {
+    /// An endpoint whose key is in the header of this name; `None` for `Authorization: Bearer`.
     pub(super) fn new(
         base_url: &NamedUrl,
         key: Option<&SecretString>,
+        header: Option<&'static str>,
     ) -> Result<Self, OpenAiError> {
         let mut base = Url::parse(base_url.as_str().trim())
             .map_err(|e| OpenAiError::NotAUrl(e.to_string()))?;
@@ -106,8 +108,11 @@ impl Endpoint {
         secrets.add_query(&base);
         let authorization = match (key, userinfo(&base)) {
             (Some(_), Some(_)) => return Err(OpenAiError::TwoIdentities),
-            (Some(key), None) => Some(bearer(key, &mut secrets)?),
-            (None, Some(userinfo)) => Some(basic(&base, &userinfo, &mut secrets)?),
+            (Some(key), None) => Some(match header {
+                Some(name) => (HeaderName::from_static(name), with_key(key, "", &mut secrets)?),
+                None => (AUTHORIZATION, with_key(key, "Bearer ", &mut secrets)?),
+            }),
+            (None, Some(userinfo)) => Some((AUTHORIZATION, basic(&base, &userinfo, &mut secrets)?)),
             (None, None) => None,
         };
         let no_host = |()| OpenAiError::NotAUrl("it has no host".to_owned());
@@ -125,22 +130,26 @@ impl Endpoint {
     }
 
     /// The address of a function of the service.
-    pub(super) fn url(&self, function: &[&str]) -> Url {
+    pub(super) fn url<S: AsRef<str>>(&self, function: &[S]) -> Url {
         let mut url = self.base.clone();
         if let Ok(mut path) = url.path_segments_mut() {
-            path.pop_if_empty().extend(function);
+            path.pop_if_empty().extend(function.iter().map(AsRef::as_ref));
         }
         url
     }
 }
 
-fn bearer(key: &SecretString, secrets: &mut Secrets) -> Result<HeaderValue, OpenAiError> {
+fn with_key(
+    key: &SecretString,
+    before: &str,
+    secrets: &mut Secrets,
+) -> Result<HeaderValue, OpenAiError> {
     let key = key.expose_secret().trim();
     if key.is_empty() || !key.bytes().all(|b| b.is_ascii_graphic()) {
         return Err(OpenAiError::BadKey);
     }
     secrets.add(key);
-    sensitive(&format!("Bearer {key}"))
+    sensitive(&format!("{before}{key}"))
 }
 
 fn basic(base: &Url, userinfo: &str, secrets: &mut Secrets) -> Result<HeaderValue, OpenAiError> {
@@ -209,7 +218,7 @@ mod tests {
 
     fn refused(base_url: &str, key: Option<&str>) -> String {
         let key = key.map(SecretString::from);
-        match Endpoint::new(&NamedUrl::given(base_url), key.as_ref()) {
+        match Endpoint::new(&NamedUrl::given(base_url), key.as_ref(), None) {
             Ok(_) => panic!("{base_url} was accepted"),
             Err(error) => error.to_string(),
         }
@@ -232,13 +241,13 @@ mod tests {
     #[test]
     fn functions_are_added_to_the_path_before_the_query() {
         let url = "https://u:hunter2@example.org/a/v1/?api-version=2024-10-21";
-        let endpoint = Endpoint::new(&NamedUrl::given(url), None).unwrap();
+        let endpoint = Endpoint::new(&NamedUrl::given(url), None, None).unwrap();
         assert_eq!(
             endpoint.url(&["chat", "completions"]).as_str(),
             "https://example.org/a/v1/chat/completions?api-version=2024-10-21"
         );
         assert_eq!(endpoint.source, "https://example.org/a/v1");
-        let authorization = endpoint.authorization.unwrap();
+        let (_, authorization) = endpoint.authorization.unwrap();
         assert_eq!(authorization, "Basic dTpodW50ZXIy");
         assert!(authorization.is_sensitive(), "or HTTP/2 would log it");
         assert_eq!(
@@ -257,7 +266,11 @@ mod tests {
         let shown = format!("{settings:?}");
         assert!(!shown.contains("hunter2") && !shown.contains("5ecre7"), "{shown}");
         let url = NamedUrl::given("https://example.org/v1");
-        let endpoint = Endpoint::new(&url, settings.key.as_ref()).unwrap();
-        assert!(endpoint.authorization.unwrap().is_sensitive());
+        let endpoint = Endpoint::new(&url, settings.key.as_ref(), None).unwrap();
+        assert!(endpoint.authorization.unwrap().1.is_sensitive());
+        let named = Endpoint::new(&url, settings.key.as_ref(), Some("x-api-key")).unwrap();
+        let (name, value) = named.authorization.unwrap();
+        assert_eq!((name.as_str(), value.to_str().unwrap()), ("x-api-key", "sk-5ecre7"));
+        assert!(value.is_sensitive());
     }
 }

@@ -1,6 +1,7 @@
 //! `retold check`.
 
 use std::fmt::Write;
+use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
@@ -18,7 +19,9 @@ use retold::exchange::{Accepted, AcceptedDecision};
 use retold::id::{CallPath, RunId};
 use retold::inert::inert;
 use retold::log::{LogError, Reader, SqliteBackend};
+use retold::parse::Parsers;
 use retold::run::clock;
+use retold_study::parser_file::ParserFile;
 
 /// Parse recorded answers again and report which decisions change: value, method, reasoning or
 /// warnings.
@@ -35,6 +38,11 @@ pub(crate) struct Args {
     parser: ParserArgs,
     #[command(flatten)]
     params_from: ParamsFrom,
+    /// Decide with the parsers of this YAML file: each answer with the first parser whose call, model
+    /// and prompt fit, whatever decided about it before. docs/parsers.md describes the file.
+    #[arg(long, value_name = "FILE")]
+    #[arg(conflicts_with_all = ["parser", "parser_cmd", "params", "params_from"])]
+    parsers: Option<PathBuf>,
     /// Only answers to this call or to calls below it.
     #[arg(long, value_name = "CALL")]
     call: Option<CallPath>,
@@ -60,14 +68,16 @@ struct Found {
 pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status, CliError> {
     let parsers = global.studies.parsers();
     let mut decider = args.parser.decider(parsers)?;
+    let file = args.parsers.as_deref().map(|path| parser_file(path, parsers)).transpose()?;
     let params = args.parser.params(Some(&args.params_from))?;
     let mut all = Vec::new();
     for name in &args.runs {
         let source = select::source(global, name)?;
         let accepted = args.accept.then(|| accepting(&source)).transpose()?;
-        let by = match &mut decider {
-            Some(decider) => Again::By(decider.as_mut()),
-            None => Again::Latest,
+        let by = match (&mut decider, &file) {
+            (Some(decider), _) => Again::By(decider.as_mut()),
+            (None, Some(file)) => Again::Chosen(file),
+            (None, None) => Again::Latest,
         };
         let choice = Selection { by, params: &params, only: args.call.as_ref(), parsers };
         let (checked, accepted, is_nothing_new) = one(&source, choice, accepted)?;
@@ -109,6 +119,20 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     let differs =
         found.iter().any(|f| !f.checked.changed.is_empty() || !f.checked.unfaithful.is_empty());
     Ok(if differs && !args.accept { Status::Difference } else { Status::Fine })
+}
+
+/// Reads a parser file, none of whose parsers may be mistaken for one of the program.
+fn parser_file(path: &Path, parsers: &Parsers) -> Result<ParserFile, CliError> {
+    let file = ParserFile::read(path)?;
+    let taken = file.names().find(|name| parsers.get(name).is_some()).map(str::to_owned);
+    match taken {
+        Some(name) => Err(CliError::usage(format!(
+            "{}: the parser {name:?} has the name of a parser of this program",
+            path.display()
+        ))
+        .hint("give it another name, so that its decisions can be told apart")),
+        None => Ok(file),
+    }
 }
 
 /// Starts a run for the decisions about another, which must be sound, because a run cannot be

@@ -20,13 +20,18 @@ pub(crate) fn nothing(
     parsers: &Parsers,
 ) -> CliError {
     let name = source.name();
-    let Left { others, undecided, without_params, embeddings, .. } = left;
+    let Left { others, undecided, without_params, embeddings, not_chosen, .. } = left;
     if !others.is_empty() && others.iter().all(|by| by.starts_with(REPORTED)) {
         let message = format!("{name}: its decisions were made by the program itself");
         return CliError::usage(message)
             .hint("`retold replay RUN -- CMD` makes them again".to_owned())
             .hint("--parser NAME@VERSION compares them with those of a parser".to_owned())
             .hint(known(parsers));
+    }
+    if *not_chosen > 0 {
+        let answers = counted(*not_chosen, "answer");
+        return CliError::usage(format!("{name}: no parser of the file fits any of its {answers}"))
+            .hint("the `for` of a parser names calls, models or prompts; `retold log RUN` lists the calls");
     }
     if !others.is_empty() {
         let others: Vec<&str> = others.iter().map(String::as_str).collect();
@@ -58,14 +63,14 @@ pub(crate) fn nothing(
 
 /// The answers that were ignored, as JSON.
 pub(crate) fn left_as_json(left: &Left) -> Value {
-    let Left { others, by_others, undecided, without_params, embeddings } = left;
+    let Left { others, by_others, undecided, without_params, embeddings, not_chosen } = left;
     json!({"decided_by_others": by_others, "others": others, "undecided": undecided,
-        "without_params": without_params, "embeddings": embeddings})
+        "without_params": without_params, "embeddings": embeddings, "not_chosen": not_chosen})
 }
 
 /// Adds which answers were ignored.
 pub(crate) fn left_alone(out: &mut String, left: &Left) {
-    let Left { others, by_others, undecided, without_params, embeddings } = left;
+    let Left { others, by_others, undecided, without_params, embeddings, not_chosen } = left;
     let answers = |n: u64| counted(n, "answer");
     if *by_others > 0 {
         let others: Vec<&str> = others.iter().map(String::as_str).collect();
@@ -77,6 +82,9 @@ pub(crate) fn left_alone(out: &mut String, left: &Left) {
     }
     if *without_params > 0 {
         let _ = writeln!(out, "left alone: {} without settings", answers(*without_params));
+    }
+    if *not_chosen > 0 {
+        let _ = writeln!(out, "left alone: {} that no parser is for", answers(*not_chosen));
     }
     if *embeddings > 0 {
         let _ = writeln!(out, "left alone: {}", counted(*embeddings, "embedding"));

@@ -23,6 +23,57 @@ pub enum ModelKind {
     Openai,
     /// Answers from an exchanges file.
     Scripted,
+    /// Anthropic's Messages API.
+    Anthropic,
+    /// Google's Gemini API.
+    Gemini,
+    /// OpenAI's Responses API.
+    Responses,
+}
+
+/// The API that a server speaks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Default)]
+#[serde(rename_all = "snake_case")]
+pub enum ApiKind {
+    /// Chat completions and embeddings.
+    #[default]
+    Openai,
+    /// Anthropic's Messages API.
+    Anthropic,
+    /// Google's Gemini API.
+    Gemini,
+    /// OpenAI's Responses API.
+    Responses,
+}
+
+impl ApiKind {
+    /// Its name in settings.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            ApiKind::Openai => "openai",
+            ApiKind::Anthropic => "anthropic",
+            ApiKind::Gemini => "gemini",
+            ApiKind::Responses => "responses",
+        }
+    }
+
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for a reference")]
+    fn is_openai(&self) -> bool {
+        *self == ApiKind::Openai
+    }
+}
+
+impl ModelKind {
+    /// The API of the server that answers; `None` if no server does.
+    pub fn api(self) -> Option<ApiKind> {
+        match self {
+            ModelKind::Simulated | ModelKind::Scripted => None,
+            ModelKind::Openai => Some(ApiKind::Openai),
+            ModelKind::Anthropic => Some(ApiKind::Anthropic),
+            ModelKind::Gemini => Some(ApiKind::Gemini),
+            ModelKind::Responses => Some(ApiKind::Responses),
+        }
+    }
 }
 
 /// How often the simulated model misbehaves: shares from 0 to 1.
@@ -70,6 +121,9 @@ fn is_zero(rate: &f64) -> bool {
 pub struct EndpointConfig {
     /// Where the API is.
     pub base_url: BaseUrl,
+    /// Which API it is.
+    #[serde(default, skip_serializing_if = "ApiKind::is_openai")]
+    pub kind: ApiKind,
     /// The environment variable with its key, which servers on the local machine do not need. It is
     /// not recorded.
     #[serde(default, skip_serializing)]
@@ -82,9 +136,9 @@ pub struct EndpointConfig {
 pub struct ModelConfig {
     /// The kind of model.
     pub kind: ModelKind,
-    /// For `openai`: where the API is.
+    /// For models at a server: where the API is.
     pub base_url: BaseUrl,
-    /// For `openai`: other servers, by the model name in requests.
+    /// For models at a server: other servers, by the model name in requests.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub endpoints: BTreeMap<String, EndpointConfig>,
     /// For `scripted`: the exchanges file, relative to the config if such a file exists, otherwise

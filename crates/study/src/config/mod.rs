@@ -18,7 +18,7 @@ mod prompts;
 mod wrong;
 mod yaml;
 
-pub use common::{EndpointConfig, ModelConfig, ModelKind, Rates, RequestConfig, Runtime};
+pub use common::{ApiKind, EndpointConfig, ModelConfig, ModelKind, Rates, RequestConfig, Runtime};
 pub use error::ConfigError;
 pub use file::ConfigFile;
 pub use named::{AnswersFile, BaseUrl, KeyVariable};

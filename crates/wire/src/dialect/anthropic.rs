@@ -1,15 +1,21 @@
 //! Anthropic's Messages API.
 
 use std::collections::BTreeMap;
+use std::error::Error;
 
 use retold::model::Response;
+use retold::model::openai::{Inexpressible, Posted, Speech};
 use retold::prompt::Api;
 use serde_json::{Map, Value, json};
 
+use super::ours::{Chat, Speaker, object};
 use super::{Dialect, NotRead, Problem, append, kind_of, read};
 
 #[derive(Debug)]
 pub(super) struct Anthropic;
+
+/// The longest answer, in tokens, if a request names none: the API has no default of its own.
+const MAX_TOKENS: u64 = 4096;
 
 impl Dialect for Anthropic {
     fn name(&self) -> &'static str {
@@ -78,6 +84,100 @@ impl Dialect for Anthropic {
     fn error(&self, problem: &Problem<'_>) -> Value {
         let Problem { status: _, code, message } = problem;
         json!({"type": "error", "error": {"type": code, "message": message}})
+    }
+}
+
+impl Speech for Anthropic {
+    fn kind(&self) -> &'static str {
+        "anthropic"
+    }
+
+    fn key_header(&self) -> Option<&'static str> {
+        Some("x-api-key")
+    }
+
+    fn headers(&self) -> &'static [(&'static str, &'static str)] {
+        &[("anthropic-version", "2023-06-01")]
+    }
+
+    fn posted(&self, chat: &Map<String, Value>) -> Result<Posted, Inexpressible> {
+        let mut chat = Chat::of(chat)?;
+        chat.without(&[
+            "frequency_penalty",
+            "logit_bias",
+            "logprobs",
+            "n",
+            "presence_penalty",
+            "response_format",
+            "seed",
+            "top_logprobs",
+        ])?;
+        let text = |text: &String| json!({"type": "text", "text": text});
+        let mut messages: Vec<Value> = Vec::new();
+        for turn in &chat.turns {
+            let (role, content) = match &turn.speaker {
+                Speaker::User => ("user", turn.texts.iter().map(text).collect::<Vec<_>>()),
+                Speaker::Assistant => {
+                    let calls = turn.calls.iter().map(|(id, name, input)| {
+                        json!({"type": "tool_use", "id": id, "name": name, "input": input})
+                    });
+                    ("assistant", turn.texts.iter().map(text).chain(calls).collect())
+                }
+                Speaker::Tool(id) => {
+                    let said: Vec<Value> = turn.texts.iter().map(text).collect();
+                    (
+                        "user",
+                        vec![json!({"type": "tool_result", "tool_use_id": id, "content": said})],
+                    )
+                }
+            };
+            // The results of all calls of one message are one message.
+            match messages.last_mut() {
+                Some(last) if last["role"] == role && turn.is_result() => {
+                    if let Some(parts) = last["content"].as_array_mut() {
+                        parts.extend(content);
+                    }
+                }
+                _ => messages.push(json!({"role": role, "content": content})),
+            }
+        }
+        let (model, stop) = (chat.model(), chat.stop());
+        let max_tokens = chat.max_tokens().unwrap_or_else(|| MAX_TOKENS.into());
+        let tools: Vec<Value> = chat
+            .tools()
+            .into_iter()
+            .map(|tool| match tool {
+                Ok(function) => {
+                    object(json!({"name": function.name, "description": function.description,
+                    "input_schema": function.parameters}))
+                }
+                Err(own) => own,
+            })
+            .collect();
+        let choice = match chat.take("tool_choice") {
+            Some(Value::String(word)) => match word.as_str() {
+                "required" => json!({"type": "any"}),
+                word => json!({"type": word}),
+            },
+            Some(choice) if choice["function"]["name"].is_string() => {
+                json!({"type": "tool", "name": choice["function"]["name"]})
+            }
+            other => other.unwrap_or_default(),
+        };
+        let system: Vec<Value> = chat.instructions.iter().map(text).collect();
+        let given = |list: Vec<Value>| if list.is_empty() { Value::Null } else { list.into() };
+        let own = object(
+            json!({"model": model, "messages": messages, "max_tokens": max_tokens, "system": given(system),
+            "stop_sequences": stop, "tools": given(tools), "tool_choice": choice}),
+        );
+        let mut body = chat.fields;
+        body.extend(own.as_object().cloned().unwrap_or_default());
+        let path = ["v1", "messages"].map(str::to_owned).to_vec();
+        Ok(Posted { path, body: Value::Object(body) })
+    }
+
+    fn answer(&self, reply: Value) -> Result<Response, Box<dyn Error + Send + Sync>> {
+        Ok(Dialect::answer(self, reply)?)
     }
 }
 
@@ -152,10 +252,58 @@ mod tests {
                 {"type": "tool_use", "id": "t", "name": "f", "input": {"x": 1}}],
             "stop_reason": "tool_use", "stop_sequence": null, "usage": {"input_tokens": 9, "output_tokens": 15}});
         assert_eq!(message, due);
-        let answer = Anthropic.answer(message).unwrap();
+        let answer = Dialect::answer(&Anthropic, message).unwrap();
         assert_eq!(answer.content, Content::from("Let me look"));
         assert_eq!(answer.finish_reason.as_deref(), Some("tool_use"));
         assert_eq!(answer.usage.unwrap().completion_tokens, Some(15));
         assert!(Anthropic.is_last(&events[13].to_string()));
+    }
+
+    #[test]
+    fn a_chat_of_ours_is_asked_in_its_form() {
+        let chat = json!({"model": "claude", "temperature": 0.5, "stop": "END", "top_k": 5, "n": 1, "messages": [
+                {"role": "system", "content": "Be short."},
+                {"role": "user", "content": [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]},
+                {"role": "assistant", "content": null, "tool_calls": [
+                    {"id": "t1", "type": "function", "function": {"name": "f", "arguments": "{\"x\":1}"}},
+                    {"id": "t2", "type": "function", "function": {"name": "f", "arguments": ""}}]},
+                {"role": "tool", "tool_call_id": "t1", "content": "one"},
+                {"role": "tool", "tool_call_id": "t2", "content": "two"},
+                {"role": "user", "content": "go on"}],
+            "tools": [{"type": "function", "function": {"name": "f", "parameters": {"type": "object"}}}],
+            "tool_choice": "required"});
+        let Posted { path, body } = Anthropic.posted(chat.as_object().unwrap()).unwrap();
+        let text = |text: &str| json!({"type": "text", "text": text});
+        let due = json!({"model": "claude", "temperature": 0.5, "stop_sequences": ["END"], "top_k": 5, "max_tokens": 4096,
+            "system": [text("Be short.")],
+            "messages": [
+                {"role": "user", "content": [text("a"), text("b")]},
+                {"role": "assistant", "content": [{"type": "tool_use", "id": "t1", "name": "f", "input": {"x": 1}},
+                    {"type": "tool_use", "id": "t2", "name": "f", "input": {}}]},
+                {"role": "user", "content": [
+                    {"type": "tool_result", "tool_use_id": "t1", "content": [text("one")]},
+                    {"type": "tool_result", "tool_use_id": "t2", "content": [text("two")]}]},
+                {"role": "user", "content": [text("go on")]}],
+            "tools": [{"name": "f", "input_schema": {"type": "object"}}], "tool_choice": {"type": "any"}});
+        assert_eq!((path.join("/"), body), ("v1/messages".to_owned(), due));
+    }
+
+    #[test]
+    fn what_it_cannot_express_is_refused() {
+        let refused =
+            |chat: Value| Anthropic.posted(chat.as_object().unwrap()).unwrap_err().to_string();
+        let user = json!({"role": "user", "content": "a"});
+        assert_eq!(
+            refused(json!({"messages": [user], "seed": 3})),
+            "it has no counterpart of \"seed\": leave it out of the request"
+        );
+        assert_eq!(
+            refused(json!({"messages": [user, {"role": "system", "content": "x"}]})),
+            "message 2 has instructions, which this API has only at the beginning"
+        );
+        assert_eq!(
+            refused(json!({"messages": [{"role": "user", "content": [{"type": "image_url"}]}]})),
+            "message 1 has a part that is not a text"
+        );
     }
 }

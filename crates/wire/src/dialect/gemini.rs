@@ -1,9 +1,13 @@
 //! Gemini's generateContent and streamGenerateContent.
 
+use std::error::Error;
+
 use retold::model::Response;
+use retold::model::openai::{Inexpressible, Posted, Speech};
 use retold::prompt::Api;
 use serde_json::{Map, Value, json};
 
+use super::ours::{Chat, Speaker, object};
 use super::{Counts, Dialect, NotRead, Problem, read, tool_call};
 
 #[derive(Debug)]
@@ -106,6 +110,105 @@ impl Dialect for Gemini {
     }
 }
 
+impl Speech for Gemini {
+    fn kind(&self) -> &'static str {
+        "gemini"
+    }
+
+    fn key_header(&self) -> Option<&'static str> {
+        Some("x-goog-api-key")
+    }
+
+    fn posted(&self, chat: &Map<String, Value>) -> Result<Posted, Inexpressible> {
+        let mut chat = Chat::of(chat)?;
+        chat.without(&["logit_bias", "n", "tool_choice"])?;
+        let text = |text: &String| json!({"text": text});
+        let mut contents = Vec::new();
+        for turn in &chat.turns {
+            let (role, parts) = match &turn.speaker {
+                Speaker::User => ("user", turn.texts.iter().map(text).collect::<Vec<_>>()),
+                Speaker::Assistant => {
+                    let calls = turn.calls.iter();
+                    let calls = calls.map(
+                        |(_, name, args)| json!({"functionCall": {"name": name, "args": args}}),
+                    );
+                    ("model", turn.texts.iter().map(text).chain(calls).collect())
+                }
+                Speaker::Tool(id) => {
+                    let calls = chat.turns.iter().flat_map(|turn| &turn.calls);
+                    let Some((_, name, _)) = calls.into_iter().find(|(call, ..)| call == id) else {
+                        let what = "is the result of a call that no message makes";
+                        return Err(Inexpressible::Message { number: turn.number, what });
+                    };
+                    let response = json!({"result": turn.texts.concat()});
+                    (
+                        "user",
+                        vec![json!({"functionResponse": {"name": name, "response": response}})],
+                    )
+                }
+            };
+            contents.push(json!({"role": role, "parts": parts}));
+        }
+        let (model, stop, max_tokens) = (chat.model(), chat.stop(), chat.max_tokens());
+        let (kind, schema) = match chat.take("response_format") {
+            None => (Value::Null, Value::Null),
+            Some(format) => match format["type"].as_str() {
+                Some("text") => (Value::Null, Value::Null),
+                Some("json_object") => ("application/json".into(), Value::Null),
+                Some("json_schema") => {
+                    ("application/json".into(), format["json_schema"]["schema"].clone())
+                }
+                _ => {
+                    let what = "its type is none of text, json_object and json_schema";
+                    return Err(Inexpressible::Value { field: "response_format", what });
+                }
+            },
+        };
+        let mut config = object(
+            json!({"temperature": chat.take("temperature"), "topP": chat.take("top_p"),
+            "maxOutputTokens": max_tokens, "stopSequences": stop, "seed": chat.take("seed"),
+            "presencePenalty": chat.take("presence_penalty"), "frequencyPenalty": chat.take("frequency_penalty"),
+            "responseLogprobs": chat.take("logprobs"), "logprobs": chat.take("top_logprobs"),
+            "responseMimeType": kind, "responseJsonSchema": schema}),
+        );
+        // Settings of its own, as the provider spells them.
+        if let (Some(Value::Object(more)), Some(config)) =
+            (chat.take("generationConfig"), config.as_object_mut())
+        {
+            config.extend(more);
+        }
+        let (mut functions, mut tools) = (Vec::new(), Vec::new());
+        for tool in chat.tools() {
+            match tool {
+                Ok(function) => functions.push(object(json!({"name": function.name,
+                    "description": function.description, "parametersJsonSchema": function.parameters}))),
+                Err(own) => tools.push(own),
+            }
+        }
+        if !functions.is_empty() {
+            tools.push(json!({"functionDeclarations": functions}));
+        }
+        let given = |list: Vec<Value>| if list.is_empty() { Value::Null } else { list.into() };
+        let instructions: Vec<Value> = chat.instructions.iter().map(text).collect();
+        let instructions = match given(instructions) {
+            Value::Null => Value::Null,
+            parts => json!({"parts": parts}),
+        };
+        let config = if config == json!({}) { Value::Null } else { config };
+        let own = object(json!({"contents": contents, "systemInstruction": instructions,
+            "generationConfig": config, "tools": given(tools)}));
+        let mut body = chat.fields;
+        body.extend(own.as_object().cloned().unwrap_or_default());
+        let path =
+            vec!["v1beta".to_owned(), "models".to_owned(), format!("{model}:generateContent")];
+        Ok(Posted { path, body: Value::Object(body) })
+    }
+
+    fn answer(&self, reply: Value) -> Result<Response, Box<dyn Error + Send + Sync>> {
+        Ok(Dialect::answer(self, reply)?)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use retold::model::Content;
@@ -130,7 +233,7 @@ mod tests {
         ];
         assert!(Gemini.is_last(&events[3].to_string()) && !Gemini.is_last(&events[2].to_string()));
         for reply in [Gemini.assembled(&events), events.iter().cloned().collect()] {
-            let answer = Gemini.answer(reply).unwrap();
+            let answer = Dialect::answer(&Gemini, reply).unwrap();
             assert_eq!(answer.content, Content::from("One two"));
             assert_eq!(answer.finish_reason.as_deref(), Some("STOP"));
             assert_eq!(answer.extra["reasoning"], "hm");
@@ -138,5 +241,33 @@ mod tests {
             let usage = answer.usage.unwrap();
             assert_eq!((usage.completion_tokens, usage.reasoning_tokens), (Some(5), Some(2)));
         }
+    }
+
+    #[test]
+    fn a_chat_of_ours_is_asked_in_its_form() {
+        let chat = json!({"model": "gemini-2", "temperature": 0.5, "max_tokens": 9, "stop": ["END"], "seed": 3, "messages": [
+                {"role": "system", "content": "Be short."}, {"role": "user", "content": "a"},
+                {"role": "assistant", "content": "b", "tool_calls": [
+                    {"id": "t1", "type": "function", "function": {"name": "f", "arguments": "{\"x\":1}"}}]},
+                {"role": "tool", "tool_call_id": "t1", "content": "one"}],
+            "response_format": {"type": "json_schema", "json_schema": {"name": "n", "schema": {"type": "object"}}},
+            "tools": [{"type": "function", "function": {"name": "f", "description": "d", "parameters": {"type": "object"}}}],
+            "safetySettings": [], "generationConfig": {"topK": 4}});
+        let Posted { path, body } = Gemini.posted(chat.as_object().unwrap()).unwrap();
+        let due = json!({"contents": [{"role": "user", "parts": [{"text": "a"}]},
+                {"role": "model", "parts": [{"text": "b"}, {"functionCall": {"name": "f", "args": {"x": 1}}}]},
+                {"role": "user", "parts": [{"functionResponse": {"name": "f", "response": {"result": "one"}}}]}],
+            "systemInstruction": {"parts": [{"text": "Be short."}]},
+            "generationConfig": {"temperature": 0.5, "maxOutputTokens": 9, "stopSequences": ["END"], "seed": 3, "topK": 4,
+                "responseMimeType": "application/json", "responseJsonSchema": {"type": "object"}},
+            "tools": [{"functionDeclarations": [{"name": "f", "description": "d", "parametersJsonSchema": {"type": "object"}}]}],
+            "safetySettings": []});
+        assert_eq!(
+            (path.join("/"), body),
+            ("v1beta/models/gemini-2:generateContent".to_owned(), due)
+        );
+        let plain = json!({"model": "m", "messages": [{"role": "user", "content": "a"}]});
+        let due = json!({"contents": [{"role": "user", "parts": [{"text": "a"}]}]});
+        assert_eq!(Gemini.posted(plain.as_object().unwrap()).unwrap().body, due);
     }
 }

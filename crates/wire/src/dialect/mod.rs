@@ -8,9 +8,11 @@ mod openai_chat;
 mod openai_embeddings;
 mod openai_responses;
 mod other;
+mod ours;
 
 use std::fmt;
 
+use retold::model::openai::Speech;
 use retold::model::{ExchangeResponse, ExchangeResponseError, Response, keep_exact};
 use retold::prompt::Api;
 use serde_json::{Map, Value, json};
@@ -107,6 +109,17 @@ const DIALECTS: &[&dyn Dialect] = &[
 /// The API of a POST to a path below an upstream.
 pub fn at(path: &str) -> &'static dyn Dialect {
     DIALECTS.iter().find(|dialect| dialect.is_at(path)).copied().unwrap_or(&OTHER)
+}
+
+/// The APIs that studies of our own can ask, each by the same file that reads what programs ask of
+/// it: by the name of the upstream that it belongs to, `responses` for OpenAI's newer API.
+pub fn speech(name: &str) -> Option<Box<dyn Speech>> {
+    match name {
+        "anthropic" => Some(Box::new(anthropic::Anthropic)),
+        "gemini" => Some(Box::new(gemini::Gemini)),
+        "responses" => Some(Box::new(openai_responses::OpenAiResponses)),
+        _ => None,
+    }
 }
 
 /// An answer from the fields that a line of an exchanges file has, or from a whole reply that such a

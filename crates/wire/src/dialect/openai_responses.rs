@@ -1,9 +1,13 @@
 //! OpenAI's Responses API.
 
+use std::error::Error;
+
 use retold::model::Response;
+use retold::model::openai::{Inexpressible, Posted, Speech};
 use retold::prompt::Api;
 use serde_json::{Map, Value, json};
 
+use super::ours::{Chat, Speaker, object};
 use super::{Counts, Dialect, NotRead, Problem, kind_of, openai_error, read, tool_call};
 
 #[derive(Debug)]
@@ -113,6 +117,95 @@ impl Dialect for OpenAiResponses {
     }
 }
 
+impl Speech for OpenAiResponses {
+    fn kind(&self) -> &'static str {
+        "responses"
+    }
+
+    fn posted(&self, chat: &Map<String, Value>) -> Result<Posted, Inexpressible> {
+        let mut chat = Chat::of(chat)?;
+        chat.without(&[
+            "frequency_penalty",
+            "logit_bias",
+            "logprobs",
+            "n",
+            "presence_penalty",
+            "seed",
+            "stop",
+        ])?;
+        let said = |kind: &str, texts: &[String]| {
+            texts.iter().map(|text| json!({"type": kind, "text": text})).collect::<Vec<_>>()
+        };
+        let mut input = Vec::new();
+        if !chat.instructions.is_empty() {
+            input
+                .push(json!({"role": "system", "content": said("input_text", &chat.instructions)}));
+        }
+        for turn in &chat.turns {
+            match &turn.speaker {
+                Speaker::User => {
+                    input.push(json!({"role": "user", "content": said("input_text", &turn.texts)}));
+                }
+                Speaker::Assistant => {
+                    if !turn.texts.is_empty() {
+                        let said = said("output_text", &turn.texts);
+                        input.push(json!({"role": "assistant", "content": said}));
+                    }
+                    for (id, name, arguments) in &turn.calls {
+                        input.push(json!({"type": "function_call", "call_id": id, "name": name,
+                            "arguments": arguments.to_string()}));
+                    }
+                }
+                Speaker::Tool(id) => input
+                    .push(json!({"type": "function_call_output", "call_id": id,
+                    "output": turn.texts.concat()})),
+            }
+        }
+        let max_tokens = chat.max_tokens();
+        // A name, a schema and a strictness are one level further up.
+        let format = match chat.take("response_format") {
+            Some(mut format) if format["type"] == "json_schema" => {
+                let mut schema = format["json_schema"].take();
+                schema["type"] = "json_schema".into();
+                schema
+            }
+            other => other.unwrap_or_default(),
+        };
+        let tools: Vec<Value> = chat
+            .tools()
+            .into_iter()
+            .map(|tool| match tool {
+                Ok(function) => object(json!({"type": "function", "name": function.name,
+                    "description": function.description, "parameters": function.parameters})),
+                Err(own) => own,
+            })
+            .collect();
+        let tools = if tools.is_empty() { Value::Null } else { tools.into() };
+        let choice = match chat.take("tool_choice") {
+            Some(choice) if choice["function"]["name"].is_string() => {
+                json!({"type": "function", "name": choice["function"]["name"]})
+            }
+            other => other.unwrap_or_default(),
+        };
+        let effort = chat.take("reasoning_effort").map(|effort| json!({"effort": effort}));
+        let own = object(
+            json!({"input": input, "max_output_tokens": max_tokens, "tools": tools, "tool_choice": choice,
+            "reasoning": effort}),
+        );
+        let mut body = chat.fields;
+        body.extend(own.as_object().cloned().unwrap_or_default());
+        if !format.is_null() {
+            let text = body.entry("text").or_insert_with(|| json!({}));
+            text["format"] = format;
+        }
+        Ok(Posted { path: vec!["responses".to_owned()], body: Value::Object(body) })
+    }
+
+    fn answer(&self, reply: Value) -> Result<Response, Box<dyn Error + Send + Sync>> {
+        Ok(Dialect::answer(self, reply)?)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use retold::model::Content;
@@ -135,7 +228,7 @@ mod tests {
         ];
         assert!(OpenAiResponses.is_last(&events[2].to_string()));
         assert!(!OpenAiResponses.is_last(&events[1].to_string()));
-        let answer = OpenAiResponses.answer(OpenAiResponses.assembled(&events)).unwrap();
+        let answer = Dialect::answer(&OpenAiResponses, OpenAiResponses.assembled(&events)).unwrap();
         assert_eq!(answer.content, Content::from("Two parts"));
         assert_eq!(answer.extra["tool_calls"][0]["function"]["name"], "f");
         assert_eq!(answer.extra["reasoning"], "hm");
@@ -152,5 +245,28 @@ mod tests {
         let long = OpenAiResponses.prompt(object(long)).unwrap().1;
         assert_eq!(short["messages"], long["messages"]);
         assert_ne!(short, long);
+    }
+
+    #[test]
+    fn a_chat_of_ours_is_asked_in_its_form() {
+        let chat = json!({"model": "gpt-5", "temperature": 0.5, "max_tokens": 9, "reasoning_effort": "low", "messages": [
+                {"role": "system", "content": "Be short."}, {"role": "user", "content": "a"},
+                {"role": "assistant", "content": null, "tool_calls": [
+                    {"id": "t1", "type": "function", "function": {"name": "f", "arguments": "{\"x\":1}"}}]},
+                {"role": "tool", "tool_call_id": "t1", "content": "one"}, {"role": "assistant", "content": "b"}],
+            "response_format": {"type": "json_schema", "json_schema": {"name": "n", "strict": true, "schema": {}}},
+            "tools": [{"type": "function", "function": {"name": "f", "parameters": {}}}, {"type": "web_search"}],
+            "tool_choice": {"type": "function", "function": {"name": "f"}}});
+        let Posted { path, body } = OpenAiResponses.posted(chat.as_object().unwrap()).unwrap();
+        let due = json!({"model": "gpt-5", "temperature": 0.5, "max_output_tokens": 9, "reasoning": {"effort": "low"},
+            "input": [{"role": "system", "content": [{"type": "input_text", "text": "Be short."}]},
+                {"role": "user", "content": [{"type": "input_text", "text": "a"}]},
+                {"type": "function_call", "call_id": "t1", "name": "f", "arguments": "{\"x\":1}"},
+                {"type": "function_call_output", "call_id": "t1", "output": "one"},
+                {"role": "assistant", "content": [{"type": "output_text", "text": "b"}]}],
+            "text": {"format": {"type": "json_schema", "name": "n", "strict": true, "schema": {}}},
+            "tools": [{"type": "function", "name": "f", "parameters": {}}, {"type": "web_search"}],
+            "tool_choice": {"type": "function", "name": "f"}});
+        assert_eq!((path.join("/"), body), ("responses".to_owned(), due));
     }
 }

@@ -1,0 +1,138 @@
+//! What a parser file has, as it is written.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::config::Wrong;
+
+/// The longest name of a parser or a method, in characters.
+const LONGEST_NAME: usize = 100;
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct FileFields {
+    pub(super) parsers: Vec<ParserFields>,
+}
+
+/// A parser.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ParserFields {
+    pub(super) name: String,
+    /// The answers that it decides about.
+    #[serde(default, rename = "for", skip_serializing_if = "ConditionFields::is_empty")]
+    pub(super) conditions: ConditionFields,
+    /// Tried in order.
+    pub(super) strategies: Vec<StrategyFields>,
+    /// The value if no strategy finds one.
+    #[serde(default, skip_serializing_if = "Value::is_null")]
+    pub(super) default: Value,
+}
+
+/// All that are given must hold.
+#[derive(Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ConditionFields {
+    /// A call, and the calls below it; `*` stands for any characters.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) call: Option<String>,
+    /// The model as the request names it; `*` stands for any characters.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) model: Option<String>,
+    /// A regular expression that is found in a message.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) prompt: Option<String>,
+}
+
+/// One way to find a value: where to look (the whole text, if nothing is named), and what to look
+/// for (the text itself, if nothing is named).
+#[derive(Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct StrategyFields {
+    /// The name under which decisions have it; made from the rest if it is not given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) method: Option<String>,
+    /// Between `<NAME>` and `</NAME>`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) tag: Option<String>,
+    /// At a path in JSON.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) json: Option<String>,
+    /// What the first group of a pattern matches, or all that it matches.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) regex: Option<String>,
+    /// The last line that is not empty.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) last_line: Option<bool>,
+    /// The whole text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) whole_text: Option<bool>,
+    /// A number in a range.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) number: Option<NumberFields>,
+    /// One of some options.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) one_of: Option<Vec<String>>,
+    /// Which value counts if several different ones are found.
+    #[serde(default, skip_serializing_if = "Pick::is_only")]
+    pub(super) pick: Pick,
+}
+
+/// A range; without an end, it is open there.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct NumberFields {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) from: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) to: Option<f64>,
+    /// Whether only whole numbers count.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(super) whole: bool,
+}
+
+/// Which of several different values counts.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Pick {
+    /// None: a strategy that finds several has found nothing.
+    #[default]
+    Only,
+    /// The first.
+    First,
+    /// The last.
+    Last,
+}
+
+impl Pick {
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for a reference")]
+    fn is_only(&self) -> bool {
+        *self == Pick::Only
+    }
+}
+
+impl ConditionFields {
+    fn is_empty(&self) -> bool {
+        let ConditionFields { call, model, prompt } = self;
+        call.is_none() && model.is_none() && prompt.is_none()
+    }
+}
+
+impl ParserFields {
+    /// Checks the name: it is shown next to its version, as `name@version`.
+    pub(super) fn check_name(&self, key: &str) -> Result<(), Wrong> {
+        check_name(&self.name, &format!("{key}.name"))
+    }
+}
+
+/// Checks that a name is made of letters, digits, `_`, `-` and `.`.
+pub(super) fn check_name(name: &str, key: &str) -> Result<(), Wrong> {
+    let fits = |c: char| c.is_ascii_alphanumeric() || "_-.".contains(c);
+    if name.is_empty() || name.len() > LONGEST_NAME || !name.chars().all(fits) {
+        let message = format!(
+            "a name has from 1 to {LONGEST_NAME} letters (a to z), digits, \"_\", \"-\" and \".\""
+        );
+        return Err(Wrong::new(key, message));
+    }
+    Ok(())
+}

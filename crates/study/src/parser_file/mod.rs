@@ -1,0 +1,115 @@
+//! Parsers that are written down in a YAML file instead of Rust.
+//!
+//! ```yaml
+//! parsers:
+//!   - name: stance
+//!     for: {prompt: agree or disagree}
+//!     strategies:
+//!       - {tag: stance, one_of: [agree, disagree]}
+//!       - {last_line: true, one_of: [agree, disagree]}
+//! ```
+//!
+//! Each parser is a [chain](ChainParser) of named strategies, tried in order; the first parser whose
+//! conditions fit the call, the model and the prompt of an answer decides about it. The version of
+//! all parsers of a file is the beginning of the file's hash, and its settings have the whole hash
+//! and its definition, so that a decision can be made again. docs/parsers.md describes the file.
+
+mod attach;
+mod fields;
+mod json_path;
+mod strategy;
+
+use std::path::Path;
+
+use serde_json::json;
+
+use self::attach::Attached;
+use self::fields::{FileFields, ParserFields};
+use crate::config::{ConfigError, Wrong, load, located, read_text};
+use retold::decide::{Chooser, PARSER_FILE};
+use retold::id::CallPath;
+use retold::parse::{AnyParser, ChainParser, ParserSpec};
+use retold::prompt::{Request, hash_of};
+
+/// The most parsers in a file.
+const MOST_PARSERS: usize = 1000;
+
+/// The method of an answer in which no strategy found a value.
+const NOTHING: &str = "default";
+
+/// The parsers of a file.
+pub struct ParserFile(Vec<(Attached, Box<dyn AnyParser>)>);
+
+impl ParserFile {
+    /// Reads a parser file.
+    ///
+    /// # Errors
+    /// [`ConfigError`] with line and column.
+    pub fn read(path: &Path) -> Result<Self, ConfigError> {
+        Self::of(path, &read_text(path)?)
+    }
+
+    /// The parsers in a text; `path` is for messages.
+    ///
+    /// # Errors
+    /// [`ConfigError`] with line and column.
+    pub fn of(path: &Path, text: &str) -> Result<Self, ConfigError> {
+        let FileFields { parsers } = load(path, text)?;
+        Self::made(&parsers, &hash_of(text.as_bytes()))
+            .map_err(|wrong| located(wrong.at(path), path, text, &[]))
+    }
+
+    fn made(parsers: &[ParserFields], hash: &[u8; 32]) -> Result<Self, Wrong> {
+        if parsers.is_empty() || parsers.len() > MOST_PARSERS {
+            let message = format!("a file has from 1 to {MOST_PARSERS} parsers");
+            return Err(Wrong::new("parsers", message));
+        }
+        let mut all: Vec<(Attached, Box<dyn AnyParser>)> = Vec::new();
+        for (n, fields) in parsers.iter().enumerate() {
+            let key = format!("parsers[{n}]");
+            if let Some((first, _)) =
+                parsers.iter().take(n).enumerate().find(|(_, other)| other.name == fields.name)
+            {
+                let message = format!("parsers[{first}] already has the name {:?}", fields.name);
+                return Err(Wrong::new(&format!("{key}.name"), message));
+            }
+            fields.check_name(&key)?;
+            let attached = Attached::new(&fields.conditions, &format!("{key}.for"))?;
+            let strategies = strategy::all(&fields.strategies, &format!("{key}.strategies"))?;
+            let [a, b, c, d, ..] = *hash;
+            let spec = ParserSpec {
+                name: fields.name.clone().into(),
+                version: u32::from_be_bytes([a, b, c, d]),
+                params: json!({PARSER_FILE: {
+                    "blake3": retold::id::PromptHash(*hash).to_string(),
+                    "parser": fields,
+                }}),
+            };
+            let parser = ChainParser::own(spec, strategies, (NOTHING, fields.default.clone()));
+            let parser = parser.map_err(|e| Wrong::new(&key, e.to_string()))?;
+            all.push((attached, Box::new(parser)));
+        }
+        Ok(ParserFile(all))
+    }
+
+    /// The names of its parsers.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().map(|(_, parser)| &*parser.spec().name)
+    }
+
+    /// The parser with a name.
+    pub fn get(&self, name: &str) -> Option<&dyn AnyParser> {
+        let found = self.0.iter().find(|(_, parser)| parser.spec().name == name);
+        found.map(|(_, parser)| &**parser)
+    }
+}
+
+impl Chooser for ParserFile {
+    fn choose(&self, call: &CallPath, request: &Request) -> Option<&dyn AnyParser> {
+        let found = self.0.iter().find(|(attached, _)| attached.fits(call, request));
+        found.map(|(_, parser)| &**parser)
+    }
+}
+
+#[cfg(test)]
+mod tests;

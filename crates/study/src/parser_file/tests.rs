@@ -1,0 +1,195 @@
+use serde_json::{Value, json};
+
+use super::*;
+
+fn file(text: &str) -> ParserFile {
+    ParserFile::of(Path::new("parsers.yaml"), text).unwrap_or_else(|e| panic!("{e}"))
+}
+
+fn wrong(text: &str) -> String {
+    match ParserFile::of(Path::new("parsers.yaml"), text) {
+        Ok(_) => panic!("accepted: {text}"),
+        Err(error) => error.to_string(),
+    }
+}
+
+/// The decision of a parser with these strategies, and its method.
+fn decided(strategies: &str, text: &str) -> (Value, &'static str) {
+    let file = file(&format!("parsers:\n  - name: p\n    strategies: [{strategies}]\n"));
+    let (parsed, _) = file.get("p").unwrap().parse_any(text);
+    (parsed.value, parsed.method)
+}
+
+fn value(strategies: &str, text: &str) -> Value {
+    decided(strategies, text).0
+}
+
+#[test]
+fn each_place_is_searched() {
+    let answer =
+        "I think <Stance kind=\"x\"> agree </stance>.\n{\"n\": [4, \"5\"]}\nRating: 6 \n\n";
+    assert_eq!(decided("{tag: stance}", answer), (json!("agree"), "stance_tag"));
+    assert_eq!(decided("{json: 'n[0]'}", answer), (json!(4), "json"));
+    assert_eq!(decided("{regex: 'Rating: (\\d)'}", answer), (json!("6"), "regex"));
+    assert_eq!(decided("{regex: 'R\\w+'}", answer), (json!("Rating"), "regex"));
+    assert_eq!(decided("{last_line: true}", answer), (json!("Rating: 6"), "last_line"));
+    assert_eq!(decided("{whole_text: true}", " x "), (json!("x"), "whole_text"));
+    assert_eq!(decided("{}", " x "), (json!("x"), "whole_text"));
+    assert_eq!(decided("{tag: other}", answer), (Value::Null, "default"));
+    assert_eq!(decided("{}", " \n"), (Value::Null, "default"));
+}
+
+#[test]
+fn the_first_strategy_that_finds_a_value_decides() {
+    let chain = "{tag: a, number: {from: 1, to: 7}}, {last_line: true, number: {from: 1, to: 7}}, {method: any, number: {}, pick: last}";
+    assert_eq!(decided(chain, "<a>3</a>\n5"), (json!(3), "a_tag_number"));
+    assert_eq!(decided(chain, "<a>9</a>\n5"), (json!(5), "last_line_number"));
+    assert_eq!(decided(chain, "<a>9</a>\n-11.5"), (json!(-11.5), "any"));
+    assert_eq!(decided(chain, "nothing"), (Value::Null, "default"));
+}
+
+#[test]
+fn numbers_are_read_as_people_write_them() {
+    let read = |text: &str| value("{number: {}, pick: first}", text);
+    for (text, number) in [
+        ("I give 7.", json!(7)),
+        ("about -3.50 points", json!(-3.5)),
+        ("1,234,567.5 in all", json!(1234567.5)),
+        ("12,34", json!(12)),
+        ("1234,567", json!(1234)),
+        ("range 3-5", json!(3)),
+        ("(4)", json!(4)),
+        ("007", json!(7)),
+    ] {
+        assert_eq!(read(text), number, "{text}");
+    }
+    assert_eq!(value("{number: {}, pick: last}", "range 3-5"), json!(5));
+    for none in ["p_0007", "GPT4", "4th", "x", "\u{666}"] {
+        assert_eq!(read(none), Value::Null, "{none}");
+    }
+    // Several different numbers in range are not guessed about.
+    assert_eq!(value("{number: {from: 1, to: 7}}", "2 of 10, so 2"), json!(2));
+    assert_eq!(value("{number: {from: 1, to: 7}}", "2 or 3"), Value::Null);
+    assert_eq!(value("{number: {whole: true}}", "2.5 and 4"), json!(4));
+}
+
+#[test]
+fn options_are_whole_words_and_the_longest_counts() {
+    let options = "one_of: [agree, Disagree, strongly agree, \"n/a\"]";
+    let read = |text: &str| value(&format!("{{{options}}}"), text);
+    assert_eq!(read("I DISAGREE."), json!("Disagree"));
+    assert_eq!(read("I Strongly Agree with it"), json!("strongly agree"));
+    assert_eq!(read("N/A"), json!("n/a"));
+    for none in ["disagreement", "agree or disagree", "agreeable", ""] {
+        assert_eq!(read(none), Value::Null, "{none}");
+    }
+    let last = value(&format!("{{{options}, pick: last}}"), "agree? No: disagree");
+    assert_eq!(last, json!("Disagree"));
+}
+
+#[test]
+fn json_is_found_in_prose_and_repaired() {
+    let parsed = |strategies: &str, text: &str| {
+        let text_of_file = format!("parsers: [{{name: p, strategies: [{strategies}]}}]");
+        file(&text_of_file).get("p").unwrap().parse_any(text).0
+    };
+    let sure = parsed("{json: choice, one_of: [yes, no]}", "Well: {\"choice\": \"Yes\"}");
+    assert_eq!((sure.value, sure.warnings.len()), (json!("yes"), 0));
+    let broken =
+        parsed("{json: rating, number: {from: 1, to: 7}}", "{'rating': '6 of 7 points?', }");
+    assert_eq!(broken.value, Value::Null, "6 and 7 are two numbers");
+    let broken = parsed("{json: rating, number: {from: 1, to: 7}}", "{'rating': 6, ");
+    assert_eq!(broken.value, json!(6));
+    assert!(!broken.warnings.is_empty());
+    let several = "{\"a\": 1} {\"a\": 2}";
+    assert_eq!(value("{json: a}", several), Value::Null);
+    assert_eq!(value("{json: a, pick: last}", several), json!(2));
+    assert_eq!(value("{json: a}", "{\"a\": null}"), Value::Null);
+}
+
+#[test]
+fn a_parser_is_chosen_by_call_model_and_prompt() {
+    let file = file(
+        "parsers:
+  - {name: a, for: {call: 'judge/*', model: 'gpt-4*'}, strategies: [{}]}
+  - {name: b, for: {prompt: '(?i)rate .* from 1'}, strategies: [{}]}
+  - {name: c, for: {model: gemini-2}, strategies: [{}]}
+",
+    );
+    let chosen = |call: &str, body: Value| {
+        let request = Request::from_body(body).unwrap();
+        let parser = file.choose(&CallPath::new(call).unwrap(), &request)?;
+        Some(parser.spec().name.clone().into_owned())
+    };
+    let body = |model: &str, text: &str| json!({"model": model, "messages": [{"role": "user", "content": text}]});
+    assert_eq!(chosen("judge/7/x", body("gpt-4o", "hi")).as_deref(), Some("a"));
+    assert_eq!(chosen("judge/7", body("gpt-3", "Rate it from 1 to 7")).as_deref(), Some("b"));
+    assert_eq!(chosen("other", body("gpt-4o", "hi")), None);
+    let gemini = json!({"http": {"path": "/v1beta/models/gemini-2:generateContent"},
+        "messages": [{"role": "user", "parts": [{"text": "hi"}]}]});
+    assert_eq!(chosen("other", gemini).as_deref(), Some("c"));
+}
+
+#[test]
+fn a_decision_names_the_file_that_made_it() {
+    let text = "parsers: [{name: p, strategies: [{tag: a}]}]";
+    let spec = file(text).get("p").unwrap().spec().clone();
+    let hash = retold::id::PromptHash(hash_of(text.as_bytes())).to_string();
+    assert_eq!(format!("{:08x}", spec.version), hash[..8]);
+    let due = json!({"parser_file": {"blake3": hash, "parser": {"name": "p", "strategies": [{"tag": "a"}]}}});
+    assert_eq!(spec.params, due);
+    let other = file(&format!("{text} # changed")).get("p").unwrap().spec().clone();
+    assert_ne!(other.version, spec.version);
+}
+
+#[test]
+fn mistakes_are_explained_at_their_places() {
+    let of = |strategy: &str| {
+        format!(
+            "parsers:\n  - name: p\n    strategies:\n      - whole_text: true\n      - {strategy}\n"
+        )
+    };
+    let all = [
+        wrong(""),
+        wrong("parsers: []"),
+        wrong("parsers:\n  - name: p\n"),
+        wrong("parsers:\n  - name: p\n    strategies: []\n"),
+        wrong("parsers:\n  - name: a b\n    strategies: [{}]\n"),
+        wrong("parsers:\n  - name: p\n    strategies: [{}]\n  - name: p\n    strategies: [{}]\n"),
+        wrong("parsers:\n  - name: p\n    for: {promt: x}\n    strategies: [{}]\n"),
+        wrong("parsers:\n  - name: p\n    for: {prompt: '(x'}\n    strategies: [{}]\n"),
+        wrong("parsers:\n  - name: p\n    for: {call: ''}\n    strategies: [{}]\n"),
+        wrong(&of("{regex: '[a'}")),
+        wrong(&of("{regex: '(?<!a)b'}")),
+        wrong(&of("{regex: '(((\\w{100}){100}){100})'}")),
+        wrong(&of(&format!("{{regex: '{}'}}", "a|".repeat(6000)))),
+        wrong(&of("{regex: a, tag: b}")),
+        wrong(&of("{tag: '<a>'}")),
+        wrong(&of("{json: 'a[*]'}")),
+        wrong(&of("{last_line: false}")),
+        wrong(&of("{number: {from: 7, to: 1}}")),
+        wrong(&of("{number: {from: one}}")),
+        wrong(&of("{number: {from: .nan}}")),
+        wrong(&of("{one_of: []}")),
+        wrong(&of("{one_of: [yes, ' no']}")),
+        wrong(&of("{one_of: [yes, Yes]}")),
+        wrong(&of("{one_of: [yes], number: {}}")),
+        wrong(&of("{pick: any}")),
+        wrong(&of("{method: default}")),
+        wrong(&of("{whole_text: true}")),
+    ];
+    insta::assert_snapshot!(all.join("\n\n"));
+}
+
+#[test]
+fn hostile_files_are_refused_at_once() {
+    let aliases: String =
+        (1..30).map(|n| format!("a{n}: &a{n} [*a{}, *a{}]\n", n - 1, n - 1)).collect();
+    let bomb = format!("a0: &a0 [x, x]\n{aliases}parsers: *a29\n");
+    let deep = format!("parsers: {}{}", "[".repeat(100_000), "]".repeat(100_000));
+    let long = format!("parsers: [{}]", "{name: p, strategies: [{}]},".repeat(2000));
+    for text in [bomb, deep, long, "\u{0}".to_owned(), "parsers: !!binary x".to_owned()] {
+        let said = wrong(&text);
+        assert!(said.starts_with("parsers.yaml:") && said.len() < 1000, "{said}");
+    }
+}

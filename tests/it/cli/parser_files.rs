@@ -1,0 +1,118 @@
+//! Parsers that are written down in a file, on recorded answers.
+
+use std::path::Path;
+use std::process::Command;
+
+use crate::support::cli::{Place, Said, assert_said};
+use crate::support::server::{Received, Reply, Server};
+
+/// The page's commands, and the files that it shows, by name.
+fn page() -> (Vec<String>, Vec<(String, String)>) {
+    let path = Path::new(env!("RETOLD_ROOT")).join("docs/parsers.md");
+    let text = std::fs::read_to_string(path).unwrap();
+    let (mut commands, mut files) = (Vec::new(), Vec::new());
+    for block in text.split("```").skip(1).step_by(2) {
+        let (kind, body) = block.split_once('\n').unwrap();
+        match kind.split_once(' ') {
+            Some((_, name)) => files.push((name.to_owned(), body.to_owned())),
+            None => commands.extend(body.lines().map(str::to_owned)),
+        }
+    }
+    (commands, files)
+}
+
+fn answer(request: &Received) -> Reply {
+    let body = request.json();
+    let prompt = body["messages"][0]["content"].as_str().unwrap();
+    Reply::chat(match prompt {
+        _ if prompt.contains("parks") => "Some agree, some disagree.\n\nDisagree.",
+        _ if prompt.contains("buses") => "Many disagree. I agree.\nThat is all.",
+        _ if prompt.contains("from 1 to 7") => "On a scale of 1 to 7: <Rating>\n6\n</Rating>",
+        _ => "Rome",
+    })
+}
+
+fn shell(place: &Place, line: &str, url: &str) -> Said {
+    let retold = Path::new(env!("CARGO_BIN_EXE_retold")).parent().unwrap();
+    let mut command = Command::new("/bin/sh");
+    place.shut_off(&mut command);
+    command.args(["-c", line]).env("OPENAI_BASE_URL", url).env("OPENAI_API_KEY", "sk-0123456789");
+    command.env("PATH", format!("{}:/usr/local/bin:/usr/bin:/bin", retold.display()));
+    Said::of(command.output().unwrap())
+}
+
+/// The page is followed as it is; then the file is changed.
+#[test]
+fn the_page_on_parser_files() {
+    let (commands, files) = page();
+    let (place, server) = (Place::new(), Server::handler(answer));
+    for (name, text) in &files {
+        place.write(name, text);
+    }
+    let mut shown = String::new();
+    for line in &commands {
+        let said = shell(&place, line, &server.base_url());
+        assert_eq!(said.code, 0, "{line}\n{}{}", said.out, said.err);
+        if line.contains("check") {
+            shown.push_str(&place.shown(line.trim_start_matches("retold "), &said));
+        }
+    }
+    let sql = "SELECT method, value, parser FROM decisions ORDER BY seq";
+    let db = rusqlite::Connection::open(place.path("retold.db")).unwrap();
+    let rows = crate::support::rows::rows(&db, sql);
+    shown.extend(rows.iter().map(|row| row.join(" | ") + "\n"));
+    // The accepted decisions are those of the file.
+    shown.push_str(&place.session(&[
+        "check latest --parsers parsers.yaml",
+        "check latest",
+        "verify",
+    ]));
+    let changed = place.read("parsers.yaml").replace("pick: last", "pick: first");
+    place.write("parsers.yaml", changed);
+    shown.push_str(&place.session(&["check latest --parsers parsers.yaml"]));
+    assert_said!("parser_files_page", shown);
+}
+
+/// A study's run has decisions of its own parsers: a file decides about them as well.
+#[test]
+fn a_file_decides_about_the_answers_of_a_study() {
+    let place = Place::with_run();
+    place.write(
+        "parsers.yaml",
+        "parsers:\n  - name: last_words\n    for: {call: solve/*, model: gpt-4}\n    strategies: [{last_line: true}]\n",
+    );
+    let (checked, code) = place.json("check latest --parsers parsers.yaml");
+    assert_eq!((code, checked["decisions"].as_u64()), (1, Some(6)));
+    assert_eq!(checked["parser_from"], "game24@2");
+    assert!(checked["parser_to"].as_str().unwrap().starts_with("last_words@"));
+    let methods = checked["by_method"].as_object().unwrap().values();
+    let now = methods.flat_map(|now| now.as_object().unwrap().keys());
+    assert!(
+        now.clone().count() > 0 && now.clone().all(|method| method == "last_line"),
+        "{checked}"
+    );
+    place.ok("check latest --parsers parsers.yaml --accept");
+    place.ok("verify");
+}
+
+#[test]
+fn what_cannot_be_decided_is_explained() {
+    let place = Place::with_run();
+    let parsers = |text: &str| format!("parsers:\n  - name: p\n    strategies:\n      - {text}\n");
+    place.write("broken.yaml", parsers("{regex: '(a'}"));
+    place.write("taken.yaml", parsers("{}").replace("name: p", "name: game24"));
+    place.write(
+        "elsewhere.yaml",
+        parsers("{}").replace("strategies", "for: {model: claude}\n    strategies"),
+    );
+    place.write("fine.yaml", parsers("{}"));
+    let shown = place.session(&[
+        "check latest --parsers missing.yaml",
+        "check latest --parsers broken.yaml",
+        "check latest --parsers taken.yaml",
+        "check latest --parsers elsewhere.yaml",
+        "check latest --parsers fine.yaml --parser game24@2",
+        "check latest --parsers fine.yaml --call solve/none",
+    ]);
+    assert_said!("parser_files_wrong", shown);
+}
