@@ -79,11 +79,12 @@ impl Incoming {
     /// # Errors
     /// [`AskedError`].
     pub fn asked(&self, rules: &Rules) -> Result<Asked, AskedError> {
-        let (dialect, request, is_streamed) = self.request()?;
+        let stored = rules.redaction.request(self);
+        let (dialect, request, is_streamed) = stored.request()?;
         let retry = self.header(RETRY).and_then(|count| count.trim().parse().ok());
         let prompt = rules.key(&request);
         let form = if is_streamed { "/stream" } else { "" };
-        let call = match self.header(CALL) {
+        let call = match stored.header(CALL) {
             Some(name) => CallPath::new(format!("{name}{form}"))?,
             None => CallPath::new(format!("{}/{}{form}", dialect.name(), prompt.short(16)))?,
         };
@@ -94,8 +95,8 @@ impl Incoming {
     ///
     /// # Errors
     /// [`AskedError`].
-    pub fn asked_without_body(&self, why: &str) -> Result<Asked, AskedError> {
-        let mut address = self.address(&OTHER);
+    pub fn asked_without_body(&self, rules: &Rules, why: &str) -> Result<Asked, AskedError> {
+        let mut address = rules.redaction.request(self).address(&OTHER);
         address.insert("left_out".to_owned(), why.into());
         let request = other(address, Vec::new())?;
         let prompt = request.hash();

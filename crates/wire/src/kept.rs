@@ -29,6 +29,9 @@ pub struct Kept {
     /// Whether a key was in the body, and was replaced by asterisks.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub masked: bool,
+    /// Whether something was taken out of the body by the run's rules.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub redacted: bool,
     /// The HTTP status.
     pub status: u16,
 }

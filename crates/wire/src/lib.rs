@@ -30,6 +30,7 @@ mod play;
 mod read;
 mod readers;
 mod recorded;
+mod redact;
 mod relay;
 mod report;
 mod rules;

@@ -295,7 +295,7 @@ impl Exchange<'_> {
         }
     }
 
-    /// What is stored of an answer: without keys.
+    /// What is stored of an answer: without keys, and without what is redacted.
     fn kept(&self, kept: Kept, body: &[u8], chunks: Vec<(usize, u64)>, ended: &Ended) -> ToStore {
         let masks = Masks::of(&self.incoming.headers, self.incoming.query.as_deref());
         let mut masked = body.to_vec();
@@ -304,8 +304,14 @@ impl Exchange<'_> {
             Ended::Broken(_) => Some(End::BrokenOff),
             Ended::ClientLeft => Some(End::ClientLeft),
         };
-        let kept = Kept { masked: masks.in_answer(&mut masked), end, ..kept };
-        ToStore { kept, body: masked, chunks }
+        let is_masked = masks.in_answer(&mut masked);
+        let redaction = &self.session.rules.redaction;
+        let framing = Framing::of(kept.content_type());
+        let (body, chunks, redacted) = redaction.answer(framing, masked, chunks);
+        let header = |(name, value): (String, String)| (name, redaction.text(&value).into_owned());
+        let headers = kept.headers.into_iter().map(header).collect();
+        let kept = Kept { masked: is_masked, redacted, end, headers, ..kept };
+        ToStore { kept, body, chunks }
     }
 
     /// Records an answer.

@@ -185,10 +185,11 @@ async fn reported(
         return Err(ReportError::Method(method.clone(), place.to_owned()));
     }
     let body = body.ok_or(ReportError::TooLong)?;
-    let outcome = match place {
+    let mut outcome = match place {
         FACTS => fact(session, read(place, &body, FACT)?)?,
         _ => decision(session, read(place, &body, DECISION)?)?,
     };
+    redact(session, &mut outcome);
     // The first error of the recorder ended the recording.
     if let Some(error) = session.broken_recorder() {
         return Err(error.into());
@@ -230,6 +231,25 @@ async fn reported(
     }
     let id = seq.map(|seq| format!("{}/{seq}", session.run));
     Ok(json!({"id": id, "recorded": is_recorded}))
+}
+
+/// Takes out what is not stored.
+fn redact(session: &Session, outcome: &mut Outcome) {
+    let redaction = &session.rules.redaction;
+    match outcome {
+        Outcome::Fact { fact, .. } => {
+            redaction.value(fact);
+        }
+        Outcome::Decision { by, details, .. } => {
+            let DecisionDetails { reasoning, value, warnings } = details;
+            let texts = reasoning.iter_mut().chain(warnings).chain([&mut by.method]);
+            for text in texts {
+                *text = redaction.text(text).into_owned();
+            }
+            redaction.value(value);
+            redaction.value(&mut by.parser["params"]);
+        }
+    }
 }
 
 const FACT: &str = r#"For example: {"name": "score", "value": 3, "lane": "player 1"}"#;

@@ -10,6 +10,8 @@ use retold::prompt::{Request, canonical, hash_of};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use crate::redact::Redaction;
+
 /// Why a rule cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum RuleError {
@@ -21,6 +23,17 @@ pub enum RuleError {
     /// No `=`.
     #[error("--replace {0:?}: write REGEX=TEXT, where the last = divides the two")]
     NoText(String),
+    /// Not a regular expression.
+    #[error("--redact {pattern:?} is not a regular expression: {source}")]
+    Redact {
+        /// As given.
+        pattern: String,
+        /// Why not.
+        source: Box<regex::Error>,
+    },
+    /// A pattern that matches everywhere.
+    #[error("--redact {0:?} also matches the empty text: write a pattern that needs a character")]
+    RedactsNothing(String),
     /// Not a regular expression.
     #[error("--replace {pattern:?} is not a regular expression: {source}")]
     Regex {
@@ -41,6 +54,9 @@ pub struct RecordedRules {
     /// Patterns, and what each match counts as.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub replace: Vec<(String, String)>,
+    /// What was taken out of requests and answers before they were stored.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub redact: Vec<String>,
 }
 
 /// Rules that can be applied.
@@ -49,6 +65,7 @@ pub struct Rules {
     recorded: RecordedRules,
     ignore: Vec<Vec<String>>,
     replace: Vec<(Regex, String)>,
+    pub(crate) redaction: Redaction,
 }
 
 impl Rules {
@@ -63,7 +80,18 @@ impl Rules {
             Ok((pattern.to_owned(), text.to_owned()))
         };
         let replace = replace.iter().map(divided).collect::<Result<_, _>>()?;
-        Rules::of(RecordedRules { ignore: ignore.to_vec(), replace })
+        let ignore = ignore.to_vec();
+        Rules::of(RecordedRules { ignore, replace, ..RecordedRules::default() })
+    }
+
+    /// The same rules, with what these patterns match taken out before anything is stored.
+    ///
+    /// # Errors
+    /// [`RuleError`].
+    pub fn redacting(mut self, patterns: &[String]) -> Result<Self, RuleError> {
+        self.redaction = Redaction::of(patterns)?;
+        self.recorded.redact = patterns.to_vec();
+        Ok(self)
     }
 
     /// Rules that a run has recorded.
@@ -87,7 +115,8 @@ impl Rules {
             Ok((regex, text.clone()))
         };
         let replace = recorded.replace.iter().map(compiled).collect::<Result<_, _>>()?;
-        Ok(Rules { recorded, ignore, replace })
+        let redaction = Redaction::of(&recorded.redact)?;
+        Ok(Rules { recorded, ignore, replace, redaction })
     }
 
     /// The rules as a run records them.
@@ -95,17 +124,23 @@ impl Rules {
         &self.recorded
     }
 
-    /// Whether all of a request counts.
+    /// A text as it is stored: without what is redacted.
+    pub fn redacted(&self, text: &str) -> String {
+        self.redaction.text(text).into_owned()
+    }
+
+    /// Whether all of a stored request counts.
     pub fn is_empty(&self) -> bool {
         self.ignore.is_empty() && self.replace.is_empty()
     }
 
     /// The rules in one line, for reports.
     pub fn shown(&self) -> String {
-        let RecordedRules { ignore, replace } = &self.recorded;
+        let RecordedRules { ignore, replace, redact } = &self.recorded;
         let ignore = ignore.iter().map(|field| format!("--ignore {field}"));
         let replace = replace.iter().map(|(pattern, text)| format!("--replace {pattern}={text}"));
-        ignore.chain(replace).collect::<Vec<_>>().join(" ")
+        let redact = redact.iter().map(|pattern| format!("--redact {pattern}"));
+        ignore.chain(replace).chain(redact).collect::<Vec<_>>().join(" ")
     }
 
     /// What counts of a request's body.

@@ -98,7 +98,7 @@ pub struct Session {
     pub(crate) library: Library,
     samples: Samples,
     prompts: Prompts,
-    rules: Rules,
+    pub(crate) rules: Rules,
     pub(crate) upstreams: Option<Upstreams>,
     shared: Option<Mutex<BTreeMap<Key, Sharing>>>,
     pub(crate) same_run: bool,
@@ -241,7 +241,9 @@ impl Session {
         if lock(&self.recorder).is_none() || self.broken().is_some() {
             return answer;
         }
-        let Ok(asked) = incoming.asked_without_body(problem.message) else { return answer };
+        let Ok(asked) = incoming.asked_without_body(&self.rules, problem.message) else {
+            return answer;
+        };
         if self.read(&asked.key.call).is_err() {
             return answer;
         }

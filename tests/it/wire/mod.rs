@@ -11,6 +11,7 @@ mod node;
 mod proxies;
 mod python;
 mod random;
+mod redactions;
 mod reports;
 mod samples;
 mod trouble;

@@ -30,6 +30,9 @@ pub(crate) fn report(started: &RunStarted) -> Report {
     for (pattern, by) in &rules.replace {
         let _ = writeln!(text, "replaced in keys: {} by {}", inert(pattern, 200), inert(by, 200));
     }
+    for pattern in &rules.redact {
+        let _ = writeln!(text, "redacted: {}", inert(pattern, 200));
+    }
     if *shared {
         text.push_str("equal requests share one answer\n");
     }

@@ -79,10 +79,26 @@ pub(crate) struct RulesArgs {
     /// be repeated.
     #[arg(long, value_name = "REGEX=TEXT")]
     pub(crate) replace: Vec<String>,
+    /// Take what matches out of everything that is stored (requests, answers, reports), such as
+    /// names and addresses. The model and the program get it. Can be repeated.
+    #[arg(long, value_name = "REGEX")]
+    pub(crate) redact: Vec<String>,
     /// Ask equal requests only once, and let them share the answer: for embeddings, or at
     /// temperature 0.
     #[arg(long)]
     pub(crate) shared: bool,
+}
+
+impl RulesArgs {
+    fn rules(&self) -> Result<Rules, RuleError> {
+        Rules::given(&self.ignore, &self.replace)?.redacting(&self.redact)
+    }
+}
+
+/// A command as it is recorded: without keys, and without what is redacted.
+fn shown(command: &[OsString], rules: &Rules) -> Vec<String> {
+    let words = environment::without_keys(command).into_iter();
+    words.map(|word| rules.redacted(&word)).collect()
 }
 
 #[derive(Debug, Clone, Copy, Default, clap::ValueEnum)]
@@ -106,14 +122,14 @@ pub(crate) struct Recording {
 /// Records a program.
 pub(crate) fn record(recording: Recording, global: &Global) -> Result<Status, CliError> {
     let Recording { name, upstreams, rules, log_limit, command } = recording;
-    let (shared, rules) = (rules.shared, Rules::given(&rules.ignore, &rules.replace)?);
+    let (shared, rules) = (rules.shared, rules.rules()?);
     let (upstreams, names) = named(&upstreams)?;
     let options = SqliteOptions { max_bytes: log_limit, ..global.sqlite() };
     let log = Log::new(Arc::new(SqliteBackend::open_or_create(&global.log, options)?));
     keeps_programs(&log)?;
     let run = new_run_id()?;
     let settings = Settings {
-        command: environment::without_keys(&command),
+        command: shown(&command, &rules),
         name,
         rules: rules.recorded().clone(),
         shared,
@@ -217,8 +233,7 @@ pub(crate) fn fork(
     let (upstreams, names) = named(upstreams)?;
     select::sound(log.reader()?.as_mut(), parent, "nothing was recorded")?;
     let samples = Samples::of(&log, parent, &rules, false)?;
-    let settings =
-        Settings { command: environment::without_keys(&command), upstreams: names, ..settings };
+    let settings = Settings { command: shown(&command, &rules), upstreams: names, ..settings };
     let forked = Parent { before: None, retry_failed: false, run: parent };
     let program = Program {
         log,

@@ -76,7 +76,7 @@ pub(crate) fn proxy(
             .hint("give one in a file (--token-file FILE) or in RETOLD_TOKEN")
             .hint("or listen on this machine alone: --listen 127.0.0.1:8377"));
     }
-    let (rules, shared) = (Rules::given(&rules.ignore, &rules.replace)?, rules.shared);
+    let (rules, shared) = (rules.rules()?, rules.shared);
     let log = match mode {
         ProxyMode::Record | ProxyMode::Resume => {
             let options = SqliteOptions { max_bytes: log_limit, ..global.sqlite() };
