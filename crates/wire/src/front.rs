@@ -9,6 +9,7 @@ use hyper::http::uri::Authority;
 use retold::prompt::hash_of;
 use serde_json::Value;
 
+use crate::intercept::Interception;
 use crate::session::Session;
 
 /// Names the run that a request belongs to, where a proxy has several; not forwarded.
@@ -31,6 +32,8 @@ pub struct Front {
     pub upstreams: Option<Vec<String>>,
     /// What a client has to know; without one, clients are on this machine.
     pub token: Option<Token>,
+    /// Opens connections to named hosts, for a program that has them written into it.
+    pub interception: Option<Arc<Interception>>,
 }
 
 /// What comes later.
@@ -133,7 +136,8 @@ pub(crate) struct NotLetIn {
 impl Front {
     /// Serves one run, to clients on this machine.
     pub fn of(session: Arc<Session>, upstreams: Vec<String>) -> Self {
-        Front { runs: Arc::new(OneRun(session)), upstreams: Some(upstreams), token: None }
+        let (upstreams, token) = (Some(upstreams), None);
+        Front { runs: Arc::new(OneRun(session)), upstreams, token, interception: None }
     }
 
     /// Reads an address: `/token/TOKEN/run/NAME/UPSTREAM/PATH`, where token and run may be left out or
@@ -216,7 +220,7 @@ mod tests {
             }
         }
         let token = token.map(|token| Token::new(token).unwrap());
-        Front { runs: Arc::new(None), upstreams: Option::None, token }
+        Front { runs: Arc::new(None), upstreams: Option::None, token, interception: Option::None }
     }
 
     fn read(front: &Front, path: &str, set: &[(&'static str, &str)]) -> Result<String, u16> {

@@ -119,6 +119,11 @@ impl Outlet {
         }
     }
 
+    /// Takes back the head; `None` if the client has got it already.
+    pub(crate) fn take_back(&mut self) -> Option<Waiting> {
+        self.head.take().map(|(_, sender)| Waiting(sender))
+    }
+
     /// Lets a chunk through. Waits for a client that reads slowly.
     pub(crate) async fn chunk(&mut self, chunk: Bytes) {
         self.begin();

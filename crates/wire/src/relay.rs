@@ -17,7 +17,7 @@ use tokio::time::{Instant, sleep_until};
 
 use crate::asked::{Asked, Incoming};
 use crate::book::{Place, Ticket};
-use crate::decode::Decoder;
+use crate::decode::{DecodeError, Decoder};
 use crate::dialect::Problem;
 use crate::framing::{Framing, Splitter, data};
 use crate::handed::Given;
@@ -185,7 +185,10 @@ impl Exchange<'_> {
         }
         let mut outlet = waiting.with(head);
         let mut arriving = Arriving::new(framing, status.is_success());
+        let too_long =
+            response.content_length().is_some_and(|length| length > LONGEST_ANSWER as u64);
         let ended = match Decoder::new(encoding, LONGEST_ANSWER) {
+            Ok(_) if too_long => Ended::Broken(malformed(DecodeError::TooLong(LONGEST_ANSWER))),
             Err(error) => Ended::Broken(Failure::new(FailureKind::Malformed, error.to_string())),
             Ok(decoder) => {
                 if arriving.lets_through && framing != Framing::Whole {
@@ -198,6 +201,13 @@ impl Exchange<'_> {
         let Arriving { body, chunks, sent, .. } = arriving;
         let nonsense =
             matches!(&ended, Ended::Broken(failure) if failure.kind == FailureKind::Malformed);
+        // Nothing of an answer has arrived that could be passed on.
+        if let Ended::Broken(failure) = &ended
+            && (nonsense || body.is_empty())
+            && let Some(waiting) = outlet.take_back()
+        {
+            return self.unanswered(ticket, failure.clone(), waiting).await;
+        }
         // What cannot be an answer is not let through to its end, and its beginning is enough.
         let end = if nonsense { sent } else { body.len() };
         let most = if nonsense { end.min(MOST_OF_NONSENSE) } else { end };
@@ -274,8 +284,7 @@ impl Exchange<'_> {
                 Err(error) => return Ended::Broken(malformed(error)),
             };
             if arriving.body.len() + chunk.len() > LONGEST_ANSWER {
-                let error = crate::decode::DecodeError::TooLong(LONGEST_ANSWER);
-                return Ended::Broken(malformed(error));
+                return Ended::Broken(malformed(DecodeError::TooLong(LONGEST_ANSWER)));
             }
             if arriving.body.len() > READ_TOGETHER && long.is_none() {
                 // The semaphore is never closed.
@@ -448,7 +457,7 @@ impl Arriving {
     }
 }
 
-fn malformed(error: crate::decode::DecodeError) -> Failure {
+fn malformed(error: DecodeError) -> Failure {
     Failure::new(FailureKind::Malformed, error.to_string())
 }
 

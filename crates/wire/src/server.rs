@@ -18,6 +18,7 @@ use tokio::sync::Semaphore;
 use crate::asked::Incoming;
 use crate::dialect::{self, OTHER, Problem};
 use crate::front::{Address, Front, NoRun, NotLetIn};
+use crate::intercept::connect;
 use crate::limits::{CONNECTIONS, HEAD, LONGEST_REQUEST};
 use crate::outlet::Outgoing;
 use crate::report::{LONGEST_REPORT, report, with_json};
@@ -86,13 +87,14 @@ impl Server {
                 let _permit = permit;
                 let service = service_fn(move |request| {
                     let front = front.clone();
-                    async move { Ok::<_, Infallible>(handle(&front, request).await) }
+                    async move { Ok::<_, Infallible>(handle(front, request).await) }
                 });
                 let served = http1::Builder::new()
                     .timer(TokioTimer::new())
                     .header_read_timeout(HEAD)
                     .half_close(false)
                     .serve_connection(TokioIo::new(stream), service)
+                    .with_upgrades()
                     .await;
                 if let Err(error) = served {
                     tracing::debug!(%error, "a connection ended");
@@ -102,7 +104,10 @@ impl Server {
     }
 }
 
-async fn handle(front: &Front, request: Request<IncomingBody>) -> Response<Outgoing> {
+async fn handle(front: Arc<Front>, request: Request<IncomingBody>) -> Response<Outgoing> {
+    if request.method() == Method::CONNECT {
+        return connect(front, request).await;
+    }
     let (parts, body) = request.into_parts();
     let address = match front.address(parts.uri.path(), &parts.headers) {
         Ok(address) => address,
@@ -158,7 +163,7 @@ fn problem<'a>(status: u16, code: &'static str, message: &'a str) -> Problem<'a>
 }
 
 /// Reads the body of a request, and answers it.
-async fn ask(
+pub(crate) async fn ask(
     session: Arc<Session>,
     mut incoming: Incoming,
     body: IncomingBody,

@@ -13,6 +13,9 @@ pub const PROGRAM: &str = "program";
 pub struct Settings {
     /// The command, to be shown; without keys.
     pub command: Vec<String>,
+    /// If connections to hosts were intercepted: the hosts that the user named, besides known ones.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub intercept: Option<Vec<String>>,
     /// The name that the user gave the run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,

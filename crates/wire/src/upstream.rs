@@ -9,13 +9,16 @@ use retold::inert::inert;
 use retold::model::{Failure, FailureKind, NamedUrl};
 
 use crate::asked::{CALL, Incoming};
+use crate::intercept::hosts::{is_host, is_known};
 use crate::limits::{CONNECT, SILENCE};
 
 /// Why an upstream cannot be used. Never shows the URL, which may hold a password.
 #[derive(Debug, thiserror::Error)]
 pub enum UpstreamError {
     /// A name that cannot be part of a path.
-    #[error("the upstream name {0:?} is not made of lower-case letters, digits, - and _")]
+    #[error(
+        "the upstream name {0:?} is not made of lower-case letters, digits, - and _, nor the name of a host"
+    )]
     Name(String),
     /// A name that is a path of our own.
     #[error("the upstream name {0:?} is taken: choose another")]
@@ -42,6 +45,8 @@ pub struct Upstreams {
     http: Client,
     /// Past it, for servers on this machine.
     local: Client,
+    /// Whether known providers are asked under the names of their hosts.
+    known_hosts: bool,
 }
 
 impl Upstreams {
@@ -70,7 +75,13 @@ impl Upstreams {
             named: named.collect::<Result<_, UpstreamError>>()?,
             http: made(builder())?,
             local: made(builder().no_proxy())?,
+            known_hosts: false,
         })
+    }
+
+    /// The same upstreams, and known providers under the names of their hosts.
+    pub fn with_known_hosts(self) -> Self {
+        Upstreams { known_hosts: true, ..self }
     }
 
     /// The names.
@@ -84,11 +95,17 @@ impl Upstreams {
     /// [`Failure`].
     pub async fn send(&self, incoming: &Incoming) -> Result<reqwest::Response, Failure> {
         let refused = |why: &str| Failure::new(FailureKind::Rejected, why);
-        let base = self.named.get(&incoming.upstream);
+        let base = match self.named.get(&incoming.upstream) {
+            Some(base) => Some(base.clone()),
+            None if self.known_hosts && is_known(&incoming.upstream) => {
+                Url::parse(&format!("https://{}", incoming.upstream)).ok()
+            }
+            None => None,
+        };
         let base = base.ok_or_else(|| refused("there is no such upstream"))?;
-        let url = url_below(base, &incoming.path, incoming.query.as_deref());
+        let url = url_below(&base, &incoming.path, incoming.query.as_deref());
         let url = url.ok_or_else(|| refused("the path leads out of the upstream"))?;
-        let client = if is_loopback(base) { &self.local } else { &self.http };
+        let client = if is_loopback(&base) { &self.local } else { &self.http };
         let request = client
             .request(incoming.method.clone(), url)
             .headers(forwarded(&incoming.headers))
@@ -100,7 +117,8 @@ impl Upstreams {
 /// A name as it is used in paths and variables.
 fn checked(name: &str) -> Result<String, UpstreamError> {
     let fits = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "-_".contains(c);
-    if name.is_empty() || name.len() > 40 || !name.chars().all(fits) {
+    let is_short = !name.is_empty() && name.len() <= 40 && name.chars().all(fits);
+    if !is_short && !is_host(name) {
         return Err(UpstreamError::Name(name.chars().take(40).collect()));
     }
     if TAKEN.contains(&name) {

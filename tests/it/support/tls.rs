@@ -26,7 +26,12 @@ pub(crate) struct Front {
 
 impl Front {
     pub(crate) fn of(server: &super::server::Server) -> Self {
-        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        Front::at("127.0.0.1", server)
+    }
+
+    /// The same at another address of this machine.
+    pub(crate) fn at(ip: &str, server: &super::server::Server) -> Self {
+        let listener = std::net::TcpListener::bind((ip, 0)).unwrap();
         listener.set_nonblocking(true).unwrap();
         let (address, upstream) = (listener.local_addr().unwrap(), server.address());
         let (stop, stopped) = oneshot::channel();

@@ -40,7 +40,7 @@ fn personal_data_is_taken_out_before_anything_is_stored() {
             .chunks(ends, Duration::ZERO)
     });
     let program = ["sh", "-c", ASK, "for ada@example.com"];
-    let rules = r"--redact Ada\sLovelace --redact [a-z.]+(@|%40)[a-z.]+";
+    let rules = r"--redact [A-Z][a-z]{2}\sL[a-z]+ --redact [a-z.]+(@|%40)[a-z.]+";
     let recorded = record(&place, rules, &upstream.base_url(), &program);
     assert_eq!(recorded.code, 0, "{}", recorded.err);
     let asked = upstream.received();
@@ -57,16 +57,7 @@ fn personal_data_is_taken_out_before_anything_is_stored() {
     let all = files.into_iter().flatten().chain(shown.iter().map(|text| text.clone().into_bytes()));
     for bytes in all {
         for secret in ["Lovelace", "ada@", "ada%40", "Ada"] {
-            let found = memchr::memmem::find(&bytes, secret.as_bytes());
-            let pattern = br"Ada\sLovelace".len();
-            let named = found.map(|at| {
-                String::from_utf8_lossy(&bytes[at..(at + pattern).min(bytes.len())]).into_owned()
-            });
-            // The settings have the patterns.
-            assert!(
-                named.as_deref().is_none_or(|it| it.starts_with(r"Ada\")),
-                "{secret}: {named:?}"
-            );
+            assert!(memchr::memmem::find(&bytes, secret.as_bytes()).is_none(), "{secret}");
         }
     }
     assert!(shown[1].contains("redacted: "), "{}", shown[1]);

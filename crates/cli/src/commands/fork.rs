@@ -7,7 +7,7 @@ use crate::global::Global;
 use crate::model::ModelArgs;
 use crate::output::Output;
 use crate::runs::fork::{Forking, fork};
-use crate::runs::program;
+use crate::runs::program::{self, Destinations, InterceptArgs};
 use crate::runs::settings::{as_json, settings_of};
 use crate::select;
 use retold::audit::{Target, audit};
@@ -45,6 +45,8 @@ pub(crate) struct Args {
     /// For a program's run: use this server for the requests of one upstream, as for `record`.
     #[arg(long = "upstream", value_name = "NAME=URL", requires = "command")]
     upstreams: Vec<String>,
+    #[command(flatten)]
+    intercept: InterceptArgs,
     /// For a program's run: the command to run.
     #[arg(last = true, value_name = "CMD", conflicts_with_all = ["at", "settings", "retry_failed"])]
     command: Vec<OsString>,
@@ -54,9 +56,11 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status, CliError> {
-    let Args { run, at, settings: overrides, retry_failed, upstreams, command, model } = args;
+    let Args { run, at, settings: overrides, retry_failed, upstreams, intercept, command, model } =
+        args;
     if !command.is_empty() {
-        return program::fork(&run, &upstreams, command, global);
+        let destinations = Destinations { upstreams, intercept };
+        return program::fork(&run, &destinations, command, global);
     }
     if at.is_none() && overrides.is_empty() && !retry_failed {
         return Err(CliError::usage("this fork would be identical to its parent").hint(

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 
 use crate::error::{CliError, Status};
 use crate::global::Global;
-use crate::runs::program::{self, Recording, RulesArgs};
+use crate::runs::program::{self, Destinations, InterceptArgs, Recording, RulesArgs};
 
 /// Run any program with its requests to models recorded.
 ///
@@ -32,6 +32,8 @@ pub(crate) struct Args {
     upstreams: Vec<String>,
     #[command(flatten)]
     rules: RulesArgs,
+    #[command(flatten)]
+    intercept: InterceptArgs,
     /// The largest size of the log file in bytes; the program then gets errors.
     #[arg(long, value_name = "BYTES")]
     log_limit: Option<u64>,
@@ -41,7 +43,8 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: Args, global: &Global) -> Result<Status, CliError> {
-    let Args { name, upstreams, rules, log_limit, command } = args;
-    let recording = Recording { name, upstreams, rules, log_limit, command };
+    let Args { name, upstreams, rules, intercept, log_limit, command } = args;
+    let destinations = Destinations { upstreams, intercept };
+    let recording = Recording { name, destinations, rules, log_limit, command };
     program::record(recording, global)
 }

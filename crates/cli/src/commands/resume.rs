@@ -8,7 +8,7 @@ use crate::model::ModelArgs;
 use crate::output::Output;
 use crate::runs::folder::FolderArgs;
 use crate::runs::original;
-use crate::runs::program;
+use crate::runs::program::{self, Destinations, InterceptArgs};
 use crate::runs::resume::{Resuming, resume};
 use crate::runs::settings::settings_of;
 use crate::select;
@@ -35,6 +35,8 @@ pub(crate) struct Args {
     /// For a program's run: use this server for the requests of one upstream, as for `record`.
     #[arg(long = "upstream", value_name = "NAME=URL", requires = "command")]
     upstreams: Vec<String>,
+    #[command(flatten)]
+    intercept: InterceptArgs,
     /// For a program's run: the command to run.
     #[arg(last = true, value_name = "CMD", conflicts_with_all = ["outputs", "no_outputs"])]
     command: Vec<OsString>,
@@ -43,9 +45,10 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status, CliError> {
-    let Args { run, folder, outputs, upstreams, command, model } = args;
+    let Args { run, folder, outputs, upstreams, intercept, command, model } = args;
     if !command.is_empty() {
-        return program::resume(&run, &upstreams, command, global);
+        let destinations = Destinations { upstreams, intercept };
+        return program::resume(&run, &destinations, command, global);
     }
     let folder = folder.with_outputs(outputs);
     let selected = select::run(global, &run)?;

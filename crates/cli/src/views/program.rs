@@ -15,7 +15,7 @@ pub(crate) fn report(started: &RunStarted) -> Report {
     let Ok(settings) = serde_json::from_value::<Settings>(started.settings.clone()) else {
         return Report::default();
     };
-    let Settings { command, name, rules, shared, upstreams } = &settings;
+    let Settings { command, intercept, name, rules, shared, upstreams } = &settings;
     let mut text = String::new();
     let shown = words(command).unwrap_or_else(|| inert(&command.join(" "), 200));
     // Writing to a string cannot fail.
@@ -24,6 +24,13 @@ pub(crate) fn report(started: &RunStarted) -> Report {
         let _ = writeln!(text, "name: {}", inert(name, 100));
     }
     let _ = writeln!(text, "upstreams: {}", inert(&upstreams.join(", "), 500));
+    if let Some(hosts) = intercept {
+        let hosts = match hosts.is_empty() {
+            true => "known providers".to_owned(),
+            false => format!("known providers, {}", inert(&hosts.join(", "), 500)),
+        };
+        let _ = writeln!(text, "intercepted: {hosts}");
+    }
     for field in &rules.ignore {
         let _ = writeln!(text, "ignored in keys: {}", inert(field, 200));
     }

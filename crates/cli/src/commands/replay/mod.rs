@@ -12,7 +12,7 @@ use crate::error::{CliError, Status};
 use crate::global::Global;
 use crate::output::{Output, counted};
 use crate::runs::continuation;
-use crate::runs::program::{self, PlayingArgs};
+use crate::runs::program::{self, InterceptArgs, PlayingArgs};
 use crate::runs::session::{self, Session};
 use crate::runs::settings::{experiment_of, settings_of};
 use crate::select;
@@ -50,6 +50,8 @@ pub(crate) struct Args {
     outputs: bool,
     #[command(flatten)]
     playing: PlayingArgs,
+    #[command(flatten)]
+    intercept: InterceptArgs,
     /// For a program's run: the command to run.
     #[arg(last = true, value_name = "CMD", conflicts_with_all = ["prompts", "outputs"])]
     command: Vec<OsString>,
@@ -57,7 +59,7 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status, CliError> {
     if !args.command.is_empty() {
-        return program::replay(&args.run, args.playing, args.command, global);
+        return program::replay(&args.run, args.playing, &args.intercept, args.command, global);
     }
     let selected = select::run_or_file(global, &args.run)?;
     if let Some(folder) = &args.prompts {

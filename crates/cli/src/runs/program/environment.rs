@@ -5,8 +5,8 @@ use std::ffi::OsString;
 
 use crate::error::CliError;
 use retold::model::NamedUrl;
-use retold_wire::Server;
 use retold_wire::clients::{self, AZURE, CLIENTS, Client, NO_KEY, OURS};
+use retold_wire::{NamedHosts, Server, Upstreams};
 
 /// The upstreams that the user names: in flags, in the variables that SDKs read, or by leaving both
 /// to the SDKs' own defaults.
@@ -43,6 +43,31 @@ pub(super) fn only(given: &[String]) -> Result<BTreeMap<String, NamedUrl>, CliEr
     Ok(named)
 }
 
+/// The hosts that are given as NAME or NAME=URL: which of them are at any port, and where their
+/// requests go.
+pub(super) fn hosts(
+    given: &[String],
+) -> Result<(NamedHosts, BTreeMap<String, NamedUrl>), CliError> {
+    let (mut hosts, mut urls) = (NamedHosts::new(), BTreeMap::new());
+    for host in given {
+        let (name, url) = match host.split_once('=') {
+            Some((name, url)) => (name, Some(url)),
+            None => (host.as_str(), None),
+        };
+        let name = name.to_ascii_lowercase();
+        hosts.insert(name.clone(), url.is_some());
+        let url = url.map_or_else(|| format!("https://{name}"), str::to_owned);
+        urls.insert(name, NamedUrl::given(url));
+    }
+    // They are checked here also for a replay, which asks nobody.
+    Upstreams::new(&urls)?;
+    if let Some(name) = urls.keys().find(|name| !name.contains('.')) {
+        let message = format!("--host {name:?} is not the name of a host");
+        return Err(CliError::usage(message).hint("write it as in --host api.example.com"));
+    }
+    Ok((hosts, urls))
+}
+
 fn is_set(client: &Client) -> bool {
     client.variables.iter().any(|name| variable(name).is_some())
 }
@@ -58,6 +83,7 @@ pub(super) fn of_program(
     server: &Server,
     upstreams: &[String],
     replay: bool,
+    intercepts: bool,
 ) -> Vec<(String, OsString)> {
     let mut all: Vec<(String, OsString)> = Vec::new();
     for upstream in upstreams {
@@ -79,9 +105,18 @@ pub(super) fn of_program(
         }
     }
     all.push((OURS.to_owned(), format!("http://{}", server.address()).into()));
+    if intercepts {
+        for name in ["HTTPS_PROXY", "https_proxy"] {
+            all.push((name.to_owned(), format!("http://{}", server.address()).into()));
+        }
+        // From Node 24 on, its own clients read these variables if they are asked to.
+        all.push(("NODE_USE_ENV_PROXY".to_owned(), "1".into()));
+    }
     // Some HTTP clients send even requests to this machine through a proxy.
     for name in ["NO_PROXY", "no_proxy"] {
-        let before = variable(name).map_or_else(String::new, |before| format!("{before},"));
+        // Whatever else needs no proxy is reached without one by us.
+        let before = variable(name).filter(|_| !intercepts);
+        let before = before.map_or_else(String::new, |before| format!("{before},"));
         all.push((name.to_owned(), format!("{before}127.0.0.1,localhost").into()));
     }
     all

@@ -1,5 +1,6 @@
 //! Runs a program with its requests to models recorded, or answered from a recorded run.
 
+mod authorities;
 mod child;
 mod environment;
 mod proxy;
@@ -22,10 +23,11 @@ use retold::log::{Log, SqliteBackend, SqliteOptions};
 use retold::model::ModelInfo;
 use retold::run::{Parent, Recorder, RecorderError, how_it_ended};
 use retold_wire::{
-    Front, PROGRAM, Pace, RuleError, Rules, Samples, Server, Session, Settings, Setup,
-    UpstreamError, Upstreams,
+    AuthorityError, Front, Interception, NamedHosts, PROGRAM, Pace, RuleError, Rules, Samples,
+    Server, Session, Settings, Setup, UpstreamError, Upstreams,
 };
 
+use authorities::Authorities;
 pub(crate) use proxy::{ProxyMode, Proxying, proxy};
 use said::Done;
 
@@ -66,6 +68,27 @@ pub(crate) struct Playing {
     pub(crate) skip_errors: bool,
     /// How fast streams are sent.
     pub(crate) pace: Pace,
+}
+
+/// Programs whose host is written into them.
+#[derive(Debug, Clone, Default, clap::Args)]
+pub(crate) struct InterceptArgs {
+    /// For a program whose host is written into it: set HTTPS_PROXY for it, and open its connections
+    /// to known providers with a certificate that only it trusts. Other hosts are reached as they
+    /// are, and refused in a replay.
+    #[arg(long, requires = "command")]
+    intercept: bool,
+    /// With --intercept: also open connections to this host, and send its requests to URL if one is
+    /// given. Can be repeated.
+    #[arg(long = "host", value_name = "NAME[=URL]", requires = "intercept")]
+    hosts: Vec<String>,
+}
+
+/// Where requests go: to servers by name, to hosts that a program has written into it.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Destinations {
+    pub(crate) upstreams: Vec<String>,
+    pub(crate) intercept: InterceptArgs,
 }
 
 /// What of a request counts.
@@ -113,7 +136,7 @@ pub(crate) enum PaceArg {
 /// A program to be recorded.
 pub(crate) struct Recording {
     pub(crate) name: Option<String>,
-    pub(crate) upstreams: Vec<String>,
+    pub(crate) destinations: Destinations,
     pub(crate) rules: RulesArgs,
     pub(crate) log_limit: Option<u64>,
     pub(crate) command: Vec<OsString>,
@@ -121,15 +144,16 @@ pub(crate) struct Recording {
 
 /// Records a program.
 pub(crate) fn record(recording: Recording, global: &Global) -> Result<Status, CliError> {
-    let Recording { name, upstreams, rules, log_limit, command } = recording;
+    let Recording { name, destinations, rules, log_limit, command } = recording;
     let (shared, rules) = (rules.shared, rules.rules()?);
-    let (upstreams, names) = named(&upstreams)?;
+    let Named { upstreams, names, hosts } = named(&destinations)?;
     let options = SqliteOptions { max_bytes: log_limit, ..global.sqlite() };
     let log = Log::new(Arc::new(SqliteBackend::open_or_create(&global.log, options)?));
     keeps_programs(&log)?;
     let run = new_run_id()?;
     let settings = Settings {
         command: shown(&command, &rules),
+        intercept: hosts.as_ref().map(|hosts| hosts.keys().cloned().collect()),
         name,
         rules: rules.recorded().clone(),
         shared,
@@ -144,6 +168,7 @@ pub(crate) fn record(recording: Recording, global: &Global) -> Result<Status, Cl
         same_run: true,
         rules,
         upstreams: Some(upstreams),
+        hosts,
         pace: Pace::AtOnce,
         settings,
         command,
@@ -155,6 +180,7 @@ pub(crate) fn record(recording: Recording, global: &Global) -> Result<Status, Cl
 pub(crate) fn replay(
     name: &str,
     playing: PlayingArgs,
+    intercept: &InterceptArgs,
     command: Vec<OsString>,
     global: &Global,
 ) -> Result<Status, CliError> {
@@ -166,6 +192,16 @@ pub(crate) fn replay(
     let Playing { skip_errors, pace } = playing.playing();
     let samples = Samples::of(&log, run, &rules, skip_errors)?;
     let (writing, upstreams) = (None, None);
+    // The names of hosts choose no server: nothing is asked.
+    let recorded = settings.intercept.clone().filter(|_| !intercept.intercept);
+    let hosts = match recorded {
+        Some(names) => Some(environment::hosts(&names)?.0),
+        None => intercept
+            .intercept
+            .then(|| environment::hosts(&intercept.hosts))
+            .transpose()?
+            .map(|it| it.0),
+    };
     Program {
         log,
         run,
@@ -174,6 +210,7 @@ pub(crate) fn replay(
         same_run: true,
         rules,
         upstreams,
+        hosts,
         pace,
         settings,
         command,
@@ -184,7 +221,7 @@ pub(crate) fn replay(
 /// Continues a program's run that was cut off.
 pub(crate) fn resume(
     name: &str,
-    upstreams: &[String],
+    destinations: &Destinations,
     command: Vec<OsString>,
     global: &Global,
 ) -> Result<Status, CliError> {
@@ -200,7 +237,7 @@ pub(crate) fn resume(
                 "`retold fork {short} -- CMD` records a new run that begins with them"
             )));
     }
-    let (upstreams, _) = named(upstreams)?;
+    let Named { upstreams, names: _, hosts } = named(destinations)?;
     // Take the lease first, so that nothing is added between looking and writing.
     let recorder = Recorder::go_on(&log, run).map_err(recorder_error)?;
     select::sound(log.reader()?.as_mut(), run, "nothing was recorded")?;
@@ -213,6 +250,7 @@ pub(crate) fn resume(
         same_run: true,
         rules,
         upstreams: Some(upstreams),
+        hosts,
         pace: Pace::AtOnce,
         settings,
         command,
@@ -223,17 +261,22 @@ pub(crate) fn resume(
 /// Records a new run of a program that shares what another has.
 pub(crate) fn fork(
     name: &str,
-    upstreams: &[String],
+    destinations: &Destinations,
     command: Vec<OsString>,
     global: &Global,
 ) -> Result<Status, CliError> {
     let Selected { log, run: parent } = find(name, global)?;
     let (settings, rules) = settings_of(&log, parent)?;
     keeps_programs(&log)?;
-    let (upstreams, names) = named(upstreams)?;
+    let Named { upstreams, names, hosts } = named(destinations)?;
     select::sound(log.reader()?.as_mut(), parent, "nothing was recorded")?;
     let samples = Samples::of(&log, parent, &rules, false)?;
-    let settings = Settings { command: shown(&command, &rules), upstreams: names, ..settings };
+    let settings = Settings {
+        command: shown(&command, &rules),
+        intercept: hosts.as_ref().map(|hosts| hosts.keys().cloned().collect()),
+        upstreams: names,
+        ..settings
+    };
     let forked = Parent { before: None, retry_failed: false, run: parent };
     let program = Program {
         log,
@@ -243,6 +286,7 @@ pub(crate) fn fork(
         same_run: false,
         rules,
         upstreams: Some(upstreams),
+        hosts,
         pace: Pace::AtOnce,
         settings,
         command,
@@ -268,6 +312,8 @@ struct Program {
     same_run: bool,
     rules: Rules,
     upstreams: Option<Upstreams>,
+    /// The hosts whose connections are opened; `None` if none are.
+    hosts: Option<NamedHosts>,
     pace: Pace,
     settings: Settings,
     command: Vec<OsString>,
@@ -292,6 +338,7 @@ impl Program {
             same_run,
             rules,
             upstreams,
+            hosts,
             pace,
             settings,
             command,
@@ -304,7 +351,14 @@ impl Program {
             None => settings.upstreams.clone(),
         };
         let replay = writing.is_none();
-        let environment = environment::of_program(&server, &names, replay);
+        let interception = hosts.map(|hosts| Interception::new(hosts, !replay)).transpose()?;
+        let interception = interception.map(Arc::new);
+        // Their folder is gone when this function returns.
+        let authorities =
+            interception.as_ref().map(|it| Authorities::write(it.pem())).transpose()?;
+        let mut environment =
+            environment::of_program(&server, &names, replay, interception.is_some());
+        environment.extend(authorities.iter().flat_map(Authorities::variables));
         // A program that cannot be started leaves no run, and is not heard before there is one.
         let recorder = match writing {
             None => None,
@@ -323,7 +377,8 @@ impl Program {
         let shared = settings.shared;
         let setup = Setup { log, run, recorder, samples, same_run, rules, upstreams, shared, pace };
         let session = Session::new(setup)?;
-        let front = Front::of(session.clone(), names);
+        let front =
+            Front { interception: interception.clone(), ..Front::of(session.clone(), names) };
         let serving = tokio::spawn(server.serve(Arc::new(front)));
         let mut child = child::start(&command, environment)?;
         let status = child::wait(&mut child).await?;
@@ -341,7 +396,11 @@ impl Program {
                 Done::Recorded { finished }
             }
         };
-        said::say((run, done, code), &summary, &environment::without_keys(&command), global);
+        let command = environment::without_keys(&command);
+        said::say((run, done, code), &summary, &command, global);
+        if let Some(interception) = interception {
+            said::intercepted(&interception.reported(), summary.requests, global);
+        }
         Ok(match summary.missed + summary.differences {
             0 => Status::Program(code),
             _ => Status::Difference,
@@ -376,11 +435,26 @@ fn found(command: &[OsString]) -> Result<(), CliError> {
     Ok(())
 }
 
-/// The upstreams, and their names.
-fn named(given: &[String]) -> Result<(Upstreams, Vec<String>), CliError> {
-    let named = environment::upstreams(given)?;
-    let upstreams = Upstreams::new(&named)?;
-    Ok((upstreams, named.into_keys().collect()))
+/// What the user named.
+struct Named {
+    upstreams: Upstreams,
+    names: Vec<String>,
+    /// The hosts whose connections are opened; `None` if none are.
+    hosts: Option<NamedHosts>,
+}
+
+/// The upstreams, their names, and the hosts among them.
+fn named(destinations: &Destinations) -> Result<Named, CliError> {
+    let Destinations { upstreams, intercept } = destinations;
+    let mut named = environment::upstreams(upstreams)?;
+    let names = named.keys().cloned().collect();
+    if !intercept.intercept {
+        return Ok(Named { upstreams: Upstreams::new(&named)?, names, hosts: None });
+    }
+    let (hosts, urls) = environment::hosts(&intercept.hosts)?;
+    named.extend(urls);
+    let upstreams = Upstreams::new(&named)?.with_known_hosts();
+    Ok(Named { upstreams, names, hosts: Some(hosts) })
 }
 
 /// A program's run by the first digits of its id, as `latest`, or by the name that it was given.
@@ -466,6 +540,12 @@ fn recorder_error(error: RecorderError) -> CliError {
 impl From<RuleError> for CliError {
     fn from(error: RuleError) -> Self {
         CliError::usage(error.to_string())
+    }
+}
+
+impl From<AuthorityError> for CliError {
+    fn from(error: AuthorityError) -> Self {
+        CliError::new(Status::Io, error.to_string())
     }
 }
 

@@ -137,7 +137,7 @@ async fn serve(
             "retold: base URLs look like {url}/run/NAME/{first}; Ctrl-C or SIGTERM finishes the runs and ends this\n"
         ));
     }
-    let front = Front { runs: runs.clone(), upstreams, token };
+    let front = Front { runs: runs.clone(), upstreams, token, interception: None };
     let serving = tokio::spawn(server.serve(Arc::new(front)));
     signals.next().await;
     let patience = tokio::time::sleep(PATIENCE);
@@ -337,6 +337,7 @@ impl ProxyRuns {
     ) -> Result<(RunId, Option<Recorder>, Samples, Settings, Rules), CliError> {
         let settings = Settings {
             command: Vec::new(),
+            intercept: None,
             name: Some(name.to_owned()),
             rules: self.rules.recorded().clone(),
             shared: self.shared,

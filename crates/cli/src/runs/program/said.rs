@@ -1,6 +1,7 @@
 //! What is said about a program's run when the program has ended: on stderr, because stdout is the
 //! program's.
 
+use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use serde_json::{Value, json};
@@ -11,7 +12,7 @@ use crate::global::Global;
 use crate::output::counted;
 use retold::id::RunId;
 use retold::inert::inert;
-use retold_wire::Summary;
+use retold_wire::{Reported, Summary};
 
 /// How many misses are printed.
 const MISSES: usize = 5;
@@ -41,6 +42,31 @@ pub(super) fn say(
     }
     if !global.quiet || summary.missed + summary.differences > 0 {
         write_err(&typed(&text(run, done, code, summary, command)));
+    }
+}
+
+/// Says what became of connections that were not recorded.
+pub(super) fn intercepted(reported: &Reported, requests: u64, global: &Global) {
+    let Reported { distrusted, refused, tunnelled } = reported;
+    let listed = |hosts: &BTreeSet<String>| hosts.iter().cloned().collect::<Vec<_>>().join(", ");
+    if !distrusted.is_empty() {
+        write_err(&format!(
+            "warning: the program did not trust retold's certificate for {}: its client reads none of SSL_CERT_FILE, \
+             REQUESTS_CA_BUNDLE, CURL_CA_BUNDLE and NODE_EXTRA_CA_CERTS\n",
+            listed(distrusted)
+        ));
+    }
+    if global.quiet || global.json {
+        return;
+    }
+    if !refused.is_empty() {
+        write_err(&format!("not recorded, so refused: {}\n", listed(refused)));
+    }
+    if !tunnelled.is_empty() {
+        write_err(&format!("not recorded: {}\n", listed(tunnelled)));
+        if requests == 0 {
+            write_err("  --host NAME records the requests to one of these hosts\n");
+        }
     }
 }
 
@@ -165,7 +191,7 @@ fn text(run: RunId, done: Done, code: u8, summary: &Summary, command: &[String])
     if *requests == 0 {
         text.push_str(
             "warning: the program made no request that retold could see. It has to read its base URL from a variable \
-             such as OPENAI_BASE_URL or ANTHROPIC_BASE_URL; a host that is written into the program is not seen\n",
+             such as OPENAI_BASE_URL or ANTHROPIC_BASE_URL; for a host that is written into the program, use --intercept\n",
         );
     }
     text
