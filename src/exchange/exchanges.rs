@@ -2,25 +2,24 @@
 //! a call that ran out of retries, `error` instead of `response`. Made-up answers have
 //! `"simulated":true`.
 
+use std::time::Duration;
+
 use serde_json::json;
 
+use super::collected::{Collected, Collector};
 use super::error::ImportError;
 use super::export::{follows, whole};
-use super::import::append;
 use super::requests::Requests;
 use crate::event::chain::ChainLink;
-use crate::event::{
-    AttemptDetails, AttemptFailed, Because, Event, NewEvent, OutcomeHasher, RequestSent,
-    ResponseDetails, ResponseReceived, RunFinished, RunOutcome, RunStarted,
-};
+use crate::event::{AttemptDetails, Event, RunStarted};
 use crate::id::{CallPath, PromptHash, RunId, Sample, Seq, Time};
 use crate::jsonl::JsonlReader;
-use crate::log::{Backend, Head, LogError, Reader, Scratch, SharedBackend};
+use crate::log::{Backend, Head, LogError, Reader, SharedBackend};
 use crate::lookup::LookupMap;
 use crate::model::scripted::{LoadProblem, ScriptedExchange};
 use crate::model::{ExchangeError, ExchangeLine, ExchangeResponse, FailureKind};
-use crate::prompt::{CanonicalError, Request};
-use crate::run::{kept, response};
+use crate::prompt::Request;
+use crate::run::response;
 
 /// The experiment name of runs that were imported as bare exchanges.
 pub const EXCHANGES: &str = "exchanges";
@@ -115,10 +114,7 @@ fn attempt(error: ExchangeError) -> AttemptDetails {
 
 /// An exchanges file, read and checked: a finished run without decisions.
 pub struct Exchanges {
-    /// The run, in a separate log.
-    log: SharedBackend,
-    /// Its first event, as it will be stored.
-    first: NewEvent,
+    run: Collected,
     /// The number of exchanges.
     pub count: u64,
     /// Whether any of them is made up, in which case the run is marked.
@@ -127,13 +123,10 @@ pub struct Exchanges {
     pub labels_dropped: u64,
 }
 
-/// The id of the run until it is stored.
-const NAMELESS: RunId = RunId([0; 8]);
-
 impl Exchanges {
     /// The log with the run, and the run's id in it. The log is deleted when it is dropped.
     pub fn into_log(self) -> (SharedBackend, RunId) {
-        (self.log, NAMELESS)
+        self.run.into_log()
     }
 
     /// Adds them to a log as a new run: all or nothing.
@@ -141,14 +134,7 @@ impl Exchanges {
     /// # Errors
     /// [`LogError`].
     pub fn store(self, backend: &dyn Backend, run: RunId) -> Result<(), LogError> {
-        let _lease = backend.lease(run)?;
-        let (mut reader, mut committer) = (self.log.reader()?, backend.committer()?);
-        // The first event is only known after everything was read.
-        let change = |event: NewEvent| {
-            if event.kind == self.first.kind { self.first.clone() } else { event }
-        };
-        append(reader.as_mut(), NAMELESS, Head::START, run, committer.as_mut(), change)?;
-        committer.flush()
+        self.run.store(backend, run)
     }
 }
 
@@ -170,18 +156,7 @@ pub fn read_exchanges(lines: JsonlReader, time: Time) -> Result<Exchanges, Impor
         declares: false,
         forked_from: None,
     };
-    let new = |event: Event, request: Option<Request>| {
-        NewEvent::from_event(&event, time, request)
-            .map_err(|e: CanonicalError| ImportError::Log(LogError::failed(name.clone(), e)))
-    };
-    let mut scratch = Scratch::new(NAMELESS);
-    let add = |scratch: &mut Scratch, event: Event, request: Option<Request>| {
-        let event = scratch.link(new(event, request)?);
-        let seq = event.head().seq;
-        scratch.add(event)?;
-        Ok::<Seq, ImportError>(seq)
-    };
-    add(&mut scratch, Event::RunStarted(started.clone()), None)?;
+    let mut run = Collector::begin(name.clone(), started.clone(), time)?;
     let mut addresses = Addresses::default();
     let (mut count, mut any_simulated, mut labels_dropped) = (0, false, 0);
     for line in lines {
@@ -191,36 +166,22 @@ pub fn read_exchanges(lines: JsonlReader, time: Time) -> Result<Exchanges, Impor
             ScriptedExchange::read(&text).map_err(wrong)?;
         any_simulated |= simulated;
         let (call, sample) = addresses.next(call, sample, &request, number).map_err(wrong)?;
-        let prompt = request.hash();
-        let sent =
-            Event::RequestSent(RequestSent { call, sample, prompt, because: Because::default() });
-        let sent = add(&mut scratch, sent, Some(request))?;
+        let sent = run.sent(call, sample, request)?;
         count += 1;
-        let response = match outcome {
-            Ok(response) => response,
+        match outcome {
+            Ok(response) => drop(run.received(sent, response, Duration::ZERO, label)?),
             Err(error) => {
                 labels_dropped += u64::from(label.is_some());
-                let failed =
-                    Event::AttemptFailed(AttemptFailed { request: sent, details: attempt(error) });
-                add(&mut scratch, failed, None)?;
-                continue;
+                run.failed(sent, attempt(error))?;
             }
-        };
-        let (content, details) = kept(response);
-        let details = ResponseDetails { label, ..details };
-        let received = ResponseReceived { request: sent, content, details };
-        add(&mut scratch, Event::ResponseReceived(received), None)?;
+        }
     }
     if count == 0 {
         return Err(ImportError::Nothing { path: name });
     }
-    let outcome_digest = OutcomeHasher::default().digest();
-    let finished = RunFinished::new(RunOutcome::Finished, outcome_digest);
-    add(&mut scratch, Event::RunFinished(finished), None)?;
     started.model["simulated"] = any_simulated.into();
-    let first = new(Event::RunStarted(started), None)?;
-    let log = scratch.finish()?;
-    Ok(Exchanges { log, first, count, simulated: any_simulated, labels_dropped })
+    let run = run.finish(started, true)?;
+    Ok(Exchanges { run, count, simulated: any_simulated, labels_dropped })
 }
 
 /// The addresses used so far: each has one answer.

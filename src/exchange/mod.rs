@@ -5,8 +5,10 @@
 //! - [`import_recording`]: adds a recording to a log, checked link by link, all or nothing.
 //! - [`Accepted`]: decisions that were made again, as a run of their own.
 //! - [`export_exchanges`], [`read_exchanges`]: requests and answers alone, one per line.
+//! - [`Collector`]: a run that is put together from a file of any format.
 
 mod accepted;
+mod collected;
 mod error;
 mod exchanges;
 mod export;
@@ -16,6 +18,7 @@ mod requests;
 mod stash;
 
 pub use accepted::{Accepted, AcceptedDecision, DECISIONS};
+pub use collected::{Collected, Collector};
 pub use error::ImportError;
 pub use exchanges::{EXCHANGES, Exchanges, export_exchanges, read_exchanges};
 pub use export::export_recording;

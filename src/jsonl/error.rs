@@ -58,6 +58,12 @@ pub enum JsonlProblem {
         /// The longest line that can be read.
         limit: usize,
     },
+    /// A file that is read whole is larger than that.
+    #[error("it is larger than {} MiB, the most that is read of a file of this format", .limit >> 20)]
+    TooLarge {
+        /// The largest file.
+        limit: u64,
+    },
     /// A line has more values than fit in memory.
     #[error("the line has more than {limit} values, the most that a line may have")]
     TooMany {

@@ -8,12 +8,14 @@
 mod error;
 mod reader;
 mod unpacked;
+mod whole;
 mod writer;
 
 use std::path::Path;
 
 pub use error::{JsonlError, JsonlProblem};
 pub use reader::JsonlReader;
+pub use whole::{beginning, read_whole};
 pub use writer::{IfExists, JsonlWriter};
 
 /// How the bytes of a file are packed.

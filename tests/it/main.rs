@@ -54,6 +54,7 @@ mod support;
 mod table;
 mod tamper;
 mod totality;
+mod traffic;
 mod vectors;
 mod views;
 mod whole_answers;

@@ -18,10 +18,10 @@ pub const CALL: &str = "x-retold-call";
 const RETRY: &str = "x-stainless-retry-count";
 
 /// The request headers that may change an answer.
-const COUNTED: &[&str] = &["anthropic-beta", "anthropic-version", "openai-beta"];
+pub(crate) const COUNTED: &[&str] = &["anthropic-beta", "anthropic-version", "openai-beta"];
 
 /// The field of a stored body that has the address, where it matters.
-const ADDRESS: &str = "http";
+pub(crate) const ADDRESS: &str = "http";
 
 /// A request as it arrived.
 #[derive(Debug, Clone)]
@@ -241,7 +241,7 @@ pub(crate) fn is_a_key(name: &str) -> bool {
 }
 
 /// A query without the parameters that hold keys: Gemini's `key=`, signatures of signed URLs.
-fn without_keys(query: &str) -> String {
+pub(crate) fn without_keys(query: &str) -> String {
     let is_kept = |pair: &&str| !is_a_key(pair.split_once('=').map_or(pair, |(name, _)| name));
     query.split('&').filter(is_kept).collect::<Vec<_>>().join("&")
 }

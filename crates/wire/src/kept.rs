@@ -55,6 +55,7 @@ const HEADERS: &[&str] = &[
     "content-language",
     "content-disposition",
     "content-range",
+    "location",
     "retry-after",
     "retry-after-ms",
     "x-should-retry",
@@ -71,7 +72,7 @@ const HEADERS: &[&str] = &[
     "allow",
 ];
 
-/// Whether a header is kept.
+/// Whether a header of an answer is kept.
 pub(crate) fn is_kept(name: &str) -> bool {
     HEADERS.iter().any(|kept| match kept.strip_suffix('*') {
         Some(begin) => name.starts_with(begin),

@@ -10,7 +10,8 @@
 //! - [`Incoming`], [`Asked`], [`Rules`]: from a request to its prompt, its call and its key.
 //! - [`Samples`]: what a run has. [`Book`]: which recorded answer a request gets. [`Miss`]: why it
 //!   gets none.
-//! - [`Kept`]: how an answer travelled, byte for byte.
+//! - [`Kept`]: how an answer travelled, byte for byte; [`Elsewhere`]: one that another tool recorded.
+//! - [`restored`]: the HTTP request that a stored request was.
 //! - [`clients`]: the variables in which SDKs look for their base URL.
 
 mod asked;
@@ -18,6 +19,7 @@ mod book;
 pub mod clients;
 mod decode;
 pub mod dialect;
+mod elsewhere;
 mod framing;
 mod front;
 mod handed;
@@ -34,6 +36,7 @@ mod recorded;
 mod redact;
 mod relay;
 mod report;
+mod restored;
 mod rules;
 mod samples;
 mod server;
@@ -44,13 +47,16 @@ mod upstream;
 
 pub use asked::{Asked, AskedError, CALL, Incoming, Key};
 pub use book::{Attempt, Book, Place, RecordedSample, Ticket, Turn};
+pub use decode::{DecodeError, decoded};
+pub use elsewhere::{Elsewhere, Outcome, TooLong, is_counted, is_kept};
 pub use front::{Front, Later, NoRun, Runs, Token, TokenError};
 pub use intercept::{AuthorityError, Interception, NamedHosts, Reported};
 pub use kept::{End, Kept};
 pub use miss::{Miss, Why};
+pub use restored::{Restored, RestoredBody, restored};
 pub use rules::{RecordedRules, RuleError, Rules};
 pub use samples::Samples;
 pub use server::Server;
 pub use session::{Pace, Session, Setup, Summary};
-pub use settings::{PROGRAM, Settings};
+pub use settings::{Imported, PROGRAM, Settings};
 pub use upstream::{UpstreamError, Upstreams};

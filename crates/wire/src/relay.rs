@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use tokio::sync::SemaphorePermit;
 use tokio::time::{Instant, sleep_until};
 
-use crate::asked::{Asked, Incoming};
+use crate::asked::{Asked, Incoming, without_keys};
 use crate::book::{Place, Ticket};
 use crate::decode::{DecodeError, Decoder};
 use crate::dialect::Problem;
@@ -218,7 +218,7 @@ impl Exchange<'_> {
                 self.succeeded(ticket, framing, kept, watch).await
             }
             Ended::Whole => {
-                let failure = failure_of(status, &kept, response.headers());
+                let failure = failure_of(status, &kept.body, response.headers());
                 let reopens = reopens(failure.kind, response.headers().get("x-should-retry"));
                 self.failed(ticket, &failure, reopens, &kept.of_failure()).await
             }
@@ -481,10 +481,17 @@ pub(crate) fn named(run: RunId, seq: Seq) -> Option<(header::HeaderName, HeaderV
     Some((header::HeaderName::from_static(RESPONSE), value))
 }
 
-fn kept_headers(headers: &HeaderMap) -> Vec<(String, String)> {
+pub(crate) fn kept_headers(headers: &HeaderMap) -> Vec<(String, String)> {
     let kept = headers.iter().filter(|(name, _)| is_kept(name.as_str()));
-    let texts = kept.filter_map(|(name, value)| Some((name.as_str(), value.to_str().ok()?)));
-    texts.map(|(name, value)| (name.to_owned(), value.to_owned())).collect()
+    let texts = kept.filter_map(|(name, value)| Some((name, value.to_str().ok()?)));
+    let whole = |(name, value): (&header::HeaderName, &str)| {
+        let value = match (name, value.split_once('?')) {
+            (&header::LOCATION, Some((path, query))) => format!("{path}?{}", without_keys(query)),
+            _ => value.to_owned(),
+        };
+        (name.as_str().to_owned(), value)
+    };
+    texts.map(whole).collect()
 }
 
 /// An answer as it is recorded.
@@ -509,9 +516,9 @@ pub(crate) fn response_with(kept: &Kept, body: Outgoing) -> Response<Outgoing> {
 }
 
 /// What kind of failure a status is, in the words of our own runs.
-fn failure_of(status: StatusCode, kept: &ToStore, headers: &HeaderMap) -> Failure {
-    let body: Option<Value> = serde_json::from_slice(&kept.body).ok();
-    let error = body.as_ref().map(|body| &body["error"]);
+pub(crate) fn failure_of(status: StatusCode, body: &[u8], headers: &HeaderMap) -> Failure {
+    let read: Option<Value> = serde_json::from_slice(body).ok();
+    let error = read.as_ref().map(|body| &body["error"]);
     let code = error.and_then(|error| error["code"].as_str().or(error["type"].as_str()));
     let kind = match status.as_u16() {
         402 => FailureKind::QuotaExhausted,
@@ -522,7 +529,7 @@ fn failure_of(status: StatusCode, kept: &ToStore, headers: &HeaderMap) -> Failur
         _ => FailureKind::Rejected,
     };
     let said = error.and_then(|error| error["message"].as_str().or(error.as_str()));
-    let said = said.map_or_else(|| String::from_utf8_lossy(&kept.body).into_owned(), str::to_owned);
+    let said = said.map_or_else(|| String::from_utf8_lossy(body).into_owned(), str::to_owned);
     let said = inert(said.trim(), 300);
     let message = if said.is_empty() {
         format!("HTTP {}", status.as_u16())
@@ -537,7 +544,7 @@ fn failure_of(status: StatusCode, kept: &ToStore, headers: &HeaderMap) -> Failur
 }
 
 /// Whether SDKs try again after this.
-fn reopens(kind: FailureKind, said: Option<&HeaderValue>) -> bool {
+pub(crate) fn reopens(kind: FailureKind, said: Option<&HeaderValue>) -> bool {
     match said.and_then(|value| value.to_str().ok()) {
         Some("true") => true,
         Some("false") => false,

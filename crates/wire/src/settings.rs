@@ -1,5 +1,7 @@
 //! What a program's run records about itself.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use crate::rules::RecordedRules;
@@ -13,6 +15,9 @@ pub const PROGRAM: &str = "program";
 pub struct Settings {
     /// The command, to be shown; without keys.
     pub command: Vec<String>,
+    /// Where the run was imported from, if it was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub imported: Option<Imported>,
     /// If connections to hosts were intercepted: the hosts that the user named, besides known ones.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub intercept: Option<Vec<String>>,
@@ -27,4 +32,17 @@ pub struct Settings {
     pub shared: bool,
     /// The names of its upstreams.
     pub upstreams: Vec<String>,
+}
+
+/// Where a run was imported from: shown, and written into files that are exported. Nothing in it is
+/// ever asked.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Imported {
+    /// The files, by name.
+    pub files: Vec<String>,
+    /// Their format.
+    pub format: String,
+    /// Where the requests of each upstream went.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub urls: BTreeMap<String, String>,
 }

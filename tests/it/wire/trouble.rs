@@ -37,7 +37,7 @@ fn what_an_upstream_sends_instead_of_an_answer_is_recorded_and_sent_again() {
         ),
         (
             "an unknown encoding",
-            Reply::new(200, "x").header("content-encoding", "br"),
+            Reply::new(200, "x").header("content-encoding", "compress"),
             "the content encoding",
         ),
         ("a cut answer", Reply::chat("a long enough answer").cut_after(60), "curl: ("),

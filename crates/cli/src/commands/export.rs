@@ -1,21 +1,23 @@
 //! `retold export`.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
 use serde_json::json;
 
-use crate::error::CliError;
-use crate::error::Status;
+use crate::error::{CliError, Status, write_err};
 use crate::global::Global;
 use crate::output::{Output, counted};
-use crate::select;
+use crate::select::{self, Selected};
+use crate::views::traffic::{as_json, named, said};
 use retold::exchange::{export_exchanges, export_recording};
-use retold::id::RunId;
 use retold::jsonl::{IfExists, JsonlWriter};
-use retold::log::{LogError, Reader};
+use retold_traffic::{CassetteForm, ExportError, Notes, export_cassette, export_fine_tuning};
+use retold_wire::Settings;
 
-/// Write a run to a file: a recording that can be replayed, or only its exchanges.
+/// Write a run to a file: a recording that can be replayed, only its exchanges, or a file for
+/// another tool. What that cannot hold is listed.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// The run: first digits of its id, or `latest`.
@@ -28,6 +30,9 @@ pub(crate) struct Args {
     /// Replace the file if it exists.
     #[arg(long)]
     force: bool,
+    /// For a cassette: the base URL of an upstream, if it is not the provider's. Can be repeated.
+    #[arg(long = "upstream", value_name = "NAME=URL")]
+    upstreams: Vec<String>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -36,53 +41,112 @@ enum Format {
     Recording,
     /// Requests and answers, one exchange per line.
     Exchanges,
+    /// A cassette of vcrpy, in YAML, or in JSON if the file's name ends in .json. For runs of
+    /// programs.
+    Vcrpy,
+    /// JSON Lines for fine-tuning at OpenAI: each conversation with its answer.
+    FineTuning,
 }
 
 impl Format {
-    fn write<E: From<LogError>>(
-        self,
-        reader: &mut dyn Reader,
-        run: RunId,
-        line: &mut dyn FnMut(&str) -> Result<(), E>,
-    ) -> Result<u64, E> {
-        match self {
-            Format::Recording => export_recording(reader, run, line),
-            Format::Exchanges => export_exchanges(reader, run, line),
-        }
-    }
-
     fn noun(self) -> &'static str {
         match self {
             Format::Recording => "event",
-            Format::Exchanges => "exchange",
+            Format::Exchanges | Format::Vcrpy => "exchange",
+            Format::FineTuning => "conversation",
+        }
+    }
+
+    /// The compressed or plain names of files in this format, besides those of JSON Lines.
+    fn endings(self) -> &'static [&'static str] {
+        match self {
+            Format::Recording | Format::Exchanges | Format::FineTuning => &[],
+            Format::Vcrpy => &["yaml", "yml", "json"],
+        }
+    }
+}
+
+/// What is exported.
+struct Export<'a> {
+    selected: Selected,
+    format: Format,
+    form: CassetteForm,
+    upstreams: &'a BTreeMap<String, String>,
+}
+
+impl Export<'_> {
+    fn write(
+        &self,
+        line: &mut dyn FnMut(&str) -> Result<(), CliError>,
+    ) -> Result<(u64, Notes), CliError> {
+        let Export { selected: Selected { log, run }, format, form, upstreams } = self;
+        let mut reader = log.reader()?;
+        match format {
+            Format::Recording => {
+                Ok((export_recording(reader.as_mut(), *run, line)?, Notes::default()))
+            }
+            Format::Exchanges => {
+                Ok((export_exchanges(reader.as_mut(), *run, line)?, Notes::default()))
+            }
+            Format::FineTuning => export_fine_tuning(reader, *run, line),
+            Format::Vcrpy => {
+                let started = select::started(reader.as_mut(), *run)?;
+                // Another experiment has no such settings.
+                let settings = serde_json::from_value::<Settings>(started.settings).ok();
+                let imported = settings.and_then(|settings| settings.imported);
+                export_cassette(reader, *run, *form, (upstreams, imported.as_ref()), line)
+            }
+        }
+    }
+}
+
+impl From<ExportError> for CliError {
+    fn from(error: ExportError) -> Self {
+        match error {
+            ExportError::Log(error) => error.into(),
+            ExportError::NoUrl(_) => CliError::usage(error.to_string())
+                .hint("name its base URL with --upstream NAME=URL"),
+            ExportError::NotUtf8(_) => CliError::usage(error.to_string())
+                .hint("write it in YAML: let the name end in .yaml"),
+            ExportError::Nothing { format: "a cassette", .. } => CliError::usage(error.to_string())
+                .hint("`--as exchanges` writes the requests and answers of any run"),
+            other => CliError::usage(other.to_string()),
         }
     }
 }
 
 pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status, CliError> {
-    let Args { run, file, format, force } = args;
+    let Args { run, file, format, force, upstreams } = args;
     let file = file.filter(|path| path != Path::new("-"));
-    file.as_deref().map_or(Ok(()), named_as_written)?;
-    let selected = select::run(global, &run)?;
-    let mut reader = selected.log.reader()?;
+    file.as_deref().map_or(Ok(()), |path| named_as_written(path, format))?;
+    let is_json = file.as_deref().is_some_and(|path| path.extension() == Some("json".as_ref()));
+    let form = if is_json { CassetteForm::Json } else { CassetteForm::Yaml };
+    let upstreams = named(&upstreams)?;
+    let export =
+        Export { selected: select::run(global, &run)?, format, form, upstreams: &upstreams };
     let Some(path) = file else {
-        format.write::<CliError>(reader.as_mut(), selected.run, &mut |line| {
-            output.raw(format!("{line}\n").as_bytes())
-        })?;
+        let (_, notes) = export.write(&mut |line| output.raw(format!("{line}\n").as_bytes()))?;
+        let mut text = String::new();
+        said(&mut text, &notes);
+        write_err(&text);
         return Ok(Status::Fine);
     };
     let if_exists = if force { IfExists::Replace } else { IfExists::Refuse };
     let mut writer = JsonlWriter::create(&path, if_exists)?;
-    let count = format.write::<CliError>(reader.as_mut(), selected.run, &mut |line| {
-        Ok(writer.write_line(line)?)
-    })?;
+    let (count, notes) = export.write(&mut |line| Ok(writer.write_line(line)?))?;
     let lines = writer.finish()?;
     let path = path.display();
     if output.is_json() {
-        output.object(&json!({"run": selected.run, "file": path.to_string(),
-            "lines": lines, format!("{}s", format.noun()): count}))?
+        let mut object = json!({"run": export.selected.run, "file": path.to_string(),
+            "lines": lines, format!("{}s", format.noun()): count});
+        if matches!(format, Format::Vcrpy | Format::FineTuning) {
+            object["not_represented"] = as_json(&notes);
+        }
+        output.object(&object)?;
     } else {
-        output.text(&format!("{} written to {path}\n", counted(count, format.noun())))?
+        let mut text = format!("{} written to {path}\n", counted(count, format.noun()));
+        said(&mut text, &notes);
+        output.text(&text)?;
     }
     Ok(Status::Fine)
 }
@@ -101,14 +165,17 @@ const OTHERS: &[(&[&str], &str)] = &[
     ),
     (
         &["yaml", "yml", "html", "md", "txt", "pdf"],
-        "export JSON Lines, and convert them with any JSON tool",
+        "`--as vcrpy` writes a cassette in YAML; the other formats are JSON Lines",
     ),
 ];
 
 /// Refuses a file name that promises another format.
-fn named_as_written(path: &Path) -> Result<(), CliError> {
+fn named_as_written(path: &Path, format: Format) -> Result<(), CliError> {
     let ending = path.extension().and_then(|end| end.to_str()).unwrap_or("");
     let ending = ending.to_ascii_lowercase();
+    if format.endings().contains(&&*ending) {
+        return Ok(());
+    }
     let Some((_, hint)) = OTHERS.iter().find(|(endings, _)| endings.contains(&&*ending)) else {
         return Ok(());
     };

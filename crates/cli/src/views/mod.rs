@@ -4,3 +4,4 @@ pub(crate) mod audit;
 pub(crate) mod event;
 pub(crate) mod left;
 pub(crate) mod program;
+pub(crate) mod traffic;

@@ -8,18 +8,29 @@ use crate::again::words;
 use retold::event::RunStarted;
 use retold::inert::inert;
 use retold::run::Report;
-use retold_wire::Settings;
+use retold_wire::{Imported, Settings};
 
 /// The command of a run, its name, and what of its requests did not count.
 pub(crate) fn report(started: &RunStarted) -> Report {
     let Ok(settings) = serde_json::from_value::<Settings>(started.settings.clone()) else {
         return Report::default();
     };
-    let Settings { command, intercept, name, rules, shared, upstreams } = &settings;
+    let Settings { command, imported, intercept, name, rules, shared, upstreams } = &settings;
     let mut text = String::new();
-    let shown = words(command).unwrap_or_else(|| inert(&command.join(" "), 200));
     // Writing to a string cannot fail.
-    let _ = writeln!(text, "command: {shown}");
+    match imported {
+        None => {
+            let shown = words(command).unwrap_or_else(|| inert(&command.join(" "), 200));
+            let _ = writeln!(text, "command: {shown}");
+        }
+        Some(Imported { files, format, urls }) => {
+            let files = inert(&files.join(", "), 300);
+            let _ = writeln!(text, "imported from: {files} ({})", inert(format, 40));
+            for (upstream, url) in urls {
+                let _ = writeln!(text, "  {}: {}", inert(upstream, 40), inert(url, 200));
+            }
+        }
+    }
     if let Some(name) = name {
         let _ = writeln!(text, "name: {}", inert(name, 100));
     }

@@ -32,6 +32,18 @@ impl Dialect for Gemini {
         body.insert("messages".to_owned(), contents).is_none().then_some((Api::Chat, body))
     }
 
+    fn body(
+        &self,
+        mut prompt: Map<String, Value>,
+        _path: &str,
+        _is_streamed: bool,
+    ) -> Map<String, Value> {
+        if let Some(contents) = prompt.remove("messages") {
+            prompt.insert("contents".to_owned(), contents);
+        }
+        prompt
+    }
+
     /// The last event is the one that says why the answer ended.
     fn is_last(&self, data: &str) -> bool {
         data.contains("\"finishReason\"")

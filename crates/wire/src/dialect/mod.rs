@@ -52,6 +52,20 @@ pub trait Dialect: Send + Sync + fmt::Debug {
     /// embedding its text in `input`. `None` if the body is not one of this API.
     fn prompt(&self, body: Map<String, Value>) -> Option<(Api, Map<String, Value>)>;
 
+    /// The body that [`prompt`](Self::prompt) was given, without transport fields but for what asks
+    /// for a stream.
+    fn body(
+        &self,
+        mut prompt: Map<String, Value>,
+        _path: &str,
+        is_streamed: bool,
+    ) -> Map<String, Value> {
+        if is_streamed {
+            prompt.insert("stream".to_owned(), true.into());
+        }
+        prompt
+    }
+
     /// Whether this is the data of the event that ends a stream.
     fn is_last(&self, data: &str) -> bool;
 

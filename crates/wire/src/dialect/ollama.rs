@@ -39,6 +39,23 @@ impl Dialect for Ollama {
         body.insert("messages".to_owned(), messages).is_none().then_some((Api::Chat, body))
     }
 
+    fn body(
+        &self,
+        mut prompt: Map<String, Value>,
+        path: &str,
+        is_streamed: bool,
+    ) -> Map<String, Value> {
+        if path.ends_with("/api/generate")
+            && let Some(mut messages) = prompt.remove("messages")
+        {
+            prompt.insert("prompt".to_owned(), messages[0]["content"].take());
+        }
+        if !is_streamed {
+            prompt.insert("stream".to_owned(), false.into());
+        }
+        prompt
+    }
+
     fn is_last(&self, data: &str) -> bool {
         data.contains("\"done\"")
             && serde_json::from_str(data)

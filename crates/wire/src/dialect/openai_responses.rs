@@ -51,6 +51,26 @@ impl Dialect for OpenAiResponses {
         Some((Api::Chat, body))
     }
 
+    fn body(
+        &self,
+        mut prompt: Map<String, Value>,
+        _path: &str,
+        is_streamed: bool,
+    ) -> Map<String, Value> {
+        let mut messages = prompt.remove("messages").unwrap_or_default();
+        let is_text = prompt.remove("input").is_some();
+        let input = if is_text { messages[0]["content"].take() } else { messages };
+        // One that names a stored prompt may have no input of its own.
+        let is_none = prompt.contains_key("prompt") && input.as_array().is_some_and(Vec::is_empty);
+        if !is_none {
+            prompt.insert("input".to_owned(), input);
+        }
+        if is_streamed {
+            prompt.insert("stream".to_owned(), true.into());
+        }
+        prompt
+    }
+
     fn is_last(&self, data: &str) -> bool {
         kind_of(data).is_some_and(|kind| LAST.contains(&&*kind))
     }

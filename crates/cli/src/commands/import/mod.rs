@@ -1,9 +1,11 @@
 //! `retold import`.
 
 mod original;
+mod traffic;
 
 use std::path::PathBuf;
 
+use clap::ValueEnum;
 use serde_json::json;
 
 use crate::again::begins;
@@ -17,71 +19,149 @@ use retold::exchange::{
     read_exchanges, read_recording,
 };
 use retold::id::{RunId, Seq};
-use retold::jsonl::JsonlReader;
+use retold::jsonl::{JsonlReader, beginning};
 use retold::log::{Reader, SqliteBackend, verify_run};
 use retold::run::clock;
+use retold_traffic::{BEGINNING, Format};
 
-/// Import a recording or an exchanges file into the log, or run an original run of another program
-/// again.
+use traffic::TrafficArgs;
+
+/// Import a recording, an exchanges file or what another tool recorded into the log, or run an
+/// original run of another program again.
 ///
-/// A file is checked first. It is imported completely or not at all.
+/// A file is checked first. It is imported completely or not at all, and its format is recognised by
+/// its content.
+///
+/// What another tool recorded becomes a run like those of `retold record`, which
+/// `retold replay RUN -- CMD` serves: cassettes of vcrpy, HTTP Archives (HAR), the files of OpenAI's
+/// Batch API, and logs of Inspect AI. What a run cannot represent is listed. The input, output and
+/// error files of a batch are given together, and so are those of a batch that continued it.
 ///
 /// `retold import EXPERIMENT FOLDER` runs the experiment with the settings found in the folder, and
 /// answers each of its questions with the original answer. It reports what the original did not
 /// record, and compares our outputs with the original's: exit code 1 if they differ.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// The file (JSON Lines, plain or .gz or .zst; `-` for standard input), or the experiment of an
-    /// original run.
+    /// The file (plain or .gz or .zst; `-` for standard input), or the experiment of an original run.
     file: PathBuf,
-    /// The original run's folder or file.
-    original: Option<PathBuf>,
+    /// The original run's folder or file; or more files that are imported into the same run.
+    #[arg(value_name = "ORIGINAL")]
+    more: Vec<PathBuf>,
     /// Continue this unfinished import of an original run: first digits of its id, or `latest`.
-    #[arg(long, value_name = "RUN", requires = "original")]
+    #[arg(long, value_name = "RUN", requires = "more")]
     resume: Option<String>,
+    /// The format, if it is not recognised.
+    #[arg(long, value_enum)]
+    format: Option<FormatArg>,
+    #[command(flatten)]
+    traffic: TrafficArgs,
+}
+
+/// The formats that can be imported.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum FormatArg {
+    /// A recording of `retold export`.
+    Recording,
+    /// Requests and answers, one exchange per line.
+    Exchanges,
+    /// A cassette of vcrpy, in YAML or JSON.
+    Vcrpy,
+    /// An HTTP Archive, as browsers and proxies write it.
+    Har,
+    /// Input, output and error files of OpenAI's Batch API.
+    Batch,
+    /// A log of Inspect AI, .eval or .json.
+    Inspect,
+}
+
+impl FormatArg {
+    /// The format of another tool.
+    fn of_others(self) -> Option<Format> {
+        match self {
+            FormatArg::Recording | FormatArg::Exchanges => None,
+            FormatArg::Vcrpy => Some(Format::Vcrpy),
+            FormatArg::Har => Some(Format::Har),
+            FormatArg::Batch => Some(Format::Batch),
+            FormatArg::Inspect => Some(Format::Inspect),
+        }
+    }
 }
 
 pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status, CliError> {
-    if let Some(original) = &args.original {
-        return original::run(
-            &args.file.to_string_lossy(),
-            original,
-            args.resume.as_deref(),
-            global,
-            output,
-        );
+    let Args { file, more, resume, format, traffic } = args;
+    let is_original = format.is_none() && !file.exists();
+    if let ([original], true) = (more.as_slice(), is_original || resume.is_some()) {
+        let experiment = file.to_string_lossy();
+        return original::run(&experiment, original, resume.as_deref(), global, output);
     }
-    let path = &args.file;
-    let shown = path.display();
-    if !path.exists() && global.studies.knows_originals(&path.to_string_lossy()) {
+    let shown = file.display();
+    if is_original && global.studies.knows_originals(&file.to_string_lossy()) {
         let message = format!("import {shown}: which original run?");
         return Err(CliError::usage(message)
             .hint(format!("give its folder or file: `retold import {shown} PATH`")));
     }
-    // Opened only once, because a pipe can be read only once.
-    let mut lines = JsonlReader::open(path).map_err(ImportError::from)?;
-    let shown = lines.path().display().to_string();
-    if is_recording(&mut lines) {
-        // Read whole and checked before the log is touched.
-        let recording = read_recording(lines)?;
-        sound(&recording, &shown)?;
-        let backend = SqliteBackend::open_or_create(&global.log, global.sqlite())?;
-        let Imported { added, known } = import_recording(&backend, &recording)?;
-        let run = recording.run;
-        if output.is_json() {
-            output.object(&json!({"run": run, "events": added, "known": known}))?;
-        } else if added == 0 {
-            output.text(&format!("the whole run {run} is already in the log\n"))?;
-        } else {
-            let added = counted(added, "event");
-            let next = next_step(recording.log.reader()?.as_mut(), run)?;
-            output.text(&format!(
-                "run {run}: {added} imported from {shown}\n\nnext:\n  {} {next}\n",
-                begins()
-            ))?;
-        }
-        return Ok(Status::Fine);
+    let of_others = match format {
+        Some(format) => format.of_others(),
+        None => Format::recognised(&beginning(&file, BEGINNING)),
+    };
+    if let Some(format) = of_others {
+        let files: Vec<PathBuf> = std::iter::once(file).chain(more).collect();
+        return traffic::run(format, &files, traffic, global, output);
     }
+    traffic.unused()?;
+    if !more.is_empty() {
+        let message =
+            format!("import {shown}: recordings and exchanges files are imported one by one");
+        return Err(CliError::usage(message).hint(NOTHING_IMPORTED));
+    }
+    // Opened only once, because a pipe can be read only once.
+    let mut lines = JsonlReader::open(&file).map_err(ImportError::from)?;
+    let shown = lines.path().display().to_string();
+    let is_recording = match format {
+        Some(format) => format == FormatArg::Recording,
+        None => is_recording(&mut lines),
+    };
+    match is_recording {
+        true => recording(lines, &shown, global, output),
+        false => exchanges(lines, &shown, global, output),
+    }
+}
+
+/// Imports a recording.
+fn recording(
+    lines: JsonlReader,
+    shown: &str,
+    global: &Global,
+    output: &Output,
+) -> Result<Status, CliError> {
+    // Read whole and checked before the log is touched.
+    let recording = read_recording(lines)?;
+    sound(&recording, shown)?;
+    let backend = SqliteBackend::open_or_create(&global.log, global.sqlite())?;
+    let Imported { added, known } = import_recording(&backend, &recording)?;
+    let run = recording.run;
+    if output.is_json() {
+        output.object(&json!({"run": run, "events": added, "known": known}))?;
+    } else if added == 0 {
+        output.text(&format!("the whole run {run} is already in the log\n"))?;
+    } else {
+        let added = counted(added, "event");
+        let next = next_step(recording.log.reader()?.as_mut(), run)?;
+        output.text(&format!(
+            "run {run}: {added} imported from {shown}\n\nnext:\n  {} {next}\n",
+            begins()
+        ))?;
+    }
+    Ok(Status::Fine)
+}
+
+/// Imports bare exchanges.
+fn exchanges(
+    lines: JsonlReader,
+    shown: &str,
+    global: &Global,
+    output: &Output,
+) -> Result<Status, CliError> {
     let exchanges = read_exchanges(lines, clock::now())?;
     let (run, count, simulated) = (new_run_id()?, exchanges.count, exchanges.simulated);
     let dropped = exchanges.labels_dropped;

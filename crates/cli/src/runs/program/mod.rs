@@ -153,6 +153,7 @@ pub(crate) fn record(recording: Recording, global: &Global) -> Result<Status, Cl
     let run = new_run_id()?;
     let settings = Settings {
         command: shown(&command, &rules),
+        imported: None,
         intercept: hosts.as_ref().map(|hosts| hosts.keys().cloned().collect()),
         name,
         rules: rules.recorded().clone(),
@@ -273,6 +274,7 @@ pub(crate) fn fork(
     let samples = Samples::of(&log, parent, &rules, false)?;
     let settings = Settings {
         command: shown(&command, &rules),
+        imported: None,
         intercept: hosts.as_ref().map(|hosts| hosts.keys().cloned().collect()),
         upstreams: names,
         ..settings
@@ -499,7 +501,7 @@ fn settings_of(log: &Log, run: RunId) -> Result<(Settings, Rules), CliError> {
 }
 
 /// Refuses logs of formats that do not have what a program's run needs.
-fn keeps_programs(log: &Log) -> Result<(), CliError> {
+pub(crate) fn keeps_programs(log: &Log) -> Result<(), CliError> {
     if log.format().keeps_declarations() {
         return Ok(());
     }

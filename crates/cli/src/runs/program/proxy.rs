@@ -337,6 +337,7 @@ impl ProxyRuns {
     ) -> Result<(RunId, Option<Recorder>, Samples, Settings, Rules), CliError> {
         let settings = Settings {
             command: Vec::new(),
+            imported: None,
             intercept: None,
             name: Some(name.to_owned()),
             rules: self.rules.recorded().clone(),

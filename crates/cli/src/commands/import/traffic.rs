@@ -1,0 +1,117 @@
+//! `retold import FILE...`: what another tool recorded, as a run of a program.
+
+use std::fmt::Write;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use serde_json::json;
+
+use crate::again::begins;
+use crate::error::{CliError, NOTHING_IMPORTED, Status};
+use crate::global::Global;
+use crate::output::{Output, counted};
+use crate::run_id::new_run_id;
+use crate::runs::program::keeps_programs;
+use crate::views::traffic::{as_json, named, said};
+use retold::inert::inert;
+use retold::log::{Log, SqliteBackend};
+use retold::run::clock;
+use retold_traffic::{Format, Options, Read, TrafficError, import};
+use retold_wire::{Rules, clients};
+
+/// How requests of a file of another tool are named and compared.
+#[derive(Debug, Clone, Default, clap::Args)]
+pub(crate) struct TrafficArgs {
+    /// For files of other tools: a name for the run.
+    #[arg(long)]
+    name: Option<String>,
+    /// For files of other tools: the name of an upstream whose base URL is this, instead of one made
+    /// from its host. Can be repeated.
+    #[arg(long = "upstream", value_name = "NAME=URL")]
+    upstreams: Vec<String>,
+    /// For files of other tools: a field of requests that does not count when an answer is looked
+    /// for, as in `record`. Can be repeated.
+    #[arg(long, value_name = "FIELD")]
+    ignore: Vec<String>,
+    /// For files of other tools: what matches in a request counts as TEXT, as in `record`. Can be
+    /// repeated.
+    #[arg(long, value_name = "REGEX=TEXT")]
+    replace: Vec<String>,
+}
+
+impl TrafficArgs {
+    /// Refuses these options for a file that has no use for them.
+    pub(super) fn unused(&self) -> Result<(), CliError> {
+        let TrafficArgs { name, upstreams, ignore, replace } = self;
+        if name.is_none() && upstreams.is_empty() && ignore.is_empty() && replace.is_empty() {
+            return Ok(());
+        }
+        let message = "--name, --upstream, --ignore and --replace are for files of other tools";
+        Err(CliError::usage(message).hint(NOTHING_IMPORTED))
+    }
+}
+
+pub(super) fn run(
+    format: Format,
+    paths: &[PathBuf],
+    args: TrafficArgs,
+    global: &Global,
+    output: &Output,
+) -> Result<Status, CliError> {
+    let TrafficArgs { name, upstreams, ignore, replace } = args;
+    let options =
+        Options { name, rules: Rules::given(&ignore, &replace)?, upstreams: named(&upstreams)? };
+    let read = import(format, paths, options, clock::now())?;
+    let Read { run: collected, format, questions, answers, failed, unanswered, urls, notes } = read;
+    let backend = Arc::new(SqliteBackend::open_or_create(&global.log, global.sqlite())?);
+    keeps_programs(&Log::new(backend.clone()))?;
+    let run = new_run_id()?;
+    collected.store(backend.as_ref(), run)?;
+    if output.is_json() {
+        output.object(&json!({
+            "run": run, "format": format, "questions": questions, "answers": answers,
+            "failed_attempts": failed, "unanswered": unanswered, "upstreams": urls,
+            "not_represented": as_json(&notes),
+        }))?;
+        return Ok(Status::Fine);
+    }
+    let shown: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();
+    let shown =
+        if shown.len() > 3 { counted(shown.len() as u64, "file") } else { shown.join(", ") };
+    let mut parts = vec![counted(answers, "answer")];
+    if failed > 0 {
+        parts.push(counted(failed, "failed attempt"));
+    }
+    let mut text = format!("run {run}: {} imported from {shown} ({format})\n", parts.join(" and "));
+    // Writing to a string cannot fail.
+    for (upstream, url) in &urls {
+        let variable = match clients::of(upstream).and_then(|client| client.variables.first()) {
+            Some(variable) => (*variable).to_owned(),
+            None => clients::variable(upstream),
+        };
+        let _ = writeln!(text, "  {upstream}: {}, replayed at ${variable}", inert(url, 200));
+    }
+    if unanswered > 0 {
+        let _ = writeln!(
+            text,
+            "{} without an answer: the run is not finished",
+            counted(unanswered, "question")
+        );
+    }
+    said(&mut text, &notes);
+    let short = run.short(8);
+    let verb = if unanswered > 0 { "resume" } else { "replay" };
+    let _ = writeln!(text, "\nnext:\n  {} {verb} {short} -- CMD", begins());
+    output.text(&text)?;
+    Ok(Status::Fine)
+}
+
+impl From<TrafficError> for CliError {
+    fn from(error: TrafficError) -> Self {
+        match error {
+            TrafficError::File(error) => CliError::from(error).hint(NOTHING_IMPORTED),
+            TrafficError::Log(error) => error.into(),
+            other => CliError::usage(other.to_string()).hint(NOTHING_IMPORTED),
+        }
+    }
+}

@@ -1,0 +1,310 @@
+//! From exchanges to a run: the events that `retold record` would have written.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use http::header::LOCATION;
+use http::{HeaderMap, HeaderValue};
+use retold::event::RunStarted;
+use retold::exchange::{Collected, Collector};
+use retold::id::{CallPath, Time};
+use retold::model::ModelInfo;
+use retold::prompt::Request;
+use retold_wire::{
+    Book, Elsewhere, Imported, Incoming, Key, Outcome, PROGRAM, Rules, Settings, Ticket, Turn,
+    is_counted, is_kept,
+};
+use serde_json::json;
+
+use crate::error::TrafficError;
+use crate::exchange::{Answer, Asked, Exchange, Http};
+use crate::hosts::{Hosts, Parts};
+use crate::notes::Notes;
+
+/// The field with the headers that count.
+const COUNTED_HEADERS: &str = "http.headers";
+
+/// A run that was read from files, and what it could not represent.
+pub struct Read {
+    /// The run; it is stored whole or not at all.
+    pub run: Collected,
+    /// The format of the files.
+    pub format: &'static str,
+    /// How many questions it has.
+    pub questions: u64,
+    /// How many answers.
+    pub answers: u64,
+    /// How many failed attempts.
+    pub failed: u64,
+    /// How many questions have no answer, in which case the run is not finished.
+    pub unanswered: u64,
+    /// Where the requests of each upstream went.
+    pub urls: BTreeMap<String, String>,
+    /// What could not be represented.
+    pub notes: Notes,
+}
+
+/// How exchanges become a run.
+pub(crate) struct Plan {
+    pub(crate) files: Vec<String>,
+    pub(crate) format: &'static str,
+    pub(crate) name: Option<String>,
+    pub(crate) rules: Rules,
+    pub(crate) hosts: Hosts,
+    pub(crate) time: Time,
+}
+
+/// Makes a run of exchanges.
+///
+/// # Errors
+/// [`TrafficError::Log`] if there is no room for it.
+pub(crate) fn collect(
+    plan: Plan,
+    exchanges: Vec<Exchange>,
+    mut notes: Notes,
+) -> Result<Read, TrafficError> {
+    let Plan { files, format, name, rules, mut hosts, time } = plan;
+    let rules = without_headers(rules, &exchanges, &mut notes);
+    let mut started = RunStarted {
+        experiment: PROGRAM.to_owned(),
+        seed: 0,
+        settings: json!({}),
+        model: json!(ModelInfo { kind: "upstream".to_owned(), source: None, simulated: false }),
+        program: retold::PROGRAM.to_owned(),
+        declares: false,
+        forked_from: None,
+    };
+    let begun = Collector::begin(files.join(", "), started.clone(), time)?;
+    let mut writer = Writer {
+        run: begun,
+        book: Book::new(true, true),
+        rules,
+        questions: 0,
+        answers: 0,
+        failed: 0,
+        unanswered: 0,
+    };
+    // Known before the first redirect is read, because it may lead to any of them.
+    for exchange in &exchanges {
+        if let Asked::Http(http) = &exchange.asked
+            && let Ok(parts) = Parts::of(&http.url)
+        {
+            hosts.place(&parts);
+        }
+    }
+    for exchange in exchanges {
+        writer.add(exchange, &mut hosts, &mut notes)?;
+    }
+    let Writer { run, rules, questions, answers, failed, unanswered, .. } = writer;
+    let urls = hosts.urls().clone();
+    let settings = Settings {
+        command: Vec::new(),
+        intercept: None,
+        imported: Some(Imported { files, format: format.to_owned(), urls: urls.clone() }),
+        name,
+        rules: rules.recorded().clone(),
+        shared: false,
+        upstreams: urls.keys().cloned().collect(),
+    };
+    started.settings = json!(settings);
+    let run = run.finish(started, unanswered == 0)?;
+    Ok(Read { run, format, questions, answers, failed, unanswered, urls, notes })
+}
+
+/// If a file has none of the headers that count, although an SDK always sends one, then the tool
+/// that wrote it left them out, and a program that sends them must find its answers.
+fn without_headers(rules: Rules, exchanges: &[Exchange], notes: &mut Notes) -> Rules {
+    let http = |exchange: &&Exchange| match &exchange.asked {
+        Asked::Http(http) => Some((http.url.clone(), http.headers.keys().any(is_counted))),
+        Asked::Other(..) => None,
+    };
+    let all: Vec<(String, bool)> =
+        exchanges.iter().filter_map(|exchange| http(&exchange)).collect();
+    let is_anthropic = |url: &str| url.contains("/v1/messages");
+    let left_out = all.iter().any(|(url, _)| is_anthropic(url)) && all.iter().all(|(_, has)| !has);
+    let mut recorded = rules.recorded().clone();
+    if !left_out || recorded.ignore.iter().any(|field| field == COUNTED_HEADERS) {
+        return rules;
+    }
+    recorded.ignore.push(COUNTED_HEADERS.to_owned());
+    match Rules::of(recorded) {
+        Ok(rules) => {
+            let what = "the headers that count (anthropic-version, ..), which the file does not have: they are ignored";
+            notes.lost(what, "all requests");
+            rules
+        }
+        Err(_) => rules,
+    }
+}
+
+struct Writer {
+    run: Collector,
+    book: Book,
+    rules: Rules,
+    questions: u64,
+    answers: u64,
+    failed: u64,
+    unanswered: u64,
+}
+
+/// A question, as it is asked.
+struct Question {
+    key: Key,
+    request: Request,
+    retry: Option<u32>,
+    /// The request over HTTP, if it was one.
+    http: Option<(Incoming, retold_wire::Asked)>,
+}
+
+impl Writer {
+    fn add(
+        &mut self,
+        exchange: Exchange,
+        hosts: &mut Hosts,
+        notes: &mut Notes,
+    ) -> Result<(), TrafficError> {
+        let Exchange { place, asked, answers, label, latency } = exchange;
+        let question = match self.question(asked, hosts, notes) {
+            Ok(question) => question,
+            Err(why) => {
+                notes.lost(&format!("an exchange: {why}"), &place);
+                return Ok(());
+            }
+        };
+        let turn = self.book.take(&question.key, question.retry);
+        let Turn::Live(mut ticket) = turn else { return Ok(()) };
+        if answers.is_empty() {
+            self.sent(&mut ticket, &question)?;
+            self.unanswered += 1;
+            return Ok(());
+        }
+        let last = answers.len() - 1;
+        for (at, answer) in answers.into_iter().enumerate() {
+            let is_unsent = matches!(answer, Answer::Failed(_));
+            let outcome = match self.outcome(answer, &question, &ticket, hosts, notes) {
+                Ok(outcome) => outcome,
+                Err(why) => {
+                    notes.lost(&format!("an answer: {why}"), &place);
+                    continue;
+                }
+            };
+            let request = self.sent(&mut ticket, &question)?;
+            match outcome {
+                Outcome::Answer(response) => {
+                    self.answers += 1;
+                    self.run.received(request, *response, latency, label)?;
+                    return Ok(());
+                }
+                Outcome::Failed { mut details } => {
+                    // What was asked again was not given up.
+                    details.gave_up &= at == last;
+                    let reopens = !details.gave_up;
+                    self.failed += 1;
+                    self.run.failed(request, details)?;
+                    if at < last {
+                        ticket.attempt += 1;
+                        continue;
+                    }
+                    self.unanswered += u64::from(is_unsent && reopens);
+                    if reopens {
+                        self.book.reopen(ticket);
+                    }
+                    return Ok(());
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn question(
+        &self,
+        asked: Asked,
+        hosts: &mut Hosts,
+        notes: &mut Notes,
+    ) -> Result<Question, String> {
+        match asked {
+            Asked::Http(http) => {
+                let incoming = incoming(http, hosts, notes)?;
+                let asked = incoming.asked(&self.rules).map_err(|error| error.to_string())?;
+                let (key, request, retry) = (asked.key.clone(), asked.request.clone(), asked.retry);
+                Ok(Question { key, request, retry, http: Some((incoming, asked)) })
+            }
+            Asked::Other(name, request) => {
+                let prompt = self.rules.key(&request);
+                let call = CallPath::new(format!("{name}/{}", prompt.short(16)));
+                let call = call.map_err(|error| error.to_string())?;
+                let key = Key { call, prompt };
+                Ok(Question { key, request: *request, retry: Some(0), http: None })
+            }
+        }
+    }
+
+    fn outcome(
+        &self,
+        answer: Answer,
+        question: &Question,
+        ticket: &Ticket,
+        hosts: &mut Hosts,
+        notes: &mut Notes,
+    ) -> Result<Outcome, String> {
+        match (answer, &question.http) {
+            (Answer::Http { status, mut headers, body }, Some((incoming, asked))) => {
+                noted(&headers, "answers", is_kept, notes);
+                redirected(&mut headers, hosts);
+                let answer = Elsewhere { status, headers, body };
+                answer.outcome(incoming, asked, ticket.attempt).map_err(|error| error.to_string())
+            }
+            (Answer::Http { .. }, None) => {
+                Err("it came over HTTP, and was not asked so".to_owned())
+            }
+            (Answer::Read(response), _) => Ok(Outcome::Answer(response)),
+            (Answer::Failed(details), _) => {
+                let details = retold::event::AttemptDetails { attempt: ticket.attempt, ..details };
+                Ok(Outcome::Failed { details })
+            }
+        }
+    }
+
+    fn sent(
+        &mut self,
+        ticket: &mut Ticket,
+        question: &Question,
+    ) -> Result<retold::id::Seq, TrafficError> {
+        if let Some(request) = ticket.request {
+            return Ok(request);
+        }
+        let Key { call, .. } = &ticket.key;
+        let request = self.run.sent(call.clone(), ticket.sample, question.request.clone())?;
+        self.questions += 1;
+        ticket.request = Some(request);
+        Ok(request)
+    }
+}
+
+fn incoming(http: Http, hosts: &mut Hosts, notes: &mut Notes) -> Result<Incoming, String> {
+    let Http { method, url, headers, body } = http;
+    let parts = Parts::of(&url).map_err(|wrong| wrong.to_string())?;
+    noted(&headers, "requests", is_counted, notes);
+    let (upstream, path) = hosts.place(&parts);
+    Ok(Incoming { upstream, method, path, query: parts.query, headers, body })
+}
+
+/// Notes the names of headers that are not kept.
+fn noted(
+    headers: &HeaderMap,
+    side: &'static str,
+    kept: impl Fn(&http::HeaderName) -> bool,
+    notes: &mut Notes,
+) {
+    let left: BTreeSet<&str> =
+        headers.keys().filter(|name| !kept(name)).map(http::HeaderName::as_str).collect();
+    notes.headers(side, left);
+}
+
+/// A redirect to a recorded request leads to the server that replays it.
+fn redirected(headers: &mut HeaderMap, hosts: &mut Hosts) {
+    let target = headers.get(LOCATION).and_then(|value| value.to_str().ok());
+    let within = target.and_then(|target| hosts.within(&Parts::of(target).ok()?));
+    if let Some(value) = within.and_then(|path| HeaderValue::from_str(&path).ok()) {
+        headers.insert(LOCATION, value);
+    }
+}

@@ -1,0 +1,77 @@
+//! Why a file is not read: which one, where in it, and what is wrong.
+
+use retold::jsonl::JsonlError;
+use retold::log::LogError;
+
+/// Why files cannot be imported. Nothing of them was stored.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum TrafficError {
+    /// A file cannot be read.
+    #[error(transparent)]
+    File(#[from] JsonlError),
+    /// There is no room for what was read.
+    #[error(transparent)]
+    Log(#[from] LogError),
+    /// A file is not what it claims to be.
+    #[error("{path}{}: {wrong}", .place.as_ref().map(|place| format!(", {place}")).unwrap_or_default())]
+    Wrong {
+        /// The file.
+        path: String,
+        /// Where in it.
+        place: Option<String>,
+        /// What is wrong.
+        wrong: Wrong,
+    },
+}
+
+/// What is wrong with a file.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Wrong {
+    /// It is not text.
+    #[error("it is not UTF-8")]
+    NotUtf8,
+    /// It is not YAML.
+    #[error("not YAML that can be read: {0}")]
+    Yaml(String),
+    /// It is not JSON.
+    #[error("not JSON: {0}")]
+    Json(String),
+    /// It has more values than fit in memory.
+    #[error("it has more than {0} values, the most that a file may have")]
+    TooMany(usize),
+    /// A field is missing.
+    #[error("it has no {0:?}")]
+    Missing(&'static str),
+    /// A field has a value of another kind.
+    #[error("{field:?} is {found}, and not {due}")]
+    Kind {
+        /// The field.
+        field: &'static str,
+        /// What it is.
+        found: &'static str,
+        /// What it has to be.
+        due: &'static str,
+    },
+    /// A value that is not what it has to be.
+    #[error("{found:?} is not {what}")]
+    Value {
+        /// What it has to be.
+        what: &'static str,
+        /// What it is.
+        found: String,
+    },
+    /// Not a format that is known.
+    #[error("it is not {0}")]
+    Not(&'static str),
+    /// Something else, in the words of whoever found it.
+    #[error("{0}")]
+    Said(String),
+}
+
+impl TrafficError {
+    pub(crate) fn wrong(path: &str, place: Option<String>, wrong: Wrong) -> Self {
+        TrafficError::Wrong { path: path.to_owned(), place, wrong }
+    }
+}

@@ -1,0 +1,159 @@
+//! An exchange as another tool recorded it, whatever the format.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::header::{CONTENT_ENCODING, CONTENT_LENGTH, TRANSFER_ENCODING};
+use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
+use retold::event::AttemptDetails;
+use retold::model::{FailureKind, Response};
+use retold::prompt::Request;
+use retold_wire::{Kept, decoded};
+use serde_json::{Value, json};
+
+use crate::error::Wrong;
+use crate::notes::Notes;
+
+/// An exchange.
+#[derive(Debug)]
+pub(crate) struct Exchange {
+    /// Where it is in its file, for messages.
+    pub(crate) place: String,
+    pub(crate) asked: Asked,
+    pub(crate) answers: Vec<Answer>,
+    /// What the file calls it; kept for export.
+    pub(crate) label: Option<Value>,
+    pub(crate) latency: Duration,
+}
+
+/// What was asked.
+#[derive(Debug)]
+pub(crate) enum Asked {
+    /// Over HTTP.
+    Http(Http),
+    /// In another way: stored as it is, under a call that begins with this name.
+    Other(&'static str, Box<Request>),
+}
+
+/// A request over HTTP.
+#[derive(Debug)]
+pub(crate) struct Http {
+    pub(crate) method: Method,
+    pub(crate) url: String,
+    pub(crate) headers: HeaderMap,
+    pub(crate) body: Bytes,
+}
+
+/// What came back.
+#[derive(Debug)]
+pub(crate) enum Answer {
+    /// Over HTTP, without content encoding.
+    Http { status: StatusCode, headers: HeaderMap, body: Bytes },
+    /// An answer without its bytes.
+    Read(Box<Response>),
+    /// Nothing: the attempt failed.
+    Failed(AttemptDetails),
+}
+
+impl Answer {
+    /// Whether it answers the question.
+    pub(crate) fn is_success(&self) -> bool {
+        match self {
+            Answer::Http { status, .. } => status.is_success(),
+            Answer::Read(_) => true,
+            Answer::Failed(_) => false,
+        }
+    }
+}
+
+/// An attempt that no answer came of. A client that meets it in a replay gets what `retold record`
+/// gives one whose upstream does not answer in time, and tries again.
+pub(crate) fn unanswered(kind: FailureKind, code: &str, message: &str) -> Answer {
+    let error = json!({"error": {"message": message, "type": code, "param": null, "code": code}});
+    let headers = vec![("content-type".to_owned(), "application/json".to_owned())];
+    let kept = Kept { status: 504, headers, ..Kept::default() };
+    let kept = kept.with_body(error.to_string().as_bytes(), &[], "");
+    Answer::Failed(AttemptDetails {
+        attempt: 0,
+        error: format!("{code}: {message}"),
+        failure: kind.as_str().to_owned(),
+        gave_up: false,
+        http: Some(json!(kept)),
+        retry_after_ms: None,
+        status: None,
+    })
+}
+
+/// Headers out of names and values; what HTTP does not allow is noted and left out.
+pub(crate) fn headers<'a>(
+    all: impl Iterator<Item = (&'a str, &'a [u8])>,
+    place: &str,
+    notes: &mut Notes,
+) -> HeaderMap {
+    let mut headers = HeaderMap::new();
+    for (name, value) in all {
+        // HTTP/2 has the method and the path among its headers.
+        if name.starts_with(':') {
+            continue;
+        }
+        match (HeaderName::try_from(name), HeaderValue::from_bytes(value)) {
+            (Ok(name), Ok(value)) => drop(headers.append(name, value)),
+            _ => notes.lost("a header that HTTP does not allow", place),
+        }
+    }
+    headers
+}
+
+/// A method, in upper case: some tools write it in lower case.
+pub(crate) fn method(name: &str) -> Result<Method, Wrong> {
+    Method::from_bytes(name.to_ascii_uppercase().as_bytes()).map_err(|_| Wrong::Value {
+        what: "an HTTP method",
+        found: name.chars().take(40).collect(),
+    })
+}
+
+/// A status.
+pub(crate) fn status(code: u64) -> Result<StatusCode, Wrong> {
+    u16::try_from(code)
+        .ok()
+        .and_then(|code| StatusCode::from_u16(code).ok())
+        .ok_or(Wrong::Value { what: "an HTTP status", found: code.to_string() })
+}
+
+/// A body without its content encoding, and its headers without what described that. A body that is
+/// not encoded although a header says so was decoded by the tool that recorded it.
+pub(crate) fn plain(headers: &mut HeaderMap, body: Bytes, place: &str, notes: &mut Notes) -> Bytes {
+    headers.remove(TRANSFER_ENCODING);
+    let encodings: Vec<String> = headers
+        .get_all(CONTENT_ENCODING)
+        .iter()
+        .filter_map(|value| value.to_str().ok().map(str::to_owned))
+        .collect();
+    headers.remove(CONTENT_ENCODING);
+    if encodings.is_empty() || body.is_empty() {
+        return body;
+    }
+    headers.remove(CONTENT_LENGTH);
+    let encodings = encodings.join(",");
+    match decoded(&encodings, body.clone()) {
+        Ok(plain) => plain,
+        Err(_) if !looks_encoded(&encodings, &body) => body,
+        Err(error) => {
+            notes.lost(
+                &format!("the content encoding of a body, which is kept as it is ({error})"),
+                place,
+            );
+            body
+        }
+    }
+}
+
+/// Whether a body begins as its last encoding does. Brotli has no signature, but is never text.
+fn looks_encoded(encodings: &str, body: &[u8]) -> bool {
+    let last = encodings.rsplit(',').next().unwrap_or("").trim().to_ascii_lowercase();
+    match last.as_str() {
+        "gzip" | "x-gzip" => body.starts_with(&[0x1F, 0x8B]),
+        "zstd" => body.starts_with(&[0x28, 0xB5, 0x2F, 0xFD]),
+        _ => std::str::from_utf8(body).is_err(),
+    }
+}

@@ -1,0 +1,242 @@
+//! Cassettes of vcrpy.
+
+use std::collections::BTreeMap;
+
+use http::StatusCode;
+use retold::id::RunId;
+use retold::log::{LogError, Reader};
+use retold::model::HTTP;
+use retold_wire::{Imported, Kept, Restored, RestoredBody, clients, restored};
+use serde_json::json;
+
+use super::yaml::{quoted, text_or_bytes};
+use super::{Answered, ExportError, Outcome, each, request};
+use crate::hosts::Parts;
+use crate::notes::Notes;
+
+/// In which form a cassette is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CassetteForm {
+    /// YAML, as vcrpy writes it unless told otherwise.
+    Yaml,
+    /// JSON, which cannot hold bytes that are not UTF-8.
+    Json,
+}
+
+/// A request and its answer, as a cassette has them.
+struct Interaction {
+    method: String,
+    uri: String,
+    asked: Vec<(String, String)>,
+    body: Option<Vec<u8>>,
+    status: u16,
+    headers: Vec<(String, String)>,
+    answer: Vec<u8>,
+}
+
+/// Writes the exchanges of a run as a cassette, line by line. Returns how many there are, and what
+/// the cassette cannot hold.
+///
+/// `named` are base URLs by upstream; without one, that of the file is used which the run was
+/// imported from, or the provider's.
+///
+/// # Errors
+/// [`ExportError`], and any error of `line`.
+pub fn export_cassette<E: From<ExportError> + From<LogError>>(
+    reader: Box<dyn Reader>,
+    run: RunId,
+    form: CassetteForm,
+    (named, imported): (&BTreeMap<String, String>, Option<&Imported>),
+    line: &mut dyn FnMut(&str) -> Result<(), E>,
+) -> Result<(u64, Notes), E> {
+    let mut notes = Notes::default();
+    let mut written = 0_u64;
+    let bases = Bases { named, imported };
+    each::<E>(reader, run, |reader, answered| {
+        let seq = answered.seq;
+        let place = format!("seq {seq}");
+        let Some(kept) = travelled(&answered, &place, &mut notes) else { return Ok(()) };
+        let (kept, answer) = kept;
+        let asked = request(reader, run, seq, answered.prompt)?;
+        let Some(asked) = restored(&asked, &answered.call) else {
+            notes.lost("a request that was not HTTP, or that was too long to be stored", &place);
+            return Ok(());
+        };
+        let interaction = interaction(asked, kept, answer, &bases)?;
+        let text = match form {
+            CassetteForm::Yaml => of_yaml(&interaction),
+            CassetteForm::Json => {
+                of_json(&interaction, written).ok_or(ExportError::NotUtf8(seq))?
+            }
+        };
+        if written == 0 {
+            line(match form {
+                CassetteForm::Yaml => "interactions:",
+                CassetteForm::Json => "{\"version\": 1, \"interactions\": [",
+            })?;
+        }
+        for part in text.lines() {
+            line(part)?;
+        }
+        written += 1;
+        Ok(())
+    })?;
+    if written == 0 {
+        return Err(ExportError::Nothing { run, format: "a cassette" }.into());
+    }
+    line(match form {
+        CassetteForm::Yaml => "version: 1",
+        CassetteForm::Json => "]}",
+    })?;
+    Ok((written, notes))
+}
+
+/// How an answer travelled, and its body.
+fn travelled(answered: &Answered, place: &str, notes: &mut Notes) -> Option<(Kept, Vec<u8>)> {
+    let (kept, content) = match &answered.outcome {
+        Outcome::Answer(content, details) => (details.extra.get(HTTP), Some(content)),
+        Outcome::Failed(details) if details.status.is_none() => {
+            notes.lost("an attempt without an answer", place);
+            return None;
+        }
+        Outcome::Failed(details) => (details.http.as_ref(), None),
+    };
+    let kept = kept.and_then(Kept::read);
+    let body = kept.as_ref().and_then(|kept| kept.bytes(content));
+    let (Some(kept), Some(body)) = (kept, body) else {
+        notes.lost("an exchange that was not recorded over HTTP", place);
+        return None;
+    };
+    if kept.end.is_some() {
+        notes.lost("an answer that was broken off", place);
+        return None;
+    }
+    if kept.chunks.len() > 1 {
+        notes.lost("the boundaries and times of the chunks of a stream", place);
+    }
+    if kept.masked {
+        notes.lost("a key in an answer, which was not recorded", place);
+    }
+    Some((kept, body.to_vec()))
+}
+
+/// Where requests went.
+struct Bases<'a> {
+    named: &'a BTreeMap<String, String>,
+    imported: Option<&'a Imported>,
+}
+
+impl Bases<'_> {
+    fn of(&self, upstream: &str) -> Result<String, ExportError> {
+        if let Some(url) = self.named.get(upstream) {
+            let parts = Parts::of(url);
+            let parts =
+                parts.map_err(|wrong| ExportError::Url { name: upstream.to_owned(), wrong })?;
+            return Ok(format!("{}{}", parts.origin, parts.path.trim_end_matches('/')));
+        }
+        if let Some(url) = self.imported.and_then(|imported| imported.urls.get(upstream)) {
+            return Ok(url.clone());
+        }
+        let default = clients::of(upstream).and_then(|client| client.default);
+        default.map(str::to_owned).ok_or_else(|| ExportError::NoUrl(upstream.to_owned()))
+    }
+
+    /// A redirect to a recorded request, where it led when it was recorded.
+    fn target(&self, location: &str) -> Option<String> {
+        let (upstream, rest) = location.strip_prefix('/')?.split_once('/')?;
+        Some(format!("{}/{rest}", self.imported?.urls.get(upstream)?))
+    }
+}
+
+fn interaction(
+    asked: Restored,
+    kept: Kept,
+    answer: Vec<u8>,
+    bases: &Bases<'_>,
+) -> Result<Interaction, ExportError> {
+    let Restored { upstream, method, path, query, headers, body } = asked;
+    let query = query.map_or_else(String::new, |query| format!("?{query}"));
+    let uri = format!("{}{path}{query}", bases.of(&upstream)?);
+    let mut asked = headers;
+    let (kind, body) = match body {
+        RestoredBody::Empty => (None, None),
+        RestoredBody::Json(value) => {
+            (Some("application/json"), Some(value.to_string().into_bytes()))
+        }
+        RestoredBody::Bytes(bytes) => {
+            let is_form = bytes.starts_with(b"--boundary\r\n");
+            let kind = is_form.then_some("multipart/form-data; boundary=boundary");
+            (kind, Some(bytes))
+        }
+    };
+    asked.extend(kind.map(|kind| ("content-type".to_owned(), kind.to_owned())));
+    let target = |(name, value): (String, String)| match name == "location" {
+        true => (name, bases.target(&value).unwrap_or(value)),
+        false => (name, value),
+    };
+    let headers = kept.headers.into_iter().map(target).collect();
+    let method = method.as_str().to_owned();
+    Ok(Interaction { method, uri, asked, body, status: kept.status, headers, answer })
+}
+
+fn message(status: u16) -> &'static str {
+    StatusCode::from_u16(status).ok().and_then(|status| status.canonical_reason()).unwrap_or("")
+}
+
+/// Headers by name, in the order in which they first appear.
+fn by_name(headers: &[(String, String)]) -> Vec<(&str, Vec<&str>)> {
+    let mut all: Vec<(&str, Vec<&str>)> = Vec::new();
+    for (name, value) in headers {
+        match all.iter_mut().find(|(known, _)| known == name) {
+            Some((_, values)) => values.push(value),
+            None => all.push((name, vec![value])),
+        }
+    }
+    all
+}
+
+fn of_yaml(interaction: &Interaction) -> String {
+    let Interaction { method, uri, asked, body, status, headers, answer } = interaction;
+    let listed = |headers: &[(String, String)]| {
+        let all = by_name(headers);
+        if all.is_empty() {
+            return "    headers: {}\n".to_owned();
+        }
+        let lines = all.iter().map(|(name, values)| {
+            let values: String =
+                values.iter().map(|value| format!("      - {}\n", quoted(value))).collect();
+            format!("      {}:\n{values}", quoted(name))
+        });
+        format!("    headers:\n{}", lines.collect::<String>())
+    };
+    let body = body.as_ref().map_or_else(|| "null".to_owned(), |body| text_or_bytes(body));
+    format!(
+        "- request:\n    body: {body}\n{}    method: {}\n    uri: {}\n  response:\n    body:\n      string: {}\n{}    \
+         status:\n      code: {status}\n      message: {}\n",
+        listed(asked),
+        quoted(method),
+        quoted(uri),
+        text_or_bytes(answer),
+        listed(headers),
+        quoted(message(*status)),
+    )
+}
+
+fn of_json(interaction: &Interaction, before: u64) -> Option<String> {
+    let Interaction { method, uri, asked, body, status, headers, answer } = interaction;
+    let body = match body {
+        Some(body) => Some(std::str::from_utf8(body).ok()?),
+        None => None,
+    };
+    let listed = |headers: &[(String, String)]| {
+        let all =
+            by_name(headers).into_iter().map(|(name, values)| (name.to_owned(), json!(values)));
+        serde_json::Value::Object(all.collect())
+    };
+    let interaction = json!({
+        "request": {"body": body, "headers": listed(asked), "method": method, "uri": uri},
+        "response": {"body": {"string": std::str::from_utf8(answer).ok()?}, "headers": listed(headers),
+            "status": {"code": status, "message": message(*status)}},
+    });
+    Some(format!("{}{interaction}", if before > 0 { "," } else { "" }))
+}

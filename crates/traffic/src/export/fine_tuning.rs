@@ -1,0 +1,80 @@
+//! JSON Lines for fine-tuning at OpenAI: one conversation per line, which ends with the answer.
+
+use retold::id::RunId;
+use retold::log::{LogError, Reader};
+use retold::prompt::Api;
+use serde_json::{Map, Value, json};
+
+use super::chat::{Chat, chat};
+use super::{Answered, ExportError, Outcome, each, request};
+use crate::notes::Notes;
+
+/// Writes each answer of a run with its conversation. Returns how many there are, and what the
+/// format cannot hold.
+///
+/// # Errors
+/// [`ExportError`], and any error of `line`.
+pub fn export_fine_tuning<E: From<ExportError> + From<LogError>>(
+    reader: Box<dyn Reader>,
+    run: RunId,
+    line: &mut dyn FnMut(&str) -> Result<(), E>,
+) -> Result<(u64, Notes), E> {
+    let mut notes = Notes::default();
+    let mut written = 0;
+    each::<E>(reader, run, |reader, answered| {
+        let Answered { seq, call: _, prompt, outcome } = answered;
+        let place = format!("seq {seq}");
+        let Outcome::Answer(content, details) = outcome else {
+            notes.lost("a failed attempt", &place);
+            return Ok(());
+        };
+        let asked = request(reader, run, seq, prompt)?;
+        let Some(body) = asked.body().as_object().filter(|_| asked.api() == Api::Chat) else {
+            notes.lost("a request that is not a conversation", &place);
+            return Ok(());
+        };
+        let dialect = body.get("http").and_then(|address| address["dialect"].as_str());
+        let dialect = dialect.and_then(|name| name.split('@').next()).unwrap_or("openai.chat");
+        let Some(Chat { mut messages, tools, lost }) = chat(dialect, body) else {
+            notes.lost(&format!("a request to an API that is not known ({dialect})"), &place);
+            return Ok(());
+        };
+        for what in lost {
+            notes.lost(&what, &place);
+        }
+        let calls = details.extra.get("tool_calls").filter(|calls| calls.is_array());
+        let text = content.text();
+        if text.is_empty() && calls.is_none() {
+            notes.lost("an answer without text or tool calls", &place);
+            return Ok(());
+        }
+        for what in ["refusal", "reasoning", "reasoning_content", "thinking"] {
+            if details.extra.contains_key(what) {
+                notes.lost(&format!("{what} of an answer"), &place);
+            }
+        }
+        let mut message = json!({"role": "assistant"});
+        if !text.is_empty() {
+            message["content"] = text.into();
+        }
+        if let Some(calls) = calls {
+            message["tool_calls"] = calls.clone();
+        }
+        messages.push(message);
+        let mut example = Map::new();
+        example.insert("messages".to_owned(), messages.into());
+        if !tools.is_empty() {
+            example.insert("tools".to_owned(), tools.into());
+        }
+        if let Some(parallel) = body.get("parallel_tool_calls").filter(|value| value.is_boolean()) {
+            example.insert("parallel_tool_calls".to_owned(), parallel.clone());
+        }
+        line(&Value::Object(example).to_string())?;
+        written += 1;
+        Ok(())
+    })?;
+    match written {
+        0 => Err(ExportError::Nothing { run, format: "a file for fine-tuning" }.into()),
+        written => Ok((written, notes)),
+    }
+}

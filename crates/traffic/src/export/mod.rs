@@ -1,0 +1,115 @@
+//! From the exchanges of a run to files of other tools, one file per format.
+
+mod cassette;
+mod chat;
+mod fine_tuning;
+mod yaml;
+
+use std::collections::BTreeMap;
+
+use retold::event::{AnswerReused, AttemptDetails, Event, ResponseDetails, ResponseReceived};
+use retold::id::{CallPath, PromptHash, RunId, Seq};
+use retold::log::{CheckedReader, LogError, Reader};
+use retold::model::Content;
+use retold::prompt::Request;
+
+pub use cassette::{CassetteForm, export_cassette};
+pub use fine_tuning::export_fine_tuning;
+
+/// Events in one read.
+const BATCH: usize = 512;
+
+/// Why a run cannot be exported.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ExportError {
+    /// The log cannot be read.
+    #[error(transparent)]
+    Log(#[from] LogError),
+    /// Nothing in the run can be represented.
+    #[error("run {run} has no exchange that {format} can hold")]
+    Nothing {
+        /// The run.
+        run: RunId,
+        /// The format.
+        format: &'static str,
+    },
+    /// It is not known where requests went.
+    #[error("it is not known where the requests of the upstream {0} went")]
+    NoUrl(String),
+    /// A URL that the user gave.
+    #[error("--upstream {name}: {wrong}")]
+    Url {
+        /// The upstream.
+        name: String,
+        /// What is wrong.
+        wrong: crate::error::Wrong,
+    },
+    /// A body that is not UTF-8.
+    #[error("seq {0} has a body that is not UTF-8, which a cassette in JSON cannot hold")]
+    NotUtf8(Seq),
+}
+
+/// How a question was answered, at an event.
+struct Answered {
+    seq: Seq,
+    call: CallPath,
+    prompt: PromptHash,
+    outcome: Outcome,
+}
+
+enum Outcome {
+    Answer(Content, Box<ResponseDetails>),
+    Failed(AttemptDetails),
+}
+
+/// Calls `take` with each answer and failed attempt of a run, in order. Every event is checked
+/// against its hash.
+fn each<E: From<LogError>>(
+    reader: Box<dyn Reader>,
+    run: RunId,
+    mut take: impl FnMut(&mut CheckedReader, Answered) -> Result<(), E>,
+) -> Result<(), E> {
+    let mut reader = CheckedReader::new(reader);
+    let mut questions: BTreeMap<Seq, (CallPath, PromptHash)> = BTreeMap::new();
+    let mut after = Seq(0);
+    loop {
+        let events = reader.events(run, after, BATCH)?;
+        let Some(last) = events.last() else { return Ok(()) };
+        after = last.seq;
+        for stored in events {
+            let seq = stored.seq;
+            let event = stored.event();
+            let event =
+                event.map_err(|e| LogError::Corrupt { run: e.run, seq: e.seq, what: e.what })?;
+            let (request, outcome) = match event {
+                Event::RequestSent(sent) => {
+                    questions.insert(seq, (sent.call, sent.prompt));
+                    continue;
+                }
+                Event::ResponseReceived(ResponseReceived { request, content, details })
+                | Event::AnswerReused(AnswerReused { request, content, details, .. }) => {
+                    (request, Outcome::Answer(content, Box::new(details)))
+                }
+                Event::AttemptFailed(failed) => (failed.request, Outcome::Failed(failed.details)),
+                _ => continue,
+            };
+            let Some((call, prompt)) = questions.get(&request).cloned() else { continue };
+            take(&mut reader, Answered { seq, call, prompt, outcome })?;
+        }
+    }
+}
+
+/// A stored request, which every question has.
+fn request(
+    reader: &mut CheckedReader,
+    run: RunId,
+    seq: Seq,
+    prompt: PromptHash,
+) -> Result<Request, LogError> {
+    reader.request(prompt)?.ok_or_else(|| LogError::Corrupt {
+        run,
+        seq,
+        what: format!("its request {prompt} is missing"),
+    })
+}

@@ -1,0 +1,113 @@
+//! A file, read whole within limits.
+
+use std::path::Path;
+
+use memchr::memchr3_iter;
+use retold::jsonl::read_whole;
+
+use crate::error::{TrafficError, Wrong};
+use crate::node::Node;
+use crate::yaml;
+
+/// The largest file, unpacked.
+const LARGEST: u64 = 256 << 20;
+
+/// The most values in JSON: each takes far more memory than its bytes.
+const MOST_VALUES: usize = 4_000_000;
+
+/// The bytes of a file.
+///
+/// # Errors
+/// [`TrafficError`].
+pub(crate) fn bytes(path: &Path) -> Result<Vec<u8>, TrafficError> {
+    Ok(read_whole(path, LARGEST)?)
+}
+
+/// A file and its text.
+pub(crate) struct Document {
+    path: String,
+    text: String,
+}
+
+impl Document {
+    /// Reads a file.
+    ///
+    /// # Errors
+    /// [`TrafficError`].
+    pub(crate) fn read(path: &Path) -> Result<Self, TrafficError> {
+        let bytes = bytes(path)?;
+        let path = path.display().to_string();
+        let text = String::from_utf8(bytes)
+            .map_err(|_| TrafficError::wrong(&path, None, Wrong::NotUtf8))?;
+        let text = match text.strip_prefix('\u{FEFF}') {
+            Some(rest) => rest.to_owned(),
+            None => text,
+        };
+        Ok(Document { path, text })
+    }
+
+    /// Its text.
+    pub(crate) fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Its name without folders.
+    pub(crate) fn name(&self) -> &str {
+        self.path.rsplit(['/', '\\']).next().unwrap_or(&self.path)
+    }
+
+    /// What is wrong with it.
+    pub(crate) fn wrong(&self, place: Option<String>, wrong: Wrong) -> TrafficError {
+        TrafficError::wrong(&self.path, place, wrong)
+    }
+
+    /// Its value, in JSON or YAML.
+    ///
+    /// # Errors
+    /// [`TrafficError::Wrong`].
+    pub(crate) fn node(&self) -> Result<Node, TrafficError> {
+        if self.text.trim_start().starts_with('{') {
+            return self.json();
+        }
+        yaml::read(&self.text).map_err(|error| {
+            let place = format!("line {}, column {}", error.line, error.column);
+            self.wrong(Some(place), Wrong::Yaml(error.what))
+        })
+    }
+
+    /// Its value, in JSON.
+    ///
+    /// # Errors
+    /// [`TrafficError::Wrong`].
+    pub(crate) fn json(&self) -> Result<Node, TrafficError> {
+        json(&self.text).map_err(|(place, wrong)| self.wrong(place, wrong))
+    }
+}
+
+/// A value of JSON.
+///
+/// # Errors
+/// What is wrong, and where.
+pub(crate) fn json(text: &str) -> Result<Node, (Option<String>, Wrong)> {
+    parsed(text)
+}
+
+/// A value of JSON, in its own type.
+///
+/// # Errors
+/// What is wrong, and where.
+pub(crate) fn json_value(text: &str) -> Result<serde_json::Value, (Option<String>, Wrong)> {
+    parsed(text)
+}
+
+fn parsed<T: serde::de::DeserializeOwned>(text: &str) -> Result<T, (Option<String>, Wrong)> {
+    if memchr3_iter(b',', b'[', b'{', text.as_bytes()).count() > MOST_VALUES {
+        return Err((None, Wrong::TooMany(MOST_VALUES)));
+    }
+    serde_json::from_str(text).map_err(|error| {
+        let (line, column) = (error.line(), error.column());
+        let what = error.to_string();
+        let what = what.split(" at line ").next().unwrap_or(&what).to_owned();
+        (Some(format!("line {line}, column {column}")), Wrong::Json(what))
+    })
+}

@@ -1,0 +1,173 @@
+//! Input, output and error files of OpenAI's Batch API: JSON Lines that belong together by
+//! `custom_id`. A batch that was cancelled and the one that continued it are one set of files.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::header::CONTENT_TYPE;
+use http::{HeaderMap, HeaderName, HeaderValue};
+use retold::inert::inert;
+use retold::model::FailureKind;
+use serde_json::json;
+
+use super::Placed;
+use crate::error::{TrafficError, Wrong};
+use crate::exchange::{Answer, Asked, Exchange, Http, method, status, unanswered};
+use crate::file::{Document, json as read_json};
+use crate::node::{Node, Value};
+use crate::notes::Notes;
+
+/// Where paths of input files are.
+const ORIGIN: &str = "https://api.openai.com";
+
+/// The files of one or more batches.
+#[derive(Default)]
+pub(crate) struct Batch {
+    /// The requests, in the order of their files, and where each `custom_id` is.
+    requests: Vec<Question>,
+    places: BTreeMap<String, usize>,
+    results: BTreeMap<String, Vec<Found>>,
+}
+
+struct Question {
+    id: String,
+    place: String,
+    http: Http,
+}
+
+struct Found {
+    place: String,
+    answer: Answer,
+}
+
+impl Batch {
+    /// Adds a file: its lines say whether they are input or output.
+    ///
+    /// # Errors
+    /// [`TrafficError`].
+    pub(crate) fn add(
+        &mut self,
+        document: &Document,
+        notes: &mut Notes,
+    ) -> Result<(), TrafficError> {
+        for (at, line) in document.text().lines().enumerate() {
+            if line.trim().is_empty() {
+                continue;
+            }
+            let line_place = format!("line {}", at + 1);
+            let place = format!("{}, {line_place}", document.name());
+            self.line(line, &place, notes).map_err(|(inner, wrong)| {
+                let column =
+                    inner.and_then(|inner| inner.split_once(", ").map(|(_, at)| at.to_owned()));
+                let place =
+                    column.map_or(line_place.clone(), |column| format!("{line_place}, {column}"));
+                document.wrong(Some(place), wrong)
+            })?;
+        }
+        Ok(())
+    }
+
+    fn line(&mut self, line: &str, place: &str, notes: &mut Notes) -> Placed<()> {
+        let node = read_json(line)?;
+        let id = node.get("custom_id").and_then(Node::text);
+        let id = id.ok_or((None, Wrong::Missing("custom_id")))?.to_owned();
+        if node.get("body").is_some() {
+            return self.request(id, &node, place, notes).map_err(|wrong| (None, wrong));
+        }
+        let answer = result(&node).map_err(|wrong| (None, wrong))?;
+        self.results.entry(id).or_default().push(Found { place: place.to_owned(), answer });
+        Ok(())
+    }
+
+    fn request(
+        &mut self,
+        id: String,
+        node: &Node,
+        place: &str,
+        notes: &mut Notes,
+    ) -> Result<(), Wrong> {
+        let url = node.get("url").and_then(Node::text).ok_or(Wrong::Missing("url"))?;
+        let url = if url.starts_with('/') { format!("{ORIGIN}{url}") } else { url.to_owned() };
+        let name = node.get("method").and_then(Node::text).unwrap_or("POST");
+        let body = node.get("body").ok_or(Wrong::Missing("body"))?;
+        let body = Bytes::from(body.text_of_json().ok_or(Wrong::Missing("body"))?);
+        let mut headers = HeaderMap::new();
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        let http = Http { method: method(name)?, url, headers, body };
+        match self.places.get(&id).and_then(|at| self.requests.get(*at)) {
+            // The rest of a batch that was cancelled is sent again under the same names.
+            Some(known) if known.http.url == http.url && known.http.body == http.body => {}
+            Some(known) => {
+                let (id, first) = (inert(&id, 80), &known.place);
+                return Err(Wrong::Said(format!(
+                    "custom_id {id} asks for something else than in {first}"
+                )));
+            }
+            None => {
+                self.places.insert(id.clone(), self.requests.len());
+                self.requests.push(Question { id, place: place.to_owned(), http });
+                let known = ["custom_id", "method", "url", "body"];
+                for (name, _) in node.map().unwrap_or_default() {
+                    if !known.contains(&name.as_str()) {
+                        notes.lost(&format!("the field {:?}", inert(name, 60)), place);
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The exchanges: each request once, with what came of it.
+    pub(crate) fn exchanges(mut self, notes: &mut Notes) -> Vec<Exchange> {
+        let mut exchanges = Vec::with_capacity(self.requests.len());
+        for Question { id, place, http } in self.requests {
+            let found = self.results.remove(&id).unwrap_or_default();
+            // What failed was asked again: the answer comes last, and there is one.
+            let (failed, answered): (Vec<Found>, Vec<Found>) =
+                found.into_iter().partition(|found| !found.answer.is_success());
+            let mut answers: Vec<Answer> = failed.into_iter().map(|found| found.answer).collect();
+            let mut answered = answered.into_iter();
+            answers.extend(answered.next().map(|found| found.answer));
+            for second in answered {
+                notes.lost("a second answer to one request", &second.place);
+            }
+            exchanges.push(Exchange {
+                place,
+                asked: Asked::Http(http),
+                answers,
+                label: Some(json!({"custom_id": id})),
+                latency: Duration::ZERO,
+            });
+        }
+        for found in self.results.into_values().flatten() {
+            notes.lost("an answer whose request is in none of the files", &found.place);
+        }
+        exchanges
+    }
+}
+
+/// A line of an output or error file.
+fn result(node: &Node) -> Result<Answer, Wrong> {
+    if let Some(response) = node.get("response") {
+        let code = match response.get("status_code").map(|code| &code.value) {
+            Some(Value::Number(code)) => code.as_u64(),
+            _ => None,
+        };
+        let status = status(code.ok_or(Wrong::Missing("status_code"))?)?;
+        let mut headers = HeaderMap::new();
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        let id = response.get("request_id").and_then(Node::text);
+        if let Some(id) = id.and_then(|id| HeaderValue::from_str(id).ok()) {
+            headers.insert(HeaderName::from_static("x-request-id"), id);
+        }
+        let body =
+            response.get("body").map(|body| body.text_of_json().ok_or(Wrong::Missing("body")));
+        let body = Bytes::from(body.transpose()?.unwrap_or_default());
+        return Ok(Answer::Http { status, headers, body });
+    }
+    let error = node.get("error").ok_or(Wrong::Missing("response"))?;
+    let text = |name: &str| error.get(name).and_then(Node::text).unwrap_or("");
+    let (code, message) = (inert(text("code"), 80), inert(text("message"), 300));
+    Ok(unanswered(FailureKind::Timeout, &code, &message))
+}

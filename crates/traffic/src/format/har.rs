@@ -1,0 +1,155 @@
+//! HTTP Archives (HAR 1.2), as browsers and proxies write them.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use data_encoding::BASE64;
+use http::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, TRANSFER_ENCODING};
+use http::{HeaderMap, HeaderValue};
+
+use super::Placed;
+use crate::error::Wrong;
+use crate::exchange::{Answer, Asked, Exchange, Http, headers, method, plain, status};
+use crate::node::{Node, Value};
+use crate::notes::Notes;
+
+/// The exchanges of an archive.
+///
+/// # Errors
+/// What is wrong, and where.
+pub(crate) fn read(archive: &Node, notes: &mut Notes) -> Placed<Vec<Exchange>> {
+    let log = archive.get("log").ok_or((None, Wrong::Missing("log")))?;
+    let entries = log.get("entries").ok_or((Some("log".to_owned()), Wrong::Missing("entries")))?;
+    let entries = entries.list().ok_or_else(|| {
+        let wrong = Wrong::Kind { field: "entries", found: entries.value.kind(), due: "a list" };
+        (Some("log".to_owned()), wrong)
+    })?;
+    let mut exchanges = Vec::new();
+    for (at, entry) in entries.iter().enumerate() {
+        let place = format!("log.entries.{at}");
+        let found = exchange(entry, &place, notes);
+        exchanges.extend(found.map_err(|wrong| (Some(place.clone()), wrong))?);
+    }
+    Ok(exchanges)
+}
+
+fn exchange(entry: &Node, place: &str, notes: &mut Notes) -> Result<Option<Exchange>, Wrong> {
+    let request = entry.get("request").ok_or(Wrong::Missing("request"))?;
+    let response = entry.get("response").ok_or(Wrong::Missing("response"))?;
+    let text = |node: &Node, name: &'static str| {
+        node.get(name).and_then(Node::text).map(str::to_owned).ok_or(Wrong::Missing(name))
+    };
+    let method = method(&text(request, "method")?)?;
+    let url = text(request, "url")?;
+    let asked_headers = all_headers(request, place, notes);
+    if entry.get("_webSocketMessages").is_some() {
+        notes.lost("the messages of a WebSocket", place);
+    }
+    let code = match response.get("status").map(|status| &status.value) {
+        Some(Value::Number(code)) => code.as_u64(),
+        _ => None,
+    };
+    let code = code.ok_or(Wrong::Missing("status"))?;
+    if code == 0 {
+        notes.lost("an exchange without an answer", place);
+        return Ok(None);
+    }
+    let status = status(code)?;
+    let Some(answer) = content(response)? else {
+        notes.lost("an exchange whose answer is not in the file", place);
+        return Ok(None);
+    };
+    let mut answered = all_headers(response, place, notes);
+    // What the file has is decoded already, whatever the headers say.
+    for name in [CONTENT_ENCODING, TRANSFER_ENCODING, CONTENT_LENGTH] {
+        answered.remove(name);
+    }
+    let kind = response.get("content").and_then(|content| content.get("mimeType")?.text());
+    if let Some(kind) = kind.and_then(|kind| HeaderValue::from_str(kind).ok())
+        && !answered.contains_key(CONTENT_TYPE)
+    {
+        answered.insert(CONTENT_TYPE, kind);
+    }
+    let mut headers = asked_headers;
+    let body = sent(request, place, notes)?;
+    let body = plain(&mut headers, body, place, notes);
+    let milliseconds = match entry.get("time").map(|time| &time.value) {
+        Some(Value::Number(time)) => time.as_f64().unwrap_or(0.0),
+        _ => 0.0,
+    };
+    let latency = Duration::try_from_secs_f64(milliseconds / 1000.0).unwrap_or_default();
+    Ok(Some(Exchange {
+        place: place.to_owned(),
+        asked: Asked::Http(Http { method, url, headers, body }),
+        answers: vec![Answer::Http { status, headers: answered, body: answer }],
+        label: None,
+        latency,
+    }))
+}
+
+fn all_headers(node: &Node, place: &str, notes: &mut Notes) -> HeaderMap {
+    let all = node.get("headers").and_then(Node::list).unwrap_or_default();
+    let pairs = all.iter().filter_map(|header| {
+        Some((header.get("name")?.text()?, header.get("value")?.text()?.as_bytes()))
+    });
+    headers(pairs, place, notes)
+}
+
+/// The body of a request.
+fn sent(request: &Node, place: &str, notes: &mut Notes) -> Result<Bytes, Wrong> {
+    let Some(data) = request.get("postData") else { return Ok(Bytes::new()) };
+    if let Some(text) = data.get("text").and_then(Node::text) {
+        return unpacked(text, data.get("encoding"));
+    }
+    let params = data.get("params").and_then(Node::list).unwrap_or_default();
+    if params.is_empty() {
+        return Ok(Bytes::new());
+    }
+    notes.lost("the bytes of a form, of which the file has only the fields", place);
+    let text =
+        |node: Option<&Node>| node.and_then(Node::text).map(form_encoded).unwrap_or_default();
+    let pairs =
+        params.iter().map(|pair| format!("{}={}", text(pair.get("name")), text(pair.get("value"))));
+    Ok(pairs.collect::<Vec<_>>().join("&").into())
+}
+
+fn form_encoded(text: &str) -> String {
+    let mut out = String::new();
+    for byte in text.bytes() {
+        match byte {
+            b' ' => out.push('+'),
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'*' => {
+                out.push(char::from(byte));
+            }
+            _ => out.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    out
+}
+
+/// The body of an answer; `None` if the file does not have it.
+fn content(response: &Node) -> Result<Option<Bytes>, Wrong> {
+    let Some(content) = response.get("content") else { return Ok(None) };
+    if let Some(text) = content.get("text").and_then(Node::text) {
+        return unpacked(text, content.get("encoding")).map(Some);
+    }
+    let size = match content.get("size").map(|size| &size.value) {
+        Some(Value::Number(size)) => size.as_i64().unwrap_or(0),
+        _ => 0,
+    };
+    Ok((size <= 0).then(Bytes::new))
+}
+
+fn unpacked(text: &str, encoding: Option<&Node>) -> Result<Bytes, Wrong> {
+    match encoding.and_then(Node::text) {
+        Some("base64") => {
+            let packed: Vec<u8> = text.bytes().filter(|byte| !byte.is_ascii_whitespace()).collect();
+            let unpacked = BASE64.decode(&packed);
+            unpacked.map(Bytes::from).map_err(|_| Wrong::Value {
+                what: "base64",
+                found: text.chars().take(40).collect(),
+            })
+        }
+        _ => Ok(Bytes::from(text.to_owned())),
+    }
+}

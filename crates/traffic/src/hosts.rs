@@ -1,0 +1,209 @@
+//! Where requests went: from URLs to the upstreams of a run, and back.
+
+use std::collections::BTreeMap;
+
+use retold_wire::clients::{AZURE, CLIENTS};
+
+use crate::error::Wrong;
+
+/// The longest name of an upstream.
+const LONGEST: usize = 40;
+
+/// A URL, taken apart as it is written: a path has to be the one that a client sends.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Parts {
+    /// The scheme, host and port, without the port that the scheme has anyway.
+    pub(crate) origin: String,
+    host: String,
+    pub(crate) path: String,
+    pub(crate) query: Option<String>,
+}
+
+impl Parts {
+    /// Takes a URL apart; its user name and password are left out.
+    ///
+    /// # Errors
+    /// [`Wrong::Value`].
+    pub(crate) fn of(url: &str) -> Result<Self, Wrong> {
+        let wrong = || {
+            // Neither a password nor a key in the query.
+            let shown = url.rsplit('@').next().and_then(|rest| rest.split('?').next());
+            let shown = shown.unwrap_or("").chars().take(80).collect();
+            Wrong::Value { what: "an http or https URL", found: shown }
+        };
+        let (scheme, rest) = url.split_once("://").ok_or_else(wrong)?;
+        let scheme = scheme.to_ascii_lowercase();
+        let usual = match scheme.as_str() {
+            "http" => ":80",
+            "https" => ":443",
+            _ => return Err(wrong()),
+        };
+        let rest = rest.split('#').next().unwrap_or("");
+        let (authority, rest) = match rest.find(['/', '?']) {
+            Some(at) => rest.split_at(at),
+            None => (rest, ""),
+        };
+        let host = authority.rsplit('@').next().unwrap_or("").to_ascii_lowercase();
+        let host = host.strip_suffix(usual).unwrap_or(&host).to_owned();
+        let fits = |c: char| c.is_ascii_alphanumeric() || ".-_:[]".contains(c);
+        if host.is_empty() || !host.chars().all(fits) {
+            return Err(wrong());
+        }
+        let (path, query) = match rest.split_once('?') {
+            Some((path, query)) => (path, Some(encoded(query))),
+            None => (rest, None),
+        };
+        let path = if path.is_empty() { "/".to_owned() } else { encoded(path) };
+        let query = query.filter(|query| !query.is_empty());
+        Ok(Parts { origin: format!("{scheme}://{host}"), host, path, query })
+    }
+}
+
+/// What cannot be in a request line, encoded as clients do it.
+fn encoded(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for byte in text.bytes() {
+        match byte {
+            b'!'..=b'~' if !b"\"<>\\^`{|}".contains(&byte) => out.push(char::from(byte)),
+            _ => out.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    out
+}
+
+/// The upstreams of a run.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Hosts {
+    /// The base URL of each upstream that the user named.
+    given: Vec<(String, Parts)>,
+    /// The base URL of each upstream that is used.
+    used: BTreeMap<String, String>,
+}
+
+impl Hosts {
+    /// Upstreams with the names that the user gives them.
+    ///
+    /// # Errors
+    /// [`Wrong::Value`] for one that is not a URL.
+    pub(crate) fn given(named: &BTreeMap<String, String>) -> Result<Self, Wrong> {
+        let given = named.iter().map(|(name, url)| Ok((name.clone(), Parts::of(url)?)));
+        Ok(Hosts { given: given.collect::<Result<_, Wrong>>()?, used: BTreeMap::new() })
+    }
+
+    /// The upstream of a request, and its path below that.
+    pub(crate) fn place(&mut self, parts: &Parts) -> (String, String) {
+        let (name, base) = self.named(parts);
+        let below = below(parts, &base).unwrap_or(&parts.path).to_owned();
+        let url = format!("{}{}", base.origin, base.path.trim_end_matches('/'));
+        self.used.insert(name.clone(), url);
+        (name, below)
+    }
+
+    /// The base URL of each upstream.
+    pub(crate) fn urls(&self) -> &BTreeMap<String, String> {
+        &self.used
+    }
+
+    /// A URL within one of the upstreams, as a path of the server that replays it.
+    pub(crate) fn within(&mut self, parts: &Parts) -> Option<String> {
+        let (name, base) = self.named(parts);
+        if !self.used.contains_key(&name) {
+            return None;
+        }
+        let below = below(parts, &base)?;
+        let query = parts.query.as_ref().map_or_else(String::new, |query| format!("?{query}"));
+        Some(format!("/{name}{below}{query}"))
+    }
+
+    fn named(&self, parts: &Parts) -> (String, Parts) {
+        let fits = |(_, base): &&(String, Parts)| below(parts, base).is_some();
+        if let Some((name, base)) = self.given.iter().find(fits) {
+            return (name.clone(), base.clone());
+        }
+        let root = Parts { path: "/".to_owned(), query: None, ..parts.clone() };
+        for client in CLIENTS {
+            let local = ["http://localhost:11434", "http://127.0.0.1:11434"];
+            let is_ollama = client.upstream == "ollama" && local.contains(&&*parts.origin);
+            let base = match client.default.map(Parts::of) {
+                _ if is_ollama => root.clone(),
+                Some(Ok(base)) => base,
+                _ => continue,
+            };
+            if below(parts, &base).is_some() && self.is_free(client.upstream, &base) {
+                return (client.upstream.to_owned(), base);
+            }
+        }
+        if parts.host.ends_with(".openai.azure.com") && self.is_free(AZURE, &root) {
+            return (AZURE.to_owned(), root);
+        }
+        let fits = |c: char| if c.is_ascii_alphanumeric() { c } else { '-' };
+        let name: String = parts.host.chars().map(fits).take(LONGEST - 3).collect();
+        let name = name.trim_matches('-').to_owned();
+        let numbered = (2..100).map(|n| format!("{name}-{n}"));
+        let free =
+            std::iter::once(name.clone()).chain(numbered).find(|name| self.is_free(name, &root));
+        (free.unwrap_or(name), root)
+    }
+
+    /// Whether a name is not that of another base URL.
+    fn is_free(&self, name: &str, base: &Parts) -> bool {
+        let url = format!("{}{}", base.origin, base.path.trim_end_matches('/'));
+        let is_given = self.given.iter().any(|(given, _)| given == name);
+        !is_given && self.used.get(name).is_none_or(|used| *used == url)
+    }
+}
+
+/// The path below a base URL, if it is below it.
+fn below<'a>(parts: &'a Parts, base: &Parts) -> Option<&'a str> {
+    if parts.origin != base.origin {
+        return None;
+    }
+    let rest = parts.path.strip_prefix(base.path.trim_end_matches('/'))?;
+    rest.starts_with('/').then_some(rest)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn place(hosts: &mut Hosts, url: &str) -> (String, String) {
+        hosts.place(&Parts::of(url).unwrap())
+    }
+
+    #[test]
+    fn known_hosts_have_the_names_that_their_sdks_use() {
+        let mut hosts = Hosts::default();
+        for (url, name, path) in [
+            ("https://api.openai.com/v1/chat/completions", "openai", "/chat/completions"),
+            ("https://user:hunter2@api.openai.com:443/v1/models?x=y", "openai", "/models"),
+            ("https://api.openai.com/dashboard", "api-openai-com", "/dashboard"),
+            ("https://api.anthropic.com/v1/messages", "anthropic", "/v1/messages"),
+            ("http://localhost:11434/api/chat", "ollama", "/api/chat"),
+            ("https://one.openai.azure.com/openai/x", "azure", "/openai/x"),
+            ("https://two.openai.azure.com/openai/x", "two-openai-azure-com", "/openai/x"),
+            ("http://localhost:8000", "localhost-8000", "/"),
+            ("https://localhost:8000/a b", "localhost-8000-2", "/a%20b"),
+        ] {
+            assert_eq!(place(&mut hosts, url), (name.to_owned(), path.to_owned()), "{url}");
+        }
+        assert_eq!(hosts.urls()["openai"], "https://api.openai.com/v1");
+        assert!(!format!("{hosts:?}").contains("hunter2"));
+        let within = |hosts: &mut Hosts, url: &str| hosts.within(&Parts::of(url).unwrap());
+        let due = Some("/openai/files/1?a=b".to_owned());
+        assert_eq!(within(&mut hosts, "https://api.openai.com/v1/files/1?a=b"), due);
+        assert_eq!(within(&mut hosts, "https://elsewhere.example/"), None);
+    }
+
+    #[test]
+    fn names_may_be_given() {
+        let named =
+            BTreeMap::from([("mistral".to_owned(), "https://api.mistral.ai/v1".to_owned())]);
+        let mut hosts = Hosts::given(&named).unwrap();
+        let due = ("mistral".to_owned(), "/chat/completions".to_owned());
+        assert_eq!(place(&mut hosts, "https://api.mistral.ai/v1/chat/completions"), due);
+        for url in ["ftp://h/", "h/x", "https://", "https://h&h/", "https://u:hunter2@h&h/"] {
+            let said = Parts::of(url).unwrap_err().to_string();
+            assert!(said.contains("URL") && !said.contains("hunter2"), "{url}: {said}");
+        }
+    }
+}

@@ -1,0 +1,132 @@
+//! Files in which other tools record requests to models: read as runs, and written from them.
+//!
+//! What is read becomes a run of a program, as `retold record` would have recorded it: the same
+//! prompts, calls and keys, so that `retold replay` serves it. What a run cannot represent is listed
+//! in [`Notes`].
+//!
+//! - [`Format`]: the formats, and how they are recognised.
+//! - [`import`]: from files to a run, which is stored whole or not at all.
+//! - [`export_cassette`], [`export_fine_tuning`]: from a run to files of other tools.
+
+mod collect;
+mod error;
+mod exchange;
+mod export;
+mod file;
+mod format;
+mod hosts;
+mod node;
+mod notes;
+mod yaml;
+mod zip;
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use retold::id::Time;
+use retold_wire::Rules;
+
+use collect::{Plan, collect};
+use exchange::Exchange;
+use file::Document;
+use format::batch::Batch;
+use hosts::Hosts;
+
+pub use collect::Read;
+pub use error::{TrafficError, Wrong};
+pub use export::{CassetteForm, ExportError, export_cassette, export_fine_tuning};
+pub use format::Format;
+pub use notes::{Note, Notes};
+
+/// How much of a file's beginning is needed to recognise its format.
+pub const BEGINNING: u64 = 64 << 10;
+
+/// How files are imported.
+#[derive(Debug, Clone, Default)]
+pub struct Options {
+    /// A name for the run.
+    pub name: Option<String>,
+    /// What of a request counts.
+    pub rules: Rules,
+    /// The base URLs of upstreams that have another name than they would get.
+    pub upstreams: BTreeMap<String, String>,
+}
+
+/// Reads files of one format as a run that began at `time`.
+///
+/// # Errors
+/// [`TrafficError`].
+pub fn import(
+    format: Format,
+    paths: &[PathBuf],
+    options: Options,
+    time: Time,
+) -> Result<Read, TrafficError> {
+    let Options { name, rules, upstreams } = options;
+    let hosts =
+        Hosts::given(&upstreams).map_err(|wrong| TrafficError::wrong("--upstream", None, wrong))?;
+    let mut notes = Notes::default();
+    let exchanges = exchanges(format, paths, &mut notes)?;
+    let file = |path: &PathBuf| {
+        path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
+    };
+    let files = paths.iter().map(file).collect();
+    let plan = Plan { files, format: format.name(), name, rules, hosts, time };
+    let read = collect(plan, exchanges, notes)?;
+    if read.questions > 0 {
+        return Ok(read);
+    }
+    // Each of them was noted; the first note says why.
+    let why = read.notes.all().next().map_or_else(String::new, |note| format!(": {}", note.what));
+    let path = paths.first().map_or_else(String::new, |path| path.display().to_string());
+    let said = format!("none of its exchanges can be represented{why}");
+    Err(TrafficError::wrong(&path, None, Wrong::Said(said)))
+}
+
+/// The exchanges of files of one format.
+fn exchanges(
+    format: Format,
+    paths: &[PathBuf],
+    notes: &mut Notes,
+) -> Result<Vec<Exchange>, TrafficError> {
+    let mut exchanges = Vec::new();
+    let mut batch = Batch::default();
+    for path in paths {
+        let shown = path.display().to_string();
+        let wrong = |(place, wrong)| TrafficError::wrong(&shown, place, wrong);
+        match format {
+            Format::Vcrpy => {
+                let cassette = Document::read(path)?.node()?;
+                exchanges.extend(format::vcrpy::read(&cassette, notes).map_err(wrong)?);
+            }
+            Format::Har => {
+                let archive = Document::read(path)?.json()?;
+                exchanges.extend(format::har::read(&archive, notes).map_err(wrong)?);
+            }
+            Format::Batch => batch.add(&Document::read(path)?, notes)?,
+            Format::Inspect => {
+                let bytes = file::bytes(path)?;
+                let found = match bytes.starts_with(b"PK") {
+                    true => format::inspect::read_archive(&bytes, notes),
+                    false => std::str::from_utf8(&bytes)
+                        .map_err(|_| (None, Wrong::NotUtf8))
+                        .and_then(file::json_value)
+                        .and_then(|log| format::inspect::read(&log, notes).map_err(|w| (None, w))),
+                };
+                exchanges.extend(found.map_err(wrong)?);
+            }
+        }
+    }
+    exchanges.extend(batch.exchanges(notes));
+    match (exchanges.is_empty(), paths.first()) {
+        (true, Some(path)) => {
+            let path = path.display().to_string();
+            Err(TrafficError::wrong(
+                &path,
+                None,
+                Wrong::Not("a file with exchanges: there are none"),
+            ))
+        }
+        _ => Ok(exchanges),
+    }
+}

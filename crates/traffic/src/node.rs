@@ -1,0 +1,204 @@
+//! A value of a file, in YAML or JSON: what JSON has, and bytes.
+
+use std::fmt;
+
+use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde_json::{Number, Value as Json};
+
+/// A value, and where it begins.
+#[derive(Debug, Clone)]
+pub(crate) struct Node {
+    /// The line, from 1; 0 if it is not known.
+    pub(crate) line: u32,
+    /// The value.
+    pub(crate) value: Value,
+}
+
+/// A value.
+#[derive(Debug, Clone)]
+pub(crate) enum Value {
+    Null,
+    Bool(bool),
+    Number(Number),
+    Text(String),
+    Bytes(Vec<u8>),
+    List(Vec<Node>),
+    Map(Vec<(String, Node)>),
+}
+
+impl Value {
+    pub(crate) fn kind(&self) -> &'static str {
+        match self {
+            Value::Null => "nothing",
+            Value::Bool(_) => "a truth value",
+            Value::Number(_) => "a number",
+            Value::Text(_) => "a text",
+            Value::Bytes(_) => "bytes",
+            Value::List(_) => "a list",
+            Value::Map(_) => "a mapping",
+        }
+    }
+}
+
+impl Node {
+    pub(crate) fn of(value: Value) -> Self {
+        Node { line: 0, value }
+    }
+
+    /// A field of a mapping, if it is there and not null.
+    pub(crate) fn get(&self, name: &str) -> Option<&Node> {
+        let Value::Map(fields) = &self.value else { return None };
+        let found = fields.iter().find(|(field, _)| field == name);
+        found.map(|(_, node)| node).filter(|node| !matches!(node.value, Value::Null))
+    }
+
+    pub(crate) fn text(&self) -> Option<&str> {
+        match &self.value {
+            Value::Text(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn list(&self) -> Option<&[Node]> {
+        match &self.value {
+            Value::List(items) => Some(items),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn map(&self) -> Option<&[(String, Node)]> {
+        match &self.value {
+            Value::Map(fields) => Some(fields),
+            _ => None,
+        }
+    }
+
+    /// As the text of JSON, with fields in the order of the file; bytes that are not UTF-8 have no
+    /// such form.
+    pub(crate) fn text_of_json(&self) -> Option<String> {
+        let mut out = String::new();
+        self.write_json(&mut out).then_some(out)
+    }
+
+    fn write_json(&self, out: &mut String) -> bool {
+        let quoted = |text: &str, out: &mut String| out.push_str(&Json::from(text).to_string());
+        match &self.value {
+            Value::Null => out.push_str("null"),
+            Value::Bool(value) => out.push_str(if *value { "true" } else { "false" }),
+            Value::Number(number) => out.push_str(&number.to_string()),
+            Value::Text(text) => quoted(text, out),
+            Value::Bytes(bytes) => match std::str::from_utf8(bytes) {
+                Ok(text) => quoted(text, out),
+                Err(_) => return false,
+            },
+            Value::List(items) => {
+                out.push('[');
+                for (at, item) in items.iter().enumerate() {
+                    if at > 0 {
+                        out.push(',');
+                    }
+                    if !item.write_json(out) {
+                        return false;
+                    }
+                }
+                out.push(']');
+            }
+            Value::Map(fields) => {
+                out.push('{');
+                for (at, (name, node)) in fields.iter().enumerate() {
+                    if at > 0 {
+                        out.push(',');
+                    }
+                    quoted(name, out);
+                    out.push(':');
+                    if !node.write_json(out) {
+                        return false;
+                    }
+                }
+                out.push('}');
+            }
+        }
+        true
+    }
+
+    /// As JSON; bytes that are not UTF-8 have no such form.
+    pub(crate) fn json(&self) -> Option<Json> {
+        Some(match &self.value {
+            Value::Null => Json::Null,
+            Value::Bool(value) => (*value).into(),
+            Value::Number(number) => Json::Number(number.clone()),
+            Value::Text(text) => text.clone().into(),
+            Value::Bytes(bytes) => std::str::from_utf8(bytes).ok()?.into(),
+            Value::List(items) => items.iter().map(Node::json).collect::<Option<Vec<_>>>()?.into(),
+            Value::Map(fields) => {
+                let fields = fields.iter().map(|(name, node)| Some((name.clone(), node.json()?)));
+                Json::Object(fields.collect::<Option<_>>()?)
+            }
+        })
+    }
+}
+
+impl<'de> Deserialize<'de> for Node {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(OfJson).map(Node::of)
+    }
+}
+
+/// Reads a value out of JSON.
+struct OfJson;
+
+impl<'de> Visitor<'de> for OfJson {
+    type Value = Value;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("JSON")
+    }
+
+    fn visit_unit<E>(self) -> Result<Value, E> {
+        Ok(Value::Null)
+    }
+
+    fn visit_bool<E>(self, value: bool) -> Result<Value, E> {
+        Ok(Value::Bool(value))
+    }
+
+    fn visit_i64<E>(self, value: i64) -> Result<Value, E> {
+        Ok(Value::Number(value.into()))
+    }
+
+    fn visit_u64<E>(self, value: u64) -> Result<Value, E> {
+        Ok(Value::Number(value.into()))
+    }
+
+    fn visit_f64<E>(self, value: f64) -> Result<Value, E> {
+        Ok(Number::from_f64(value).map_or(Value::Null, Value::Number))
+    }
+
+    fn visit_str<E>(self, text: &str) -> Result<Value, E> {
+        Ok(Value::Text(text.to_owned()))
+    }
+
+    fn visit_string<E>(self, text: String) -> Result<Value, E> {
+        Ok(Value::Text(text))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Value, A::Error> {
+        let mut list = Vec::new();
+        while let Some(item) = items.next_element()? {
+            list.push(item);
+        }
+        Ok(Value::List(list))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut fields: A) -> Result<Value, A::Error> {
+        let mut map: Vec<(String, Node)> = Vec::new();
+        while let Some((name, node)) = fields.next_entry::<String, Node>()? {
+            // As the tools that write these files read them.
+            match map.iter_mut().find(|(known, _)| *known == name) {
+                Some((_, before)) => *before = node,
+                None => map.push((name, node)),
+            }
+        }
+        Ok(Value::Map(map))
+    }
+}

@@ -1,0 +1,58 @@
+//! What of a file could not be represented: listed, never dropped in silence.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+/// How many places are named for each.
+const PLACES: usize = 5;
+
+/// What could not be represented.
+#[derive(Debug, Clone, Default)]
+pub struct Notes {
+    lost: BTreeMap<String, Vec<String>>,
+    headers: BTreeMap<&'static str, (BTreeSet<String>, usize)>,
+}
+
+/// One thing that could not be represented.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Note {
+    /// What.
+    pub what: String,
+    /// How often.
+    pub times: usize,
+    /// Where, the first few.
+    pub places: Vec<String>,
+}
+
+impl Notes {
+    /// Notes something at a place.
+    pub(crate) fn lost(&mut self, what: &str, place: &str) {
+        self.lost.entry(what.to_owned()).or_default().push(place.to_owned());
+    }
+
+    /// Notes the names of headers that are not kept.
+    pub(crate) fn headers<'a>(
+        &mut self,
+        side: &'static str,
+        names: impl IntoIterator<Item = &'a str>,
+    ) {
+        for name in names {
+            let (all, times) = self.headers.entry(side).or_default();
+            all.insert(name.to_owned());
+            *times += 1;
+        }
+    }
+
+    /// Everything that was noted.
+    pub fn all(&self) -> impl Iterator<Item = Note> {
+        let headers = self.headers.iter().map(|(side, (names, times))| {
+            let names = names.iter().map(String::as_str).collect::<Vec<_>>().join(", ");
+            Note { what: format!("headers of {side}: {names}"), times: *times, places: Vec::new() }
+        });
+        let lost = self.lost.iter().map(|(what, places)| Note {
+            what: what.clone(),
+            times: places.len(),
+            places: places.iter().take(PLACES).cloned().collect(),
+        });
+        lost.chain(headers)
+    }
+}

@@ -1,0 +1,469 @@
+//! Reads YAML as PyYAML does, which writes the cassettes: YAML 1.1, in which `1e5` is a text and
+//! `yes` is true.
+//!
+//! Aliases are copied within a budget, so that a short file cannot become a large value. Tags choose
+//! nothing but `!!binary`, `!!str` and the harmless forms that vcrpy itself reads.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use data_encoding::BASE64;
+use granit_parser::{ErrorKind, Event, Parser, ScalarStyle, Tag};
+use serde_json::Number;
+
+use crate::node::{Node, Value};
+
+/// The deepest nesting.
+const DEEPEST: usize = 100;
+
+/// The most values, aliases counted as what they stand for.
+const MOST_VALUES: usize = 1_000_000;
+
+/// The most bytes of text, aliases counted as what they stand for.
+const MOST_BYTES: usize = 256 << 20;
+
+/// How many quoted texts are indented anew, each of which takes another reading.
+const MOST_MENDED: usize = 200;
+
+/// Why a text is not read.
+#[derive(Debug, thiserror::Error)]
+#[error("line {line}, column {column}: {what}")]
+pub(crate) struct YamlError {
+    pub(crate) line: usize,
+    pub(crate) column: usize,
+    pub(crate) what: String,
+}
+
+/// A list or a mapping that is being read.
+struct Open {
+    anchor: usize,
+    line: u32,
+    /// What was read before it.
+    before: Size,
+    kind: Kind,
+}
+
+enum Kind {
+    List(Vec<Node>),
+    Map(Vec<(String, Node)>, Option<String>),
+    /// A mapping whose tag says that it stands for the bytes in it.
+    Buffer(Vec<(String, Node)>, Option<String>),
+}
+
+/// How much was read.
+#[derive(Debug, Clone, Copy, Default)]
+struct Size {
+    values: usize,
+    bytes: usize,
+}
+
+#[derive(Default)]
+struct Reader {
+    open: Vec<Open>,
+    anchors: BTreeMap<usize, (Node, Size)>,
+    size: Size,
+    root: Option<Node>,
+}
+
+/// The first document of a text.
+///
+/// # Errors
+/// [`YamlError`].
+pub(crate) fn read(text: &str) -> Result<Node, YamlError> {
+    let mut text = Cow::Borrowed(text);
+    for _ in 0..MOST_MENDED {
+        match once(&text) {
+            Ok(node) => return Ok(node),
+            Err((error, true)) => match indented(&text, error.line) {
+                Some(mended) => text = Cow::Owned(mended),
+                None => return Err(error),
+            },
+            Err((error, false)) => return Err(error),
+        }
+    }
+    once(&text).map_err(|(error, _)| error)
+}
+
+/// Reads a text. The error says whether the indentation of a quoted text is all that is wrong with
+/// it.
+fn once(text: &str) -> Result<Node, (YamlError, bool)> {
+    let mut reader = Reader::default();
+    for next in Parser::new_from_str(text) {
+        let (event, span) = next.map_err(|error| {
+            let (line, column) = (error.marker().line(), error.marker().col() + 1);
+            let is_indent = *error.kind() == ErrorKind::InvalidQuotedScalarIndent;
+            (YamlError { line, column, what: error.info() }, is_indent)
+        })?;
+        let (line, column) = (span.start.line(), span.start.col() + 1);
+        let at = u32::try_from(line).unwrap_or(u32::MAX);
+        if let Event::DocumentEnd = event {
+            break;
+        }
+        reader.take(event, at).map_err(|what| (YamlError { line, column, what }, false))?;
+    }
+    Ok(reader.root.unwrap_or(Node::of(Value::Null)))
+}
+
+/// The text with the quoted text indented that continues at this line. PyYAML does not mind how the
+/// later lines of a quoted text are indented, and what they begin with does not count.
+fn indented(text: &str, line: usize) -> Option<String> {
+    const FARTHEST: usize = 100_000;
+    let lines: Vec<&str> = text.split_inclusive('\n').collect();
+    let at = line.checked_sub(1)?;
+    let begins = (at.saturating_sub(FARTHEST)..at).rev();
+    let (begin, end) = begins
+        .filter_map(|begin| Some((begin, end_of_quoted(&lines, begin)?)))
+        .find(|(_, end)| *end >= at)?;
+    let mut out = String::with_capacity(text.len() + (end - begin) * DEEPEST * 2);
+    for (at, line) in lines.iter().enumerate() {
+        if at > begin && at <= end && !line.trim().is_empty() {
+            out.extend(std::iter::repeat_n(' ', DEEPEST * 2));
+        }
+        out.push_str(line);
+    }
+    Some(out)
+}
+
+/// The last line of a quoted text that begins in this line, as the value of a field or an item.
+fn end_of_quoted(lines: &[&str], begin: usize) -> Option<usize> {
+    let mut rest = lines.get(begin)?.trim_start();
+    while let Some(item) = rest.strip_prefix("- ") {
+        rest = item.trim_start();
+    }
+    if !rest.starts_with(['\'', '"']) {
+        rest = rest.split_once(": ")?.1.trim_start();
+    }
+    let quote = rest.chars().next().filter(|c| matches!(c, '\'' | '"'))?;
+    let (mut rest, mut at) = (&rest[1..], begin);
+    loop {
+        let mut chars = rest.chars().peekable();
+        while let Some(c) = chars.next() {
+            match c {
+                '\\' if quote == '"' => drop(chars.next()),
+                '\'' if quote == '\'' && chars.peek() == Some(&'\'') => drop(chars.next()),
+                c if c == quote => return Some(at),
+                _ => {}
+            }
+        }
+        at += 1;
+        rest = lines.get(at)?;
+    }
+}
+
+impl Reader {
+    fn take(&mut self, event: Event<'_>, line: u32) -> Result<(), String> {
+        match event {
+            Event::Scalar(text, style, anchor, tag) => {
+                let before = self.size;
+                self.count(1, text.len())?;
+                let value = scalar(&text, style, tag.as_deref())?;
+                self.add(Node { line, value }, anchor, before)
+            }
+            Event::SequenceStart(_, anchor, _) => self.begin(Kind::List(Vec::new()), anchor, line),
+            Event::MappingStart(_, anchor, tag) => {
+                let is_buffer = tag.is_some_and(|tag| {
+                    let (handle, suffix) = tag.parts();
+                    let tag = format!("{handle}{suffix}");
+                    tag.ends_with(":python/object/new:_io.BytesIO")
+                        || tag.ends_with(":python/object/apply:builtins.iter")
+                });
+                let kind = match is_buffer {
+                    true => Kind::Buffer(Vec::new(), None),
+                    false => Kind::Map(Vec::new(), None),
+                };
+                self.begin(kind, anchor, line)
+            }
+            Event::SequenceEnd | Event::MappingEnd => {
+                let Some(Open { anchor, line, before, kind }) = self.open.pop() else {
+                    return Err("a list or mapping ends that did not begin".to_owned());
+                };
+                let value = match kind {
+                    Kind::List(items) => Value::List(items),
+                    Kind::Map(fields, _) => Value::Map(merged(fields)),
+                    Kind::Buffer(fields, _) => buffer(fields),
+                };
+                self.add(Node { line, value }, anchor, before)
+            }
+            Event::Alias(anchor) => {
+                let Some((node, size)) = self.anchors.get(&anchor) else {
+                    return Err("an alias stands within what it stands for".to_owned());
+                };
+                let (node, Size { values, bytes }) = (node.clone(), *size);
+                let before = self.size;
+                self.count(values, bytes)?;
+                self.add(node, 0, before)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn count(&mut self, values: usize, bytes: usize) -> Result<(), String> {
+        self.size.values = self.size.values.saturating_add(values);
+        self.size.bytes = self.size.bytes.saturating_add(bytes);
+        if self.size.values > MOST_VALUES {
+            return Err(format!("there are more than {MOST_VALUES} values, aliases included"));
+        }
+        if self.size.bytes > MOST_BYTES {
+            let most = MOST_BYTES >> 20;
+            return Err(format!("there are more than {most} MiB of text, aliases included"));
+        }
+        Ok(())
+    }
+
+    fn begin(&mut self, kind: Kind, anchor: usize, line: u32) -> Result<(), String> {
+        if self.open.len() >= DEEPEST {
+            return Err(format!("it is nested more than {DEEPEST} levels deep"));
+        }
+        let before = self.size;
+        self.count(1, 0)?;
+        self.open.push(Open { anchor, line, before, kind });
+        Ok(())
+    }
+
+    /// Adds a value to what it is in.
+    fn add(&mut self, node: Node, anchor: usize, before: Size) -> Result<(), String> {
+        if anchor != 0 {
+            let size = Size {
+                values: self.size.values - before.values,
+                bytes: self.size.bytes - before.bytes,
+            };
+            // The copy that is kept for aliases.
+            self.count(size.values, size.bytes)?;
+            self.anchors.insert(anchor, (node.clone(), size));
+        }
+        match self.open.last_mut().map(|open| &mut open.kind) {
+            None => self.root = Some(node),
+            Some(Kind::List(items)) => items.push(node),
+            Some(Kind::Map(fields, name) | Kind::Buffer(fields, name)) => match name.take() {
+                Some(name) => match fields.iter_mut().find(|(known, _)| *known == name) {
+                    // As PyYAML does.
+                    Some((_, value)) => *value = node,
+                    None => fields.push((name, node)),
+                },
+                None => *name = Some(key(node)?),
+            },
+        }
+        Ok(())
+    }
+}
+
+/// The name of a field.
+fn key(node: Node) -> Result<String, String> {
+    match node.value {
+        Value::Text(text) => Ok(text),
+        Value::Number(number) => Ok(number.to_string()),
+        Value::Bool(value) => Ok(value.to_string()),
+        Value::Null => Ok("null".to_owned()),
+        Value::Bytes(bytes) => {
+            String::from_utf8(bytes).map_err(|_| "the name of a field is not UTF-8".to_owned())
+        }
+        other => Err(format!("the name of a field is {}", other.kind())),
+    }
+}
+
+/// A mapping with what `<<` refers to.
+fn merged(mut fields: Vec<(String, Node)>) -> Vec<(String, Node)> {
+    let Some(at) = fields.iter().position(|(name, _)| name == "<<") else { return fields };
+    let (_, more) = fields.remove(at);
+    let sources = match more.value {
+        Value::List(items) => items,
+        _ => vec![more],
+    };
+    for source in sources {
+        if let Value::Map(more) = source.value {
+            for (name, node) in more {
+                if !fields.iter().any(|(known, _)| *known == name) {
+                    fields.push((name, node));
+                }
+            }
+        }
+    }
+    fields
+}
+
+/// The bytes of a file or an iterator that was the body of a request, as vcrpy writes it.
+fn buffer(fields: Vec<(String, Node)>) -> Value {
+    let parts = fields.into_iter().find(|(name, _)| name == "state" || name == "args");
+    let first = match parts.map(|(_, node)| node.value) {
+        Some(Value::List(items)) => items.into_iter().next().map(|node| node.value),
+        _ => None,
+    };
+    let bytes = |value: Value| match value {
+        Value::Bytes(bytes) => bytes,
+        Value::Text(text) => text.into_bytes(),
+        _ => Vec::new(),
+    };
+    match first {
+        Some(Value::List(parts)) => {
+            Value::Bytes(parts.into_iter().flat_map(|part| bytes(part.value)).collect())
+        }
+        Some(value) => Value::Bytes(bytes(value)),
+        None => Value::Bytes(Vec::new()),
+    }
+}
+
+fn scalar(text: &str, style: ScalarStyle, tag: Option<&Tag>) -> Result<Value, String> {
+    let tag = tag.map(|tag| {
+        let (handle, suffix) = tag.parts();
+        format!("{handle}{suffix}")
+    });
+    match tag.as_deref().and_then(|tag| tag.strip_prefix("tag:yaml.org,2002:")) {
+        Some("binary") => {
+            let packed: String = text.chars().filter(|c| !c.is_ascii_whitespace()).collect();
+            BASE64
+                .decode(packed.as_bytes())
+                .map(Value::Bytes)
+                .map_err(|error| format!("this !!binary is not base64: {error}"))
+        }
+        Some("str" | "python/str" | "python/unicode") => Ok(Value::Text(text.to_owned())),
+        _ if style == ScalarStyle::Plain => Ok(plain(text)),
+        _ => Ok(Value::Text(text.to_owned())),
+    }
+}
+
+/// What a text without quotes stands for in YAML 1.1, as PyYAML reads it.
+fn plain(text: &str) -> Value {
+    match text {
+        "" | "~" | "null" | "Null" | "NULL" => return Value::Null,
+        "yes" | "Yes" | "YES" | "true" | "True" | "TRUE" | "on" | "On" | "ON" => {
+            return Value::Bool(true);
+        }
+        "no" | "No" | "NO" | "false" | "False" | "FALSE" | "off" | "Off" | "OFF" => {
+            return Value::Bool(false);
+        }
+        _ => {}
+    }
+    let number = integer(text).or_else(|| float(text));
+    number.map_or_else(|| Value::Text(text.to_owned()), Value::Number)
+}
+
+fn integer(text: &str) -> Option<Number> {
+    let (is_negative, digits) = match text.as_bytes().first()? {
+        b'-' => (true, &text[1..]),
+        b'+' => (false, &text[1..]),
+        _ => (false, text),
+    };
+    if !digits.starts_with(|c: char| c.is_ascii_digit()) {
+        return None;
+    }
+    let clean = digits.replace('_', "");
+    let value = if let Some(binary) = clean.strip_prefix("0b") {
+        i128::from_str_radix(binary, 2).ok()?
+    } else if let Some(hex) = clean.strip_prefix("0x") {
+        i128::from_str_radix(hex, 16).ok()?
+    } else if clean.len() > 1 && clean.starts_with('0') && !clean.contains(':') {
+        i128::from_str_radix(&clean, 8).ok()?
+    } else if clean.contains(':') {
+        sixties(&clean)?
+    } else {
+        if !clean.bytes().all(|byte| byte.is_ascii_digit()) {
+            return None;
+        }
+        match clean.parse::<i128>() {
+            Ok(value) => value,
+            Err(_) => return Number::from_f64(text.replace('_', "").parse().ok()?),
+        }
+    };
+    let value = if is_negative { -value } else { value };
+    match (u64::try_from(value), i64::try_from(value)) {
+        (Ok(value), _) => Some(value.into()),
+        (_, Ok(value)) => Some(value.into()),
+        // As JSON has it, too.
+        #[expect(clippy::cast_precision_loss, reason = "there is no closer number")]
+        _ => Number::from_f64(value as f64),
+    }
+}
+
+/// `1:30` is ninety.
+fn sixties(text: &str) -> Option<i128> {
+    if text.starts_with('0') {
+        return None;
+    }
+    text.split(':').enumerate().try_fold(0_i128, |value, (at, part)| {
+        let fits = !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+        let digits = part.parse::<i128>().ok().filter(|n| fits && (at == 0 || *n < 60))?;
+        value.checked_mul(60)?.checked_add(digits)
+    })
+}
+
+/// A float has a point, and the sign of its exponent.
+fn float(text: &str) -> Option<Number> {
+    let clean = text.replace('_', "");
+    let digits = clean.strip_prefix(['-', '+']).unwrap_or(&clean);
+    let (whole, rest) = digits.split_once('.')?;
+    if whole.is_empty() && (digits.len() < clean.len() || text.starts_with("._")) {
+        return None;
+    }
+    let (part, exponent) = match rest.find(['e', 'E']) {
+        Some(at) => (&rest[..at], Some(&rest[at + 1..])),
+        None => (rest, None),
+    };
+    let all_digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    let exponent_fits = exponent.is_none_or(|exponent| {
+        let digits = exponent.strip_prefix(['-', '+']);
+        digits.is_some_and(|digits| !digits.is_empty() && all_digits(digits))
+    });
+    let fits = all_digits(whole) && all_digits(part) && whole.len() + part.len() > 0;
+    if !fits || !exponent_fits {
+        return None;
+    }
+    Number::from_f64(clean.strip_prefix('+').unwrap_or(&clean).parse().ok()?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn json(text: &str) -> String {
+        read(text).unwrap().json().unwrap().to_string()
+    }
+
+    /// Each checked against PyYAML 6.0.3.
+    #[test]
+    fn plain_texts_mean_what_pyyaml_says() {
+        let text = "[1e5, 1.0e+5, 1.5e-05, yes, Off, null, ~, 0o17, 017, 0x1F, 1_000, 1:30, .5, -.5, 1., '1', 12e03, \
+            2024-01-02, 08, -7, +3, 1.e5]";
+        let due = r#"["1e5",100000.0,0.000015,true,false,null,null,"0o17",15,31,1000,90,0.5,"-.5",1.0,"1","12e03","2024-01-02","08",-7,3,"1.e5"]"#;
+        assert_eq!(json(text), due);
+        assert_eq!(
+            json("a: &x {b: 1}\nc: *x\nd: {<<: *x, e: 2}"),
+            r#"{"a":{"b":1},"c":{"b":1},"d":{"b":1,"e":2}}"#
+        );
+    }
+
+    /// As some cassettes are written, and as PyYAML reads them.
+    #[test]
+    fn quoted_texts_may_continue_without_indentation() {
+        let text = "a:\n  - b: 'one\n  two''s\n\n  three'\n    c: \"four\\\n    five\"\n  - \"six\n  seven\"\n";
+        assert_eq!(json(text), r#"{"a":[{"b":"one two's\nthree","c":"fourfive"},"six seven"]}"#);
+        assert!(read("a:\n  b: 'one\n  two").is_err());
+    }
+
+    #[test]
+    fn bytes_and_buffers_are_read() {
+        let node = read("a: !!binary |\n  aGk=\nb: !!python/object/new:_io.BytesIO\n  state: !!python/tuple\n  - !!binary |\n    aGk=\n  - 0").unwrap();
+        for name in ["a", "b"] {
+            assert!(
+                matches!(&node.get(name).unwrap().value, Value::Bytes(bytes) if bytes == b"hi")
+            );
+        }
+    }
+
+    #[test]
+    fn bombs_depth_and_nonsense_are_refused_where_they_are() {
+        let mut bomb = "a0: &a0 [x,x,x,x,x,x,x,x,x,x]\n".to_owned();
+        for n in 1..12 {
+            let aliases = vec![format!("*a{}", n - 1); 10].join(",");
+            bomb += &format!("a{n}: &a{n} [{aliases}]\n");
+        }
+        let error = read(&bomb).unwrap_err();
+        assert!(error.what.contains("aliases included"), "{error}");
+        let error = read(&"[".repeat(10_000)).unwrap_err();
+        assert!(error.to_string().contains("deep") || error.line == 1, "{error}");
+        let error = read("a:\n  - b\n c: d").unwrap_err();
+        assert_eq!(error.line, 3, "{error}");
+        let error = read("a: !!binary '%%'").unwrap_err();
+        assert!(error.what.contains("base64"), "{error}");
+        assert!(read("a: &x [*x]").is_err());
+    }
+}

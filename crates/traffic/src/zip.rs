@@ -1,0 +1,238 @@
+//! Reads zip archives as far as Inspect AI writes them: stored, deflated or zstd, and within limits.
+//! What is said about an entry in two places is taken from the directory at the end.
+
+use std::io::Read;
+
+/// The most entries.
+const MOST_ENTRIES: usize = 200_000;
+
+/// The most bytes of all entries that are read.
+const MOST_BYTES: u64 = 1 << 30;
+
+/// The longest that the directory's end may be away from the end of the file: a comment.
+const COMMENT: usize = 1 << 16;
+
+/// Why an archive is not read.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum ZipError {
+    #[error("it is not a zip archive, or it is cut off")]
+    NotOne,
+    #[error("it has more than {MOST_ENTRIES} entries")]
+    TooMany,
+    #[error("the entry {0:?} is outside the file, or its place is damaged")]
+    Place(String),
+    #[error("the entry {name:?} is packed with method {method}, which is not known here")]
+    Method { name: String, method: u16 },
+    #[error("the entry {0:?} is damaged: its checksum does not match")]
+    Sum(String),
+    #[error("the entries unpack to more than {} MiB", MOST_BYTES >> 20)]
+    TooLong,
+    #[error("the entry {name:?} cannot be unpacked: {source}")]
+    Broken { name: String, source: std::io::Error },
+}
+
+/// An entry of an archive.
+#[derive(Debug, Clone)]
+pub(crate) struct Entry {
+    pub(crate) name: String,
+    method: u16,
+    packed: usize,
+    unpacked: u64,
+    sum: u64,
+    header: usize,
+}
+
+/// An archive in memory.
+pub(crate) struct Archive<'a> {
+    bytes: &'a [u8],
+    pub(crate) entries: Vec<Entry>,
+    /// How many bytes may still be unpacked.
+    left: u64,
+}
+
+fn number<const N: usize>(bytes: &[u8], at: usize) -> Option<u64> {
+    let bytes = bytes.get(at..at.checked_add(N)?)?;
+    Some(bytes.iter().rev().fold(0, |value, byte| value << 8 | u64::from(*byte)))
+}
+
+fn place<const N: usize>(bytes: &[u8], at: usize) -> Option<usize> {
+    usize::try_from(number::<N>(bytes, at)?).ok()
+}
+
+impl<'a> Archive<'a> {
+    /// Reads the directory of an archive.
+    ///
+    /// # Errors
+    /// [`ZipError`].
+    pub(crate) fn new(bytes: &'a [u8]) -> Result<Self, ZipError> {
+        let (count, mut at) = directory(bytes).ok_or(ZipError::NotOne)?;
+        if count > MOST_ENTRIES {
+            return Err(ZipError::TooMany);
+        }
+        let mut entries = Vec::new();
+        for _ in 0..count {
+            let (entry, next) = entry(bytes, at).ok_or(ZipError::NotOne)?;
+            entries.push(entry);
+            at = next;
+        }
+        Ok(Archive { bytes, entries, left: MOST_BYTES })
+    }
+
+    /// The bytes of an entry.
+    ///
+    /// # Errors
+    /// [`ZipError`].
+    pub(crate) fn read(&mut self, entry: &Entry) -> Result<Vec<u8>, ZipError> {
+        let Entry { name, method, packed, unpacked, sum, header } = entry;
+        let bytes = self.bytes;
+        let data = || {
+            if number::<4>(bytes, *header)? != 0x0403_4B50 {
+                return None;
+            }
+            let (name, extra) = (place::<2>(bytes, header + 26)?, place::<2>(bytes, header + 28)?);
+            let begin = header.checked_add(30)?.checked_add(name)?.checked_add(extra)?;
+            bytes.get(begin..begin.checked_add(*packed)?)
+        };
+        let data = data().ok_or_else(|| ZipError::Place(name.clone()))?;
+        if *unpacked > self.left {
+            return Err(ZipError::TooLong);
+        }
+        let broken = |source| ZipError::Broken { name: name.clone(), source };
+        let reader: Box<dyn Read> = match method {
+            0 => Box::new(data),
+            8 => Box::new(flate2::read::DeflateDecoder::new(data)),
+            93 => Box::new(zstd::Decoder::new(data).map_err(broken)?),
+            other => return Err(ZipError::Method { name: name.clone(), method: *other }),
+        };
+        // Whatever the directory says about its length.
+        let mut out = Vec::new();
+        reader.take(self.left + 1).read_to_end(&mut out).map_err(broken)?;
+        self.left = self.left.checked_sub(out.len() as u64).ok_or(ZipError::TooLong)?;
+        let mut found = flate2::Crc::new();
+        found.update(&out);
+        if u64::from(found.sum()) != *sum {
+            return Err(ZipError::Sum(name.clone()));
+        }
+        Ok(out)
+    }
+}
+
+/// How many entries there are, and where the directory begins.
+fn directory(bytes: &[u8]) -> Option<(usize, usize)> {
+    let from = bytes.len().saturating_sub(22 + COMMENT);
+    let end = from + memchr::memmem::rfind(&bytes[from..], b"PK\x05\x06")?;
+    let (count, begin) = (place::<2>(bytes, end + 10)?, place::<4>(bytes, end + 16)?);
+    if count < 0xFFFF && begin < 0xFFFF_FFFF {
+        return Some((count, begin));
+    }
+    // The form for large archives.
+    let locator = end.checked_sub(20)?;
+    if number::<4>(bytes, locator)? != 0x0706_4B50 {
+        return None;
+    }
+    let end = place::<8>(bytes, locator + 8)?;
+    if number::<4>(bytes, end)? != 0x0606_4B50 {
+        return None;
+    }
+    Some((place::<8>(bytes, end.checked_add(32)?)?, place::<8>(bytes, end.checked_add(48)?)?))
+}
+
+/// An entry of the directory, and where the next one begins.
+fn entry(bytes: &[u8], at: usize) -> Option<(Entry, usize)> {
+    if number::<4>(bytes, at)? != 0x0201_4B50 {
+        return None;
+    }
+    let method = u16::try_from(number::<2>(bytes, at + 10)?).ok()?;
+    let (name, extra, comment) =
+        (place::<2>(bytes, at + 28)?, place::<2>(bytes, at + 30)?, place::<2>(bytes, at + 32)?);
+    let begin = at + 46;
+    let text = String::from_utf8_lossy(bytes.get(begin..begin + name)?).into_owned();
+    let (mut unpacked, mut packed, mut header) =
+        (number::<4>(bytes, at + 24)?, number::<4>(bytes, at + 20)?, number::<4>(bytes, at + 42)?);
+    // Lengths that do not fit in 32 bits are among the extra fields.
+    let (mut field, end) = (begin + name, begin + name + extra);
+    while field + 4 <= end {
+        let (kind, length) = (number::<2>(bytes, field)?, place::<2>(bytes, field + 2)?);
+        if kind == 1 {
+            let mut value = field + 4;
+            for place in [&mut unpacked, &mut packed, &mut header] {
+                if *place == 0xFFFF_FFFF {
+                    *place = number::<8>(bytes, value)?;
+                    value += 8;
+                }
+            }
+        }
+        field += 4 + length;
+    }
+    let entry = Entry {
+        name: text,
+        method,
+        packed: usize::try_from(packed).ok()?,
+        unpacked,
+        sum: number::<4>(bytes, at + 16)?,
+        header: usize::try_from(header).ok()?,
+    };
+    Some((entry, end.checked_add(comment)?))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// An archive with one entry.
+    fn archive(method: u16, packed: &[u8], plain: &[u8]) -> Vec<u8> {
+        let mut sum = flate2::Crc::new();
+        sum.update(plain);
+        let (sum, unpacked) = (sum.sum().to_le_bytes(), u32::try_from(plain.len()).unwrap());
+        let length = u32::try_from(packed.len()).unwrap().to_le_bytes();
+        let fields = |begin: &[u8]| {
+            let unpacked = unpacked.to_le_bytes();
+            [begin, &method.to_le_bytes(), &[0; 4], &sum, &length, &unpacked, &[1, 0, 0, 0]]
+                .concat()
+        };
+        let local = [fields(b"PK\x03\x04\x14\0\0\0"), b"a".to_vec(), packed.to_vec()].concat();
+        let central =
+            [fields(b"PK\x01\x02\x14\0\x14\0\0\0"), vec![0; 2 + 2 + 2 + 4 + 4], b"a".to_vec()]
+                .concat();
+        let (size, at) = (central.len() as u32, local.len() as u32);
+        let end = [
+            &b"PK\x05\x06\0\0\0\0\x01\0\x01\0"[..],
+            &size.to_le_bytes(),
+            &at.to_le_bytes(),
+            &[0, 0],
+        ]
+        .concat();
+        [local, central, end].concat()
+    }
+
+    fn read(bytes: &[u8]) -> Result<Vec<u8>, ZipError> {
+        let mut archive = Archive::new(bytes)?;
+        let entry = archive.entries.first().cloned().ok_or(ZipError::NotOne)?;
+        archive.read(&entry)
+    }
+
+    #[test]
+    fn entries_are_unpacked_and_lies_are_noticed() {
+        assert_eq!(read(&archive(0, b"hello", b"hello")).unwrap(), b"hello");
+        let zstd = zstd::encode_all(&b"hello"[..], 3).unwrap();
+        assert_eq!(read(&archive(93, &zstd, b"hello")).unwrap(), b"hello");
+        assert!(matches!(read(&archive(12, b"x", b"x")), Err(ZipError::Method { method: 12, .. })));
+        assert!(matches!(read(&archive(93, b"xx", b"x")), Err(ZipError::Broken { .. })));
+        assert!(matches!(read(&archive(0, b"hellO", b"hello")), Err(ZipError::Sum(_))));
+        assert!(matches!(read(b"PK\x03\x04 and no more"), Err(ZipError::NotOne)));
+    }
+
+    proptest! {
+        #[test]
+        fn no_bytes_are_read_beyond_their_end(cut in 0usize..200, flip in 0usize..200, to in any::<u8>()) {
+            let zstd = zstd::encode_all(&b"hello hello hello"[..], 3).unwrap();
+            let mut bytes = archive(93, &zstd, b"hello hello hello");
+            let at = flip % bytes.len();
+            bytes[at] = to;
+            bytes.truncate(bytes.len().saturating_sub(cut % 40));
+            let _ = read(&bytes);
+        }
+    }
+}

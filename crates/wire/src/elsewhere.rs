@@ -1,0 +1,98 @@
+//! Answers that another tool recorded, as they are kept when they are recorded here.
+
+use bytes::Bytes;
+use hyper::http::{HeaderMap, HeaderName, StatusCode};
+use retold::event::AttemptDetails;
+use retold::model::{HTTP, Response};
+use serde_json::json;
+
+use crate::asked::{Asked, COUNTED, Incoming};
+use crate::framing::Framing;
+use crate::kept::{self, Kept};
+use crate::limits::LONGEST_ANSWER;
+use crate::masks::Masks;
+use crate::read;
+use crate::relay::{failure_of, kept_headers, reopens};
+
+/// Whether a header of a request counts, and is therefore kept.
+pub fn is_counted(name: &HeaderName) -> bool {
+    COUNTED.contains(&name.as_str())
+}
+
+/// Whether a header of an answer is kept.
+pub fn is_kept(name: &HeaderName) -> bool {
+    kept::is_kept(name.as_str())
+}
+
+/// An answer that another tool recorded, without content encoding.
+#[derive(Debug, Clone)]
+pub struct Elsewhere {
+    /// The HTTP status.
+    pub status: StatusCode,
+    /// All headers.
+    pub headers: HeaderMap,
+    /// The whole body.
+    pub body: Bytes,
+}
+
+/// What a log keeps of an answer.
+#[derive(Debug, Clone)]
+pub enum Outcome {
+    /// It is an answer.
+    Answer(Box<Response>),
+    /// It is a failed attempt.
+    Failed {
+        /// What is kept of it; `gave_up` says whether a client tries again.
+        details: AttemptDetails,
+    },
+}
+
+/// The answer is longer than what is kept.
+#[derive(Debug, thiserror::Error)]
+#[error("the answer is longer than {} MiB", LONGEST_ANSWER >> 20)]
+pub struct TooLong;
+
+impl Elsewhere {
+    /// What a log keeps of this answer to a request, as the `attempt`-th of its sample.
+    ///
+    /// # Errors
+    /// [`TooLong`].
+    pub fn outcome(
+        &self,
+        incoming: &Incoming,
+        asked: &Asked,
+        attempt: u32,
+    ) -> Result<Outcome, TooLong> {
+        let Elsewhere { status, headers, body } = self;
+        if body.len() > LONGEST_ANSWER {
+            return Err(TooLong);
+        }
+        let masks = Masks::of(&incoming.headers, incoming.query.as_deref());
+        let mut body = body.to_vec();
+        let masked = masks.in_answer(&mut body);
+        let headers_kept = kept_headers(headers);
+        let kept =
+            Kept { status: status.as_u16(), headers: headers_kept, masked, ..Kept::default() };
+        if status.is_success() {
+            let framing = Framing::of(kept.content_type());
+            let mut response = read::answer(asked.dialect, framing, &body);
+            let kept = kept.with_body(&body, &[], response.content.text());
+            response.extra.insert(HTTP.to_owned(), json!(kept));
+            return Ok(Outcome::Answer(Box::new(response)));
+        }
+        let failure = failure_of(*status, &body, headers);
+        let reopens = reopens(failure.kind, headers.get("x-should-retry"));
+        let kept = kept.with_body(&body, &[], "");
+        let wait = failure.retry_after;
+        let details = AttemptDetails {
+            attempt,
+            error: failure.message,
+            failure: failure.kind.as_str().to_owned(),
+            gave_up: !reopens,
+            http: Some(json!(kept)),
+            retry_after_ms: wait.map(|wait| u64::try_from(wait.as_millis()).unwrap_or(u64::MAX)),
+            status: failure.status,
+        };
+        Ok(Outcome::Failed { details })
+    }
+}

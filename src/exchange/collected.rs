@@ -1,0 +1,135 @@
+//! A run that is put together from a file, and stored whole or not at all.
+
+use std::time::Duration;
+
+use serde_json::Value;
+
+use super::import::append;
+use crate::event::{
+    AttemptDetails, AttemptFailed, Because, Event, NewEvent, OutcomeHasher, RequestSent,
+    ResponseDetails, ResponseReceived, RunFinished, RunOutcome, RunStarted,
+};
+use crate::id::{CallPath, RunId, Sample, Seq, Time};
+use crate::log::{Backend, Head, LogError, Scratch, SharedBackend};
+use crate::model::Response;
+use crate::prompt::Request;
+use crate::run::kept;
+
+/// The id of the run until it is stored.
+const NAMELESS: RunId = RunId([0; 8]);
+
+/// Puts a run together: questions, answers and failed attempts, without decisions.
+pub struct Collector {
+    /// What errors call it.
+    name: String,
+    time: Time,
+    scratch: Scratch,
+}
+
+impl Collector {
+    /// Begins a run at a time. How it began is given to [`Self::finish`], because some of it is
+    /// known only when everything was read. `name` is used in errors.
+    ///
+    /// # Errors
+    /// [`LogError`] if there is no room for it.
+    pub fn begin(name: String, started: RunStarted, time: Time) -> Result<Self, LogError> {
+        let mut collector = Collector { name, time, scratch: Scratch::new(NAMELESS) };
+        collector.add(Event::RunStarted(started), None)?;
+        Ok(collector)
+    }
+
+    /// Adds a question.
+    ///
+    /// # Errors
+    /// [`LogError`].
+    pub fn sent(
+        &mut self,
+        call: CallPath,
+        sample: Sample,
+        request: Request,
+    ) -> Result<Seq, LogError> {
+        let prompt = request.hash();
+        let because = Because::default();
+        let sent = Event::RequestSent(RequestSent { call, sample, prompt, because });
+        self.add(sent, Some(request))
+    }
+
+    /// Adds the answer to a question. The label is kept for export only.
+    ///
+    /// # Errors
+    /// [`LogError`].
+    pub fn received(
+        &mut self,
+        request: Seq,
+        response: Response,
+        latency: Duration,
+        label: Option<Value>,
+    ) -> Result<Seq, LogError> {
+        let (content, details) = kept(response);
+        let latency_ms = u64::try_from(latency.as_millis()).unwrap_or(u64::MAX);
+        let details = ResponseDetails { label, latency_ms, ..details };
+        self.add(Event::ResponseReceived(ResponseReceived { request, content, details }), None)
+    }
+
+    /// Adds a failed attempt.
+    ///
+    /// # Errors
+    /// [`LogError`].
+    pub fn failed(&mut self, request: Seq, details: AttemptDetails) -> Result<Seq, LogError> {
+        self.add(Event::AttemptFailed(AttemptFailed { request, details }), None)
+    }
+
+    /// Ends the run; one that is not `complete` can be resumed.
+    ///
+    /// # Errors
+    /// [`LogError`].
+    pub fn finish(mut self, started: RunStarted, complete: bool) -> Result<Collected, LogError> {
+        if complete {
+            let outcome_digest = OutcomeHasher::default().digest();
+            let finished = RunFinished::new(RunOutcome::Finished, outcome_digest);
+            self.add(Event::RunFinished(finished), None)?;
+        }
+        let first = self.new_event(&Event::RunStarted(started), None)?;
+        Ok(Collected { log: self.scratch.finish()?, first })
+    }
+
+    fn new_event(&self, event: &Event, request: Option<Request>) -> Result<NewEvent, LogError> {
+        NewEvent::from_event(event, self.time, request)
+            .map_err(|error| LogError::failed(self.name.clone(), error))
+    }
+
+    fn add(&mut self, event: Event, request: Option<Request>) -> Result<Seq, LogError> {
+        let event = self.scratch.link(self.new_event(&event, request)?);
+        let seq = event.head().seq;
+        self.scratch.add(event)?;
+        Ok(seq)
+    }
+}
+
+/// A run that was put together, in a log of its own.
+pub struct Collected {
+    log: SharedBackend,
+    /// Its first event, as it will be stored.
+    first: NewEvent,
+}
+
+impl Collected {
+    /// The log with the run, and the run's id in it. The log is deleted when it is dropped.
+    pub fn into_log(self) -> (SharedBackend, RunId) {
+        (self.log, NAMELESS)
+    }
+
+    /// Adds the run to a log: all or nothing.
+    ///
+    /// # Errors
+    /// [`LogError`].
+    pub fn store(self, backend: &dyn Backend, run: RunId) -> Result<(), LogError> {
+        let _lease = backend.lease(run)?;
+        let (mut reader, mut committer) = (self.log.reader()?, backend.committer()?);
+        let change = |event: NewEvent| {
+            if event.kind == self.first.kind { self.first.clone() } else { event }
+        };
+        append(reader.as_mut(), NAMELESS, Head::START, run, committer.as_mut(), change)?;
+        committer.flush()
+    }
+}

@@ -1,0 +1,94 @@
+//! Runs of programs, written as cassettes and for fine-tuning.
+
+use std::path::Path;
+use std::process::Command;
+
+use crate::support::cli::{Place, Said};
+use crate::support::rows::rows;
+
+/// Everything that a replay of a run depends on.
+fn exchanges(place: &Place, run: &str) -> Vec<Vec<String>> {
+    let db = rusqlite::Connection::open(place.path("retold.db")).unwrap();
+    let sql = format!(
+        "SELECT kind, call, sample, prompt_hash, cause, content, replace(body, '\"masked\":true,', '') FROM log
+         WHERE run = '{run}' AND kind IN ('RequestSent', 'ResponseReceived', 'AttemptFailed') ORDER BY seq"
+    );
+    rows(&db, &sql)
+}
+
+fn fixture(name: &str) -> std::path::PathBuf {
+    Path::new(env!("RETOLD_ROOT")).join("fixtures/cassettes").join(name)
+}
+
+fn imported(place: &Place, path: &str) -> String {
+    let (found, code) = place.json(&format!("import {path}"));
+    assert_eq!(code, 0, "{found}");
+    found["run"].as_str().unwrap().to_owned()
+}
+
+/// Import, export, import: the same requests under the same keys, and the same answers.
+#[test]
+fn a_cassette_that_is_exported_has_the_same_exchanges() {
+    for name in ["bodies.yaml", "trouble.yaml", "forms.json"] {
+        let place = Place::new();
+        let first = imported(&place, fixture(name).to_str().unwrap());
+        place.ok(&format!("export {first} again.yaml --as vcrpy"));
+        let second = imported(&place, "again.yaml");
+        assert_eq!(exchanges(&place, &second), exchanges(&place, &first), "{name}");
+        place.ok(&format!("export {second} twice.yaml --as vcrpy"));
+        assert_eq!(place.read("twice.yaml"), place.read("again.yaml"));
+    }
+}
+
+#[test]
+#[cfg_attr(not(real_clients), ignore = "needs the SDKs that scripts/test installs")]
+fn vcrpy_plays_what_is_exported() {
+    let place = Place::new();
+    let mut shown = String::new();
+    for (name, as_file) in
+        [("bodies.yaml", "a.yaml"), ("trouble.yaml", "b.yaml"), ("forms.json", "c.json")]
+    {
+        let run = imported(&place, fixture(name).to_str().unwrap());
+        place.ok(&format!("export {run} {as_file} --as vcrpy"));
+        let root = Path::new(env!("RETOLD_ROOT"));
+        let mut command = Command::new(root.join("target/clients/python/bin/python"));
+        place.shut_off(&mut command);
+        command.arg(root.join("tests/it/traffic/programs/vcr_play.py")).arg(as_file);
+        let said = Said::of(command.env("PATH", super::PATH).output().unwrap());
+        assert_eq!(said.code, 0, "{name}: {}{}", said.out, said.err);
+        shown += &said.out;
+    }
+    insta::assert_snapshot!(shown);
+}
+
+#[test]
+fn conversations_are_exported_for_fine_tuning() {
+    let place = Place::new();
+    let mut text = String::new();
+    for name in ["bodies.yaml", "trouble.yaml", "not_http.yaml"] {
+        let run = imported(&place, fixture(name).to_str().unwrap());
+        let said = place.run(&format!("export {run} {name}.jsonl --as fine-tuning"));
+        text += &place
+            .shown(&format!("export [run] {name}.jsonl --as fine-tuning"), &said)
+            .replace(&run, "[run]");
+        if said.code == 0 {
+            text += &place.read(&format!("{name}.jsonl"));
+        }
+    }
+    insta::assert_snapshot!(text);
+}
+
+#[test]
+fn a_study_s_run_is_exported_for_fine_tuning_and_not_as_a_cassette() {
+    let place = Place::with_run();
+    place.ok("export latest out.jsonl --as fine-tuning");
+    let text = place.read("out.jsonl");
+    let first: serde_json::Value = serde_json::from_str(text.lines().next().unwrap()).unwrap();
+    assert_eq!(first["messages"].as_array().unwrap().last().unwrap()["role"], "assistant");
+    let refused = place.run("export latest out.yaml --as vcrpy");
+    assert_eq!(refused.code, 2, "{}", refused.err);
+    assert!(refused.err.contains("no exchange that a cassette can hold"), "{}", refused.err);
+    assert!(!place.path("out.yaml").exists());
+    let refused = place.run("export latest out.yaml");
+    assert!(refused.err.contains("--as vcrpy"), "{}", refused.err);
+}

@@ -1,0 +1,8 @@
+//! Files in which other tools record requests: imported, replayed to a plain client, and exported.
+
+mod cassettes;
+mod exports;
+mod others;
+
+/// Where programs find others.
+const PATH: &str = "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin";

@@ -1,0 +1,138 @@
+//! HAR files, the files of a batch, and logs of Inspect AI.
+
+use std::path::Path;
+
+use super::cassettes::said;
+use crate::support::cli::{Place, Said};
+use crate::support::rows::rows;
+
+/// A folder with these files of `fixtures`.
+fn place(files: &[&str]) -> Place {
+    let place = Place::new();
+    for file in files {
+        let from = Path::new(env!("RETOLD_ROOT")).join("fixtures").join(file);
+        std::fs::copy(&from, place.path(from.file_name().unwrap().to_str().unwrap())).unwrap();
+    }
+    place
+}
+
+/// What was asked and answered in the last run.
+fn exchanges(place: &Place) -> String {
+    let db = rusqlite::Connection::open(place.path("retold.db")).unwrap();
+    let sql = "SELECT kind, call, sample, cause, content, body FROM log
+        WHERE kind IN ('RequestSent', 'ResponseReceived', 'AttemptFailed') ORDER BY run, seq";
+    rows(&db, sql).iter().map(|row| row.join(" | ") + "\n").collect()
+}
+
+/// Asks the replay of a run for the answers to one question.
+fn asked(place: &Place, command: &str, question: &str, times: usize) -> Said {
+    let body = format!(r#"{{"model":"m","messages":[{{"role":"user","content":"{question}"}}]}}"#);
+    let curl =
+        format!("curl -sS --max-time 20 $OPENAI_BASE_URL/chat/completions -d '{body}'; echo;");
+    let mut program = place.command();
+    program.args(command.split_whitespace()).args(["--", "sh", "-c", &curl.repeat(times)]);
+    Said::of(program.env("PATH", super::PATH).output().unwrap())
+}
+
+#[test]
+fn an_http_archive_is_a_run_that_is_replayed() {
+    let place = place(&["har/small.har"]);
+    let text = said(&place, "import small.har");
+    insta::assert_snapshot!(text + &exchanges(&place));
+    let replayed = asked(&place, "replay latest", "Hi", 2);
+    let answers: Vec<&str> = replayed.out.lines().collect();
+    assert!(
+        answers[0].contains("\"Hello\"") && answers[1].contains("Hello again"),
+        "{}",
+        replayed.out
+    );
+    let log = std::fs::read(place.path("retold.db")).unwrap();
+    for secret in ["sk-har-0123456789abcdef", "cookie-0123456789", "key-0123456789abc"] {
+        assert!(memchr::memmem::find(&log, secret.as_bytes()).is_none(), "{secret}");
+    }
+}
+
+/// A batch that was cancelled, and the one that asked for the rest of it: each request is asked once.
+#[test]
+fn a_cancelled_batch_and_its_rest_are_one_run() {
+    let files = ["input", "output", "errors", "rest_input", "rest_output"]
+        .map(|name| format!("batch/{name}.jsonl"));
+    let place = place(&files.each_ref().map(String::as_str));
+    let text = said(
+        &place,
+        "import input.jsonl output.jsonl errors.jsonl rest_input.jsonl rest_output.jsonl",
+    );
+    insta::assert_snapshot!(text + &exchanges(&place));
+    // Two requests asked the same: both answers are there, in the order of the requests.
+    let db = rusqlite::Connection::open(place.path("retold.db")).unwrap();
+    let labels = rows(
+        &db,
+        "SELECT content, json_extract(body, '$.label.custom_id') FROM log
+        WHERE kind = 'ResponseReceived' ORDER BY seq",
+    );
+    assert_eq!(labels, [["1, for a", "a"], ["2", "b"], ["1, for d", "d"]]);
+    let replayed = asked(&place, "replay latest", "Two", 1);
+    assert!(replayed.out.contains("\"content\":\"2\""), "{}{}", replayed.out, replayed.err);
+}
+
+#[test]
+fn what_is_wrong_with_a_batch_or_an_archive_is_said_with_its_place() {
+    let place = place(&[
+        "batch/input.jsonl",
+        "batch/other_input.jsonl",
+        "batch/rest_output.jsonl",
+        "inspect/small.eval",
+    ]);
+    place.write("broken.jsonl", "{\"custom_id\": \"a\", \"body\": {\n");
+    place.write(
+        "nameless.jsonl",
+        "{\"custom_id\": \"a\", \"url\": \"/v1/x\", \"body\": {}}\n{\"body\": {}}\n",
+    );
+    place.write("empty.har", "{\"log\": {\"creator\": {}, \"entries\": []}}");
+    place.write("status.har", "{\"log\": {\"entries\": [{\"request\": {\"method\": \"GET\", \"url\": \"https://h/\"}, \"response\": {}}]}}");
+    let eval = std::fs::read(place.path("small.eval")).unwrap();
+    place.write("cut.eval", &eval[..eval.len() / 2]);
+    let mut flipped = eval.clone();
+    // In the middle of a sample.
+    flipped[3000] ^= 0xFF;
+    place.write("flipped.eval", flipped);
+    place.write(
+        "stranger.json",
+        "{\"version\": 2, \"eval\": {}, \"samples\": [{\"id\": 1, \"epoch\": 1, \"events\": [
+        {\"event\": \"model\", \"input\": [], \"input_refs\": [[0, 9]]}]}]}",
+    );
+    let mut text = String::new();
+    for args in [
+        "input.jsonl other_input.jsonl",
+        "rest_output.jsonl",
+        "broken.jsonl --format batch",
+        "nameless.jsonl",
+        "empty.har",
+        "status.har",
+        "cut.eval",
+        "flipped.eval",
+        "stranger.json",
+    ] {
+        text += &said(&place, &format!("import {args}"));
+    }
+    assert!(!place.path("retold.db").exists());
+    insta::assert_snapshot!(text);
+}
+
+/// Logs that Inspect AI 0.3.285 wrote, as an archive and as JSON.
+#[test]
+fn logs_of_inspect_are_runs_that_are_replayed() {
+    for file in ["small.eval", "small.json"] {
+        let place = place(&[&format!("inspect/{file}")]);
+        let text = said(&place, &format!("import {file}"));
+        insta::with_settings!({snapshot_suffix => file.replace('.', "_")}, {
+            insta::assert_snapshot!(text + &exchanges(&place));
+        });
+        let body = r#"{"model":"gpt-4o","messages":[{"role":"system","content":"Be brief."},{"role":"user","content":"What is 2+2? What is 2+2? What is 2+2? "}]}"#;
+        let curl = format!("curl -sS --max-time 20 $OPENAI_BASE_URL/chat/completions -d '{body}'");
+        let mut program = place.command();
+        program.args(["replay", "latest", "--", "sh", "-c", &curl]).env("PATH", super::PATH);
+        let replayed = Said::of(program.output().unwrap());
+        assert!(replayed.out.contains("It is 4"), "{file}: {}{}", replayed.out, replayed.err);
+    }
+}
