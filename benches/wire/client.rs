@@ -55,9 +55,17 @@ impl Seen {
 
 /// Sends all requests, over a number of connections.
 pub(crate) async fn ask(to: SocketAddr, requests: &Requests, connections: usize) -> Seen {
+    let mut streams = Vec::new();
+    for _ in 0..connections {
+        let stream = TcpStream::connect(to).await.unwrap();
+        stream.set_nodelay(true).unwrap();
+        streams.push(stream);
+    }
     let watch = Stopwatch::start();
-    let programs: Vec<_> = (0..connections)
-        .map(|first| tokio::spawn(program(to, requests.clone(), first, connections)))
+    let programs: Vec<_> = streams
+        .into_iter()
+        .zip(0..)
+        .map(|(stream, first)| tokio::spawn(program(stream, requests.clone(), first, connections)))
         .collect();
     let mut latencies = Vec::with_capacity(requests.len());
     for program in programs {
@@ -68,9 +76,7 @@ pub(crate) async fn ask(to: SocketAddr, requests: &Requests, connections: usize)
     Seen { took, latencies }
 }
 
-async fn program(to: SocketAddr, all: Requests, first: usize, step: usize) -> Vec<Duration> {
-    let mut stream = TcpStream::connect(to).await.unwrap();
-    stream.set_nodelay(true).unwrap();
+async fn program(mut stream: TcpStream, all: Requests, first: usize, step: usize) -> Vec<Duration> {
     let (mut latencies, mut answer) = (Vec::new(), Vec::with_capacity(8192));
     for request in all.iter().skip(first).step_by(step) {
         let watch = Stopwatch::start();

@@ -1,11 +1,13 @@
 //! The recorded attempts of a program's run, each read when it is sent again.
 
+use std::sync::Arc;
+
 use bytes::Bytes;
 use retold::event::{
     AnswerReused, AttemptDetails, Event, EventError, RequestSent, ResponseDetails,
 };
 use retold::id::{PromptHash, Seq};
-use retold::log::{Log, LogError, Reader, each_event_at};
+use retold::log::{LogError, Reader, each_event_at};
 use retold::model::{Content, HTTP, Unreadable};
 use retold::prompt::Request;
 
@@ -48,12 +50,12 @@ pub(crate) enum PlayedError {
 }
 
 /// Reads attempts from a log.
-pub(crate) struct Library(Readers);
+pub(crate) struct Library(Arc<Readers>);
 
 impl Library {
-    /// Reads from a log.
-    pub(crate) fn of(log: &Log) -> Self {
-        Library(Readers::of(log))
+    /// Reads with these readers.
+    pub(crate) fn with(readers: Arc<Readers>) -> Self {
+        Library(readers)
     }
 
     /// A recorded attempt. `read` is its event, if that was read before.
@@ -105,10 +107,7 @@ impl Library {
     /// # Errors
     /// [`LogError`].
     pub(crate) fn event(&self, place: Place) -> Result<Option<Event>, LogError> {
-        let before = Seq(place.seq.0.saturating_sub(1));
-        let stored = self.0.with(|reader| reader.events(place.run, before, 1))?;
-        let stored = stored.first().filter(|stored| stored.seq == place.seq);
-        stored.map(|stored| stored.event().map_err(damaged)).transpose()
+        self.0.event(place)?.map(|stored| stored.event().map_err(damaged)).transpose()
     }
 
     /// Passes on each question.

@@ -24,7 +24,7 @@ pub struct Samples(Option<Arc<Recorded>>);
 
 struct Recorded {
     questions: Questions,
-    readers: Readers,
+    readers: Arc<Readers>,
     rules: Rules,
     skip_errors: bool,
 }
@@ -79,7 +79,7 @@ impl Samples {
             false => table.questions().into_iter().filter(|seq| table.is_cause(*seq)).collect(),
         };
         let questions = Questions { run, table, answered };
-        let (rules, readers) = (rules.clone(), Readers::of(log));
+        let (rules, readers) = (rules.clone(), Arc::new(Readers::of(log)));
         Ok(Samples(Some(Arc::new(Recorded { questions, readers, rules, skip_errors }))))
     }
 
@@ -89,7 +89,7 @@ impl Samples {
     /// [`LogError`] if it cannot be read, or is damaged.
     pub(crate) fn of_call(&self, call: &CallPath) -> Result<Page, LogError> {
         match &self.0 {
-            Some(recorded) => recorded.readers.with(|reader| recorded.of_call(reader, call)),
+            Some(recorded) => recorded.of_call(call),
             None => Ok(Page::default()),
         }
     }
@@ -109,6 +109,11 @@ impl Samples {
         Ok(calls)
     }
 
+    /// What reads them.
+    pub(crate) fn readers(&self) -> Option<Arc<Readers>> {
+        self.0.as_ref().map(|recorded| recorded.readers.clone())
+    }
+
     /// Where the questions are; `None` if there are none.
     pub(crate) fn questions(&self) -> Option<&Questions> {
         self.0.as_ref().map(|recorded| &recorded.questions)
@@ -116,29 +121,28 @@ impl Samples {
 }
 
 impl Recorded {
-    fn of_call(&self, reader: &mut CheckedReader, call: &CallPath) -> Result<Page, LogError> {
+    fn of_call(&self, call: &CallPath) -> Result<Page, LogError> {
         let run = self.questions.run;
         let (mut page, mut asked) = (Page::default(), BTreeMap::new());
-        each_event_at(reader, run, &self.questions.table.calls(call), |stored| {
-            let seq = stored.seq;
-            if stored.call.as_ref() == Some(call)
+        for seq in self.questions.table.calls(call) {
+            if let Some(stored) = self.readers.event(Place { run, seq })?
+                && stored.call.as_ref() == Some(call)
                 && let Event::RequestSent(sent) = stored.event().map_err(damaged)?
             {
                 page.questions.push(seq);
                 // One that was asked again after a crash takes the place of the lost one.
                 asked.insert(sent.sample, (seq, sent.prompt));
             }
-            Ok::<_, LogError>(())
-        })?;
+        }
         let mut keys = BTreeMap::new();
         for (number, (request, prompt)) in asked {
-            let (attempts, partial) = self.attempts(reader, request, &mut page.first)?;
+            let (attempts, partial) = self.attempts(request, &mut page.first)?;
             if attempts.is_empty() && self.skip_errors {
                 continue;
             }
             let key = match keys.get(&prompt) {
                 Some(key) => *key,
-                None => self.key_of(reader, prompt)?,
+                None => self.key_of(prompt)?,
             };
             keys.insert(prompt, key);
             let key = Key { call: call.clone(), prompt: key };
@@ -150,14 +154,14 @@ impl Recorded {
     /// The recorded attempts of a question, and whether its client left before the last was whole.
     fn attempts(
         &self,
-        reader: &mut CheckedReader,
         request: Seq,
         first: &mut Option<(Place, Event)>,
     ) -> Result<(Vec<Attempt>, bool), LogError> {
         let run = self.questions.run;
         let (mut attempts, mut partial) = (Vec::new(), false);
-        each_event_at(reader, run, &self.questions.table.caused_by(request), |stored| {
-            let place = Place { run, seq: stored.seq };
+        for seq in self.questions.table.caused_by(request) {
+            let place = Place { run, seq };
+            let Some(stored) = self.readers.event(place)? else { continue };
             let event = stored.event().map_err(damaged)?;
             let (reopens, left) = match &event {
                 Event::ResponseReceived(_) | Event::AnswerReused(_) => (false, false),
@@ -166,26 +170,22 @@ impl Recorded {
                     let left = kept.is_some_and(|kept| kept.end == Some(End::ClientLeft));
                     (!failed.details.gave_up && !left, left)
                 }
-                _ => return Ok(()),
+                _ => continue,
             };
             attempts.push(Attempt { place, reopens });
             partial = left;
             first.get_or_insert((place, event));
-            Ok::<_, LogError>(())
-        })?;
+        }
         Ok((attempts, partial))
     }
 
     /// The key of a stored prompt.
-    fn key_of(
-        &self,
-        reader: &mut CheckedReader,
-        prompt: PromptHash,
-    ) -> Result<PromptHash, LogError> {
+    fn key_of(&self, prompt: PromptHash) -> Result<PromptHash, LogError> {
         if self.rules.is_empty() {
             return Ok(prompt);
         }
-        Ok(reader.request(prompt)?.map_or(prompt, |request| self.rules.key(&request)))
+        let request = self.readers.with(|reader| reader.request(prompt))?;
+        Ok(request.map_or(prompt, |request| self.rules.key(&request)))
     }
 }
 

@@ -20,6 +20,7 @@ use crate::limits::{LONG_ANSWERS, MISSES_COMPARED};
 use crate::miss::{Miss, Prompts, Why};
 use crate::outlet::{Outgoing, Outlet};
 use crate::play;
+use crate::readers::Readers;
 use crate::recorded::Library;
 use crate::relay;
 use crate::rules::Rules;
@@ -164,9 +165,10 @@ impl Session {
             // A fork reports its own.
             OutcomeLanes::none(run)
         };
+        let readers = samples.readers().unwrap_or_else(|| Arc::new(Readers::of(&log)));
         Ok(Arc::new(Session {
             run,
-            library: Library::of(&log),
+            library: Library::with(readers),
             log,
             recorder: Mutex::new(recorder),
             shelf: Mutex::new(Shelf::new(samples.clone(), live, same_run)),
