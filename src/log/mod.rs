@@ -3,6 +3,7 @@
 //! - [`Backend`]: where events are kept, as a minimal trait with its contract in its docs.
 //!   [`SqliteBackend`] is the default, [`MemoryBackend`] is for tests and for recordings read from
 //!   a file. One conformance suite runs against each.
+//! - [`ForeignDatabase`]: a database of another program, which is only read.
 //! - [`Log`]: a backend and the single writer thread that groups commits.
 //! - [`Scratch`]: a temporary log.
 //! - [`RunWriter`]: the only way to append to a run; holds its lease.
@@ -49,6 +50,6 @@ pub use scratch::Scratch;
 pub(crate) use skeleton::externalise_from;
 pub use skeleton::{expand, externalise};
 #[cfg(feature = "sqlite")]
-pub use sqlite::{BackedUp, SqliteBackend, SqliteOptions};
+pub use sqlite::{BackedUp, Cell, ForeignDatabase, ForeignError, SqliteBackend, SqliteOptions};
 pub use verify::{Verification, events_root, outcome_digest, verify_all, verify_run};
 pub use writer::{Durable, Log, RunWriter};

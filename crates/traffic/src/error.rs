@@ -1,7 +1,7 @@
 //! Why a file is not read: which one, where in it, and what is wrong.
 
 use retold::jsonl::JsonlError;
-use retold::log::LogError;
+use retold::log::{ForeignError, LogError};
 
 /// Why files cannot be imported. Nothing of them was stored.
 #[derive(Debug, thiserror::Error)]
@@ -10,6 +10,9 @@ pub enum TrafficError {
     /// A file cannot be read.
     #[error(transparent)]
     File(#[from] JsonlError),
+    /// A database of another program cannot be read.
+    #[error(transparent)]
+    Database(#[from] ForeignError),
     /// There is no room for what was read.
     #[error(transparent)]
     Log(#[from] LogError),

@@ -23,10 +23,10 @@ pub(crate) fn bytes(path: &Path) -> Result<Vec<u8>, TrafficError> {
     Ok(read_whole(path, LARGEST)?)
 }
 
-/// A file and its text.
+/// A file.
 pub(crate) struct Document {
     path: String,
-    text: String,
+    bytes: Vec<u8>,
 }
 
 impl Document {
@@ -35,20 +35,27 @@ impl Document {
     /// # Errors
     /// [`TrafficError`].
     pub(crate) fn read(path: &Path) -> Result<Self, TrafficError> {
-        let bytes = bytes(path)?;
-        let path = path.display().to_string();
-        let text = String::from_utf8(bytes)
-            .map_err(|_| TrafficError::wrong(&path, None, Wrong::NotUtf8))?;
-        let text = match text.strip_prefix('\u{FEFF}') {
-            Some(rest) => rest.to_owned(),
-            None => text,
-        };
-        Ok(Document { path, text })
+        Ok(Self::of(path, bytes(path)?))
+    }
+
+    /// A file with these bytes.
+    pub(crate) fn of(path: &Path, bytes: Vec<u8>) -> Self {
+        Document { path: path.display().to_string(), bytes }
+    }
+
+    /// Its bytes.
+    pub(crate) fn bytes(&self) -> &[u8] {
+        &self.bytes
     }
 
     /// Its text.
-    pub(crate) fn text(&self) -> &str {
-        &self.text
+    ///
+    /// # Errors
+    /// [`TrafficError::Wrong`] if it is not UTF-8.
+    pub(crate) fn text(&self) -> Result<&str, TrafficError> {
+        let text =
+            std::str::from_utf8(&self.bytes).map_err(|_| self.wrong(None, Wrong::NotUtf8))?;
+        Ok(text.strip_prefix('\u{FEFF}').unwrap_or(text))
     }
 
     /// Its name without folders.
@@ -66,10 +73,11 @@ impl Document {
     /// # Errors
     /// [`TrafficError::Wrong`].
     pub(crate) fn node(&self) -> Result<Node, TrafficError> {
-        if self.text.trim_start().starts_with('{') {
+        let text = self.text()?;
+        if text.trim_start().starts_with('{') {
             return self.json();
         }
-        yaml::read(&self.text).map_err(|error| {
+        yaml::read(text).map_err(|error| {
             let place = format!("line {}, column {}", error.line, error.column);
             self.wrong(Some(place), Wrong::Yaml(error.what))
         })
@@ -80,7 +88,7 @@ impl Document {
     /// # Errors
     /// [`TrafficError::Wrong`].
     pub(crate) fn json(&self) -> Result<Node, TrafficError> {
-        json(&self.text).map_err(|(place, wrong)| self.wrong(place, wrong))
+        json(self.text()?).map_err(|(place, wrong)| self.wrong(place, wrong))
     }
 }
 

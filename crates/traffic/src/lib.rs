@@ -62,11 +62,60 @@ pub fn import(
     options: Options,
     time: Time,
 ) -> Result<Read, TrafficError> {
+    let mut notes = Notes::default();
+    let exchanges = match format {
+        // SQLite reads from a file.
+        Format::Llm => {
+            let mut exchanges = Vec::new();
+            for path in paths {
+                exchanges.extend(format::llm::read(path, &mut notes)?);
+            }
+            exchanges
+        }
+        _ => {
+            let read = |path: &PathBuf| Document::read(path);
+            exchanges(format, paths.iter().map(read), &mut notes)?
+        }
+    };
+    run(format, paths, exchanges, notes, options, time)
+}
+
+/// The same for the bytes of one file of a format that is text or an archive, which is called `path`.
+///
+/// # Errors
+/// [`TrafficError`].
+pub fn import_bytes(
+    format: Format,
+    path: PathBuf,
+    bytes: Vec<u8>,
+    options: Options,
+    time: Time,
+) -> Result<Read, TrafficError> {
+    let mut notes = Notes::default();
+    let document = Document::of(&path, bytes);
+    let exchanges = exchanges(format, std::iter::once(Ok(document)), &mut notes)?;
+    run(format, &[path], exchanges, notes, options, time)
+}
+
+/// Makes a run of the exchanges of files.
+fn run(
+    format: Format,
+    paths: &[PathBuf],
+    exchanges: Vec<Exchange>,
+    notes: Notes,
+    options: Options,
+    time: Time,
+) -> Result<Read, TrafficError> {
+    let named = |what| {
+        let path = paths.first().map_or_else(String::new, |path| path.display().to_string());
+        TrafficError::wrong(&path, None, what)
+    };
+    if exchanges.is_empty() {
+        return Err(named(Wrong::Not("a file with exchanges: there are none")));
+    }
     let Options { name, rules, upstreams } = options;
     let hosts =
         Hosts::given(&upstreams).map_err(|wrong| TrafficError::wrong("--upstream", None, wrong))?;
-    let mut notes = Notes::default();
-    let exchanges = exchanges(format, paths, &mut notes)?;
     let file = |path: &PathBuf| {
         path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
     };
@@ -78,55 +127,45 @@ pub fn import(
     }
     // Each of them was noted; the first note says why.
     let why = read.notes.all().next().map_or_else(String::new, |note| format!(": {}", note.what));
-    let path = paths.first().map_or_else(String::new, |path| path.display().to_string());
-    let said = format!("none of its exchanges can be represented{why}");
-    Err(TrafficError::wrong(&path, None, Wrong::Said(said)))
+    Err(named(Wrong::Said(format!("none of its exchanges can be represented{why}"))))
 }
 
 /// The exchanges of files of one format.
 fn exchanges(
     format: Format,
-    paths: &[PathBuf],
+    documents: impl Iterator<Item = Result<Document, TrafficError>>,
     notes: &mut Notes,
 ) -> Result<Vec<Exchange>, TrafficError> {
     let mut exchanges = Vec::new();
     let mut batch = Batch::default();
-    for path in paths {
-        let shown = path.display().to_string();
-        let wrong = |(place, wrong)| TrafficError::wrong(&shown, place, wrong);
+    for document in documents {
+        let document = document?;
+        let wrong = |(place, wrong)| document.wrong(place, wrong);
         match format {
             Format::Vcrpy => {
-                let cassette = Document::read(path)?.node()?;
+                let cassette = document.node()?;
                 exchanges.extend(format::vcrpy::read(&cassette, notes).map_err(wrong)?);
             }
             Format::Har => {
-                let archive = Document::read(path)?.json()?;
+                let archive = document.json()?;
                 exchanges.extend(format::har::read(&archive, notes).map_err(wrong)?);
             }
-            Format::Batch => batch.add(&Document::read(path)?, notes)?,
+            Format::Batch => batch.add(&document, notes)?,
             Format::Inspect => {
-                let bytes = file::bytes(path)?;
-                let found = match bytes.starts_with(b"PK") {
-                    true => format::inspect::read_archive(&bytes, notes),
-                    false => std::str::from_utf8(&bytes)
-                        .map_err(|_| (None, Wrong::NotUtf8))
-                        .and_then(file::json_value)
-                        .and_then(|log| format::inspect::read(&log, notes).map_err(|w| (None, w))),
+                let found = match document.bytes().starts_with(b"PK") {
+                    true => format::inspect::read_archive(document.bytes(), notes),
+                    false => file::json_value(document.text()?).and_then(|log| {
+                        format::inspect::read(&log, notes).map_err(|wrong| (None, wrong))
+                    }),
                 };
                 exchanges.extend(found.map_err(wrong)?);
+            }
+            Format::Llm => {
+                let said = "a log of llm is an SQLite file, and is not read from its bytes";
+                return Err(document.wrong(None, Wrong::Said(said.to_owned())));
             }
         }
     }
     exchanges.extend(batch.exchanges(notes));
-    match (exchanges.is_empty(), paths.first()) {
-        (true, Some(path)) => {
-            let path = path.display().to_string();
-            Err(TrafficError::wrong(
-                &path,
-                None,
-                Wrong::Not("a file with exchanges: there are none"),
-            ))
-        }
-        _ => Ok(exchanges),
-    }
+    Ok(exchanges)
 }

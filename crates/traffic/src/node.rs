@@ -1,5 +1,6 @@
 //! A value of a file, in YAML or JSON: what JSON has, and bytes.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
@@ -138,6 +139,23 @@ impl Node {
     }
 }
 
+/// Fields in the order in which their names came first, with the values that came last, as the tools
+/// that write these files read them.
+pub(crate) fn once(fields: Vec<(String, Node)>) -> Vec<(String, Node)> {
+    let mut places: BTreeMap<String, usize> = BTreeMap::new();
+    let mut out: Vec<(String, Node)> = Vec::with_capacity(fields.len());
+    for (name, node) in fields {
+        match places.get(&name) {
+            Some(at) => out[*at].1 = node,
+            None => {
+                places.insert(name.clone(), out.len());
+                out.push((name, node));
+            }
+        }
+    }
+    out
+}
+
 impl<'de> Deserialize<'de> for Node {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_any(OfJson).map(Node::of)
@@ -191,14 +209,10 @@ impl<'de> Visitor<'de> for OfJson {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut fields: A) -> Result<Value, A::Error> {
-        let mut map: Vec<(String, Node)> = Vec::new();
-        while let Some((name, node)) = fields.next_entry::<String, Node>()? {
-            // As the tools that write these files read them.
-            match map.iter_mut().find(|(known, _)| *known == name) {
-                Some((_, before)) => *before = node,
-                None => map.push((name, node)),
-            }
+        let mut all: Vec<(String, Node)> = Vec::new();
+        while let Some(field) = fields.next_entry::<String, Node>()? {
+            all.push(field);
         }
-        Ok(Value::Map(map))
+        Ok(Value::Map(once(all)))
     }
 }

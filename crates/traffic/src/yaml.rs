@@ -5,13 +5,13 @@
 //! nothing but `!!binary`, `!!str` and the harmless forms that vcrpy itself reads.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use data_encoding::BASE64;
 use granit_parser::{ErrorKind, Event, Parser, ScalarStyle, Tag};
 use serde_json::Number;
 
-use crate::node::{Node, Value};
+use crate::node::{self, Node, Value};
 
 /// The deepest nesting.
 const DEEPEST: usize = 100;
@@ -179,8 +179,8 @@ impl Reader {
                 };
                 let value = match kind {
                     Kind::List(items) => Value::List(items),
-                    Kind::Map(fields, _) => Value::Map(merged(fields)),
-                    Kind::Buffer(fields, _) => buffer(fields),
+                    Kind::Map(fields, _) => Value::Map(merged(node::once(fields))),
+                    Kind::Buffer(fields, _) => buffer(node::once(fields)),
                 };
                 self.add(Node { line, value }, anchor, before)
             }
@@ -235,11 +235,7 @@ impl Reader {
             None => self.root = Some(node),
             Some(Kind::List(items)) => items.push(node),
             Some(Kind::Map(fields, name) | Kind::Buffer(fields, name)) => match name.take() {
-                Some(name) => match fields.iter_mut().find(|(known, _)| *known == name) {
-                    // As PyYAML does.
-                    Some((_, value)) => *value = node,
-                    None => fields.push((name, node)),
-                },
+                Some(name) => fields.push((name, node)),
                 None => *name = Some(key(node)?),
             },
         }
@@ -269,13 +265,10 @@ fn merged(mut fields: Vec<(String, Node)>) -> Vec<(String, Node)> {
         Value::List(items) => items,
         _ => vec![more],
     };
+    let mut known: BTreeSet<String> = fields.iter().map(|(name, _)| name.clone()).collect();
     for source in sources {
         if let Value::Map(more) = source.value {
-            for (name, node) in more {
-                if !fields.iter().any(|(known, _)| *known == name) {
-                    fields.push((name, node));
-                }
-            }
+            fields.extend(more.into_iter().filter(|(name, _)| known.insert(name.clone())));
         }
     }
     fields

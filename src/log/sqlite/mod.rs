@@ -4,6 +4,7 @@ mod backup;
 mod beginnings;
 mod committer;
 mod contents;
+mod foreign;
 mod guard;
 mod header;
 mod identity;
@@ -31,6 +32,7 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension};
 
 pub use backup::BackedUp;
+pub use foreign::{Cell, ForeignDatabase, ForeignError};
 pub(super) use scratch_file::ScratchFile;
 
 use super::backend::{Backend, Committer, Lease, Reader};
@@ -115,6 +117,12 @@ impl SqliteBackend {
                 backend.make(backend.to_write(flags)?)
             }
         })
+    }
+
+    /// Whether a file that begins with these bytes is a log.
+    pub fn is_log(begin: &[u8]) -> bool {
+        let id = schema::APPLICATION_ID.to_be_bytes();
+        begin.starts_with(b"SQLite format 3\0") && begin.get(68..72) == Some(&id[..])
     }
 
     /// Creates a log that is only read for a while.

@@ -2,6 +2,7 @@
 
 mod cassettes;
 mod exports;
+mod llm;
 mod others;
 
 /// Where programs find others.

@@ -51,7 +51,7 @@ impl Batch {
         document: &Document,
         notes: &mut Notes,
     ) -> Result<(), TrafficError> {
-        for (at, line) in document.text().lines().enumerate() {
+        for (at, line) in document.text()?.lines().enumerate() {
             if line.trim().is_empty() {
                 continue;
             }

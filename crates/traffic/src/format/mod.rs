@@ -3,6 +3,7 @@
 pub(crate) mod batch;
 pub(crate) mod har;
 pub(crate) mod inspect;
+pub(crate) mod llm;
 pub(crate) mod vcrpy;
 
 use std::fmt;
@@ -21,6 +22,8 @@ pub enum Format {
     Har,
     /// Logs of Inspect AI.
     Inspect,
+    /// The log of `llm`, an SQLite file.
+    Llm,
     /// Cassettes of vcrpy, in YAML or JSON.
     Vcrpy,
 }
@@ -32,6 +35,7 @@ impl Format {
             Format::Batch => "batch",
             Format::Har => "har",
             Format::Inspect => "inspect",
+            Format::Llm => "llm",
             Format::Vcrpy => "vcrpy",
         }
     }
@@ -40,6 +44,9 @@ impl Format {
     pub fn recognised(begin: &[u8]) -> Option<Format> {
         if begin.starts_with(b"PK\x03\x04") {
             return Some(Format::Inspect);
+        }
+        if is_sqlite(begin) {
+            return Some(Format::Llm);
         }
         let text = text(begin)?;
         let names = fields(text);
@@ -59,6 +66,11 @@ impl fmt::Display for Format {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
     }
+}
+
+/// Whether a file begins as SQLite files do.
+fn is_sqlite(begin: &[u8]) -> bool {
+    begin.starts_with(b"SQLite format 3\0")
 }
 
 /// The text at the beginning of a file; the last character may be cut.
@@ -131,6 +143,7 @@ mod tests {
         ] {
             assert_eq!(Format::recognised(text.as_bytes()), format, "{text}");
         }
+        assert_eq!(Format::recognised(b"SQLite format 3\0"), Some(Format::Llm));
         assert_eq!(Format::recognised(b"interactions: \xC3"), Some(Format::Vcrpy));
     }
 }

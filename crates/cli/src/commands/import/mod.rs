@@ -34,7 +34,7 @@ use traffic::TrafficArgs;
 ///
 /// What another tool recorded becomes a run like those of `retold record`, which
 /// `retold replay RUN -- CMD` serves: cassettes of vcrpy, HTTP Archives (HAR), the files of OpenAI's
-/// Batch API, and logs of Inspect AI. What a run cannot represent is listed. The input, output and
+/// Batch API, and logs of Inspect AI and of Simon Willison's llm. What a run cannot represent is listed. The input, output and
 /// error files of a batch are given together, and so are those of a batch that continued it.
 ///
 /// `retold import EXPERIMENT FOLDER` runs the experiment with the settings found in the folder, and
@@ -72,6 +72,8 @@ enum FormatArg {
     Batch,
     /// A log of Inspect AI, .eval or .json.
     Inspect,
+    /// The log of Simon Willison's llm, logs.db.
+    Llm,
 }
 
 impl FormatArg {
@@ -83,6 +85,7 @@ impl FormatArg {
             FormatArg::Har => Some(Format::Har),
             FormatArg::Batch => Some(Format::Batch),
             FormatArg::Inspect => Some(Format::Inspect),
+            FormatArg::Llm => Some(Format::Llm),
         }
     }
 }
@@ -100,9 +103,16 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
         return Err(CliError::usage(message)
             .hint(format!("give its folder or file: `retold import {shown} PATH`")));
     }
+    let begin = beginning(&file, BEGINNING);
+    if SqliteBackend::is_log(&begin) {
+        let message = format!("{shown} is itself a log: its runs are read with `--log {shown}`");
+        let hint =
+            format!("to copy one, `retold --log {shown} export RUN FILE`, and import that file");
+        return Err(CliError::usage(message).hint(hint));
+    }
     let of_others = match format {
         Some(format) => format.of_others(),
-        None => Format::recognised(&beginning(&file, BEGINNING)),
+        None => Format::recognised(&begin),
     };
     if let Some(format) = of_others {
         let files: Vec<PathBuf> = std::iter::once(file).chain(more).collect();

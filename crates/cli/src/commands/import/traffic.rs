@@ -14,7 +14,7 @@ use crate::run_id::new_run_id;
 use crate::runs::program::keeps_programs;
 use crate::views::traffic::{as_json, named, said};
 use retold::inert::inert;
-use retold::log::{Log, SqliteBackend};
+use retold::log::{ForeignError, Log, SqliteBackend};
 use retold::run::clock;
 use retold_traffic::{Format, Options, Read, TrafficError, import};
 use retold_wire::{Rules, clients};
@@ -100,8 +100,13 @@ pub(super) fn run(
     }
     said(&mut text, &notes);
     let short = run.short(8);
-    let verb = if unanswered > 0 { "resume" } else { "replay" };
-    let _ = writeln!(text, "\nnext:\n  {} {verb} {short} -- CMD", begins());
+    let next = match (urls.is_empty(), unanswered > 0) {
+        // Nothing in it can be asked for over HTTP.
+        (true, _) => format!("check {short} --parsers FILE"),
+        (false, true) => format!("resume {short} -- CMD"),
+        (false, false) => format!("replay {short} -- CMD"),
+    };
+    let _ = writeln!(text, "\nnext:\n  {} {next}", begins());
     output.text(&text)?;
     Ok(Status::Fine)
 }
@@ -111,6 +116,9 @@ impl From<TrafficError> for CliError {
         match error {
             TrafficError::File(error) => CliError::from(error).hint(NOTHING_IMPORTED),
             TrafficError::Log(error) => error.into(),
+            TrafficError::Database(
+                ref error @ (ForeignError::Open { .. } | ForeignError::Busy { .. }),
+            ) => CliError::new(Status::Io, error.to_string()).hint(NOTHING_IMPORTED),
             other => CliError::usage(other.to_string()).hint(NOTHING_IMPORTED),
         }
     }
