@@ -6,6 +6,7 @@ use crate::support::parsers as registry;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 
+use crate::fuzz_files::fuzz_file;
 use crate::fuzz_targets::fuzz_one;
 use crate::support::cases::cases;
 
@@ -13,6 +14,9 @@ use crate::support::cases::cases;
 /// run: `RETOLD_FUZZ_MUTANTS=100000 RETOLD_FUZZ_SEED=7 cargo test --test it fuzz_smoke`.
 const MUTANTS: u64 = 500;
 const SEED: u64 = 0x7265_746f_6c64;
+
+/// The targets of what others have written.
+const TARGETS: [&str; 6] = ["vcrpy", "har", "batch", "inspect", "parser_file", "wire_answer"];
 
 /// A number from the environment.
 #[expect(clippy::disallowed_methods, reason = "a longer run is asked for by hand")]
@@ -30,6 +34,14 @@ fn mutated_answers_are_decided_without_a_panic() {
     mutate("json_repair", &all);
 }
 
+/// Files of other tools, parser files, and requests with their answers.
+#[test]
+fn mutated_files_are_read_without_a_panic() {
+    for target in TARGETS {
+        mutate_by(target, &seeds(target), fuzz_file, 10);
+    }
+}
+
 #[test]
 fn every_parser_has_a_fuzz_target_and_there_are_enough_cases() {
     let fuzz = concat!(env!("RETOLD_ROOT"), "/fuzz");
@@ -40,6 +52,11 @@ fn every_parser_has_a_fuzz_target_and_there_are_enough_cases() {
         assert!(target.is_ok_and(|text| text.contains(&format!("(\"{name}\", data)"))), "{name}");
         assert!(listed.contains(&format!("path = \"fuzz_targets/{name}.rs\"")), "{name}");
     }
+    for target in TARGETS {
+        let text = std::fs::read_to_string(format!("{fuzz}/fuzz_targets/{target}.rs")).unwrap();
+        assert!(text.contains(&format!("(\"{target}\", data)")), "{target}");
+        assert!(listed.contains(&format!("path = \"fuzz_targets/{target}.rs\"")), "{target}");
+    }
     let all: usize = names.iter().map(|name| cases(name).len()).sum();
     assert!(all >= 150, "{all} cases");
 }
@@ -49,13 +66,16 @@ fn every_parser_has_a_fuzz_target_and_there_are_enough_cases() {
 fn the_kept_corpus_is_decided_without_a_panic() {
     let names: BTreeSet<&str> = registry::all().map(|(name, _)| name).collect();
     let mut inputs = 0;
-    for name in names.into_iter().chain(["json_repair"]) {
+    let parsers = names.into_iter().chain(["json_repair"]);
+    let parsers = parsers.map(|name| (name, fuzz_one as fn(&str, &[u8])));
+    let files = TARGETS.map(|target| (target, fuzz_file as fn(&str, &[u8])));
+    for (name, check) in parsers.chain(files) {
         let path = concat!(env!("RETOLD_ROOT"), "/fuzz/corpus");
         // No corpus is kept for a parser whose frozen answers reach the same coverage.
         let kept = std::fs::read_to_string(format!("{path}/{name}")).unwrap_or_default();
         for line in kept.lines() {
             let input = data_encoding::BASE64.decode(line.as_bytes()).unwrap();
-            let outcome = std::panic::catch_unwind(|| fuzz_one(name, &input));
+            let outcome = std::panic::catch_unwind(|| check(name, &input));
             assert!(outcome.is_ok(), "{name}: {:?}", String::from_utf8_lossy(&input));
             inputs += 1;
         }
@@ -67,10 +87,29 @@ fn answers(name: &str) -> Vec<Vec<u8>> {
     cases(name).into_iter().map(|case| case.answer.into_bytes()).collect()
 }
 
+/// Where the fuzzer begins, as in scripts/fuzz.
+fn seeds(target: &str) -> Vec<Vec<u8>> {
+    let folder = match target {
+        "vcrpy" => "fixtures/cassettes".to_owned(),
+        "har" | "batch" | "inspect" => format!("fixtures/{target}"),
+        _ => format!("fuzz/seeds/{target}"),
+    };
+    let folder = std::path::Path::new(env!("RETOLD_ROOT")).join(folder);
+    let mut files: Vec<_> =
+        std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    files.sort();
+    files.iter().map(|file| std::fs::read(file).unwrap()).collect()
+}
+
 fn mutate(name: &str, answers: &[Vec<u8>]) {
+    mutate_by(name, answers, fuzz_one, 1);
+}
+
+/// Makes one mutant of `share`.
+fn mutate_by(name: &str, answers: &[Vec<u8>], check: fn(&str, &[u8]), share: u64) {
     let mut random = ChaCha8Rng::seed_from_u64(setting("RETOLD_FUZZ_SEED", SEED));
     let mut below = |limit: usize| usize::try_from(random.next_u32()).unwrap() % limit.max(1);
-    for _ in 0..setting("RETOLD_FUZZ_MUTANTS", MUTANTS) {
+    for _ in 0..setting("RETOLD_FUZZ_MUTANTS", MUTANTS) / share {
         let mut text = answers[below(answers.len())].clone();
         for _ in 0..=below(4) {
             let at = below(text.len() + 1);
@@ -99,7 +138,7 @@ fn mutate(name: &str, answers: &[Vec<u8>]) {
             }
         }
         // A panic says what was wrong, but not with which text.
-        let outcome = std::panic::catch_unwind(|| fuzz_one(name, &text));
+        let outcome = std::panic::catch_unwind(|| check(name, &text));
         assert!(outcome.is_ok(), "{name}: {:?}", String::from_utf8_lossy(&text));
     }
 }

@@ -19,6 +19,9 @@ mod foreign;
 mod forks;
 mod format;
 mod frozen_answers;
+#[expect(unreachable_pub, reason = "public in the fuzz targets")]
+#[path = "../../fuzz/src/files.rs"]
+mod fuzz_files;
 mod fuzz_smoke;
 #[expect(unreachable_pub, reason = "public in the crate of the fuzz targets")]
 #[path = "../../fuzz/src/lib.rs"]

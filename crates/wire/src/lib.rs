@@ -45,6 +45,9 @@ mod settings;
 mod shelf;
 mod upstream;
 
+/// The types that [`Incoming`] and [`Elsewhere`] are made of.
+pub use hyper::http;
+
 pub use asked::{Asked, AskedError, CALL, Incoming, Key};
 pub use book::{Attempt, Book, Place, RecordedSample, Ticket, Turn};
 pub use decode::{DecodeError, decoded};

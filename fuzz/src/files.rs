@@ -1,0 +1,127 @@
+//! What is checked of files and answers that others have written: a reader that reads the same bytes
+//! twice finds the same, or refuses them with the same words, and never panics.
+
+use std::path::{Path, PathBuf};
+
+use retold::id::{CallPath, Time};
+use retold::parse::ParserSpec;
+use retold_study::parser_file::ParserFile;
+use retold_traffic::{Format, Options, import_bytes};
+use retold_wire::http::header::{CONTENT_TYPE, HeaderMap, HeaderValue};
+use retold_wire::http::{Method, StatusCode};
+use retold_wire::{Elsewhere, Incoming, Outcome, RestoredBody, Rules, restored};
+
+/// Checks one input of a target: `vcrpy`, `har`, `batch`, `inspect`, `parser_file`, `wire_answer`.
+///
+/// # Panics
+/// If a reader does, or if it finds different things in the same bytes.
+pub fn fuzz_file(target: &str, data: &[u8]) {
+    let twice = match target {
+        "vcrpy" => [(); 2].map(|()| imported(Format::Vcrpy, data)),
+        "har" => [(); 2].map(|()| imported(Format::Har, data)),
+        "batch" => [(); 2].map(|()| imported(Format::Batch, data)),
+        "inspect" => [(); 2].map(|()| imported(Format::Inspect, data)),
+        "parser_file" => [(); 2].map(|()| parsed(data)),
+        _ => [(); 2].map(|()| answered(data)),
+    };
+    let [first, second] = twice;
+    assert_eq!(first, second, "{target} reads the same bytes differently");
+    // Recognising a format is total, too.
+    let _ = Format::recognised(data);
+}
+
+/// What a file of another tool becomes, in words.
+fn imported(format: Format, data: &[u8]) -> String {
+    let path = PathBuf::from("file");
+    match import_bytes(format, path, data.to_vec(), Options::default(), Time(0)) {
+        Ok(read) => {
+            let notes: Vec<_> = read.notes.all().collect();
+            let counts = (read.questions, read.answers, read.failed, read.unanswered);
+            assert!(read.questions > 0 && read.answers <= read.questions, "{counts:?}");
+            format!("{counts:?} {:?} {notes:?}", read.urls)
+        }
+        Err(error) => error.to_string(),
+    }
+}
+
+/// A parser file, and after a line `===` a text for all of its parsers.
+fn parsed(data: &[u8]) -> String {
+    let text = String::from_utf8_lossy(data);
+    let (file, text) = text.split_once("\n===\n").unwrap_or((&text, "yes 3 <a>x</a> {\"a\": [1]}"));
+    let parsers = match ParserFile::of(Path::new("parsers.yaml"), file) {
+        Ok(parsers) => parsers,
+        Err(error) => return error.to_string(),
+    };
+    let mut said = String::new();
+    for name in parsers.names() {
+        let parser = parsers.get(name).expect("it has the parser that it names");
+        let (decision, _) = parser.parse_any(text);
+        let ParserSpec { name, version, .. } = parser.spec();
+        said += &format!("{name}@{version} {decision:?}\n");
+    }
+    said
+}
+
+/// A request to one of the APIs and its answer: a byte for the path, one for the content type, the body
+/// of the request, a zero byte, and the body of the answer.
+fn answered(data: &[u8]) -> String {
+    const PATHS: [&str; 9] = [
+        "/chat/completions",
+        "/embeddings",
+        "/responses",
+        "/v1/messages",
+        "/v1/messages/count_tokens",
+        "/v1beta/models/m:generateContent",
+        "/v1beta/models/m:streamGenerateContent",
+        "/api/chat",
+        "/other",
+    ];
+    const TYPES: [&str; 4] =
+        ["application/json", "text/event-stream", "application/x-ndjson", "text/plain"];
+    let [path, kind, rest @ ..] = data else { return String::new() };
+    let mut parts = rest.splitn(2, |byte| *byte == 0);
+    let asked = parts.next().unwrap_or_default().to_vec();
+    let body = parts.next().unwrap_or_default().to_vec();
+    let incoming = Incoming {
+        upstream: "openai".to_owned(),
+        method: Method::POST,
+        path: PATHS[usize::from(*path) % PATHS.len()].to_owned(),
+        query: None,
+        headers: HeaderMap::new(),
+        body: asked.into(),
+    };
+    let rules = Rules::default();
+    let asked = match incoming.asked(&rules) {
+        Ok(asked) => asked,
+        Err(error) => return error.to_string(),
+    };
+    again(&incoming, &asked.request, &asked.key.call, &rules);
+    let mut headers = HeaderMap::new();
+    let kind = TYPES[usize::from(*kind) % TYPES.len()];
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static(kind));
+    let answer = Elsewhere { status: StatusCode::OK, headers, body: body.into() };
+    match answer.outcome(&incoming, &asked, 0) {
+        Ok(Outcome::Answer(response)) => format!("{:?} {response:?}", asked.key),
+        Ok(Outcome::Failed { .. }) => unreachable!("its status is 200"),
+        Err(error) => error.to_string(),
+    }
+}
+
+/// A request that is put together again from the log asks for the same.
+fn again(incoming: &Incoming, request: &retold::prompt::Request, call: &CallPath, rules: &Rules) {
+    let restored = restored(request, call).expect("it was sent over HTTP");
+    let body = match restored.body {
+        RestoredBody::Empty => Vec::new(),
+        RestoredBody::Json(value) => value.to_string().into_bytes(),
+        RestoredBody::Bytes(bytes) => bytes,
+    };
+    let again = Incoming {
+        method: restored.method,
+        path: restored.path,
+        query: restored.query,
+        body: body.into(),
+        ..incoming.clone()
+    };
+    let again = again.asked(rules).expect("it was asked before");
+    assert_eq!((&again.key.call, again.request.hash()), (call, request.hash()));
+}
