@@ -1,5 +1,5 @@
 //! Programs with one connection each, which send a prepared request as soon as they have the last
-//! answer. They only look for the end of an answer, so that little of what is measured is theirs.
+//! answer, or at a fixed rate. They only look for the end of an answer, so that little of what is measured is theirs.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -8,6 +8,7 @@ use std::time::Duration;
 use retold::run::clock::Stopwatch;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
+use tokio::time::{Instant, MissedTickBehavior, interval_at};
 
 /// Requests, as they are sent.
 pub(crate) type Requests = Arc<[Vec<u8>]>;
@@ -53,8 +54,14 @@ impl Seen {
     }
 }
 
-/// Sends all requests, over a number of connections.
-pub(crate) async fn ask(to: SocketAddr, requests: &Requests, connections: usize) -> Seen {
+/// Sends all requests, over a number of connections: each as soon as the one before it is answered,
+/// or `every` so often.
+pub(crate) async fn ask(
+    to: SocketAddr,
+    requests: &Requests,
+    connections: usize,
+    every: Option<Duration>,
+) -> Seen {
     let mut streams = Vec::new();
     for _ in 0..connections {
         let stream = TcpStream::connect(to).await.unwrap();
@@ -65,7 +72,9 @@ pub(crate) async fn ask(to: SocketAddr, requests: &Requests, connections: usize)
     let programs: Vec<_> = streams
         .into_iter()
         .zip(0..)
-        .map(|(stream, first)| tokio::spawn(program(stream, requests.clone(), first, connections)))
+        .map(|(stream, first)| {
+            tokio::spawn(program(stream, requests.clone(), (first, connections), every))
+        })
         .collect();
     let mut latencies = Vec::with_capacity(requests.len());
     for program in programs {
@@ -76,9 +85,24 @@ pub(crate) async fn ask(to: SocketAddr, requests: &Requests, connections: usize)
     Seen { took, latencies }
 }
 
-async fn program(mut stream: TcpStream, all: Requests, first: usize, step: usize) -> Vec<Duration> {
+async fn program(
+    mut stream: TcpStream,
+    all: Requests,
+    (first, step): (usize, usize),
+    every: Option<Duration>,
+) -> Vec<Duration> {
     let (mut latencies, mut answer) = (Vec::new(), Vec::with_capacity(8192));
+    // Programs do not all ask at the same moment.
+    let mut ticks = every.map(|every| {
+        let start = Instant::now() + every * first as u32 / step as u32;
+        let mut ticks = interval_at(start, every);
+        ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        ticks
+    });
     for request in all.iter().skip(first).step_by(step) {
+        if let Some(ticks) = &mut ticks {
+            ticks.tick().await;
+        }
         let watch = Stopwatch::start();
         stream.write_all(request).await.unwrap();
         answer.clear();

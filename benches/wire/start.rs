@@ -20,7 +20,7 @@ pub(crate) async fn measure() {
     let log = folder.path().join("retold.db");
     let all = requests("/openai", EXCHANGES);
     let recorder = recorder(&log, bare().await).await;
-    ask(recorder.address, &all, 256).await;
+    ask(recorder.address, &all, 256, None).await;
     recorder.end().await;
     let watch = Stopwatch::start();
     let replayer = replayer(&log).await;
@@ -31,7 +31,7 @@ pub(crate) async fn measure() {
     println!("| reading all its events once | {read:.2} |");
     let part = |from: usize| -> Requests { Arc::from(&all[from..from + SOME]) };
     for (name, from) in [("first", 0), ("last", EXCHANGES - SOME), ("middle", EXCHANGES / 2)] {
-        let seen = ask(replayer.address, &part(from), 1).await;
+        let seen = ask(replayer.address, &part(from), 1, None).await;
         println!("| replay of the {name} {SOME}, each | {:.6} |", 1.0 / seen.rate());
     }
     replayer.end().await;

@@ -1,12 +1,21 @@
 //! Requests per second and added latency.
 
+use std::time::Duration;
+
 use crate::client::{Seen, ask, requests};
 use crate::recorded::{bare, recorder, replayer};
 
 const ROUNDS: usize = 5;
 
-/// Connections, and how many requests are sent over all of them.
-const SIZES: [(usize, usize); 3] = [(1, 3000), (64, 20_000), (256, 20_000)];
+/// Connections, how many requests are sent over all of them, and how often each sends one if that
+/// is not as often as it can. Latencies at full load are mostly time in queues: one at a rate that
+/// leaves the machine room says what a program notices.
+const SIZES: [(usize, usize, Option<Duration>); 4] = [
+    (1, 3000, None),
+    (64, 20_000, None),
+    (256, 20_000, None),
+    (64, 5000, Some(Duration::from_millis(64))),
+];
 
 /// What one round saw.
 struct Round {
@@ -19,33 +28,39 @@ pub(crate) async fn measure() {
     println!(
         "| connections | | requests/s | of bare axum | p50 µs | p99 µs | added p50 | added p99 |\n|---|---|---|---|---|---|---|---|"
     );
-    for (connections, count) in SIZES {
+    for (connections, count, every) in SIZES {
         let mut rounds = Vec::new();
         for _ in 0..ROUNDS {
-            rounds.push(round(connections, count).await);
+            rounds.push(round(connections, count, every).await);
         }
-        row(connections, "bare axum", &rounds, |round| &round.bare);
-        row(connections, "record", &rounds, |round| &round.record);
-        row(connections, "replay", &rounds, |round| &round.replay);
+        let load = match every {
+            None => connections.to_string(),
+            Some(every) => {
+                format!("{connections}, {:.0}/s", connections as f64 / every.as_secs_f64())
+            }
+        };
+        row(&load, "bare axum", &rounds, |round| &round.bare);
+        row(&load, "record", &rounds, |round| &round.record);
+        row(&load, "replay", &rounds, |round| &round.replay);
     }
 }
 
-async fn round(connections: usize, count: usize) -> Round {
+async fn round(connections: usize, count: usize, every: Option<Duration>) -> Round {
     let folder = tempfile::tempdir().unwrap();
     let log = folder.path().join("retold.db");
     let requests = requests("/openai", count);
     let upstream = bare().await;
-    let bare = ask(upstream, &requests, connections).await;
+    let bare = ask(upstream, &requests, connections, every).await;
     let recorder = recorder(&log, upstream).await;
-    let record = ask(recorder.address, &requests, connections).await;
+    let record = ask(recorder.address, &requests, connections, every).await;
     recorder.end().await;
     let replayer = replayer(&log).await;
-    let replay = ask(replayer.address, &requests, connections).await;
+    let replay = ask(replayer.address, &requests, connections, every).await;
     replayer.end().await;
     Round { bare, record, replay }
 }
 
-fn row(connections: usize, name: &str, rounds: &[Round], of: impl Fn(&Round) -> &Seen) {
+fn row(load: &str, name: &str, rounds: &[Round], of: impl Fn(&Round) -> &Seen) {
     let middle = |value: &dyn Fn(&Round) -> f64| {
         let mut values: Vec<f64> = rounds.iter().map(value).collect();
         values.sort_unstable_by(f64::total_cmp);
@@ -54,7 +69,7 @@ fn row(connections: usize, name: &str, rounds: &[Round], of: impl Fn(&Round) -> 
     let added =
         |percent| middle(&|round| of(round).percentile(percent) - round.bare.percentile(percent));
     println!(
-        "| {connections} | {name} | {:.0} | {:.2} | {:.0} | {:.0} | {:.0} | {:.0} |",
+        "| {load} | {name} | {:.0} | {:.2} | {:.0} | {:.0} | {:.0} | {:.0} |",
         middle(&|round| of(round).rate()),
         middle(&|round| of(round).rate() / round.bare.rate()),
         middle(&|round| of(round).percentile(50)),

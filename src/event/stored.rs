@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use super::kind::REQUEST_SENT;
 use crate::content::Content;
 use crate::id::{CallPath, EventHash, PromptHash, RunId, Sample, Seq, Time};
 use crate::prompt::Request;
@@ -72,5 +73,12 @@ impl NewEvent {
             content: None,
             body: Cow::Borrowed("{}"),
         }
+    }
+}
+
+impl StoredEvent {
+    /// Whether a model was asked here: call, sample and prompt then say what, without the body.
+    pub fn is_question(&self) -> bool {
+        self.kind == REQUEST_SENT
     }
 }

@@ -1,6 +1,6 @@
 //! Which answers a program was given, so that it can name them in what it reports.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use retold::id::{CallPath, Sample, Seq};
 
@@ -33,13 +33,14 @@ pub(crate) enum NotOne {
 /// The answers that the program was given last.
 #[derive(Debug, Default)]
 pub(crate) struct Handed {
-    /// In the order in which they were given.
-    all: VecDeque<Given>,
+    /// Their questions, in the order in which they were answered.
+    all: VecDeque<Seq>,
     by_request: BTreeMap<Seq, Given>,
-    /// The answers with an id: most providers give each its own.
-    by_id: BTreeMap<String, Vec<Seq>>,
-    /// The last answer to each call.
-    by_call: BTreeMap<CallPath, Given>,
+    /// The questions by the id of their answer: most providers give each answer its own, but there
+    /// are servers that give all of them the same.
+    by_id: BTreeSet<(String, Seq)>,
+    /// The question whose answer is the last to a call.
+    by_call: BTreeMap<CallPath, Seq>,
 }
 
 impl Handed {
@@ -48,31 +49,24 @@ impl Handed {
         if self.all.len() >= NAMED_ANSWERS
             && let Some(oldest) = self.all.pop_front()
         {
-            self.forget(&oldest);
+            self.forget(oldest);
         }
+        let request = given.request;
         if let Some(id) = &given.id {
-            let requests = self.by_id.entry(id.clone()).or_default();
-            if !requests.contains(&given.request) {
-                requests.push(given.request);
-            }
+            self.by_id.insert((id.clone(), request));
         }
-        self.by_request.insert(given.request, given.clone());
-        self.by_call.insert(given.call.clone(), given.clone());
-        self.all.push_back(given);
+        self.by_call.insert(given.call.clone(), request);
+        self.by_request.insert(request, given);
+        self.all.push_back(request);
     }
 
-    fn forget(&mut self, oldest: &Given) {
-        self.by_request.remove(&oldest.request);
-        if self.by_call.get(&oldest.call).is_some_and(|last| last.request == oldest.request) {
+    fn forget(&mut self, oldest: Seq) {
+        let Some(oldest) = self.by_request.remove(&oldest) else { return };
+        if self.by_call.get(&oldest.call) == Some(&oldest.request) {
             self.by_call.remove(&oldest.call);
         }
-        if let Some(id) = &oldest.id
-            && let Some(requests) = self.by_id.get_mut(id)
-        {
-            requests.retain(|request| *request != oldest.request);
-            if requests.is_empty() {
-                self.by_id.remove(id);
-            }
+        if let Some(id) = oldest.id {
+            self.by_id.remove(&(id, oldest.request));
         }
     }
 
@@ -83,13 +77,20 @@ impl Handed {
 
     /// The answer with an id of the provider's, or the last one to a call.
     pub(crate) fn named(&self, name: &str) -> Result<&Given, NotOne> {
-        if let Some(requests) = self.by_id.get(name) {
-            return match requests.as_slice() {
-                [one] => self.by_request.get(one).ok_or(NotOne::Unknown),
-                several => Err(NotOne::Several(several.len())),
-            };
+        let from = (name.to_owned(), Seq(0));
+        let same = self.by_id.range(from..).take_while(|(id, _)| id == name);
+        match same.clone().count() {
+            0 => {}
+            1 => {
+                let one = same.last().and_then(|(_, request)| self.by_request.get(request));
+                return one.ok_or(NotOne::Unknown);
+            }
+            several => return Err(NotOne::Several(several)),
         }
-        let last = |name: String| self.by_call.get(&CallPath::new(name).ok()?);
+        let last = |name: String| {
+            let request = self.by_call.get(&CallPath::new(name).ok()?)?;
+            self.by_request.get(request)
+        };
         let (whole, streamed) = (last(name.to_owned()), last(format!("{name}/stream")));
         // The later one, if a call was asked in both forms.
         let latest = whole.into_iter().chain(streamed).max_by_key(|given| given.answer);

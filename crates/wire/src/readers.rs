@@ -1,6 +1,6 @@
 //! Reads single events of one log, for as many threads as ask.
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::VecDeque;
 use std::ops::Deref;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -10,19 +10,16 @@ use retold::log::{CheckedReader, Log, LogError, Reader};
 
 use crate::book::Place;
 
-/// How many events are read together once two of them were wanted. A program mostly asks in the
+/// How many events are read together once a third of them is wanted. A program mostly asks in the
 /// order in which it was recorded, and a single event takes as long to read as several consecutive
 /// ones.
 const BLOCK: u64 = 128;
 
-/// How many blocks are kept.
-const BLOCKS: usize = 64;
+/// How many bytes of events are kept, besides the newest block.
+const KEPT: usize = 64 << 20;
 
-/// The longest block that is kept, in bytes.
-const LONGEST: usize = 1 << 20;
-
-/// How many blocks are remembered from which one event was read.
-const TOUCHED: usize = 256;
+/// Of how many events that were read alone it is remembered which block they are in.
+const TOUCHED: usize = 128;
 
 /// Readers of a log, and the events that were last read together.
 pub(crate) struct Readers {
@@ -36,10 +33,16 @@ type Block = (RunId, u64);
 
 #[derive(Default)]
 struct Blocks {
-    /// Those that were read last come last.
-    kept: VecDeque<(Block, Arc<Vec<StoredEvent>>)>,
+    /// Those that were read last come last. A block is shorter than others if its events are large.
+    kept: VecDeque<Kept>,
+    bytes: usize,
     touched: VecDeque<Block>,
-    is_touched: BTreeSet<Block>,
+}
+
+struct Kept {
+    block: Block,
+    events: Arc<Vec<StoredEvent>>,
+    bytes: usize,
 }
 
 /// An event, on its own or with its block.
@@ -84,22 +87,25 @@ impl Readers {
     pub(crate) fn event(&self, place: Place) -> Result<Option<Found>, LogError> {
         let Place { run, seq } = place;
         let number = seq.0.saturating_sub(1) / BLOCK;
-        let (block, at) = ((run, number), seq.0.saturating_sub(1) % BLOCK);
-        let is_near = {
+        let block = (run, number);
+        let at = (seq.0.saturating_sub(1) % BLOCK) as usize;
+        let is_wanted = {
             let mut blocks = lock(&self.blocks);
-            if let Some((_, kept)) = blocks.kept.iter().rev().find(|(kept, _)| *kept == block) {
-                return Ok(Some(Found(kept.clone(), at as usize)));
+            match blocks.kept.iter().rev().find(|kept| kept.block == block) {
+                Some(kept) if at < kept.events.len() => {
+                    return Ok(Some(Found(kept.events.clone(), at)));
+                }
+                Some(_) => false,
+                None => blocks.touch(block),
             }
-            blocks.touch(block)
         };
-        if is_near {
+        if is_wanted {
             let before = Seq(number * BLOCK);
             let events = self.with(|reader| reader.events(run, before, BLOCK as usize))?;
-            // A block at the end of a run that is being written may grow.
-            if events.len() == BLOCK as usize {
-                let events = Arc::new(events);
-                lock(&self.blocks).keep(block, &events);
-                return Ok(Some(Found(events, at as usize)));
+            let events = Arc::new(events);
+            lock(&self.blocks).keep(block, &events);
+            if at < events.len() {
+                return Ok(Some(Found(events, at)));
             }
         }
         let events = self.with(|reader| reader.events(run, Seq(seq.0.saturating_sub(1)), 1))?;
@@ -108,30 +114,33 @@ impl Readers {
 }
 
 impl Blocks {
-    /// Notes that an event of a block is wanted; returns whether another one was lately.
+    /// Notes that an event of a block is wanted; returns whether two others were lately. With two,
+    /// requests in random order seldom make it read a block of which they want one event.
     fn touch(&mut self, block: Block) -> bool {
-        if !self.is_touched.insert(block) {
+        if self.touched.iter().filter(|touched| **touched == block).count() >= 2 {
+            self.touched.retain(|touched| *touched != block);
             return true;
         }
-        self.touched.push_back(block);
-        if self.touched.len() > TOUCHED
-            && let Some(oldest) = self.touched.pop_front()
-        {
-            self.is_touched.remove(&oldest);
+        if self.touched.len() == TOUCHED {
+            self.touched.pop_front();
         }
+        self.touched.push_back(block);
         false
     }
 
     fn keep(&mut self, block: Block, events: &Arc<Vec<StoredEvent>>) {
-        let content = |event: &StoredEvent| event.content.as_ref().map_or(0, |it| it.text().len());
-        let bytes: usize = events.iter().map(|event| content(event) + event.body.len()).sum();
-        if bytes > LONGEST || self.kept.iter().any(|(kept, _)| *kept == block) {
+        if self.kept.iter().any(|kept| kept.block == block) {
             return;
         }
-        self.kept.push_back((block, events.clone()));
-        if self.kept.len() > BLOCKS {
-            self.kept.pop_front();
+        let content = |event: &StoredEvent| event.content.as_ref().map_or(0, |it| it.text().len());
+        let bytes = events.iter().map(|event| content(event) + event.body.len()).sum();
+        while self.bytes > KEPT
+            && let Some(oldest) = self.kept.pop_front()
+        {
+            self.bytes -= oldest.bytes;
         }
+        self.bytes += bytes;
+        self.kept.push_back(Kept { block, events: events.clone(), bytes });
     }
 }
 

@@ -127,11 +127,12 @@ impl Recorded {
         for seq in self.questions.table.calls(call) {
             if let Some(stored) = self.readers.event(Place { run, seq })?
                 && stored.call.as_ref() == Some(call)
-                && let Event::RequestSent(sent) = stored.event().map_err(damaged)?
+                && stored.is_question()
+                && let (Some(sample), Some(prompt)) = (stored.sample, stored.prompt)
             {
                 page.questions.push(seq);
                 // One that was asked again after a crash takes the place of the lost one.
-                asked.insert(sent.sample, (seq, sent.prompt));
+                asked.insert(sample, (seq, prompt));
             }
         }
         let mut keys = BTreeMap::new();
