@@ -151,6 +151,11 @@ hex_id!(
     EventsRoot,
     32
 );
+hex_id!(
+    /// Any other node of such a tree.
+    MerkleNode,
+    32
+);
 
 /// The place of an event in its run, from 1.
 #[derive(

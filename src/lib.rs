@@ -103,6 +103,7 @@ pub mod model;
 mod open;
 pub mod parse;
 pub mod prompt;
+pub mod proof;
 pub mod run;
 pub mod snapshot;
 pub mod unique;

@@ -4,7 +4,10 @@
 //! The construction is that of RFC 6962, section 2.1, with BLAKE3 in place of SHA-256. The leaves
 //! are the 32-byte hashes of the events, in order.
 
-use crate::id::{EventHash, EventsRoot};
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+
+use crate::id::{EventHash, EventsRoot, MerkleNode};
 
 /// Prefixes of a leaf and of a pair of nodes, so that neither can be taken for the other.
 const LEAF: u8 = 0;
@@ -51,6 +54,74 @@ impl MerkleTree {
     }
 }
 
+/// The root of the tree over some events, and for each of the wanted ones, by its place from 0, the
+/// nodes that lead from it to the root (RFC 6962, section 2.1.1).
+pub fn inclusion_paths(
+    events: &[EventHash],
+    wanted: &BTreeSet<usize>,
+) -> (EventsRoot, BTreeMap<usize, Vec<MerkleNode>>) {
+    let mut paths = wanted.range(..events.len()).map(|place| (*place, Vec::new())).collect();
+    let root = subtree(events, 0..events.len(), &mut paths);
+    (EventsRoot(root), paths)
+}
+
+/// The root of the subtree over a range of events; extends the paths of those that are in it.
+fn subtree(
+    events: &[EventHash],
+    range: Range<usize>,
+    paths: &mut BTreeMap<usize, Vec<MerkleNode>>,
+) -> [u8; 32] {
+    match &events[range.clone()] {
+        [] => hash(&[]),
+        [leaf] => hash(&[&[LEAF], &leaf.0]),
+        several => {
+            // The largest power of two that is less than their number.
+            let split = range.start + (several.len().next_power_of_two() >> 1);
+            let (left, right) = (range.start..split, split..range.end);
+            let left_root = subtree(events, left.clone(), paths);
+            let right_root = subtree(events, right.clone(), paths);
+            let mut extend = |range, sibling| {
+                for (_, path) in paths.range_mut(range) {
+                    path.push(MerkleNode(sibling));
+                }
+            };
+            extend(left, right_root);
+            extend(right, left_root);
+            hash(&[&[NODE], &left_root, &right_root])
+        }
+    }
+}
+
+/// The root that a path leads to from an event at a place, from 0, among so many (RFC 9162, section
+/// 2.1.3.2); `None` if the path is too short or too long.
+pub fn root_at_end(
+    event: EventHash,
+    place: u64,
+    events: u64,
+    path: &[MerkleNode],
+) -> Option<EventsRoot> {
+    let (mut here, mut last) = (place, events.checked_sub(1)?);
+    if here > last {
+        return None;
+    }
+    let mut node = hash(&[&[LEAF], &event.0]);
+    for sibling in path {
+        if last == 0 {
+            return None;
+        }
+        if here % 2 == 1 || here == last {
+            node = hash(&[&[NODE], &sibling.0, &node]);
+            while here % 2 == 0 && here != 0 {
+                (here, last) = (here >> 1, last >> 1);
+            }
+        } else {
+            node = hash(&[&[NODE], &node, &sibling.0]);
+        }
+        (here, last) = (here >> 1, last >> 1);
+    }
+    (last == 0).then_some(EventsRoot(node))
+}
+
 fn hash(parts: &[&[u8]]) -> [u8; 32] {
     let mut hasher = blake3::Hasher::new();
     for part in parts {
@@ -90,6 +161,29 @@ mod tests {
             let leaf = EventHash(*blake3::hash(&n.to_le_bytes()).as_bytes());
             leaves.push(leaf);
             tree.push(leaf);
+        }
+    }
+
+    #[test]
+    fn each_event_has_a_path_to_the_root_and_no_other_event_has_it() {
+        let leaves: Vec<_> =
+            (0..70_u64).map(|n| EventHash(*blake3::hash(&n.to_le_bytes()).as_bytes())).collect();
+        for count in 1..=leaves.len() {
+            let leaves = &leaves[..count];
+            let (root, paths) = inclusion_paths(leaves, &(0..count).collect());
+            assert_eq!(root.0, defined(leaves), "{count} leaves");
+            for (place, path) in paths {
+                let (at, of) = (place as u64, count as u64);
+                assert_eq!(root_at_end(leaves[place], at, of, &path), Some(root));
+                let other = leaves[(place + 1) % count];
+                assert!(count == 1 || root_at_end(other, at, of, &path) != Some(root));
+                assert_eq!(root_at_end(leaves[place], of, of, &path), None);
+                let longer = [&path[..], &[MerkleNode([0; 32])]].concat();
+                assert_eq!(root_at_end(leaves[place], at, of, &longer), None);
+                if let Some((_, shorter)) = path.split_last() {
+                    assert_eq!(root_at_end(leaves[place], at, of, shorter), None);
+                }
+            }
         }
     }
 }

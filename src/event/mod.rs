@@ -16,6 +16,7 @@ mod convert;
 mod finished;
 pub(crate) mod kind;
 mod kinds;
+mod line;
 mod merkle;
 mod outcome;
 mod stored;
@@ -30,6 +31,7 @@ pub use kinds::{
     AnswerReused, AttemptDetails, AttemptFailed, DecidedBy, DecisionDetails, DecisionMade, Event,
     ForkedFrom, Occurred, RequestSent, ResponseDetails, ResponseReceived, RunResumed, RunStarted,
 };
-pub use merkle::MerkleTree;
+pub(crate) use line::EventLine;
+pub use merkle::{MerkleTree, inclusion_paths, root_at_end};
 pub use outcome::OutcomeHasher;
 pub use stored::{NewEvent, StoredEvent};

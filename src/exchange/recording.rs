@@ -22,15 +22,15 @@ use std::sync::Arc;
 
 use data_encoding::BASE64;
 use serde::Deserialize;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::error::ImportError;
 use super::requests::Requests;
 use super::stash::Stash;
 use crate::content::Content;
-use crate::event::NewEvent;
+use crate::event::{EventLine, NewEvent};
 use crate::explain::explain;
-use crate::id::{CallPath, ContentHash, EventHash, PromptHash, RunId, Sample, Seq, Time};
+use crate::id::{ContentHash, EventHash, PromptHash, RunId, Seq};
 use crate::jsonl::JsonlReader;
 use crate::log::lists::{Base, StoredPart, whole};
 use crate::log::{Head, LogError, Scratch, SharedBackend, expand};
@@ -84,30 +84,6 @@ struct RequestLine {
     request: Value,
     #[serde(default)]
     shared: Option<usize>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct EventLine {
-    body: Map<String, Value>,
-    #[serde(default)]
-    call: Option<CallPath>,
-    #[serde(default)]
-    cause: Option<Seq>,
-    #[serde(default)]
-    content: Option<ContentHash>,
-    hash: EventHash,
-    kind: String,
-    #[serde(default)]
-    prompt: Option<PromptHash>,
-    run: RunId,
-    #[serde(default)]
-    sample: Option<Sample>,
-    seq: Seq,
-    time: Time,
-    #[serde(default)]
-    vector: Option<ContentHash>,
-    version: u32,
 }
 
 /// Whether a file begins like a recording. Errors in its first line are reported when it is read.

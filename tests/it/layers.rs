@@ -39,6 +39,7 @@ const LAYERS: &[(&str, &[&str])] = &[
         ],
     ),
     ("audit", &["event", "id", "inert", "log", "lookup", "parse", "prompt", "run"]),
+    ("proof", &["audit", "content", "event", "id", "log", "prompt"]),
     (
         "exchange",
         &[

@@ -42,6 +42,7 @@ mod parsers_lock;
 mod power_loss;
 mod processes;
 mod prompt_hash;
+mod proofs;
 mod public_goods;
 mod public_goods_parsers;
 mod readme;

@@ -79,8 +79,8 @@ pub(crate) fn sound(
 }
 
 /// Which part of the shown data was checked.
-pub(crate) fn checked(reader: &CheckedReader, run: RunId) -> String {
-    let (events, run) = (counted(reader.checked(), "event"), run.short(8));
+pub(crate) fn checked(events: u64, run: RunId) -> String {
+    let (events, run) = (counted(events, "event"), run.short(8));
     typed(&format!(
         "checked: {events} read for this, each against its hash; `retold verify {run}` checks all\n"
     ))

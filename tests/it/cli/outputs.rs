@@ -3,9 +3,29 @@
 use crate::support::cli::{Place, assert_said, without_seqs};
 
 const COMMANDS: &[&str] = &[
-    "run", "resume", "abandon", "fork", "play", "record", "replay", "proxy", "check", "parse",
-    "snapshot", "audit", "log", "show", "outputs", "verify", "head", "backup", "export", "import",
-    "personas", "help",
+    "run",
+    "resume",
+    "abandon",
+    "fork",
+    "play",
+    "record",
+    "replay",
+    "proxy",
+    "check",
+    "parse",
+    "snapshot",
+    "audit",
+    "log",
+    "show",
+    "outputs",
+    "verify",
+    "verify-proof",
+    "head",
+    "backup",
+    "export",
+    "import",
+    "personas",
+    "help",
 ];
 
 #[test]

@@ -1,10 +1,14 @@
 //! `retold audit`.
 
+use std::path::PathBuf;
+
 use crate::error::{CliError, Status};
 use crate::global::Global;
 use crate::output::Output;
 use crate::{select, views};
 use retold::audit::Target;
+use retold::jsonl::{IfExists, JsonlWriter};
+use retold::proof::{ProveError, prove, verify};
 
 /// Show how a decision came about: decision, method, parser, answer, prompt, and what the prompt
 /// was made from, each with its place in the log and its hash.
@@ -20,9 +24,43 @@ pub(crate) struct Args {
     run: String,
     /// The decision: its call (with the parts in any order), CALL#SAMPLE, or its seq.
     decision: Target,
+    /// Also write a proof that the decision, its answer and its prompt are in the run: a file for
+    /// people who do not have the log. `retold verify-proof` checks it.
+    #[arg(long, value_name = "FILE")]
+    proof: Option<PathBuf>,
+    /// Replace the file of the proof if it exists.
+    #[arg(long, requires = "proof")]
+    force: bool,
 }
 
 pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status, CliError> {
-    let selected = select::run_or_file(global, &args.run)?;
-    views::audit::show(&selected, &args.decision, global, output)
+    let Args { run, decision, proof, force } = args;
+    let selected = select::run_or_file(global, &run)?;
+    let mut shown = views::audit::read(&selected, &decision, global)?;
+    if let Some(file) = proof {
+        let if_exists = if force { IfExists::Replace } else { IfExists::Refuse };
+        // Before the run is read: a file that cannot be written is said at once.
+        let mut writer = JsonlWriter::create(&file, if_exists)?;
+        let text = prove(&mut selected.checked()?, &shown.audit)?;
+        writer.write_line(&text)?;
+        writer.finish()?;
+        shown.proof = Some((file, verify(&text, None)?));
+    }
+    shown.show(output)
+}
+
+impl From<ProveError> for CliError {
+    fn from(error: ProveError) -> Self {
+        match error {
+            ProveError::Log(error) => error.into(),
+            ProveError::NotFinished(run) => CliError::usage(error.to_string()).hint(format!(
+                "`retold resume {run}` completes it, `retold abandon {run}` ends it as it is"
+            )),
+            ProveError::NoRoot(_) | ProveError::NoAnswer { .. } => {
+                CliError::usage(error.to_string())
+            }
+            other => CliError::new(Status::Difference, other.to_string())
+                .hint("`retold verify` names everything that is damaged"),
+        }
+    }
 }

@@ -23,6 +23,7 @@ mod run;
 mod show;
 mod snapshot;
 mod verify;
+mod verify_proof;
 
 use clap::Subcommand;
 
@@ -48,6 +49,7 @@ pub(crate) enum Command {
     Show(show::Args),
     Outputs(outputs::Args),
     Verify(verify::Args),
+    VerifyProof(verify_proof::Args),
     Head(head::Args),
     Backup(backup::Args),
     Export(export::Args),
@@ -77,6 +79,7 @@ pub(crate) fn run(
         Command::Outputs(args) => outputs::run(args, global, output),
         Command::Show(args) => show::run(args, global, output),
         Command::Verify(args) => verify::run(args, global, output),
+        Command::VerifyProof(args) => verify_proof::run(args, output),
         Command::Head(args) => head::run(args, global, output),
         Command::Backup(args) => backup::run(args, global, output),
         Command::Export(args) => export::run(args, global, output),

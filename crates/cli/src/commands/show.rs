@@ -82,7 +82,7 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
                 return show_story(&reader, selected.run, story, simulated, output);
             }
             drop(reader);
-            audit::show(&selected, &target, global, output)
+            audit::read(&selected, &target, global)?.show(output)
         }
     }
 }
@@ -152,7 +152,7 @@ fn show_event(
             let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
             let _ = writeln!(text, "{key}: {value}");
         }
-        text.push_str(&select::checked(reader, run));
+        text.push_str(&select::checked(reader.checked(), run));
         output.text(&text)?;
     }
     Ok(Status::Fine)
@@ -247,7 +247,7 @@ fn show_run(
     if !report.text.is_empty() {
         let _ = write!(text, "\n{}", report.text);
     }
-    text.push_str(&select::checked(reader, run));
+    text.push_str(&select::checked(reader.checked(), run));
     output.text(&text)?;
     Ok(Status::Fine)
 }
@@ -308,7 +308,7 @@ fn show_story(
         }))?;
     } else {
         let said = if simulated { select::SIMULATED } else { "" };
-        let checked = select::checked(reader, run);
+        let checked = select::checked(reader.checked(), run);
         output.text(&format!("run {run}\n{said}{}{checked}", story.text))?;
     }
     Ok(Status::Fine)

@@ -1,6 +1,7 @@
 //! Prints how a decision came about, back to its prompt.
 
 use std::fmt::Write;
+use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value, json};
 
@@ -11,9 +12,11 @@ use crate::select::{self, Selected};
 use retold::audit::{Audit, Declared, Link, MadeFrom, Match, Origin, Part, Target, audit};
 use retold::content::Content;
 use retold::event::{Event, ResponseDetails};
+use retold::id::RunId;
 use retold::inert::inert;
 use retold::model::HTTP;
 use retold::parse::WholeAnswer;
+use retold::proof::Proved;
 use retold::run::Beside;
 
 /// The longest excerpt of a fact or a match that is shown.
@@ -22,27 +25,60 @@ const SHOWN: usize = 70;
 /// How many of the earlier prompts that led to the audited one are shown to people.
 const SHOWN_BEHIND: usize = 20;
 
-/// Prints how a decision of a run came about, back to its prompt.
-pub(crate) fn show(
+/// How a decision came about, ready to be printed.
+pub(crate) struct Shown {
+    pub(crate) audit: Audit,
+    run: RunId,
+    simulated: bool,
+    /// How many events were read and found intact.
+    checked: u64,
+    /// The file of its proof, and what that proves.
+    pub(crate) proof: Option<(PathBuf, Proved)>,
+}
+
+/// Reads how a decision of a run came about, back to its prompt.
+pub(crate) fn read(
     selected: &Selected,
     decision: &Target,
     global: &Global,
-    output: &Output,
-) -> Result<Status, CliError> {
-    let mut reader = selected.checked()?;
-    let simulated = select::started(&mut reader, selected.run)?.is_simulated();
-    let audit = audit(&mut reader, selected.run, decision, global.studies.parsers())?;
-    if output.is_json() {
-        let mut object = object(&audit);
-        object["simulated"] = simulated.into();
-        object["checked_events"] = reader.checked().into();
-        output.object(&object)?;
-    } else {
-        let said = if simulated { select::SIMULATED } else { "" };
-        let checked = select::checked(&reader, selected.run);
-        output.text(&format!("{said}{}{checked}", text(&audit)))?;
+) -> Result<Shown, CliError> {
+    let (mut reader, run) = (selected.checked()?, selected.run);
+    let simulated = select::started(&mut reader, run)?.is_simulated();
+    let audit = audit(&mut reader, run, decision, global.studies.parsers())?;
+    Ok(Shown { audit, run, simulated, checked: reader.checked(), proof: None })
+}
+
+impl Shown {
+    /// Prints it.
+    pub(crate) fn show(&self, output: &Output) -> Result<Status, CliError> {
+        let Shown { audit, run, simulated, checked, proof } = self;
+        if output.is_json() {
+            let mut object = object(audit);
+            object["simulated"] = (*simulated).into();
+            object["checked_events"] = (*checked).into();
+            if let Some((file, Proved { root, head, events, .. })) = proof {
+                let file = file.display().to_string();
+                object["proof"] =
+                    json!({"file": file, "root": root, "head": head, "events": events});
+            }
+            output.object(&object)?;
+        } else {
+            let said = if *simulated { select::SIMULATED } else { "" };
+            let checked = select::checked(*checked, *run);
+            let proof = proof.as_ref().map(|(file, proved)| proof_text(file, proved));
+            let proof = proof.unwrap_or_default();
+            output.text(&format!("{said}{}{checked}{proof}", text(audit)))?;
+        }
+        Ok(Status::Fine)
     }
-    Ok(Status::Fine)
+}
+
+fn proof_text(file: &Path, proved: &Proved) -> String {
+    let (file, Proved { root, head, .. }) = (file.display(), proved);
+    format!(
+        "proof written to {file}\n  root {root}\n  head {head}\n\
+         give the root or the head to whoever checks it, by another way than the file: `retold verify-proof FILE --root HASH`\n"
+    )
 }
 
 /// The answer's text, and its other known properties.

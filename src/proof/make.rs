@@ -1,0 +1,184 @@
+//! From a log to a proof.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::error::ProveError;
+use super::format::{End, FORMAT, Leaf, Proof, StoredContent};
+use super::verify::verify;
+use crate::audit::{Audit, Declared, Part};
+use crate::event::chain::{ChainLink, GENESIS};
+use crate::event::{Event, EventError, StoredEvent, inclusion_paths};
+use crate::id::{EventHash, EventsRoot, MerkleNode, RunId, Seq};
+use crate::log::{LogError, Reader};
+use crate::prompt::canonical;
+
+/// Events in one read.
+const BATCH: usize = 1024;
+
+/// Makes the proof of an audited decision, as the text of its file. It covers the question, its
+/// attempts, the answer, the decision, the facts that name it, and the events that the prompt was
+/// declared to be made from. What those were made from in turn, a proof of their own decisions shows.
+///
+/// The whole run is read once. The reader should check what it reads, since a proof of a damaged log
+/// would be refused.
+///
+/// # Errors
+/// [`ProveError`]: the run is not finished, the call failed, or the log cannot be read.
+pub fn prove(reader: &mut dyn Reader, audit: &Audit) -> Result<String, ProveError> {
+    let run = audit.run;
+    let Some(answer) = audit.answer.as_ref().filter(|answer| is_answer(&answer.event)) else {
+        return Err(ProveError::NoAnswer { call: audit.call.clone(), sample: audit.sample });
+    };
+    let named = [Some(Seq(1)), Some(audit.question.seq), Some(answer.seq)];
+    let decision = audit.decision.as_ref().map(|decision| decision.seq);
+    let wanted: BTreeSet<Seq> =
+        named.into_iter().flatten().chain(decision).chain(others(audit)).collect();
+    let collected = collect(reader, run, &wanted)?;
+    let stated = collected.root()?;
+
+    let places = wanted.iter().map(|seq| place(*seq)).collect();
+    let (root, mut paths) = inclusion_paths(&collected.hashes, &places);
+    if root != stated {
+        let what = format!("it states the root {stated}, but the events before it give {root}");
+        return Err(LogError::Corrupt { run, seq: collected.end.seq, what }.into());
+    }
+    let (mut contents, mut leaves) = (BTreeMap::new(), BTreeMap::new());
+    for event in &collected.events {
+        let seq = event.seq;
+        if let Some(content) = &event.content {
+            contents.entry(content.hash()).or_insert_with(|| StoredContent::of(content));
+        }
+        let path = paths.remove(&place(seq)).unwrap_or_default();
+        leaves.insert(seq, collected.leaf(run, event, path)?);
+    }
+    let mut leaf = |seq: Seq| {
+        let what = "the index names it, but there is no such event".to_owned();
+        leaves.remove(&seq).ok_or(LogError::Corrupt { run, seq, what })
+    };
+    let proof = Proof {
+        start: leaf(Seq(1))?,
+        question: leaf(audit.question.seq)?,
+        answer: leaf(answer.seq)?,
+        decision: decision.map(&mut leaf).transpose()?,
+        others: leaves.into_values().collect(),
+        contents,
+        end: End {
+            event: parsed(
+                run,
+                collected.end.seq,
+                &ChainLink::of_stored(&collected.end).canonical(),
+            )?,
+            head: collected.end.hash,
+            previous: collected.before(collected.end.seq),
+        },
+        format: FORMAT.to_owned(),
+        prompt: parsed(run, audit.question.seq, audit.request.canonical())?,
+        root,
+        run,
+    };
+    let text = canonical(&proof)
+        .map_err(|source| ProveError::NotCanonical { seq: audit.question.seq, source })?;
+    verify(&text, Some(root))?;
+    Ok(text)
+}
+
+/// The events around the decision: those that belong to its question, and those that its prompt was
+/// declared to be made from.
+fn others(audit: &Audit) -> Vec<Seq> {
+    let mut all: Vec<Seq> = audit.attempts.iter().map(|attempt| attempt.seq).collect();
+    all.extend(audit.facts.iter().map(|fact| fact.seq));
+    if let Declared::Kept { prompts, sources, complete: _ } = &audit.declared {
+        all.extend(sources);
+        let within = prompts.iter().filter(|made| made.part == Part::Within);
+        all.extend(within.map(|made| made.question.seq));
+    }
+    all
+}
+
+fn is_answer(event: &Event) -> bool {
+    matches!(event, Event::ResponseReceived(_) | Event::AnswerReused(_))
+}
+
+/// The place of an event in the tree.
+fn place(seq: Seq) -> usize {
+    usize::try_from(seq.0.saturating_sub(1)).unwrap_or(usize::MAX)
+}
+
+/// A canonical text as JSON.
+fn parsed<T: serde::de::DeserializeOwned>(
+    run: RunId,
+    seq: Seq,
+    canonical: &str,
+) -> Result<T, LogError> {
+    serde_json::from_str(canonical).map_err(|error| LogError::Corrupt {
+        run,
+        seq,
+        what: error.to_string(),
+    })
+}
+
+/// What of a run a proof is made of.
+struct Collected {
+    /// The hashes of all events but the last.
+    hashes: Vec<EventHash>,
+    /// The events that are proved.
+    events: Vec<StoredEvent>,
+    /// The last event.
+    end: StoredEvent,
+}
+
+fn collect(
+    reader: &mut dyn Reader,
+    run: RunId,
+    wanted: &BTreeSet<Seq>,
+) -> Result<Collected, ProveError> {
+    let (mut hashes, mut kept, mut end) = (Vec::new(), Vec::new(), None::<StoredEvent>);
+    loop {
+        let after = end.as_ref().map_or(Seq(0), |end| end.seq);
+        let events = reader.events(run, after, BATCH)?;
+        if events.is_empty() {
+            break;
+        }
+        for event in events {
+            if wanted.contains(&event.seq) {
+                kept.push(event.clone());
+            }
+            hashes.push(event.hash);
+            end = Some(event);
+        }
+    }
+    hashes.pop();
+    let end = end.ok_or(ProveError::NotFinished(run))?;
+    Ok(Collected { hashes, events: kept, end })
+}
+
+impl Collected {
+    /// The root that the run states.
+    fn root(&self) -> Result<EventsRoot, ProveError> {
+        let run = self.end.run;
+        let damaged =
+            |error: EventError| LogError::Corrupt { run, seq: error.seq, what: error.what };
+        match self.end.event().map_err(damaged)? {
+            Event::RunFinished(finished) => finished.events_root.ok_or(ProveError::NoRoot(run)),
+            _ => Err(ProveError::NotFinished(run)),
+        }
+    }
+
+    /// The hash of the event before one.
+    fn before(&self, seq: Seq) -> EventHash {
+        place(seq).checked_sub(1).and_then(|at| self.hashes.get(at)).copied().unwrap_or(GENESIS)
+    }
+
+    fn leaf(
+        &self,
+        run: RunId,
+        event: &StoredEvent,
+        path: Vec<MerkleNode>,
+    ) -> Result<Leaf, LogError> {
+        Ok(Leaf {
+            event: parsed(run, event.seq, &ChainLink::of_stored(event).canonical())?,
+            path,
+            previous: self.before(event.seq),
+        })
+    }
+}

@@ -1,0 +1,97 @@
+//! The same files, checked by a program that shares nothing with this one: `scripts/verify.py`.
+
+use std::io::Write;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::SeedableRng;
+
+use super::{CHANGES, below, proved, root, runs};
+use crate::support::cli::Place;
+
+/// What the script says about each of these files; a root may follow a name.
+fn verified(place: &Place, files: &[String]) -> Vec<String> {
+    let top = Path::new(env!("RETOLD_ROOT"));
+    let mut child = Command::new(top.join("target/clients/python/bin/python"))
+        .arg(top.join("tests/it/proofs/verify_many.py"))
+        .current_dir(top)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let named = files.iter().map(|file| format!("{}\n", place.path(file).display()));
+    let input: String = named.collect();
+    child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
+    let said = child.wait_with_output().unwrap();
+    assert!(said.status.success());
+    let said = String::from_utf8(said.stdout).unwrap();
+    said.lines().map(str::to_owned).collect()
+}
+
+#[test]
+#[cfg_attr(not(real_clients), ignore = "needs the SDKs that scripts/test installs")]
+fn recordings_hold_and_changed_ones_do_not() {
+    let place = runs();
+    let (log, _) = place.json("log");
+    let mut files = Vec::new();
+    for run in log["runs"].as_array().unwrap() {
+        let run = run["run"].as_str().unwrap();
+        place.ok(&format!("export {run} {run}.jsonl"));
+        files.push((format!("{run}.jsonl"), format!("ok: run {run}: ok")));
+        let text = place.read(&format!("{run}.jsonl"));
+        // An answer, a link of the chain, and the end.
+        let changed = [
+            ("text", text.replacen("\"text\":\"", "\"text\":\"x", 1)),
+            ("seq", text.replacen("\"seq\":3,", "\"seq\":4,", 1)),
+            (
+                "cut",
+                text.lines()
+                    .rev()
+                    .skip(1)
+                    .collect::<Vec<_>>()
+                    .into_iter()
+                    .rev()
+                    .fold(String::new(), |all, line| all + line + "\n"),
+            ),
+        ];
+        for (name, text) in changed {
+            place.write(&format!("{run}-{name}.jsonl"), text);
+            files.push((format!("{run}-{name}.jsonl"), "no: ".to_owned()));
+        }
+    }
+    let said = verified(&place, &files.iter().map(|(file, _)| file.clone()).collect::<Vec<_>>());
+    assert_eq!(said.len(), files.len());
+    for ((file, due), said) in files.iter().zip(said) {
+        assert!(said.starts_with(due), "{file}: {said}");
+    }
+}
+
+#[test]
+#[cfg_attr(not(real_clients), ignore = "needs the SDKs that scripts/test installs")]
+fn proofs_hold_and_changed_ones_do_not() {
+    let place = runs();
+    for (seed, (text, name)) in (21..).zip(proved(&place)) {
+        let mut rng = ChaCha8Rng::seed_from_u64(seed);
+        let root = root(&text);
+        let mut files =
+            vec![name.to_owned(), format!("{name} {root}"), format!("{name} {}", "0".repeat(64))];
+        for n in 0..CHANGES / 2 {
+            let mut bytes = text.clone().into_bytes();
+            let (at, bit) = (below(&mut rng, bytes.len()), below(&mut rng, 8));
+            bytes[at] ^= 1 << bit;
+            files.push(format!("changed-{n}.json"));
+            place.write(&format!("changed-{n}.json"), bytes);
+        }
+        let said = verified(&place, &files);
+        assert_eq!(said.len(), files.len());
+        assert!(
+            said[0].starts_with("ok: run ") && said[0].ends_with(&root.to_string()),
+            "{}",
+            said[0]
+        );
+        assert_eq!(said[0], said[1]);
+        let wrong: Vec<_> = said[2..].iter().filter(|said| !said.starts_with("no: ")).collect();
+        assert!(wrong.is_empty(), "{wrong:?}");
+    }
+}
