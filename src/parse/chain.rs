@@ -161,8 +161,8 @@ pub type LastResort<P, V> = (&'static str, fn(&str, &P) -> Found<V>);
 /// Finds method and value together: for strategies that would each examine the same things.
 pub type Decide<P, V> = fn(&str, &P) -> (&'static str, Found<V>);
 
-/// Finds a value in a text, or leaves the text to the next strategy.
-pub type FindOwn<V> = Box<dyn Fn(&str) -> Option<Found<V>> + Send + Sync>;
+/// Finds a value in an answer, or leaves the answer to the next strategy.
+pub type FindOwn<V> = Box<dyn Fn(WholeAnswer<'_>) -> Option<Found<V>> + Send + Sync>;
 
 /// One named way to find a value, made while the program runs: for parsers that are written down in
 /// a file.
@@ -315,7 +315,11 @@ impl<P: Send + Sync, V: Serialize + Send> Parser for ChainParser<P, V> {
     }
 
     fn parse(&self, text: &str) -> Parsed<V> {
-        let params = &self.params;
+        self.parse_whole(WholeAnswer::text(text))
+    }
+
+    fn parse_whole(&self, answer: WholeAnswer<'_>) -> Parsed<V> {
+        let (params, text) = (&self.params, answer.text);
         let (method, found) = match &self.find {
             Find::Chain(strategies, last) => {
                 let found =
@@ -324,7 +328,7 @@ impl<P: Send + Sync, V: Serialize + Send> Parser for ChainParser<P, V> {
             }
             Find::Own(strategies, last, default) => {
                 let found =
-                    strategies.iter().find_map(|(method, find)| Some((*method, find(text)?)));
+                    strategies.iter().find_map(|(method, find)| Some((*method, find(answer)?)));
                 found.unwrap_or_else(|| (last, Found::plain(default())))
             }
             Find::Whole(decide) => decide(text, params),

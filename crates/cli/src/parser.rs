@@ -1,7 +1,7 @@
 //! The parser options of `parse`, `check` and `snapshot`.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -16,6 +16,7 @@ use retold::decide::{
 };
 use retold::jsonl::JsonlReader;
 use retold::parse::{ParserSpec, Parsers};
+use retold_study::parser_file::ParserFile;
 
 /// The environment of a filter: the search path, the home folder, and the language.
 const ENVIRONMENT: &[&str] =
@@ -133,4 +134,18 @@ pub(crate) fn known(parsers: &Parsers) -> String {
     let known: Vec<String> =
         parsers.all().map(|(name, version)| format!("{name}@{version}")).collect();
     format!("the parsers are {}", known.join(", "))
+}
+
+/// Reads a parser file, none of whose parsers may be mistaken for one of the program.
+pub(crate) fn parser_file(path: &Path, parsers: &Parsers) -> Result<ParserFile, CliError> {
+    let file = ParserFile::read(path)?;
+    let taken = file.names().find(|name| parsers.get(name).is_some()).map(str::to_owned);
+    match taken {
+        Some(name) => Err(CliError::usage(format!(
+            "{}: the parser {name:?} has the name of a parser of this program",
+            path.display()
+        ))
+        .hint("give it another name, so that its decisions can be told apart")),
+        None => Ok(file),
+    }
 }

@@ -116,3 +116,70 @@ fn what_cannot_be_decided_is_explained() {
     ]);
     assert_said!("parser_files_wrong", shown);
 }
+
+/// A file is tried without a log, on a text and on lines that say what they answer; tool calls count.
+#[test]
+fn a_file_is_tried_on_answers_from_standard_input() {
+    let place = Place::new();
+    place.write(
+        "parsers.yaml",
+        "parsers:
+- name: ballot
+  for: {call: judge, prompt: '(?i)vote'}
+  strategies:
+  - {tool: vote, json: choice, one_of: [yes, no]}
+  - {last_line: true, one_of: [yes, no]}
+- name: score
+  for: {model: 'gpt-*'}
+  strategies: [{number: {from: 1, to: 7}}]
+",
+    );
+    let ask = |prompt: &str| {
+        format!(r#"{{"model":"gpt-4","messages":[{{"role":"user","content":"{prompt}"}}]}}"#)
+    };
+    let lines = [
+        format!(
+            r#"{{"call":"judge/1","request":{},"response":{{"content":null,"extra":{{"tool_calls":[{{"id":"c","type":"function","function":{{"name":"vote","arguments":"{{\"choice\":\"No\"}}"}}}}]}}}}}}"#,
+            ask("Vote!")
+        ),
+        format!(r#"{{"call":"judge/2","request":{},"text":"I vote\nyes"}}"#, ask("Vote!")),
+        format!(r#"{{"call":"other","request":{},"text":"5"}}"#, ask("Rate it")),
+        r#"{"call":"judge/3","text":"yes"}"#.to_owned(),
+        r#"{"call":"judge/4","error":{"kind":"server"}}"#.to_owned(),
+    ]
+    .join("\n");
+    let mut shown = String::new();
+    for (args, input) in [
+        ("parse --parsers parsers.yaml", "3\nyes"),
+        ("parse --parsers parsers.yaml --json", "3"),
+        ("parse --parsers parsers.yaml --jsonl", &lines),
+        ("parse --parsers parsers.yaml --jsonl --json", &lines),
+        ("parse --parsers missing.yaml", ""),
+        ("parse --parsers parsers.yaml --parser vote", ""),
+    ] {
+        let words: Vec<&str> = args.split(' ').collect();
+        let said = place.fed(&words, input.as_bytes());
+        shown.push_str(&place.shown(args, &said));
+    }
+    assert_said!("parser_files_tried", shown);
+}
+
+/// The audit of a decision that was accepted names the file, and what it says of the parser.
+#[test]
+fn an_audit_names_the_parser_file() {
+    let place = Place::with_run();
+    place.write(
+        "mine.yaml",
+        "parsers:\n- name: number\n  strategies: [{number: {}, pick: first}]\n",
+    );
+    let accepted = place.run("check latest --parsers mine.yaml --accept");
+    assert_eq!(accepted.code, 0, "{}", accepted.err);
+    let db = rusqlite::Connection::open(place.path("retold.db")).unwrap();
+    let sql = "SELECT max(seq) FROM log WHERE kind = 'DecisionMade'
+        AND run = (SELECT run FROM log ORDER BY time DESC, run DESC LIMIT 1)";
+    let seq = crate::support::rows::rows(&db, sql)[0][0].clone();
+    let audit = place.run(&format!("audit latest {seq}"));
+    let hash = blake3::hash(place.read("mine.yaml").as_bytes()).to_hex();
+    assert!(audit.out.contains(&format!("  file     mine.yaml, BLAKE3 {hash}")), "{}", audit.out);
+    assert!(audit.out.contains("  defined  {\"name\":\"number\""), "{}", audit.out);
+}

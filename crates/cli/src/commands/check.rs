@@ -1,14 +1,14 @@
 //! `retold check`.
 
 use std::fmt::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
 use crate::error::{CliError, Status};
 use crate::global::Global;
 use crate::output::{Output, counted, grouped};
-use crate::parser::{ParamsFrom, ParserArgs};
+use crate::parser::{ParamsFrom, ParserArgs, parser_file};
 use crate::run_id::new_run_id;
 use crate::select::{self, Source};
 use crate::views::left::{left_alone, left_as_json, nothing};
@@ -19,9 +19,7 @@ use retold::exchange::{Accepted, AcceptedDecision};
 use retold::id::{CallPath, RunId};
 use retold::inert::inert;
 use retold::log::{LogError, Reader, SqliteBackend};
-use retold::parse::Parsers;
 use retold::run::clock;
-use retold_study::parser_file::ParserFile;
 
 /// Parse recorded answers again and report which decisions change: value, method, reasoning or
 /// warnings.
@@ -119,20 +117,6 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     let differs =
         found.iter().any(|f| !f.checked.changed.is_empty() || !f.checked.unfaithful.is_empty());
     Ok(if differs && !args.accept { Status::Difference } else { Status::Fine })
-}
-
-/// Reads a parser file, none of whose parsers may be mistaken for one of the program.
-fn parser_file(path: &Path, parsers: &Parsers) -> Result<ParserFile, CliError> {
-    let file = ParserFile::read(path)?;
-    let taken = file.names().find(|name| parsers.get(name).is_some()).map(str::to_owned);
-    match taken {
-        Some(name) => Err(CliError::usage(format!(
-            "{}: the parser {name:?} has the name of a parser of this program",
-            path.display()
-        ))
-        .hint("give it another name, so that its decisions can be told apart")),
-        None => Ok(file),
-    }
 }
 
 /// Starts a run for the decisions about another, which must be sound, because a run cannot be

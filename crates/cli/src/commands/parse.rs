@@ -1,6 +1,7 @@
 //! `retold parse`.
 
 use std::io::Read;
+use std::path::PathBuf;
 
 use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value, json};
@@ -8,7 +9,7 @@ use serde_json::{Map, Value, json};
 use crate::error::{CliError, Status};
 use crate::global::Global;
 use crate::output::{Output, counted};
-use crate::parser::ParserArgs;
+use crate::parser::{ParserArgs, parser_file};
 use retold::decide::{Decided, Params, Undecided};
 use retold::encoding::decode;
 use retold::explain::explain;
@@ -18,8 +19,10 @@ use retold::jsonl::JsonlReader;
 use retold::model::{
     Content, ExchangeResponse, ExchangeResponseError, ReplyOf, Response, UNREADABLE,
 };
-use retold::parse::WholeAnswer;
+use retold::parse::{AnyParser, WholeAnswer};
+use retold::prompt::Request;
 use retold::unique::Unique;
+use retold_study::parser_file::ParserFile;
 
 /// The longest answer that is read, in bytes.
 const LONGEST: u64 = 64 << 20;
@@ -32,6 +35,10 @@ const LONGEST: u64 = 64 << 20;
 pub(crate) struct Args {
     #[command(flatten)]
     parser: ParserArgs,
+    /// Parse with the parsers of this YAML file: one answer with each of them, or with --jsonl each line
+    /// with the first parser that fits its "call" and its "request". docs/parsers.md describes the file.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["parser", "parser_cmd", "params"])]
+    parsers: Option<PathBuf>,
     /// Parse one answer per line: a JSON text, or an object with "text", "content" or "response"
     /// (with "content", as in an exchanges file; embeddings are left alone). "params" in the object
     /// has the settings for that line and overrides --params; "call", "sample", "request", "label",
@@ -42,10 +49,16 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status, CliError> {
     let parsers = global.studies.parsers();
+    if let Some(path) = &args.parsers {
+        let file = parser_file(path, parsers)?;
+        return with_file(&file, args.jsonl, output);
+    }
     let decider = args.parser.decider(parsers)?;
     let mut decider = decider.ok_or_else(|| {
-        CliError::usage("which parser? Give --parser NAME@VERSION, or --parser-cmd COMMAND")
-            .hint(crate::parser::known(parsers))
+        CliError::usage(
+            "which parser? Give --parser NAME@VERSION, --parsers FILE, or --parser-cmd COMMAND",
+        )
+        .hint(crate::parser::known(parsers))
     })?;
     let same = match args.parser.params(None)? {
         Params::Same(params) => params,
@@ -125,6 +138,69 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     Ok(Status::Fine)
 }
 
+/// Parses with the parsers of a file.
+fn with_file(file: &ParserFile, jsonl: bool, output: &Output) -> Result<Status, CliError> {
+    let lines = match jsonl {
+        true => lines(JsonlReader::open("-")?)?,
+        false => {
+            let answer = Some(Response::text(whole(std::io::stdin().lock())?));
+            vec![Line { answer, ..Line::default() }]
+        }
+    };
+    let (mut decisions, mut texts, mut left) = (Vec::new(), Vec::new(), 0_u64);
+    for line in &lines {
+        let Some(answer) = line.whole() else { continue };
+        let request = line.request.as_ref();
+        let fitting: Vec<&dyn AnyParser> = match jsonl {
+            true => file.fitting(line.call.as_ref(), request).into_iter().collect(),
+            // Nothing is known of what it answers.
+            false => file.names().filter_map(|name| file.get(name)).collect(),
+        };
+        left += u64::from(fitting.is_empty());
+        for parser in fitting {
+            let decided = Decided::from(parser.parse_whole_any(answer));
+            let mut object = json!({"parser": parser.spec().to_string()});
+            if jsonl {
+                object["line"] = line.number.into();
+                object["call"] = json!(line.call);
+                object["sample"] = json!(line.sample);
+            }
+            if let (Value::Object(object), Ok(Value::Object(decided))) =
+                (&mut object, serde_json::to_value(&decided))
+            {
+                object.extend(decided);
+                object.retain(|name, value| {
+                    !value.is_null() || !matches!(name.as_str(), "call" | "sample")
+                });
+            }
+            decisions.push(object);
+            let place = if jsonl { format!("line {}\n", line.number) } else { String::new() };
+            texts.push(format!("{place}{}", text(&parser.spec().to_string(), &decided)));
+        }
+    }
+    let without_answer = lines.iter().filter(|line| line.whole().is_none()).count();
+    if decisions.is_empty() && left == 0 {
+        return Err(CliError::usage("standard input has no answers: there is nothing to parse"));
+    }
+    if output.is_json() {
+        output.object(&json!({
+            "decisions": decisions, "left": left, "without_answer": without_answer,
+        }))?;
+        return Ok(Status::Fine);
+    }
+    let mut text = texts.join("\n");
+    if left > 0 {
+        let answers = counted(left, "answer");
+        text.push_str(&format!("\nleft alone: {answers} that no parser is for\n"));
+    }
+    if without_answer > 0 {
+        let count = counted(without_answer as u64, "line");
+        text.push_str(&format!("\nleft alone: {count} without a text\n"));
+    }
+    output.text(text.trim_start_matches('\n'))?;
+    Ok(Status::Fine)
+}
+
 /// A decision for people.
 fn text(parser: &str, decided: &Decided) -> String {
     let Decided { method, value, reasoning, warnings, verdict } = decided;
@@ -162,6 +238,8 @@ struct Line {
     call: Option<CallPath>,
     sample: Option<Sample>,
     params: Option<Value>,
+    /// What it answers, if the line says so.
+    request: Option<Request>,
     /// `None` for a call that failed.
     answer: Option<Response>,
 }
@@ -193,8 +271,7 @@ struct Object {
     call: Option<CallPath>,
     sample: Option<Sample>,
     error: Option<Value>,
-    #[serde(rename = "request")]
-    _request: Option<Value>,
+    request: Option<Value>,
     #[serde(rename = "label")]
     _label: Option<Value>,
     #[serde(rename = "simulated")]
@@ -305,7 +382,9 @@ fn listed(keys: &[String]) -> String {
 }
 
 fn object(object: Object) -> Result<Line, LineError> {
-    let Object { text, content, response, params, call, sample, error, .. } = object;
+    let Object { text, content, response, params, call, sample, error, request, .. } = object;
+    // One that is not a request of ours is left aside: only a parser file asks for it.
+    let request = request.and_then(|body| Request::from_body(body).ok());
     let response = response.map(Response::try_from).transpose()?;
     let answer = match (text, content, response, error) {
         (Some(text), None, None, None) => Some(Response::text(text)),
@@ -329,5 +408,5 @@ fn object(object: Object) -> Result<Line, LineError> {
         Some(Unique(params @ Value::Object(_))) => Some(params),
         Some(_) => return Err(LineError::Params),
     };
-    Ok(Line { number: 0, call, sample, params, answer })
+    Ok(Line { number: 0, call, sample, params, request, answer })
 }

@@ -11,6 +11,7 @@ use crate::output::Output;
 use crate::select::{self, Selected};
 use retold::audit::{Audit, Declared, Link, MadeFrom, Match, Origin, Part, Target, audit};
 use retold::content::Content;
+use retold::decide::PARSER_FILE;
 use retold::event::{Event, ResponseDetails};
 use retold::id::RunId;
 use retold::inert::inert;
@@ -187,6 +188,20 @@ fn object(audit: &Audit) -> Value {
     })
 }
 
+/// The parser of a decision. One of a parser file has the file's name and hash.
+fn parser(out: &mut String, parser: &Value) {
+    let from = &parser["params"][PARSER_FILE];
+    let text = |value: &Value| inert(value.as_str().unwrap_or("?"), 200);
+    // Writing to a string cannot fail.
+    if from.is_null() {
+        let _ = writeln!(out, "  parser   {parser}");
+        return;
+    }
+    let _ = writeln!(out, "  parser   {}@{}", text(&parser["name"]), parser["version"]);
+    let _ = writeln!(out, "  file     {}, BLAKE3 {}", text(&from["file"]), text(&from["blake3"]));
+    let _ = writeln!(out, "  defined  {}", from["parser"]);
+}
+
 fn text(audit: &Audit) -> String {
     let mut out = String::new();
     // Writing to a string cannot fail.
@@ -199,7 +214,7 @@ fn text(audit: &Audit) -> String {
             if let Some(verdict) = audit.verdict {
                 let _ = writeln!(out, "  verdict  {verdict}");
             }
-            let _ = writeln!(out, "  parser   {}", event.by.parser);
+            parser(&mut out, &event.by.parser);
             for warning in &event.details.warnings {
                 let _ = writeln!(out, "  warning  {warning}");
             }

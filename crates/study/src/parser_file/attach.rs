@@ -37,13 +37,19 @@ impl Attached {
         })
     }
 
-    pub(super) fn fits(&self, call: &CallPath, request: &Request) -> bool {
+    /// Whether all conditions hold. Nothing fits a condition on what is not known.
+    pub(super) fn fits(&self, call: Option<&CallPath>, request: Option<&Request>) -> bool {
         let Attached { call: calls, model, prompt } = self;
-        calls.as_ref().is_none_or(|calls| calls.has_call(call.as_str()))
-            && model.as_ref().is_none_or(|model| model.is(model_of(request.body())))
-            && prompt.as_ref().is_none_or(|prompt| {
-                request.messages().iter().any(|(_, text)| prompt.is_match(text))
-            })
+        let is_call = |calls: &Pattern| call.is_some_and(|call| calls.has_call(call.as_str()));
+        let is_model =
+            |model: &Pattern| request.is_some_and(|request| model.is(model_of(request.body())));
+        let is_prompt = |prompt: &Regex| {
+            let messages = request.map(Request::messages).unwrap_or_default();
+            messages.iter().any(|(_, text)| prompt.is_match(text))
+        };
+        calls.as_ref().is_none_or(is_call)
+            && model.as_ref().is_none_or(is_model)
+            && prompt.as_ref().is_none_or(is_prompt)
     }
 }
 

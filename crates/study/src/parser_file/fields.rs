@@ -55,9 +55,12 @@ pub(super) struct StrategyFields {
     /// Between `<NAME>` and `</NAME>`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) tag: Option<String>,
-    /// At a path in JSON.
+    /// At a path in JSON: of the text, or of a tool's arguments.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) json: Option<String>,
+    /// In the arguments of calls of the tool with this name, at the path if one is given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) tool: Option<String>,
     /// What the first group of a pattern matches, or all that it matches.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) regex: Option<String>,

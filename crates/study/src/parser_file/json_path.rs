@@ -10,8 +10,8 @@ enum Step {
     Index(i64),
 }
 
-/// A path.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// A path. The default leads to the whole value.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct JsonPath(Vec<Step>);
 
 /// Why a text is not a path.

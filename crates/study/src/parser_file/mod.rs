@@ -55,11 +55,12 @@ impl ParserFile {
     /// [`ConfigError`] with line and column.
     pub fn of(path: &Path, text: &str) -> Result<Self, ConfigError> {
         let FileFields { parsers } = load(path, text)?;
-        Self::made(&parsers, &hash_of(text.as_bytes()))
+        let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
+        Self::made(&parsers, &name, &hash_of(text.as_bytes()))
             .map_err(|wrong| located(wrong.at(path), path, text, &[]))
     }
 
-    fn made(parsers: &[ParserFields], hash: &[u8; 32]) -> Result<Self, Wrong> {
+    fn made(parsers: &[ParserFields], name: &str, hash: &[u8; 32]) -> Result<Self, Wrong> {
         if parsers.is_empty() || parsers.len() > MOST_PARSERS {
             let message = format!("a file has from 1 to {MOST_PARSERS} parsers");
             return Err(Wrong::new("parsers", message));
@@ -82,6 +83,7 @@ impl ParserFile {
                 version: u32::from_be_bytes([a, b, c, d]),
                 params: json!({PARSER_FILE: {
                     "blake3": retold::id::PromptHash(*hash).to_string(),
+                    "file": name,
                     "parser": fields,
                 }}),
             };
@@ -97,6 +99,16 @@ impl ParserFile {
         self.0.iter().map(|(_, parser)| &*parser.spec().name)
     }
 
+    /// The parser that decides about an answer, as far as its call and its request are known.
+    pub fn fitting(
+        &self,
+        call: Option<&CallPath>,
+        request: Option<&Request>,
+    ) -> Option<&dyn AnyParser> {
+        let found = self.0.iter().find(|(attached, _)| attached.fits(call, request));
+        found.map(|(_, parser)| &**parser)
+    }
+
     /// The parser with a name.
     pub fn get(&self, name: &str) -> Option<&dyn AnyParser> {
         let found = self.0.iter().find(|(_, parser)| parser.spec().name == name);
@@ -106,8 +118,7 @@ impl ParserFile {
 
 impl Chooser for ParserFile {
     fn choose(&self, call: &CallPath, request: &Request) -> Option<&dyn AnyParser> {
-        let found = self.0.iter().find(|(attached, _)| attached.fits(call, request));
-        found.map(|(_, parser)| &**parser)
+        self.fitting(Some(call), Some(request))
     }
 }
 

@@ -10,7 +10,7 @@ use super::json_path::JsonPath;
 use crate::config::{Wrong, figure};
 use retold::inert::inert;
 use retold::parse::json_repair::{self, Repair};
-use retold::parse::{Found, OwnStrategy};
+use retold::parse::{Found, OwnStrategy, WholeAnswer};
 
 /// The most strategies of a parser, and the most options of a strategy.
 const MOST_STRATEGIES: usize = 100;
@@ -34,6 +34,8 @@ enum Place {
     /// Its first group, or all of the match.
     Matches(Regex),
     Json(JsonPath),
+    /// In the arguments of calls of this tool.
+    Call(String, JsonPath),
 }
 
 /// What counts as a value.
@@ -91,25 +93,44 @@ fn one(fields: &StrategyFields, key: &str) -> Result<OwnStrategy<Value>, Wrong> 
         return Err(Wrong::new(&format!("{key}.method"), message));
     }
     let pick = fields.pick;
-    let find = move |text: &str| match &place {
-        Place::WholeText => picked(pick, shape.in_text(text)),
-        Place::LastLine => {
-            let line = text.lines().rev().find(|line| !line.trim().is_empty())?;
-            picked(pick, shape.in_text(line))
+    let find = move |answer: WholeAnswer<'_>| {
+        let text = answer.text;
+        match &place {
+            Place::WholeText => picked(pick, shape.in_text(text)),
+            Place::LastLine => {
+                let line = text.lines().rev().find(|line| !line.trim().is_empty())?;
+                picked(pick, shape.in_text(line))
+            }
+            Place::Matches(pattern) => {
+                let pieces = pattern.captures_iter(text).take(MOST_MATCHES);
+                let pieces = pieces.filter_map(|found| found.get(1).or_else(|| found.get(0)));
+                picked(pick, pieces.flat_map(|piece| shape.in_text(piece.as_str())))
+            }
+            Place::Json(path) => {
+                let mut search = Search::new(path, &shape);
+                search.text(text);
+                search.picked(pick)
+            }
+            Place::Call(tool, path) => {
+                let mut search = Search::new(path, &shape);
+                for call in answer.tool_calls() {
+                    let function = &call["function"];
+                    match &function["arguments"] {
+                        _ if function["name"] != tool.as_str() => {}
+                        Value::String(text) => search.text(text),
+                        value => search.value(value, &[]),
+                    }
+                }
+                search.picked(pick)
+            }
         }
-        Place::Matches(pattern) => {
-            let pieces = pattern.captures_iter(text).take(MOST_MATCHES);
-            let pieces = pieces.filter_map(|found| found.get(1).or_else(|| found.get(0)));
-            picked(pick, pieces.flat_map(|piece| shape.in_text(piece.as_str())))
-        }
-        Place::Json(path) => in_json(text, path, &shape, pick),
     };
     Ok(OwnStrategy { method, find: Box::new(find) })
 }
 
 /// The place, and its part of the method.
 fn place(fields: &StrategyFields, key: &str) -> Result<(Place, Option<String>), Wrong> {
-    let StrategyFields { tag, json, regex, last_line, whole_text, .. } = fields;
+    let StrategyFields { tag, json, tool, regex, last_line, whole_text, .. } = fields;
     for (name, flag) in [("last_line", last_line), ("whole_text", whole_text)] {
         if *flag == Some(false) {
             let message = "write true, or leave it out";
@@ -118,7 +139,9 @@ fn place(fields: &StrategyFields, key: &str) -> Result<(Place, Option<String>), 
     }
     let given = [
         ("tag", tag.is_some()),
-        ("json", json.is_some()),
+        // With a tool, the path leads into its arguments.
+        ("json", json.is_some() && tool.is_none()),
+        ("tool", tool.is_some()),
         ("regex", regex.is_some()),
         ("last_line", last_line.is_some()),
         ("whole_text", whole_text.is_some()),
@@ -136,9 +159,14 @@ fn place(fields: &StrategyFields, key: &str) -> Result<(Place, Option<String>), 
         let pattern = compiled(&pattern, &format!("{key}.tag"))?;
         return Ok((Place::Matches(pattern), Some(format!("{tag}_tag"))));
     }
-    if let Some(path) = json {
-        let path = JsonPath::new(path);
-        let path = path.map_err(|e| Wrong::new(&format!("{key}.json"), e.to_string()))?;
+    let path = json.as_deref().map(JsonPath::new).transpose();
+    let path = path.map_err(|e| Wrong::new(&format!("{key}.json"), e.to_string()))?;
+    if let Some(tool) = tool {
+        check_name(tool, &format!("{key}.tool"))?;
+        let place = Place::Call(tool.clone(), path.unwrap_or_default());
+        return Ok((place, Some(format!("{tool}_call"))));
+    }
+    if let Some(path) = path {
         return Ok((Place::Json(path), Some("json".to_owned())));
     }
     if let Some(pattern) = regex {
@@ -256,29 +284,46 @@ fn picked(pick: Pick, mut found: impl Iterator<Item = Value>) -> Option<Found<Va
     Some(Found::plain(value))
 }
 
-/// The value at a path in the JSON of a text: the whole text, or what is between other text. JSON
-/// that is malformed is repaired, which the warnings say.
-fn in_json(text: &str, path: &JsonPath, shape: &Shape, pick: Pick) -> Option<Found<Value>> {
-    let mut repairs: Vec<Repair> = Vec::new();
-    let mut of = |value: &Value, repaired: &[Repair]| -> Vec<Value> {
-        let found = path.of(value).map_or_else(Vec::new, |value| shape.in_json(value));
+/// What is found at a path in JSON: in a whole text, or between other text. JSON that is malformed is
+/// repaired, which the warnings say.
+struct Search<'a> {
+    path: &'a JsonPath,
+    shape: &'a Shape,
+    found: Vec<Value>,
+    repairs: Vec<Repair>,
+}
+
+impl<'a> Search<'a> {
+    fn new(path: &'a JsonPath, shape: &'a Shape) -> Self {
+        Search { path, shape, found: Vec::new(), repairs: Vec::new() }
+    }
+
+    fn text(&mut self, text: &str) {
+        match serde_json::from_str::<Value>(text.trim()) {
+            Ok(value) => self.value(&value, &[]),
+            Err(_) => {
+                for embedded in json_repair::each_value(text) {
+                    self.value(&embedded.value, &embedded.repairs);
+                }
+            }
+        }
+    }
+
+    fn value(&mut self, value: &Value, repaired: &[Repair]) {
+        let found = self.path.of(value).map_or_else(Vec::new, |value| self.shape.in_json(value));
         if !found.is_empty() {
-            repairs.extend(repaired);
+            self.repairs.extend(repaired);
         }
-        found
-    };
-    let found = match serde_json::from_str::<Value>(text.trim()) {
-        Ok(value) => of(&value, &[]),
-        Err(_) => {
-            let all = json_repair::each_value(text);
-            all.flat_map(|embedded| of(&embedded.value, &embedded.repairs)).collect()
-        }
-    };
-    let picked = picked(pick, found.into_iter())?;
-    repairs.sort_unstable();
-    repairs.dedup();
-    let warnings = repairs.iter().map(|repair| repair.as_str().to_owned()).collect();
-    Some(Found { warnings, ..picked })
+        self.found.extend(found);
+    }
+
+    fn picked(mut self, pick: Pick) -> Option<Found<Value>> {
+        let picked = picked(pick, self.found.into_iter())?;
+        self.repairs.sort_unstable();
+        self.repairs.dedup();
+        let warnings = self.repairs.iter().map(|repair| repair.as_str().to_owned()).collect();
+        Some(Found { warnings, ..picked })
+    }
 }
 
 impl Shape {

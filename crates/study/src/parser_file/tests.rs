@@ -1,5 +1,7 @@
 use serde_json::{Value, json};
 
+use retold::parse::WholeAnswer;
+
 use super::*;
 
 fn file(text: &str) -> ParserFile {
@@ -37,6 +39,43 @@ fn each_place_is_searched() {
     assert_eq!(decided("{}", " x "), (json!("x"), "whole_text"));
     assert_eq!(decided("{tag: other}", answer), (Value::Null, "default"));
     assert_eq!(decided("{}", " \n"), (Value::Null, "default"));
+}
+
+/// The arguments of a tool's calls, at a path, as any other JSON; the tool's name has to fit.
+#[test]
+fn arguments_of_tool_calls_are_searched() {
+    let call = |name: &str, arguments: Value| json!({"id": "c", "function": {"name": name, "arguments": arguments}});
+    let decided = |strategies: &str, calls: Value| {
+        let file = file(&format!("parsers:\n  - name: p\n    strategies: [{strategies}]\n"));
+        let extra = serde_json::Map::from_iter([("tool_calls".to_owned(), calls)]);
+        let answer = WholeAnswer { text: "no", finish_reason: None, extra: Some(&extra) };
+        let (parsed, _) = file.get("p").unwrap().parse_whole_any(answer);
+        (parsed.value, parsed.method, parsed.warnings.len())
+    };
+    let vote = "{tool: vote, json: choice, one_of: [yes, no]}";
+    let calls = json!([
+        call("other", json!("{\"choice\": \"no\"}")),
+        call("vote", json!("{\"choice\": \"Yes\"}"))
+    ]);
+    assert_eq!(decided(vote, calls.clone()), (json!("yes"), "vote_call_one_of", 0));
+    assert_eq!(decided("{tool: vote}", calls), (json!({"choice": "Yes"}), "vote_call", 0));
+    assert_eq!(
+        decided(vote, json!([call("vote", json!({"choice": "no"}))])),
+        (json!("no"), "vote_call_one_of", 0)
+    );
+    let (value, _, warnings) = decided(vote, json!([call("vote", json!("{choice: 'no',}"))]));
+    assert!(value == "no" && warnings > 0);
+    for nothing in
+        [json!([]), json!("x"), json!([1, {"function": 1}]), json!([call("vote", json!("{}"))])]
+    {
+        assert_eq!(decided(vote, nothing), (Value::Null, "default", 0));
+    }
+    let two = json!([
+        call("vote", json!("{\"choice\": \"yes\"}")),
+        call("vote", json!("{\"choice\": \"no\"}"))
+    ]);
+    assert_eq!(decided(vote, two.clone()).0, Value::Null);
+    assert_eq!(decided("{tool: vote, json: choice, pick: last}", two).0, json!("no"));
 }
 
 #[test]
@@ -136,7 +175,7 @@ fn a_decision_names_the_file_that_made_it() {
     let spec = file(text).get("p").unwrap().spec().clone();
     let hash = retold::id::PromptHash(hash_of(text.as_bytes())).to_string();
     assert_eq!(format!("{:08x}", spec.version), hash[..8]);
-    let due = json!({"parser_file": {"blake3": hash, "parser": {"name": "p", "strategies": [{"tag": "a"}]}}});
+    let due = json!({"parser_file": {"blake3": hash, "file": "parsers.yaml", "parser": {"name": "p", "strategies": [{"tag": "a"}]}}});
     assert_eq!(spec.params, due);
     let other = file(&format!("{text} # changed")).get("p").unwrap().spec().clone();
     assert_ne!(other.version, spec.version);
