@@ -19,6 +19,7 @@ pub mod program;
 mod progress;
 mod run_id;
 mod runs;
+mod seal;
 mod select;
 mod signal;
 mod views;

@@ -21,6 +21,7 @@ const COMMANDS: &[&str] = &[
     "verify",
     "verify-proof",
     "head",
+    "seal",
     "backup",
     "export",
     "import",

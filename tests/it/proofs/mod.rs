@@ -1,6 +1,7 @@
 //! Proofs: they hold without the log, and nothing that was changed does.
 
 mod elsewhere;
+mod seals;
 
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};

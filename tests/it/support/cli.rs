@@ -91,6 +91,12 @@ impl Place {
         Said::of(self.command().args(args).output().unwrap())
     }
 
+    /// Runs the program where it finds other programs.
+    pub(crate) fn with_path(&self, args: &[&str]) -> Said {
+        let path = "/usr/local/bin:/usr/bin:/bin";
+        Said::of(self.command().env("PATH", path).args(args).output().unwrap())
+    }
+
     /// Runs the program with something on its standard input: one byte first, the rest afterwards.
     pub(crate) fn fed(&self, args: &[&str], input: &[u8]) -> Said {
         let mut command = self.command();

@@ -20,6 +20,7 @@ mod record;
 mod replay;
 mod resume;
 mod run;
+mod seal;
 mod show;
 mod snapshot;
 mod verify;
@@ -51,6 +52,7 @@ pub(crate) enum Command {
     Verify(verify::Args),
     VerifyProof(verify_proof::Args),
     Head(head::Args),
+    Seal(seal::Args),
     Backup(backup::Args),
     Export(export::Args),
     Import(import::Args),
@@ -81,6 +83,7 @@ pub(crate) fn run(
         Command::Verify(args) => verify::run(args, global, output),
         Command::VerifyProof(args) => verify_proof::run(args, output),
         Command::Head(args) => head::run(args, global, output),
+        Command::Seal(args) => seal::run(args, global, output),
         Command::Backup(args) => backup::run(args, global, output),
         Command::Export(args) => export::run(args, global, output),
         Command::Import(args) => import::run(args, global, output),

@@ -1,10 +1,13 @@
 //! `retold verify`.
 
+use std::path::PathBuf;
+
 use serde_json::json;
 
 use crate::error::{CliError, Status, write_err};
 use crate::global::Global;
 use crate::output::{Output, counted};
+use crate::seal::Seal;
 use crate::select;
 use retold::id::{EventHash, LedgerHash};
 use retold::log::ledger::{Checkpoint, Ledger};
@@ -26,6 +29,12 @@ pub(crate) struct Args {
     /// The head that the run must have.
     #[arg(long, value_name = "HASH", requires = "run")]
     head: Option<EventHash>,
+    /// A seal that `retold seal` wrote: the run must be the one that was sealed.
+    #[arg(long, value_name = "FILE", requires = "run")]
+    seal: Option<PathBuf>,
+    /// The public key of the seal's signer.
+    #[arg(long, value_name = "FILE", requires = "seal")]
+    signer: Option<PathBuf>,
     /// A hash that `retold head` printed earlier: the ledger must still contain it.
     #[arg(long, value_name = "HASH", conflicts_with = "run")]
     checkpoint: Option<LedgerHash>,
@@ -41,7 +50,9 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     } else {
         Vec::new()
     };
-    let (runs, mut problems) = match verified(&args, global) {
+    let seal = args.seal.as_deref().map(|file| Seal::read(file, args.signer.as_deref()));
+    let seal = seal.transpose()?;
+    let (runs, mut problems) = match verified(&args, seal.as_ref().map(|(seal, _)| seal), global) {
         // If damage prevents reading, that is the result.
         Err(e) if e.status == Status::Difference => return unreadable(&e.message, output),
         other => other?,
@@ -74,6 +85,8 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
             "head": only.map(|v| v.head.hash),
             "problem": found.first().map(|p| p.to_string()),
             "problems": found.iter().map(|p| object(p)).collect::<Vec<_>>(),
+            "seal": seal.as_ref().map(|(seal, key)| json!({"events": seal.events, "head": seal.head,
+                "root": seal.root, "key": key, "signer_was_given": args.signer.is_some()})),
             "checkpoint": checkpoint.map(|c| json!({"entry": c.number, "runs_since": c.runs_since})),
             "runs": runs.iter().map(|v| json!({"run": v.run, "ok": v.problem.is_none(),
                 "events": v.events, "head": v.head.hash})).collect::<Vec<_>>(),
@@ -99,6 +112,15 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
             text.push_str(&format!(
                 "checkpoint found: entry {number} of the ledger, {runs} since\n"
             ));
+        }
+        if let Some((seal, key)) = seal.filter(|_| ok) {
+            text.push_str(&match args.signer {
+                Some(_) => format!("sealed up to seq {} with {key}, as you wanted\n", seal.events),
+                None => format!(
+                    "sealed up to seq {} with {key}: compare the key with that of the signer, or pass it as --signer\n",
+                    seal.events
+                ),
+            });
         }
         let total = if ok {
             format!("{} verified\n", counted(runs.len() as u64, "run"))
@@ -135,7 +157,11 @@ fn warn_of_damaged_marks(global: &Global) {
 }
 
 /// What is verified, and the problems of the file.
-fn verified(args: &Args, global: &Global) -> Result<(Vec<Verification>, Vec<Problem>), CliError> {
+fn verified(
+    args: &Args,
+    seal: Option<&Seal>,
+    global: &Global,
+) -> Result<(Vec<Verification>, Vec<Problem>), CliError> {
     let Some(name) = &args.run else {
         let log = select::open_silently(global)?;
         warn_of_damaged_marks(global);
@@ -155,7 +181,14 @@ fn verified(args: &Args, global: &Global) -> Result<(Vec<Verification>, Vec<Prob
     let mut reader = selected.log.reader()?;
     let mut problems = selected.log.backend().lost();
     problems.retain(|problem| problem.run.is_none_or(|run| run == selected.run));
-    Ok((vec![verify_run(reader.as_mut(), selected.run, args.head)?], problems))
+    let run = selected.run;
+    let verified = verify_run(reader.as_mut(), run, args.head)?;
+    if let Some(seal) = seal.filter(|_| verified.problem.is_none())
+        && let Some(what) = seal.differs(reader.as_mut(), run)?
+    {
+        problems.push(Problem { run: Some(run), seq: None, what });
+    }
+    Ok((vec![verified], problems))
 }
 
 fn object(problem: &Problem) -> serde_json::Value {

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use crate::error::{CliError, Status};
 use crate::output::{Output, counted};
+use crate::seal::Seal;
 use retold::audit::Link;
 use retold::event::Event;
 use retold::id::EventsRoot;
@@ -32,10 +33,28 @@ pub(crate) struct Args {
     /// The root that it must have.
     #[arg(long, value_name = "HASH")]
     root: Option<EventsRoot>,
+    /// A seal of the run, from which the root is taken.
+    #[arg(long, value_name = "FILE", conflicts_with = "root")]
+    seal: Option<PathBuf>,
+    /// The public key of the seal's signer.
+    #[arg(long, value_name = "FILE", requires = "seal")]
+    signer: Option<PathBuf>,
 }
 
 pub(crate) fn run(args: Args, output: &Output) -> Result<Status, CliError> {
-    let Args { file, root } = args;
+    let Args { file, mut root, seal, signer } = args;
+    let mut by = "that you gave".to_owned();
+    if let Some(path) = seal {
+        let (seal, key) = Seal::read(&path, signer.as_deref())?;
+        root = Some(seal.root.ok_or_else(|| {
+            let message = "the run was not finished when it was sealed, so the seal has no root";
+            CliError::usage(format!("{}: {message}", path.display()))
+        })?);
+        by = match signer {
+            Some(_) => format!("that {key} sealed, as you wanted"),
+            None => format!("that {key} sealed: compare the key with that of the signer"),
+        };
+    }
     let bytes = read_whole(&file, LARGEST)?;
     let failed = |error: &dyn std::fmt::Display| {
         CliError::new(Status::Difference, format!("{}: {error}", file.display()))
@@ -49,7 +68,7 @@ pub(crate) fn run(args: Args, output: &Output) -> Result<Status, CliError> {
     let proved = verify(line, root).map_err(|error| failed(&error))?;
     match output.is_json() {
         true => output.object(&object(&proved, root))?,
-        false => output.text(&shown(&proved, root))?,
+        false => output.text(&shown(&proved, root.map(|_| by.as_str())))?,
     }
     Ok(Status::Fine)
 }
@@ -91,7 +110,7 @@ fn object(proved: &Proved, root: Option<EventsRoot>) -> Value {
     })
 }
 
-fn shown(proved: &Proved, given: Option<EventsRoot>) -> String {
+fn shown(proved: &Proved, known_by: Option<&str>) -> String {
     let Proved { run, root, head, events, question, answer, decision, others, .. } = proved;
     let simulated = if proved.started.is_simulated() { ", with a SIMULATED model" } else { "" };
     let experiment = inert(&proved.started.experiment, 100);
@@ -109,8 +128,8 @@ fn shown(proved: &Proved, given: Option<EventsRoot>) -> String {
     lines.push(format!("question  seq {}  prompt {}", question.seq, sent.prompt));
     let (others, events) = (counted(others.len() as u64, "other event"), counted(*events, "event"));
     lines.push(format!("and {others}; the root covers {events}"));
-    lines.push(match given {
-        Some(_) => format!("proved: all of this is in the run with the root {root} that you gave"),
+    lines.push(match known_by {
+        Some(by) => format!("proved: all of this is in the run with the root {root} {by}"),
         None => format!(
             "consistent with root {root}: compare it, or the head {head}, with what you know of this run \
              from somewhere else"
