@@ -24,6 +24,7 @@ mod json;
 mod killed;
 mod kills;
 mod limits;
+mod listing;
 mod live;
 mod logs;
 mod lost;

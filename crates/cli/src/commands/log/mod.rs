@@ -1,6 +1,9 @@
 //! `retold log`.
 
+mod filter;
+
 use std::fmt::Write;
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
@@ -9,10 +12,17 @@ use crate::global::Global;
 use crate::output::{Output, counted};
 use crate::select;
 use crate::views::event::as_json;
+use filter::{Filter, Filtering};
 use retold::event::{Event, StoredEvent};
 use retold::id::{RunId, Seq};
 use retold::inert::inert;
 use retold::log::{Log, Reader, RunHead};
+
+/// Events in one read.
+const BATCH: usize = 1024;
+
+/// How often a run is looked at that is followed.
+const FOLLOWED: Duration = Duration::from_millis(200);
 
 /// List the runs of the log, or the events of one run.
 #[derive(Debug, clap::Args)]
@@ -26,6 +36,11 @@ pub(crate) struct Args {
     /// more, next).
     #[arg(long, value_name = "N", default_value_t = 1000)]
     most: usize,
+    #[command(flatten)]
+    filter: Filter,
+    /// Go on until the run ends, listing events as they are added. With --json, a line each.
+    #[arg(long, requires = "run", conflicts_with = "most")]
+    follow: bool,
 }
 
 pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status, CliError> {
@@ -33,7 +48,11 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
         None => runs(&select::open(global)?, output),
         Some(name) => {
             let selected = select::run_or_file(global, name)?;
-            events(selected.log.reader()?.as_mut(), selected.run, &args, output)
+            let mut reader = selected.log.reader()?;
+            match args.follow {
+                true => follow(reader.as_mut(), selected.run, &args, output),
+                false => events(reader.as_mut(), selected.run, &args, output),
+            }
         }
     }
 }
@@ -85,18 +104,33 @@ fn events(
     let (mut after, mut left) = (Seq(args.after), args.most);
     let mut list: Vec<Value> = Vec::new();
     let mut text = String::new();
-    while left > 0 {
-        let batch = reader.events(run, after, left.min(1024))?;
-        let Some(last) = batch.last() else { break };
-        after = last.seq;
-        left -= batch.len();
-        if output.is_json() {
-            list.extend(batch.iter().map(as_json))
-        } else {
-            text.extend(batch.iter().map(as_line))
+    let mut filtering = Filtering::by(&args.filter);
+    'all: while left > 0 {
+        // With a filter, it is not known how many have to be read.
+        let batch =
+            reader.events(run, after, if filtering.is_on() { BATCH } else { left.min(BATCH) })?;
+        if batch.is_empty() {
+            break;
+        }
+        for event in &batch {
+            if left == 0 {
+                break 'all;
+            }
+            after = event.seq;
+            if !filtering.lists(reader, event)? {
+                continue;
+            }
+            left -= 1;
+            match output.is_json() {
+                true => list.push(as_json(event)),
+                false => text.push_str(&as_line(event)),
+            }
         }
     }
     let more = left == 0 && !reader.events(run, after, 1)?.is_empty();
+    if text.is_empty() && filtering.is_on() && !more {
+        text.push_str("no event matches\n");
+    }
     if output.is_json() {
         let next = more.then_some(after);
         output.object(&json!({"run": run, "events": list, "more": more, "next": next}))?;
@@ -107,6 +141,38 @@ fn events(
         output.text(&text)?;
     }
     Ok(Status::Fine)
+}
+
+/// Lists events until the run ends.
+fn follow(
+    reader: &mut dyn Reader,
+    run: RunId,
+    args: &Args,
+    output: &Output,
+) -> Result<Status, CliError> {
+    let mut after = Seq(args.after);
+    let mut filtering = Filtering::by(&args.filter);
+    loop {
+        let batch = reader.events(run, after, BATCH)?;
+        let mut text = String::new();
+        for event in &batch {
+            after = event.seq;
+            if filtering.lists(reader, event)? {
+                match output.is_json() {
+                    true => output.object(&as_json(event))?,
+                    false => text.push_str(&as_line(event)),
+                }
+            }
+            if matches!(event.event(), Ok(Event::RunFinished(_))) {
+                output.text(&text)?;
+                return Ok(Status::Fine);
+            }
+        }
+        output.text(&text)?;
+        if batch.is_empty() {
+            std::thread::sleep(FOLLOWED);
+        }
+    }
 }
 
 fn as_line(event: &StoredEvent) -> String {

@@ -1,0 +1,133 @@
+//! `retold log RUN`: which events it lists.
+
+use std::process::Stdio;
+
+use serde_json::Value;
+
+use crate::support::cases::fixtures;
+use crate::support::cli::{Place, assert_said};
+
+/// A place where the original run of `fixtures/originals/pilot_small` was run again.
+fn deliberation() -> Place {
+    let place = Place::new();
+    let original = fixtures("originals/pilot_small");
+    place.ok(&format!("import deliberation {} --quiet", original.display()));
+    place
+}
+
+fn listed(place: &Place, args: &str) -> Vec<Value> {
+    let (log, code) = place.json(&format!("log latest --most 100000 {args}"));
+    assert_eq!(code, 0, "{log}");
+    assert_eq!(log["more"], false);
+    log["events"].as_array().unwrap().clone()
+}
+
+#[test]
+fn a_filter_lists_what_meets_all_of_it() {
+    let place = deliberation();
+    let all = listed(&place, "");
+    let kind = |kind: &str| all.iter().filter(|event| event["kind"] == kind).count();
+    let decisions = listed(&place, "--kind DecisionMade");
+    assert_eq!(decisions.len(), kind("DecisionMade"));
+    let both = listed(&place, "--kind DecisionMade --kind Occurred");
+    assert_eq!(both.len(), kind("DecisionMade") + kind("Occurred"));
+
+    // What belongs to a participant is found without an index, by following causes.
+    let at = |seq: &Value| all.iter().find(|event| event["seq"] == *seq).unwrap();
+    let call_of = |event: &Value| {
+        let mut event = event.clone();
+        while event["call"].is_null() && !event["cause"].is_null() {
+            event = at(&event["cause"]).clone();
+        }
+        event["call"].as_str().unwrap_or_default().to_owned()
+    };
+    let theirs = |event: &&Value| call_of(event).split('/').any(|part| part == "p_0008");
+    let decided = listed(&place, "--call p_0008 --kind DecisionMade");
+    let due: Vec<&Value> = decisions.iter().filter(theirs).collect();
+    assert!(due.len() > 2);
+    assert_eq!(decided.iter().collect::<Vec<_>>(), due);
+    // It does not matter where the list begins.
+    let middle = due[due.len() / 2]["seq"].as_u64().unwrap() - 1;
+    let later = listed(&place, &format!("--call p_0008 --kind DecisionMade --after {middle}"));
+    assert_eq!(later.iter().collect::<Vec<_>>(), due[due.len() / 2..]);
+    // The parts may be in any order, and all have to be there.
+    let one = listed(&place, "--call p_0008/final_vote");
+    assert_eq!(one, listed(&place, "--call final_vote/p_0008"));
+    assert!(one.iter().any(|event| event["kind"] == "Occurred"), "the fact that follows: {one:?}");
+    assert!(listed(&place, "--call p_0008/p_0008").is_empty());
+
+    let method = decisions[0]["content"].as_str().unwrap();
+    let by: Value = serde_json::from_str(method).unwrap();
+    let by_method = listed(&place, &format!("--method {}", by["method"].as_str().unwrap()));
+    let same = decisions
+        .iter()
+        .filter(|d| d["content"].as_str().unwrap().contains(&by["method"].to_string()));
+    assert_eq!(by_method.len(), same.count());
+}
+
+#[test]
+fn failed_calls_models_and_times() {
+    let place = Place::new();
+    let config = concat!(env!("RETOLD_ROOT"), "/config/society_small.yaml");
+    let (run, _) = place.json(&format!("run {config} --set model.rates.failure=0.1"));
+    let failed = listed(&place, "--failed");
+    assert!(failed.len() > 3);
+    assert_eq!(run["report"]["did"]["unanswered"], failed.len());
+    assert!(failed.iter().all(|event| event["body"]["final"] == true), "{failed:?}");
+    let answers = listed(&place, "--kind ResponseReceived");
+    let since = answers[answers.len() / 2]["time"].as_str().unwrap();
+    let recent = listed(&place, &format!("--kind ResponseReceived --since {since}"));
+    assert!(recent.iter().all(|event| event["time"].as_str().unwrap() >= since));
+    assert!(recent.len() >= answers.len() / 2, "{} of {}", recent.len(), answers.len());
+
+    let place = Place::new();
+    let exchange = |model: &str| {
+        format!(
+            r#"{{"call":"q/{model}","request":{{"model":"m","messages":[]}},"response":{{"content":"4","model":"{model}"}}}}"#
+        )
+    };
+    place.write("answers.jsonl", format!("{}\n{}\n", exchange("m-1"), exchange("m-2")));
+    place.ok("import answers.jsonl");
+    let answers = listed(&place, "--model m-2");
+    assert_eq!(answers.len(), 1);
+    assert_eq!(answers[0]["body"]["model"], "m-2");
+
+    let place = Place::with_run();
+    let said = place.session(&[
+        "log latest --model nobody",
+        "log latest --failed",
+        "log latest --kind Decisionmade",
+        "log latest --since 1999-01-01 --kind RunStarted --json",
+        "log latest --since 2999-01-01T00:00:00Z",
+        "log latest --since yesterday",
+        "log --failed",
+        "log latest --call a//b",
+        "log latest --follow --most 3",
+    ]);
+    let seconds = regex::Regex::new("[0-9a-f]{64}").unwrap();
+    assert_said!("listing", seconds.replace_all(&said, "[hash]").as_ref());
+}
+
+#[test]
+fn a_run_is_followed_to_its_end() {
+    let place = Place::with_run();
+    let all = place.ok("log latest");
+    assert_eq!(place.ok("log latest --follow"), all);
+    // While one is recorded, too: the follower begins as soon as there is a run.
+    let place = Place::new();
+    let mut recording = place.command();
+    let run = ["run", "small.yaml", "--quiet"];
+    let mut recording = recording.args(run).stdout(Stdio::null()).spawn().unwrap();
+    let mut has_ended = false;
+    while place.run("log latest").code != 0 {
+        assert!(!has_ended, "it ends with a run in the log");
+        has_ended = recording.try_wait().unwrap().is_some();
+    }
+    let json = place.ok("log latest --follow --json --kind DecisionMade");
+    assert!(recording.wait().unwrap().success());
+    assert_eq!(json.lines().count(), 6);
+    for line in json.lines() {
+        let event: Value = serde_json::from_str(line).unwrap();
+        assert_eq!(event["kind"], "DecisionMade");
+    }
+}
