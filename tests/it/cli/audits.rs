@@ -1,12 +1,20 @@
 //! From a final vote back to everything that its prompt was made from.
 
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
 use retold::event::Event;
 use retold::id::{RunId, Seq};
+use retold::log::{Log, SqliteBackend, SqliteOptions};
 use serde_json::Value;
 
 use crate::support::cases::fixtures;
-use crate::support::cli::Place;
+use crate::support::cli::{Place, assert_said};
 use crate::support::logs::{events, open};
+use crate::support::mixed::Mixed;
+use crate::support::oracle::Oracle;
+use crate::support::trial::Trial;
 
 /// A place where the original run of `fixtures/originals/pilot_small` was run again.
 fn executed_again() -> Place {
@@ -186,4 +194,65 @@ fn the_parts_of_a_call_may_come_in_any_order_if_that_names_one() {
     let said = place.run("audit latest p_0009/final_vote");
     assert_eq!(said.code, 2);
     assert!(said.err.contains("has no decision p_0009/final_vote"), "{}", said.err);
+}
+
+/// A place with a run of [`Mixed`], whose twelve embeddings ask for three texts.
+fn mixed() -> Place {
+    let place = Place::new();
+    let runtime =
+        tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build();
+    let model = Oracle::shuffled(1, Duration::from_secs(1), |_| None);
+    let path = place.path("retold.db");
+    let backend = SqliteBackend::open_or_create(&path, SqliteOptions::default()).unwrap();
+    let trial = Trial::new(&Log::new(Arc::new(backend)), 1, model);
+    runtime.unwrap().block_on(trial.record(&Mixed { people: 12 }));
+    place
+}
+
+#[test]
+fn decisions_that_share_an_answer_are_not_independent() {
+    let place = mixed();
+    let (found, code) = place.json("audit latest --independence");
+    assert_eq!(code, 0, "{found}");
+    // Counted once more from the events: an answer that was reused counts as the one it was made from.
+    let (log, _) = place.json("log latest --most 1000000");
+    let events = log["events"].as_array().unwrap();
+    let at = |seq: &Value| events.iter().find(|event| event["seq"] == *seq).unwrap();
+    let mut resting: BTreeMap<u64, Vec<Value>> = BTreeMap::new();
+    for decision in events.iter().filter(|event| event["kind"] == "DecisionMade") {
+        let mut answer = at(&decision["cause"]);
+        while answer["kind"] == "AnswerReused" {
+            answer = at(&answer["body"]["seq"]);
+        }
+        let seq = answer["seq"].as_u64().unwrap();
+        resting.entry(seq).or_default().push(decision["seq"].clone());
+    }
+    let sum = |field: &str| -> u64 {
+        found["kinds"].as_array().unwrap().iter().map(|kind| kind[field].as_u64().unwrap()).sum()
+    };
+    assert_eq!(sum("decisions"), resting.values().map(|all| all.len() as u64).sum::<u64>());
+    assert_eq!(sum("answers"), resting.len() as u64);
+    let shared = found["shared"].as_array().unwrap();
+    assert_eq!(shared.len(), 3, "three texts are embedded for twelve people");
+    for one in shared {
+        let decisions = one["decisions"].as_array().unwrap().iter().map(|it| it["seq"].clone());
+        assert_eq!(resting[&one["seq"].as_u64().unwrap()], decisions.collect::<Vec<_>>());
+    }
+    let vectors = found["kinds"].as_array().unwrap().iter().find(|kind| kind["kind"] == "vector");
+    let squares: usize =
+        resting.values().filter(|all| all.len() > 1).map(|all| all.len() * all.len()).sum();
+    assert_eq!(vectors.unwrap()["effective_sample_size"], 144.0 / squares as f64);
+}
+
+#[test]
+fn independence_is_said_in_words() {
+    assert_said!("audits_shared", mixed().session(&["audit latest --independence"]));
+    assert_said!(
+        "audits_independence",
+        Place::with_run().session(&[
+            "audit latest --independence",
+            "audit latest",
+            "audit latest solve/0#0 --independence",
+        ])
+    );
 }

@@ -23,7 +23,12 @@ pub(crate) struct Args {
     /// The run (first digits of its id, or `latest`), or a recording's file.
     run: String,
     /// The decision: its call (with the parts in any order), CALL#SAMPLE, or its seq.
-    decision: Target,
+    #[arg(required_unless_present = "independence")]
+    decision: Option<Target>,
+    /// Instead, list the decisions that share a recorded answer, and the effective sample size of
+    /// each kind of call: such decisions are not independent.
+    #[arg(long, conflicts_with_all = ["decision", "proof"])]
+    independence: bool,
     /// Also write a proof that the decision, its answer and its prompt are in the run: a file for
     /// people who do not have the log. `retold verify-proof` checks it.
     #[arg(long, value_name = "FILE")]
@@ -34,8 +39,12 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status, CliError> {
-    let Args { run, decision, proof, force } = args;
+    let Args { run, decision, independence: _, proof, force } = args;
     let selected = select::run_or_file(global, &run)?;
+    // Without a decision, it was asked for the independence of all.
+    let Some(decision) = decision else {
+        return views::independence::show(&selected, output);
+    };
     let mut shown = views::audit::read(&selected, &decision, global)?;
     if let Some(file) = proof {
         let if_exists = if force { IfExists::Replace } else { IfExists::Refuse };

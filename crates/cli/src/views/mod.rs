@@ -2,6 +2,7 @@
 
 pub(crate) mod audit;
 pub(crate) mod event;
+pub(crate) mod independence;
 pub(crate) mod left;
 pub(crate) mod program;
 pub(crate) mod traffic;

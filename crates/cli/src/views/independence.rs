@@ -1,0 +1,81 @@
+//! Prints which decisions of a run share a recorded answer.
+
+use std::fmt::Write;
+
+use serde_json::{Value, json};
+
+use crate::error::{CliError, Status};
+use crate::output::{Output, counted};
+use crate::select::{self, Selected};
+use retold::audit::{Independence, SharedAnswer, independence};
+
+/// How many shared answers are listed for people, and how many calls of each.
+const SHOWN: usize = 20;
+const CALLS_SHOWN: usize = 8;
+
+/// Prints which decisions of a run share a recorded answer, and the effective sample sizes.
+pub(crate) fn show(selected: &Selected, output: &Output) -> Result<Status, CliError> {
+    let mut reader = selected.checked()?;
+    let simulated = select::started(&mut reader, selected.run)?.is_simulated();
+    let found = independence(&mut reader, selected.run)?;
+    if output.is_json() {
+        let mut object = object(&found);
+        object["run"] = json!(selected.run);
+        object["simulated"] = simulated.into();
+        output.object(&object)?;
+    } else {
+        let said = if simulated { select::SIMULATED } else { "" };
+        let checked = select::checked(reader.checked(), selected.run);
+        output.text(&format!("{said}{}{checked}", text(&found)))?;
+    }
+    Ok(Status::Fine)
+}
+
+fn object(found: &Independence) -> Value {
+    let kind = |(kind, sizes): (&String, &retold::audit::Sizes)| {
+        json!({"kind": kind, "decisions": sizes.decisions, "answers": sizes.answers,
+            "effective_sample_size": sizes.effective})
+    };
+    let shared = |SharedAnswer { run, seq, decisions }: &SharedAnswer| {
+        let decisions = decisions.iter();
+        let decisions = decisions
+            .map(|(seq, call, sample)| json!({"seq": seq, "call": call, "sample": sample}));
+        json!({"run": run, "seq": seq, "decisions": decisions.collect::<Vec<_>>()})
+    };
+    json!({
+        "kinds": found.kinds.iter().map(kind).collect::<Vec<_>>(),
+        "shared": found.shared.iter().map(shared).collect::<Vec<_>>(),
+    })
+}
+
+fn text(found: &Independence) -> String {
+    let mut out = String::from("decisions  answers  effective  kind of call\n");
+    for (kind, sizes) in &found.kinds {
+        // Writing to a string cannot fail.
+        let _ = writeln!(
+            out,
+            "{:>9}  {:>7}  {:>9.1}  {kind}",
+            sizes.decisions, sizes.answers, sizes.effective
+        );
+    }
+    if found.shared.is_empty() {
+        out.push_str("each decision rests on an answer of its own\n");
+    }
+    for SharedAnswer { run, seq, decisions } in found.shared.iter().take(SHOWN) {
+        let calls = decisions.iter().take(CALLS_SHOWN);
+        let calls: Vec<_> = calls.map(|(_, call, sample)| format!("{call}#{sample}")).collect();
+        let more = if decisions.len() > CALLS_SHOWN { ", .." } else { "" };
+        let _ = writeln!(
+            out,
+            "{} on the answer at seq {seq} of run {}: {}{more}",
+            counted(decisions.len() as u64, "decision"),
+            run.short(8),
+            calls.join(", ")
+        );
+    }
+    if found.shared.len() > SHOWN {
+        let _ =
+            writeln!(out, "and {} more shared answers: --json has all", found.shared.len() - SHOWN);
+    }
+    out
+}
