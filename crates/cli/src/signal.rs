@@ -65,6 +65,10 @@ pub(crate) enum Received {
     Terminate,
     /// A closing terminal.
     HangUp,
+    /// One that asks for something else, which only a program of ours can know: Ctrl-\\, or one of the two
+    /// for users.
+    #[cfg(unix)]
+    Other(rustix::process::Signal),
 }
 
 /// The signals that ask us to stop, one after the other.
@@ -91,6 +95,28 @@ impl Signals {
         }
         #[cfg(not(unix))]
         Signals {}
+    }
+
+    /// The same, and those which are for a program that we have started.
+    pub(crate) fn of_program() -> Self {
+        #[cfg(unix)]
+        {
+            use rustix::process::Signal;
+            use tokio::signal::unix::{SignalKind, signal};
+            let mut signals = Signals::listen();
+            let others = [
+                (Signal::QUIT, SignalKind::quit()),
+                (Signal::USR1, SignalKind::user_defined1()),
+                (Signal::USR2, SignalKind::user_defined2()),
+            ];
+            let others = others
+                .into_iter()
+                .filter_map(|(name, kind)| Some((Received::Other(name), signal(kind).ok()?)));
+            signals.all.extend(others);
+            signals
+        }
+        #[cfg(not(unix))]
+        Signals::listen()
     }
 
     /// The next signal.

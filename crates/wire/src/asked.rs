@@ -91,7 +91,7 @@ impl Incoming {
         Ok(Asked { dialect, request, key: Key { call, prompt }, retry })
     }
 
-    /// A request whose body is not recorded, because it is longer than what a log keeps.
+    /// A request whose body is not recorded, and a word for why not. It is told in the words of its API.
     ///
     /// # Errors
     /// [`AskedError`].
@@ -101,7 +101,8 @@ impl Incoming {
         let request = other(address, Vec::new())?;
         let prompt = request.hash();
         let call = CallPath::new(format!("{}/{}", OTHER.name(), prompt.short(16)))?;
-        Ok(Asked { dialect: &OTHER, request, key: Key { call, prompt }, retry: None })
+        let dialect = dialect::at(&self.path);
+        Ok(Asked { dialect, request, key: Key { call, prompt }, retry: None })
     }
 
     fn header(&self, name: &str) -> Option<&str> {

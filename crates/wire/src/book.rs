@@ -4,7 +4,7 @@
 //! its sample, so that errors belong to the caller that met them, whatever the schedule.
 
 use std::collections::btree_map::Entry;
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 
 use retold::id::{CallPath, RunId, Sample, Seq};
 
@@ -78,13 +78,23 @@ pub struct Book {
     same_run: bool,
 }
 
+/// What a sample has that is asked again.
+#[derive(Debug, Default)]
+struct Lost {
+    /// The event of its question, if the next attempt belongs to that.
+    request: Option<Seq>,
+    /// Its attempts so far.
+    attempts: u32,
+}
+
 #[derive(Debug, Default)]
 struct Queue {
     recorded: VecDeque<Ticket>,
     /// Samples whose client may try again.
     open: Vec<Ticket>,
-    /// Samples that were in flight when the run was cut off: they are asked again.
-    lost: BTreeSet<Sample>,
+    /// Samples that were in flight when the run was cut off, or whose client left before they were whole:
+    /// they are asked again.
+    lost: BTreeMap<Sample, Lost>,
 }
 
 impl Book {
@@ -108,7 +118,16 @@ impl Book {
             let RecordedSample { request, attempts, partial: is_partial } = sample;
             let queue = self.queues.entry(key.clone()).or_default();
             if attempts.is_empty() {
-                queue.lost.insert(number);
+                queue.lost.insert(number, Lost::default());
+                continue;
+            }
+            if is_partial && self.live {
+                let attempts = u32::try_from(attempts.len()).unwrap_or(u32::MAX);
+                let lost = match self.same_run {
+                    true => Lost { request: Some(request), attempts },
+                    false => Lost::default(),
+                };
+                queue.lost.insert(number, lost);
                 continue;
             }
             let ticket = Ticket {
@@ -146,14 +165,14 @@ impl Book {
                 entry.remove();
             }
         }
-        let sample = lost.unwrap_or_else(|| {
+        let (sample, Lost { request, attempts }) = lost.unwrap_or_else(|| {
             let next = self.next.entry(key.call.clone()).or_default();
             let sample = *next;
             *next = sample.saturating_add(1);
-            sample
+            (sample, Lost::default())
         });
-        let (attempt, request, recorded) = (0, None, VecDeque::new());
-        Turn::Live(Ticket { key: key.clone(), sample, attempt, request, recorded })
+        let (key, recorded) = (key.clone(), VecDeque::new());
+        Turn::Live(Ticket { key, sample, attempt: attempts, request, recorded })
     }
 
     /// Notes that an attempt failed and that its client may try again.
@@ -293,5 +312,17 @@ mod tests {
         let partial = RecordedSample { partial: true, ..sample(&[(2, false)]) };
         let mut book = book(vec![partial, sample(&[(4, false)])], false);
         assert_eq!([got(&mut book, None), got(&mut book, None)], [Some(4), Some(2)]);
+    }
+
+    /// Nobody has got it whole.
+    #[test]
+    fn a_partial_answer_is_asked_again_if_something_can_be_asked() {
+        let partial = RecordedSample { partial: true, ..sample(&[(2, true), (3, false)]) };
+        let mut book = book(vec![partial, sample(&[(5, false)])], true);
+        assert_eq!(got(&mut book, None), Some(5));
+        let Turn::Live(again) = book.take(&key(1), None) else { panic!() };
+        assert_eq!((again.sample, again.attempt, again.request), (0, 2, Some(Seq(1))));
+        let Turn::Live(new) = book.take(&key(1), None) else { panic!() };
+        assert_eq!((new.sample, new.attempt, new.request), (2, 0, None));
     }
 }

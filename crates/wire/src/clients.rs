@@ -16,7 +16,7 @@ pub struct Client {
 /// The SDKs that we know.
 pub const CLIENTS: &[Client] = &[
     Client {
-        upstream: "openai",
+        upstream: OPENAI,
         variables: &["OPENAI_BASE_URL", "OPENAI_API_BASE"],
         default: Some("https://api.openai.com/v1"),
         keys: &["OPENAI_API_KEY"],
@@ -46,6 +46,9 @@ pub const CLIENTS: &[Client] = &[
         keys: &[],
     },
 ];
+
+/// The upstream whose base URL clients for Azure refuse next to their endpoint.
+pub const OPENAI: &str = "openai";
 
 /// The upstream whose clients refuse a base URL next to their endpoint.
 pub const AZURE: &str = "azure";

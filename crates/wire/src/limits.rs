@@ -5,6 +5,9 @@ use std::time::Duration;
 /// The longest request body. A log accepts no longer request, either.
 pub(crate) const LONGEST_REQUEST: usize = 32 << 20;
 
+/// How much of a longer request is read and forgotten, so that its client hears why it is refused.
+pub(crate) const LONGEST_UNKEPT: usize = 1 << 30;
+
 /// The longest answer, after decoding. It is kept in memory until it is on disk.
 pub(crate) const LONGEST_ANSWER: usize = 16 << 20;
 

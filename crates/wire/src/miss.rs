@@ -73,6 +73,8 @@ pub enum Why {
     Nothing,
     /// There were too many misses to compare them all.
     NotCompared,
+    /// It cannot be asked, for this reason, and is not recorded as refused, either.
+    Refused(String),
 }
 
 impl Prompts {
@@ -279,7 +281,7 @@ impl Miss {
     pub fn field(&self) -> Option<&str> {
         match &self.why {
             Why::Differs { field, .. } => Some(field),
-            Why::Exhausted { .. } | Why::Nothing | Why::NotCompared => None,
+            Why::Exhausted { .. } | Why::Nothing | Why::NotCompared | Why::Refused(_) => None,
         }
     }
 }
@@ -296,6 +298,7 @@ impl fmt::Display for Miss {
             }
             Why::Nothing => write!(f, "{call} is not recorded, and neither is any other request")?,
             Why::NotCompared => write!(f, "{call} is not recorded")?,
+            Why::Refused(why) => write!(f, "{call} is not recorded: {}", inert(why, 300))?,
             Why::Differs { nearest, call: recorded_call, field, fields, recorded, now } => {
                 let (field, recorded_call) =
                     (inert(field, LONGEST), inert(recorded_call.as_str(), LONGEST));

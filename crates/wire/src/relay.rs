@@ -59,8 +59,7 @@ pub(crate) async fn relay(
             deadline = Some(end);
             match tokio::time::timeout_at(end, sending).await {
                 Ok(sent) => sent,
-                Err(_) => Err(Failure::new(FailureKind::Timeout,
-                    "the client left, and the upstream did not answer")),
+                Err(_) => return exchange.left(ticket).await,
             }
         }
     };
@@ -161,6 +160,18 @@ impl Exchange<'_> {
         }
     }
 
+    /// The client left, and the upstream has not even begun to answer.
+    async fn left(&self, ticket: Ticket) {
+        let why = "the client left, and the upstream did not answer";
+        let failure = Failure::new(FailureKind::Timeout, why);
+        let problem = Problem { status: 504, code: "retold_upstream", message: why };
+        let body = self.asked.dialect.error(&problem).to_string();
+        let kept = Kept { status: 504, headers: json_header(), ..Kept::default() };
+        let kept = Kept { end: Some(End::ClientLeft), ..kept }.with_body(body.as_bytes(), &[], "");
+        // What cannot be recorded is noted, and nobody waits for it.
+        let _ = self.failed(ticket, &failure, false, &kept).await;
+    }
+
     /// The upstream answers.
     async fn answered(
         &self,
@@ -185,6 +196,7 @@ impl Exchange<'_> {
         }
         let mut outlet = waiting.with(head);
         let mut arriving = Arriving::new(framing, status.is_success());
+        arriving.is_json = is_json(&kept);
         let too_long =
             response.content_length().is_some_and(|length| length > LONGEST_ANSWER as u64);
         let ended = match Decoder::new(encoding, LONGEST_ANSWER) {
@@ -410,6 +422,8 @@ struct Arriving {
     splitter: Splitter,
     /// Whether it is let through before it is whole.
     lets_through: bool,
+    /// Whether it is JSON.
+    is_json: bool,
     body: Vec<u8>,
     chunks: Vec<(usize, u64)>,
     /// How much of it was let through.
@@ -424,7 +438,8 @@ impl Arriving {
     fn new(framing: Framing, lets_through: bool) -> Self {
         let splitter = Splitter::new(framing);
         let (body, chunks) = (Vec::new(), Vec::new());
-        Arriving { framing, splitter, lets_through, body, chunks, sent: 0, chunk: 0, last: None }
+        let (is_json, last) = (false, None);
+        Arriving { framing, splitter, lets_through, is_json, body, chunks, sent: 0, chunk: 0, last }
     }
 
     fn add(&mut self, chunk: &[u8], at: u64, asked: &Asked) {
@@ -451,10 +466,18 @@ impl Arriving {
         match (self.framing, self.last) {
             _ if !self.lets_through => 0,
             (_, Some(last)) => last,
+            // An object is of no use before it is whole, and can be replaced by an error until then. A list
+            // may be a stream of its items.
+            (Framing::Whole, None) if self.is_json && self.body.first() != Some(&b'[') => 0,
             (Framing::Whole, None) => self.chunk,
             (Framing::Events | Framing::Lines, None) => self.splitter.begun(),
         }
     }
+}
+
+fn is_json(kept: &Kept) -> bool {
+    let kind = kept.content_type().split(';').next().unwrap_or("").trim();
+    kind.eq_ignore_ascii_case("application/json")
 }
 
 fn malformed(error: DecodeError) -> Failure {

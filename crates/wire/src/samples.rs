@@ -109,6 +109,11 @@ impl Samples {
         Ok(calls)
     }
 
+    /// Whether failed attempts are left out.
+    pub(crate) fn skip_errors(&self) -> bool {
+        self.0.as_ref().is_some_and(|recorded| recorded.skip_errors)
+    }
+
     /// What reads them.
     pub(crate) fn readers(&self) -> Option<Arc<Readers>> {
         self.0.as_ref().map(|recorded| recorded.readers.clone())
@@ -173,8 +178,11 @@ impl Recorded {
                 }
                 _ => continue,
             };
+            // One whose client had left was asked again.
+            if std::mem::replace(&mut partial, left) {
+                attempts.pop();
+            }
             attempts.push(Attempt { place, reopens });
-            partial = left;
             first.get_or_insert((place, event));
         }
         Ok((attempts, partial))

@@ -1,6 +1,7 @@
 //! The server that a program talks to.
 
 use std::convert::Infallible;
+use std::io::ErrorKind;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 
@@ -12,6 +13,7 @@ use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper::{Response, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
+use retold::inert::inert;
 use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
 
@@ -19,7 +21,7 @@ use crate::asked::Incoming;
 use crate::dialect::{self, OTHER, Problem};
 use crate::front::{Address, Front, NoRun, NotLetIn};
 use crate::intercept::connect;
-use crate::limits::{CONNECTIONS, HEAD, LONGEST_REQUEST};
+use crate::limits::{CONNECTIONS, HEAD, LONGEST_REQUEST, LONGEST_UNKEPT};
 use crate::outlet::Outgoing;
 use crate::report::{LONGEST_REPORT, report, with_json};
 use crate::session::{Session, refused};
@@ -131,11 +133,9 @@ async fn handle(front: Arc<Front>, request: Request<IncomingBody>) -> Response<O
     };
     if upstream == OWN {
         let place = path.trim_start_matches('/');
-        let whole = Limited::new(body, LONGEST_REPORT).collect().await.ok();
-        let whole = whole.map(http_body_util::Collected::to_bytes);
-        return match whole {
-            Some(body) => report(&session, place, &parts.method, Some(body)).await,
-            None => closing(report(&session, place, &parts.method, None).await),
+        return match whole(body, LONGEST_REPORT).await {
+            Ok(body) => report(&session, place, &parts.method, Some(body)).await,
+            Err(_) => closing(report(&session, place, &parts.method, None).await),
         };
     }
     let known = front.upstreams.as_ref().is_none_or(|names| names.contains(&upstream));
@@ -172,19 +172,67 @@ pub(crate) async fn ask(
         let said = "retold does not record WebSockets or other upgraded connections";
         return session.refuse(incoming, problem(426, "retold_upgrade", said)).await;
     }
-    match Limited::new(body, LONGEST_REQUEST).collect().await {
+    let (status, code, said) = match whole(body, LONGEST_REQUEST).await {
         Ok(body) => {
-            incoming.body = body.to_bytes();
-            session.handle(incoming).await
+            incoming.body = body;
+            return session.handle(incoming).await;
         }
-        Err(error) if error.is::<http_body_util::LengthLimitError>() => {
+        Err(Unread::TooLong) => {
             let said =
                 format!("a request of more than {} MiB is not recorded", LONGEST_REQUEST >> 20);
-            let answer = session.refuse(incoming, problem(413, "retold_too_long", &said)).await;
-            closing(answer)
+            (413, "retold_too_long", said)
         }
-        // The client left, or what it sent is not HTTP.
-        Err(error) => closing(refused(&OTHER, 400, "retold_request", &error.to_string())),
+        Err(Unread::NotHttp(why)) => {
+            (400, "retold_request", format!("the body of the request is not HTTP: {why}"))
+        }
+        Err(Unread::Left) => {
+            let dialect = dialect::at(&incoming.path);
+            return closing(refused(dialect, 400, "retold_request", "the request has no end"));
+        }
+    };
+    closing(session.refuse(incoming, problem(status, code, &said)).await)
+}
+
+/// Why a body is not read.
+enum Unread {
+    TooLong,
+    /// Its chunks are not what HTTP says.
+    NotHttp(String),
+    /// The client did not wait for its own end.
+    Left,
+}
+
+/// A body, if it is not too long.
+async fn whole(mut body: IncomingBody, longest: usize) -> Result<Bytes, Unread> {
+    let error = match Limited::new(&mut body, longest).collect().await {
+        Ok(whole) => return Ok(whole.to_bytes()),
+        Err(error) => error,
+    };
+    if error.is::<http_body_util::LengthLimitError>() {
+        read_on(&mut body).await;
+        return Err(Unread::TooLong);
+    }
+    let mut cause: &(dyn std::error::Error + 'static) = error.as_ref();
+    while let Some(below) = cause.source() {
+        cause = below;
+    }
+    Err(match cause.downcast_ref::<std::io::Error>().map(std::io::Error::kind) {
+        Some(ErrorKind::InvalidData | ErrorKind::InvalidInput) => {
+            Unread::NotHttp(inert(&cause.to_string(), 200))
+        }
+        _ => Unread::Left,
+    })
+}
+
+/// Reads on what is not kept: many clients listen only when they have sent everything.
+async fn read_on(body: &mut IncomingBody) {
+    let mut left = LONGEST_UNKEPT;
+    while let Some(Ok(frame)) = body.frame().await {
+        let length = frame.data_ref().map_or(0, Bytes::len);
+        match left.checked_sub(length) {
+            Some(still) => left = still,
+            None => return,
+        }
     }
 }
 

@@ -105,6 +105,8 @@ pub struct Session {
     pub(crate) same_run: bool,
     pub(crate) pace: Pace,
     summary: Mutex<Summary>,
+    /// How many misses were compared with what is recorded.
+    compared: Mutex<usize>,
     /// The decisions and facts that are recorded and were not reported yet.
     pub(crate) lanes: Mutex<OutcomeLanes>,
     /// The answers that the program was given.
@@ -180,6 +182,7 @@ impl Session {
             same_run,
             pace,
             summary: Mutex::default(),
+            compared: Mutex::default(),
             lanes: Mutex::new(lanes),
             handed: Mutex::default(),
             failed: Mutex::default(),
@@ -200,7 +203,8 @@ impl Session {
             Ok(asked) => asked,
             Err(error) => {
                 let said = error.to_string();
-                return refused(dialect::at(&incoming.path), 400, "retold_request", &said);
+                let problem = Problem { status: 400, code: "retold_request", message: &said };
+                return self.refusal(&incoming, problem).await;
             }
         };
         let read = match self.read(&asked.key.call) {
@@ -230,30 +234,59 @@ impl Session {
         }
     }
 
-    /// Records a request that is refused before it is asked, and refuses it.
+    /// Refuses a request before it is asked.
     pub(crate) async fn refuse(
         self: Arc<Self>,
         incoming: Incoming,
         problem: Problem<'_>,
     ) -> Response<Outgoing> {
-        let dialect = dialect::at(&incoming.path);
-        let Some(_working) = self.begin_work() else { return ended(dialect) };
+        let Some(_working) = self.begin_work() else { return ended(dialect::at(&incoming.path)) };
         self.count(|summary| summary.requests += 1);
+        self.refusal(&incoming, problem).await
+    }
+
+    /// What a client gets whose request is not asked: it is recorded, or in the record already.
+    async fn refusal(
+        self: &Arc<Self>,
+        incoming: &Incoming,
+        problem: Problem<'_>,
+    ) -> Response<Outgoing> {
+        let dialect = dialect::at(&incoming.path);
         let answer = refused(dialect, problem.status, problem.code, problem.message);
-        if lock(&self.recorder).is_none() || self.broken().is_some() {
+        if self.broken().is_some() {
             return answer;
         }
-        let Ok(asked) = incoming.asked_without_body(&self.rules, problem.message) else {
+        let Ok(asked) = incoming.asked_without_body(&self.rules, problem.code) else {
             return answer;
         };
-        if self.read(&asked.key.call).is_err() {
-            return answer;
+        let Ok(read) = self.read(&asked.key.call) else { return answer };
+        match self.take(&asked) {
+            Turn::Recorded(ticket, attempt) => {
+                play::recorded(self, &asked, ticket, (attempt, read)).await
+            }
+            Turn::Live(ticket) => {
+                relay::refused_here(self, &asked, ticket, &problem).await;
+                answer
+            }
+            Turn::Nothing => {
+                // What failed may be left out of the replay.
+                if !self.samples.skip_errors() {
+                    let why = Why::Refused(problem.message.to_owned());
+                    self.missed(Miss { call: asked.key.call, why, rules: String::new() });
+                }
+                answer
+            }
         }
-        let turn = self.take(&asked);
-        if let Turn::Live(ticket) = turn {
-            relay::refused_here(&self, &asked, ticket, &problem).await;
-        }
-        answer
+    }
+
+    /// Counts a request that is not recorded.
+    fn missed(&self, miss: Miss) {
+        self.count(|summary| {
+            summary.missed += 1;
+            if summary.misses.len() < MISSES_COMPARED {
+                summary.misses.push(miss);
+            }
+        });
     }
 
     /// A request that is not recorded.
@@ -267,14 +300,14 @@ impl Session {
                 return play::shared(self, asked, place).await;
             }
         }
-        let missed = {
-            let mut summary = lock(&self.summary);
-            summary.missed += 1;
-            usize::try_from(summary.missed).unwrap_or(usize::MAX)
+        let compared = {
+            let mut compared = lock(&self.compared);
+            *compared += 1;
+            *compared
         };
         let not_compared =
             || Miss { call: asked.key.call.clone(), why: Why::NotCompared, rules: String::new() };
-        let miss = if missed > MISSES_COMPARED {
+        let miss = if compared > MISSES_COMPARED {
             not_compared()
         } else {
             let (session, asked) = (self.clone(), asked.clone());
@@ -285,9 +318,7 @@ impl Session {
             compared.await.ok().and_then(Result::ok).unwrap_or_else(not_compared)
         };
         let said = format!("retold replay: {miss}");
-        if missed <= MISSES_COMPARED {
-            self.count(|summary| summary.misses.push(miss));
-        }
+        self.missed(miss);
         refused(asked.dialect, 404, "retold_not_recorded", &said)
     }
 

@@ -1,27 +1,33 @@
-//! What goes wrong at an upstream, one by one: each client gets an error in the shape of its API, the
-//! log has a line, and the next request is served.
+//! What goes wrong at an upstream or in a client, one row each: the client gets an error in the shape of
+//! its API, or the answer if there is one; the log has a line; the next request is served. A replay does
+//! the same without the upstream.
 
 use std::io::{Read, Write};
 use std::net::TcpListener;
 
 use serde_json::Value;
 
-use super::retold;
+use super::{record, record_with, replay, replay_with};
 use crate::support::cli::{Place, Said};
 use crate::support::server::{Reply, Server, nobody};
 use crate::support::tls::Front;
 
 /// Asks the server with the mishap in the words of five APIs and of none, then a sound one.
 const ASK: &str = r#"
-ask() { curl -sS --max-time 60 -w '\t%{http_code}\n' -H 'content-type: application/json' "$@" 2>&1; }
+case $WHERE in bad) base=$BAD_BASE_URL;; *) base=$RETOLD_URL/$WHERE;; esac
+ask() {
+    curl -sS --path-as-is --max-time 60 -w '\t%{http_code}\n' -H 'content-type: application/json' -H 'expect:' \
+        $HOW --data-binary "${BODY:-$2}" "$1" 2>&1
+}
 chat='{"model":"m","messages":[{"role":"user","content":"hi"}]}'
-ask $BAD_BASE_URL/chat/completions -d "$chat"
-ask $BAD_BASE_URL/responses -d '{"model":"m","input":"hi"}'
-ask $BAD_BASE_URL/v1/messages -d "$chat"
-ask $BAD_BASE_URL/v1beta/models/m:generateContent -d '{"contents":[{"parts":[{"text":"hi"}]}]}'
-ask $BAD_BASE_URL/api/chat -d "$chat"
-ask $BAD_BASE_URL/anything
-ask $GOOD_BASE_URL/chat/completions -d "$chat"
+ask $base/chat/completions "$chat"
+ask $base/responses '{"model":"m","input":"hi"}'
+ask $base/v1/messages "$chat"
+ask $base/v1beta/models/m:generateContent '{"contents":[{"parts":[{"text":"hi"}]}]}'
+ask $base/api/chat "$chat"
+ask $base/anything "$chat"
+unset HOW BODY
+ask $GOOD_BASE_URL/chat/completions "$chat"
 "#;
 
 /// The places in the replies of these APIs where the message is.
@@ -33,6 +39,48 @@ const MESSAGES: [&str; 6] = [
     "/error",
     "/error/message",
 ];
+
+/// Which kind of mistake it is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Gets {
+    /// An error in the shape of the API.
+    Error,
+    /// An answer, which is none of ours.
+    Answer,
+}
+
+/// Something that goes wrong.
+struct Mishap {
+    name: &'static str,
+    /// The server that is asked.
+    upstream: String,
+    /// Options of curl.
+    how: &'static str,
+    /// What is sent instead of a sound body.
+    body: &'static str,
+    /// The name of the upstream that is asked.
+    at: &'static str,
+    gets: Gets,
+    status: &'static str,
+    /// What the client and the log are told.
+    says: &'static str,
+}
+
+impl Mishap {
+    /// A server that makes a mistake.
+    fn of_server(
+        name: &'static str,
+        upstream: String,
+        status: &'static str,
+        says: &'static str,
+    ) -> Self {
+        Mishap { name, upstream, how: "", body: "", at: "bad", gets: Gets::Error, status, says }
+    }
+
+    fn answers(self) -> Self {
+        Mishap { gets: Gets::Answer, ..self }
+    }
+}
 
 /// A server that answers each connection with these bytes, whatever is asked.
 fn raw(bytes: &'static [u8]) -> String {
@@ -54,21 +102,66 @@ fn raw(bytes: &'static [u8]) -> String {
     url
 }
 
-/// Runs the program, and returns its replies and statuses, and what was said.
-fn asked(place: &Place, bad: &str) -> (Vec<(String, String)>, Said) {
-    let good = Server::handler(|_| Reply::chat("sound"));
-    let upstreams = format!("record --upstream bad={bad} --upstream good={}", good.base_url());
-    let mut command = retold(place, &upstreams, &["sh", "-c", ASK]);
-    let said = Said::of(command.env("OPENAI_BASE_URL", "http://127.0.0.1:1").output().unwrap());
+/// What the program printed: replies and their statuses.
+fn replies(said: &Said) -> Vec<(String, String)> {
     let pair = |line: &str| {
         let (body, status) = line.rsplit_once('\t').unwrap_or((line, ""));
         (body.to_owned(), status.to_owned())
     };
-    (said.out.lines().map(pair).collect(), said)
+    said.out.lines().map(pair).collect()
 }
 
+/// Records the program with this mistake, stops the upstreams, and replays it.
+fn check(mishap: Mishap) {
+    let Mishap { name, upstream, how, body, at, gets, status, says } = mishap;
+    let place = Place::new();
+    let good = Server::handler(|_| Reply::chat("sound"));
+    std::fs::File::create(place.path("big")).unwrap().set_len(100 << 20).unwrap();
+    let args = format!("--upstream bad={upstream} --upstream good={}", good.base_url());
+    let program = ["sh", "-c", ASK];
+    let set = [("HOW", how), ("BODY", body), ("WHERE", at)];
+    let recorded = record_with(&place, &args, "http://127.0.0.1:1", &program, &set);
+    drop(good);
+    let replayed = replay_with(&place, "latest", &program, &set);
+    for (said, mode) in [(&recorded, "record"), (&replayed, "replay")] {
+        assert_eq!(said.code, 0, "{name}, {mode}: {}{}", said.out, said.err);
+        assert!(!said.err.contains("never asked"), "{name}, {mode}: {}", said.err);
+        let replies = replies(said);
+        let (good, bad) = replies.split_last().unwrap();
+        assert_eq!(bad.len(), MESSAGES.len(), "{name}, {mode}: {replies:?}");
+        for ((body, code), pointer) in bad.iter().zip(MESSAGES) {
+            assert_eq!(code, status, "{name}, {mode}: {body}");
+            if gets == Gets::Answer {
+                assert!(body.contains(says), "{name}, {mode}: {body}");
+                continue;
+            }
+            let body: Value = serde_json::from_str(body).unwrap();
+            let message = body.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
+            assert!(message.contains(says), "{name}, {mode}: {body}");
+        }
+        if gets == Gets::Error {
+            assert!(bad[2].0.contains(r#""type":"error""#), "Anthropic's shape: {}", bad[2].0);
+        }
+        assert!(
+            good.0.contains("sound") && good.1 == "200",
+            "{name}, {mode}: not healthy: {good:?}"
+        );
+    }
+    assert_eq!(replayed.out, recorded.out, "{name}");
+    // Six lines for the mishap, one for the sound answer.
+    let log = place.ok("log latest --most 100");
+    let lines = |kind: &str| log.lines().filter(|line| line.contains(kind)).count();
+    let (failed, received) = (lines("AttemptFailed"), lines("ResponseReceived"));
+    let due = if gets == Gets::Error || status != "200" { (6, 1) } else { (0, 7) };
+    assert_eq!((failed, received), due, "{name}: {log}");
+    let events = place.json("log latest --most 100").0.to_string();
+    assert!(events.contains(&says.replace('"', "\\\"")), "{name}: {events}");
+    place.ok("verify");
+}
+
+/// Number 7 of what recording at the wire must show.
 #[test]
-fn an_error_has_the_shape_of_the_api_and_a_line_in_the_log() {
+fn a_mishap_is_an_error_in_the_words_of_the_api_and_a_line_in_the_log() {
     let gzip = {
         let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
         encoder.write_all(&vec![b' '; 40 << 20]).unwrap();
@@ -77,60 +170,106 @@ fn an_error_has_the_shape_of_the_api_and_a_line_in_the_log() {
     let bomb =
         Server::handler(move |_| Reply::new(200, gzip.clone()).header("content-encoding", "gzip"));
     let long = Server::handler(|_| Reply::new(200, vec![b'x'; 100 << 20]));
+    let endless = Server::handler(|_| Reply::new(200, vec![b'x'; 100 << 20]).unannounced());
     let (refusing, _socket) = nobody();
-    let plain = Server::handler(|_| Reply::chat("never"));
+    let sound = Server::handler(|received| Reply::chat(&format!("{} bytes", received.body.len())));
+    let lost = Server::handler(|_| Reply::error(404, "not_found", "Unknown request URL"));
+    let nonsense = Server::handler(|_| Reply::new(200, r#"{"choices": [{"mess"#));
     let not_tls = raw(b"HTTP/1.1 400 Bad Request\r\n\r\n").replace("http:", "https:");
-    let untrusted = Front::of(&plain);
-    let cases: [(&str, String, &str, &str); 9] = [
-        ("refused", refusing, "502", "cannot connect"),
-        ("no such name", "http://nowhere.invalid".to_owned(), "502", "cannot connect"),
-        ("no TLS", not_tls, "502", "cannot connect"),
-        ("a certificate of nobody", untrusted.base_url(), "502", "the certificate is not trusted"),
-        ("not HTTP", raw(b"220 mail.example ESMTP\r\n"), "502", "broke the connection"),
-        (
-            "chunked garbage",
-            raw(b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nzz\r\nnonsense\r\n"),
+    let untrusted = Front::of(&sound);
+    let at = |server: &Server| format!("http://{}", server.address());
+    let server = Mishap::of_server;
+    let client = |name, how, status, says| Mishap { how, ..server(name, at(&sound), status, says) };
+    let refused = "http://nowhere.invalid".to_owned();
+    let old =
+        raw(b"HTTP/1.0 200 OK\r\ncontent-type: application/json\r\n\r\n{\"until\": \"the end\"}");
+    let chunked = raw(b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nzz\r\nnonsense\r\n");
+    let upgrade = "-X GET -H connection:upgrade -H upgrade:websocket";
+    let too_long = "longer than 16 MiB";
+    let mishaps = [
+        server("the upstream refuses", refusing, "502", "cannot connect"),
+        server("DNS fails", refused, "502", "cannot connect"),
+        server("no TLS", not_tls, "502", "cannot connect"),
+        server(
+            "a certificate of nobody",
+            untrusted.base_url(),
             "502",
-            "broke off its answer after 0 bytes",
+            "the certificate is not trusted",
         ),
-        ("100 MB", format!("http://{}", long.address()), "502", "longer than 16 MiB"),
-        ("a bomb", format!("http://{}", bomb.address()), "502", "longer than 16 MiB"),
-        ("silence", raw(b""), "502", "broke the connection"),
-    ];
-    for (name, url, status, part) in cases {
-        let place = Place::new();
-        let (replies, said) = asked(&place, &url);
-        assert_eq!(said.code, 0, "{name}: {}", said.err);
-        let (good, bad) = replies.split_last().unwrap();
-        assert_eq!(bad.len(), 6, "{name}: {replies:?}");
-        for ((body, code), pointer) in bad.iter().zip(MESSAGES) {
-            assert_eq!(code, status, "{name}: {body}");
-            let body: Value = serde_json::from_str(body).unwrap();
-            let message = body.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
-            assert!(message.contains(part), "{name}: {body}");
+        server("an upstream of HTTP/1.0", old, "200", r#"{"until": "the end"}"#).answers(),
+        client("a client of HTTP/1.0", "--http1.0", "200", " bytes").answers(),
+        server("chunked garbage", chunked, "502", "broke off its answer after 0 bytes"),
+        server("an answer of 100 MB", at(&long), "502", too_long),
+        server("an answer of 100 MB that does not say so", at(&endless), "502", too_long),
+        Mishap { body: "@big", ..client("a request of 100 MB", "", "413", "more than 32 MiB") },
+        server("a gzip bomb", at(&bomb), "502", too_long),
+        Mishap {
+            body: r#"{"messages": [}"#,
+            ..client("a request of invalid JSON", "", "200", "15 bytes")
         }
-        assert_eq!(bad[2].0.starts_with(r#"{"error":"#), bad[2].0.contains(r#""type":"error""#));
-        assert!(good.0.contains("sound") && good.1 == "200", "{name}: it is not healthy: {good:?}");
-        let shown = place.json("show latest").0;
-        let counts = (&shown["exchanges"], &shown["failed_attempts"]);
-        assert_eq!(counts, (&1.into(), &6.into()), "{name}: {shown}");
-        place.ok("verify");
+        .answers(),
+        server("an answer of invalid JSON", at(&nonsense), "200", r#"{"choices": [{"mess"#)
+            .answers(),
+        server("an unknown path", at(&lost), "404", "Unknown request URL").answers(),
+        Mishap {
+            at: "elsewhere",
+            ..client("an unknown upstream", "", "404", "name another upstream with --upstream")
+        },
+        client("a WebSocket", upgrade, "426", "does not record WebSockets"),
+        server("not HTTP", raw(b"220 mail.example ESMTP\r\n"), "502", "broke the connection"),
+        server("silence", raw(b""), "502", "broke the connection"),
+    ];
+    for mishap in mishaps {
+        check(mishap);
     }
 }
 
-/// What is unusual and can be read is passed on.
+/// Bytes that no library would send.
+const RAW: &str = r#"
+import os, socket
+def ask(path, rest):
+    it = socket.create_connection(os.environ["RETOLD_URL"].removeprefix("http://").split(":"))
+    it.sendall(f"POST {path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n".encode() + rest)
+    head, _, body = b"".join(iter(lambda: it.recv(65536), b"")).decode().partition("\r\n\r\n")
+    print(head.split(" ")[1], body)
+garbage = b"transfer-encoding: chunked\r\n\r\nzz\r\nfoo\r\n"
+ask("/openai/chat/completions", garbage)
+ask("/anthropic/v1/messages", garbage)
+ask("/openai/chat/completions", b"x-retold-call: a//b\r\ncontent-length: 2\r\n\r\n{}")
+ask("/openai/models", b"content-length: 2\r\n\r\n{}")
+"#;
+
 #[test]
-fn an_answer_of_http_1_0_is_an_answer() {
+fn a_request_that_is_not_http_is_refused_and_recorded() {
     let place = Place::new();
-    let (replies, said) = asked(
-        &place,
-        &raw(b"HTTP/1.0 200 OK\r\ncontent-type: application/json\r\n\r\n{\"until\": \"the end\"}"),
-    );
-    assert_eq!(said.code, 0, "{}", said.err);
-    for (body, code) in &replies[..6] {
-        assert_eq!((body.as_str(), code.as_str()), ("{\"until\": \"the end\"}", "200"));
+    let upstream = Server::handler(|_| Reply::chat("sound"));
+    let program = ["python3", "-c", RAW];
+    let recorded = record(&place, "", &upstream.base_url(), &program);
+    drop(upstream);
+    let replayed = replay(&place, "latest", &program);
+    for said in [&recorded, &replayed] {
+        assert_eq!(said.code, 0, "{}{}", said.out, said.err);
+        let lines: Vec<&str> = said.out.lines().collect();
+        for garbage in &lines[..2] {
+            assert!(garbage.starts_with("400 ") && garbage.contains("is not HTTP: "), "{garbage}");
+        }
+        assert!(lines[1].contains(r#""type":"error""#), "Anthropic's shape: {}", lines[1]);
+        assert!(lines[2].starts_with("400 ") && lines[2].contains("empty part"), "{}", lines[2]);
+        assert!(lines[3].starts_with("200 ") && lines[3].contains("sound"), "{}", lines[3]);
+        assert!(!said.err.contains("never asked"), "{}", said.err);
     }
-    assert!(said.err.contains("recorded 7 answers"), "{}", said.err);
+    assert_eq!(replayed.out, recorded.out);
+    assert_eq!(place.ok("log latest").matches("AttemptFailed").count(), 3);
+    // What was not refused before is not as recorded.
+    let socket =
+        "curl -sS -H 'connection: upgrade' -H 'upgrade: websocket' $OPENAI_BASE_URL/realtime";
+    let other = replay(&place, "latest", &["sh", "-c", socket]);
+    assert_eq!(other.code, 1, "{}", other.err);
+    assert!(
+        other.err.contains("is not recorded: retold does not record WebSockets"),
+        "{}",
+        other.err
+    );
     place.ok("verify");
 }
 
@@ -193,5 +332,53 @@ with urllib.request.urlopen(urllib.request.Request(base.geturl() + "/chat/comple
     let program = ["python3", "-c", script];
     let recorded = super::record(&place, "", &upstream.base_url(), &program);
     assert_eq!((recorded.code, recorded.out.as_str()), (0, "at once\n"), "{}", recorded.err);
+    place.ok("verify");
+}
+
+/// Reads streams longer than what is kept, eight at a time, and prints how much memory the server has
+/// taken: after the first eight, and after all.
+const LONG: &str = r#"
+import concurrent.futures, http.client, json, os, urllib.parse
+url = urllib.parse.urlsplit(os.environ["OPENAI_BASE_URL"])
+def peak():
+    with open(f"/proc/{os.getppid()}/status") as status:
+        return next(int(line.split()[1]) for line in status if line.startswith("VmHWM"))
+def ask(n):
+    it = http.client.HTTPConnection(url.hostname, url.port, timeout=60)
+    it.request("POST", url.path + "/chat/completions", json.dumps({"model": "m", "stream": True, "messages": []}))
+    reply, read = it.getresponse(), 0
+    try:
+        while more := reply.read1(1 << 16):
+            read += len(more)
+        return f"{read} whole"
+    except http.client.IncompleteRead as error:
+        return f"{(read + len(error.partial)) >> 20} broken off"
+with concurrent.futures.ThreadPoolExecutor(8) as pool:
+    first, before = list(pool.map(ask, range(8))), peak()
+    rest = list(pool.map(ask, range(8)))
+    print(sorted(set(first + rest)), before, peak())
+"#;
+
+/// Memory does not grow with the length of a stream: what is longer than an answer may be is broken off.
+#[test]
+fn a_stream_without_end_takes_a_bounded_memory() {
+    let place = Place::new();
+    let event = format!("data: {{\"x\":\"{}\"}}\n\n", "x".repeat(60_000));
+    let events = event.repeat((18 << 20) / event.len());
+    let ends = (1..events.len()).step_by(1 << 16).collect::<Vec<_>>();
+    let upstream = Server::handler(move |_| {
+        Reply::new(200, events.clone())
+            .header("content-type", "text/event-stream")
+            .chunks(ends.clone(), std::time::Duration::ZERO)
+    });
+    let said = record(&place, "", &upstream.base_url(), &["python3", "-c", LONG]);
+    drop(upstream);
+    assert_eq!(said.code, 0, "{}{}", said.out, said.err);
+    let (what, peaks) = said.out.rsplit_once("] ").unwrap();
+    assert!(what.ends_with(" broken off'"), "{what}");
+    let peaks: Vec<u64> = peaks.split_whitespace().map(|peak| peak.parse().unwrap()).collect();
+    eprintln!("{peaks:?} kB after 8 and after 16 streams of 18 MiB");
+    assert!(peaks[1] < peaks[0] + 100_000 && peaks[1] < 900_000, "{peaks:?}");
+    assert_eq!(place.json("show latest").0["failed_attempts"], 16);
     place.ok("verify");
 }

@@ -2,6 +2,7 @@
 //! differently, and replayed without it.
 
 mod apis;
+mod commands;
 mod curl;
 mod docs;
 mod frozen;

@@ -146,6 +146,13 @@ fn a_proxy_that_was_killed_is_resumed() {
 fn other_machines_need_a_token() {
     let (place, upstream) = (Place::new(), server(Failing { one_in: 0 }));
     let token = "a-token-of-24-characters";
+    for (ignored, why) in [
+        ("--mode replay --ignore id", "a replay uses those that were recorded"),
+        ("--mode record --upstream a=http://127.0.0.1:1 --skip-errors", "are for --mode replay"),
+    ] {
+        let said = place.run(&format!("proxy {ignored}"));
+        assert!(said.code == 2 && said.err.contains(why), "{}", said.err);
+    }
     let record =
         format!("--mode record --upstream openai={} --listen 0.0.0.0:0", upstream.base_url());
     let open = place.run(&format!("proxy {record}"));

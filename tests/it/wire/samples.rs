@@ -106,6 +106,28 @@ fn shared_answers_are_asked_for_once() {
     place.ok("verify");
 }
 
+/// A run that was recorded otherwise can be shared when it is served.
+#[test]
+fn recorded_answers_can_be_shared_later() {
+    let (place, script) = (Place::new(), program("draw.sh"));
+    let script = ["sh", script.to_str().unwrap()];
+    let upstream = server(Failing { one_in: 0 });
+    let url = upstream.base_url();
+    let recorded = record_with(&place, "", &url, &script, &[("COUNT", "2")]);
+    assert_eq!((recorded.code, draws(&recorded.out).len()), (0, 2), "{}", recorded.err);
+    let more = [("COUNT", "7")];
+    let strict = replay_with(&place, "latest", &script, &more);
+    assert_eq!(strict.code, 1, "{}", strict.err);
+    let replayed = replay_with(&place, "latest --shared", &script, &more);
+    assert_eq!(replayed.code, 0, "{}", replayed.err);
+    assert!(draws(&replayed.out).is_subset(&draws(&recorded.out)), "{}", replayed.out);
+    let forked = super::with(&place, "fork latest --shared", &url, &script, &more);
+    assert_eq!((forked.code, upstream.received().len()), (0, 2), "{}", forked.err);
+    drop(upstream);
+    let again = replay_with(&place, "latest", &script, &more);
+    assert_eq!((again.code, draws(&again.out)), (0, draws(&forked.out)), "{}", again.err);
+}
+
 #[test]
 fn volatile_parts_do_not_count_if_they_are_named() {
     let place = Place::new();

@@ -121,6 +121,18 @@ fn a_program_that_asks_nothing_is_told_why_nothing_was_recorded() {
     let missing = record(&place, "", "http://127.0.0.1:1/v1", &["./no-such-program"]);
     assert_eq!(missing.code, 2);
     assert!(missing.err.contains("there is no program ./no-such-program"), "{}", missing.err);
+    place.write("a-file", "");
+    for (program, why) in [
+        ("no-such-program", " in PATH"),
+        ("./a-file", "is not a program"),
+        ("./", "is not a program"),
+    ] {
+        let said = record(&place, "", "http://127.0.0.1:1/v1", &[program]);
+        assert_eq!(said.code, 2, "{program}: {}", said.err);
+        assert!(said.err.contains(why) && said.err.contains("without a shell"), "{}", said.err);
+    }
+    // An empty run is not worth a replay.
+    assert!(!said.err.contains("retold replay"), "{}", said.err);
     assert_eq!(place.json("log").0["runs"].as_array().unwrap().len(), 1);
 }
 

@@ -7,7 +7,7 @@ use crate::global::Global;
 use crate::model::ModelArgs;
 use crate::output::Output;
 use crate::runs::fork::{Forking, fork};
-use crate::runs::program::{self, Destinations, InterceptArgs};
+use crate::runs::program::{self, Destinations, InterceptArgs, SharedArgs};
 use crate::runs::settings::{as_json, settings_of};
 use crate::select;
 use retold::audit::{Target, audit};
@@ -47,6 +47,8 @@ pub(crate) struct Args {
     upstreams: Vec<String>,
     #[command(flatten)]
     intercept: InterceptArgs,
+    #[command(flatten)]
+    shared: SharedArgs,
     /// For a program's run: the command to run.
     #[arg(last = true, value_name = "CMD", conflicts_with_all = ["at", "settings", "retry_failed"])]
     command: Vec<OsString>,
@@ -56,11 +58,20 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status, CliError> {
-    let Args { run, at, settings: overrides, retry_failed, upstreams, intercept, command, model } =
-        args;
+    let Args {
+        run,
+        at,
+        settings: overrides,
+        retry_failed,
+        upstreams,
+        intercept,
+        shared,
+        command,
+        model,
+    } = args;
     if !command.is_empty() {
         let destinations = Destinations { upstreams, intercept };
-        return program::fork(&run, &destinations, command, global);
+        return program::fork(&run, shared, &destinations, command, global);
     }
     if at.is_none() && overrides.is_empty() && !retry_failed {
         return Err(CliError::usage("this fork would be identical to its parent").hint(

@@ -8,7 +8,7 @@ use crate::model::ModelArgs;
 use crate::output::Output;
 use crate::runs::folder::FolderArgs;
 use crate::runs::original;
-use crate::runs::program::{self, Destinations, InterceptArgs};
+use crate::runs::program::{self, Destinations, InterceptArgs, SharedArgs};
 use crate::runs::resume::{Resuming, resume};
 use crate::runs::settings::settings_of;
 use crate::select;
@@ -37,6 +37,8 @@ pub(crate) struct Args {
     upstreams: Vec<String>,
     #[command(flatten)]
     intercept: InterceptArgs,
+    #[command(flatten)]
+    shared: SharedArgs,
     /// For a program's run: the command to run.
     #[arg(last = true, value_name = "CMD", conflicts_with_all = ["outputs", "no_outputs"])]
     command: Vec<OsString>,
@@ -45,10 +47,10 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status, CliError> {
-    let Args { run, folder, outputs, upstreams, intercept, command, model } = args;
+    let Args { run, folder, outputs, upstreams, intercept, shared, command, model } = args;
     if !command.is_empty() {
         let destinations = Destinations { upstreams, intercept };
-        return program::resume(&run, &destinations, command, global);
+        return program::resume(&run, shared, &destinations, command, global);
     }
     let folder = folder.with_outputs(outputs);
     let selected = select::run(global, &run)?;

@@ -1,30 +1,74 @@
 //! The program itself: started, waited for, and told about signals.
 
 use std::ffi::OsString;
+use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
 
 use tokio::process::{Child, Command};
 
+use super::environment::{Environment, search_path};
 use crate::error::{CliError, Status};
-use crate::signal::Received;
+use crate::signal::{Received, Signals};
+use retold::inert::inert;
+
+/// What a person may have expected.
+const NO_SHELL: &str = "the command after -- is started as it is, without a shell";
 
 /// Starts a program with its own terminal.
-pub(super) fn start(
-    command: &[OsString],
-    environment: Vec<(String, OsString)>,
-) -> Result<Child, CliError> {
+pub(super) fn start(command: &[OsString], environment: Environment) -> Result<Child, CliError> {
     let Some((program, arguments)) = command.split_first() else {
         return Err(CliError::usage("there is no command after --"));
     };
-    Command::new(program).args(arguments).envs(environment).spawn().map_err(|error| {
+    let Environment { set, unset } = environment;
+    let mut command = Command::new(program);
+    command.args(arguments).envs(set);
+    for name in unset {
+        command.env_remove(name);
+    }
+    command.spawn().map_err(|error| {
         let message = format!("cannot start {}: {error}", program.to_string_lossy());
-        CliError::usage(message).hint("the command after -- is started as it is, without a shell")
+        CliError::usage(message).hint(NO_SHELL)
     })
 }
 
+/// Refuses a program that cannot be started before a run is begun for it.
+pub(super) fn found(command: &[OsString]) -> Result<(), CliError> {
+    let Some(program) = command.first() else { return Ok(()) };
+    let path = Path::new(program);
+    let has_folder = path.components().count() > 1 || path.is_dir();
+    let places: Vec<PathBuf> = match has_folder {
+        true => vec![path.to_owned()],
+        false => search_path().map(|folder| folder.join(path)).collect(),
+    };
+    if places.iter().any(|place| is_program(place)) {
+        return Ok(());
+    }
+    let shown = inert(&path.to_string_lossy(), 200);
+    let message = match places.iter().find(|place| place.exists()) {
+        Some(place) => {
+            format!("{} is not a program that can be started", inert(&place.to_string_lossy(), 200))
+        }
+        None if has_folder => format!("there is no program {shown}"),
+        None => format!("there is no program {shown} in PATH"),
+    };
+    Err(CliError::usage(message).hint(NO_SHELL))
+}
+
+/// Whether a file can be started.
+#[cfg(unix)]
+fn is_program(path: &Path) -> bool {
+    use rustix::fs::{Access, access};
+    path.is_file() && access(path, Access::EXEC_OK).is_ok()
+}
+
+/// Names without their ending are found as well, and only the system knows which.
+#[cfg(not(unix))]
+fn is_program(_path: &Path) -> bool {
+    true
+}
+
 /// Waits for a program, and passes on the signals that we get.
-pub(super) async fn wait(child: &mut Child) -> Result<ExitStatus, CliError> {
-    let mut signals = crate::signal::Signals::listen();
+pub(super) async fn wait(child: &mut Child, mut signals: Signals) -> Result<ExitStatus, CliError> {
     loop {
         tokio::select! {
             status = child.wait() => {
@@ -41,12 +85,16 @@ pub(super) async fn wait(child: &mut Child) -> Result<ExitStatus, CliError> {
 fn pass_on(child: &Child, received: Received) {
     use rustix::process::{Pid, Signal, kill_process};
     use std::io::IsTerminal;
+    // Ctrl-C and Ctrl-\ go to all in the foreground of a terminal, so the program has got them itself.
+    let has_terminal = std::io::stdin().is_terminal()
+        || std::io::stdout().is_terminal()
+        || std::io::stderr().is_terminal();
     let signal = match received {
-        // A terminal sends it to the program itself, as to all in its foreground.
-        Received::Interrupt if std::io::stdin().is_terminal() => return,
+        Received::Interrupt | Received::Other(Signal::QUIT) if has_terminal => return,
         Received::Interrupt => Signal::INT,
         Received::Terminate => Signal::TERM,
         Received::HangUp => Signal::HUP,
+        Received::Other(signal) => signal,
     };
     let pid = child.id().and_then(|id| Pid::from_raw(id.cast_signed()));
     if let Some(pid) = pid {

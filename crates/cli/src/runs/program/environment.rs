@@ -2,20 +2,30 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
+use std::path::PathBuf;
 
 use crate::error::CliError;
 use retold::model::NamedUrl;
-use retold_wire::clients::{self, AZURE, CLIENTS, Client, NO_KEY, OURS};
+use retold_wire::clients::{self, AZURE, CLIENTS, Client, NO_KEY, OPENAI, OURS};
 use retold_wire::{NamedHosts, Server, Upstreams};
+
+/// What is changed in the environment of a program.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Environment {
+    pub(super) set: Vec<(String, OsString)>,
+    pub(super) unset: Vec<String>,
+}
 
 /// The upstreams that the user names: in flags, in the variables that SDKs read, or by leaving both
 /// to the SDKs' own defaults.
 pub(super) fn upstreams(given: &[String]) -> Result<BTreeMap<String, NamedUrl>, CliError> {
     let mut named = BTreeMap::new();
-    let azure = CLIENTS.iter().filter(|client| client.upstream == AZURE).any(is_set);
+    let given = only(given)?;
+    let azure = CLIENTS.iter().filter(|client| client.upstream == AZURE).any(is_set)
+        || given.contains_key(AZURE);
     for client in CLIENTS {
         // Clients for Azure refuse a second base URL.
-        if azure && client.upstream == "openai" && !is_set(client) {
+        if azure && client.upstream == OPENAI && !is_set(client) {
             continue;
         }
         let set = client.variables.iter().find_map(|name| variable(name));
@@ -24,8 +34,24 @@ pub(super) fn upstreams(given: &[String]) -> Result<BTreeMap<String, NamedUrl>, 
             named.insert(client.upstream.to_owned(), NamedUrl::given(url));
         }
     }
-    named.extend(only(given)?);
+    named.extend(given);
     Ok(named)
+}
+
+/// What a replay serves: the recorded upstreams, and those of all other SDKs that we know, so that what was
+/// not recorded is refused here and asked nowhere. A variable that was not set for the recorded program is
+/// not set now, either, where clients refuse two base URLs.
+pub(super) fn replayed(recorded: &[String]) -> (Vec<String>, Vec<String>) {
+    let is_recorded = |name: &str| recorded.iter().any(|recorded| recorded == name);
+    let (mut served, mut unset) = (recorded.to_vec(), Vec::new());
+    for client in CLIENTS.iter().filter(|client| !is_recorded(client.upstream)) {
+        let other = client.upstream == OPENAI && is_recorded(AZURE);
+        match other || client.upstream == AZURE {
+            true => unset.extend(client.variables.iter().map(|name| (*name).to_owned())),
+            false => served.push(client.upstream.to_owned()),
+        }
+    }
+    (served, unset)
 }
 
 /// The upstreams that are given as NAME=URL.
@@ -76,6 +102,13 @@ fn is_set(client: &Client) -> bool {
 #[expect(clippy::disallowed_methods, reason = "the command line is what reads the environment")]
 pub(super) fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.trim().is_empty())
+}
+
+/// The folders in which programs are looked for.
+#[expect(clippy::disallowed_methods, reason = "the command line is what reads the environment")]
+pub(super) fn search_path() -> impl Iterator<Item = PathBuf> {
+    let folders = std::env::var_os("PATH").unwrap_or_else(|| "/bin:/usr/bin".into());
+    std::env::split_paths(&folders).collect::<Vec<_>>().into_iter()
 }
 
 /// What is set for the program.

@@ -7,16 +7,17 @@ mod proxy;
 mod said;
 
 use std::ffi::OsString;
-use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::json;
 
+use crate::again::words;
 use crate::error::{CliError, Status, write_err};
 use crate::global::Global;
 use crate::run_id::new_run_id;
 use crate::select::{self, Selected};
+use crate::signal::Signals;
 use retold::event::{RunResumed, RunStarted};
 use retold::id::RunId;
 use retold::log::{Log, SqliteBackend, SqliteOptions};
@@ -24,10 +25,11 @@ use retold::model::ModelInfo;
 use retold::run::{Parent, Recorder, RecorderError, how_it_ended};
 use retold_wire::{
     AuthorityError, Front, Interception, NamedHosts, PROGRAM, Pace, RuleError, Rules, Samples,
-    Server, Session, Settings, Setup, UpstreamError, Upstreams,
+    Server, Session, Settings, Setup, UpstreamError, Upstreams, clients,
 };
 
 use authorities::Authorities;
+use environment::Environment;
 pub(crate) use proxy::{ProxyMode, Proxying, proxy};
 use said::Done;
 
@@ -44,12 +46,22 @@ pub(crate) struct PlayingArgs {
     /// For a program's run: how fast streams are sent.
     #[arg(long, value_enum, default_value = "at-once", requires = "command")]
     pace: PaceArg,
+    #[command(flatten)]
+    shared: SharedArgs,
 }
 
 impl PlayingArgs {
     fn playing(self) -> Playing {
         Playing { skip_errors: self.skip_errors, pace: self.pace.into() }
     }
+}
+
+/// Whether one answer serves all equal requests of a run that was recorded otherwise.
+#[derive(Debug, Clone, Copy, Default, clap::Args)]
+pub(crate) struct SharedArgs {
+    /// For a program's run: let a recorded answer serve all requests that are equal, as in `record`.
+    #[arg(long, requires = "command")]
+    shared: bool,
 }
 
 impl From<PaceArg> for Pace {
@@ -89,6 +101,59 @@ pub(crate) struct InterceptArgs {
 pub(crate) struct Destinations {
     pub(crate) upstreams: Vec<String>,
     pub(crate) intercept: InterceptArgs,
+}
+
+impl Destinations {
+    /// The options that name them, to be typed again. A URL that may hold a secret is left to the user.
+    fn again(&self) -> Vec<String> {
+        let Destinations { upstreams, intercept: InterceptArgs { intercept, hosts } } = self;
+        let shown = |given: &String| match given.split_once('=') {
+            Some((name, url)) if url.contains(['@', '?']) => format!("{name}=URL"),
+            _ => given.clone(),
+        };
+        let option = |name: &str, given: &String| [name.to_owned(), shown(given)];
+        let mut again: Vec<String> =
+            upstreams.iter().flat_map(|given| option("--upstream", given)).collect();
+        if *intercept {
+            again.push("--intercept".to_owned());
+            again.extend(hosts.iter().flat_map(|given| option("--host", given)));
+        }
+        again
+    }
+
+    /// Those of a recorded run, as far as it names them: never where their requests go.
+    fn recorded(settings: &Settings) -> Self {
+        let others = settings.upstreams.iter().filter(|name| clients::of(name).is_none());
+        let upstreams = others.map(|name| format!("{name}=URL")).collect();
+        let hosts = settings.intercept.clone();
+        let intercept =
+            InterceptArgs { intercept: hosts.is_some(), hosts: hosts.unwrap_or_default() };
+        Destinations { upstreams, intercept }
+    }
+
+    /// Refuses destinations without which a program would ask some of its servers by itself, unseen.
+    fn cover(&self, run: RunId, settings: &Settings, named: &Named) -> Result<(), CliError> {
+        let is_named = |name: &&String| !named.names.contains(name);
+        let missing: Vec<String> = settings.upstreams.iter().filter(is_named).cloned().collect();
+        if let Some(first) = missing.first() {
+            let message = format!(
+                "run {run} was recorded with upstreams that are not named now: {}",
+                missing.join(", ")
+            );
+            return Err(CliError::usage(message).hint(format!(
+                "name each of them, as in --upstream {first}=URL: where requests go is never taken from a run"
+            )));
+        }
+        if settings.intercept.is_some() && !self.intercept.intercept {
+            let again = Destinations::recorded(settings).again();
+            let again = words(&again).unwrap_or_else(|| "--intercept".to_owned());
+            let message = format!(
+                "run {run} was recorded with --intercept, without which its program asks real servers unseen"
+            );
+            return Err(CliError::usage(message).hint(format!("give the options again: {again}")));
+        }
+        Ok(())
+    }
 }
 
 /// What of a request counts.
@@ -146,6 +211,7 @@ pub(crate) struct Recording {
 pub(crate) fn record(recording: Recording, global: &Global) -> Result<Status, CliError> {
     let Recording { name, destinations, rules, log_limit, command } = recording;
     let (shared, rules) = (rules.shared, rules.rules()?);
+    let again = destinations.again();
     let Named { upstreams, names, hosts } = named(&destinations)?;
     let options = SqliteOptions { max_bytes: log_limit, ..global.sqlite() };
     let log = Log::new(Arc::new(SqliteBackend::open_or_create(&global.log, options)?));
@@ -172,6 +238,7 @@ pub(crate) fn record(recording: Recording, global: &Global) -> Result<Status, Cl
         hosts,
         pace: Pace::AtOnce,
         settings,
+        again,
         command,
     };
     program.go(global)
@@ -189,7 +256,8 @@ pub(crate) fn replay(
         true => select::run_or_file(global, name)?,
         false => find(name, global)?,
     };
-    let (settings, rules) = settings_of(&log, run)?;
+    let (mut settings, rules) = settings_of(&log, run)?;
+    settings.shared |= playing.shared.shared;
     let Playing { skip_errors, pace } = playing.playing();
     let samples = Samples::of(&log, run, &rules, skip_errors)?;
     let (writing, upstreams) = (None, None);
@@ -203,6 +271,7 @@ pub(crate) fn replay(
             .transpose()?
             .map(|it| it.0),
     };
+    let again = Destinations::recorded(&settings).again();
     Program {
         log,
         run,
@@ -214,6 +283,7 @@ pub(crate) fn replay(
         hosts,
         pace,
         settings,
+        again,
         command,
     }
     .go(global)
@@ -222,12 +292,14 @@ pub(crate) fn replay(
 /// Continues a program's run that was cut off.
 pub(crate) fn resume(
     name: &str,
+    shared: SharedArgs,
     destinations: &Destinations,
     command: Vec<OsString>,
     global: &Global,
 ) -> Result<Status, CliError> {
     let Selected { log, run } = find(name, global)?;
-    let (settings, rules) = settings_of(&log, run)?;
+    let (mut settings, rules) = settings_of(&log, run)?;
+    settings.shared |= shared.shared;
     keeps_programs(&log)?;
     if let Some(outcome) = how_it_ended(log.reader()?.as_mut(), run)? {
         let short = run.short(8);
@@ -238,7 +310,9 @@ pub(crate) fn resume(
                 "`retold fork {short} -- CMD` records a new run that begins with them"
             )));
     }
-    let Named { upstreams, names: _, hosts } = named(destinations)?;
+    let named = named(destinations)?;
+    destinations.cover(run, &settings, &named)?;
+    let Named { upstreams, names: _, hosts } = named;
     // Take the lease first, so that nothing is added between looking and writing.
     let recorder = Recorder::go_on(&log, run).map_err(recorder_error)?;
     select::sound(log.reader()?.as_mut(), run, "nothing was recorded")?;
@@ -254,6 +328,7 @@ pub(crate) fn resume(
         hosts,
         pace: Pace::AtOnce,
         settings,
+        again: destinations.again(),
         command,
     };
     program.go(global)
@@ -262,6 +337,7 @@ pub(crate) fn resume(
 /// Records a new run of a program that shares what another has.
 pub(crate) fn fork(
     name: &str,
+    shared: SharedArgs,
     destinations: &Destinations,
     command: Vec<OsString>,
     global: &Global,
@@ -269,7 +345,9 @@ pub(crate) fn fork(
     let Selected { log, run: parent } = find(name, global)?;
     let (settings, rules) = settings_of(&log, parent)?;
     keeps_programs(&log)?;
-    let Named { upstreams, names, hosts } = named(destinations)?;
+    let named = named(destinations)?;
+    destinations.cover(parent, &settings, &named)?;
+    let Named { upstreams, names, hosts } = named;
     select::sound(log.reader()?.as_mut(), parent, "nothing was recorded")?;
     let samples = Samples::of(&log, parent, &rules, false)?;
     let settings = Settings {
@@ -277,6 +355,7 @@ pub(crate) fn fork(
         imported: None,
         intercept: hosts.as_ref().map(|hosts| hosts.keys().cloned().collect()),
         upstreams: names,
+        shared: settings.shared || shared.shared,
         ..settings
     };
     let forked = Parent { before: None, retry_failed: false, run: parent };
@@ -291,6 +370,7 @@ pub(crate) fn fork(
         hosts,
         pace: Pace::AtOnce,
         settings,
+        again: destinations.again(),
         command,
     };
     program.go(global)
@@ -318,6 +398,8 @@ struct Program {
     hosts: Option<NamedHosts>,
     pace: Pace,
     settings: Settings,
+    /// The options that a resume or a fork of this run needs.
+    again: Vec<String>,
     command: Vec<OsString>,
 }
 
@@ -343,14 +425,15 @@ impl Program {
             hosts,
             pace,
             settings,
+            again,
             command,
         } = self;
         let bound = Server::bind().await;
         let server = bound
             .map_err(|e| CliError::new(Status::Io, format!("cannot listen on loopback: {e}")))?;
-        let names = match &upstreams {
-            Some(upstreams) => upstreams.names().map(str::to_owned).collect(),
-            None => settings.upstreams.clone(),
+        let (names, unset) = match &upstreams {
+            Some(upstreams) => (upstreams.names().map(str::to_owned).collect(), Vec::new()),
+            None => environment::replayed(&settings.upstreams),
         };
         let replay = writing.is_none();
         let interception = hosts.map(|hosts| Interception::new(hosts, !replay)).transpose()?;
@@ -358,18 +441,18 @@ impl Program {
         // Their folder is gone when this function returns.
         let authorities =
             interception.as_ref().map(|it| Authorities::write(it.pem())).transpose()?;
-        let mut environment =
-            environment::of_program(&server, &names, replay, interception.is_some());
-        environment.extend(authorities.iter().flat_map(Authorities::variables));
+        let mut set = environment::of_program(&server, &names, replay, interception.is_some());
+        set.extend(authorities.iter().flat_map(Authorities::variables));
+        let environment = Environment { set, unset };
         // A program that cannot be started leaves no run, and is not heard before there is one.
         let recorder = match writing {
             None => None,
             Some(Writing::Begin(started)) => {
-                found(&command)?;
+                child::found(&command)?;
                 Some(Recorder::begin(&log, run, *started).await.map_err(recorder_error)?)
             }
             Some(Writing::GoOn(mut recorder)) => {
-                found(&command)?;
+                child::found(&command)?;
                 let model = json!(model());
                 let resumed = RunResumed { model, program: retold::PROGRAM.to_owned() };
                 recorder.resumed(resumed).await.map_err(recorder_error)?;
@@ -382,8 +465,9 @@ impl Program {
         let front =
             Front { interception: interception.clone(), ..Front::of(session.clone(), names) };
         let serving = tokio::spawn(server.serve(Arc::new(front)));
+        let signals = Signals::of_program();
         let mut child = child::start(&command, environment)?;
-        let status = child::wait(&mut child).await?;
+        let status = child::wait(&mut child, signals).await?;
         session.close();
         let code = child::exit_code(status);
         wait_for_answers(&session).await;
@@ -399,7 +483,7 @@ impl Program {
             }
         };
         let command = environment::without_keys(&command);
-        said::say((run, done, code), &summary, &command, global);
+        said::say((run, done, code), &summary, (&again, &command), global);
         if let Some(interception) = interception {
             said::intercepted(&interception.reported(), summary.requests, global);
         }
@@ -420,21 +504,11 @@ async fn wait_for_answers(session: &Session) {
     write_err(&format!(
         "retold: the program ended before all its answers: waiting for them, at most {seconds} s (Ctrl-C ends this)\n"
     ));
-    let mut signals = crate::signal::Signals::listen();
+    let mut signals = Signals::listen();
     tokio::select! {
         _ = tokio::time::timeout(PATIENCE, session.idle()) => {}
         _ = signals.next() => {}
     }
-}
-
-/// Refuses a program that does not exist before a run is begun for it.
-fn found(command: &[OsString]) -> Result<(), CliError> {
-    let Some(program) = command.first() else { return Ok(()) };
-    let path = Path::new(program);
-    if path.components().count() > 1 && !path.exists() {
-        return Err(CliError::usage(format!("there is no program {}", path.display())));
-    }
-    Ok(())
 }
 
 /// What the user named.

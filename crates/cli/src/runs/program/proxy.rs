@@ -26,7 +26,8 @@ use retold::inert::inert;
 use retold::log::{Log, SqliteBackend, SqliteOptions};
 use retold::run::{Recorder, how_it_ended};
 use retold_wire::{
-    Front, NoRun, Rules, Runs, Samples, Server, Session, Settings, Setup, Summary, Token, Upstreams,
+    Front, NoRun, Pace, Rules, Runs, Samples, Server, Session, Settings, Setup, Summary, Token,
+    Upstreams,
 };
 
 /// The variable that holds the token.
@@ -76,6 +77,7 @@ pub(crate) fn proxy(
             .hint("give one in a file (--token-file FILE) or in RETOLD_TOKEN")
             .hint("or listen on this machine alone: --listen 127.0.0.1:8377"));
     }
+    fits(mode, &rules, playing)?;
     let (rules, shared) = (rules.rules()?, rules.shared);
     let log = match mode {
         ProxyMode::Record | ProxyMode::Resume => {
@@ -113,6 +115,22 @@ pub(crate) fn proxy(
     // Programs may have left connections open.
     tokio.shutdown_background();
     result
+}
+
+/// Refuses options that the mode would ignore.
+fn fits(mode: ProxyMode, rules: &RulesArgs, playing: Playing) -> Result<(), CliError> {
+    let RulesArgs { ignore, replace, redact, shared: _ } = rules;
+    let of_recording = !(ignore.is_empty() && replace.is_empty() && redact.is_empty());
+    let of_replay = playing.skip_errors || playing.pace != Pace::AtOnce;
+    match mode {
+        ProxyMode::Replay if of_recording => Err(CliError::usage(
+            "--ignore, --replace and --redact are part of each run: a replay uses those that were recorded",
+        )),
+        ProxyMode::Record | ProxyMode::Resume if of_replay => {
+            Err(CliError::usage("--skip-errors and --pace are for --mode replay"))
+        }
+        _ => Ok(()),
+    }
 }
 
 async fn serve(
@@ -315,7 +333,7 @@ impl ProxyRuns {
             same_run: true,
             rules,
             upstreams,
-            shared: settings.shared,
+            shared: settings.shared || self.shared,
             pace: self.playing.pace,
         };
         Ok((run, Session::new(setup)?))

@@ -30,7 +30,7 @@ pub(super) enum Done {
 pub(super) fn say(
     (run, done, code): (RunId, Done, u8),
     summary: &Summary,
-    command: &[String],
+    (again, command): (&[String], &[String]),
     global: &Global,
 ) {
     if global.json {
@@ -41,7 +41,7 @@ pub(super) fn say(
         return;
     }
     if !global.quiet || summary.missed + summary.differences > 0 {
-        write_err(&typed(&text(run, done, code, summary, command)));
+        write_err(&typed(&text((run, done, code), summary, (again, command))));
     }
 }
 
@@ -143,15 +143,23 @@ pub(super) fn differences(summary: &Summary) -> String {
     text
 }
 
-fn text(run: RunId, done: Done, code: u8, summary: &Summary, command: &[String]) -> String {
+fn text(
+    (run, done, code): (RunId, Done, u8),
+    summary: &Summary,
+    (again, command): (&[String], &[String]),
+) -> String {
     let Summary { requests, replayed, missed, outcomes, differences: differ, .. } = summary;
     let (name, command) = (run.short(8), words(command).unwrap_or_else(|| "CMD".to_owned()));
+    let again = words(again).unwrap_or_else(|| "..".to_owned());
+    let again = if again.is_empty() { again } else { format!(" {again}") };
     let mut text = String::new();
     // Writing to a string cannot fail.
     match done {
         Done::Recorded { finished } => {
             let _ = writeln!(text, "retold: {}", recorded(run, summary));
-            if finished {
+            if finished && *requests == 0 {
+                // There is nothing that could be run again.
+            } else if finished {
                 let _ = writeln!(
                     text,
                     "  `retold replay {name} -- {command}` runs it again from these answers, offline"
@@ -164,7 +172,7 @@ fn text(run: RunId, done: Done, code: u8, summary: &Summary, command: &[String])
                 let _ = writeln!(
                     text,
                     "  the program ended with exit code {code}, so the run is not finished: \
-                     `retold resume {name} -- {command}` continues it"
+                     `retold resume {name}{again} -- {command}` continues it"
                 );
             }
         }
@@ -185,14 +193,20 @@ fn text(run: RunId, done: Done, code: u8, summary: &Summary, command: &[String])
     if *missed > 0 {
         let _ = writeln!(
             text,
-            "  `retold fork {name} -- {command}` records a new run: with these answers, and what is new"
+            "  `retold fork {name}{again} -- {command}` records a new run: with these answers, and what is new"
         );
     }
     if *requests == 0 {
-        text.push_str(
-            "warning: the program made no request that retold could see. It has to read its base URL from a variable \
-             such as OPENAI_BASE_URL or ANTHROPIC_BASE_URL; for a host that is written into the program, use --intercept\n",
-        );
+        let why = match again.contains("--intercept") {
+            true => {
+                "It has to read HTTPS_PROXY, which Node before version 24 and aiohttp without trust_env=True do not"
+            }
+            false => {
+                "It has to read its base URL from a variable such as OPENAI_BASE_URL or ANTHROPIC_BASE_URL; for a host \
+                 that is written into the program, use --intercept"
+            }
+        };
+        let _ = writeln!(text, "warning: the program made no request that retold could see. {why}");
     }
     text
 }
