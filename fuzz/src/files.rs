@@ -100,7 +100,7 @@ fn answered(data: &[u8]) -> String {
     let kind = TYPES[usize::from(*kind) % TYPES.len()];
     headers.insert(CONTENT_TYPE, HeaderValue::from_static(kind));
     let answer = Elsewhere { status: StatusCode::OK, headers, body: body.into() };
-    match answer.outcome(&incoming, &asked, 0) {
+    match answer.outcome(&incoming, &asked, 0, &rules) {
         Ok(Outcome::Answer(response)) => format!("{:?} {response:?}", asked.key),
         Ok(Outcome::Failed { .. }) => unreachable!("its status is 200"),
         Err(error) => error.to_string(),

@@ -95,7 +95,10 @@ pub(crate) fn collect(
         writer.add(exchange, &mut hosts, &mut notes)?;
     }
     let Writer { run, rules, questions, answers, failed, unanswered, .. } = writer;
-    let urls = hosts.urls().clone();
+    let files = files.iter().map(|file| rules.redacted(file)).collect();
+    let urls = hosts.urls().iter();
+    let urls: BTreeMap<_, _> =
+        urls.map(|(name, url)| (name.clone(), rules.redacted(url))).collect();
     let settings = Settings {
         command: Vec::new(),
         intercept: None,
@@ -162,7 +165,10 @@ impl Writer {
         hosts: &mut Hosts,
         notes: &mut Notes,
     ) -> Result<(), TrafficError> {
-        let Exchange { place, asked, answers, label, latency } = exchange;
+        let Exchange { place, asked, answers, mut label, latency } = exchange;
+        if let Some(label) = &mut label {
+            self.rules.redact(label);
+        }
         let question = match self.question(asked, hosts, notes) {
             Ok(question) => question,
             Err(why) => {
@@ -229,11 +235,13 @@ impl Writer {
                 Ok(Question { key, request, retry, http: Some((incoming, asked)) })
             }
             Asked::Other(name, request) => {
+                let request =
+                    self.rules.redact_request(*request).map_err(|error| error.to_string())?;
                 let prompt = self.rules.key(&request);
                 let call = CallPath::new(format!("{name}/{}", prompt.short(16)));
                 let call = call.map_err(|error| error.to_string())?;
                 let key = Key { call, prompt };
-                Ok(Question { key, request: *request, retry: Some(0), http: None })
+                Ok(Question { key, request, retry: Some(0), http: None })
             }
         }
     }
@@ -251,13 +259,18 @@ impl Writer {
                 noted(&headers, "answers", is_kept, notes);
                 redirected(&mut headers, hosts);
                 let answer = Elsewhere { status, headers, body };
-                answer.outcome(incoming, asked, ticket.attempt).map_err(|error| error.to_string())
+                let outcome = answer.outcome(incoming, asked, ticket.attempt, &self.rules);
+                outcome.map_err(|error| error.to_string())
             }
             (Answer::Http { .. }, None) => {
                 Err("it came over HTTP, and was not asked so".to_owned())
             }
-            (Answer::Read(response), _) => Ok(Outcome::Answer(response)),
-            (Answer::Failed(details), _) => {
+            (Answer::Read(mut response), _) => {
+                self.rules.redact_answer(&mut response);
+                Ok(Outcome::Answer(response))
+            }
+            (Answer::Failed(mut details), _) => {
+                self.rules.redact_failure(&mut details);
                 let details = retold::event::AttemptDetails { attempt: ticket.attempt, ..details };
                 Ok(Outcome::Failed { details })
             }

@@ -3,8 +3,9 @@
 use bytes::Bytes;
 use hyper::http::{HeaderMap, HeaderName, StatusCode};
 use retold::event::AttemptDetails;
-use retold::model::{HTTP, Response};
-use serde_json::json;
+use retold::model::{Content, HTTP, Response};
+use retold::prompt::{Request, RequestError};
+use serde_json::{Value, json};
 
 use crate::asked::{Asked, COUNTED, Incoming};
 use crate::framing::Framing;
@@ -13,6 +14,7 @@ use crate::limits::LONGEST_ANSWER;
 use crate::masks::Masks;
 use crate::read;
 use crate::relay::{failure_of, kept_headers, reopens};
+use crate::rules::Rules;
 
 /// Whether a header of a request counts, and is therefore kept.
 pub fn is_counted(name: &HeaderName) -> bool {
@@ -53,7 +55,7 @@ pub enum Outcome {
 pub struct TooLong;
 
 impl Elsewhere {
-    /// What a log keeps of this answer to a request, as the `attempt`-th of its sample.
+    /// What a log keeps of this answer to a request, as the `attempt`-th of its sample, under a run's rules.
     ///
     /// # Errors
     /// [`TooLong`].
@@ -62,6 +64,7 @@ impl Elsewhere {
         incoming: &Incoming,
         asked: &Asked,
         attempt: u32,
+        rules: &Rules,
     ) -> Result<Outcome, TooLong> {
         let Elsewhere { status, headers, body } = self;
         if body.len() > LONGEST_ANSWER {
@@ -70,11 +73,14 @@ impl Elsewhere {
         let masks = Masks::of(&incoming.headers, incoming.query.as_deref());
         let mut body = body.to_vec();
         let masked = masks.in_answer(&mut body);
-        let headers_kept = kept_headers(headers);
+        let header = |(name, value): (String, String)| (name, rules.redacted(&value));
+        let headers_kept: Vec<_> = kept_headers(headers).into_iter().map(header).collect();
         let kept =
             Kept { status: status.as_u16(), headers: headers_kept, masked, ..Kept::default() };
+        let framing = Framing::of(kept.content_type());
+        let (body, _, redacted) = rules.redaction.answer(framing, body, Vec::new());
+        let kept = Kept { redacted, ..kept };
         if status.is_success() {
-            let framing = Framing::of(kept.content_type());
             let mut response = read::answer(asked.dialect, framing, &body);
             let kept = kept.with_body(&body, &[], response.content.text());
             response.extra.insert(HTTP.to_owned(), json!(kept));
@@ -94,5 +100,44 @@ impl Elsewhere {
             status: failure.status,
         };
         Ok(Outcome::Failed { details })
+    }
+}
+
+/// What another tool has read out already, as it is stored: without what a run's rules take out.
+impl Rules {
+    /// A JSON value.
+    pub fn redact(&self, value: &mut Value) {
+        self.redaction.value(value);
+    }
+
+    /// A request.
+    ///
+    /// # Errors
+    /// [`RequestError`] if what is left of it is none.
+    pub fn redact_request(&self, request: Request) -> Result<Request, RequestError> {
+        let mut body = request.body().clone();
+        match (self.redaction.value(&mut body), body) {
+            (true, Value::Object(body)) => Request::of_program(request.api(), body),
+            _ => Ok(request),
+        }
+    }
+
+    /// An answer.
+    pub fn redact_answer(&self, response: &mut Response) {
+        if let Content::Text(text) = &response.content {
+            response.content = Content::Text(self.redacted(text).into());
+        }
+        for text in [&mut response.id, &mut response.model].into_iter().flatten() {
+            *text = self.redacted(text);
+        }
+        response.extra.values_mut().for_each(|value| self.redact(value));
+    }
+
+    /// A failed attempt.
+    pub fn redact_failure(&self, details: &mut AttemptDetails) {
+        details.error = self.redacted(&details.error);
+        if let Some(http) = &mut details.http {
+            self.redact(http);
+        }
     }
 }

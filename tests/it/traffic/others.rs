@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use serde_json::{Value, json};
+
 use super::cassettes::said;
 use crate::support::cli::{Place, Said};
 use crate::support::rows::rows;
@@ -134,5 +136,81 @@ fn logs_of_inspect_are_runs_that_are_replayed() {
         program.args(["replay", "latest", "--", "sh", "-c", &curl]).env("PATH", super::PATH);
         let replayed = Said::of(program.output().unwrap());
         assert!(replayed.out.contains("It is 4"), "{file}: {}{}", replayed.out, replayed.err);
+    }
+}
+
+/// What matches is in no byte that is stored, whatever the format, and a program that asks with it gets
+/// its answer all the same.
+#[test]
+fn personal_data_is_taken_out_of_imported_files() {
+    let sent = r#"{"model":"m","messages":[{"role":"user","content":"I am Ada Lovelace"}]}"#;
+    let answer = r#"{"id":"c","object":"chat.completion","created":1,"model":"m","choices":[{"index":0,"finish_reason":"stop","message":{"role":"assistant","content":"Hello, Ada Lovelace"}}]}"#;
+    let url = "https://api.openai.com/v1/chat/completions";
+    let name = "x-request-id";
+    let cassette = json!({"version": 1, "interactions": [{
+        "request": {"method": "POST", "uri": format!("{url}?by=Ada%20Lovelace"), "body": sent, "headers": {}},
+        "response": {"status": {"code": 200, "message": "OK"}, "body": {"string": answer},
+            "headers": {"content-type": ["application/json"], name: ["for Ada Lovelace"]}}}]});
+    let archive = json!({"log": {"version": "1.2", "entries": [{"time": 1,
+        "request": {"method": "POST", "url": format!("{url}?by=Ada%20Lovelace"), "headers": [],
+            "postData": {"mimeType": "application/json", "text": sent}},
+        "response": {"status": 500, "headers": [{"name": name, "value": "for Ada Lovelace"}],
+            "content": {"mimeType": "application/json", "text": answer}}}]}});
+    let place = Place::new();
+    place.write("ada.json", cassette.to_string());
+    place.write("ada.har", archive.to_string());
+    let line = |line: &Value| format!("{line}\n");
+    let body: Value = serde_json::from_str(sent).unwrap();
+    let reply: Value = serde_json::from_str(answer).unwrap();
+    let (question, reply) = (
+        json!({"custom_id": "Ada Lovelace 1", "method": "POST", "url": "/v1/chat/completions", "body": body}),
+        json!({"id": "b", "custom_id": "Ada Lovelace 1", "error": null,
+            "response": {"status_code": 200, "request_id": "r", "body": reply}}),
+    );
+    place.write("ada-in.jsonl", line(&question));
+    place.write("ada-out.jsonl", line(&reply));
+    for files in ["ada.json", "ada.har", "ada-in.jsonl ada-out.jsonl"] {
+        let imported = place.ok(&format!(r"import {files} --redact [A-Z][a-z]{{2}}\sL[a-z]+"));
+        assert!(imported.contains("imported from"), "{imported}");
+        let shown = place.ok("show latest");
+        assert!(shown.contains("redacted: "), "{shown}");
+    }
+    place.ok("verify");
+    for name in ["retold.db", "retold.db-wal"] {
+        let bytes = std::fs::read(place.path(name)).unwrap_or_default();
+        assert!(memchr::memmem::find(&bytes, b"Lovelace").is_none(), "{name}");
+    }
+    // With the name, as the program has it.
+    let replayed = asked(&place, "replay latest", "I am Ada Lovelace", 1);
+    assert_eq!(replayed.code, 0, "{}", replayed.err);
+    assert!(replayed.out.contains("Hello, [redacted]"), "{}", replayed.out);
+    assert!(!replayed.err.contains("never asked"), "{}", replayed.err);
+    let wrong = place.run("import ada.json --redact x*");
+    assert!(wrong.code == 2 && wrong.err.contains("also matches the empty text"), "{}", wrong.err);
+    place.write("lines.jsonl", "{}");
+    let unused = place.run("import lines.jsonl --redact x");
+    assert!(unused.code == 2 && unused.err.contains("--redact are for files"), "{}", unused.err);
+}
+
+/// What was no HTTP in its file is no exception.
+#[test]
+fn personal_data_is_taken_out_of_what_is_only_shown() {
+    let cases: [(&str, &str, &[&str]); 3] = [
+        ("cassettes/not_http.yaml", r"Hello|Hi\sthere", &["Hello", "Hi there"]),
+        ("inspect/small.json", r"It\sis\s4|brief", &["It is 4", "brief"]),
+        ("inspect/small.eval", r"It\sis\s4|brief", &["It is 4", "brief"]),
+    ];
+    for (file, pattern, gone) in cases {
+        let place = place(&[file]);
+        let name = Path::new(file).file_name().unwrap().to_str().unwrap();
+        place.ok(&format!("import {name} --redact {pattern}"));
+        place.ok("verify");
+        let exported = place.ok("export latest");
+        assert!(exported.contains("[redacted]"), "{exported}");
+        let settings = |line: &&str| line.contains("imported");
+        let events: Vec<&str> = exported.lines().filter(|line| !settings(line)).collect();
+        for text in gone {
+            assert!(!events.iter().any(|line| line.contains(text)), "{file}: {text}: {exported}");
+        }
     }
 }

@@ -37,16 +37,22 @@ pub(crate) struct TrafficArgs {
     /// repeated.
     #[arg(long, value_name = "REGEX=TEXT")]
     replace: Vec<String>,
+    /// For files of other tools: take what matches out of everything that is stored, as in `record`.
+    /// Can be repeated.
+    #[arg(long, value_name = "REGEX")]
+    redact: Vec<String>,
 }
 
 impl TrafficArgs {
     /// Refuses these options for a file that has no use for them.
     pub(super) fn unused(&self) -> Result<(), CliError> {
-        let TrafficArgs { name, upstreams, ignore, replace } = self;
-        if name.is_none() && upstreams.is_empty() && ignore.is_empty() && replace.is_empty() {
+        let TrafficArgs { name, upstreams, ignore, replace, redact } = self;
+        let lists = [upstreams, ignore, replace, redact];
+        if name.is_none() && lists.iter().all(|list| list.is_empty()) {
             return Ok(());
         }
-        let message = "--name, --upstream, --ignore and --replace are for files of other tools";
+        let message =
+            "--name, --upstream, --ignore, --replace and --redact are for files of other tools";
         Err(CliError::usage(message).hint(NOTHING_IMPORTED))
     }
 }
@@ -58,9 +64,9 @@ pub(super) fn run(
     global: &Global,
     output: &Output,
 ) -> Result<Status, CliError> {
-    let TrafficArgs { name, upstreams, ignore, replace } = args;
-    let options =
-        Options { name, rules: Rules::given(&ignore, &replace)?, upstreams: named(&upstreams)? };
+    let TrafficArgs { name, upstreams, ignore, replace, redact } = args;
+    let rules = Rules::given(&ignore, &replace)?.redacting(&redact)?;
+    let options = Options { name, rules, upstreams: named(&upstreams)? };
     let read = import(format, paths, options, clock::now())?;
     let Read { run: collected, format, questions, answers, failed, unanswered, urls, notes } = read;
     let backend = Arc::new(SqliteBackend::open_or_create(&global.log, global.sqlite())?);
@@ -100,10 +106,16 @@ pub(super) fn run(
     }
     said(&mut text, &notes);
     let short = run.short(8);
+    // Where requests go is never taken from a run.
+    let mut again = String::new();
+    let has_default = |name: &str| clients::of(name).is_some_and(|client| client.default.is_some());
+    for (upstream, url) in urls.iter().filter(|(name, _)| !has_default(name)) {
+        let _ = write!(again, " --upstream {upstream}={}", inert(url, 200));
+    }
     let next = match (urls.is_empty(), unanswered > 0) {
         // Nothing in it can be asked for over HTTP.
         (true, _) => format!("check {short} --parsers FILE"),
-        (false, true) => format!("resume {short} -- CMD"),
+        (false, true) => format!("resume {short}{again} -- CMD"),
         (false, false) => format!("replay {short} -- CMD"),
     };
     let _ = writeln!(text, "\nnext:\n  {} {next}", begins());
