@@ -7,7 +7,7 @@ pub struct Client {
     pub upstream: &'static str,
     /// The variables that hold the base URL; the first one that is set counts.
     pub variables: &'static [&'static str],
-    /// The base URL without them; `None` if the SDKs have none.
+    /// The base URL without them; `None` if there is no single one, so that the variable is set only if it was.
     pub default: Option<&'static str>,
     /// The variables that hold the key: one of them must be set, or some SDKs do not start.
     pub keys: &'static [&'static str],
@@ -45,6 +45,33 @@ pub const CLIENTS: &[Client] = &[
         default: Some("http://127.0.0.1:11434"),
         keys: &[],
     },
+    Client {
+        upstream: "together",
+        variables: &["TOGETHER_BASE_URL"],
+        default: Some("https://api.together.xyz/v1"),
+        keys: &["TOGETHER_API_KEY"],
+    },
+    // Their SDKs have other defaults than programs that ask them in OpenAI's words.
+    Client {
+        upstream: "groq",
+        variables: &["GROQ_BASE_URL"],
+        default: None,
+        keys: &["GROQ_API_KEY"],
+    },
+    Client {
+        upstream: "cerebras",
+        variables: &["CEREBRAS_BASE_URL"],
+        default: None,
+        keys: &["CEREBRAS_API_KEY"],
+    },
+    // Their defaults depend on the region.
+    Client { upstream: "vertex", variables: &["GOOGLE_VERTEX_BASE_URL"], default: None, keys: &[] },
+    Client {
+        upstream: "anthropic-vertex",
+        variables: &["ANTHROPIC_VERTEX_BASE_URL"],
+        default: None,
+        keys: &[],
+    },
 ];
 
 /// The upstream whose base URL clients for Azure refuse next to their endpoint.
@@ -77,6 +104,11 @@ pub fn base_url(upstream: &str, value: &str) -> String {
 /// The variable for an upstream that is not in the list: `my-server` is `MY_SERVER_BASE_URL`.
 pub fn variable(upstream: &str) -> String {
     format!("{}_BASE_URL", upstream.to_ascii_uppercase().replace('-', "_"))
+}
+
+/// Whether an upstream is named without the user: its SDKs have one base URL for everybody.
+pub fn has_default(upstream: &str) -> bool {
+    of(upstream).is_some_and(|client| client.default.is_some())
 }
 
 /// The client of an upstream.

@@ -114,7 +114,7 @@ fn the_next_step_works_as_it_is_printed() {
 }
 
 /// Prints the last part of each base URL.
-const VARIABLES: &str = "for name in AZURE_OPENAI_ENDPOINT OPENAI_BASE_URL OPENAI_API_BASE ANTHROPIC_BASE_URL OLLAMA_HOST; do
+const VARIABLES: &str = "for name in GROQ_BASE_URL GOOGLE_VERTEX_BASE_URL AZURE_OPENAI_ENDPOINT OPENAI_BASE_URL OPENAI_API_BASE ANTHROPIC_BASE_URL OLLAMA_HOST; do
     eval \"echo \\${$name##*/}\"; done | tr '\\n' ' '";
 
 /// Variables that are set before.
@@ -128,12 +128,15 @@ fn each_variable_is_set_if_its_clients_work_with_it() {
     let azure = ("AZURE_OPENAI_ENDPOINT", "https://mine.openai.azure.example/real");
     let openai = ("OPENAI_BASE_URL", "https://api.example/real");
     let both = [azure, openai];
-    let cases: [(&str, Variables, &str); 5] = [
-        ("", &[], " openai openai anthropic ollama "),
-        ("", &[openai], " openai openai anthropic ollama "),
-        ("", &[azure], "azure   anthropic ollama "),
-        ("--upstream azure=https://mine.example", &[], "azure   anthropic ollama "),
-        ("", &both, "azure openai openai anthropic ollama "),
+    let vertex = [("GOOGLE_VERTEX_BASE_URL", "https://vertex.example/real")];
+    let cases: [(&str, Variables, &str); 7] = [
+        ("", &[], "   openai openai anthropic ollama "),
+        ("", &[openai], "   openai openai anthropic ollama "),
+        ("", &[azure], "  azure   anthropic ollama "),
+        ("--upstream azure=https://mine.example", &[], "  azure   anthropic ollama "),
+        ("", &both, "  azure openai openai anthropic ollama "),
+        ("", &vertex, " vertex  openai openai anthropic ollama "),
+        ("--upstream groq=https://api.groq.example", &[], "groq   openai openai anthropic ollama "),
     ];
     for (args, set, due) in cases {
         let place = Place::new();
@@ -143,7 +146,7 @@ fn each_variable_is_set_if_its_clients_work_with_it() {
         };
         let recorded = run(&format!("record {args}"), set);
         assert_eq!((recorded.code, recorded.out.as_str()), (0, due), "{set:?}: {}", recorded.err);
-        for set in [&[][..], &[azure], &[openai], &both] {
+        for set in [&[][..], &[azure], &[openai], &both, &vertex] {
             let replayed = run("replay latest", set);
             assert_eq!(replayed.out, due, "replayed with {set:?}: {}", replayed.err);
         }

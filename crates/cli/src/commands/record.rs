@@ -11,9 +11,10 @@ use crate::runs::program::{self, Destinations, InterceptArgs, Recording, RulesAr
 /// The command after -- runs as it would without retold, in its own terminal and with its own exit
 /// code. Its requests go through a server on this machine, because the variables in which SDKs look
 /// for their base URL name it: OPENAI_BASE_URL, OPENAI_API_BASE, ANTHROPIC_BASE_URL,
-/// GOOGLE_GEMINI_BASE_URL, OLLAMA_HOST, and AZURE_OPENAI_ENDPOINT if it is set. What these variables
-/// were is where the requests go on to; otherwise they go to the provider. Each answer is in the log
-/// before the program has seen its end. Keys are forwarded, and never recorded.
+/// GOOGLE_GEMINI_BASE_URL, OLLAMA_HOST, TOGETHER_BASE_URL, and if they are set, AZURE_OPENAI_ENDPOINT,
+/// GROQ_BASE_URL, CEREBRAS_BASE_URL, GOOGLE_VERTEX_BASE_URL and ANTHROPIC_VERTEX_BASE_URL. What these
+/// variables were is where the requests go on to; otherwise they go to the provider. Each answer is in
+/// the log before the program has seen its end. Keys are forwarded, and never recorded.
 ///
 /// `retold replay RUN -- CMD` runs the program again from the recorded answers, without network or
 /// key. If the program ended with an error, `retold resume RUN -- CMD` continues the run.

@@ -108,8 +108,7 @@ pub(super) fn run(
     let short = run.short(8);
     // Where requests go is never taken from a run.
     let mut again = String::new();
-    let has_default = |name: &str| clients::of(name).is_some_and(|client| client.default.is_some());
-    for (upstream, url) in urls.iter().filter(|(name, _)| !has_default(name)) {
+    for (upstream, url) in urls.iter().filter(|(name, _)| !clients::has_default(name)) {
         let _ = write!(again, " --upstream {upstream}={}", inert(url, 200));
     }
     let next = match (urls.is_empty(), unanswered > 0) {

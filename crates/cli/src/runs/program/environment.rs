@@ -39,14 +39,14 @@ pub(super) fn upstreams(given: &[String]) -> Result<BTreeMap<String, NamedUrl>, 
 }
 
 /// What a replay serves: the recorded upstreams, and those of all other SDKs that we know, so that what was
-/// not recorded is refused here and asked nowhere. A variable that was not set for the recorded program is
-/// not set now, either, where clients refuse two base URLs.
+/// not recorded is refused here and asked nowhere. What was not set for the recorded program because it had no
+/// default, or because clients refuse two base URLs, is not set now, either.
 pub(super) fn replayed(recorded: &[String]) -> (Vec<String>, Vec<String>) {
     let is_recorded = |name: &str| recorded.iter().any(|recorded| recorded == name);
     let (mut served, mut unset) = (recorded.to_vec(), Vec::new());
     for client in CLIENTS.iter().filter(|client| !is_recorded(client.upstream)) {
         let other = client.upstream == OPENAI && is_recorded(AZURE);
-        match other || client.upstream == AZURE {
+        match other || client.default.is_none() {
             true => unset.extend(client.variables.iter().map(|name| (*name).to_owned())),
             false => served.push(client.upstream.to_owned()),
         }

@@ -123,7 +123,7 @@ impl Destinations {
 
     /// Those of a recorded run, as far as it names them: never where their requests go.
     fn recorded(settings: &Settings) -> Self {
-        let others = settings.upstreams.iter().filter(|name| clients::of(name).is_none());
+        let others = settings.upstreams.iter().filter(|name| !clients::has_default(name));
         let upstreams = others.map(|name| format!("{name}=URL")).collect();
         let hosts = settings.intercept.clone();
         let intercept =
