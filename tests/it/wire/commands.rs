@@ -14,9 +14,10 @@ const NOWHERE: &str = "http://127.0.0.1:1/v1";
 
 /// Prints the name of each signal that it gets, even if it was started with signals ignored.
 const TRAPS: &str = r#"
-import signal, sys
+import os, signal, sys
 def said(number, frame):
-    print(signal.Signals(number).name, flush=True)
+    # Not print, which the next signal may interrupt.
+    os.write(1, signal.Signals(number).name.encode() + b"\n")
     if number == signal.SIGTERM: sys.exit(9)
 for name in ("INT", "QUIT", "USR1", "USR2", "TERM"):
     signal.signal(getattr(signal, "SIG" + name), said)
