@@ -14,6 +14,9 @@ use serde_json::{Value, json};
 use crate::error::Wrong;
 use crate::notes::Notes;
 
+/// The most headers of a message.
+const MOST_HEADERS: usize = 1000;
+
 /// An exchange.
 #[derive(Debug)]
 pub(crate) struct Exchange {
@@ -97,7 +100,11 @@ pub(crate) fn headers<'a>(
             continue;
         }
         match (HeaderName::try_from(name), HeaderValue::from_bytes(value)) {
-            (Ok(name), Ok(value)) => drop(headers.append(name, value)),
+            // A map of headers has an end, beyond which adding to it panics.
+            (Ok(name), Ok(value)) if headers.len() < MOST_HEADERS => {
+                headers.append(name, value);
+            }
+            (Ok(_), Ok(_)) => notes.lost("a header after the first thousand", place),
             _ => notes.lost("a header that HTTP does not allow", place),
         }
     }

@@ -214,3 +214,24 @@ fn personal_data_is_taken_out_of_what_is_only_shown() {
         }
     }
 }
+
+/// No client sends so many, and a map of headers does not hold them all.
+#[test]
+fn a_hundred_thousand_headers_are_listed_and_not_kept() {
+    let place = Place::new();
+    let headers: Vec<String> = (0..100_000).map(|n| format!("\"x-{n}\": [\"a\"]")).collect();
+    let headers = headers.join(",");
+    place.write(
+        "wide.json",
+        format!(
+            "{{\"interactions\": [{{\"request\": {{\"method\": \"GET\", \"uri\": \"https://h/\", \"body\": null,
+            \"headers\": {{{headers}}}}}, \"response\": {{\"status\": {{\"code\": 200, \"message\": \"OK\"}},
+            \"headers\": {{{headers}}}, \"body\": {{\"string\": \"hi\"}}}}}}]}}"
+        ),
+    );
+    let (read, code) = place.json("import wide.json");
+    let notes = read["not_represented"].as_array().unwrap();
+    let lost = |what: &str| notes.iter().find(|note| note["what"] == what).map(|it| &it["times"]);
+    assert_eq!(code, 0, "{read}");
+    assert_eq!(lost("a header after the first thousand"), Some(&(198_000.into())), "{read}");
+}

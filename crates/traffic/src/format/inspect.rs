@@ -166,7 +166,8 @@ fn http(event: &Value, eval: &Value, request: Value) -> Option<Http> {
     let Value::Object(mut body) = request else { return None };
     let mut headers = json_headers();
     let extra = body.remove("extra_headers");
-    for (name, value) in extra.as_ref().and_then(Value::as_object).into_iter().flatten() {
+    for (name, value) in extra.as_ref().and_then(Value::as_object).into_iter().flatten().take(1000)
+    {
         let value = value.as_str().and_then(|value| HeaderValue::from_str(value).ok());
         if let (Ok(name), Some(value)) = (HeaderName::try_from(name.as_str()), value) {
             headers.insert(name, value);
