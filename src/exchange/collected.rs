@@ -4,10 +4,11 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::import::append;
+use super::import::{append, with_root};
+use crate::event::kind::{RUN_FINISHED, RUN_STARTED};
 use crate::event::{
-    AttemptDetails, AttemptFailed, Because, Event, NewEvent, OutcomeHasher, RequestSent,
-    ResponseDetails, ResponseReceived, RunFinished, RunOutcome, RunStarted,
+    AttemptDetails, AttemptFailed, Because, Event, MerkleTree, NewEvent, OutcomeHasher,
+    RequestSent, ResponseDetails, ResponseReceived, RunFinished, RunOutcome, RunStarted,
 };
 use crate::id::{CallPath, RunId, Sample, Seq, Time};
 use crate::log::{Backend, Head, LogError, Scratch, SharedBackend};
@@ -85,9 +86,7 @@ impl Collector {
     /// [`LogError`].
     pub fn finish(mut self, started: RunStarted, complete: bool) -> Result<Collected, LogError> {
         if complete {
-            let outcome_digest = OutcomeHasher::default().digest();
-            let finished = RunFinished::new(RunOutcome::Finished, outcome_digest);
-            self.add(Event::RunFinished(finished), None)?;
+            self.add(Event::RunFinished(finished()), None)?;
         }
         let first = self.new_event(&Event::RunStarted(started), None)?;
         Ok(Collected { log: self.scratch.finish()?, first })
@@ -126,10 +125,17 @@ impl Collected {
     pub fn store(self, backend: &dyn Backend, run: RunId) -> Result<(), LogError> {
         let _lease = backend.lease(run)?;
         let (mut reader, mut committer) = (self.log.reader()?, backend.committer()?);
-        let change = |event: NewEvent| {
-            if event.kind == self.first.kind { self.first.clone() } else { event }
+        let change = |event: NewEvent, tree: &MerkleTree| match &*event.kind {
+            RUN_STARTED => Ok(self.first.clone()),
+            RUN_FINISHED => with_root(event, &finished(), tree, backend.format()),
+            _ => Ok(event),
         };
         append(reader.as_mut(), NAMELESS, Head::START, run, committer.as_mut(), change)?;
         committer.flush()
     }
+}
+
+/// The end of a run that made no decisions.
+fn finished() -> RunFinished {
+    RunFinished::new(RunOutcome::Finished, OutcomeHasher::default().digest())
 }

@@ -3,9 +3,10 @@
 use super::error::ImportError;
 use super::recording::Recording;
 use super::requests::Requests;
-use crate::event::{NewEvent, StoredEvent};
+use crate::event::chain::LinkedEvent;
+use crate::event::{Event, MerkleTree, NewEvent, RunFinished, StoredEvent};
 use crate::id::{RunId, Seq};
-use crate::log::{Append, Backend, Committer, Head, LogError, Reader};
+use crate::log::{Append, Backend, Committer, Format, Head, LogError, Provenance, Reader};
 
 /// Events read and appended together.
 const BATCH: usize = 1024;
@@ -34,7 +35,7 @@ pub fn import_recording(
     let added = end.seq.0.saturating_sub(head.seq.0);
     if added > 0 {
         let mut committer = backend.committer()?;
-        append(theirs.as_mut(), *run, head, *run, committer.as_mut(), |event| event)?;
+        append(theirs.as_mut(), *run, head, *run, committer.as_mut(), |event, _| Ok(event))?;
         committer.flush()?;
     }
     Ok(Imported { added, known: head.seq.0.min(end.seq.0) })
@@ -63,16 +64,36 @@ fn common(ours: &mut dyn Reader, theirs: &mut dyn Reader, run: RunId) -> Result<
     }
 }
 
-/// Appends the events of a run after `head`, changed or not, to a run in another log. Does not
-/// flush.
+/// The end of a run that was put together: it states the root over the events before it, if the log
+/// keeps that.
+///
+/// # Errors
+/// [`LogError`] if the event cannot be read or written.
+pub(super) fn with_root(
+    event: NewEvent,
+    finished: &RunFinished,
+    tree: &MerkleTree,
+    format: Format,
+) -> Result<NewEvent, LogError> {
+    if !format.keeps_declarations() {
+        return Ok(event);
+    }
+    let finished = RunFinished { events_root: Some(tree.root()), ..finished.clone() };
+    NewEvent::from_event(&Event::RunFinished(finished), event.time, None)
+        .map_err(|error| LogError::failed("the end of the run", error))
+}
+
+/// Appends the events of a run after `head`, changed or not, to a run in another log. What changes
+/// them also gets the tree over the events before. Does not flush.
 pub(super) fn append(
     from: &mut dyn Reader,
     run: RunId,
     mut head: Head,
     to: RunId,
     committer: &mut dyn Committer,
-    change: impl Fn(NewEvent) -> NewEvent,
+    mut change: impl FnMut(NewEvent, &MerkleTree) -> Result<NewEvent, LogError>,
 ) -> Result<(), LogError> {
+    let mut tree = MerkleTree::default();
     let mut requests = Requests::default();
     let mut read = head.seq;
     let mut waiting: Option<Append> = None;
@@ -82,10 +103,15 @@ pub(super) fn append(
             return waiting.map_or(Ok(()), |append| committer.append(&append.imported()));
         };
         read = last.seq;
-        let events = events.into_iter().map(|event| again(from, &mut requests, event).map(&change));
-        let events = events.collect::<Result<Vec<_>, _>>()?;
-        let append = Append::new(to, head, events);
-        head = append.events.last().map_or(head, |event| event.head());
+        let mut linked = Vec::with_capacity(events.len());
+        for event in events {
+            let event = change(again(from, &mut requests, event)?, &tree)?;
+            let event = LinkedEvent::new(event, to, head);
+            head = event.head();
+            tree.push(head.hash);
+            linked.push(event);
+        }
+        let append = Append { run: to, events: linked, origin: Provenance::Elsewhere };
         if let Some(earlier) = waiting.replace(append) {
             committer.append(&earlier.imported_with_more())?;
         }

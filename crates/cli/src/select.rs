@@ -17,6 +17,7 @@ use retold::log::{
     verify_run,
 };
 use retold::run::clock;
+use retold_wire::PROGRAM;
 
 /// Opens an existing log; lost events and damage to the file are reported on stderr.
 pub(crate) fn open(global: &Global) -> Result<Log, CliError> {
@@ -180,20 +181,27 @@ pub(crate) fn find(reader: &mut dyn Reader, name: &str, log: &Path) -> Result<Ru
             .ok_or_else(|| CliError::usage(format!("there is no run in {log} yet")));
     }
     if name.is_empty() || !name.chars().all(|c| c.is_ascii_hexdigit()) {
-        return Err(CliError::usage(format!(
-            "{name:?} is not a run: give the first digits of its id, or `latest`"
-        ))
-        .hint(list));
+        return last_named(reader, &runs, name).ok_or_else(|| {
+            CliError::usage(format!(
+                "{name:?} is not a run: give the first digits of its id, or `latest`"
+            ))
+            .hint(list)
+        });
     }
     let prefix = name.to_ascii_lowercase();
     let mut found: Vec<RunHead> =
-        runs.into_iter().filter(|r| r.run.to_string().starts_with(&prefix)).collect();
+        runs.iter().filter(|r| r.run.to_string().starts_with(&prefix)).cloned().collect();
     match (found.pop(), found.as_slice()) {
         (Some(run), []) => Ok(run),
-        (None, _) => match deleted(reader, &prefix) {
-            Some(problem) => Err(CliError::new(Status::Difference, format!("{log}: {problem}"))
-                .hint("`retold verify` names everything that is damaged")),
-            None => Err(CliError::usage(format!("there is no run {name} in {log}")).hint(list)),
+        (None, _) => match (last_named(reader, &runs, name), deleted(reader, &prefix)) {
+            (Some(named), _) => Ok(named),
+            (None, Some(problem)) => {
+                Err(CliError::new(Status::Difference, format!("{log}: {problem}"))
+                    .hint("`retold verify` names everything that is damaged"))
+            }
+            (None, None) => {
+                Err(CliError::usage(format!("there is no run {name} in {log}")).hint(list))
+            }
         },
         (Some(last), others) => {
             let all: Vec<String> =
@@ -202,6 +210,16 @@ pub(crate) fn find(reader: &mut dyn Reader, name: &str, log: &Path) -> Result<Ru
             Err(CliError::usage(message).hint("give more digits"))
         }
     }
+}
+
+/// The last run of a program that was given this name.
+pub(crate) fn last_named(reader: &mut dyn Reader, runs: &[RunHead], name: &str) -> Option<RunHead> {
+    let is_it = |head: &&RunHead| {
+        // A damaged run has no name.
+        started(reader, head.run)
+            .is_ok_and(|started| started.experiment == PROGRAM && started.settings["name"] == name)
+    };
+    runs.iter().rev().find(is_it).cloned()
 }
 
 /// What the ledger has about a run that is no longer there.

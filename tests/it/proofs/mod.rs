@@ -79,6 +79,23 @@ fn a_decision_is_proved_without_its_log() {
     );
 }
 
+/// A run that was put together here states its root, too.
+#[test]
+fn decisions_that_were_accepted_or_imported_are_proved() {
+    let place = Place::with_run();
+    place.ok("export latest answers.jsonl --as exchanges");
+    let (checked, _) = place.json("check latest --parser game24@1 --accept");
+    assert!(checked["accepted"].is_string() || checked["accepted"].is_object(), "{checked}");
+    place.ok("audit latest solve/0#1 --proof accepted.json");
+    place.ok("import answers.jsonl");
+    place.ok("audit latest solve/0#1 --proof imported.json");
+    for file in ["accepted.json", "imported.json"] {
+        let text = place.read(file);
+        verify(text.trim_end(), Some(root(&text))).unwrap();
+    }
+    place.ok("verify");
+}
+
 #[test]
 fn any_bit_that_is_changed_is_noticed() {
     let place = runs();

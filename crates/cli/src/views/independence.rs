@@ -58,8 +58,10 @@ fn text(found: &Independence) -> String {
             sizes.decisions, sizes.answers, sizes.effective
         );
     }
-    if found.shared.is_empty() {
-        out.push_str("each decision rests on an answer of its own\n");
+    match (found.kinds.is_empty(), found.shared.is_empty()) {
+        (true, _) => out = "the run has no decisions\n".to_owned(),
+        (false, true) => out.push_str("each decision rests on an answer of its own\n"),
+        (false, false) => {}
     }
     for SharedAnswer { run, seq, decisions } in found.shared.iter().take(SHOWN) {
         let calls = decisions.iter().take(CALLS_SHOWN);

@@ -23,6 +23,7 @@ use retold::jsonl::{JsonlReader, beginning};
 use retold::log::{Reader, SqliteBackend, verify_run};
 use retold::run::clock;
 use retold_traffic::{BEGINNING, Format};
+use retold_wire::PROGRAM;
 
 use traffic::TrafficArgs;
 
@@ -198,6 +199,7 @@ fn next_step(reader: &mut dyn Reader, run: RunId) -> Result<String, CliError> {
     Ok(match select::started(reader, run)?.experiment.as_str() {
         DECISIONS => format!("check {name}"),
         EXCHANGES => format!("check {name} --parser NAME@VERSION"),
+        PROGRAM => format!("replay {name} -- CMD"),
         _ => format!("replay {name}"),
     })
 }

@@ -26,7 +26,7 @@ pub(crate) struct Filter {
     /// Only answers of this model, as the server reported it.
     #[arg(long, value_name = "MODEL", requires = "run")]
     model: Option<String>,
-    /// Only the last attempt of each call that failed.
+    /// Only attempts that failed, whether the call was given up or asked again.
     #[arg(long, requires = "run")]
     failed: bool,
     /// Only events from this time on: 2026-11-22, or 2026-11-22T17:04:00Z.
@@ -97,10 +97,9 @@ impl<'a> Filtering<'a> {
             Event::AnswerReused(reused) => reused.details.model.as_ref() == Some(model),
             _ => false,
         };
-        let gave_up = matches!(&read, Event::AttemptFailed(attempt) if attempt.details.gave_up);
         Ok(method.as_ref().is_none_or(is_method)
             && model.as_ref().is_none_or(is_model)
-            && (!failed || gave_up))
+            && (!failed || matches!(&read, Event::AttemptFailed(_))))
     }
 
     /// Whether an event belongs to one of the calls: it is a question of one, or follows from an

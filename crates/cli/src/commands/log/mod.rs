@@ -17,6 +17,7 @@ use retold::event::{Event, StoredEvent};
 use retold::id::{RunId, Seq};
 use retold::inert::inert;
 use retold::log::{Log, Reader, RunHead};
+use retold_wire::PROGRAM;
 
 /// Events in one read.
 const BATCH: usize = 1024;
@@ -63,7 +64,8 @@ fn runs(log: &Log, output: &Output) -> Result<Status, CliError> {
     for RunHead { run, started, head } in reader.runs()? {
         // A damaged run does not hide the others.
         let Ok(first) = select::started(reader.as_mut(), run) else {
-            rows.push((run, started, "?".to_owned(), "damaged".to_owned(), "?".to_owned(), head));
+            let unknown = || "?".to_owned();
+            rows.push((run, started, unknown(), "damaged".to_owned(), unknown(), head, None));
             continue;
         };
         let last = reader.events(run, Seq(head.seq.0.saturating_sub(1)), 1)?;
@@ -72,22 +74,27 @@ fn runs(log: &Log, output: &Output) -> Result<Status, CliError> {
             _ => "unfinished".to_owned(),
         };
         let model = first.model["kind"].as_str().unwrap_or("?").to_owned();
-        rows.push((run, started, first.experiment, outcome, model, head));
+        // Only programs' runs have names by which they can be replayed.
+        let name = first.settings["name"].as_str().filter(|_| first.experiment == PROGRAM);
+        let name = name.map(str::to_owned);
+        rows.push((run, started, first.experiment, outcome, model, head, name));
     }
     if output.is_json() {
-        let runs = rows.iter().map(|(run, started, experiment, outcome, model, head)| {
+        let runs = rows.iter().map(|(run, started, experiment, outcome, model, head, name)| {
             json!({"run": run, "experiment": experiment, "started": started.to_string(),
-                "outcome": outcome, "model": model, "events": head.seq, "head": head.hash})
+                "outcome": outcome, "model": model, "events": head.seq, "head": head.hash,
+                "name": name})
         });
         output.object(&json!({"runs": runs.collect::<Vec<Value>>()}))?;
         return Ok(Status::Fine);
     }
     let mut text = format!("{}\n", counted(rows.len() as u64, "run"));
-    for (run, started, experiment, outcome, model, head) in rows {
+    for (run, started, experiment, outcome, model, head, name) in rows {
+        let name = name.map(|name| format!("  {}", inert(&name, 100))).unwrap_or_default();
         // Writing to a string cannot fail.
         let _ = writeln!(
             text,
-            "{run}  {started}  {experiment:<12} {outcome:<10} {model:<10} {}",
+            "{run}  {started}  {experiment:<12} {outcome:<10} {model:<10} {}{name}",
             counted(head.seq.0, "event")
         );
     }

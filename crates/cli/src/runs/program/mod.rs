@@ -254,7 +254,7 @@ pub(crate) fn replay(
 ) -> Result<Status, CliError> {
     let Selected { log, run } = match select::looks_like_a_file(name) {
         true => select::run_or_file(global, name)?,
-        false => find(name, global)?,
+        false => select::run(global, name)?,
     };
     let (mut settings, rules) = settings_of(&log, run)?;
     settings.shared |= playing.shared.shared;
@@ -297,7 +297,7 @@ pub(crate) fn resume(
     command: Vec<OsString>,
     global: &Global,
 ) -> Result<Status, CliError> {
-    let Selected { log, run } = find(name, global)?;
+    let Selected { log, run } = select::run(global, name)?;
     let (mut settings, rules) = settings_of(&log, run)?;
     settings.shared |= shared.shared;
     keeps_programs(&log)?;
@@ -342,7 +342,7 @@ pub(crate) fn fork(
     command: Vec<OsString>,
     global: &Global,
 ) -> Result<Status, CliError> {
-    let Selected { log, run: parent } = find(name, global)?;
+    let Selected { log, run: parent } = select::run(global, name)?;
     let (settings, rules) = settings_of(&log, parent)?;
     keeps_programs(&log)?;
     let named = named(destinations)?;
@@ -354,6 +354,8 @@ pub(crate) fn fork(
         command: shown(&command, &rules),
         imported: None,
         intercept: hosts.as_ref().map(|hosts| hosts.keys().cloned().collect()),
+        // The name still means the run that was given it.
+        name: None,
         upstreams: names,
         shared: settings.shared || shared.shared,
         ..settings
@@ -483,10 +485,10 @@ impl Program {
             }
         };
         let command = environment::without_keys(&command);
-        said::say((run, done, code), &summary, (&again, &command), global);
-        if let Some(interception) = interception {
-            said::intercepted(&interception.reported(), summary.requests, global);
-        }
+        let reported = interception.map(|it| it.reported()).unwrap_or_default();
+        let was_seen = summary.requests > 0 || reported != retold_wire::Reported::default();
+        said::say((run, done, code), (&summary, was_seen), (&again, &command), global);
+        said::intercepted(&reported, summary.requests, global);
         Ok(match summary.missed + summary.differences {
             0 => Status::Program(code),
             _ => Status::Difference,
@@ -531,31 +533,6 @@ fn named(destinations: &Destinations) -> Result<Named, CliError> {
     named.extend(urls);
     let upstreams = Upstreams::new(&named)?.with_known_hosts();
     Ok(Named { upstreams, names, hosts: Some(hosts) })
-}
-
-/// A program's run by the first digits of its id, as `latest`, or by the name that it was given.
-fn find(name: &str, global: &Global) -> Result<Selected, CliError> {
-    let log = select::open(global)?;
-    let error = match select::run_of(log.clone(), global, name) {
-        Ok(selected) => return Ok(selected),
-        Err(error) => error,
-    };
-    match last_named(&log, name)? {
-        Some(run) => Ok(Selected { run, log }),
-        None => Err(error),
-    }
-}
-
-/// The last run of a program that was given this name.
-fn last_named(log: &Log, name: &str) -> Result<Option<RunId>, CliError> {
-    let mut reader = log.reader()?;
-    for head in reader.runs()?.into_iter().rev() {
-        let Ok(started) = select::started(reader.as_mut(), head.run) else { continue };
-        if started.experiment == PROGRAM && started.settings["name"] == name {
-            return Ok(Some(head.run));
-        }
-    }
-    Ok(None)
 }
 
 /// What a program's run has recorded about itself.

@@ -11,8 +11,8 @@ use serde_json::{Value, json};
 use tokio::sync::OnceCell;
 
 use super::{
-    PATIENCE, Playing, RulesArgs, environment, keeps_programs, last_named, model, recorder_error,
-    said, settings_of, started,
+    PATIENCE, Playing, RulesArgs, environment, keeps_programs, model, recorder_error, said,
+    settings_of, started,
 };
 use crate::error::{CliError, Status, write_err};
 use crate::global::Global;
@@ -341,12 +341,14 @@ impl ProxyRuns {
 
     /// The last run of a name, or the run of an id.
     fn last(&self, name: &str) -> Result<Option<RunId>, CliError> {
+        let mut reader = self.log.reader()?;
+        let runs = reader.runs()?;
         if let Ok(run) = name.parse()
-            && self.log.reader()?.runs()?.iter().any(|head| head.run == run)
+            && runs.iter().any(|head| head.run == run)
         {
             return Ok(Some(run));
         }
-        last_named(&self.log, name)
+        Ok(select::last_named(reader.as_mut(), &runs, name).map(|head| head.run))
     }
 
     async fn new_run(

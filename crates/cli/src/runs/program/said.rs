@@ -29,7 +29,7 @@ pub(super) enum Done {
 /// Says what happened, and what to type next.
 pub(super) fn say(
     (run, done, code): (RunId, Done, u8),
-    summary: &Summary,
+    (summary, was_seen): (&Summary, bool),
     (again, command): (&[String], &[String]),
     global: &Global,
 ) {
@@ -41,7 +41,7 @@ pub(super) fn say(
         return;
     }
     if !global.quiet || summary.missed + summary.differences > 0 {
-        write_err(&typed(&text((run, done, code), summary, (again, command))));
+        write_err(&typed(&text((run, done, code), (summary, was_seen), (again, command))));
     }
 }
 
@@ -145,7 +145,7 @@ pub(super) fn differences(summary: &Summary) -> String {
 
 fn text(
     (run, done, code): (RunId, Done, u8),
-    summary: &Summary,
+    (summary, was_seen): (&Summary, bool),
     (again, command): (&[String], &[String]),
 ) -> String {
     let Summary { requests, replayed, missed, outcomes, differences: differ, .. } = summary;
@@ -193,10 +193,11 @@ fn text(
     if *missed > 0 {
         let _ = writeln!(
             text,
-            "  `retold fork {name}{again} -- {command}` records a new run: with these answers, and what is new"
+            "  `retold fork {name}{again} -- {command}` records a new run: with these answers, and what is new\n  \
+             (name a server that is not the provider's again: --upstream NAME=URL)"
         );
     }
-    if *requests == 0 {
+    if !was_seen {
         let why = match again.contains("--intercept") {
             true => {
                 "It has to read HTTPS_PROXY, which Node before version 24 and aiohttp without trust_env=True do not"
