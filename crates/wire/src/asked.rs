@@ -68,6 +68,9 @@ pub enum AskedError {
     /// A name that is not one.
     #[error("{CALL}: {0}")]
     Call(#[from] IdError),
+    /// A name whose encoding is not known.
+    #[error("{CALL}: the name of a call is ASCII or UTF-8")]
+    NotText,
     /// A request without canonical form, even as text.
     #[error(transparent)]
     Request(#[from] RequestError),
@@ -84,7 +87,7 @@ impl Incoming {
         let retry = self.header(RETRY).and_then(|count| count.trim().parse().ok());
         let prompt = rules.key(&request);
         let form = if is_streamed { "/stream" } else { "" };
-        let call = match stored.header(CALL) {
+        let call = match stored.call_name()? {
             Some(name) => CallPath::new(format!("{name}{form}"))?,
             None => CallPath::new(format!("{}/{}{form}", dialect.name(), prompt.short(16)))?,
         };
@@ -103,6 +106,12 @@ impl Incoming {
         let call = CallPath::new(format!("{}/{}", OTHER.name(), prompt.short(16)))?;
         let dialect = dialect::at(&self.path);
         Ok(Asked { dialect, request, key: Key { call, prompt }, retry: None })
+    }
+
+    /// The name of its call, if the program gave it one.
+    fn call_name(&self) -> Result<Option<&str>, AskedError> {
+        let Some(value) = self.headers.get(CALL) else { return Ok(None) };
+        std::str::from_utf8(value.as_bytes()).map(Some).map_err(|_| AskedError::NotText)
     }
 
     fn header(&self, name: &str) -> Option<&str> {

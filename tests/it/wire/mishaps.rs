@@ -236,7 +236,8 @@ garbage = b"transfer-encoding: chunked\r\n\r\nzz\r\nfoo\r\n"
 ask("/openai/chat/completions", garbage)
 ask("/anthropic/v1/messages", garbage)
 ask("/openai/chat/completions", b"x-retold-call: a//b\r\ncontent-length: 2\r\n\r\n{}")
-ask("/openai/models", b"content-length: 2\r\n\r\n{}")
+ask("/openai/chat/completions", b"x-retold-call: \xfc\r\ncontent-length: 2\r\n\r\n{}")
+ask("/openai/models", b"x-retold-call: \xc3\xbc\r\ncontent-length: 2\r\n\r\n{}")
 "#;
 
 #[test]
@@ -255,11 +256,14 @@ fn a_request_that_is_not_http_is_refused_and_recorded() {
         }
         assert!(lines[1].contains(r#""type":"error""#), "Anthropic's shape: {}", lines[1]);
         assert!(lines[2].starts_with("400 ") && lines[2].contains("empty part"), "{}", lines[2]);
-        assert!(lines[3].starts_with("200 ") && lines[3].contains("sound"), "{}", lines[3]);
+        assert!(lines[3].starts_with("400 ") && lines[3].contains("UTF-8"), "{}", lines[3]);
+        assert!(lines[4].starts_with("200 ") && lines[4].contains("sound"), "{}", lines[4]);
         assert!(!said.err.contains("never asked"), "{}", said.err);
     }
     assert_eq!(replayed.out, recorded.out);
-    assert_eq!(place.ok("log latest").matches("AttemptFailed").count(), 3);
+    let log = place.ok("log latest");
+    assert_eq!(log.matches("AttemptFailed").count(), 4);
+    assert!(log.contains(" ü#0"), "{log}");
     // What was not refused before is not as recorded.
     let socket =
         "curl -sS -H 'connection: upgrade' -H 'upgrade: websocket' $OPENAI_BASE_URL/realtime";

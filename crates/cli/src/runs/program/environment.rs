@@ -154,20 +154,3 @@ pub(super) fn of_program(
     }
     all
 }
-
-/// A command as it is recorded: the values of variables that hold keys are left out.
-pub(super) fn without_keys(command: &[OsString]) -> Vec<String> {
-    const SHORTEST: usize = 8;
-    let is_a_key = |name: &str| {
-        let name = name.to_ascii_uppercase();
-        ["KEY", "TOKEN", "SECRET", "PASSWORD"].iter().any(|word| name.ends_with(word))
-    };
-    let keys = std::env::vars_os().filter(|(name, _)| name.to_str().is_some_and(is_a_key));
-    let keys = keys.filter_map(|(_, value)| value.into_string().ok());
-    let keys: Vec<String> = keys.filter(|value| value.len() >= SHORTEST).collect();
-    let shown = |word: &OsString| {
-        let word = word.to_string_lossy().into_owned();
-        keys.iter().fold(word, |word, key| word.replace(key, "[key]"))
-    };
-    command.iter().map(shown).collect()
-}

@@ -3,6 +3,7 @@
 mod authorities;
 mod child;
 mod environment;
+mod keys;
 mod proxy;
 mod said;
 
@@ -185,7 +186,7 @@ impl RulesArgs {
 
 /// A command as it is recorded: without keys, and without what is redacted.
 fn shown(command: &[OsString], rules: &Rules) -> Vec<String> {
-    let words = environment::without_keys(command).into_iter();
+    let words = keys::without_keys(command).into_iter();
     words.map(|word| rules.redacted(&word)).collect()
 }
 
@@ -484,7 +485,7 @@ impl Program {
                 Done::Recorded { finished }
             }
         };
-        let command = environment::without_keys(&command);
+        let command = keys::without_keys(&command);
         let reported = interception.map(|it| it.reported()).unwrap_or_default();
         let was_seen = summary.requests > 0 || reported != retold_wire::Reported::default();
         said::say((run, done, code), (&summary, was_seen), (&again, &command), global);
