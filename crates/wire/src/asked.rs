@@ -76,6 +76,11 @@ pub enum AskedError {
     Request(#[from] RequestError),
 }
 
+/// Whether this is how bytes are stored.
+fn is_packed(value: &Value) -> bool {
+    value.as_object().is_some_and(|fields| fields.len() == 1 && fields.contains_key("base64"))
+}
+
 impl Incoming {
     /// What it asks.
     ///
@@ -143,6 +148,8 @@ impl Incoming {
         address.insert("method".to_owned(), self.method.as_str().into());
         let said = match parsed {
             _ if body.is_empty() => return Ok((&OTHER, other(address, Vec::new())?, false)),
+            // JSON that would be stored as another body is: a text, or bytes.
+            Some(value) if value.is_string() || is_packed(&value) => self.as_text(&body),
             Some(value) => value,
             None => self.as_text(&body),
         };

@@ -168,6 +168,9 @@ mod tests {
             ),
             incoming(Method::GET, "/models?key=secret-0123456789&x=y", b"", &[]),
             incoming(Method::POST, "/upload", b"a=b&c=d", &[]),
+            incoming(Method::POST, "/upload", b" \"a=b\"", &[]),
+            incoming(Method::POST, "/upload", b"\"\"", &[]),
+            incoming(Method::POST, "/upload", b"{\"base64\":\"/wAB\"}", &[]),
             incoming(Method::PUT, "/bytes", b"\xFF\x00\x01", &[]),
         ];
         for asked in all {
@@ -190,5 +193,17 @@ mod tests {
                 incoming(restored.method, &path, &body, &headers).asked(&Rules::default()).unwrap();
             assert_eq!(again.key, original.key, "{path}");
         }
+    }
+
+    /// A JSON text is not the text in it, and an object is not the bytes that it would stand for.
+    #[test]
+    fn bodies_that_differ_have_different_keys() {
+        let key = |body: &[u8]| {
+            let asked = incoming(Method::POST, "/upload", body, &[]);
+            asked.asked(&Rules::default()).unwrap().key
+        };
+        assert_ne!(key(b"\"a\""), key(b"a"));
+        assert_ne!(key(b"\"\""), key(b""));
+        assert_ne!(key(b"{\"base64\":\"/wAB\"}"), key(b"\xFF\x00\x01"));
     }
 }
