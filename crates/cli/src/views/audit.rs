@@ -78,7 +78,7 @@ fn proof_text(file: &Path, proved: &Proved) -> String {
     let (file, Proved { root, head, .. }) = (file.display(), proved);
     format!(
         "proof written to {file}\n  root {root}\n  head {head}\n\
-         give the root or the head to whoever checks it, by another way than the file: `retold verify-proof FILE --root HASH`\n"
+         send the root separately from the file; `retold verify-proof FILE --root HASH` then checks both\n"
     )
 }
 

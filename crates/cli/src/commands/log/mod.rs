@@ -39,7 +39,7 @@ pub(crate) struct Args {
     most: usize,
     #[command(flatten)]
     filter: Filter,
-    /// Go on until the run ends, listing events as they are added. With --json, a line each.
+    /// Keep listing events as they are added, until the run ends. With --json, a line each.
     #[arg(long, requires = "run", conflicts_with = "most")]
     follow: bool,
 }
