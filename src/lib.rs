@@ -70,6 +70,7 @@
 //! - [`event`], [`content`], [`id`]: what is recorded, and the ids and hashes that name it
 //! - [`check`], [`decide`], [`snapshot`]: making decisions again, with registered parsers, your
 //!   own, or a program
+//! - [`compare`]: two runs, call by call and fact by fact
 //! - [`audit`]: from a decision back to everything that its prompt was made from
 //! - [`exchange`], [`jsonl`]: runs and bare exchanges as files
 //! - [`inert`], [`explain`], [`encoding`], [`unique`], [`draft`], [`beside`]: text from elsewhere
@@ -87,6 +88,7 @@
 pub mod audit;
 pub mod beside;
 pub mod check;
+pub mod compare;
 pub mod content;
 pub mod decide;
 pub mod draft;

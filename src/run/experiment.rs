@@ -284,7 +284,11 @@ impl<E: Experiment> AnyExperiment for E {
     }
 }
 
-fn folded<E: Experiment>(facts: &[Value]) -> Result<E::State, OutputError> {
+/// The state that recorded facts of an experiment fold into.
+///
+/// # Errors
+/// [`OutputError::Fact`]: what in them is not a fact of this experiment.
+pub fn folded<E: Experiment>(facts: &[Value]) -> Result<E::State, OutputError> {
     let mut state = E::State::default();
     for (number, fact) in facts.iter().enumerate() {
         let fact = E::Event::deserialize(fact).map_err(|source| {

@@ -26,7 +26,7 @@ pub type Lane = fn(&CallPath) -> String;
 
 /// The second part of a path (`p_0007` of `clarification/p_0007/2/moderator`), or the whole path if
 /// it has only one part.
-pub(super) fn second_part(call: &CallPath) -> String {
+pub(crate) fn second_part(call: &CallPath) -> String {
     call.as_str().split('/').nth(1).unwrap_or(call.as_str()).to_owned()
 }
 

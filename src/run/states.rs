@@ -67,7 +67,7 @@ impl States {
         let (Some(recorded), Some(taken)) = (&self.recorded, &self.taken) else {
             return Ok(false);
         };
-        let differences = differences(recorded, &taken.borrow());
+        let differences = state_differences(recorded, &taken.borrow());
         if differences.is_empty() { Ok(true) } else { Err(Divergence::state(differences).into()) }
     }
 }
@@ -123,7 +123,7 @@ fn value_end(text: &str) -> usize {
 
 /// What differs between two states. Each entry once: what is wrong at a mark is often wrong from
 /// then on.
-fn differences(recorded: &FoldedState, now: &FoldedState) -> Vec<StateDifference> {
+pub fn state_differences(recorded: &FoldedState, now: &FoldedState) -> Vec<StateDifference> {
     let (mut found, mut known) = (Vec::new(), BTreeSet::new());
     let mut compare = |mark: Option<&str>, left: &StateEntries, right: &StateEntries| {
         let names: BTreeSet<&String> = left.keys().chain(right.keys()).collect();
@@ -170,7 +170,7 @@ mod tests {
     }
 
     fn said(recorded: &FoldedState, now: &FoldedState) -> Vec<String> {
-        differences(recorded, now).iter().map(|d| without_digests(&d.to_string())).collect()
+        state_differences(recorded, now).iter().map(|d| without_digests(&d.to_string())).collect()
     }
 
     /// A sentence without its digests.

@@ -30,6 +30,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "parse", "prompt", "run", "unique",
         ],
     ),
+    ("compare", &["content", "event", "id", "log", "lookup", "prompt", "run"]),
     ("check", &["decide", "event", "id", "log", "model", "parse", "prompt"]),
     (
         "snapshot",

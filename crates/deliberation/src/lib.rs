@@ -29,6 +29,7 @@ mod config;
 mod dialogue;
 mod experiment;
 mod facts;
+mod figures;
 mod grouping;
 mod load;
 pub mod opposition;

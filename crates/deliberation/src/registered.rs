@@ -8,11 +8,13 @@ use retold::run::{AnyExperiment, Journal, RunRecord};
 use retold_study::Registration;
 use retold_study::config::{ConfigError, ConfigFile};
 use retold_study::error::{BoxError, StudyError};
+use retold_study::figures::Figure;
 use retold_study::registration::Originals;
 use retold_study::settings::ExperimentSettings;
 use retold_study::study::{SettingsOf, Stored, Study};
 use serde_json::Value;
 
+use crate::figures::figures;
 use crate::parse::DEMOGRAPHICS;
 use crate::tryout::check_settings;
 use crate::{
@@ -73,6 +75,10 @@ impl Registration for Registered {
 
     fn originals(&self) -> Option<Originals> {
         Some(Originals { import: "deliberation", read: original::read })
+    }
+
+    fn figures(&self, _: &ExperimentSettings, facts: &[Value]) -> Result<Vec<Figure>, BoxError> {
+        figures(facts)
     }
 
     fn draw(&self, file: &ConfigFile<'_>, study: &mut Study) -> Result<(), ConfigError> {

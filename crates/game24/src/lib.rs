@@ -11,6 +11,7 @@
 mod config;
 mod counted;
 mod experiment;
+mod figures;
 mod outputs;
 pub mod parse;
 mod puzzles;

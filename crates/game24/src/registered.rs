@@ -5,12 +5,14 @@ use retold::parse::ParserFamily;
 use retold::run::AnyExperiment;
 use retold_study::Registration;
 use retold_study::config::{ConfigError, ConfigFile};
-use retold_study::error::StudyError;
+use retold_study::error::{BoxError, StudyError};
+use retold_study::figures::Figure;
 use retold_study::settings::ExperimentSettings;
 use retold_study::study::Study;
 use serde_json::Value;
 
 use crate::counted::{draw, take_over};
+use crate::figures::figures;
 use crate::parse::GAME24;
 use crate::{Game24, NAME, Settings, SimulatedSolver, load};
 
@@ -57,6 +59,10 @@ impl Registration for Registered {
     /// `samples: recorded` means the puzzles and numbers that were counted when the run began.
     fn take_over(&self, settings: &mut Value, recorded: &Value) {
         take_over(settings, recorded);
+    }
+
+    fn figures(&self, _: &ExperimentSettings, facts: &[Value]) -> Result<Vec<Figure>, BoxError> {
+        figures(facts)
     }
 
     fn may_have_part(&self, _: &str) -> bool {

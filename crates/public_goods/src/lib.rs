@@ -42,6 +42,7 @@ mod check;
 mod config;
 mod experiment;
 mod facts;
+mod figures;
 mod groups;
 mod load;
 pub mod measures;

@@ -6,11 +6,14 @@ use retold::parse::text::VECTOR;
 use retold::run::AnyExperiment;
 use retold_study::Registration;
 use retold_study::config::{ConfigError, ConfigFile};
-use retold_study::error::StudyError;
+use retold_study::error::{BoxError, StudyError};
+use retold_study::figures::Figure;
 use retold_study::registration::Originals;
 use retold_study::settings::ExperimentSettings;
 use retold_study::study::Study;
+use serde_json::Value;
 
+use crate::figures::figures;
 use crate::original::local::{self, LocalSettings, OriginalGames};
 use crate::parse::{ACTIONS_JSON, CHAT, CONTRIBUTION, CONTRIBUTION_JSON, REDISTRIBUTION};
 use crate::{NAME, PublicGoods, Settings, SimulatedPlayers, load, original};
@@ -61,6 +64,14 @@ impl Registration for Registered {
     fn originals(&self) -> Option<Originals> {
         Some(ORIGINALS)
     }
+
+    fn figures(
+        &self,
+        settings: &ExperimentSettings,
+        facts: &[Value],
+    ) -> Result<Vec<Figure>, BoxError> {
+        figures(&settings.typed::<Settings>()?.config, facts)
+    }
 }
 
 /// Public goods games played by another program.
@@ -87,6 +98,14 @@ impl Registration for RegisteredOriginal {
 
     fn check(&self, settings: &ExperimentSettings) -> Result<(), StudyError> {
         Ok(local::check(&*settings.typed::<LocalSettings>()?)?)
+    }
+
+    fn figures(
+        &self,
+        settings: &ExperimentSettings,
+        facts: &[Value],
+    ) -> Result<Vec<Figure>, BoxError> {
+        figures(&settings.typed::<LocalSettings>()?.config, facts)
     }
 
     /// Never called: its runs have their own answers.

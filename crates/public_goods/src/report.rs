@@ -87,6 +87,11 @@ pub(crate) fn report(config: &Config, state: &Played) -> Report {
     Report { json, text, ..Report::default() }
 }
 
+/// The rounds that the report shows, in its order.
+pub(super) fn rounds_shown(rules: &Rules, state: &Played) -> Vec<u32> {
+    by_round(rules, state).iter().map(|row| row.round).collect()
+}
+
 /// The mean of a round over all games.
 struct RoundMean {
     round: u32,

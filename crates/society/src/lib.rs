@@ -49,6 +49,7 @@ mod config;
 mod context;
 mod experiment;
 mod facts;
+mod figures;
 mod load;
 pub mod original;
 pub mod parse;

@@ -2,14 +2,17 @@
 
 use retold::model::simulated::Player;
 use retold::parse::ParserFamily;
-use retold::run::AnyExperiment;
+use retold::run::{AnyExperiment, folded};
 use retold_study::Registration;
 use retold_study::config::{ConfigError, ConfigFile};
-use retold_study::error::StudyError;
+use retold_study::error::{BoxError, StudyError};
+use retold_study::figures::Figure;
 use retold_study::registration::Originals;
 use retold_study::settings::ExperimentSettings;
 use retold_study::study::Study;
+use serde_json::Value;
 
+use crate::figures::figures;
 use crate::original::{self, OriginalSettings, OriginalSociety};
 use crate::parse::ACTION;
 use crate::{NAME, Settings, SimulatedSociety, Society, load};
@@ -50,6 +53,10 @@ impl Registration for Registered {
 
     fn originals(&self) -> Option<Originals> {
         Some(ORIGINALS)
+    }
+
+    fn figures(&self, _: &ExperimentSettings, facts: &[Value]) -> Result<Vec<Figure>, BoxError> {
+        Ok(figures(&folded::<Society>(facts)?))
     }
 }
 

@@ -12,6 +12,7 @@
 //! - [`original`]: original runs of other programs, imported.
 //! - [`edition`]: which rules of ours a run follows; [`carried`]: what facts carry for the fold
 //!   alone.
+//! - [`figures`]: headline figures, their intervals, and their differences between two runs.
 //! - [`parser_file`]: parsers that are written down in YAML.
 //! - [`at_once`], [`random`], [`word_vector`]: questions in bounds, draws that never change,
 //!   vectors of made-up texts.
@@ -21,6 +22,7 @@ pub mod carried;
 pub mod config;
 pub mod edition;
 pub mod error;
+pub mod figures;
 pub mod original;
 pub mod parser_file;
 pub mod random;

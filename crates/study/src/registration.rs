@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use crate::config::{ConfigError, ConfigFile};
 use crate::error::{BoxError, StudyError};
+use crate::figures::Figure;
 use crate::original::ReadOriginal;
 use crate::settings::ExperimentSettings;
 use crate::study::{SettingsOf, Stored, Study};
@@ -109,6 +110,20 @@ pub trait Registration: Sync {
     fn store(&self, record: &RunRecord<'_>, settings: SettingsOf) -> Result<Stored, BoxError> {
         let _ = (record, settings);
         Ok(Stored::Nothing)
+    }
+
+    /// The figures that its report leads with, of a run with these recorded facts. By default there
+    /// are none, and commands that compare runs say so.
+    ///
+    /// # Errors
+    /// The settings or the fact that are from another release.
+    fn figures(
+        &self,
+        settings: &ExperimentSettings,
+        facts: &[Value],
+    ) -> Result<Vec<Figure>, BoxError> {
+        let _ = (settings, facts);
+        Ok(Vec::new())
     }
 
     /// Whether there may be a part with this name: checked before a long run is folded to find out.

@@ -9,6 +9,7 @@ mod colours;
 mod crowded;
 mod damaged;
 mod deciding;
+mod diffs;
 mod endpoints;
 mod failures;
 mod files;

@@ -12,6 +12,7 @@ const COMMANDS: &[&str] = &[
     "replay",
     "proxy",
     "check",
+    "diff",
     "parse",
     "snapshot",
     "audit",

@@ -7,6 +7,7 @@ mod abandon;
 mod audit;
 mod backup;
 mod check;
+mod diff;
 mod export;
 mod fork;
 mod head;
@@ -43,6 +44,7 @@ pub(crate) enum Command {
     Replay(replay::Args),
     Proxy(proxy::Args),
     Check(check::Args),
+    Diff(diff::Args),
     Parse(parse::Args),
     Snapshot(snapshot::Args),
     Audit(audit::Args),
@@ -74,6 +76,7 @@ pub(crate) fn run(
         Command::Proxy(args) => proxy::run(args, global, output),
         Command::Replay(args) => replay::run(args, global, output),
         Command::Check(args) => check::run(args, global, output),
+        Command::Diff(args) => diff::run(args, global, output),
         Command::Snapshot(args) => snapshot::run(args, global, output),
         Command::Parse(args) => parse::run(args, global, output),
         Command::Audit(args) => audit::run(args, global, output),

@@ -1,8 +1,10 @@
 //! Executes runs: recording, continuing, forking, and what these have in common.
 
 pub(crate) mod answers;
+pub(crate) mod changes;
 pub(crate) mod conclusion;
 pub(crate) mod continuation;
+pub(crate) mod figures;
 pub(crate) mod folder;
 pub(crate) mod fork;
 pub(crate) mod live;
@@ -13,4 +15,5 @@ pub(crate) mod record;
 pub(crate) mod resume;
 pub(crate) mod session;
 pub(crate) mod settings;
+pub(crate) mod templates;
 pub(crate) mod unfinished;

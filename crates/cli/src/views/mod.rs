@@ -1,7 +1,9 @@
 //! What more than one command prints.
 
+pub(crate) mod alike;
 pub(crate) mod audit;
 pub(crate) mod event;
+pub(crate) mod figures;
 pub(crate) mod independence;
 pub(crate) mod left;
 pub(crate) mod program;

@@ -1,8 +1,6 @@
 //! `retold replay RUN --prompts DIR`.
 
-use std::error::Error;
-use std::iter;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde_json::{Value, json};
 
@@ -11,18 +9,16 @@ use crate::global::Global;
 use crate::output::{Output, counted, grouped};
 use crate::runs::session::{self, Session};
 use crate::runs::settings::{as_json, settings_of};
+use crate::runs::templates::{of_template, wrong};
 use crate::select;
 use crate::select::{SIMULATED, Selected};
+use crate::views::alike::{alike, and_others};
 use retold::id::RunId;
 use retold::model::Prices;
 use retold::run::{Departure, Finish, Mode, Rehearsal, Stop};
 use retold_study::at_once::TooLong;
 use retold_study::error::ExperimentError;
-use retold_study::template::TemplateError;
-use retold_study::templates::{ReplaceError, Replaced, replace};
-
-/// How many of the calls that differ in the same way are named; `--json` names all.
-const NAMED: usize = 20;
+use retold_study::templates::{Replaced, replace};
 
 /// Runs a run again with other templates, and reports what differs from the record.
 pub(crate) fn run(
@@ -49,7 +45,7 @@ pub(crate) fn run(
         Finish::Rehearsed(rehearsal) => rehearsal,
         // If a prompt cannot be built, its template is wrong.
         Finish::Stopped(Stop::Invalid { source, .. })
-            if template(source.as_ref()).is_some() || source.is::<TooLong>() =>
+            if of_template(source.as_ref()).is_some() || source.is::<TooLong>() =>
         {
             return Err(wrong(source.as_ref(), folder, &replaced));
         }
@@ -64,29 +60,6 @@ pub(crate) fn run(
         output.text(&told.text())?
     }
     Ok(if rehearsal.is_identical() { Status::Fine } else { Status::Difference })
-}
-
-/// The error of a template, with the file that it was read from.
-fn wrong(error: &(dyn Error + 'static), folder: &Path, replaced: &Replaced) -> CliError {
-    let file = template(error).and_then(|template| replaced.files.get(&template.name));
-    let place = file.map_or(folder, PathBuf::as_path);
-    CliError::usage(format!("{}: {error}", place.display()))
-}
-
-/// The error of a template among an error and its causes.
-fn template<'e>(error: &'e (dyn Error + 'static)) -> Option<&'e TemplateError> {
-    let mut causes = iter::successors(Some(error), |error| (*error).source());
-    causes.find_map(|error| error.downcast_ref())
-}
-
-impl From<ReplaceError> for CliError {
-    fn from(error: ReplaceError) -> Self {
-        let status = match &error {
-            ReplaceError::Unreadable { .. } => Status::Io,
-            _ => Status::Usage,
-        };
-        CliError::new(status, error.to_string())
-    }
 }
 
 /// The whole report of a rehearsal.
@@ -161,7 +134,10 @@ impl RehearsalReport<'_> {
             let lanes = counted(departures.len() as u64, "lane");
             text.push_str(&format!("\n{lanes} with a change, the first call of each:\n"));
         }
-        for alike in alike(departures) {
+        let diff = |departure: &Departure| {
+            departure.difference.as_ref().map_or_else(String::new, |difference| difference.diff())
+        };
+        for alike in alike(departures, diff) {
             text.push_str(&described(&alike));
         }
         text
@@ -183,22 +159,6 @@ impl RehearsalReport<'_> {
     }
 }
 
-/// Groups calls in which the same lines differ, in the order of their first members.
-fn alike(departures: &[Departure]) -> Vec<Vec<&Departure>> {
-    let mut groups: Vec<(String, Vec<&Departure>)> = Vec::new();
-    for departure in departures {
-        let diff = departure.difference.as_ref().map_or_else(String::new, |d| d.diff());
-        let differing = |line: &&str| line.starts_with(['+', '-']);
-        let key: Vec<&str> = diff.lines().filter(differing).collect();
-        let key = key.join("\n");
-        match groups.iter_mut().find(|(known, _)| *known == key) {
-            Some((_, group)) => group.push(departure),
-            None => groups.push((key, vec![departure])),
-        }
-    }
-    groups.into_iter().map(|(_, group)| group).collect()
-}
-
 fn described(alike: &[&Departure]) -> String {
     let Some((first, others)) = alike.split_first() else { return String::new() };
     let Departure { lane, call, sample, request, recorded, difference } = first;
@@ -215,14 +175,7 @@ fn described(alike: &[&Departure]) -> String {
     if let Some(difference) = difference {
         text.push_str(&difference.diff());
     }
-    if !others.is_empty() {
-        let named = others.iter().take(NAMED).map(|d| format!("{}#{}", d.call, d.sample));
-        let named = named.collect::<Vec<_>>().join(", ");
-        let more = match others.len().saturating_sub(NAMED) {
-            0 => String::new(),
-            more => format!(" and {} more (--json names all)", grouped(more as u64)),
-        };
-        text.push_str(&format!("and the same change in: {named}{more}\n"));
-    }
+    let others: Vec<String> = others.iter().map(|d| format!("{}#{}", d.call, d.sample)).collect();
+    text.push_str(&and_others(&others));
     text
 }

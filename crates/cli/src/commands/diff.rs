@@ -1,0 +1,395 @@
+//! `retold diff`.
+
+use std::fmt::Write;
+
+use serde_json::{Value, json};
+
+use crate::error::{CliError, Status};
+use crate::global::Global;
+use crate::output::{Output, counted, grouped};
+use crate::runs::figures::figures_of;
+use crate::runs::settings::settings_of;
+use crate::select::{self, Selected};
+use crate::views::alike::{alike, and_others};
+use crate::views::figures::{methods, paired_table};
+use retold::compare::{
+    CallDifference, CallPlace, Comparison, FactChange, FactChanges, LaneDifference,
+    SettingDifference, Side, compare, usual_lane,
+};
+use retold::event::{Event, RunStarted};
+use retold::id::{CallPath, RunId, Seq};
+use retold::inert::inert;
+use retold::log::{CheckedReader, Reader};
+use retold::run::{Lane, Parent};
+use retold_study::figures::{Paired, paired};
+use retold_study::studies::Studies;
+
+/// Compare two runs: settings, prompts, answers, decisions, facts and state.
+///
+/// Calls are aligned by name and sample, facts by the call that caused them, so the two need not be
+/// of equal length: a fork and its parent, two runs of one config, two imports, or two runs of one
+/// program. Unnamed calls of programs are named after their prompts.
+///
+/// Shows the first difference of each lane (a participant, a dialogue, a puzzle), with the diff of
+/// the prompts, and the headline figures of both runs with 95 % intervals and their paired
+/// difference: over the lanes that both runs have. Exit code 1 if anything differs but settings and
+/// versions.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// The first run (first digits of its id, or `latest`) or a recording's file.
+    one: String,
+    /// The second run or recording.
+    other: String,
+    /// How many settings, lanes and facts to list as text; --json lists all.
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    most: usize,
+}
+
+/// A comparison, with what is read of both logs to show it.
+struct Compared<'a> {
+    comparison: Comparison,
+    /// Of each lane: how the prompts differ, or what else does.
+    lanes: Vec<Shown>,
+    figures: Vec<Paired>,
+    /// Why there are no figures, if there are none.
+    no_figures: Option<&'a str>,
+    started: [RunStarted; 2],
+}
+
+/// How the first call of a lane differs, as text.
+struct Shown {
+    place: usize,
+    diff: String,
+}
+
+pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status, CliError> {
+    let Args { one, other, most } = args;
+    let (one, other) = (select::run_or_file(global, &one)?, select::run_or_file(global, &other)?);
+    let compared = compared(global.studies, &one, &other)?;
+    if output.is_json() {
+        output.object(&compared.json()?)?;
+    } else {
+        output.text(&compared.text(most))?;
+    }
+    let differs = !compared.comparison.is_identical();
+    Ok(if differs { Status::Difference } else { Status::Fine })
+}
+
+fn compared<'a>(
+    studies: &Studies,
+    one: &Selected,
+    other: &Selected,
+) -> Result<Compared<'a>, CliError> {
+    let (mut first, mut second) = (one.checked()?, other.checked()?);
+    let started = [select::started(&mut first, one.run)?, select::started(&mut second, other.run)?];
+    let lane = lanes_of(studies, &started);
+    let comparison = compare(
+        Side { reader: &mut first, run: one.run },
+        Side { reader: &mut second, run: other.run },
+        &|call| lane.map_or_else(|| usual_lane(call), |lane| lane(call)),
+    )?;
+    let mut lanes = Vec::new();
+    for (place, lane) in comparison.lanes.iter().enumerate() {
+        let diff = shown(lane, (&mut first, one.run), (&mut second, other.run))?;
+        lanes.push(Shown { place, diff });
+    }
+    let of = |reader: &mut CheckedReader, run| figures_of(studies, reader, run);
+    let (figures, no_figures) = if started[0].experiment == started[1].experiment {
+        match (of(&mut first, one.run)?, of(&mut second, other.run)?) {
+            (Some(one), Some(other)) if !one.is_empty() => (paired(&one, &other), None),
+            _ => (Vec::new(), Some("this kind of run has no headline figures")),
+        }
+    } else {
+        (Vec::new(), Some("runs of different experiments have no headline figures in common"))
+    };
+    Ok(Compared { comparison, lanes, figures, no_figures, started })
+}
+
+/// How an experiment names its lanes, if both runs are of one that this program has.
+fn lanes_of(studies: &Studies, [one, other]: &[RunStarted; 2]) -> Option<Lane> {
+    let settings = settings_of(studies, one).ok()?;
+    let built = studies.build(&one.experiment, &settings.experiment).ok()?;
+    (one.experiment == other.experiment).then(|| built.lanes())
+}
+
+/// How a call differs: the diff of its prompts, or both answers, or both decisions.
+fn shown(
+    lane: &LaneDifference,
+    (one, first): (&mut dyn Reader, RunId),
+    (other, second): (&mut dyn Reader, RunId),
+) -> Result<String, CliError> {
+    match lane.what {
+        CallDifference::Prompt => {
+            let difference = Comparison::difference(lane, one, other)?;
+            Ok(difference.map_or_else(String::new, |difference| difference.diff()))
+        }
+        CallDifference::Answer | CallDifference::Decision => {
+            let seq = |place: &Option<CallPlace>| {
+                let place = place.as_ref()?;
+                if lane.what == CallDifference::Answer { place.end } else { place.decision }
+            };
+            let one = excerpt(one, first, seq(&lane.one))?;
+            let other = excerpt(other, second, seq(&lane.other))?;
+            Ok(format!("-{one}\n+{other}\n"))
+        }
+        CallDifference::OnlyInOne | CallDifference::OnlyInOther => Ok(String::new()),
+    }
+}
+
+/// The longest excerpt of an answer, a decision, a setting or a fact, in characters.
+const EXCERPT: usize = 160;
+
+/// A line about an answer or a decision.
+fn excerpt(reader: &mut dyn Reader, run: RunId, seq: Option<Seq>) -> Result<String, CliError> {
+    let Some(seq) = seq else { return Ok("(none)".to_owned()) };
+    let events = reader.events(run, Seq(seq.0.saturating_sub(1)), 1)?;
+    let event = events.first().and_then(|stored| stored.event().ok());
+    Ok(match event {
+        Some(Event::ResponseReceived(answer)) => inert(answer.content.text(), EXCERPT),
+        Some(Event::AnswerReused(answer)) => inert(answer.content.text(), EXCERPT),
+        Some(Event::AttemptFailed(failed)) => {
+            format!("(failed: {})", inert(&failed.details.error, EXCERPT))
+        }
+        Some(Event::DecisionMade(made)) => {
+            let value = inert(&made.details.value.to_string(), EXCERPT);
+            format!("{value} ({})", inert(&made.by.method, 60))
+        }
+        _ => format!("(seq {seq})"),
+    })
+}
+
+impl Compared<'_> {
+    fn is_simulated(&self) -> bool {
+        self.started.iter().any(RunStarted::is_simulated)
+    }
+
+    fn json(&self) -> Result<Value, CliError> {
+        let comparison = &self.comparison;
+        let mut object = serde_json::to_value(comparison).map_err(|e| {
+            CliError::new(Status::Io, format!("the result cannot be written as JSON: {e}"))
+        })?;
+        for Shown { place, diff } in &self.lanes {
+            object["lanes"][*place]["diff"] = json!(diff);
+        }
+        object["identical"] = json!(comparison.is_identical());
+        object["first"] = json!(comparison.first());
+        object["figures"] = json!(self.figures);
+        object["simulated"] = json!(self.is_simulated());
+        Ok(object)
+    }
+
+    fn text(&self, most: usize) -> String {
+        let Comparison { one, other, settings, calls, lanes_alike, facts, .. } = &self.comparison;
+        let [first, second] = &self.started;
+        let mut text = format!(
+            "first:  run {one}, {}\nsecond: run {other}, {}\n",
+            inert(&first.experiment, 60),
+            inert(&second.experiment, 60)
+        );
+        if let Some(Parent { before, .. }) =
+            Parent::of(second).ok().flatten().filter(|parent| parent.run == *one)
+        {
+            let before = before.map_or_else(String::new, |seq| format!(", before its seq {seq}"));
+            // Writing to a string cannot fail, here and below.
+            let _ = writeln!(text, "the second is a fork of the first{before}");
+        }
+        if self.is_simulated() {
+            text.push_str(select::SIMULATED);
+        }
+        self.settings(settings, most, &mut text);
+        let _ = writeln!(
+            text,
+            "\n{} in the first run, {} in the second, {} in both",
+            counted(calls.one, "call"),
+            grouped(calls.other),
+            grouped(calls.both)
+        );
+        let _ = writeln!(
+            text,
+            "of those in both: {} with the same prompt, {} also with the same answer",
+            grouped(calls.same_prompt),
+            grouped(calls.same_answer)
+        );
+        let _ = writeln!(
+            text,
+            "of {} decided in both: {} with the same value, {} also by the same method",
+            grouped(calls.decided),
+            grouped(calls.same_value),
+            grouped(calls.same_decision)
+        );
+        let _ = writeln!(
+            text,
+            "{} the same, {} different",
+            counted(*lanes_alike, "lane"),
+            grouped(self.lanes.len() as u64)
+        );
+        self.lanes(most, &mut text);
+        facts_text(facts, most, &mut text);
+        self.ends(&mut text);
+        text.push_str("\nheadline figures\n");
+        match self.no_figures {
+            Some(reason) => {
+                let _ = writeln!(text, "  {reason}");
+            }
+            None => {
+                text.push_str(&paired_table(&self.figures));
+                text.push_str(&methods(self.figures.iter().map(|figure| &figure.one)));
+            }
+        }
+        text
+    }
+
+    fn settings(&self, settings: &[SettingDifference], most: usize, text: &mut String) {
+        if settings.is_empty() {
+            text.push_str("settings: the same\n");
+            return;
+        }
+        let _ = writeln!(text, "{}", counted_differing(settings.len(), "setting"));
+        let value = |value: &Option<Value>| match value {
+            Some(value) => inert(&value.to_string(), 80),
+            None => "(not there)".to_owned(),
+        };
+        for SettingDifference { path, one, other } in settings.iter().take(most) {
+            let _ = writeln!(text, "  {}: {} -> {}", inert(path, 120), value(one), value(other));
+        }
+        more(settings.len(), most, text);
+    }
+
+    fn lanes(&self, most: usize, text: &mut String) {
+        let groups = alike(&self.lanes, |shown| self.key(shown));
+        let all = groups.len();
+        for group in groups.into_iter().take(most) {
+            let Some((first, others)) = group.split_first() else { continue };
+            let lane = &self.comparison.lanes[first.place];
+            let LaneDifference { lane: name, call, sample, what, one, other, differing } = lane;
+            let seqs = match (one, other) {
+                (Some(one), Some(other)) => {
+                    format!("seq {} and seq {}", one.request, other.request)
+                }
+                (Some(one), None) => format!("seq {}", one.request),
+                (None, other) => other.map_or_else(String::new, |o| format!("seq {}", o.request)),
+            };
+            let _ = writeln!(
+                text,
+                "\nlane {}: {call}#{sample} {} ({seqs}); {} in this lane",
+                inert(name, 80),
+                says(*what),
+                counted_differing(usize::try_from(*differing).unwrap_or(usize::MAX), "call")
+            );
+            text.push_str(&shortened(&first.diff));
+            let others: Vec<String> = others
+                .iter()
+                .map(|other| &self.comparison.lanes[other.place])
+                .map(|lane| format!("{}#{}", lane.call, lane.sample))
+                .collect();
+            text.push_str(&and_others(&others));
+        }
+        if all > most {
+            let _ =
+                writeln!(text, "\nand {} more kinds of difference: --most N or --json", all - most);
+        }
+    }
+
+    /// What distinguishes a kind of difference from others.
+    fn key(&self, shown: &Shown) -> String {
+        let what = self.comparison.lanes[shown.place].what;
+        match what {
+            CallDifference::OnlyInOne => "-only in the first".to_owned(),
+            CallDifference::OnlyInOther => "+only in the second".to_owned(),
+            _ => shown.diff.clone(),
+        }
+    }
+
+    fn ends(&self, text: &mut String) {
+        let Comparison { state, outcome_digests, .. } = &self.comparison;
+        match state {
+            None => text.push_str("state: not recorded in both runs\n"),
+            Some(differences) if differences.is_empty() => text.push_str("state: the same\n"),
+            Some(differences) => {
+                for difference in differences {
+                    let place = difference.mark.as_ref().map_or_else(
+                        || "at the end".to_owned(),
+                        |m| format!("from mark {}", inert(m, 60)),
+                    );
+                    let entry = difference.entry.as_deref().unwrap_or("the mark itself");
+                    let _ = writeln!(text, "state: {} differs {place}", inert(entry, 60));
+                }
+            }
+        }
+        let said = match outcome_digests {
+            [Some(one), Some(other)] if one == other => "the same",
+            [Some(_), Some(_)] => "different",
+            _ => "not both runs have ended",
+        };
+        let _ = writeln!(text, "outcome digests: {said}");
+    }
+}
+
+/// How many lines of a diff are shown as text.
+const LINES: usize = 40;
+
+/// The first lines of a diff.
+fn shortened(diff: &str) -> String {
+    let lines = diff.lines().count();
+    if lines <= LINES {
+        return diff.to_owned();
+    }
+    let shown: String = diff.lines().take(LINES).map(|line| format!("{line}\n")).collect();
+    format!("{shown}.. and {} more: --json\n", counted((lines - LINES) as u64, "line"))
+}
+
+fn says(what: CallDifference) -> &'static str {
+    match what {
+        CallDifference::Prompt => "has another prompt",
+        CallDifference::Answer => "has the same prompt and another answer",
+        CallDifference::Decision => "has the same answer and another decision",
+        CallDifference::OnlyInOne => "is only in the first run",
+        CallDifference::OnlyInOther => "is only in the second run",
+    }
+}
+
+fn counted_differing(n: usize, noun: &str) -> String {
+    let differ = if n == 1 { "differs" } else { "differ" };
+    format!("{} {differ}", counted(n as u64, noun))
+}
+
+fn more(all: usize, most: usize, text: &mut String) {
+    if all > most {
+        let _ = writeln!(text, "  and {} more: --most N or --json", grouped((all - most) as u64));
+    }
+}
+
+/// The facts that differ: counts by phase and kind, and the first few.
+fn facts_text(facts: &FactChanges, most: usize, text: &mut String) {
+    let FactChanges { one, other, same, by_phase, changes } = facts;
+    let _ = writeln!(
+        text,
+        "\n{} in the first run, {} in the second, {} the same",
+        counted(*one, "fact"),
+        grouped(*other),
+        grouped(*same)
+    );
+    if changes.is_empty() {
+        return;
+    }
+    let _ = writeln!(
+        text,
+        "  {:<28}{:<24}{:>9}{:>15}{:>16}",
+        "phase", "fact", "changed", "first only", "second only"
+    );
+    for (phase, kinds) in by_phase {
+        for (kind, [changed, first, second]) in kinds {
+            let (phase, kind) = (inert(phase, 60), inert(kind, 60));
+            let _ = writeln!(text, "  {phase:<28}{kind:<24}{changed:>9}{first:>15}{second:>16}");
+        }
+    }
+    for FactChange { call, one, other, .. } in changes.iter().take(most) {
+        let fact = |fact: &Option<Value>| match fact {
+            Some(fact) => inert(&fact.to_string(), EXCERPT),
+            None => "(none)".to_owned(),
+        };
+        let call = call.as_ref().map_or("(no call)", CallPath::as_str);
+        let _ = writeln!(text, "  {call}\n    -{}\n    +{}", fact(one), fact(other));
+    }
+    more(changes.len(), most, text);
+}

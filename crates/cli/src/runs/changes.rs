@@ -1,0 +1,96 @@
+//! Recorded settings, changed for a new run.
+
+use std::path::Path;
+
+use crate::error::CliError;
+use crate::runs::settings::{as_json, settings_of};
+use crate::runs::templates;
+use retold::event::RunStarted;
+use retold::explain::explain;
+use retold_study::config::{ConfigError, with_overrides};
+use retold_study::error::ExperimentError;
+use retold_study::settings::ExperimentSettings;
+use retold_study::studies::Studies;
+use retold_study::templates::replace;
+use serde_json::Value;
+
+/// The recorded settings of an experiment with the changes applied. The error names the first
+/// change that cannot be applied.
+pub(crate) fn changed(
+    studies: &Studies,
+    started: &RunStarted,
+    overrides: &[String],
+    prompts: Option<&Path>,
+) -> Result<ExperimentSettings, CliError> {
+    let recorded = as_json(&settings_of(studies, started)?.experiment)?;
+    if let Some(error) = overrides.iter().find_map(|setting| inherited(&recorded, setting)) {
+        return Err(error);
+    }
+    let (mut settings, mut wrong) = (recorded.clone(), None);
+    for setting in overrides {
+        settings = with_overrides(settings, std::slice::from_ref(setting))?;
+        // A later change may fix it, if the two only make sense together.
+        wrong = match studies.build(&started.experiment, &settings.clone().into()) {
+            Ok(_) => None,
+            Err(error) => wrong.or(Some((setting, error))),
+        };
+    }
+    if let (None, Some(folder)) = (&wrong, prompts) {
+        return with_templates(studies, started, settings, folder);
+    }
+    let Some((setting, error)) = wrong else { return Ok(settings.into()) };
+    let ExperimentError::BadSettings { source, .. } = error else {
+        return Err(CliError::usage(error.to_string()));
+    };
+    let error = CliError::from(ConfigError::of_override(setting, explain(&source.to_string())));
+    let group = setting.split_once(['.', '=']).map_or(&**setting, |(group, _)| group);
+    Err(if recorded["config"].is_object() && recorded.get(group).is_none() {
+        error.hint(format!("the config's keys are in a group: --set config.{group}"))
+    } else {
+        error
+    })
+}
+
+/// The error for a key of a config that is not a setting of the experiment: to change it would
+/// change nothing.
+fn inherited(recorded: &Value, setting: &str) -> Option<CliError> {
+    let path = setting.split('=').next().unwrap_or(setting);
+    let path = path.strip_prefix("config.").unwrap_or(path);
+    let group = path.split('.').next().unwrap_or(path);
+    let refused = |message: &str, hint: String| {
+        let error = ConfigError::of_override(setting, message.to_owned());
+        Some(CliError::from(error).hint(hint))
+    };
+    match group {
+        "seed" | "random_seed" => refused(
+            "a fork has the seed of the run that it shares answers with",
+            format!("`retold run CONFIG --set {group}=N` records a run with another seed"),
+        ),
+        // In some studies, this is the name of the model that is asked.
+        "model" if recorded["config"]["model"].is_string() => None,
+        "model" | "provider" | "limits" | "retry" => refused(
+            "who answers, and how fast, is not a setting of the experiment",
+            "give it as a flag, such as --model KIND or --concurrency N: `retold fork --help` lists them"
+                .to_owned(),
+        ),
+        _ => None,
+    }
+}
+
+/// Settings with the templates of a folder.
+fn with_templates(
+    studies: &Studies,
+    started: &RunStarted,
+    mut settings: Value,
+    folder: &Path,
+) -> Result<ExperimentSettings, CliError> {
+    let replaced = replace(&mut settings, folder)?;
+    let settings = ExperimentSettings::from(settings);
+    match studies.build(&started.experiment, &settings) {
+        Ok(_) => Ok(settings),
+        Err(ExperimentError::BadSettings { source, .. }) => {
+            Err(templates::wrong(&source, folder, &replaced))
+        }
+        Err(error) => Err(CliError::usage(error.to_string())),
+    }
+}

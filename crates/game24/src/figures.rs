@@ -1,0 +1,26 @@
+//! The figure that the report leads with.
+
+use super::experiment::Game24;
+use super::state::Tally;
+use retold::run::folded;
+use retold_study::error::BoxError;
+use retold_study::figures::{Draws, Figure, FigureKind};
+use serde_json::Value;
+
+/// The share of correct answers. The samples of one puzzle are a cluster: some puzzles are harder
+/// than others.
+pub(crate) fn figures(facts: &[Value]) -> Result<Vec<Figure>, BoxError> {
+    let tally: Tally = folded::<Game24>(facts)?;
+    let draws = tally.puzzles.iter().map(|(row, puzzle)| Draws {
+        lane: row.to_string(),
+        cluster: row.to_string(),
+        sum: f64::from(puzzle.solved),
+        count: puzzle.answers,
+    });
+    Ok(vec![Figure {
+        name: "solve rate".to_owned(),
+        pointer: "/solve_rate".to_owned(),
+        kind: FigureKind::Share,
+        draws: draws.collect(),
+    }])
+}

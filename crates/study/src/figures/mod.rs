@@ -1,0 +1,227 @@
+//! The headline figures of a run, with intervals, and their differences between two runs.
+//!
+//! A figure is the mean of draws. Draws come in lanes (a participant, a puzzle), and lanes in
+//! clusters: lanes of one cluster are not independent of each other, such as the players of one
+//! game. So an interval depends on how the figure was sampled ([`Interval::method`]):
+//!
+//! - **Wilson**, for a share of which every draw is a cluster of its own (one vote per participant);
+//! - **cluster bootstrap** otherwise: clusters are drawn with replacement, seeded by the figure's
+//!   name, and the interval is between the percentiles of the figure in the resampled runs;
+//! - **none** with fewer than two clusters: one society is one draw, however many agents it has.
+//!
+//! All intervals are for 95 %.
+
+mod interval;
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+pub use interval::{Interval, IntervalMethod, RESAMPLES, Z, wilson};
+
+use interval::bootstrap;
+
+/// How a figure is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FigureKind {
+    /// A share of draws, from 0 to 1.
+    Share,
+    /// A mean that is a proportion of something, from 0 to 1, though each draw may be any number.
+    Proportion,
+    /// A mean in a unit of its own.
+    Mean,
+}
+
+/// The draws of one lane.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Draws {
+    /// The lane.
+    pub lane: String,
+    /// The cluster of the lane.
+    pub cluster: String,
+    /// The sum of its draws.
+    pub sum: f64,
+    /// How many draws there are.
+    pub count: u32,
+}
+
+/// A figure that a study leads with.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Figure {
+    /// What it is, for people.
+    pub name: String,
+    /// Where the study's report has the same number: a JSON pointer.
+    pub pointer: String,
+    /// How it is read.
+    pub kind: FigureKind,
+    /// What it is the mean of.
+    pub draws: Vec<Draws>,
+}
+
+/// A figure's value and interval.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Estimate {
+    /// What it is.
+    pub name: String,
+    /// Where the study's report has the same number.
+    pub pointer: String,
+    /// How it is read.
+    pub kind: FigureKind,
+    /// The mean of all draws; `None` without draws.
+    pub value: Option<f64>,
+    /// Draws.
+    pub draws: u64,
+    /// Lanes with draws.
+    pub lanes: u64,
+    /// Clusters.
+    pub clusters: u64,
+    /// The 95 % interval, if one can be given.
+    pub interval: Option<Interval>,
+}
+
+/// A figure in two runs, and its difference in the lanes that both have.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Paired {
+    /// The figure in the first run.
+    pub one: Estimate,
+    /// The figure in the second run; `None` if the second run has no such figure.
+    pub other: Option<Estimate>,
+    /// Lanes that have draws in both runs.
+    pub lanes: u64,
+    /// In how many of these the two differ.
+    pub lanes_changed: u64,
+    /// The second figure minus the first one, over these lanes.
+    pub difference: Option<f64>,
+    /// The 95 % interval of the difference, if one can be given. Lanes are kept together with their
+    /// counterparts, so what both runs share cancels out.
+    pub interval: Option<Interval>,
+}
+
+/// The sums of one cluster: of the draws, and of their number; twice for pairs.
+type Sums<const N: usize> = [f64; N];
+
+impl Figure {
+    /// Its value and interval.
+    pub fn estimate(&self) -> Estimate {
+        let mut clusters: BTreeMap<&str, Sums<2>> = BTreeMap::new();
+        let drawn = self.draws.iter().filter(|draws| draws.count > 0);
+        for Draws { cluster, sum, count, .. } in drawn.clone() {
+            let [all, n] = clusters.entry(cluster).or_default();
+            *all += sum;
+            *n += f64::from(*count);
+        }
+        let sums: Vec<Sums<2>> = clusters.into_values().collect();
+        let (sum, count) = total(&sums);
+        let single = sums.iter().all(|[_, n]| *n <= 1.0);
+        let interval = match (self.kind, single) {
+            (FigureKind::Share, true) => wilson(sum, count),
+            _ => bootstrap(&self.name, &sums, |[sum, n]| (n > 0.0).then(|| sum / n)),
+        };
+        let lanes: u64 = drawn.clone().count() as u64;
+        Estimate {
+            name: self.name.clone(),
+            pointer: self.pointer.clone(),
+            kind: self.kind,
+            value: (count > 0.0).then(|| sum / count),
+            draws: drawn.map(|draws| u64::from(draws.count)).sum(),
+            lanes,
+            clusters: sums.len() as u64,
+            interval,
+        }
+    }
+
+    /// Its difference from the same figure in another run.
+    fn paired(&self, other: Option<&Figure>) -> Paired {
+        let one = self.estimate();
+        let Some(other) = other else {
+            let (lanes, lanes_changed, difference, interval) = (0, 0, None, None);
+            return Paired { one, other: None, lanes, lanes_changed, difference, interval };
+        };
+        let lane = |draws: &Draws| (draws.count > 0).then(|| (draws.lane.clone(), draws.clone()));
+        let theirs: BTreeMap<String, Draws> = other.draws.iter().filter_map(lane).collect();
+        let mut clusters: BTreeMap<&str, Sums<4>> = BTreeMap::new();
+        let (mut lanes, mut lanes_changed) = (0, 0);
+        for ours in self.draws.iter().filter(|draws| draws.count > 0) {
+            let Some(theirs) = theirs.get(&ours.lane) else { continue };
+            lanes += 1;
+            let (n, m) = (f64::from(ours.count), f64::from(theirs.count));
+            lanes_changed += u64::from((ours.sum / n - theirs.sum / m).abs() > 1e-12);
+            let sums = clusters.entry(&ours.cluster).or_default();
+            for (all, more) in sums.iter_mut().zip([ours.sum, n, theirs.sum, m]) {
+                *all += more;
+            }
+        }
+        let sums: Vec<Sums<4>> = clusters.into_values().collect();
+        let difference = |[a, n, b, m]: Sums<4>| (n > 0.0 && m > 0.0).then(|| b / m - a / n);
+        let mut all = Sums::default();
+        for sums in &sums {
+            all.iter_mut().zip(sums).for_each(|(all, more)| *all += more);
+        }
+        let interval = bootstrap(&self.name, &sums, difference);
+        let (other, difference) = (Some(other.estimate()), difference(all));
+        Paired { one, other, lanes, lanes_changed, difference, interval }
+    }
+}
+
+fn total(sums: &[Sums<2>]) -> (f64, f64) {
+    sums.iter().fold((0.0, 0.0), |(sum, count), [s, n]| (sum + s, count + n))
+}
+
+/// The figures of two runs side by side, in the order of the first run; figures that only the
+/// second run has are left out.
+pub fn paired(one: &[Figure], other: &[Figure]) -> Vec<Paired> {
+    let twin = |figure: &Figure| other.iter().find(|other| other.name == figure.name);
+    one.iter().map(|figure| figure.paired(twin(figure))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn figure(kind: FigureKind, draws: &[(&str, &str, f64, u32)]) -> Figure {
+        let draws = draws.iter().map(|(lane, cluster, sum, count)| Draws {
+            lane: (*lane).to_owned(),
+            cluster: (*cluster).to_owned(),
+            sum: *sum,
+            count: *count,
+        });
+        let (name, pointer) = ("share".to_owned(), "/share".to_owned());
+        Figure { name, pointer, kind, draws: draws.collect() }
+    }
+
+    #[test]
+    fn the_interval_follows_from_how_draws_are_clustered() {
+        let single = [("a", "a", 1.0, 1), ("b", "b", 0.0, 1), ("c", "c", 0.0, 0)];
+        let found = figure(FigureKind::Share, &single).estimate();
+        assert_eq!((found.value, found.draws, found.clusters), (Some(0.5), 2, 2));
+        assert_eq!(found.interval.unwrap().method, IntervalMethod::Wilson);
+        let nested = [("a", "a", 3.0, 4), ("b", "b", 0.0, 4)];
+        let found = figure(FigureKind::Share, &nested).estimate();
+        assert_eq!((found.value, found.draws), (Some(0.375), 8));
+        assert_eq!(found.interval.unwrap().method, IntervalMethod::ClusterBootstrap);
+        let society = [("a", "all", 1.0, 1), ("b", "all", 0.0, 1)];
+        assert_eq!(figure(FigureKind::Share, &society).estimate().interval, None);
+        assert_eq!(figure(FigureKind::Mean, &[]).estimate().value, None);
+    }
+
+    #[test]
+    fn lanes_that_both_runs_have_are_paired() {
+        let one = figure(
+            FigureKind::Share,
+            &[("a", "a", 0.0, 1), ("b", "b", 1.0, 1), ("c", "c", 1.0, 1)],
+        );
+        let other = figure(
+            FigureKind::Share,
+            &[("a", "a", 1.0, 1), ("b", "b", 1.0, 1), ("d", "d", 1.0, 1)],
+        );
+        let found = &paired(std::slice::from_ref(&one), &[other])[0];
+        assert_eq!((found.lanes, found.lanes_changed, found.difference), (2, 1, Some(0.5)));
+        let interval = found.interval.unwrap();
+        assert_eq!((interval.low, interval.high), (0.0, 1.0));
+        let same = &paired(std::slice::from_ref(&one), std::slice::from_ref(&one))[0];
+        let interval = same.interval.unwrap();
+        assert_eq!((same.difference, interval.low, interval.high), (Some(0.0), 0.0, 0.0));
+        assert_eq!(paired(&[one], &[])[0].other, None);
+    }
+}

@@ -1,0 +1,184 @@
+//! Reads what is compared of a run.
+
+use std::sync::Arc;
+
+use super::ByAddress;
+use super::pairs::FactRecord;
+use crate::content::Content;
+use crate::event::{Event, EventError, RunFinished, RunStarted, StoredEvent};
+use crate::id::{CallPath, PromptHash, RunId, Sample, Seq};
+use crate::log::{LogError, Reader};
+use crate::lookup::LookupMap;
+use crate::prompt::{canonical, hash_of};
+use crate::run::started;
+
+/// A question, how it ended, and what was decided.
+pub(super) struct Asked {
+    pub(super) call: CallPath,
+    pub(super) sample: Sample,
+    pub(super) request: Seq,
+    pub(super) prompt: PromptHash,
+    pub(super) end: End,
+    pub(super) decision: Option<Made>,
+}
+
+/// How a question ended.
+pub(super) enum End {
+    /// Not at all.
+    Open,
+    /// With an answer, of which the hash is kept.
+    Answered { seq: Seq, answer: [u8; 32] },
+    /// With its last failure.
+    Failed { seq: Seq, error: [u8; 32] },
+}
+
+impl End {
+    /// Whether two questions ended alike.
+    pub(super) fn is_like(&self, other: &End) -> bool {
+        match (self, other) {
+            (End::Open, End::Open) => true,
+            (End::Answered { answer, .. }, End::Answered { answer: other, .. }) => answer == other,
+            (End::Failed { error, .. }, End::Failed { error: other, .. }) => error == other,
+            _ => false,
+        }
+    }
+}
+
+/// The decisions about one answer: mostly one.
+pub(super) struct Made {
+    pub(super) seq: Seq,
+    pub(super) value: [u8; 32],
+    pub(super) method: [u8; 32],
+}
+
+/// A run, as far as it is compared.
+pub(super) struct Gathered {
+    pub(super) started: RunStarted,
+    pub(super) finished: Option<RunFinished>,
+    /// In the order in which they were asked.
+    pub(super) asked: Vec<Asked>,
+    by_address: ByAddress,
+    pub(super) facts: Vec<FactRecord>,
+}
+
+impl Gathered {
+    /// Reads a run.
+    pub(super) fn read(reader: &mut dyn Reader, run: RunId) -> Result<Self, LogError> {
+        let mut gathering = Gathering {
+            run: Gathered {
+                started: started(reader, run)?,
+                finished: None,
+                asked: Vec::new(),
+                by_address: LookupMap::default(),
+                facts: Vec::new(),
+            },
+            questions: LookupMap::default(),
+            answers: LookupMap::default(),
+            decisions: LookupMap::default(),
+        };
+        let mut after = Seq(0);
+        loop {
+            let events = reader.events(run, after, 1024)?;
+            let Some(last) = events.last() else { return Ok(gathering.run) };
+            after = last.seq;
+            for stored in &events {
+                let added = gathering.add(stored);
+                added.map_err(|e| LogError::Corrupt { run: e.run, seq: e.seq, what: e.what })?;
+            }
+        }
+    }
+
+    /// The question at an address.
+    pub(super) fn find(&self, call: &CallPath, sample: Sample) -> Option<&Asked> {
+        let at = self.by_address.get(&(call.clone(), sample))?;
+        self.asked.get(*at)
+    }
+}
+
+struct Gathering {
+    run: Gathered,
+    /// Questions by seq: their index.
+    questions: LookupMap<Seq, usize>,
+    /// Answers by seq: the index of their question.
+    answers: LookupMap<Seq, usize>,
+    /// Decisions by seq: the index of their question.
+    decisions: LookupMap<Seq, usize>,
+}
+
+impl Gathering {
+    fn add(&mut self, stored: &StoredEvent) -> Result<(), EventError> {
+        let seq = stored.seq;
+        let question = stored.cause.and_then(|cause| self.questions.get(&cause).copied());
+        if let Some((call, sample, prompt)) = stored.asked() {
+            let call = call.clone();
+            let asked =
+                Asked { call, sample, request: seq, prompt, end: End::Open, decision: None };
+            self.question(asked);
+        } else if stored.is_answer() {
+            let empty = Content::from("");
+            let answer = hash_of(&stored.content.as_ref().unwrap_or(&empty).bytes());
+            self.ended(question, seq, End::Answered { seq, answer });
+        } else if stored.decided_by().is_some() {
+            let at = stored.cause.and_then(|answer| self.answers.get(&answer).copied());
+            if let Some(at) = at {
+                let Event::DecisionMade(made) = stored.event()? else { return Ok(()) };
+                let value = canonical(&made.details.value).unwrap_or_default();
+                self.decisions.insert(seq, at);
+                let method = hash_of(made.by.method.as_bytes());
+                self.decided(at, seq, value.as_bytes(), method);
+            }
+        } else if stored.is_occurrence() {
+            let (causes, fact) = stored.occurrence()?;
+            let cause = causes.first().and_then(|cause| self.decisions.get(cause));
+            let cause = cause.and_then(|at| self.run.asked.get(*at));
+            let cause = cause.map(|asked| (asked.call.clone(), asked.sample));
+            self.run.facts.push(FactRecord { seq: Some(seq), cause, fact: Arc::from(fact) });
+        } else if stored.is_failed_attempt() {
+            let Event::AttemptFailed(failed) = stored.event()? else { return Ok(()) };
+            if failed.details.gave_up {
+                let error = hash_of(failed.details.error.as_bytes());
+                self.ended(question, seq, End::Failed { seq, error });
+            }
+        } else if let Event::RunFinished(finished) = stored.event()? {
+            self.run.finished = Some(finished);
+        }
+        Ok(())
+    }
+
+    /// A question that was asked again after a crash replaces the lost one.
+    fn question(&mut self, asked: Asked) {
+        let (seq, address) = (asked.request, (asked.call.clone(), asked.sample));
+        let at = match self.run.by_address.get(&address).copied() {
+            Some(at) => {
+                self.run.asked[at] = asked;
+                at
+            }
+            None => {
+                self.run.asked.push(asked);
+                self.run.asked.len() - 1
+            }
+        };
+        self.run.by_address.insert(address, at);
+        self.questions.insert(seq, at);
+    }
+
+    fn ended(&mut self, question: Option<usize>, seq: Seq, end: End) {
+        let Some(at) = question else { return };
+        self.run.asked[at].end = end;
+        self.answers.insert(seq, at);
+    }
+
+    /// Notes a decision. A program may make several about one answer: they are compared together.
+    fn decided(&mut self, at: usize, seq: Seq, value: &[u8], method: [u8; 32]) {
+        let asked = &mut self.run.asked[at];
+        let value = hash_of(value);
+        asked.decision = Some(match asked.decision.take() {
+            None => Made { seq, value, method },
+            Some(earlier) => Made {
+                seq: earlier.seq,
+                value: hash_of(&[earlier.value, value].concat()),
+                method: hash_of(&[earlier.method, method].concat()),
+            },
+        });
+    }
+}

@@ -1,0 +1,325 @@
+//! Compares two runs: settings, prompts, answers, decisions, facts and state.
+//!
+//! Calls are aligned by their address (call and sample), which is the same in two runs of one
+//! experiment, in a fork and its parent, and in two imports. A program's unnamed calls are named
+//! after their prompts, so theirs are aligned by prompt. Facts are aligned by what caused them: the
+//! n-th fact of a kind that rests on one call. So an extra answer or an extra turn of one
+//! participant does not make everything after it differ.
+//!
+//! Two runs may be in different logs. Nothing is read twice but the prompts that
+//! [`Comparison::difference`] is asked for.
+
+mod gather;
+mod pairs;
+mod settings;
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+use serde_json::Value;
+
+pub use pairs::{FactChange, FactChanges, FactRecord, fact_changes, kind_of_call, kind_of_fact};
+pub use settings::{SettingDifference, setting_differences};
+
+use crate::event::RunStarted;
+use crate::id::{CallPath, OutcomeDigest, PromptHash, RunId, Sample, Seq};
+use crate::log::{LogError, Reader};
+use crate::lookup::LookupMap;
+use crate::prompt::{Difference, first_difference};
+use crate::run::{StateDifference, state_differences};
+
+use gather::{Asked, End, Gathered};
+
+/// A run to be compared, and the log that has it.
+pub struct Side<'a> {
+    /// Reads the log.
+    pub reader: &'a mut dyn Reader,
+    /// The run.
+    pub run: RunId,
+}
+
+/// What two runs have in common, and where they differ.
+#[derive(Debug, Clone, Serialize)]
+pub struct Comparison {
+    /// The first run.
+    pub one: RunId,
+    /// The second run.
+    pub other: RunId,
+    /// The settings that differ, by their path; `experiment`, `seed`, `model` and `program` of the
+    /// runs are among them.
+    pub settings: Vec<SettingDifference>,
+    /// How many calls they share.
+    pub calls: CallCounts,
+    /// The first difference of each lane that differs, in the order of the first run.
+    pub lanes: Vec<LaneDifference>,
+    /// How many lanes are the same in both.
+    pub lanes_alike: u64,
+    /// How the facts differ.
+    pub facts: FactChanges,
+    /// What differs in the folded state; `None` if one of the runs has no digests of its state.
+    pub state: Option<Vec<StateDifference>>,
+    /// The outcome digests, of runs that have ended.
+    pub outcome_digests: [Option<OutcomeDigest>; 2],
+}
+
+/// Counts of calls; each sample of a call counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+pub struct CallCounts {
+    /// In the first run.
+    pub one: u64,
+    /// In the second run.
+    pub other: u64,
+    /// In both.
+    pub both: u64,
+    /// Of those in both: with the same prompt.
+    pub same_prompt: u64,
+    /// Of those in both: with the same prompt, and the same answer or the same failure.
+    pub same_answer: u64,
+    /// Of those in both: decided in both.
+    pub decided: u64,
+    /// Of those decided in both: with the same value.
+    pub same_value: u64,
+    /// Of those decided in both: with the same value, found by the same method.
+    pub same_decision: u64,
+}
+
+/// How a call differs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CallDifference {
+    /// It has another prompt.
+    Prompt,
+    /// It has the same prompt, and another answer.
+    Answer,
+    /// It has the same prompt and the same answer, and another decision.
+    Decision,
+    /// Only the first run has it.
+    OnlyInOne,
+    /// Only the second run has it.
+    OnlyInOther,
+}
+
+/// Where a call is in its run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct CallPlace {
+    /// Its question.
+    pub request: Seq,
+    /// The hash of its prompt.
+    pub prompt: PromptHash,
+    /// Its answer, or its last failure; `None` if it was never answered.
+    pub end: Option<Seq>,
+    /// The decision about it.
+    pub decision: Option<Seq>,
+}
+
+/// The first call of a lane that differs.
+#[derive(Debug, Clone, Serialize)]
+pub struct LaneDifference {
+    /// The lane: a participant, a dialogue, a puzzle.
+    pub lane: String,
+    /// The call.
+    pub call: CallPath,
+    /// Its sample, from 0.
+    pub sample: Sample,
+    /// What differs first.
+    pub what: CallDifference,
+    /// The call in the first run.
+    pub one: Option<CallPlace>,
+    /// The call in the second run.
+    pub other: Option<CallPlace>,
+    /// How many calls of the lane differ, this one included.
+    pub differing: u64,
+}
+
+/// The lane of a call, for runs whose experiment is not at hand: the second part of its path.
+pub fn usual_lane(call: &CallPath) -> String {
+    crate::run::second_part(call)
+}
+
+/// Compares two runs. `lane` says which calls belong together.
+///
+/// # Errors
+/// [`LogError`] if a log cannot be read or is damaged.
+pub fn compare(
+    one: Side<'_>,
+    other: Side<'_>,
+    lane: &dyn Fn(&CallPath) -> String,
+) -> Result<Comparison, LogError> {
+    let first = Gathered::read(one.reader, one.run)?;
+    let second = Gathered::read(other.reader, other.run)?;
+    let (calls, lanes, lanes_alike) = calls(&first, &second, lane);
+    let digest = |run: &Gathered| run.finished.as_ref().map(|f| f.outcome_digest);
+    let state = |run: &Gathered| run.finished.as_ref().and_then(|f| f.state.clone());
+    let state = match (state(&first), state(&second)) {
+        (Some(one), Some(other)) => Some(state_differences(&one, &other)),
+        _ => None,
+    };
+    Ok(Comparison {
+        one: one.run,
+        other: other.run,
+        settings: setting_differences(&described(&first.started), &described(&second.started)),
+        calls,
+        lanes,
+        lanes_alike,
+        outcome_digests: [digest(&first), digest(&second)],
+        facts: fact_changes(first.facts, second.facts),
+        state,
+    })
+}
+
+/// What is compared of the beginning of a run.
+fn described(started: &RunStarted) -> Value {
+    let RunStarted { experiment, seed, settings, model, program, declares: _, forked_from: _ } =
+        started;
+    serde_json::json!({
+        "experiment": experiment, "model": model, "program": program, "seed": seed,
+        "settings": settings,
+    })
+}
+
+impl Comparison {
+    /// Whether nothing differs but what says how and when the runs were recorded.
+    pub fn is_identical(&self) -> bool {
+        let CallCounts { one, other, both, same_decision, decided, same_answer, .. } = self.calls;
+        let calls = one == both && other == both && same_answer == both && same_decision == decided;
+        calls && self.lanes.is_empty() && self.facts.is_empty()
+    }
+
+    /// The first difference of all, by its place in the log.
+    pub fn first(&self) -> Option<&LaneDifference> {
+        let place = |lane: &&LaneDifference| lane.one.or(lane.other).map(|place| place.request);
+        self.lanes.iter().min_by_key(place)
+    }
+
+    /// How the prompts of a call differ; `None` if they do not, or if only one run has the call.
+    ///
+    /// # Errors
+    /// [`LogError`] if a log cannot be read.
+    pub fn difference(
+        lane: &LaneDifference,
+        one: &mut dyn Reader,
+        other: &mut dyn Reader,
+    ) -> Result<Option<Difference>, LogError> {
+        let (Some(before), Some(after)) = (lane.one, lane.other) else { return Ok(None) };
+        if before.prompt == after.prompt {
+            return Ok(None);
+        }
+        let (before, after) = (one.request(before.prompt)?, other.request(after.prompt)?);
+        Ok(before.zip(after).and_then(|(before, after)| first_difference(&before, &after)))
+    }
+}
+
+/// The calls of one lane that differ, so far.
+struct LaneSoFar {
+    first: Option<(usize, LaneDifference)>,
+    differing: u64,
+}
+
+/// The place of each call among those of its lane, from 1.
+#[derive(Default)]
+struct Places(BTreeMap<String, usize>);
+
+impl Places {
+    fn next(&mut self, lane: &str) -> usize {
+        let place = self.0.entry(lane.to_owned()).or_default();
+        *place += 1;
+        *place
+    }
+}
+
+fn calls(
+    first: &Gathered,
+    second: &Gathered,
+    lane: &dyn Fn(&CallPath) -> String,
+) -> (CallCounts, Vec<LaneDifference>, u64) {
+    let mut counts = CallCounts {
+        one: first.asked.len() as u64,
+        other: second.asked.len() as u64,
+        ..CallCounts::default()
+    };
+    let mut lanes: BTreeMap<String, LaneSoFar> = BTreeMap::new();
+    let mut places = Places::default();
+    let mut note = |asked: &Asked, what, one, other, lane: String, place: usize| {
+        let known = lanes.entry(lane.clone()).or_insert(LaneSoFar { first: None, differing: 0 });
+        let Some(what) = what else { return };
+        known.differing += 1;
+        if known.first.as_ref().is_none_or(|(earlier, _)| place < *earlier) {
+            let (call, sample) = (asked.call.clone(), asked.sample);
+            let found = LaneDifference { lane, call, sample, what, one, other, differing: 0 };
+            known.first = Some((place, found));
+        }
+    };
+    for asked in &first.asked {
+        let lane = lane(&asked.call);
+        let place = places.next(&lane);
+        let Some(twin) = second.find(&asked.call, asked.sample) else {
+            let what = Some(CallDifference::OnlyInOne);
+            note(asked, what, Some(asked.place()), None, lane, place);
+            continue;
+        };
+        let what = counts.add(asked, twin);
+        note(asked, what, Some(asked.place()), Some(twin.place()), lane, place);
+    }
+    let mut places = Places::default();
+    for asked in &second.asked {
+        let lane = lane(&asked.call);
+        let place = places.next(&lane);
+        if first.find(&asked.call, asked.sample).is_none() {
+            let what = Some(CallDifference::OnlyInOther);
+            note(asked, what, None, Some(asked.place()), lane, place);
+        }
+    }
+    let all = lanes.len() as u64;
+    let mut found: Vec<LaneDifference> = lanes
+        .into_values()
+        .filter_map(|lane| {
+            let (_, first) = lane.first?;
+            Some(LaneDifference { differing: lane.differing, ..first })
+        })
+        .collect();
+    let place = |lane: &LaneDifference| lane.one.or(lane.other).map(|place| place.request);
+    found.sort_by_key(place);
+    let alike = all - found.len() as u64;
+    (counts, found, alike)
+}
+
+impl CallCounts {
+    /// Counts a call that both runs have; how it differs.
+    fn add(&mut self, one: &Asked, other: &Asked) -> Option<CallDifference> {
+        let same_prompt = one.prompt == other.prompt;
+        let same_answer = same_prompt && one.end.is_like(&other.end);
+        self.both += 1;
+        self.same_prompt += u64::from(same_prompt);
+        self.same_answer += u64::from(same_answer);
+        let decisions = match (&one.decision, &other.decision) {
+            (Some(one), Some(other)) => {
+                self.decided += 1;
+                self.same_value += u64::from(one.value == other.value);
+                let same = one.value == other.value && one.method == other.method;
+                self.same_decision += u64::from(same);
+                same
+            }
+            (one, other) => one.is_none() && other.is_none(),
+        };
+        match (same_prompt, same_answer, decisions) {
+            (false, ..) => Some(CallDifference::Prompt),
+            (true, false, _) => Some(CallDifference::Answer),
+            (true, true, false) => Some(CallDifference::Decision),
+            (true, true, true) => None,
+        }
+    }
+}
+
+impl Asked {
+    fn place(&self) -> CallPlace {
+        let end = match self.end {
+            End::Open => None,
+            End::Answered { seq, .. } | End::Failed { seq, .. } => Some(seq),
+        };
+        let decision = self.decision.as_ref().map(|decision| decision.seq);
+        CallPlace { request: self.request, prompt: self.prompt, end, decision }
+    }
+}
+
+/// Where something with an address is in a list.
+type ByAddress = LookupMap<(CallPath, Sample), usize>;

@@ -1,0 +1,183 @@
+//! `retold diff`.
+
+use serde_json::{Value, json};
+
+use crate::support::cli::{Place, assert_said};
+
+/// A text without the ids of runs.
+fn without_ids(text: &str) -> String {
+    let is_id = |word: &str| word.len() == 16 && word.chars().all(|c| c.is_ascii_hexdigit());
+    let word = |word: &str| {
+        let bare = word.trim_end_matches([',', '\n']);
+        if is_id(bare) { word.replace(bare, "[run]") } else { word.to_owned() }
+    };
+    text.split(' ').map(word).collect::<Vec<_>>().join(" ")
+}
+
+/// The id of the last run.
+fn latest(place: &Place) -> String {
+    place.json("show latest").0["run"].as_str().unwrap().to_owned()
+}
+
+/// The moderator of phase 7 gets another sentence.
+fn other_moderator(place: &Place) {
+    let root = env!("RETOLD_ROOT");
+    let path = format!("{root}/config/prompts/deliberation/adversarial_moderator.txt");
+    let text = std::fs::read_to_string(path).unwrap();
+    std::fs::create_dir(place.path("own")).unwrap();
+    place.write("own/adversarial_moderator.txt", format!("{text}\nBe brief and blunt.\n"));
+}
+
+#[test]
+fn a_run_equals_itself_and_its_recording() {
+    let place = Place::with_run();
+    place.ok("export latest run.jsonl");
+    let shown = place.ok("diff latest run.jsonl");
+    assert_said!("diffs_same", without_ids(&shown));
+    let (found, code) = place.json("diff run.jsonl latest");
+    assert_eq!((code, &found["identical"], &found["first"]), (0, &true.into(), &Value::Null));
+    assert_eq!(found["state"], json!([]));
+}
+
+#[test]
+fn another_parser_makes_other_decisions_about_the_same_answers() {
+    let place = Place::with_run();
+    let parent = latest(&place);
+    place.ok("fork latest --set parser=game24@1 -q");
+    let said = place.run(&format!("diff {parent} latest"));
+    assert_eq!(said.code, 1, "{}", said.err);
+    assert_said!("diffs_parser", without_ids(&said.out));
+    let (found, _) = place.json(&format!("diff {parent} latest"));
+    assert_eq!(found["settings"].as_array().unwrap().len(), 1);
+    assert_eq!(found["settings"][0]["path"], "settings.experiment.parser");
+    let calls = &found["calls"];
+    assert_eq!((&calls["both"], &calls["same_answer"]), (&6.into(), &6.into()));
+    assert!(calls["same_decision"].as_u64().unwrap() < 6, "{calls}");
+    assert_eq!(found["first"]["what"], "decision");
+    // The figure of each side is the one of its report.
+    let of = |run: &str| place.json(&format!("show {run}")).0["report"]["solve_rate"].clone();
+    let figure = &found["figures"][0];
+    assert_eq!(figure["one"]["value"], of(&parent));
+    assert_eq!(figure["other"]["value"], of("latest"));
+    assert_eq!(figure["one"]["interval"]["method"], "cluster_bootstrap");
+}
+
+/// A fork of a deliberation: what precedes the place is shared, and the change rates are paired by
+/// participant.
+#[test]
+fn a_fork_with_another_moderator() {
+    let place = Place::new();
+    let config = concat!(env!("RETOLD_ROOT"), "/config/deliberation_small.yaml");
+    place.ok(&format!("run {config} -q"));
+    let parent = latest(&place);
+    other_moderator(&place);
+    let events = place.json(&format!("log {parent} --call adversarial")).0["events"].clone();
+    let place_of_fork = events[0]["call"].as_str().unwrap().to_owned();
+    place.ok(&format!("fork {parent} --at {place_of_fork} --prompts own -q"));
+    let (found, code) = place.json(&format!("diff {parent} latest"));
+    assert_eq!(code, 1);
+    let settings: Vec<&str> =
+        found["settings"].as_array().unwrap().iter().map(|s| s["path"].as_str().unwrap()).collect();
+    assert_eq!(settings, ["settings.experiment.prompts.adversarial_moderator.text"]);
+    let lanes = found["lanes"].as_array().unwrap();
+    assert_eq!(lanes.len(), 10, "the participants of acp");
+    for lane in lanes {
+        let call = lane["call"].as_str().unwrap();
+        assert!(call.starts_with("adversarial/") && call.ends_with("/1/moderator"), "{call}");
+        assert_eq!(lane["what"], "prompt");
+        assert!(lane["diff"].as_str().unwrap().contains("+Be brief and blunt."), "{lane}");
+    }
+    assert_eq!(found["first"]["call"], place_of_fork);
+    assert_eq!(found["state"][0]["mark"], "phase_7", "{}", found["state"]);
+    let by_phase = found["facts"]["by_phase"].as_object().unwrap();
+    // Nothing before phase 7 differs. A participant's failure has no call as its cause.
+    let phases = ["adversarial", "final_vote", "(no call)"];
+    assert!(by_phase.keys().all(|phase| phases.iter().any(|p| phase.starts_with(p))));
+    let reports =
+        [&parent, "latest"].map(|run| place.json(&format!("show {run}")).0["report"].clone());
+    let figures = found["figures"].as_array().unwrap();
+    assert_eq!(figures.len(), 3);
+    for figure in figures {
+        let pointer = figure["one"]["pointer"].as_str().unwrap();
+        assert_eq!(Some(&figure["one"]["value"]), reports[0].pointer(pointer), "{pointer}");
+        assert_eq!(Some(&figure["other"]["value"]), reports[1].pointer(pointer), "{pointer}");
+        let difference = figure["difference"].as_f64().unwrap();
+        let whole =
+            figure["other"]["value"].as_f64().unwrap() - figure["one"]["value"].as_f64().unwrap();
+        assert_eq!(figure["lanes"], 10);
+        assert!((difference - whole).abs() < 1e-9, "all lanes are in both: {figure}");
+        assert!(figure["interval"]["low"].as_f64().unwrap() <= difference);
+    }
+    assert_eq!(figures[0]["difference"], 0.0, "phase 7 is only in acp");
+}
+
+#[test]
+fn runs_that_have_little_in_common() {
+    let place = Place::with_run();
+    let game = latest(&place);
+    let config = concat!(env!("RETOLD_ROOT"), "/config/public_goods_small.yaml");
+    place.ok(&format!("run {config} -q --no-outputs --set games=2 --set game_length=2"));
+    let (found, code) = place.json(&format!("diff {game} latest"));
+    assert_eq!((code, &found["calls"]["both"], &found["figures"]), (1, &0.into(), &json!([])));
+    let said = place.run(&format!("diff {game} latest"));
+    assert!(
+        said.out.contains("runs of different experiments have no headline figures"),
+        "{}",
+        said.out
+    );
+    // Two seeds of one experiment: the same lanes, other draws; each game is a cluster.
+    let goods = latest(&place);
+    place.ok(&format!(
+        "run {config} -q --no-outputs --new --set games=2 --set game_length=2 --set seed=9"
+    ));
+    let (found, _) = place.json(&format!("diff {goods} latest"));
+    let report = place.json("show latest").0["report"].clone();
+    for figure in found["figures"].as_array().unwrap() {
+        let pointer = figure["one"]["pointer"].as_str().unwrap();
+        let (value, shown) = (figure["other"]["value"].as_f64(), report.pointer(pointer));
+        let shown = shown.and_then(Value::as_f64).unwrap();
+        assert!((value.unwrap() - shown).abs() < 1e-12, "{figure}");
+        assert_eq!(figure["one"]["clusters"], 2);
+    }
+    for wrong in ["diff latest", "diff latest nothing", "diff latest ffff", "diff latest no.jsonl"]
+    {
+        assert!([2, 3].contains(&place.run(wrong).code), "{wrong}");
+    }
+    let shown = place.session(&[
+        "diff latest ffff",
+        "diff latest no.jsonl",
+        "diff latest latest --log no.db",
+    ]);
+    assert_said!("diffs_wrong", shown);
+}
+
+/// The runs of a society are single draws, without intervals.
+#[test]
+fn a_society_is_one_draw() {
+    let place = Place::new();
+    let config = concat!(env!("RETOLD_ROOT"), "/config/society_small.yaml");
+    place.ok(&format!("run {config} -q --no-outputs --set days=2"));
+    let (found, code) = place.json("diff latest latest");
+    let figure = &found["figures"][0];
+    assert_eq!(
+        (code, &figure["one"]["interval"], &figure["one"]["clusters"]),
+        (0, &Value::Null, &1.into())
+    );
+    let report = place.json("show latest").0["report"].clone();
+    assert_eq!(
+        report.pointer(figure["one"]["pointer"].as_str().unwrap()),
+        Some(&figure["one"]["value"])
+    );
+}
+
+/// Damage is reported as by other commands, not compared.
+#[test]
+fn a_damaged_run_is_not_compared() {
+    let place = Place::with_run();
+    place.ok("export latest run.jsonl");
+    let text = place.read("run.jsonl").replacen("Answer:", "Answer;", 1);
+    place.write("changed.jsonl", text);
+    let said = place.run("diff latest changed.jsonl");
+    assert_eq!((said.code, said.out.as_str()), (2, ""), "{}", said.err);
+    assert!(said.err.contains("does not have the hash"), "{}", said.err);
+}
