@@ -228,6 +228,14 @@ impl CallPath {
     pub fn as_str(&self) -> &str {
         &self.0
     }
+
+    /// The kind of a call: its path without the parts that have digits in them, such as the names
+    /// of participants and the numbers of rounds; the whole path if nothing else is left.
+    pub fn kind(&self) -> String {
+        let has_digit = |part: &&str| part.contains(|c: char| c.is_ascii_digit());
+        let parts: Vec<&str> = self.0.split('/').filter(|part| !has_digit(part)).collect();
+        if parts.is_empty() { self.0.to_string() } else { parts.join("/") }
+    }
 }
 
 impl fmt::Display for CallPath {

@@ -18,7 +18,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use serde_json::Value;
 
-pub use pairs::{FactChange, FactChanges, FactRecord, fact_changes, kind_of_call, kind_of_fact};
+pub use pairs::{FactChange, FactChanges, FactRecord, fact_changes, kind_of_fact};
 pub use settings::{SettingDifference, setting_differences};
 
 use crate::event::RunStarted;

@@ -99,7 +99,7 @@ impl FactChanges {
     fn add(&mut self, key: Key, one: Option<FactRecord>, other: Option<FactRecord>) {
         let (kind, cause, _) = key;
         let call = cause.map(|(call, _)| call);
-        let phase = call.as_ref().map_or_else(|| WITHOUT_CALL.to_owned(), kind_of_call);
+        let phase = call.as_ref().map_or_else(|| WITHOUT_CALL.to_owned(), CallPath::kind);
         let counts = self.by_phase.entry(phase.clone()).or_default();
         let counts = counts.entry(kind.clone()).or_default();
         match (&one, &other) {
@@ -142,17 +142,6 @@ pub fn kind_of_fact(fact: &str) -> String {
     }
 }
 
-/// The kind of a call: its path without the parts that have digits in them, such as the names of
-/// participants and the numbers of rounds.
-pub fn kind_of_call(call: &CallPath) -> String {
-    let parts: Vec<&str> = call
-        .as_str()
-        .split('/')
-        .filter(|part| !part.contains(|c: char| c.is_ascii_digit()))
-        .collect();
-    if parts.is_empty() { call.as_str().to_owned() } else { parts.join("/") }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -189,7 +178,7 @@ mod tests {
         assert_eq!(kind_of_fact(r#"{"Voted":{"choice":"tea"}}"#), "Voted");
         assert_eq!(kind_of_fact(r#"{"a":1,"fact":"voted"}"#), "voted");
         assert_eq!(kind_of_fact("null"), "fact");
-        assert_eq!(kind_of_call(&CallPath::new("solve/17").unwrap()), "solve");
-        assert_eq!(kind_of_call(&CallPath::new("17").unwrap()), "17");
+        assert_eq!(CallPath::new("solve/17").unwrap().kind(), "solve");
+        assert_eq!(CallPath::new("17").unwrap().kind(), "17");
     }
 }

@@ -62,7 +62,7 @@ pub struct Parsed<V> {
 /// A pure, total function from a text, or from a whole answer, to a decision.
 pub trait Parser: Send + Sync + 'static {
     /// The type of its decisions.
-    type Value: Serialize + Send;
+    type Value: Serialize + DeserializeOwned + Send;
 
     /// Name, version and settings.
     fn spec(&self) -> &ParserSpec;
@@ -289,7 +289,7 @@ impl<V: Clone + Send + Sync> ChainParser<(), V> {
 }
 
 /// A text that is kept for as long as the program runs, once.
-fn kept(text: &str) -> &'static str {
+pub(crate) fn kept(text: &str) -> &'static str {
     static KEPT: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
     let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
     match kept.get(text) {
@@ -302,7 +302,7 @@ fn kept(text: &str) -> &'static str {
     }
 }
 
-impl<P: Send + Sync, V: Serialize + Send> Parser for ChainParser<P, V> {
+impl<P: Send + Sync, V: Serialize + DeserializeOwned + Send> Parser for ChainParser<P, V> {
     type Value = V;
 
     fn spec(&self) -> &ParserSpec {

@@ -26,6 +26,7 @@ pub mod thinking;
 pub mod vote;
 mod whole;
 
+pub(crate) use chain::kept;
 pub use chain::{
     AnyParser, ChainParser, Decide, FindOwn, Found, LastResort, OwnStrategy, Parsed, Parser,
     ParserSpec, Strategy,

@@ -3,7 +3,7 @@
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::because::{DecisionRef, places};
 use super::budget::Budget;
@@ -17,7 +17,7 @@ use super::network::Network;
 use super::outcomes::{NewDecision, Outcomes};
 use super::parent::Inherited;
 use super::question::{Answer, Asked, CallFailed, Question, Reuse};
-use super::rehearsal::{Lane, Rehearsing};
+use super::rehearsal::{Lane, OtherDecision, RehearsalSettings, Rehearsing};
 use super::shared::Shared;
 use super::signal::Brake;
 use super::states::States;
@@ -29,7 +29,7 @@ use crate::id::{RunId, Seq, Time};
 use crate::log::{Durable, LogError, RunWriter};
 use crate::lookup::LookupMap;
 use crate::model::{Answerer, Failure, FailureKind, RetryPolicy, Throttle, Unreadable};
-use crate::parse::{Parsed, Parser, WholeAnswer};
+use crate::parse::{Parsed, Parser, WholeAnswer, kept};
 use crate::prompt::{Request, canonical};
 
 /// How far a run is, for showing it.
@@ -85,6 +85,7 @@ pub(super) struct Core {
     pub(super) asked: RefCell<LookupMap<[u8; 16], ()>>,
     pub(super) shared: Shared,
     pub(super) lane: Lane,
+    pub(super) rehearsal: RehearsalSettings,
     pub(super) rehearsing: RefCell<Rehearsing>,
 }
 
@@ -134,9 +135,10 @@ impl Core {
             Some(history) => history.take(asked)?,
             None => None,
         };
-        if self.mode == Mode::Rehearse {
-            self.rehearsing.borrow_mut().note(self.lane, asked, found.as_ref());
-        }
+        let found = match self.mode {
+            Mode::Rehearse => self.rehearse(asked, found)?,
+            Mode::Record | Mode::Replay | Mode::Resume => found,
+        };
         if let Some(found) = &found {
             self.compare_sources(asked, found)?;
         }
@@ -155,6 +157,35 @@ impl Core {
                 };
                 self.count(asked, &exchanged, false);
                 Ok(Some(exchanged))
+            }
+        }
+    }
+
+    /// Counts a question of a rehearsal; what answers it.
+    fn rehearse(&self, asked: &Asked, found: Option<Found>) -> Result<Option<Found>, Stop> {
+        let because = places(&asked.because)?;
+        let is_answered = found.as_ref().is_some_and(|found| found.recorded.result.is_ok());
+        let stand_in = match self.history.borrow_mut().as_mut() {
+            Some(history) if !is_answered => history.stand_in(&asked.call)?,
+            _ => None,
+        };
+        let mut rehearsing = self.rehearsing.borrow_mut();
+        Ok(rehearsing.ask(self.lane, (asked, &because), (found, stand_in), &self.rehearsal))
+    }
+
+    /// The decision that a rehearsal makes in the place of the experiment's parser.
+    fn other_decision<P: Parser>(&self, question: &Question<P>) -> Option<Parsed<P::Value>> {
+        if self.rehearsal.decisions.is_empty() {
+            return None;
+        }
+        let Asked { call, sample, .. } = &question.asked;
+        let other = self.rehearsal.decisions.get(&(call.clone(), *sample))?;
+        let OtherDecision { method, value, reasoning, warnings } = other.clone();
+        match P::Value::deserialize(value) {
+            Ok(value) => Some(Parsed { method: kept(&method), value, reasoning, warnings }),
+            Err(_) => {
+                self.rehearsing.borrow_mut().misfit();
+                None
             }
         }
     }
@@ -241,9 +272,12 @@ impl Core {
         answered: Answered,
         ahead: Option<Parsed<P::Value>>,
     ) -> Result<(Answer<P::Value>, NewDecision), Stop> {
-        let mut parsed = ahead.unwrap_or_else(|| question.parser.parse_whole(answered.whole()));
+        let other = self.other_decision(question);
+        let is_other = other.is_some();
+        let mut parsed =
+            other.or(ahead).unwrap_or_else(|| question.parser.parse_whole(answered.whole()));
         let Answered { request, seq: response, content, beside } = answered;
-        if let Some(reason) = beside.unreadable() {
+        if let Some(reason) = beside.unreadable().filter(|_| !is_other) {
             parsed.warnings.insert(0, Unreadable::warning(reason));
         }
         let accepted = question.parser.accepts(&parsed);
@@ -273,7 +307,12 @@ impl Core {
 
     /// Logs a decision.
     pub(super) fn decide(&self, decision: NewDecision, known_as: &DecisionRef) -> Result<(), Stop> {
-        let seq = self.outcomes.decide(self.mode, &self.history, &self.writer, decision)?;
+        let seq = match self.mode {
+            Mode::Rehearse => Rehearsing::decided(decision.response),
+            Mode::Record | Mode::Replay | Mode::Resume => {
+                self.outcomes.decide(self.mode, &self.history, &self.writer, decision)?
+            }
+        };
         known_as.set(seq);
         self.update(|p| p.decisions += 1);
         Ok(())
@@ -289,8 +328,12 @@ impl Core {
         let mut causes: Vec<Seq> = causes.iter().map(DecisionRef::seq).collect();
         causes.sort_unstable();
         causes.dedup();
-        let occurred = self.outcomes.occur(self.mode, &self.history, &self.writer, &causes, fact);
-        let (seq, time) = occurred?;
+        let (seq, time) = match self.mode {
+            Mode::Rehearse => (self.rehearsing.borrow_mut().occurred(&causes, fact), clock::now()),
+            Mode::Record | Mode::Replay | Mode::Resume => {
+                self.outcomes.occur(self.mode, &self.history, &self.writer, &causes, fact)?
+            }
+        };
         self.tell(Update::Fact { time, fact });
         Ok(seq)
     }

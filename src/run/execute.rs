@@ -86,6 +86,7 @@ pub async fn execute(experiment: &dyn AnyExperiment, setup: Setup) -> Result<End
         retry,
         throttle,
         prices,
+        rehearsal,
         signal,
         on_progress,
         follow,
@@ -112,8 +113,10 @@ pub async fn execute(experiment: &dyn AnyExperiment, setup: Setup) -> Result<End
     };
     let history = match mode {
         Mode::Record => None,
-        Mode::Replay | Mode::Resume | Mode::Rehearse => {
-            Some(History::read(log.reader()?, run, last)?)
+        Mode::Replay | Mode::Resume => Some(History::read(log.reader()?, run, last)?),
+        Mode::Rehearse => {
+            let history = History::read(log.reader()?, run, last)?.only_answers();
+            Some(if rehearsal.stand_ins { history.with_stand_ins() } else { history })
         }
     };
     // A finished run has nothing to add: resuming it is a replay, and nothing can be written.
@@ -168,6 +171,7 @@ pub async fn execute(experiment: &dyn AnyExperiment, setup: Setup) -> Result<End
         asked: RefCell::default(),
         shared: Shared::default(),
         lane: experiment.lanes(),
+        rehearsal,
         rehearsing: RefCell::new(Rehearsing::default()),
         model: model.clone(),
     });

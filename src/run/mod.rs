@@ -6,7 +6,8 @@
 //! - [`Run::ask_valid`], [`Tried`]: asking again, as the next sample, until an answer is usable.
 //! - [`Source`]: what a prompt was made from, which a question [declares](Question::because).
 //! - [`Mode`]: where answers come from; one enum, decided in one place.
-//! - [`Rehearsal`]: how much of a run still matches when its prompts are changed.
+//! - [`Rehearsal`]: how much of a run still matches when its prompts, settings or decisions are
+//!   changed; [`Forecast`]: what the rest would cost.
 //! - [`Parent`]: forks, which share the beginning of another run.
 //! - [`Setup`], [`execute()`]: runs an experiment to its end or to the reason why it stopped.
 //! - [`Update`], [`Journal`]: following a run in progress.
@@ -32,6 +33,7 @@ mod divergence;
 mod execute;
 mod experiment;
 mod follow;
+mod forecast;
 mod history;
 mod lanes;
 mod live;
@@ -67,6 +69,7 @@ pub use divergence::Divergence;
 pub use execute::{Ended, Finish, execute};
 pub use experiment::{AnyExperiment, Experiment, Handle, Report, Run, folded};
 pub use follow::{Follower, Journal, Update};
+pub use forecast::{Forecast, ModelForecast};
 pub use lanes::{CompareError, Compared, Outcome, OutcomeLanes};
 pub use mode::Mode;
 pub use output::{
@@ -78,7 +81,10 @@ pub use question::{Answer, CallFailed, Question, Reuse};
 pub use record::{ExchangePlace, Place, RunRecord, started};
 pub use recorder::{Recorder, RecorderError};
 pub(crate) use rehearsal::second_part;
-pub use rehearsal::{Departure, Lane, Rehearsal};
+pub use rehearsal::{
+    Departure, Instead, KindUse, Lane, NewCall, OtherDecision, Rehearsal, RehearsalSettings,
+    RehearsedFact, WhyNew,
+};
 pub use rng::rng_for;
 pub use setup::Setup;
 pub use signal::Signal;

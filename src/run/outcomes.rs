@@ -44,7 +44,6 @@ impl Outcomes {
         decision: NewDecision,
     ) -> Result<Seq, Stop> {
         let seq = match next_recorded(history)? {
-            recorded if mode == Mode::Rehearse => unlike(recorded),
             Some(recorded) => recorded.same_decision(&decision).map(|()| recorded.seq())?,
             None => {
                 let NewDecision { call, response, by, body, .. } = &decision;
@@ -68,7 +67,6 @@ impl Outcomes {
         fact: &str,
     ) -> Result<(Seq, Time), Stop> {
         let (seq, time) = match next_recorded(history)? {
-            recorded if mode == Mode::Rehearse => (unlike(recorded), clock::now()),
             Some(recorded) => (recorded.seq(), recorded.same_fact(causes, fact)?),
             None => {
                 let now = clock::now();
@@ -124,11 +122,6 @@ impl RecordedOutcome {
             _ => Err(Divergence::outcome(self, None, format!("fact\n{fact}")).into()),
         }
     }
-}
-
-/// A rehearsal compares questions, not their outcomes: the seq is only a name.
-fn unlike(recorded: Option<RecordedOutcome>) -> Seq {
-    recorded.map_or(Seq(0), |recorded| recorded.seq())
 }
 
 fn next_recorded(history: &RefCell<Option<History>>) -> Result<Option<RecordedOutcome>, Stop> {

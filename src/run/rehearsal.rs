@@ -1,23 +1,31 @@
-//! Runs a recorded run again with other prompts: what still matches its record, and what would be
-//! new.
+//! Runs a recorded run again with other prompts, other settings or other decisions: what still
+//! matches its record, and what would be new.
 //!
 //! A changed prompt is counted and answered with what is recorded for its call and sample. Each
 //! lane therefore continues to its end, and all other changes of a template are found as well. The
 //! price: a later prompt that quotes a new answer is compared with a version that quotes the old
 //! one. Such calls match here but might not match in a real run; [`Rehearsal::behind`] counts them,
-//! lane by lane. Whatever lanes share, such as a summary of all positions, may spread the effect of
-//! a new answer further, so the number of new calls is a lower bound. (Ending a lane at its first
-//! change would miss everything after it, and making answers up would count nothing real.)
+//! lane by lane, and [`WhyNew::Foretold`] names those whose declared sources include a new answer.
+//! (Ending a lane at its first change would miss everything after it, and making answers up would
+//! count nothing real.)
 //!
 //! A call that was never recorded has no answer. It fails, as any call to a model may, and the
-//! experiment continues without it.
+//! experiment continues without it; or, to count what follows from it, it gets the answer of
+//! another call of its kind ([`RehearsalSettings::stand_ins`]).
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use super::history::Found;
+use serde::Serialize;
+use serde_json::Value;
+
+use super::details::usage;
+use super::history::{Found, Recorded, Text};
 use super::question::Asked;
-use crate::id::{CallPath, PromptHash, Sample};
+use crate::event::Because;
+use crate::id::{CallPath, PromptHash, Sample, Seq};
 use crate::log::{LogError, Reader};
+use crate::lookup::LookupMap;
+use crate::model::Usage;
 use crate::prompt::{Difference, Request, first_difference};
 
 /// The lane of a call. Calls of one lane build on each other's answers; different lanes are
@@ -28,6 +36,33 @@ pub type Lane = fn(&CallPath) -> String;
 /// it has only one part.
 pub(crate) fn second_part(call: &CallPath) -> String {
     call.as_str().split('/').nth(1).unwrap_or(call.as_str()).to_owned()
+}
+
+/// What differs in a rehearsal besides the experiment's settings. By default nothing does.
+#[derive(Debug, Clone, Default)]
+pub struct RehearsalSettings {
+    /// Only what was answered before this seq is shared, as by a fork; everything else is new.
+    pub before: Option<Seq>,
+    /// Whether calls that failed are asked again, as by a fork.
+    pub retry_failed: bool,
+    /// Whether a call that was never recorded gets the answer of another call of its
+    /// [kind](CallPath::kind), so that what follows from it is counted. Otherwise it fails.
+    pub stand_ins: bool,
+    /// Decisions in the place of those that the experiment's own parsers make.
+    pub decisions: BTreeMap<(CallPath, Sample), OtherDecision>,
+}
+
+/// A decision that another parser, or another version, made about a recorded answer.
+#[derive(Debug, Clone, PartialEq)]
+pub struct OtherDecision {
+    /// The strategy that found it.
+    pub method: String,
+    /// The value.
+    pub value: Value,
+    /// The model's reasoning.
+    pub reasoning: Option<String>,
+    /// What was repaired or looked odd.
+    pub warnings: Vec<String>,
 }
 
 /// The result of a rehearsal. All counts are of questions, that is, of pairs of call and sample.
@@ -49,6 +84,24 @@ pub struct Rehearsal {
     pub complete: bool,
     /// The first call of each lane that differs from the record, in the order asked.
     pub departures: Vec<Departure>,
+    /// The questions that a real run would ask a model, in the order asked.
+    pub new: Vec<NewCall>,
+    /// What the recorded answers of each kind of call used.
+    pub used: BTreeMap<String, KindUse>,
+    /// The facts, in order.
+    pub facts: Vec<RehearsedFact>,
+    /// Decisions that the experiment cannot use, because their values are not of the type that it
+    /// reads: its own parser decided instead.
+    pub misfits: u64,
+}
+
+/// A fact of a rehearsal.
+#[derive(Debug, Clone)]
+pub struct RehearsedFact {
+    /// The call of the first decision that caused it.
+    pub cause: Option<(CallPath, Sample)>,
+    /// Its canonical JSON.
+    pub fact: String,
 }
 
 /// A call that differs from the record.
@@ -68,6 +121,66 @@ pub struct Departure {
     pub difference: Option<Difference>,
 }
 
+/// Why a call would be asked of a model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum WhyNew {
+    /// It is recorded with another prompt.
+    Changed,
+    /// It was never recorded.
+    Unrecorded,
+    /// It is recorded, but not shared: it was answered after the place of the fork, or it failed
+    /// and is asked again.
+    NotShared,
+    /// It matches its record here, but its prompt is made from an answer that would be new, so in a
+    /// real run it will most likely differ.
+    Foretold,
+}
+
+/// A call that a real run would ask a model.
+#[derive(Debug, Clone)]
+pub struct NewCall {
+    /// The call.
+    pub call: CallPath,
+    /// Its sample, from 0.
+    pub sample: Sample,
+    /// Why it would be asked.
+    pub why: WhyNew,
+    /// Whether its prompt is made from answers that would be new. Whether such a call is asked at
+    /// all, and with what prompt, follows from the recorded answers here, and from others then.
+    pub follows_new: bool,
+    /// The model that the request names.
+    pub model: Option<String>,
+    /// The length of the canonical request.
+    pub bytes: u64,
+    /// What is recorded in its place, or in that of its stand-in.
+    pub instead: Option<Instead>,
+}
+
+/// What is recorded in the place of a new call.
+#[derive(Debug, Clone, Copy)]
+pub struct Instead {
+    /// The prompt.
+    pub prompt: PromptHash,
+    /// The length of that prompt's canonical request.
+    pub bytes: u64,
+    /// The tokens of the recorded answer, if they were counted.
+    pub usage: Option<Usage>,
+}
+
+/// What the recorded answers of one kind of call used.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct KindUse {
+    /// Answers whose tokens were counted.
+    pub answers: u64,
+    /// The bytes of their canonical requests.
+    pub bytes: u64,
+    /// The tokens of their requests.
+    pub prompt_tokens: u64,
+    /// The tokens of the answers.
+    pub completion_tokens: u64,
+}
+
 impl Rehearsal {
     /// Whether everything is asked as recorded.
     pub fn is_identical(&self) -> bool {
@@ -75,36 +188,156 @@ impl Rehearsal {
     }
 }
 
+// Nothing is logged in a rehearsal. What has no place in the log gets a number beyond all places, so
+// that each thing can still be named as a cause or a source.
+
+/// The question and the answer of stand-ins.
+const STAND_INS: u64 = 1 << 49;
+
+/// Decisions, plus the place of their answer.
+const DECISIONS: u64 = 1 << 50;
+
+/// Facts.
+const FACTS: u64 = 1 << 51;
+
 /// A rehearsal under way.
 #[derive(Debug, Default)]
 pub(super) struct Rehearsing {
     found: Rehearsal,
     /// The lanes that differ from the record.
     departed: BTreeSet<String>,
+    /// Questions whose prompts are made from new answers, new answers, and facts made from them.
+    tainted: BTreeSet<Seq>,
+    /// The address of each answer.
+    addresses: LookupMap<Seq, (CallPath, Sample)>,
+    stand_ins: u64,
 }
 
 impl Rehearsing {
-    /// Counts a question.
-    pub(super) fn note(&mut self, lane: Lane, asked: &Asked, found: Option<&Found>) {
+    /// Counts a question, and says what answers it: what is recorded for it, or a stand-in.
+    pub(super) fn ask(
+        &mut self,
+        lane: Lane,
+        (asked, because): (&Asked, &Because),
+        (found, stand_in): (Option<Found>, Option<Found>),
+        settings: &RehearsalSettings,
+    ) -> Option<Found> {
+        let made_from_new = because.iter().any(|seq| self.tainted.contains(&seq));
+        let why = self.note(lane, asked, found.as_ref(), settings, made_from_new);
+        let failed_again = |found: &Found| settings.retry_failed && found.recorded.result.is_err();
+        let found = match found {
+            Some(found) if stand_in.is_some() && failed_again(&found) => stand_in,
+            Some(found) => Some(found),
+            None => stand_in.map(|found| self.as_stand_in(found)),
+        };
+        let used = found.as_ref().and_then(|found| usage_of(&found.recorded));
+        self.count_use(asked, used.as_ref());
+        if let Some(why) = why {
+            let instead =
+                found.as_ref().map(|found| Instead { prompt: found.prompt, bytes: 0, usage: used });
+            self.found.new.push(NewCall {
+                call: asked.call.clone(),
+                sample: asked.sample,
+                why,
+                follows_new: made_from_new,
+                model: asked.request.model().map(str::to_owned),
+                bytes: asked.request.canonical().len() as u64,
+                instead,
+            });
+        }
+        let found = found?;
+        let Recorded { request, seq, .. } = found.recorded;
+        if made_from_new {
+            self.tainted.insert(request);
+        }
+        if why.is_some() {
+            self.tainted.insert(seq);
+        }
+        self.addresses.insert(seq, (asked.call.clone(), asked.sample));
+        Some(found)
+    }
+
+    /// Gives the answer of another call a place of its own.
+    fn as_stand_in(&mut self, found: Found) -> Found {
+        self.stand_ins += 2;
+        let request = Seq(STAND_INS + self.stand_ins);
+        let recorded = Recorded { request, seq: Seq(request.0 + 1), result: found.recorded.result };
+        Found { recorded, ..found }
+    }
+
+    fn note(
+        &mut self,
+        lane: Lane,
+        asked: &Asked,
+        found: Option<&Found>,
+        settings: &RehearsalSettings,
+        made_from_new: bool,
+    ) -> Option<WhyNew> {
         let lane = lane(&asked.call);
         let departed = self.departed.contains(&lane);
-        match found {
+        let why = match found {
             Some(found) if found.prompt == asked.prompt() => {
                 self.found.matching += 1;
                 self.found.behind += u64::from(departed);
-                return;
+                let Recorded { seq, result, .. } = &found.recorded;
+                let after = settings.before.is_some_and(|before| *seq >= before);
+                let again = settings.retry_failed && result.is_err();
+                return match (after || again, made_from_new) {
+                    (true, _) => Some(WhyNew::NotShared),
+                    (false, true) => Some(WhyNew::Foretold),
+                    (false, false) => None,
+                };
             }
-            Some(_) => self.found.changed += 1,
-            None => self.found.unrecorded += 1,
+            Some(_) => {
+                self.found.changed += 1;
+                WhyNew::Changed
+            }
+            None => {
+                self.found.unrecorded += 1;
+                WhyNew::Unrecorded
+            }
+        };
+        if !departed {
+            self.departed.insert(lane.clone());
+            let Asked { call, sample, request, .. } = asked.clone();
+            let recorded = found.map(|found| found.prompt);
+            let departure = Departure { lane, call, sample, request, recorded, difference: None };
+            self.found.departures.push(departure);
         }
-        if departed {
+        Some(why)
+    }
+
+    fn count_use(&mut self, asked: &Asked, used: Option<&Usage>) {
+        let Some(Usage { prompt_tokens: Some(prompt), completion_tokens, .. }) = used else {
             return;
+        };
+        let kind = self.found.used.entry(asked.call.kind()).or_default();
+        kind.answers += 1;
+        kind.bytes += asked.request.canonical().len() as u64;
+        kind.prompt_tokens += prompt;
+        kind.completion_tokens += completion_tokens.unwrap_or(0);
+    }
+
+    /// The place of a decision about an answer.
+    pub(super) fn decided(response: Seq) -> Seq {
+        Seq(DECISIONS + response.0)
+    }
+
+    /// Notes a fact; its place.
+    pub(super) fn occurred(&mut self, causes: &[Seq], fact: &str) -> Seq {
+        let answer = |cause: &Seq| Seq(cause.0.saturating_sub(DECISIONS));
+        let cause = causes.first().and_then(|cause| self.addresses.get(&answer(cause)).cloned());
+        self.found.facts.push(RehearsedFact { cause, fact: fact.to_owned() });
+        let seq = Seq(FACTS + self.found.facts.len() as u64);
+        if causes.iter().any(|cause| self.tainted.contains(&answer(cause))) {
+            self.tainted.insert(seq);
         }
-        self.departed.insert(lane.clone());
-        let Asked { call, sample, request, .. } = asked.clone();
-        let recorded = found.map(|found| found.prompt);
-        let departure = Departure { lane, call, sample, request, recorded, difference: None };
-        self.found.departures.push(departure);
+        seq
+    }
+
+    /// Notes a decision whose value the experiment cannot read.
+    pub(super) fn misfit(&mut self) {
+        self.found.misfits += 1;
     }
 
     /// Ends the rehearsal: `left` recorded exchanges were not asked for.
@@ -124,6 +357,24 @@ impl Rehearsing {
             departure.difference =
                 recorded.and_then(|recorded| first_difference(&recorded, &departure.request));
         }
+        for call in &mut found.new {
+            let Some(instead) = &mut call.instead else { continue };
+            instead.bytes = match call.why {
+                WhyNew::NotShared | WhyNew::Foretold => call.bytes,
+                WhyNew::Changed | WhyNew::Unrecorded => {
+                    let recorded = reader.request(instead.prompt)?;
+                    recorded.map_or(call.bytes, |recorded| recorded.canonical().len() as u64)
+                }
+            };
+        }
         Ok(found)
+    }
+}
+
+/// The tokens of a recorded answer.
+fn usage_of(recorded: &Recorded) -> Option<Usage> {
+    match &recorded.result {
+        Ok(Text { beside, .. }) => usage(&beside.details()),
+        Err(_) => None,
     }
 }

@@ -6,6 +6,7 @@ use super::core::Progress;
 use super::follow::Follower;
 use super::mode::Mode;
 use super::record::started;
+use super::rehearsal::RehearsalSettings;
 use super::signal::Signal;
 use crate::event::RunStarted;
 use crate::id::RunId;
@@ -47,6 +48,8 @@ pub struct Setup {
     pub throttle: Throttle,
     /// The prices of tokens, needed for a limit on cost.
     pub prices: Prices,
+    /// For a rehearsal: what differs besides the experiment's settings.
+    pub rehearsal: RehearsalSettings,
     /// Asks the run to stop.
     pub signal: Signal,
     /// Called at every step.
@@ -119,6 +122,7 @@ impl Setup {
             retry: RetryPolicy::default(),
             throttle: Throttle::default(),
             prices: Prices::default(),
+            rehearsal: RehearsalSettings::default(),
             signal: Signal::default(),
             on_progress: Box::new(|_| {}),
             follow: Box::new(|_| {}),

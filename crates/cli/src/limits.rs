@@ -59,16 +59,21 @@ impl LimitArgs {
 
     /// The prices of tokens.
     pub(crate) fn prices(&self) -> Result<Prices, CliError> {
-        let known = Path::new("config/prices.yaml");
-        let prices: Prices = match &self.prices {
-            Some(path) => load(path, &read_text(path)?)?,
-            None => load(known, KNOWN)?,
-        };
-        let Some((model, price)) = prices.wrong() else { return Ok(prices) };
-        let path = self.prices.as_deref().unwrap_or(known).display().to_string();
-        let message = format!("a price is from 0 to 1000000 dollars, not {price}");
-        Err(ConfigError::Value { path, key: format!("models.{model}"), message }.into())
+        prices(self.prices.as_deref())
     }
+}
+
+/// The prices of tokens: from a file, or built in.
+pub(crate) fn prices(file: Option<&Path>) -> Result<Prices, CliError> {
+    let known = Path::new("config/prices.yaml");
+    let prices: Prices = match file {
+        Some(path) => load(path, &read_text(path)?)?,
+        None => load(known, KNOWN)?,
+    };
+    let Some((model, price)) = prices.wrong() else { return Ok(prices) };
+    let path = file.unwrap_or(known).display().to_string();
+    let message = format!("a price is from 0 to 1000000 dollars, not {price}");
+    Err(ConfigError::Value { path, key: format!("models.{model}"), message }.into())
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 //! Only a turn that is exactly this word, apart from white space, ends the dialogue. Real
 //! moderators sometimes end a longer turn with the word, and such a turn is still answered.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::free_text::Params;
 use crate::parse::chain::{ChainParser, Found, Strategy};
@@ -11,7 +11,7 @@ use crate::parse::thinking;
 use crate::prompt::CanonicalError;
 
 /// What a moderator does in a turn.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ModeratorTurn {
     /// Ends the dialogue.

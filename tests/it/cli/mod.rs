@@ -38,6 +38,7 @@ mod paid;
 mod parser_files;
 mod parsing;
 mod pipes;
+mod plans;
 mod play;
 mod real_answers;
 mod recordings;

@@ -7,6 +7,7 @@ const COMMANDS: &[&str] = &[
     "resume",
     "abandon",
     "fork",
+    "plan",
     "play",
     "record",
     "replay",

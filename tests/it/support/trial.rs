@@ -61,6 +61,7 @@ impl Trial {
             retry: self.retry,
             throttle: Throttle::new(&self.limits).unwrap(),
             prices: retold::model::Prices::default(),
+            rehearsal: retold::run::RehearsalSettings::default(),
             signal: self.signal.clone(),
             on_progress: Box::new(|_| {}),
             follow: Box::new(|_| {}),

@@ -10,7 +10,7 @@ use crate::output::{Output, counted, grouped};
 use crate::runs::figures::figures_of;
 use crate::runs::settings::settings_of;
 use crate::select::{self, Selected};
-use crate::views::alike::{alike, and_others};
+use crate::views::alike::{alike, and_others, shortened};
 use crate::views::figures::{methods, paired_table};
 use retold::compare::{
     CallDifference, CallPlace, Comparison, FactChange, FactChanges, LaneDifference,
@@ -323,19 +323,6 @@ impl Compared<'_> {
         };
         let _ = writeln!(text, "outcome digests: {said}");
     }
-}
-
-/// How many lines of a diff are shown as text.
-const LINES: usize = 40;
-
-/// The first lines of a diff.
-fn shortened(diff: &str) -> String {
-    let lines = diff.lines().count();
-    if lines <= LINES {
-        return diff.to_owned();
-    }
-    let shown: String = diff.lines().take(LINES).map(|line| format!("{line}\n")).collect();
-    format!("{shown}.. and {} more: --json\n", counted((lines - LINES) as u64, "line"))
 }
 
 fn says(what: CallDifference) -> &'static str {

@@ -7,11 +7,11 @@ use crate::error::{CliError, Status};
 use crate::global::Global;
 use crate::model::ModelArgs;
 use crate::output::Output;
-use crate::runs::changes::changed;
+use crate::runs::changes::{changed, place_of};
 use crate::runs::fork::{Forking, fork};
 use crate::runs::program::{self, Destinations, InterceptArgs, SharedArgs};
 use crate::select;
-use retold::audit::{Target, audit};
+use retold::audit::Target;
 use retold::event::{Event, StoredEvent};
 use retold::id::{RunId, Seq};
 use retold::log::Reader;
@@ -83,13 +83,7 @@ pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status
     let mut reader = selected.log.reader()?;
     let started = select::started(reader.as_mut(), selected.run)?;
     let settings = changed(global.studies, &started, &overrides, prompts.as_deref())?;
-    let before = match at {
-        None => None,
-        Some(Target::Seq(seq)) => Some(seq),
-        Some(call) => Some(
-            audit(reader.as_mut(), selected.run, &call, global.studies.parsers())?.question.seq,
-        ),
-    };
+    let before = place_of(at.as_ref(), reader.as_mut(), selected.run, global.studies)?;
     if retry_failed && !any_failed(reader.as_mut(), selected.run)? {
         let message =
             format!("run {} has no failed calls: there is nothing to retry", selected.run);

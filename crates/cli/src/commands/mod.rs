@@ -15,6 +15,7 @@ mod import;
 mod log;
 mod outputs;
 mod parse;
+mod plan;
 mod play;
 mod proxy;
 mod record;
@@ -39,6 +40,7 @@ pub(crate) enum Command {
     Resume(resume::Args),
     Abandon(abandon::Args),
     Fork(fork::Args),
+    Plan(plan::Args),
     Play(play::Args),
     Record(record::Args),
     Replay(replay::Args),
@@ -71,6 +73,7 @@ pub(crate) fn run(
         Command::Resume(args) => resume::run(args, global, output),
         Command::Abandon(args) => abandon::run(args, global, output),
         Command::Fork(args) => fork::run(args, global, output),
+        Command::Plan(args) => plan::run(args, global, output),
         Command::Play(args) => play::run(args, global, output),
         Command::Record(args) => record::run(args, global),
         Command::Proxy(args) => proxy::run(args, global, output),

@@ -5,14 +5,31 @@ use std::path::Path;
 use crate::error::CliError;
 use crate::runs::settings::{as_json, settings_of};
 use crate::runs::templates;
+use retold::audit::{Target, audit};
 use retold::event::RunStarted;
 use retold::explain::explain;
+use retold::id::{RunId, Seq};
+use retold::log::Reader;
 use retold_study::config::{ConfigError, with_overrides};
 use retold_study::error::ExperimentError;
 use retold_study::settings::ExperimentSettings;
 use retold_study::studies::Studies;
 use retold_study::templates::replace;
 use serde_json::Value;
+
+/// The seq before which a fork at this place shares answers.
+pub(crate) fn place_of(
+    at: Option<&Target>,
+    reader: &mut dyn Reader,
+    run: RunId,
+    studies: &Studies,
+) -> Result<Option<Seq>, CliError> {
+    Ok(match at {
+        None => None,
+        Some(Target::Seq(seq)) => Some(*seq),
+        Some(call) => Some(audit(reader, run, call, studies.parsers())?.question.seq),
+    })
+}
 
 /// The recorded settings of an experiment with the changes applied. The error names the first
 /// change that cannot be applied.

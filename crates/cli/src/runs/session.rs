@@ -16,7 +16,9 @@ use retold::id::RunId;
 use retold::inert::inert;
 use retold::log::{Log, LogError};
 use retold::model::{Answerer, Prices, Throttle};
-use retold::run::{Ended, Finish, Mode, Setup, Signal, Stop, execute, how_it_ended};
+use retold::run::{
+    Ended, Finish, Mode, RehearsalSettings, Setup, Signal, Stop, execute, how_it_ended,
+};
 use retold_study::study::StudySettings;
 
 /// An execution to be done.
@@ -47,6 +49,24 @@ fn refuse_closed(log: &Log, run: RunId) -> Result<(), CliError> {
 
 /// Executes a run.
 pub(crate) fn go(session: Session, global: &Global) -> Result<Ended, CliError> {
+    go_with(session, RehearsalSettings::default(), global)
+}
+
+/// Runs a recorded run again with other settings, without a model; `rehearsal` says what else
+/// differs.
+pub(crate) fn rehearse(
+    session: Session,
+    rehearsal: RehearsalSettings,
+    global: &Global,
+) -> Result<Ended, CliError> {
+    go_with(Session { mode: Mode::Rehearse, model: None, ..session }, rehearsal, global)
+}
+
+fn go_with(
+    session: Session,
+    rehearsal: RehearsalSettings,
+    global: &Global,
+) -> Result<Ended, CliError> {
     let Session { log, run, mode, started, settings, prices, model, live } = session;
     if mode == Mode::Resume {
         refuse_closed(&log, run)?;
@@ -76,6 +96,7 @@ pub(crate) fn go(session: Session, global: &Global) -> Result<Ended, CliError> {
         retry: runtime.retry,
         throttle,
         prices,
+        rehearsal,
         signal: signal.clone(),
         on_progress: progress::shown(global.quiet),
         follow: match live {

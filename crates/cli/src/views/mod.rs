@@ -2,8 +2,10 @@
 
 pub(crate) mod alike;
 pub(crate) mod audit;
+pub(crate) mod departures;
 pub(crate) mod event;
 pub(crate) mod figures;
+pub(crate) mod forecast;
 pub(crate) mod independence;
 pub(crate) mod left;
 pub(crate) mod program;

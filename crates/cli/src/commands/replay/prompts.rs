@@ -12,10 +12,10 @@ use crate::runs::settings::{as_json, settings_of};
 use crate::runs::templates::{of_template, wrong};
 use crate::select;
 use crate::select::{SIMULATED, Selected};
-use crate::views::alike::{alike, and_others};
+use crate::views::departures::{departures_json, departures_text};
 use retold::id::RunId;
 use retold::model::Prices;
-use retold::run::{Departure, Finish, Mode, Rehearsal, Stop};
+use retold::run::{Finish, Mode, Rehearsal, RehearsalSettings, Stop};
 use retold_study::at_once::TooLong;
 use retold_study::error::ExperimentError;
 use retold_study::templates::{Replaced, replace};
@@ -41,7 +41,7 @@ pub(crate) fn run(
     }
     let (mode, prices, model) = (Mode::Rehearse, Prices::default(), None);
     let session = Session { log, run, mode, started, settings, prices, model, live: None };
-    let rehearsal = match session::go(session, global)?.finish {
+    let rehearsal = match session::rehearse(session, RehearsalSettings::default(), global)?.finish {
         Finish::Rehearsed(rehearsal) => rehearsal,
         // If a prompt cannot be built, its template is wrong.
         Finish::Stopped(Stop::Invalid { source, .. })
@@ -74,14 +74,8 @@ struct RehearsalReport<'a> {
 impl RehearsalReport<'_> {
     fn json(&self) -> Value {
         let Replaced { templates, changed: changed_templates, unknown, files: _ } = self.replaced;
-        let Rehearsal { matching, behind, changed, unrecorded, left, complete, departures } =
+        let Rehearsal { matching, behind, changed, unrecorded, left, complete, departures, .. } =
             self.rehearsal;
-        let lanes = departures.iter().map(|departure| {
-            let Departure { lane, call, sample, request, recorded, difference } = departure;
-            let diff = difference.as_ref().map(|difference| difference.diff());
-            json!({"lane": lane, "call": call, "sample": sample, "prompt_hash": request.hash(),
-                "recorded_hash": recorded, "diff": diff})
-        });
         json!({
             "run": self.run,
             "templates": templates,
@@ -95,13 +89,13 @@ impl RehearsalReport<'_> {
             "changed": changed,
             "unrecorded": unrecorded,
             "left": left,
-            "lanes": lanes.collect::<Vec<Value>>(),
+            "lanes": departures_json(departures),
             "simulated": self.simulated,
         })
     }
 
     fn text(&self) -> String {
-        let Rehearsal { matching, behind, changed, unrecorded, left, complete, departures } =
+        let Rehearsal { matching, behind, changed, unrecorded, left, complete, departures, .. } =
             self.rehearsal;
         let mut text = self.templates();
         text.push_str(&format!("{} still match", counted(*matching, "recorded call")));
@@ -130,16 +124,7 @@ impl RehearsalReport<'_> {
         if self.simulated {
             text.push_str(SIMULATED);
         }
-        if !departures.is_empty() {
-            let lanes = counted(departures.len() as u64, "lane");
-            text.push_str(&format!("\n{lanes} with a change, the first call of each:\n"));
-        }
-        let diff = |departure: &Departure| {
-            departure.difference.as_ref().map_or_else(String::new, |difference| difference.diff())
-        };
-        for alike in alike(departures, diff) {
-            text.push_str(&described(&alike));
-        }
+        text.push_str(&departures_text(departures));
         text
     }
 
@@ -157,25 +142,4 @@ impl RehearsalReport<'_> {
         }
         text
     }
-}
-
-fn described(alike: &[&Departure]) -> String {
-    let Some((first, others)) = alike.split_first() else { return String::new() };
-    let Departure { lane, call, sample, request, recorded, difference } = first;
-    let now = request.hash().short(12);
-    let mut text = match recorded {
-        Some(recorded) => {
-            let was = recorded.short(12);
-            format!(
-                "\nlane {lane}: {call}#{sample} has a different prompt ({now}) than recorded ({was})\n"
-            )
-        }
-        None => format!("\nlane {lane}: {call}#{sample} (prompt {now}) was never recorded\n"),
-    };
-    if let Some(difference) = difference {
-        text.push_str(&difference.diff());
-    }
-    let others: Vec<String> = others.iter().map(|d| format!("{}#{}", d.call, d.sample)).collect();
-    text.push_str(&and_others(&others));
-    text
 }

@@ -1,0 +1,209 @@
+//! `retold plan`.
+
+use std::fmt::Write;
+use std::path::PathBuf;
+
+use serde_json::{Value, json};
+
+use crate::error::{CliError, Status};
+use crate::global::Global;
+use crate::limits::prices;
+use crate::output::{Output, counted, grouped};
+use crate::runs::changes::{changed, place_of};
+use crate::runs::session::{self, Session};
+use crate::runs::settings::{as_json, settings_of};
+use crate::select::{self, Selected};
+use crate::views::departures::{departures_json, departures_text};
+use crate::views::forecast::forecast_text;
+use retold::audit::Target;
+use retold::event::RunStarted;
+use retold::inert::inert;
+use retold::model::Prices;
+use retold::run::{Finish, Forecast, Mode, NewCall, Rehearsal, RehearsalSettings};
+use retold_study::study::StudySettings;
+
+/// Show what a run would ask before it is paid for: how many calls are already recorded, what makes
+/// the prompts of the others differ, and their calls, tokens and cost.
+///
+/// The experiment is executed offline against a recorded run. With a config, that is what a run of
+/// it has in common with the record; without one, it is what `retold fork` with the same options
+/// would ask.
+///
+/// A call is known to be new if its prompt differs from the recorded one, if it was never recorded,
+/// or if it comes after --at. Its new answer is not known, so the experiment continues with the
+/// recorded answer, or with one to another call of its kind. Calls whose prompts are made from such
+/// answers are foretold, not known: a dialogue may take more or fewer turns. Tokens are estimated from recorded answers; a model
+/// without a price costs "unknown".
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// The config of the planned run. Without it, the plan is for a fork of the recorded run.
+    config: Option<PathBuf>,
+    /// The recorded run (first digits of its id, or `latest`) or a recording's file.
+    #[arg(long, value_name = "RUN")]
+    against: String,
+    /// For a fork: share only the answers before this place, as for `fork`.
+    #[arg(long, value_name = "PLACE", conflicts_with = "config")]
+    at: Option<Target>,
+    /// Change a value of the config, or a recorded setting of the fork. Can be repeated.
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    settings: Vec<String>,
+    /// For a fork: take templates from this folder, as for `fork`.
+    #[arg(long, value_name = "DIR", conflicts_with = "config")]
+    prompts: Option<PathBuf>,
+    /// For a fork: ask failed calls again, as for `fork`.
+    #[arg(long, conflicts_with = "config")]
+    retry_failed: bool,
+    /// The prices: a file like config/prices.yaml, used instead of the built-in prices.
+    #[arg(long, value_name = "FILE")]
+    prices: Option<PathBuf>,
+}
+
+/// What is planned.
+struct Plan {
+    started: RunStarted,
+    settings: StudySettings,
+    rehearsal: RehearsalSettings,
+}
+
+pub(crate) fn run(args: Args, global: &Global, output: &Output) -> Result<Status, CliError> {
+    let selected = select::run_or_file(global, &args.against)?;
+    let prices = prices(args.prices.as_deref())?;
+    let Plan { started, settings, rehearsal } = planned(&args, &selected, global)?;
+    let Selected { log, run } = selected;
+    let simulated = started.is_simulated();
+    let (mode, model) = (Mode::Rehearse, None);
+    let experiment = started.experiment.clone();
+    let session =
+        Session { log, run, mode, started, settings, prices: Prices::default(), model, live: None };
+    let found = match session::rehearse(session, rehearsal, global)?.finish {
+        Finish::Rehearsed(found) => found,
+        Finish::Stopped(stop) => return Err(stop.into()),
+        Finish::Finished | Finish::EndOfRecord | Finish::Closed(_) => Rehearsal::default(),
+    };
+    let forecast = found.forecast(&prices);
+    if output.is_json() {
+        output.object(&object(&args, run.to_string().as_str(), &found, &forecast, simulated))?;
+    } else {
+        let of = match &args.config {
+            Some(config) => format!("{} ({experiment})", config.display()),
+            None => format!("a fork ({experiment})"),
+        };
+        let mut text = format!("{of} against run {run}\n");
+        if simulated {
+            text.push_str(select::SIMULATED);
+        }
+        text.push_str(&counts(&found, &forecast));
+        text.push_str(&departures_text(&found.departures));
+        output.text(&text)?;
+    }
+    Ok(Status::Fine)
+}
+
+/// What is executed, and which recorded answers it shares.
+fn planned(args: &Args, selected: &Selected, global: &Global) -> Result<Plan, CliError> {
+    let studies = global.studies;
+    let mut reader = selected.log.reader()?;
+    let started = select::started(reader.as_mut(), selected.run)?;
+    let recorded = settings_of(studies, &started)?;
+    let rehearsal = RehearsalSettings {
+        before: place_of(args.at.as_ref(), reader.as_mut(), selected.run, studies)?,
+        retry_failed: args.retry_failed,
+        stand_ins: true,
+        ..RehearsalSettings::default()
+    };
+    let Some(config) = &args.config else {
+        let experiment = changed(studies, &started, &args.settings, args.prompts.as_deref())?;
+        let before = &recorded.experiment;
+        let checked = studies.check_fork(&started.experiment, &experiment, before);
+        checked.map_err(|e| CliError::usage(e.to_string()))?;
+        let settings = StudySettings { experiment, ..recorded };
+        return Ok(Plan { started, settings, rehearsal });
+    };
+    let mut study = studies.study(config, None, &args.settings)?;
+    if study.experiment != started.experiment {
+        return Err(CliError::usage(format!(
+            "{} is a config of {}, and run {} is of {}",
+            config.display(),
+            study.experiment,
+            selected.run,
+            inert(&started.experiment, 60)
+        ))
+        .hint("`retold log` lists the runs with their experiments"));
+    }
+    // What the recorded run drew at its start is drawn again only if it does not fit.
+    let mut settings = as_json(&study.settings.experiment)?;
+    studies.take_over(&study.experiment, &mut settings, &as_json(&recorded.experiment)?);
+    if studies.build(&study.experiment, &settings.clone().into()).is_ok() {
+        study.settings.experiment = settings.into();
+    } else {
+        studies.supply(config, &mut study, &args.settings)?;
+    }
+    let started = RunStarted { seed: study.seed, ..started };
+    Ok(Plan { started, settings: study.settings, rehearsal })
+}
+
+/// How many calls are recorded, and how many are new.
+fn new_calls(forecast: &Forecast) -> (u64, u64) {
+    (forecast.known.values().sum(), forecast.foretold)
+}
+
+fn counts(found: &Rehearsal, forecast: &Forecast) -> String {
+    let Rehearsal { matching, changed, unrecorded, left, complete, .. } = found;
+    let (known, foretold) = new_calls(forecast);
+    let all = matching + changed + unrecorded;
+    let mut text = String::new();
+    // Writing to a string cannot fail, here and below.
+    let _ = writeln!(
+        text,
+        "{}: {} already recorded, {} to ask",
+        counted(all, "call"),
+        grouped(all - known - foretold),
+        grouped(known + foretold)
+    );
+    text.push_str(&forecast_text(forecast));
+    if *left > 0 {
+        let left = counted(*left, "recorded call");
+        let _ = writeln!(text, "{left} would not be asked any more");
+    }
+    if !complete {
+        text.push_str(
+            "the recorded run never finished: calls that it never reached were never recorded\n",
+        );
+    }
+    text.push_str(
+        "nothing was asked and nothing was written; only a fork shares recorded answers\n",
+    );
+    text
+}
+
+fn new_call(call: &NewCall) -> Value {
+    let NewCall { call, sample, why, follows_new, model, .. } = call;
+    json!({"call": call, "sample": sample, "why": why, "foretold": follows_new, "model": model})
+}
+
+fn object(
+    args: &Args,
+    run: &str,
+    found: &Rehearsal,
+    forecast: &Forecast,
+    simulated: bool,
+) -> Value {
+    let Rehearsal { matching, changed, unrecorded, left, complete, departures, .. } = found;
+    let (known, foretold) = new_calls(forecast);
+    let all = matching + changed + unrecorded;
+    json!({
+        "against": run,
+        "config": args.config,
+        "calls": all,
+        "recorded": all - known - foretold,
+        "new": known + foretold,
+        "known": known,
+        "foretold": foretold,
+        "left": left,
+        "complete": complete,
+        "forecast": forecast,
+        "new_calls": found.new.iter().map(new_call).collect::<Vec<Value>>(),
+        "lanes": departures_json(departures),
+        "simulated": simulated,
+    })
+}

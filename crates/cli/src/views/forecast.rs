@@ -1,0 +1,78 @@
+//! What new calls would use and cost.
+
+use std::fmt::Write;
+
+use crate::output::{counted, grouped};
+use retold::inert::inert;
+use retold::run::{Forecast, ModelForecast, WhyNew};
+
+/// How many calls are new, and why; their tokens and cost by model.
+pub(crate) fn forecast_text(forecast: &Forecast) -> String {
+    let Forecast { known, foretold, prompt_tokens, completion_tokens, uncounted, models, cost } =
+        forecast;
+    let mut text = String::new();
+    // Writing to a string cannot fail, here and below.
+    for (why, calls) in known {
+        let _ = writeln!(text, "  {:>9} {}", grouped(*calls), says(*why));
+    }
+    if *foretold > 0 {
+        let _ = writeln!(
+            text,
+            "  {:>9} foretold, not known: they follow from answers that would be new, and are counted from the recorded ones",
+            grouped(*foretold)
+        );
+    }
+    if models.is_empty() {
+        return text;
+    }
+    text.push_str("tokens, estimated from the recorded answers, and US dollars at list prices\n");
+    let width = models.keys().map(|model| model.chars().count()).max().unwrap_or(0).clamp(5, 40);
+    for (model, of) in models {
+        let ModelForecast { calls, prompt_tokens, completion_tokens, cost } = of;
+        let _ = writeln!(
+            text,
+            "  {:<width$} {:>9} {:>11} in {:>11} out  {}",
+            inert(model, 40),
+            counted(*calls, "call"),
+            grouped(*prompt_tokens),
+            grouped(*completion_tokens),
+            dollars(*cost)
+        );
+    }
+    if models.len() > 1 {
+        let _ = writeln!(
+            text,
+            "  {:<width$} {:>9} {:>11} in {:>11} out  {}",
+            "all",
+            "",
+            grouped(*prompt_tokens),
+            grouped(*completion_tokens),
+            dollars(*cost)
+        );
+    }
+    if *uncounted > 0 {
+        let calls = counted(*uncounted, "call");
+        let _ = writeln!(
+            text,
+            "  tokens of {calls} are unknown: no recorded answer of their kind was counted, so the cost is unknown"
+        );
+    }
+    text
+}
+
+fn says(why: WhyNew) -> &'static str {
+    match why {
+        WhyNew::Changed => "recorded with another prompt",
+        WhyNew::Unrecorded => "never recorded",
+        WhyNew::NotShared => "recorded after the place of the fork, or failed and asked again",
+        WhyNew::Foretold => "made from new answers",
+    }
+}
+
+fn dollars(cost: Option<f64>) -> String {
+    match cost {
+        Some(cost) if cost > 0.0 && cost < 0.01 => "less than $0.01".to_owned(),
+        Some(cost) => format!("${cost:.2}"),
+        None => "cost unknown: no price for it (--prices FILE)".to_owned(),
+    }
+}

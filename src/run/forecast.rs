@@ -1,0 +1,106 @@
+//! What the new calls of a rehearsal would use and cost.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use super::rehearsal::{Instead, KindUse, NewCall, Rehearsal, WhyNew};
+use crate::model::{Prices, Usage};
+
+/// What the new calls of a rehearsal would use and cost. Tokens are estimated: those of the answer
+/// recorded in a call's place, the request's in proportion to its length; if nothing was recorded
+/// or counted there, the mean of the other calls of its kind.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct Forecast {
+    /// Calls that a real run would certainly ask, by reason: nothing in their prompts follows from a
+    /// new answer.
+    pub known: BTreeMap<WhyNew, u64>,
+    /// Calls whose prompts are made from new answers. How many there are is counted from what the
+    /// recorded run asked in their place, so the real run may ask more or fewer.
+    pub foretold: u64,
+    /// Tokens of all these requests, if any could be estimated.
+    pub prompt_tokens: u64,
+    /// Tokens of their answers.
+    pub completion_tokens: u64,
+    /// Calls whose tokens cannot be estimated, because no answer of their kind was counted.
+    pub uncounted: u64,
+    /// The same by model.
+    pub models: BTreeMap<String, ModelForecast>,
+    /// US dollars at list prices; `None` if a model has no price, or tokens could not be estimated.
+    pub cost: Option<f64>,
+}
+
+/// What one model would be asked.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct ModelForecast {
+    /// Calls.
+    pub calls: u64,
+    /// Tokens of the requests.
+    pub prompt_tokens: u64,
+    /// Tokens of the answers.
+    pub completion_tokens: u64,
+    /// US dollars at list prices; `None` if the model has no price.
+    pub cost: Option<f64>,
+}
+
+/// The model of a request that names none.
+const UNNAMED: &str = "(no model)";
+
+impl Rehearsal {
+    /// What the new calls would use and cost.
+    pub fn forecast(&self, prices: &Prices) -> Forecast {
+        let mut all = Forecast::default();
+        for call in &self.new {
+            match call.follows_new {
+                true => all.foretold += 1,
+                false => *all.known.entry(call.why).or_default() += 1,
+            }
+            let model = call.model.as_deref().unwrap_or(UNNAMED);
+            let of = all.models.entry(model.to_owned()).or_default();
+            of.calls += 1;
+            match self.tokens(call) {
+                Some((prompt, completion)) => {
+                    of.prompt_tokens += prompt;
+                    of.completion_tokens += completion;
+                }
+                None => all.uncounted += 1,
+            }
+        }
+        let mut cost = (all.uncounted == 0).then_some(0.0);
+        for (model, of) in &mut all.models {
+            let tokens = Usage {
+                prompt_tokens: Some(of.prompt_tokens),
+                completion_tokens: Some(of.completion_tokens),
+                ..Usage::default()
+            };
+            of.cost = prices.of(model).map(|price| price.cost(tokens));
+            cost = cost.zip(of.cost).map(|(sum, of)| sum + of);
+            all.prompt_tokens += of.prompt_tokens;
+            all.completion_tokens += of.completion_tokens;
+        }
+        all.cost = cost;
+        all
+    }
+
+    /// The tokens of a new call: of its request and of its answer.
+    fn tokens(&self, call: &NewCall) -> Option<(u64, u64)> {
+        let part = |tokens: u64, of: u64| {
+            let share = call.bytes as f64 / of.max(1) as f64;
+            #[expect(
+                clippy::cast_possible_truncation,
+                clippy::cast_sign_loss,
+                reason = "estimated"
+            )]
+            let tokens = (tokens as f64 * share).round() as u64;
+            tokens
+        };
+        if let Some(Instead { bytes, usage: Some(usage), .. }) = call.instead
+            && let Some(prompt) = usage.prompt_tokens
+        {
+            return Some((part(prompt, bytes), usage.completion_tokens.unwrap_or(0)));
+        }
+        let KindUse { answers, bytes, prompt_tokens, completion_tokens } =
+            *self.used.get(&call.call.kind())?;
+        Some((part(prompt_tokens, bytes), completion_tokens / answers.max(1)))
+    }
+}

@@ -1,0 +1,139 @@
+//! `retold plan`.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+use crate::support::cli::{Place, assert_said};
+
+const DELIBERATION: &str = concat!(env!("RETOLD_ROOT"), "/config/deliberation_small.yaml");
+
+/// The place with a deliberation, its id, and the first call of phase 7.
+fn deliberation(settings: &str) -> (Place, String, String) {
+    let place = Place::new();
+    place.ok(&format!("run {DELIBERATION} -q {settings}"));
+    let run = place.json("show latest").0["run"].as_str().unwrap().to_owned();
+    let events = place.json(&format!("log {run} --call adversarial")).0["events"].clone();
+    let call = events[0]["call"].as_str().unwrap().to_owned();
+    let template =
+        concat!(env!("RETOLD_ROOT"), "/config/prompts/deliberation/adversarial_moderator.txt");
+    let text = std::fs::read_to_string(template).unwrap();
+    std::fs::create_dir(place.path("own")).unwrap();
+    place.write("own/adversarial_moderator.txt", format!("{text}\nBe brief and blunt.\n"));
+    (place, run, call)
+}
+
+/// The calls of a run that were asked of a model, as `CALL#SAMPLE`.
+fn asked(place: &Place, run: &str) -> BTreeSet<String> {
+    let db = rusqlite::Connection::open(place.path("retold.db")).unwrap();
+    let rows = "SELECT q.call || '#' || q.sample FROM log q JOIN log a ON a.run = q.run AND a.cause = q.seq \
+                WHERE q.run = ?1 AND a.kind = 'ResponseReceived'";
+    let mut select = db.prepare(rows).unwrap();
+    let rows = select.query_map([run], |row| row.get::<_, String>(0)).unwrap();
+    rows.map(Result::unwrap).collect()
+}
+
+/// The new calls of a plan: those that are known, and those that are foretold.
+fn planned(plan: &Value) -> (BTreeSet<String>, BTreeSet<String>) {
+    let calls = plan["new_calls"].as_array().unwrap().iter();
+    let (foretold, known): (Vec<&Value>, Vec<&Value>) = calls.partition(|c| c["foretold"] == true);
+    let name = |call: &&Value| format!("{}#{}", call["call"].as_str().unwrap(), call["sample"]);
+    (known.iter().map(name).collect(), foretold.iter().map(name).collect())
+}
+
+/// Of dialogues with one exchange, the number of turns does not depend on the answers: the plan
+/// foretells every call.
+#[test]
+fn a_fork_with_another_moderator_asks_what_was_foretold() {
+    let (place, parent, call) =
+        deliberation("--set max_socratic_exchanges=1 --set provider.rates.malformed=0");
+    let before = std::fs::metadata(place.path("retold.db")).unwrap().len();
+    let options = format!("--at {call} --prompts own");
+    let (plan, code) = place.json(&format!("plan --against {parent} {options}"));
+    assert_eq!(code, 0, "{plan}");
+    assert_eq!(place.json("log").0["runs"].as_array().unwrap().len(), 1, "nothing is recorded");
+    let (known, foretold) = planned(&plan);
+    assert_eq!(known.len(), 10, "the first question to each participant of acp: {known:?}");
+    assert_eq!(plan["forecast"]["known"]["changed"], 10);
+    place.ok(&format!("fork {parent} {options} -q"));
+    let fork = place.json("show latest").0;
+    let made = asked(&place, fork["run"].as_str().unwrap());
+    let all: BTreeSet<String> = known.union(&foretold).cloned().collect();
+    assert_eq!(made, all, "exactly what was foretold is asked");
+    assert_eq!(plan["recorded"].as_u64().unwrap() + made.len() as u64, fork["exchanges"]);
+    // What is shared takes almost no space: the fork adds what is new.
+    let shared = plan["recorded"].as_u64().unwrap() as f64 / plan["calls"].as_u64().unwrap() as f64;
+    let after = std::fs::metadata(place.path("retold.db")).unwrap().len();
+    let growth = (after - before) as f64 / before as f64;
+    assert!(shared > 0.8 && growth < 0.5, "{shared} shared, {growth} more on disk");
+    // Tokens are estimated from the recorded answers; the fork's own are counted.
+    let used = |name: &str| plan["forecast"][name].as_u64().unwrap();
+    assert!(used("prompt_tokens") > 1000 && used("completion_tokens") > 100, "{plan}");
+    assert!(plan["forecast"]["cost"].as_f64().unwrap() > 0.0);
+    let (diff, _) = place.json(&format!("diff {parent} latest"));
+    let acp = diff["figures"].as_array().unwrap().last().unwrap().clone();
+    assert_eq!(
+        (&acp["one"]["name"], &acp["lanes"]),
+        (&"changed their vote, acp".into(), &10.into())
+    );
+    assert!(acp["difference"].is_f64() && acp["interval"]["low"].is_f64(), "{acp}");
+}
+
+/// Dialogues that end when the moderator is satisfied: what is known is asked, what is recorded is
+/// shared, and the rest is foretold.
+#[test]
+fn dialogues_of_any_length_are_foretold_not_known() {
+    let (place, parent, call) = deliberation("");
+    let options = format!("--at {call} --prompts own");
+    let (plan, _) = place.json(&format!("plan --against {parent} {options}"));
+    let (known, foretold) = planned(&plan);
+    place.ok(&format!("fork {parent} {options} -q"));
+    let made = asked(&place, place.json("show latest").0["run"].as_str().unwrap());
+    assert!(known.is_subset(&made), "{known:?}");
+    let kinds = |call: &String| call.starts_with("adversarial/") || call.starts_with("final_vote/");
+    assert!(made.iter().all(kinds) && foretold.iter().all(kinds));
+    let (all, made) = ((known.len() + foretold.len()) as f64, made.len() as f64);
+    assert!((all - made).abs() < 0.3 * made, "{all} foretold, {made} asked");
+}
+
+#[test]
+fn a_config_against_a_run_of_it() {
+    let (place, parent, _) = deliberation("");
+    let (plan, _) = place.json(&format!("plan {DELIBERATION} --against {parent}"));
+    assert_eq!((&plan["new"], &plan["recorded"]), (&0.into(), &plan["calls"]));
+    // More participants: they were never recorded, and their whole way is counted.
+    let more = "--set participants_per_condition=12";
+    let (plan, _) = place.json(&format!("plan {DELIBERATION} --against {parent} {more}"));
+    let unrecorded = plan["forecast"]["known"]["unrecorded"].as_u64().unwrap();
+    assert!(unrecorded >= 8, "eight more personas: {}", plan["forecast"]);
+    place.ok(&format!("run {DELIBERATION} -q --new {more}"));
+    let made = place.json("show latest").0["exchanges"].as_f64().unwrap();
+    let all = plan["calls"].as_f64().unwrap();
+    assert!((all - made).abs() < 0.25 * made, "{all} foretold, {made} asked");
+}
+
+#[test]
+fn what_a_plan_says() {
+    let place = Place::with_run();
+    place.write("mine.yaml", "models: {}\n");
+    place.write("bad.yaml", "models:\n  gpt-4: {prompt: 1, cached: -1, completion: 2}\n");
+    place.write("cot.txt", "Use numbers and basic operations to make 24.\nInput: {input}\n");
+    std::fs::create_dir(place.path("own")).unwrap();
+    std::fs::rename(place.path("cot.txt"), place.path("own/cot.txt")).unwrap();
+    let shown = place.session(&[
+        "plan small.yaml --against latest",
+        "plan --against latest --prompts own",
+        "plan --against latest --prompts own --prices mine.yaml",
+        "plan small.yaml --against latest --set samples=5",
+        "plan --against latest --at solve/1#0",
+        "plan small.yaml --against latest --prices bad.yaml",
+        "plan small.yaml --against latest --at 3",
+        "plan small.yaml --against ffff",
+    ]);
+    let run = place.json("show latest").0["run"].as_str().unwrap().to_owned();
+    assert_said!("plans", shown.replace(&run, "[run]"));
+    let other = concat!(env!("RETOLD_ROOT"), "/config/society_small.yaml");
+    let said = place.run(&format!("plan {other} --against latest"));
+    assert_eq!(said.code, 2);
+    assert!(said.err.contains("is a config of society, and run"), "{}", said.err);
+}
