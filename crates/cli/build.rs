@@ -1,6 +1,6 @@
 //! Tells the tests where the workspace is (`RETOLD_ROOT`), whether the real data is there
 //! (`cfg(shared_data)`), and whether `scripts/test` has installed the SDKs of other languages
-//! (`cfg(real_clients)`).
+//! (`cfg(real_clients)`) and a browser with its driver (`cfg(real_browser)`).
 //!
 //! Tests on data and documents that are not part of the repository are marked
 //! `#[cfg_attr(not(shared_data), ignore = "..")]`, so that a plain clone lists them as ignored,
@@ -23,6 +23,14 @@ fn main() {
         println!("cargo::rerun-if-changed={}", clients.display());
     } else {
         println!("cargo::rerun-if-env-changed=RETOLD_CLIENTS");
+    }
+    println!("cargo::rustc-check-cfg=cfg(real_browser)");
+    let browser = root.join("target/browser/ready");
+    if browser.is_file() {
+        println!("cargo::rustc-cfg=real_browser");
+        println!("cargo::rerun-if-changed={}", browser.display());
+    } else {
+        println!("cargo::rerun-if-env-changed=RETOLD_BROWSER");
     }
     let data = root.join("../shared/data");
     if data.is_dir() {

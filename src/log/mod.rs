@@ -9,6 +9,7 @@
 //! - [`RunWriter`]: the only way to append to a run; holds its lease.
 //! - [`ledger`]: the log's own chain, which records the runs that it has held.
 //! - [`marks`]: how far each run has come, from the mark file beside the log.
+//! - [`EventFilter`]: which events are listed.
 //! - [`Index`]: finds the events that belong to a call, a cause or a text.
 //! - [`verify_run`], [`verify_all`]: recompute every chain and report what is wrong.
 
@@ -16,6 +17,7 @@ mod backend;
 mod checked;
 mod crowd;
 mod error;
+mod filter;
 mod format;
 mod group;
 mod index;
@@ -40,6 +42,7 @@ pub use checked::CheckedReader;
 pub(crate) use checked::follow;
 pub(crate) use error::Reworded;
 pub use error::{Cause, LogError, NoRoom};
+pub use filter::{EventFilter, Filtering, Looked, method_and_model};
 pub use format::{FORMAT, Format};
 pub(crate) use index::TextKeys;
 pub use index::{Census, Index, Section, Table, each_event_at};

@@ -2,19 +2,19 @@
 
 use futures::future::LocalBoxFuture;
 use rand_chacha::ChaCha12Rng;
+use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::because::{DecisionRef, FactRef};
 use super::core::SharedCore;
+use super::folding::{Folding, StateOf};
 use super::output::{OutputError, OutputFile};
 use super::record::RunRecord;
 use super::rehearsal::{Lane, second_part};
 use super::rng::rng_for;
 use super::stop::Stop;
 use crate::id::{CallPath, Seq};
-use crate::log::Reworded;
 use crate::prompt::canonical;
 
 /// What an experiment reports about its final state.
@@ -81,7 +81,7 @@ pub trait Experiment {
     /// The state that they fold into. A digest of each of its top-level entries is recorded, and
     /// compared when the run is run again. Everything in it must have a JSON form that does not
     /// depend on chance: ordered maps, with texts or numbers as keys.
-    type State: Default + Clone + Serialize;
+    type State: Default + Clone + Serialize + Send + 'static;
 
     /// Folds a fact into the state: only consequences, no rules, no failure.
     fn apply(state: &mut Self::State, event: &Self::Event);
@@ -222,6 +222,9 @@ pub trait AnyExperiment {
     /// [`OutputError::Fact`]: what in them is not a fact of this experiment.
     fn fold(&self, facts: &[Value]) -> Result<Report, OutputError>;
 
+    /// The state before the first fact, to be followed through a recorded run.
+    fn folding(&self) -> Box<dyn Folding>;
+
     /// See [`Experiment::lane`].
     fn lanes(&self) -> Lane;
 
@@ -248,7 +251,7 @@ pub trait AnyExperiment {
 /// The inside of a run, passed from [`execute`](super::execute()) to the experiment.
 pub struct Handle(pub(super) SharedCore);
 
-impl<E: Experiment> AnyExperiment for E {
+impl<E: Experiment + 'static> AnyExperiment for E {
     fn run_any<'a>(&'a self, core: Handle) -> LocalBoxFuture<'a, (Result<(), Stop>, Report)> {
         Box::pin(async move {
             let mut run = Run::new(core.0);
@@ -279,6 +282,10 @@ impl<E: Experiment> AnyExperiment for E {
         self.story(&folded::<E>(&record.facts)?, part, record)
     }
 
+    fn folding(&self) -> Box<dyn Folding> {
+        Box::new(StateOf::<E>::default())
+    }
+
     fn lanes(&self) -> Lane {
         E::lane
     }
@@ -288,14 +295,8 @@ impl<E: Experiment> AnyExperiment for E {
 ///
 /// # Errors
 /// [`OutputError::Fact`]: what in them is not a fact of this experiment.
-pub fn folded<E: Experiment>(facts: &[Value]) -> Result<E::State, OutputError> {
-    let mut state = E::State::default();
-    for (number, fact) in facts.iter().enumerate() {
-        let fact = E::Event::deserialize(fact).map_err(|source| {
-            let words = format!("{source}, in {fact}");
-            OutputError::Fact { number, source: Reworded { words, source }.into() }
-        })?;
-        E::apply(&mut state, &fact);
-    }
-    Ok(state)
+pub fn folded<E: Experiment + 'static>(facts: &[Value]) -> Result<E::State, OutputError> {
+    let mut folding = StateOf::<E>::default();
+    facts.iter().try_for_each(|fact| folding.add(fact))?;
+    Ok(folding.state)
 }

@@ -13,6 +13,7 @@
 //! - [`Update`], [`Journal`]: following a run in progress.
 //! - [`Recorder`]: records exchanges that a program makes by itself, without an [`Experiment`], and
 //!   the [`Outcome`]s that it reports; [`OutcomeLanes`] compares these.
+//! - [`Folding`]: the state at any point of a recorded run.
 //! - [`RunRecord`]: what a log has of a run; [`OutputFile`]: what an experiment writes for other
 //!   programs.
 //! - [`Divergence`]: the first point where a re-execution and its log differ, or [where their
@@ -32,6 +33,7 @@ mod details;
 mod divergence;
 mod execute;
 mod experiment;
+mod folding;
 mod follow;
 mod forecast;
 mod history;
@@ -68,6 +70,7 @@ pub(crate) use details::{kept, response};
 pub use divergence::Divergence;
 pub use execute::{Ended, Finish, execute};
 pub use experiment::{AnyExperiment, Experiment, Handle, Report, Run, folded};
+pub use folding::Folding;
 pub use follow::{Follower, Journal, Update};
 pub use forecast::{Forecast, ModelForecast};
 pub use lanes::{CompareError, Compared, Outcome, OutcomeLanes};

@@ -50,6 +50,7 @@ mod rehearsal;
 mod replay;
 mod resume;
 mod roundtrip;
+mod serve;
 mod society;
 mod society_parsers;
 mod state;

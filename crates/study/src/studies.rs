@@ -23,6 +23,7 @@ use crate::study::Study;
 const EDITION: &str = "edition";
 
 /// The studies of a program, and their parsers.
+#[derive(Clone)]
 pub struct Studies {
     all: Vec<&'static dyn Registration>,
     parsers: Parsers,

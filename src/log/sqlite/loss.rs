@@ -50,12 +50,19 @@ pub(super) struct FilesBeside {
     aside: Vec<String>,
     /// Why the damaged WAL could not be copied.
     not_copied: Option<String>,
+    /// Whether a damaged WAL may be copied; not if nothing is to be changed.
+    may_copy: bool,
 }
 
 impl FilesBeside {
     pub(super) fn of(log: &Path) -> Result<Self, LogError> {
+        FilesBeside::read(log, true)
+    }
+
+    /// What is beside a log; a damaged WAL is copied if that is allowed.
+    fn read(log: &Path, may_copy: bool) -> Result<Self, LogError> {
         let failed = |e: io::Error| LogError::cannot_open(format!("{}-wal", log.display()), e);
-        let mut beside = FilesBeside { marks: marks(log), ..FilesBeside::default() };
+        let mut beside = FilesBeside { marks: marks(log), may_copy, ..FilesBeside::default() };
         beside.wal = look(log).map_err(failed)?;
         beside.aside = copies(log, DAMAGED);
         if beside.wal.fault.is_some() {
@@ -77,6 +84,9 @@ impl FilesBeside {
     /// Keeps a copy of the WAL. A failure to copy is not a reason to stop: the WAL itself is left
     /// alone.
     fn set_aside(&mut self, log: &Path) {
+        if !self.may_copy {
+            return;
+        }
         match copy(log, self.aside.last()) {
             Ok(Some(copy)) => self.aside.push(copy),
             Ok(None) => {}
@@ -103,6 +113,9 @@ impl FilesBeside {
                     "the WAL is damaged (copied to {}): {fault}",
                     copy.display()
                 )));
+            }
+            (Some(fault), ..) if !self.may_copy => {
+                lost.push(file(format!("the WAL is damaged: {fault}")));
             }
             (Some(fault), reason, _) => {
                 let reason = reason.as_deref().unwrap_or("unknown");
@@ -275,7 +288,7 @@ impl SqliteBackend {
         is_new: bool,
         connect: impl FnOnce(&Self) -> Result<Connection, LogError>,
     ) -> Result<Self, LogError> {
-        let mut beside = FilesBeside::of(&self.path)?;
+        let mut beside = FilesBeside::read(&self.path, !self.only_looks)?;
         if is_new {
             // They belong to a log that no longer exists.
             beside.marks.clear();
@@ -309,7 +322,7 @@ impl SqliteBackend {
         let format = ledger::format(&db).map_err(|e| self.error(e))?;
         self.format = format.unwrap_or(self.format);
         self.lost = beside.lost(&self.path, Some(&db)).into();
-        if self.lost.is_empty() {
+        if self.lost.is_empty() && !self.only_looks {
             self.merges = true;
             self.reads_alone = false;
             let merge = db.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false);

@@ -84,6 +84,8 @@ pub struct SqliteBackend {
     has_lost_tables_if_none: bool,
     /// Whether nothing needs to outlive the program.
     is_scratch: bool,
+    /// Whether the file, its WAL and its folder are left as they are.
+    only_looks: bool,
 }
 
 impl SqliteBackend {
@@ -97,6 +99,7 @@ impl SqliteBackend {
             reads_alone: false,
             has_lost_tables_if_none: false,
             is_scratch: false,
+            only_looks: false,
         }
     }
 
@@ -146,6 +149,21 @@ impl SqliteBackend {
         let backend = SqliteBackend::at(path, options);
         backend.refuse_special_files()?;
         backend.begin(false, |backend| backend.to_read(|db| backend.make(db)))
+    }
+
+    /// Opens an existing log to be looked at, perhaps while others write to it: nothing is written to
+    /// the file, its WAL or its folder, not even what opening a log may mend or copy.
+    ///
+    /// # Errors
+    /// [`LogError`]: it is missing, is not a log, or has a newer format. [`LogError::Unmerged`] if
+    /// the latest events are in a WAL that cannot be read without writing beside it.
+    pub fn open_unchanged(path: &Path, options: SqliteOptions) -> Result<Self, LogError> {
+        if !path.exists() {
+            return Err(LogError::Missing { path: path.display().to_string() });
+        }
+        let backend = SqliteBackend { only_looks: true, ..SqliteBackend::at(path, options) };
+        backend.refuse_special_files()?;
+        backend.begin(false, SqliteBackend::only_reading)
     }
 
     /// Refuses a pipe or a device, which SQLite would report as a disk error.
@@ -200,6 +218,9 @@ impl SqliteBackend {
     ) -> Result<Connection, LogError> {
         if self.reads_alone {
             return self.alone();
+        }
+        if self.only_looks {
+            return self.only_reading();
         }
         let db = self.open_file(&self.path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
         if !self.is_read_only(&db)? {

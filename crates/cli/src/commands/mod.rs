@@ -23,6 +23,7 @@ mod replay;
 mod resume;
 mod run;
 mod seal;
+mod serve;
 mod show;
 mod snapshot;
 mod verify;
@@ -52,6 +53,7 @@ pub(crate) enum Command {
     Audit(audit::Args),
     Log(log::Args),
     Show(show::Args),
+    Serve(serve::Args),
     Outputs(outputs::Args),
     Verify(verify::Args),
     VerifyProof(verify_proof::Args),
@@ -86,6 +88,7 @@ pub(crate) fn run(
         Command::Log(args) => log::run(args, global, output),
         Command::Outputs(args) => outputs::run(args, global, output),
         Command::Show(args) => show::run(args, global, output),
+        Command::Serve(args) => serve::run(args, global, output),
         Command::Verify(args) => verify::run(args, global, output),
         Command::VerifyProof(args) => verify_proof::run(args, output),
         Command::Head(args) => head::run(args, global, output),

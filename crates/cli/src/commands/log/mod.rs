@@ -12,11 +12,11 @@ use crate::global::Global;
 use crate::output::{Output, counted};
 use crate::select;
 use crate::views::event::as_json;
-use filter::{Filter, Filtering};
+use filter::Filter;
 use retold::event::{Event, StoredEvent};
 use retold::id::{RunId, Seq};
 use retold::inert::inert;
-use retold::log::{Log, Reader, RunHead};
+use retold::log::{EventFilter, Filtering, Log, Reader, RunHead};
 use retold_wire::PROGRAM;
 
 /// Events in one read.
@@ -111,11 +111,12 @@ fn events(
     let (mut after, mut left) = (Seq(args.after), args.most);
     let mut list: Vec<Value> = Vec::new();
     let mut text = String::new();
-    let mut filtering = Filtering::by(&args.filter);
+    let filter = EventFilter::from(&args.filter);
+    let mut filtering = Filtering::by(&filter);
     'all: while left > 0 {
         // With a filter, it is not known how many have to be read.
         let batch =
-            reader.events(run, after, if filtering.is_on() { BATCH } else { left.min(BATCH) })?;
+            reader.events(run, after, if filter.is_on() { BATCH } else { left.min(BATCH) })?;
         if batch.is_empty() {
             break;
         }
@@ -135,7 +136,7 @@ fn events(
         }
     }
     let more = left == 0 && !reader.events(run, after, 1)?.is_empty();
-    if text.is_empty() && filtering.is_on() && !more {
+    if text.is_empty() && filter.is_on() && !more {
         text.push_str("no event matches\n");
     }
     if output.is_json() {
@@ -158,7 +159,8 @@ fn follow(
     output: &Output,
 ) -> Result<Status, CliError> {
     let mut after = Seq(args.after);
-    let mut filtering = Filtering::by(&args.filter);
+    let filter = EventFilter::from(&args.filter);
+    let mut filtering = Filtering::by(&filter);
     loop {
         let batch = reader.events(run, after, BATCH)?;
         let mut text = String::new();

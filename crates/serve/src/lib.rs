@@ -1,0 +1,33 @@
+//! A read-only page over a log or a recording.
+//!
+//! Each page is a function from what was asked to a `struct`. The struct is the page's JSON, and the
+//! only thing that its template sees, so the two cannot differ.
+//!
+//! - [`Source`]: the log or recording, opened without changing it.
+//! - [`Site`]: the source, the studies, and what is kept between requests.
+//! - [`Server`]: HTTP. What may be asked is decided in `guard`, before anything is read.
+//! - `pages`: one file per page. `render`: templates, with all foreign text inert.
+//! - `roll`: what filters and counts need of each event of a run, in memory.
+//! - `span`: the part of an answer that a decision was made from.
+
+mod assets;
+mod error;
+mod facts;
+mod guard;
+mod http;
+mod job;
+mod pages;
+mod query;
+mod render;
+mod roll;
+mod runs;
+mod site;
+mod source;
+mod span;
+mod text;
+mod tree;
+
+pub use guard::Reach;
+pub use http::Server;
+pub use site::Site;
+pub use source::Source;

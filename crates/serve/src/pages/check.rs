@@ -1,0 +1,196 @@
+//! Two versions of a parser side by side: the recorded decisions, and those that another version
+//! makes about the same answers.
+
+use retold::check::{Change, CheckError, Checked, DecisionPart, Side, check};
+use retold::decide::{Again, Params, RegisteredParser, Selection};
+use retold::inert::inert;
+use retold::log::CheckedReader;
+use serde::Serialize;
+use serde_json::Value;
+
+use super::{OfRun, Reply};
+use crate::error::PageError;
+use crate::job::Stand;
+use crate::runs::Notice;
+
+/// Changes on one page.
+const MOST: usize = 50;
+
+#[derive(Serialize, Default)]
+struct Check {
+    /// The parser that decides again: `latest`, or `name@version`.
+    to: String,
+    /// What can be chosen.
+    versions: Vec<Version>,
+    /// How many answers were decided about so far; set while that goes on.
+    compared: Option<u64>,
+    parser_from: Vec<String>,
+    parser_to: Vec<String>,
+    decisions: u64,
+    flipped: usize,
+    altered: usize,
+    new: usize,
+    methods: Vec<Methods>,
+    /// The largest number of decisions with a pair of methods.
+    most: u64,
+    changes: Vec<Shown>,
+    next: Option<String>,
+    first: Option<String>,
+    /// The decision from which one came here, if it does not change.
+    unchanged: Option<u64>,
+}
+
+#[derive(Serialize)]
+struct Version {
+    name: String,
+    query: String,
+    chosen: bool,
+}
+
+/// Decisions by method then and now.
+#[derive(Serialize)]
+struct Methods {
+    from: String,
+    to: String,
+    count: u64,
+    same: bool,
+}
+
+/// A decision that changes.
+#[derive(Serialize)]
+struct Shown {
+    seq: u64,
+    call: String,
+    sample: u32,
+    href: String,
+    flips: bool,
+    parts: Vec<&'static str>,
+    from: Decided,
+    to: Decided,
+}
+
+#[derive(Serialize)]
+struct Decided {
+    method: String,
+    value: String,
+    reasoning: Option<String>,
+    warnings: Vec<String>,
+    verdict: Option<&'static str>,
+}
+
+pub(super) fn page(of: OfRun<'_>) -> Result<Reply, PageError> {
+    let query = &of.asked.query;
+    let to = query.text("to")?.unwrap_or_else(|| "latest".to_owned());
+    let after = query.parsed::<u64>("after")?.unwrap_or(0);
+    let parsers = of.asked.site.studies.parsers().clone();
+    if to != "latest" {
+        parsers.resolve(&to).map_err(|error| PageError::BadRequest(error.to_string()))?;
+    }
+    let (site, run, named) = (of.asked.site.clone(), of.head.run, to.clone());
+    let key = (run, of.head.head.seq, to.clone());
+    let stand = of.asked.site.checks.of(key, move |progress| {
+        let mut reader = CheckedReader::new(site.reader().map_err(|error| error.to_string())?);
+        let parsers = site.studies.parsers();
+        let mut named = match named.as_str() {
+            "latest" => None,
+            name => Some(RegisteredParser::new(parsers, name).map_err(|error| error.to_string())?),
+        };
+        let by = match &mut named {
+            Some(parser) => Again::By(parser),
+            None => Again::Latest,
+        };
+        let params = Params::default();
+        let choice = Selection { by, params: &params, only: None, parsers };
+        let mut done = 0;
+        let checked = check::<CheckError>(&mut reader, run, choice, |_, _| {
+            done += 1;
+            progress.at(done);
+            Ok(())
+        });
+        checked.map_err(|error| error.to_string())
+    });
+    let mut data = Check { to: to.clone(), ..Check::default() };
+    let title = "Parsers then and now".to_owned();
+    let checked = match stand {
+        Stand::Running(done) => {
+            data.compared = Some(done);
+            return of.page("check", title, true, data);
+        }
+        Stand::Failed(why) => {
+            let notices =
+                vec![Notice::warning(format!("The answers cannot be parsed again: {why}"))];
+            return of.page_with("check", title, false, notices, data);
+        }
+        Stand::Done(checked) => checked,
+    };
+    let names: std::collections::BTreeSet<&str> =
+        checked.parser_from.iter().filter_map(|from| from.split('@').next()).collect();
+    let known = parsers.all().filter(|(name, _)| names.contains(name));
+    let version = |name: String| Version {
+        query: query.with(&[("to", Some(&name)), ("after", None)]),
+        chosen: name == to,
+        name,
+    };
+    let latest = std::iter::once("latest".to_owned());
+    data.versions = latest
+        .chain(known.map(|(name, version)| format!("{name}@{version}")))
+        .map(version)
+        .collect();
+    let Checked { parser_from, parser_to, decisions, new, flipped, altered, by_method, .. } =
+        &*checked;
+    let mut changes: Vec<(&Change, bool)> = flipped.iter().map(|change| (change, true)).collect();
+    changes.extend(altered.iter().map(|change| (change, false)));
+    changes.sort_by_key(|(change, _)| change.seq);
+    let from = changes.partition_point(|(change, _)| change.seq.0 <= after);
+    let shown = changes.get(from..(from + MOST).min(changes.len())).unwrap_or(&[]);
+    data.changes = shown.iter().map(|(change, flips)| shown_change(&of, change, *flips)).collect();
+    let last = data.changes.last().map(|change| change.seq.to_string());
+    let has_more = from + shown.len() < changes.len();
+    data.next = last.filter(|_| has_more).map(|last| query.with(&[("after", Some(&last))]));
+    data.first = (after > 0).then(|| query.with(&[("after", None)]));
+    let asked = (after > 0).then_some(after + 1);
+    data.unchanged = asked.filter(|seq| data.changes.first().is_none_or(|first| first.seq != *seq));
+    let pairs = by_method.iter().flat_map(|(from, to)| {
+        to.iter().map(move |(to, count)| Methods {
+            from: from.clone(),
+            to: to.clone(),
+            count: *count,
+            same: from == to,
+        })
+    });
+    data.methods = pairs.collect();
+    data.methods.sort_by_key(|methods| std::cmp::Reverse(methods.count));
+    data.most = data.methods.first().map_or(1, |methods| methods.count);
+    (data.parser_from, data.parser_to) = (parser_from.clone(), parser_to.clone());
+    (data.decisions, data.new) = (*decisions, new.len());
+    (data.flipped, data.altered) = (flipped.len(), altered.len());
+    of.page("check", title, false, data)
+}
+
+fn shown_change(of: &OfRun<'_>, change: &Change, flips: bool) -> Shown {
+    let seq = change.seq;
+    Shown {
+        seq: seq.0,
+        call: change.call.to_string(),
+        sample: change.sample,
+        href: of.href(&format!("/exchange/{seq}#decision")),
+        flips,
+        parts: change.parts.iter().map(|part: &DecisionPart| part.as_str()).collect(),
+        from: decided(&change.from),
+        to: decided(&change.to),
+    }
+}
+
+fn decided(side: &Side) -> Decided {
+    let value = match &side.value {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    };
+    Decided {
+        method: side.method.clone(),
+        value: inert(&value, 600),
+        reasoning: side.reasoning.as_ref().map(|text| inert(text, 600)),
+        warnings: side.warnings.clone(),
+        verdict: side.verdict,
+    }
+}

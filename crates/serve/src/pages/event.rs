@@ -1,0 +1,106 @@
+//! One event as the log has it.
+
+use retold::event::Event;
+use retold::id::Seq;
+use retold::inert::inert_lines;
+use serde::Serialize;
+use serde_json::Value;
+
+use super::row::{Row, row};
+use super::{OfRun, Reply};
+use crate::error::PageError;
+use crate::tree::{Node, tree};
+
+#[derive(Serialize)]
+struct OneEvent {
+    row: Row,
+    hash: String,
+    version: u32,
+    /// What is in it.
+    body: Node,
+    /// Its content: a text, cut.
+    content: Option<String>,
+    /// The events that caused it.
+    causes: Vec<Cause>,
+    previous: Option<u64>,
+    next: Option<u64>,
+    /// The exchange that it belongs to, if it does.
+    exchange: Option<String>,
+    /// The state after it.
+    state: Option<String>,
+}
+
+/// An event that caused another.
+#[derive(Serialize)]
+pub(super) struct Cause {
+    pub(super) seq: u64,
+    pub(super) href: String,
+    pub(super) text: String,
+}
+
+/// The longest content that is shown, in characters.
+const LONGEST: usize = 20_000;
+
+pub(super) fn page(mut of: OfRun<'_>, seq: Seq) -> Result<Reply, PageError> {
+    let run = of.head.run;
+    let stored = of.event(seq)?;
+    let slot = of.asked.site.roll(&of.head);
+    let untrusted = slot.roll().damage.as_ref().map(|damage| damage.seq.0);
+    let end = of.head.head.seq.max(slot.roll().end());
+    let shown = row(run, &stored, untrusted);
+    let causes = match stored.event() {
+        Ok(Event::Occurred(fact)) => fact.causes,
+        _ => stored.cause.into_iter().collect(),
+    };
+    let causes = of.causes(&causes)?;
+    let body: Value =
+        serde_json::from_str(&stored.body).unwrap_or_else(|_| Value::from(&*stored.body));
+    let content = stored.content.as_ref().map(|content| match content {
+        retold::content::Content::Text(text) => {
+            inert_lines(&text.chars().take(LONGEST).collect::<String>())
+        }
+        retold::content::Content::Vector(numbers) => {
+            format!("a vector of {} numbers", numbers.len())
+        }
+    });
+    let is_exchange = shown.href.contains("/exchange/");
+    let data = OneEvent {
+        hash: stored.hash.to_string(),
+        version: stored.version,
+        body: tree(&body, None),
+        content,
+        causes,
+        previous: (seq.0 > 1).then(|| seq.0 - 1),
+        next: (seq < end).then(|| seq.0 + 1),
+        exchange: is_exchange.then(|| shown.href.clone()),
+        state: (of.info.kind == "study").then(|| of.href(&format!("/state?at={seq}"))),
+        row: shown,
+    };
+    let title = format!("Event {seq}");
+    of.page("event", title, false, data)
+}
+
+impl OfRun<'_> {
+    /// The event at a seq.
+    pub(super) fn event(&mut self, seq: Seq) -> Result<retold::event::StoredEvent, PageError> {
+        let before = Seq(seq.0.saturating_sub(1));
+        let found = self.reader.events(self.head.run, before, 1)?.pop();
+        found.filter(|event| event.seq == seq).ok_or_else(|| {
+            PageError::NotFound(format!("run {} has no event {seq}", self.info.short))
+        })
+    }
+
+    /// Events that caused another, as links. Those that are not there are left out.
+    pub(super) fn causes(&mut self, seqs: &[Seq]) -> Result<Vec<Cause>, PageError> {
+        let run = self.head.run;
+        let mut causes = Vec::new();
+        for seq in seqs.iter().take(50) {
+            if let Ok(stored) = self.event(*seq) {
+                let row = row(run, &stored, None);
+                let text = format!("{} {seq}", row.label);
+                causes.push(Cause { seq: seq.0, href: row.href, text });
+            }
+        }
+        Ok(causes)
+    }
+}

@@ -1,0 +1,75 @@
+//! A run while it is recorded: its events as they are added.
+
+use std::sync::Arc;
+
+use retold::event::Event;
+use retold::id::{RunId, Seq};
+use retold::log::{EventFilter, Filtering};
+use serde::Serialize;
+use serde_json::json;
+
+use super::row::{Row, row};
+use super::{OfRun, Reply};
+use crate::error::PageError;
+use crate::render::render;
+use crate::site::Site;
+
+/// The most events of one message.
+const MOST: usize = 200;
+
+/// A page that follows a run.
+pub(crate) struct Follow {
+    run: RunId,
+    pub(crate) after: u64,
+    filter: EventFilter,
+    /// Whether the run has ended, or cannot be read on.
+    pub(crate) is_over: bool,
+    /// Whether there is more to send at once.
+    pub(crate) has_more: bool,
+}
+
+#[derive(Serialize)]
+struct Rows {
+    rows: Vec<Row>,
+}
+
+pub(super) fn page(of: &OfRun<'_>) -> Result<Reply, PageError> {
+    let query = &of.asked.query;
+    let filter = super::timeline::filter(query)?;
+    let after = query.parsed::<u64>("after")?.unwrap_or(of.head.head.seq.0);
+    let run = of.head.run;
+    Ok(Reply::Follow(Follow { run, after, filter, is_over: false, has_more: false }))
+}
+
+impl Follow {
+    /// What is new, as a server-sent event whose id is the last event's seq.
+    pub(crate) fn look(&mut self, site: &Arc<Site>) -> Option<String> {
+        match self.news(site) {
+            Ok(news) => news,
+            Err(error) => {
+                self.is_over = true;
+                let message = json!({"error": error.to_string()});
+                Some(format!("event: trouble\ndata: {message}\n\n"))
+            }
+        }
+    }
+
+    fn news(&mut self, site: &Arc<Site>) -> Result<Option<String>, PageError> {
+        let mut reader = site.reader()?;
+        let events = reader.events(self.run, Seq(self.after), MOST)?;
+        self.has_more = events.len() == MOST;
+        let Some(last) = events.last() else { return Ok(None) };
+        self.after = last.seq.0;
+        self.is_over = matches!(last.event(), Ok(Event::RunFinished(_)));
+        let mut filtering = Filtering::by(&self.filter);
+        let mut rows = Vec::new();
+        for event in &events {
+            if filtering.lists(reader.as_mut(), event)? {
+                rows.push(row(self.run, event, None));
+            }
+        }
+        let html = render(&site.templates, "rows.html", &Rows { rows })?;
+        let message = json!({"html": html, "events": self.after, "finished": self.is_over});
+        Ok(Some(format!("id: {}\nevent: rows\ndata: {message}\n\n", self.after)))
+    }
+}

@@ -1,0 +1,235 @@
+//! The pages, one file each: a function from what was asked to a `struct`, and a template of the
+//! same name.
+
+mod chain;
+mod check;
+pub(crate) mod compare;
+mod event;
+mod exchange;
+mod live;
+mod participants;
+mod row;
+mod runs;
+mod state;
+mod timeline;
+
+use std::sync::Arc;
+
+use retold::id::Seq;
+use retold::inert::inert;
+use retold::log::{Reader, RunHead};
+use serde::Serialize;
+
+use crate::assets::{ASSETS, Asset};
+use crate::error::PageError;
+use crate::query::{Query, part, parts};
+use crate::render::render;
+use crate::runs::{Notice, RunInfo, notices, run_info};
+use crate::site::Site;
+
+pub(crate) use live::Follow;
+
+/// What is sent back.
+pub(crate) enum Reply {
+    Page {
+        status: u16,
+        html: String,
+    },
+    Json {
+        status: u16,
+        text: String,
+    },
+    /// Text for a file: never shown by a browser.
+    Text {
+        name: String,
+        text: String,
+    },
+    Asset(&'static Asset),
+    /// The page is at another address.
+    Elsewhere(String),
+    Follow(Follow),
+}
+
+/// What every page has.
+#[derive(Serialize)]
+struct Page<T: Serialize> {
+    /// The name of what is shown.
+    log: String,
+    /// The title of the page.
+    title: String,
+    /// Which page it is.
+    page: &'static str,
+    /// The address of the page, with its query, as JSON.
+    json: String,
+    /// The run that it is about.
+    run: Option<RunInfo>,
+    /// What a reader has to know first.
+    notices: Vec<Notice>,
+    /// Whether it is not complete yet, so that it should be loaded again soon.
+    unfinished: bool,
+    #[serde(flatten)]
+    data: T,
+}
+
+/// A request for a page.
+struct Asked<'a> {
+    site: &'a Arc<Site>,
+    query: Query,
+    path: &'a str,
+    json: bool,
+}
+
+/// A request for a page about a run.
+struct OfRun<'a> {
+    asked: &'a Asked<'a>,
+    reader: Box<dyn Reader>,
+    head: RunHead,
+    info: RunInfo,
+}
+
+#[derive(Serialize)]
+struct Failure {
+    error: String,
+    status: u16,
+}
+
+/// The answer to a request that may be answered.
+pub(crate) fn answer(site: &Arc<Site>, path: &str, query: Query, json: bool) -> Reply {
+    let asked = Asked { site, query, path, json };
+    let error = match asked.answer() {
+        Ok(reply) => return reply,
+        Err(error) => error,
+    };
+    let status = error.status();
+    let data = Failure { error: error.to_string(), status };
+    let title = if status == 404 { "Not found" } else { "This cannot be shown" };
+    asked.page(status, "error", title.to_owned(), None, Vec::new(), false, data).unwrap_or_else(
+        |error| Reply::Json { status: 500, text: format!("{{\"error\":{:?}}}", error.to_string()) },
+    )
+}
+
+impl Asked<'_> {
+    fn answer(&self) -> Result<Reply, PageError> {
+        let none = || PageError::none("page", self.path);
+        let parts = parts(self.path).ok_or_else(none)?;
+        let parts: Vec<&str> = parts.iter().map(String::as_str).collect();
+        match parts.as_slice() {
+            [""] => runs::page(self),
+            ["assets", name] => {
+                let asset = ASSETS.iter().find(|asset| asset.name == *name).ok_or_else(none)?;
+                Ok(Reply::Asset(asset))
+            }
+            ["favicon.ico"] => Ok(Reply::Elsewhere("/assets/icon.svg".to_owned())),
+            ["compare"] => compare::page(self),
+            ["run", run, rest @ ..] => {
+                let of = self.of_run(run)?;
+                match rest {
+                    [] => timeline::page(of),
+                    ["live"] => live::page(&of),
+                    ["event", seq] => event::page(of, seq_of(seq)?),
+                    ["exchange", seq] => exchange::page(of, seq_of(seq)?),
+                    ["exchange", seq, "prompt"] => exchange::prompt(of, seq_of(seq)?),
+                    ["exchange", seq, "answer"] => exchange::answer(of, seq_of(seq)?),
+                    ["chain", seq] => chain::page(of, seq_of(seq)?),
+                    ["participants"] => participants::list(of),
+                    ["participant", name @ ..] if !name.is_empty() => {
+                        participants::page(of, &name.join("/"))
+                    }
+                    ["state"] => state::page(of),
+                    ["check"] => check::page(of),
+                    _ => Err(none()),
+                }
+            }
+            _ => Err(none()),
+        }
+    }
+
+    fn of_run(&self, name: &str) -> Result<OfRun<'_>, PageError> {
+        let mut reader = self.site.reader()?;
+        let head = self.site.find(reader.as_mut(), name)?;
+        let info = run_info(reader.as_mut(), &head);
+        Ok(OfRun { asked: self, reader, head, info })
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "the parts of a page")]
+    fn page<T: Serialize>(
+        &self,
+        status: u16,
+        page: &'static str,
+        title: String,
+        run: Option<RunInfo>,
+        notices: Vec<Notice>,
+        unfinished: bool,
+        data: T,
+    ) -> Result<Reply, PageError> {
+        let json = format!("{}{}", self.path, self.query.with(&[("format", Some("json"))]));
+        let log = self.site.title();
+        let whole = Page { log, title, page, json, run, notices, unfinished, data };
+        // What is not complete yet says so with its status, too.
+        let status = if unfinished { 202 } else { status };
+        if self.json {
+            return Ok(Reply::Json { status, text: serde_json::to_string(&whole)? });
+        }
+        let html = render(&self.site.templates, &format!("{page}.html"), &whole)?;
+        Ok(Reply::Page { status, html })
+    }
+}
+
+impl OfRun<'_> {
+    /// The address of something about the run.
+    fn href(&self, rest: &str) -> String {
+        format!("/run/{}{rest}", self.info.run)
+    }
+
+    fn page<T: Serialize>(
+        self,
+        page: &'static str,
+        title: String,
+        unfinished: bool,
+        data: T,
+    ) -> Result<Reply, PageError> {
+        self.page_with(page, title, unfinished, Vec::new(), data)
+    }
+
+    fn page_with<T: Serialize>(
+        self,
+        page: &'static str,
+        title: String,
+        unfinished: bool,
+        more: Vec<Notice>,
+        data: T,
+    ) -> Result<Reply, PageError> {
+        let mut notices = notices(self.asked.site, Some(&self.head))?;
+        notices.extend(more);
+        if self.info.simulated {
+            let text = "Simulated: a program made these answers up. They are not data.";
+            notices.push(Notice::info(text));
+        }
+        self.asked.page(200, page, title, Some(self.info), notices, unfinished, data)
+    }
+}
+
+fn seq_of(text: &str) -> Result<Seq, PageError> {
+    text.parse().map(Seq).map_err(|_| PageError::none("event", text))
+}
+
+/// The address of a participant's page.
+fn participant_href(run: &str, name: &str) -> String {
+    let parts: Vec<String> = name.split('/').map(part).collect();
+    format!("/run/{run}/participant/{}", parts.join("/"))
+}
+
+/// A text on one line, cut.
+fn excerpt(text: &str, most: usize) -> String {
+    let mut line = String::new();
+    for word in text.split_whitespace() {
+        if !line.is_empty() {
+            line.push(' ');
+        }
+        line.push_str(word);
+        if line.len() > most * 4 {
+            break;
+        }
+    }
+    inert(&line, most)
+}

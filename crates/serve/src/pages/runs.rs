@@ -1,0 +1,50 @@
+//! All runs.
+
+use serde::Serialize;
+
+use super::{Asked, Reply};
+use crate::error::PageError;
+use crate::runs::{Notice, RunInfo, notices, run_info};
+
+/// Runs on one page.
+const MOST: usize = 100;
+
+#[derive(Serialize)]
+struct Runs {
+    runs: Vec<RunInfo>,
+    /// How many runs the log has.
+    all: usize,
+    /// The query for earlier runs.
+    earlier: Option<String>,
+    /// The query for later runs.
+    later: Option<String>,
+    /// Whether more may come while the page is shown.
+    can_grow: bool,
+}
+
+pub(super) fn page(asked: &Asked<'_>) -> Result<Reply, PageError> {
+    let mut reader = asked.site.reader()?;
+    let mut notices = notices(asked.site, None)?;
+    let heads = match reader.runs() {
+        Ok(heads) => heads,
+        Err(error) => {
+            notices.push(Notice::danger(format!("The runs cannot be read: {error}")));
+            Vec::new()
+        }
+    };
+    let all = heads.len();
+    // The last run first. Runs keep their numbers while others are added.
+    let before = asked.query.parsed::<usize>("before")?.unwrap_or(all).min(all);
+    let from = before.saturating_sub(MOST);
+    let shown = heads.get(from..before).unwrap_or(&[]);
+    let runs = shown.iter().rev().map(|head| run_info(reader.as_mut(), head)).collect();
+    let to = |at: usize| asked.query.with(&[("before", Some(&at.to_string()))]);
+    let data = Runs {
+        runs,
+        all,
+        earlier: (from > 0).then(|| to(from)),
+        later: (before < all).then(|| to((before + MOST).min(all))),
+        can_grow: asked.site.source.can_grow(),
+    };
+    asked.page(200, "runs", "Runs".to_owned(), None, notices, false, data)
+}

@@ -1,0 +1,214 @@
+//! A run's events in order, filtered.
+
+use retold::id::{CallPath, Seq};
+use retold::inert::inert;
+use retold::log::{EventFilter, each_event_at};
+use serde::Serialize;
+
+use super::row::{Row, label, row};
+use super::{OfRun, Reply};
+use crate::error::PageError;
+use crate::query::Query;
+
+/// Events on one page.
+const MOST: usize = 100;
+
+/// The most entries of a list of models or methods to choose from.
+const MOST_CHOICES: usize = 60;
+
+#[derive(Serialize)]
+struct Timeline {
+    rows: Vec<Row>,
+    /// How many events the filter lists; `None` if the run is still being read.
+    matching: Option<u64>,
+    /// The filter as it was given.
+    filter: Given,
+    is_filtered: bool,
+    /// The queries for other pages.
+    first: Option<String>,
+    previous: Option<String>,
+    next: Option<String>,
+    last: Option<String>,
+    /// What there is to choose from.
+    kinds: Vec<Choice>,
+    methods: Vec<Choice>,
+    models: Vec<Choice>,
+    failed: u64,
+    totals: Totals,
+    /// Where events come from as they are added; `None` if no more can come, or not here.
+    live: Option<String>,
+    /// How many events were read for filters.
+    read: u64,
+}
+
+/// The filter as it was given.
+#[derive(Serialize)]
+struct Given {
+    kinds: Vec<String>,
+    call: Option<String>,
+    method: Option<String>,
+    model: Option<String>,
+    failed: bool,
+}
+
+/// A value to choose, and how many events have it.
+#[derive(Serialize)]
+struct Choice {
+    value: String,
+    label: String,
+    count: u64,
+    chosen: bool,
+    /// The query that chooses it, or that no longer does.
+    query: String,
+}
+
+/// Sums over the run.
+#[derive(Serialize)]
+struct Totals {
+    questions: u64,
+    answers: u64,
+    decisions: u64,
+    facts: u64,
+    participants: Option<u64>,
+    prompt_tokens: u64,
+    completion_tokens: u64,
+    milliseconds: Option<i64>,
+}
+
+/// The filter in a query: the same as the options of `retold log`. `participant` is another word for
+/// `call`.
+pub(super) fn filter(query: &Query) -> Result<EventFilter, PageError> {
+    let call = query.text("call")?.or(query.text("participant")?);
+    let call = call.map(|call| {
+        let call = call.trim_matches('/');
+        CallPath::new(call).map_err(|error| PageError::BadRequest(error.to_string()))
+    });
+    Ok(EventFilter {
+        kinds: query.all("kind"),
+        call: call.transpose()?,
+        method: query.text("method")?,
+        model: query.text("model")?,
+        failed: query.get("failed").is_some(),
+        since: None,
+    })
+}
+
+pub(super) fn page(mut of: OfRun<'_>) -> Result<Reply, PageError> {
+    let query = &of.asked.query;
+    let filter = filter(query)?;
+    let slot = of.asked.site.roll(&of.head);
+    let roll = slot.roll();
+    let end = of.head.head.seq.max(roll.end());
+    let is_read = roll.end() >= end;
+    let after = query.parsed::<u64>("after")?;
+    let before = query.parsed::<u64>("before")?;
+    // One more than is shown says whether there are more.
+    let places = match (after, before) {
+        // Without a filter, the places of events are known, however far the run was read.
+        _ if !filter.is_on() => {
+            let (from, to) = match (after, before) {
+                (_, Some(before)) => {
+                    (before.saturating_sub(MOST as u64 + 1), before.saturating_sub(1))
+                }
+                (after, None) => {
+                    let after = after.unwrap_or(0);
+                    (after, after.saturating_add(MOST as u64))
+                }
+            };
+            (from + 1..=to.min(end.0)).map(Seq).collect()
+        }
+        (_, Some(before)) => roll.listed(&filter, (0, before.saturating_sub(1)), MOST, true),
+        (after, None) => roll.listed(&filter, (after.unwrap_or(0), u64::MAX), MOST, false),
+    };
+    let untrusted = roll.damage.as_ref().map(|damage| damage.seq.0);
+    let mut rows = Vec::with_capacity(places.len());
+    let run = of.head.run;
+    let read = each_event_at::<retold::log::LogError>(of.reader.as_mut(), run, &places, |event| {
+        rows.push(row(run, &event, untrusted));
+        Ok(())
+    });
+    // What was read before the damage is shown; the notice says the rest.
+    if let Err(error) = read
+        && untrusted.is_none()
+    {
+        return Err(error.into());
+    }
+    let (first_shown, last_shown) = match (places.first(), places.last()) {
+        (Some(first), Some(last)) => (first.0, last.0),
+        _ => (after.unwrap_or(0) + 1, after.unwrap_or(0)),
+    };
+    let has_before = match filter.is_on() {
+        true => !roll.listed(&filter, (0, first_shown.saturating_sub(1)), 1, true).is_empty(),
+        false => first_shown > 1,
+    };
+    let has_after = match filter.is_on() {
+        true => !roll.listed(&filter, (last_shown, u64::MAX), 1, false).is_empty(),
+        false => last_shown < end.0,
+    };
+    let to = |key: &str, at: u64| {
+        let at = at.to_string();
+        let other = if key == "after" { "before" } else { "after" };
+        query.with(&[(key, Some(&at)), (other, None)])
+    };
+    let counts = &roll.counts;
+    let count = |kind: &str| counts.kinds.get(kind).copied().unwrap_or(0);
+    let choices = |all: &std::collections::BTreeMap<String, u64>, key: &str, chosen: &[String]| {
+        let mut choices: Vec<Choice> = all
+            .iter()
+            .map(|(value, count)| {
+                let chosen = chosen.contains(value);
+                let set = if chosen { None } else { Some(value.as_str()) };
+                let query = query.with(&[(key, set), ("after", None), ("before", None)]);
+                let label = if key == "kind" { label(value) } else { value };
+                let label = inert(label, 60);
+                Choice { value: value.clone(), label, count: *count, chosen, query }
+            })
+            .collect();
+        choices.sort_by_key(|choice| (!choice.chosen, std::cmp::Reverse(choice.count)));
+        choices.truncate(MOST_CHOICES);
+        choices
+    };
+    let list = |one: &Option<String>| one.iter().cloned().collect::<Vec<String>>();
+    let times = roll.times();
+    let can_grow = of.asked.site.source.can_grow() && of.info.outcome == "unfinished";
+    let live = (can_grow && !has_after).then(|| {
+        let path = of.href("/live");
+        format!("{path}{}", to("after", last_shown))
+    });
+    let data = Timeline {
+        matching: is_read.then(|| roll.count(&filter)),
+        is_filtered: filter.is_on(),
+        first: has_before.then(|| query.with(&[("after", None), ("before", None)])),
+        previous: has_before.then(|| to("before", first_shown)),
+        next: has_after.then(|| to("after", last_shown)),
+        last: has_after.then(|| to("before", end.0 + 1)),
+        kinds: choices(&counts.kinds, "kind", &filter.kinds),
+        methods: choices(&counts.methods, "method", &list(&filter.method)),
+        models: choices(&counts.models, "model", &list(&filter.model)),
+        failed: count("AttemptFailed"),
+        totals: Totals {
+            questions: count("RequestSent"),
+            answers: count("ResponseReceived") + count("AnswerReused"),
+            decisions: count("DecisionMade"),
+            facts: count("Occurred"),
+            participants: None,
+            prompt_tokens: counts.tokens_in,
+            completion_tokens: counts.tokens_out,
+            milliseconds: times.map(|(first, last)| last.0 - first.0),
+        },
+        live,
+        read: roll.end().0,
+        filter: Given {
+            kinds: filter.kinds,
+            call: filter.call.map(|call| call.to_string()),
+            method: filter.method,
+            model: filter.model,
+            failed: filter.failed,
+        },
+        rows,
+    };
+    drop(roll);
+    let unfinished = !is_read && data.is_filtered;
+    let title = format!("{} {}", of.info.experiment, of.info.short);
+    of.page("timeline", title, unfinished, data)
+}

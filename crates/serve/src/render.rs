@@ -1,0 +1,158 @@
+//! From a page's data to HTML.
+//!
+//! Everything that is written by a template is escaped, and characters that could hide or reorder
+//! text are shown as escapes, as in the terminal. Nothing is marked as safe except what the templates
+//! themselves contain.
+
+use std::fmt;
+
+use minijinja::value::{Serde, ValueKind};
+use minijinja::{AutoEscape, Environment, Error, Output, State, UndefinedBehavior, Value};
+use retold::inert::inert_lines;
+use serde::Serialize;
+
+use crate::query::part;
+
+/// The templates, by name.
+const TEMPLATES: &[(&str, &str)] = &[
+    ("base.html", include_str!("../templates/base.html")),
+    ("macros.html", include_str!("../templates/macros.html")),
+    ("runs.html", include_str!("../templates/runs.html")),
+    ("timeline.html", include_str!("../templates/timeline.html")),
+    ("rows.html", include_str!("../templates/rows.html")),
+    ("event.html", include_str!("../templates/event.html")),
+    ("exchange.html", include_str!("../templates/exchange.html")),
+    ("chain.html", include_str!("../templates/chain.html")),
+    ("participants.html", include_str!("../templates/participants.html")),
+    ("participant.html", include_str!("../templates/participant.html")),
+    ("state.html", include_str!("../templates/state.html")),
+    ("check.html", include_str!("../templates/check.html")),
+    ("compare.html", include_str!("../templates/compare.html")),
+    ("error.html", include_str!("../templates/error.html")),
+];
+
+/// The environment of all templates.
+pub(crate) fn templates() -> Environment<'static> {
+    let mut env = Environment::new();
+    env.set_auto_escape_callback(|_| AutoEscape::Html);
+    // A name that a page does not have is a mistake in the template, not an empty text.
+    env.set_undefined_behavior(UndefinedBehavior::SemiStrict);
+    env.set_formatter(write);
+    env.add_filter("n", grouped);
+    env.add_filter("part", |text: &str| part(text));
+    env.add_filter("clock", clock);
+    env.add_filter("seconds", seconds);
+    for (name, text) in TEMPLATES {
+        // A template that cannot be compiled is found by the test below.
+        if let Err(error) = env.add_template(name, text) {
+            tracing::error!(%error, name, "a template is wrong");
+        }
+    }
+    env
+}
+
+/// Renders a page.
+///
+/// # Errors
+/// If a template needs something that the page does not have.
+pub(crate) fn render(
+    env: &Environment<'_>,
+    template: &str,
+    page: &impl Serialize,
+) -> Result<String, Error> {
+    env.get_template(template)?.render(Value::from(Serde(page)))
+}
+
+/// Writes a value into a page.
+fn write(out: &mut Output<'_>, state: &mut State<'_, '_>, value: &Value) -> Result<(), Error> {
+    match value.kind() {
+        // What a macro of ours has written.
+        ValueKind::String if value.is_safe() => minijinja::escape_formatter(out, state, value),
+        ValueKind::String => Ok(escape(out, &inert_lines(value.as_str().unwrap_or("")))?),
+        ValueKind::Undefined | ValueKind::None | ValueKind::Bool | ValueKind::Number => {
+            minijinja::escape_formatter(out, state, value)
+        }
+        // A list or an object, written as it is, has foreign texts in it.
+        _ => Ok(escape(out, &inert_lines(&value.to_string()))?),
+    }
+}
+
+/// Writes a text for HTML, in an element or in a quoted attribute.
+fn escape(out: &mut Output<'_>, text: &str) -> fmt::Result {
+    let mut rest = text;
+    while let Some(at) = rest.find(['&', '<', '>', '"', '\'']) {
+        let (before, special) = rest.split_at(at);
+        out.write_str(before)?;
+        out.write_str(match special.as_bytes().first() {
+            Some(b'&') => "&amp;",
+            Some(b'<') => "&lt;",
+            Some(b'>') => "&gt;",
+            Some(b'"') => "&quot;",
+            _ => "&#39;",
+        })?;
+        rest = special.get(1..).unwrap_or("");
+    }
+    out.write_str(rest)
+}
+
+/// A number with its digits in groups of three.
+fn grouped(n: i64) -> String {
+    let digits = n.unsigned_abs().to_string();
+    let mut out = if n < 0 { "-".to_owned() } else { String::new() };
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+/// The time of day of a time, such as `17:04:09.120`.
+fn clock(time: &str) -> String {
+    time.split_once('T').map_or(time, |(_, clock)| clock.trim_end_matches('Z')).to_owned()
+}
+
+/// Milliseconds as people read them.
+fn seconds(ms: i64) -> String {
+    match ms {
+        ..1_000 => format!("{ms} ms"),
+        1_000..60_000 => format!("{:.1} s", ms as f64 / 1000.0),
+        60_000..3_600_000 => format!("{} min {} s", ms / 60_000, ms / 1000 % 60),
+        _ => format!("{} h {} min", ms / 3_600_000, ms / 60_000 % 60),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn every_template_compiles() {
+        let env = templates();
+        for (name, _) in TEMPLATES {
+            env.get_template(name).unwrap();
+        }
+    }
+
+    #[test]
+    fn foreign_text_is_inert_wherever_it_is_written() {
+        let mut env = templates();
+        env.add_template("t", "<p title=\"{{ text }}\">{{ text }}</p>{{ list }}{{ text|upper }}")
+            .unwrap();
+        let text = "\"><script>alert(1)</script>\u{1b}[31m\u{202e}\0'";
+        let shown = render(&env, "t", &json!({"text": text, "list": [text]})).unwrap();
+        assert!(!shown.contains("<script>") && !shown.contains("<SCRIPT>"), "{shown}");
+        assert!(!shown.contains('\u{1b}') && !shown.contains('\u{202e}') && !shown.contains('\0'));
+        assert!(shown.contains("\\u{202e}"), "{shown}");
+    }
+
+    #[test]
+    fn numbers_and_times_are_for_people() {
+        assert_eq!([grouped(0), grouped(-1234), grouped(1_000_000)], ["0", "-1,234", "1,000,000"]);
+        assert_eq!(clock("2026-11-23T17:04:09.120Z"), "17:04:09.120");
+        assert_eq!([seconds(7), seconds(1500), seconds(61_000)], ["7 ms", "1.5 s", "1 min 1 s"]);
+    }
+}

@@ -1,0 +1,381 @@
+//! What filters, counts and lists need of each event of a run, in memory: some 30 bytes an event.
+//! It is made once, in the background, by reading the run with every hash checked, and continued
+//! when the run has grown.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use retold::event::{Event, StoredEvent};
+use retold::id::{EventHash, RunId, Seq, Time};
+use retold::log::{CheckedReader, EventFilter, LogError, Looked, Reader, method_and_model};
+
+/// Events in one read.
+const BATCH: usize = 2048;
+
+/// No text.
+const NONE: u32 = u32::MAX;
+
+/// Texts that many events share, each once.
+#[derive(Debug, Default)]
+pub(crate) struct Texts {
+    all: Vec<String>,
+    numbers: BTreeMap<String, u32>,
+}
+
+impl Texts {
+    fn number(&mut self, text: &str) -> u32 {
+        if let Some(number) = self.numbers.get(text) {
+            return *number;
+        }
+        let number = u32::try_from(self.all.len()).unwrap_or(NONE);
+        self.all.push(text.to_owned());
+        self.numbers.insert(text.to_owned(), number);
+        number
+    }
+
+    pub(crate) fn text(&self, number: u32) -> Option<&str> {
+        self.all.get(usize::try_from(number).ok()?).map(String::as_str)
+    }
+}
+
+/// Why a run cannot be trusted from an event on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Damage {
+    pub(crate) seq: Seq,
+    pub(crate) what: String,
+}
+
+/// What is known about an event.
+#[derive(Debug, Clone, Copy)]
+struct Row {
+    /// In [`Roll::texts`].
+    kind: u32,
+    time: Time,
+    /// The call of a question, the method of a decision or the model of an answer.
+    name: u32,
+    /// The first cause; more are in [`Roll::more_causes`].
+    cause: u32,
+}
+
+/// What is known about the events of a run, as far as it was read.
+#[derive(Debug, Default)]
+pub(crate) struct Roll {
+    rows: Vec<Row>,
+    /// The further causes of facts that have several.
+    more_causes: BTreeMap<u32, Vec<u32>>,
+    texts: Texts,
+    /// The first event that is not as it was written.
+    pub(crate) damage: Option<Damage>,
+    /// The hash of the last event.
+    pub(crate) head: Option<EventHash>,
+    /// How many events have each kind, method and model, and how many attempts failed.
+    pub(crate) counts: Counts,
+    /// The numbers of calls, in the order in which they were first asked, with their questions.
+    calls: BTreeMap<u32, Vec<u32>>,
+    /// Whether its last event is the end of the run.
+    pub(crate) is_finished: bool,
+}
+
+/// How many events there are of each kind.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Counts {
+    pub(crate) kinds: BTreeMap<String, u64>,
+    pub(crate) methods: BTreeMap<String, u64>,
+    pub(crate) models: BTreeMap<String, u64>,
+    pub(crate) tokens_in: u64,
+    pub(crate) tokens_out: u64,
+}
+
+/// An event for a roll.
+struct Entry {
+    kind: String,
+    time: Time,
+    name: Option<String>,
+    causes: Vec<u32>,
+    /// Tokens in and out.
+    tokens: (u64, u64),
+}
+
+/// A batch of events for a roll.
+pub(crate) struct Batch {
+    rows: Vec<Entry>,
+    damage: Option<Damage>,
+    head: Option<EventHash>,
+    is_last: bool,
+}
+
+impl Roll {
+    /// The last event that was read.
+    pub(crate) fn end(&self) -> Seq {
+        Seq(self.rows.len() as u64)
+    }
+
+    /// The times of the first and the last event.
+    pub(crate) fn times(&self) -> Option<(Time, Time)> {
+        Some((self.rows.first()?.time, self.rows.last()?.time))
+    }
+
+    fn row(&self, seq: u64) -> Option<&Row> {
+        self.rows.get(usize::try_from(seq.checked_sub(1)?).ok()?)
+    }
+
+    /// The kind of an event.
+    pub(crate) fn kind(&self, seq: Seq) -> Option<&str> {
+        self.texts.text(self.row(seq.0)?.kind)
+    }
+
+    fn causes(&self, seq: u64) -> impl Iterator<Item = u32> + '_ {
+        let first = self.row(seq).map(|row| row.cause).filter(|cause| *cause != NONE);
+        let more = u32::try_from(seq).ok().and_then(|seq| self.more_causes.get(&seq));
+        first.into_iter().chain(more.into_iter().flatten().copied())
+    }
+
+    /// All calls that were asked, by their names, each with its questions.
+    pub(crate) fn calls(&self) -> impl Iterator<Item = (&str, &[u32])> {
+        self.calls.iter().filter_map(|(call, asked)| Some((self.texts.text(*call)?, &**asked)))
+    }
+
+    /// The events that a filter lists, in order. `from` and `to` bound the seqs (`from` excluded,
+    /// `to` included), and at most `most` are returned: the first, or the last if `from_end`.
+    pub(crate) fn listed(
+        &self,
+        filter: &EventFilter,
+        (from, to): (u64, u64),
+        most: usize,
+        from_end: bool,
+    ) -> Vec<Seq> {
+        let to = to.min(self.rows.len() as u64);
+        let belongs = filter.call.is_some().then(|| self.belonging(filter, to));
+        let is_listed = |seq: &u64| {
+            belongs.as_ref().is_none_or(|belongs| is_set(belongs, *seq))
+                && self.row(*seq).is_some_and(|row| filter.lists(self.looked(row)))
+        };
+        let range = from + 1..=to;
+        if from_end {
+            let mut found: Vec<Seq> = range.rev().filter(is_listed).take(most).map(Seq).collect();
+            found.reverse();
+            found
+        } else {
+            range.filter(is_listed).take(most).map(Seq).collect()
+        }
+    }
+
+    /// How many events a filter lists.
+    pub(crate) fn count(&self, filter: &EventFilter) -> u64 {
+        if !filter.is_on() {
+            return self.rows.len() as u64;
+        }
+        let to = self.rows.len() as u64;
+        let belongs = filter.call.is_some().then(|| self.belonging(filter, to));
+        let is_listed = |(at, row): &(usize, &Row)| {
+            belongs.as_ref().is_none_or(|belongs| belongs.get(*at).copied().unwrap_or(false))
+                && filter.lists(self.looked(row))
+        };
+        self.rows.iter().enumerate().filter(is_listed).count() as u64
+    }
+
+    /// The events that follow from some questions: answers, attempts, decisions, and the facts that
+    /// those caused.
+    pub(crate) fn following(&self, questions: &BTreeSet<Seq>) -> Vec<Seq> {
+        let Some(first) = questions.first() else { return Vec::new() };
+        let mut belongs: BTreeSet<u64> = questions.iter().map(|seq| seq.0).collect();
+        let mut found = Vec::new();
+        for seq in first.0 + 1..=self.rows.len() as u64 {
+            if !belongs.contains(&seq)
+                && self.causes(seq).any(|cause| belongs.contains(&cause.into()))
+            {
+                // What facts caused is another story.
+                if self.kind(Seq(seq)) != Some("Occurred") {
+                    belongs.insert(seq);
+                }
+                found.push(Seq(seq));
+            }
+        }
+        found
+    }
+
+    /// Which events belong to the calls of a filter.
+    fn belonging(&self, filter: &EventFilter, to: u64) -> Vec<bool> {
+        let mut belongs = vec![false; usize::try_from(to).unwrap_or(0)];
+        let question = self.texts.numbers.get("RequestSent");
+        let mut is_call: BTreeMap<u32, bool> = BTreeMap::new();
+        for seq in 1..=to {
+            let Some(row) = self.row(seq) else { break };
+            let is = if Some(&row.kind) == question {
+                let text = self.texts.text(row.name).unwrap_or("");
+                *is_call.entry(row.name).or_insert_with(|| filter.is_call(text))
+            } else {
+                // A cause comes before its consequence, unless the log is damaged.
+                self.causes(seq)
+                    .any(|cause| u64::from(cause) < seq && is_set(&belongs, cause.into()))
+            };
+            if is && let Some(place) = belongs.get_mut(index(seq)) {
+                *place = true;
+            }
+        }
+        belongs
+    }
+
+    fn looked(&self, row: &Row) -> Looked<'_> {
+        let kind = self.texts.text(row.kind).unwrap_or("");
+        let name = self.texts.text(row.name);
+        let (method, model) = match kind {
+            "DecisionMade" => (name, None),
+            "ResponseReceived" | "AnswerReused" => (None, name),
+            _ => (None, None),
+        };
+        Looked { kind, time: row.time, method, model }
+    }
+
+    /// Reads on, without changing anything, so that others can read the roll meanwhile.
+    ///
+    /// # Errors
+    /// [`LogError`] if the log cannot be read at all.
+    pub(crate) fn next(reader: &mut Careful, run: RunId, after: Seq) -> Result<Batch, LogError> {
+        let (events, damage) = reader.events(run, after, BATCH)?;
+        let mut rows = Vec::with_capacity(events.len());
+        let head = events.last().map(|event| event.hash);
+        let is_last = events.last().is_some_and(|event| event.kind == "RunFinished");
+        let mut next = after.0 + 1;
+        for stored in events {
+            // Events that cannot be read leave a gap, so that each has its place.
+            for _ in next..stored.seq.0 {
+                let (kind, time) = ("?".to_owned(), stored.time);
+                rows.push(Entry { kind, time, name: None, causes: Vec::new(), tokens: (0, 0) });
+            }
+            next = stored.seq.0 + 1;
+            let read = stored.event().ok();
+            let mut tokens = (0, 0);
+            let name = match &read {
+                Some(event) => {
+                    if let Event::ResponseReceived(received) = event {
+                        let details = &received.details;
+                        tokens = (
+                            details.prompt_tokens.unwrap_or(0),
+                            details.completion_tokens.unwrap_or(0),
+                        );
+                    }
+                    let (method, model) = method_and_model(event);
+                    let call = stored.call.as_ref().map(|call| call.as_str());
+                    call.or(method).or(model).map(str::to_owned)
+                }
+                None => stored.call.as_ref().map(|call| call.as_str().to_owned()),
+            };
+            let causes = match read {
+                Some(Event::Occurred(fact)) => fact.causes,
+                _ => stored.cause.into_iter().collect(),
+            };
+            let causes = causes.into_iter().filter_map(|cause| u32::try_from(cause.0).ok());
+            let (kind, time, causes) = (stored.kind.into_owned(), stored.time, causes.collect());
+            rows.push(Entry { kind, time, name, causes, tokens });
+        }
+        Ok(Batch { rows, damage, head, is_last })
+    }
+
+    /// Adds what was read; returns whether that was everything.
+    pub(crate) fn add(&mut self, batch: Batch) -> bool {
+        let Batch { rows, damage, head, is_last } = batch;
+        let is_end = rows.is_empty();
+        self.damage = self.damage.take().or(damage);
+        self.head = head.or(self.head);
+        self.is_finished = is_last || self.is_finished && is_end;
+        for Entry { kind, time, name, causes, tokens } in rows {
+            *self.counts.kinds.entry(kind.clone()).or_default() += 1;
+            let counted = match (&*kind, &name) {
+                ("DecisionMade", Some(method)) => Some((&mut self.counts.methods, method)),
+                ("ResponseReceived" | "AnswerReused", Some(model)) => {
+                    Some((&mut self.counts.models, model))
+                }
+                _ => None,
+            };
+            if let Some((counts, name)) = counted {
+                *counts.entry(name.clone()).or_default() += 1;
+            }
+            self.counts.tokens_in = self.counts.tokens_in.saturating_add(tokens.0);
+            self.counts.tokens_out = self.counts.tokens_out.saturating_add(tokens.1);
+            let is_question = kind == "RequestSent";
+            let kind = self.texts.number(&kind);
+            let name = name.map_or(NONE, |name| self.texts.number(&name));
+            let mut causes = causes.into_iter();
+            let cause = causes.next().unwrap_or(NONE);
+            self.rows.push(Row { kind, time, name, cause });
+            let Ok(seq) = u32::try_from(self.rows.len()) else { return true };
+            let more: Vec<u32> = causes.collect();
+            if !more.is_empty() {
+                self.more_causes.insert(seq, more);
+            }
+            if is_question && name != NONE {
+                self.calls.entry(name).or_default().push(seq);
+            }
+        }
+        is_end
+    }
+}
+
+fn index(seq: u64) -> usize {
+    usize::try_from(seq.saturating_sub(1)).unwrap_or(usize::MAX)
+}
+
+fn is_set(set: &[bool], seq: u64) -> bool {
+    set.get(index(seq)).copied().unwrap_or(false)
+}
+
+/// A reader that checks hashes up to the first that does not match, and then reads on without.
+pub(crate) struct Careful {
+    checked: Option<CheckedReader>,
+    plain: Box<dyn Reader>,
+}
+
+impl Careful {
+    /// Reads with two readers of the same log.
+    pub(crate) fn new(checked: Box<dyn Reader>, plain: Box<dyn Reader>) -> Self {
+        Careful { checked: Some(CheckedReader::new(checked)), plain }
+    }
+
+    /// The next events of a run, and the first that is not as it was written. Empty at the end, or
+    /// where nothing more can be read.
+    ///
+    /// # Errors
+    /// [`LogError`] if the log cannot be read for another reason than damage.
+    pub(crate) fn events(
+        &mut self,
+        run: RunId,
+        after: Seq,
+        most: usize,
+    ) -> Result<(Vec<StoredEvent>, Option<Damage>), LogError> {
+        let mut damage = None;
+        let mut from = after;
+        loop {
+            let read = match &mut self.checked {
+                Some(reader) => reader.events(run, from, most),
+                None => self.plain.events(run, from, most),
+            };
+            let error = match read {
+                Ok(events) => {
+                    if self.checked.is_some()
+                        && events.first().is_some_and(|e| e.seq != from.next())
+                    {
+                        let what = "the event is missing".to_owned();
+                        damage = Some(Damage { seq: from.next(), what });
+                        self.checked = None;
+                    }
+                    return Ok((events, damage));
+                }
+                Err(error) => error,
+            };
+            let (seq, what) = match error {
+                LogError::Corrupt { seq, what, .. } => (seq, what),
+                LogError::Damaged { what, .. } => (from.next(), what),
+                other => return Err(other),
+            };
+            damage = damage.or(Some(Damage { seq, what }));
+            if self.checked.take().is_none() {
+                // An event that cannot be read is skipped. Where a page of the file is missing,
+                // nothing is found by skipping.
+                if seq <= from || seq.0 > from.0 + most as u64 {
+                    return Ok((Vec::new(), damage));
+                }
+                from = seq;
+            }
+        }
+    }
+}

@@ -1,0 +1,178 @@
+//! What every page says about a run.
+
+use std::sync::Arc;
+
+use retold::event::{Event, RunStarted};
+use retold::exchange::{DECISIONS, EXCHANGES};
+use retold::id::Seq;
+use retold::inert::inert;
+use retold::log::{LogError, Reader, RunHead};
+use retold::run::{Parent, started};
+use retold_wire::PROGRAM;
+use serde::Serialize;
+
+use crate::job::Stand;
+use crate::site::Site;
+
+/// A run, as lists and headings show it.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct RunInfo {
+    /// Its id.
+    pub(crate) run: String,
+    /// The first digits of its id.
+    pub(crate) short: String,
+    /// `study`, `program`, `imported`, `exchanges`, `accepted`, or `unknown` if it cannot be read.
+    pub(crate) kind: &'static str,
+    /// The experiment that recorded it.
+    pub(crate) experiment: String,
+    /// The name that its user gave it.
+    pub(crate) name: Option<String>,
+    /// When it began.
+    pub(crate) started: String,
+    /// How many events it has.
+    pub(crate) events: u64,
+    /// The kind of model.
+    pub(crate) model: String,
+    /// Whether a program made its answers up.
+    pub(crate) simulated: bool,
+    /// `finished`, `abandoned`, `unfinished` or `damaged`.
+    pub(crate) outcome: String,
+    /// The run that it is a fork of, or whose answers it decides about.
+    pub(crate) from: Option<String>,
+    /// The program that recorded it.
+    pub(crate) program: String,
+    /// The seed of its random choices.
+    pub(crate) seed: u64,
+    /// The hash of its last event.
+    pub(crate) head: String,
+}
+
+/// Something that a reader has to know before anything else.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct Notice {
+    /// `danger`, `warning` or `info`.
+    pub(crate) level: &'static str,
+    /// What.
+    pub(crate) text: String,
+    /// For damage: the first event that cannot be trusted.
+    pub(crate) from: Option<u64>,
+}
+
+impl Notice {
+    pub(crate) fn info(text: impl Into<String>) -> Self {
+        Notice { level: "info", text: text.into(), from: None }
+    }
+
+    pub(crate) fn warning(text: impl Into<String>) -> Self {
+        Notice { level: "warning", text: text.into(), from: None }
+    }
+
+    pub(crate) fn danger(text: impl Into<String>) -> Self {
+        Notice { level: "danger", text: text.into(), from: None }
+    }
+}
+
+/// What is known about a run without reading all of it.
+pub(crate) fn run_info(reader: &mut dyn Reader, head: &RunHead) -> RunInfo {
+    let RunHead { run, started: at, head } = head;
+    let first = started(reader, *run);
+    let last = reader.events(*run, Seq(head.seq.0.saturating_sub(1)), 1);
+    let last = last.ok().and_then(|mut events| events.pop()).and_then(|last| last.event().ok());
+    let outcome = match (&first, last) {
+        (Err(_), _) => "damaged".to_owned(),
+        (_, Some(Event::RunFinished(finished))) => inert(finished.outcome.as_str(), 20),
+        _ => "unfinished".to_owned(),
+    };
+    let short = run.short(8);
+    let (run, started, events) = (run.to_string(), at.to_string(), head.seq.0);
+    let head = head.hash.to_string();
+    let Ok(first) = first else {
+        return RunInfo {
+            run,
+            short,
+            kind: "unknown",
+            experiment: "?".to_owned(),
+            name: None,
+            started,
+            events,
+            model: "?".to_owned(),
+            simulated: false,
+            outcome,
+            from: None,
+            program: "?".to_owned(),
+            seed: 0,
+            head,
+        };
+    };
+    let parent = Parent::of(&first).ok().flatten().map(|parent| parent.run.to_string());
+    let of = first.settings["of"]["run"].as_str().map(|of| inert(of, 40));
+    let RunStarted { experiment, seed, settings, model, program, .. } = &first;
+    let kind = match experiment.as_str() {
+        PROGRAM if settings["imported"].is_object() => "imported",
+        PROGRAM => "program",
+        EXCHANGES => "exchanges",
+        DECISIONS => "accepted",
+        _ => "study",
+    };
+    let name = settings["name"].as_str().filter(|_| experiment == PROGRAM);
+    RunInfo {
+        run,
+        short,
+        kind,
+        experiment: experiment.clone(),
+        name: name.map(str::to_owned),
+        started,
+        events,
+        model: model["kind"].as_str().unwrap_or("?").to_owned(),
+        simulated: first.is_simulated(),
+        outcome,
+        from: parent.or(of.filter(|_| kind == "accepted")),
+        program: program.clone(),
+        seed: *seed,
+        head,
+    }
+}
+
+/// What is wrong with the log or a run, as far as it is known by now, and the first event that
+/// cannot be trusted.
+pub(crate) fn notices(site: &Arc<Site>, head: Option<&RunHead>) -> Result<Vec<Notice>, LogError> {
+    let mut notices = Vec::new();
+    let standing = site.source.standing()?;
+    notices.extend(standing.note.map(Notice::warning));
+    for problem in &standing.problems {
+        let is_here =
+            problem.run.is_none() || head.is_none_or(|head| problem.run == Some(head.run));
+        if !is_here {
+            continue;
+        }
+        let from = problem.seq.map(|seq| seq.0).filter(|_| problem.run.is_some());
+        let text = format!("This log has lost events. {problem}");
+        notices.push(Notice { level: "danger", text, from });
+    }
+    let Some(head) = head else { return Ok(notices) };
+    let slot = site.roll(head);
+    let roll = slot.roll();
+    if let Some(damage) = &roll.damage {
+        let seq = damage.seq;
+        let text = format!(
+            "From event {seq} on, this run cannot be trusted: {}. What comes before it matches its hashes.",
+            damage.what
+        );
+        notices.push(Notice { level: "danger", text, from: Some(seq.0) });
+        return Ok(notices);
+    }
+    drop(roll);
+    if let Stand::Done(verified) = site.verification(head)
+        && let Some(problem) = &verified.problem
+    {
+        let from = problem.seq.map(|seq| seq.0);
+        let text = match from {
+            Some(seq) => {
+                format!("From event {seq} on, this run cannot be trusted: {}.", problem.what)
+            }
+            None => format!("This run cannot be trusted: {}.", problem.what),
+        };
+        notices.push(Notice { level: "danger", text, from });
+    }
+    Ok(notices)
+}

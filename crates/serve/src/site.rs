@@ -1,0 +1,178 @@
+//! What is shown, and what is kept between requests.
+
+use std::path::Path;
+use std::sync::{Arc, Condvar, Mutex, PoisonError, RwLock, RwLockReadGuard};
+
+use minijinja::Environment;
+use retold::check::Checked;
+use retold::id::{RunId, Seq};
+use retold::log::{LogError, Reader, RunHead, Verification, verify_run};
+use retold_study::studies::Studies;
+
+use crate::error::PageError;
+use crate::facts::Fold;
+use crate::job::{Jobs, PATIENCE, Stand, locked};
+use crate::pages::compare::Compared;
+use crate::render;
+use crate::roll::{Careful, Roll};
+use crate::source::Source;
+
+/// How many runs are kept in memory, for filters and counts.
+const MOST_ROLLS: usize = 8;
+
+/// How many runs' states are kept in memory.
+const MOST_FOLDS: usize = 4;
+
+/// A log or recording, and the program's studies.
+pub struct Site {
+    pub(crate) source: Source,
+    pub(crate) studies: Studies,
+    pub(crate) templates: Environment<'static>,
+    rolls: Mutex<Vec<(RunId, Arc<RollSlot>)>>,
+    folds: Mutex<Vec<(RunId, SharedFold)>>,
+    pub(crate) verified: Jobs<(RunId, Seq), Verification>,
+    pub(crate) checks: Jobs<(RunId, Seq, String), Checked>,
+    pub(crate) comparisons: Jobs<[(RunId, Seq); 2], Compared>,
+}
+
+/// The states of a run, once they were asked for; one request at a time looks at them.
+pub(crate) type SharedFold = Arc<Mutex<Option<Fold>>>;
+
+/// A roll, and whether it is being read.
+pub(crate) struct RollSlot {
+    roll: RwLock<Roll>,
+    is_reading: Mutex<bool>,
+    stopped: Condvar,
+}
+
+impl RollSlot {
+    pub(crate) fn roll(&self) -> RwLockReadGuard<'_, Roll> {
+        self.roll.read().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Site {
+    /// A site about a log or recording.
+    pub fn new(source: Source, studies: Studies) -> Self {
+        Site {
+            source,
+            studies,
+            templates: render::templates(),
+            rolls: Mutex::default(),
+            folds: Mutex::default(),
+            verified: Jobs::default(),
+            checks: Jobs::default(),
+            comparisons: Jobs::default(),
+        }
+    }
+
+    /// The name of what is shown, for titles.
+    pub(crate) fn title(&self) -> String {
+        let name = self.source.name();
+        let file = Path::new(name).file_name().map(|name| name.to_string_lossy().into_owned());
+        file.unwrap_or_else(|| name.to_owned())
+    }
+
+    /// A reader of the log.
+    pub(crate) fn reader(&self) -> Result<Box<dyn Reader>, LogError> {
+        self.source.reader()
+    }
+
+    /// The run that an address names: its whole id, the first digits of it, or `latest`.
+    pub(crate) fn find(&self, reader: &mut dyn Reader, name: &str) -> Result<RunHead, PageError> {
+        let runs = reader.runs()?;
+        if name == "latest" {
+            return runs.into_iter().next_back().ok_or_else(|| PageError::none("run", name));
+        }
+        let is_hex = !name.is_empty() && name.chars().all(|c| c.is_ascii_hexdigit());
+        let wanted = name.to_ascii_lowercase();
+        let mut found =
+            runs.into_iter().filter(|head| is_hex && head.run.to_string().starts_with(&wanted));
+        match (found.next(), found.next()) {
+            (Some(run), None) => Ok(run),
+            (Some(_), Some(_)) => {
+                Err(PageError::NotFound(format!("several runs begin with {wanted}")))
+            }
+            (None, _) => Err(PageError::none("run", name)),
+        }
+    }
+
+    /// What is known about a run's events. Waits a moment for what is not read yet.
+    pub(crate) fn roll(self: &Arc<Self>, head: &RunHead) -> Arc<RollSlot> {
+        let slot = {
+            let mut rolls = locked(&self.rolls);
+            let at = rolls.iter().position(|(run, _)| *run == head.run);
+            let found = at.map(|at| rolls.remove(at)).unwrap_or_else(|| {
+                let slot = RollSlot {
+                    roll: RwLock::default(),
+                    is_reading: Mutex::new(false),
+                    stopped: Condvar::new(),
+                };
+                (head.run, Arc::new(slot))
+            });
+            let slot = found.1.clone();
+            // The one that was used last is at the end.
+            rolls.push(found);
+            if rolls.len() > MOST_ROLLS {
+                rolls.remove(0);
+            }
+            slot
+        };
+        let end = slot.roll().end();
+        // The head of a run that is cut off may be unknown.
+        if end < head.head.seq || end == Seq(0) {
+            let mut is_reading = locked(&slot.is_reading);
+            if !*is_reading {
+                *is_reading = true;
+                let (site, slot, run) = (self.clone(), slot.clone(), head.run);
+                std::thread::spawn(move || {
+                    if let Err(error) = site.read_on(&slot, run) {
+                        tracing::warn!(%error, "a run could not be read");
+                    }
+                    *locked(&slot.is_reading) = false;
+                    slot.stopped.notify_all();
+                });
+            }
+            let waited =
+                slot.stopped.wait_timeout_while(is_reading, PATIENCE, |is_reading| *is_reading);
+            drop(waited.unwrap_or_else(PoisonError::into_inner));
+        }
+        slot
+    }
+
+    /// Reads a run to its end into its roll.
+    fn read_on(&self, slot: &RollSlot, run: RunId) -> Result<(), LogError> {
+        let mut reader = Careful::new(self.reader()?, self.reader()?);
+        loop {
+            let after = slot.roll().end();
+            let batch = Roll::next(&mut reader, run, after)?;
+            let mut roll = slot.roll.write().unwrap_or_else(PoisonError::into_inner);
+            if roll.add(batch) {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Whether the whole run is as it was written, as far as this is known by now.
+    pub(crate) fn verification(self: &Arc<Self>, head: &RunHead) -> Stand<Verification> {
+        let (site, run) = (self.clone(), head.run);
+        self.verified.of((run, head.head.seq), move |_| {
+            let reader = site.reader();
+            let verified = reader.and_then(|mut reader| verify_run(reader.as_mut(), run, None));
+            verified.map_err(|error| error.to_string())
+        })
+    }
+
+    /// The states of a run.
+    pub(crate) fn fold(&self, run: RunId) -> SharedFold {
+        let mut folds = locked(&self.folds);
+        let at = folds.iter().position(|(of, _)| *of == run);
+        let found = at.map(|at| folds.remove(at)).unwrap_or_else(|| (run, Arc::default()));
+        let fold = found.1.clone();
+        folds.push(found);
+        if folds.len() > MOST_FOLDS {
+            folds.remove(0);
+        }
+        fold
+    }
+}

@@ -1,0 +1,221 @@
+//! The log or recording that is shown, opened without changing it.
+
+use std::fs::File;
+use std::io::{Read, copy};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, SystemTime};
+
+use retold::log::{
+    LogError, MemoryBackend, Problem, Reader, SharedBackend, SqliteBackend, SqliteOptions,
+};
+use retold::run::clock::Stopwatch;
+use tempfile::TempDir;
+
+/// For how long what is beside a log is not looked at again.
+const FRESH: Duration = Duration::from_secs(1);
+
+/// What is shown: a log's file, or runs that were read from a file.
+pub struct Source {
+    name: String,
+    kind: Kind,
+}
+
+enum Kind {
+    File { path: PathBuf, options: SqliteOptions, opened: Mutex<Option<Opened>> },
+    Read(SharedBackend),
+}
+
+/// A log as it was when it was opened.
+#[derive(Clone)]
+struct Opened {
+    when: Stopwatch,
+    backend: SharedBackend,
+    problems: Vec<Problem>,
+    /// What a reader has to know about how it is read.
+    note: Option<String>,
+    /// A copy that is read in its place, and what it is a copy of.
+    copy: Option<(std::sync::Arc<TempDir>, Stamp)>,
+}
+
+/// The size and time of a log and of its WAL.
+type Stamp = [Option<(u64, Option<SystemTime>)>; 2];
+
+/// How the log stands.
+pub(crate) struct Standing {
+    pub(crate) problems: Vec<Problem>,
+    pub(crate) note: Option<String>,
+}
+
+impl Source {
+    /// A log in a file.
+    ///
+    /// # Errors
+    /// [`LogError`] if it cannot be shown at all.
+    pub fn file(path: &Path, options: SqliteOptions) -> Result<Self, LogError> {
+        let kind = Kind::File { path: path.to_owned(), options, opened: Mutex::default() };
+        let source = Source { name: path.display().to_string(), kind };
+        // What is wrong with it is said at once, not by the first page.
+        source.opened()?;
+        Ok(source)
+    }
+
+    /// Runs that were read from the file `name`.
+    pub fn read(name: String, backend: SharedBackend) -> Self {
+        Source { name, kind: Kind::Read(backend) }
+    }
+
+    /// Its name, for people.
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Whether runs can be added to it while it is shown.
+    pub(crate) fn can_grow(&self) -> bool {
+        matches!(self.kind, Kind::File { .. })
+    }
+
+    /// A reader of it as it is now.
+    ///
+    /// # Errors
+    /// [`LogError`].
+    pub(crate) fn reader(&self) -> Result<Box<dyn Reader>, LogError> {
+        match self.opened()?.backend.reader() {
+            // A writer came or went since the files beside it were looked at.
+            Err(LogError::Unmerged { .. } | LogError::CannotOpen { .. }) => {
+                self.forget();
+                self.opened()?.backend.reader()
+            }
+            reader => reader,
+        }
+    }
+
+    /// What is wrong with the file as a whole.
+    ///
+    /// # Errors
+    /// [`LogError`].
+    pub(crate) fn standing(&self) -> Result<Standing, LogError> {
+        let Opened { problems, note, .. } = self.opened()?;
+        Ok(Standing { problems, note })
+    }
+
+    fn forget(&self) {
+        if let Kind::File { opened, .. } = &self.kind {
+            *locked(opened) = None;
+        }
+    }
+
+    fn opened(&self) -> Result<Opened, LogError> {
+        let (path, options, opened) = match &self.kind {
+            Kind::File { path, options, opened } => (path, options, opened),
+            Kind::Read(backend) => {
+                let (when, backend) = (Stopwatch::start(), backend.clone());
+                return Ok(Opened { when, backend, problems: Vec::new(), note: None, copy: None });
+            }
+        };
+        let mut held = locked(opened);
+        if let Some(opened) = held.as_ref().filter(|opened| opened.when.elapsed() < FRESH) {
+            return Ok(opened.clone());
+        }
+        let fresh = open(path, options, held.take())?;
+        *held = Some(fresh.clone());
+        Ok(fresh)
+    }
+}
+
+fn open(path: &Path, options: &SqliteOptions, before: Option<Opened>) -> Result<Opened, LogError> {
+    // A process that was killed before its first event leaves a log without runs.
+    if SqliteBackend::is_only_begun(path) {
+        let backend: SharedBackend = std::sync::Arc::new(MemoryBackend::new());
+        let when = Stopwatch::start();
+        return Ok(Opened { when, backend, problems: Vec::new(), note: None, copy: None });
+    }
+    let error = match SqliteBackend::open_unchanged(path, options.clone()) {
+        Ok(backend) => return Ok(ready(backend, None, None)),
+        Err(error) => error,
+    };
+    let is_cut = cut_to(path);
+    let note = match (&error, is_cut) {
+        (LogError::Unmerged { .. }, _) => {
+            "its last events are in a WAL that no process has open: a private copy is shown"
+                .to_owned()
+        }
+        (LogError::Damaged { .. }, Some((has, of))) => format!(
+            "the file was cut off: it has {has} of {of} bytes. What is left is read from a private copy"
+        ),
+        _ => return Err(error),
+    };
+    let stamp = stamp(path);
+    if let Some(opened) = before.filter(|opened| opened.copy.as_ref().is_some_and(|c| c.1 == stamp))
+    {
+        return Ok(Opened { when: Stopwatch::start(), ..opened });
+    }
+    let cannot = |e: std::io::Error| LogError::CannotCopy {
+        path: "a temporary folder".to_owned(),
+        source: Box::<dyn std::error::Error + Send + Sync>::from(e).into(),
+    };
+    let folder = tempfile::tempdir().map_err(cannot)?;
+    let to = folder.path().join("log.db");
+    for suffix in ["", "-wal", "-mark"] {
+        let name = |path: &Path| {
+            let mut name = path.as_os_str().to_owned();
+            name.push(suffix);
+            PathBuf::from(name)
+        };
+        if let Ok(mut from) = File::open(name(path)) {
+            let mut to = File::create_new(name(&to)).map_err(cannot)?;
+            copy(&mut from, &mut to).map_err(cannot)?;
+            if let ("", Some((_, of))) = (suffix, is_cut) {
+                // SQLite refuses a file that is shorter than its header says. What is missing is
+                // found missing where it is read.
+                to.set_len(of).map_err(cannot)?;
+            }
+        }
+    }
+    // The copy is ours, so its WAL may be merged.
+    let backend = SqliteBackend::open(&to, options.clone())?;
+    Ok(ready(backend, Some(note), Some((std::sync::Arc::new(folder), stamp))))
+}
+
+fn ready(
+    backend: SqliteBackend,
+    note: Option<String>,
+    copy: Option<(std::sync::Arc<TempDir>, Stamp)>,
+) -> Opened {
+    use retold::log::Backend;
+    let mut problems = backend.lost();
+    problems.extend(backend.damaged());
+    let backend = std::sync::Arc::new(backend);
+    Opened { when: Stopwatch::start(), backend, problems, note, copy }
+}
+
+fn stamp(path: &Path) -> Stamp {
+    let mut wal = path.as_os_str().to_owned();
+    wal.push("-wal");
+    [path.to_owned(), PathBuf::from(wal)].map(|path| {
+        let found = std::fs::metadata(path).ok()?;
+        Some((found.len(), found.modified().ok()))
+    })
+}
+
+/// How many bytes a database file has, and how many its header says, if it is shorter than that.
+fn cut_to(path: &Path) -> Option<(u64, u64)> {
+    let mut header = [0; 32];
+    let mut file = File::open(path).ok()?;
+    file.read_exact(&mut header).ok()?;
+    if !header.starts_with(b"SQLite format 3\0") {
+        return None;
+    }
+    let page = match u16::from_be_bytes([header[16], header[17]]) {
+        1 => 65_536,
+        bytes => u64::from(bytes),
+    };
+    let pages = u32::from_be_bytes([header[28], header[29], header[30], header[31]]);
+    let (has, of) = (file.metadata().ok()?.len(), page * u64::from(pages));
+    // A header that claims far more was not written by a log that was cut off.
+    (has < of && of - has <= 64 << 30).then_some((has, of))
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

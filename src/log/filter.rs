@@ -1,0 +1,158 @@
+//! Which events of a run are listed: the filters of `retold log` and of the page.
+
+use std::collections::BTreeSet;
+
+use super::backend::Reader;
+use super::error::LogError;
+use crate::event::{Event, StoredEvent};
+use crate::id::{CallPath, Seq, Time};
+
+/// Which events of a run to list; an event has to meet all of them.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct EventFilter {
+    /// Only events of one of these kinds, such as `DecisionMade`; all kinds if there are none.
+    pub kinds: Vec<String>,
+    /// Only what belongs to calls that have these parts, in any order.
+    pub call: Option<CallPath>,
+    /// Only decisions that were made by this method.
+    pub method: Option<String>,
+    /// Only answers of this model, as the server reported it.
+    pub model: Option<String>,
+    /// Only attempts that failed, whether the call was given up or asked again.
+    pub failed: bool,
+    /// Only events from this time on.
+    pub since: Option<Time>,
+}
+
+/// What a filter looks at in an event.
+#[derive(Debug, Clone, Copy)]
+pub struct Looked<'a> {
+    /// Its kind.
+    pub kind: &'a str,
+    /// When it happened.
+    pub time: Time,
+    /// For a decision: the method.
+    pub method: Option<&'a str>,
+    /// For an answer: the model as reported.
+    pub model: Option<&'a str>,
+}
+
+/// The kind of a failed attempt.
+const FAILED: &str = crate::event::kind::ATTEMPT_FAILED;
+
+impl EventFilter {
+    /// Whether anything is left out.
+    pub fn is_on(&self) -> bool {
+        *self != EventFilter::default()
+    }
+
+    /// Whether a call has all parts that are asked for; every call does if none are.
+    pub fn is_call(&self, call: &str) -> bool {
+        let Some(wanted) = &self.call else { return true };
+        let mut rest: Vec<&str> = call.split('/').collect();
+        wanted.as_str().split('/').all(|part| {
+            let at = rest.iter().position(|other| *other == part);
+            at.map(|at| rest.swap_remove(at)).is_some()
+        })
+    }
+
+    /// Whether an event is listed that belongs to a call that is asked for.
+    pub fn lists(&self, event: Looked<'_>) -> bool {
+        let EventFilter { kinds, call: _, method, model, failed, since } = self;
+        let is_kind = kinds.is_empty() || kinds.iter().any(|kind| kind == event.kind);
+        let is_same = |wanted: &Option<String>, is: Option<&str>| {
+            wanted.as_deref().is_none_or(|wanted| is == Some(wanted))
+        };
+        is_kind
+            && since.is_none_or(|since| event.time >= since)
+            && is_same(method, event.method)
+            && is_same(model, event.model)
+            && (!failed || event.kind == FAILED)
+    }
+}
+
+/// A filter, on its way through a run.
+pub struct Filtering<'a> {
+    filter: &'a EventFilter,
+    /// The first event that was seen.
+    from: Option<Seq>,
+    /// The questions and answers of the calls that are asked for, from there on.
+    belonging: BTreeSet<Seq>,
+}
+
+impl<'a> Filtering<'a> {
+    /// A filter before the first event.
+    pub fn by(filter: &'a EventFilter) -> Self {
+        Filtering { filter, from: None, belonging: BTreeSet::new() }
+    }
+
+    /// Whether the next event is listed. Every event has to be passed, in order.
+    ///
+    /// # Errors
+    /// [`LogError`] if an event cannot be read to which this one belongs.
+    pub fn lists(
+        &mut self,
+        reader: &mut dyn Reader,
+        event: &StoredEvent,
+    ) -> Result<bool, LogError> {
+        self.from.get_or_insert(event.seq);
+        if self.filter.call.is_some() {
+            if !self.belongs(reader, event)? {
+                return Ok(false);
+            }
+            self.belonging.insert(event.seq);
+        }
+        let (kind, time) = (&*event.kind, event.time);
+        if self.filter.method.is_none() && self.filter.model.is_none() {
+            return Ok(self.filter.lists(Looked { kind, time, method: None, model: None }));
+        }
+        // An event that cannot be read has neither a method nor a model.
+        let Ok(read) = event.event() else { return Ok(false) };
+        let (method, model) = method_and_model(&read);
+        Ok(self.filter.lists(Looked { kind, time, method, model }))
+    }
+
+    /// Whether an event belongs to one of the calls: it is a question of one, or follows from an
+    /// event that belongs.
+    fn belongs(&self, reader: &mut dyn Reader, event: &StoredEvent) -> Result<bool, LogError> {
+        if let Some(call) = &event.call {
+            return Ok(self.filter.is_call(call.as_str()));
+        }
+        match event.event() {
+            Ok(Event::Occurred(fact)) => {
+                let mut causes = fact.causes.into_iter();
+                causes
+                    .try_fold(false, |found, cause| Ok(found || self.leads(reader, event, cause)?))
+            }
+            _ => event.cause.map_or(Ok(false), |cause| self.leads(reader, event, cause)),
+        }
+    }
+
+    /// Whether an event belongs that caused another.
+    fn leads(
+        &self,
+        reader: &mut dyn Reader,
+        event: &StoredEvent,
+        cause: Seq,
+    ) -> Result<bool, LogError> {
+        if self.from.is_none_or(|from| cause >= from) {
+            return Ok(self.belonging.contains(&cause));
+        }
+        // It comes before the first event that is listed. In a damaged log, it may come after it.
+        let earlier = Seq(cause.0.saturating_sub(1));
+        match reader.events(event.run, earlier, 1)?.into_iter().next() {
+            Some(found) if found.seq < event.seq => self.belongs(reader, &found),
+            _ => Ok(false),
+        }
+    }
+}
+
+/// The method of a decision, and the model of an answer as the server reported it.
+pub fn method_and_model(event: &Event) -> (Option<&str>, Option<&str>) {
+    match event {
+        Event::DecisionMade(made) => (Some(&made.by.method), None),
+        Event::ResponseReceived(received) => (None, received.details.model.as_deref()),
+        Event::AnswerReused(reused) => (None, reused.details.model.as_deref()),
+        _ => (None, None),
+    }
+}

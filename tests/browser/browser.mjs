@@ -1,0 +1,51 @@
+// A browser that notices everything that it should not: errors, and requests to another host.
+
+import { createInterface } from "node:readline";
+import { chromium } from "playwright-core";
+
+const input = createInterface({ input: process.stdin });
+const lines = input[Symbol.asyncIterator]();
+
+/** Has events added to the run that is recorded; returns the seq of the last. */
+export async function add(what) {
+  console.log(what);
+  return Number((await lines.next()).value);
+}
+
+export function check(holds, what) {
+  if (!holds) throw new Error(what);
+}
+
+/** Opens a browser, does something in it, and checks that nothing went wrong on any page. */
+export async function browse(options, act) {
+  const base = process.argv[2];
+  // In a container, Chromium's own sandbox needs rights that root there does not have.
+  const args = process.getuid && process.getuid() === 0 ? ["--no-sandbox"] : [];
+  const browser = await chromium.launch({ executablePath: "/usr/bin/chromium", args });
+  const wrong = [];
+  try {
+    const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...options });
+    const page = await context.newPage();
+    page.on("console", (message) => {
+      if (message.type() === "error" || message.type() === "warning") wrong.push(`console: ${message.text()} at ${page.url()}`);
+    });
+    page.on("pageerror", (error) => wrong.push(`error: ${error} at ${page.url()}`));
+    page.on("request", (request) => {
+      if (!request.url().startsWith(`${base}/`) && !request.url().startsWith("data:")) wrong.push(`request: ${request.url()}`);
+    });
+    page.on("response", (response) => {
+      if (response.status() >= 400) wrong.push(`status ${response.status()}: ${response.url()}`);
+    });
+    await act(page, base);
+  } finally {
+    await browser.close();
+    input.close();
+    process.stdin.destroy();
+  }
+  check(wrong.length === 0, wrong.join("\n"));
+}
+
+/** Waits until the page has been made completely. */
+export async function settled(page) {
+  await page.waitForFunction(() => !document.body.hasAttribute("data-unfinished"));
+}

@@ -1,0 +1,66 @@
+// Open a run, filter to failed calls, open one, follow its decision to the prompt, open the parser diff, scrub to an
+// event and back, follow a live run: by mouse.
+
+import { add, browse, check, settled } from "./browser.mjs";
+
+await browse({}, async (page, base) => {
+  await page.goto(`${base}/`);
+  await page.locator("tr", { hasText: "game24" }).getByRole("link").first().click();
+  await page.getByRole("heading", { level: 1, name: /game24/ }).waitFor();
+
+  await page.getByRole("checkbox", { name: /failed/ }).check();
+  await page.waitForURL(/failed=1/);
+  await settled(page);
+  const failed = page.locator("tr.r-AttemptFailed");
+  check((await failed.count()) > 0, "there are failed attempts");
+  check((await page.locator("tbody tr").count()) === (await failed.count()), "only failed attempts are listed");
+
+  await failed.first().getByRole("link").click();
+  await page.getByRole("heading", { name: "Failed attempts" }).waitFor();
+  check(await page.locator("#answer mark").count() <= 1, "at most one part is marked");
+
+  await page.getByRole("link", { name: /^Why\?/ }).click();
+  await page.getByRole("heading", { level: 1, name: /^Why/ }).waitFor();
+  await page.locator("svg a", { has: page.locator(".k-prompt") }).first().click();
+  await page.waitForURL(/exchange\/\d+#prompt/);
+  await page.getByRole("heading", { name: "Prompt" }).waitFor();
+  check(/numbers|24/.test(await page.locator("#prompt").innerText()), "the prompt is there");
+
+  await page.getByRole("link", { name: /Parser then and now/ }).click();
+  await page.getByRole("heading", { level: 1, name: "Parsers then and now" }).waitFor();
+  await settled(page);
+  check(/game24@1/.test(await page.locator(".sub").innerText()), "the recorded version is named");
+
+  await page.getByRole("link", { name: "State", exact: true }).click();
+  await page.getByRole("heading", { level: 1, name: /^State after event/ }).waitFor();
+  await settled(page);
+  const end = await page.locator("[data-state]").innerText();
+  const slider = page.getByRole("slider");
+  const box = await slider.boundingBox();
+  const at = async () => Number((await page.locator("[data-at]").innerText()).replaceAll(",", ""));
+  const last = await at();
+  await page.mouse.click(box.x + box.width / 2, box.y + box.height / 2);
+  await page.waitForFunction((last) => new URL(location).searchParams.get("at") < last / 2 + 30, last);
+  await page.waitForFunction((before) => document.querySelector("[data-state]").innerText !== before, end);
+  const middle = await at();
+  check(middle > last / 2 - 30 && middle < last / 2 + 30, `the slider was moved to ${middle} of ${last}`);
+  const again = await slider.boundingBox();
+  await page.mouse.click(again.x + again.width - 2, again.y + again.height / 2);
+  await page.waitForFunction((end) => document.querySelector("[data-state]").innerText === end, end);
+  await page.getByRole("link", { name: "‹ Fact before" }).click();
+  await page.waitForURL(/at=\d+/);
+
+  await page.getByRole("link", { name: "retold" }).click();
+  await page.locator("tr", { hasText: "society" }).getByRole("link").first().click();
+  await page.getByText("live: new events appear here").waitFor();
+  const seen = await add("feed 10");
+  await page.locator(`#e${seen}`).waitFor();
+  await page.locator(`#e${seen}`).getByRole("link").first().click();
+  await page.goBack();
+  const next = await add("feed 5");
+  await page.locator(`#e${next}`).waitFor();
+  const done = await add("finish");
+  await page.getByText("the run has finished").waitFor();
+  check((await page.locator("[data-count=events]").innerText()) === done.toLocaleString("en"), "all events are counted");
+});
+console.log("all is well");

@@ -1,0 +1,108 @@
+//! A run while it is recorded.
+
+use std::io::{BufRead, BufReader, Write};
+use std::net::TcpStream;
+
+use serde_json::Value;
+
+use super::{Feeding, Served};
+use crate::support::cli::Place;
+
+/// A stream of server-sent events.
+struct Stream(BufReader<TcpStream>);
+
+/// What was sent: the id and the data.
+type Sent = (u64, Value);
+
+impl Stream {
+    fn open(served: &Served, path: &str, headers: &str) -> Self {
+        let mut stream = TcpStream::connect(&served.host).unwrap();
+        let host = &served.host;
+        write!(stream, "GET {path} HTTP/1.1\r\nHost: {host}\r\n{headers}\r\n").unwrap();
+        Stream(BufReader::new(stream))
+    }
+
+    /// The next event; `None` at the end.
+    fn next(&mut self) -> Option<Sent> {
+        let mut id = None;
+        loop {
+            let mut line = String::new();
+            if self.0.read_line(&mut line).unwrap() == 0 {
+                return None;
+            }
+            let line = line.trim_end();
+            if let Some(number) = line.strip_prefix("id: ") {
+                id = Some(number.parse().unwrap());
+            } else if let Some(data) = line.strip_prefix("data: ") {
+                return Some((id?, serde_json::from_str(data).unwrap()));
+            } else if line == "0" {
+                return None;
+            }
+        }
+    }
+
+    /// The rows up to an event.
+    fn until(&mut self, seq: u64) -> Vec<u64> {
+        let mut rows = Vec::new();
+        loop {
+            let (id, data) = self.next().unwrap();
+            rows.extend(seqs(data["html"].as_str().unwrap()));
+            assert_eq!(data["events"], id);
+            if id >= seq {
+                return rows;
+            }
+        }
+    }
+}
+
+/// The events of which there are rows.
+fn seqs(html: &str) -> Vec<u64> {
+    html.split("id=\"e").skip(1).map(|at| at.split('"').next().unwrap().parse().unwrap()).collect()
+}
+
+#[test]
+fn events_are_sent_as_they_are_added_and_from_where_a_reader_was() {
+    let place = Place::new();
+    let mut feeding = Feeding::new("society_small.jsonl", &place.path("retold.db"));
+    let begun = feeding.feed(20);
+    let served = Served::log(&place, "retold.db");
+    let path = format!("/run/{}/live?after={begun}", feeding.run);
+    let mut stream = Stream::open(&served, &path, "");
+    let page = served.json("/run/latest");
+    assert_eq!(page["run"]["outcome"], "unfinished");
+    assert_eq!(page["live"], path);
+    let seen = feeding.feed(15);
+    assert_eq!(stream.until(seen), (begun + 1..=seen).collect::<Vec<_>>());
+    // A browser that comes back says what it has seen.
+    let mut again = Stream::open(&served, &path, &format!("Last-Event-ID: {}\r\n", seen - 5));
+    assert_eq!(again.until(seen), (seen - 4..=seen).collect::<Vec<_>>());
+    let mut facts =
+        Stream::open(&served, &format!("/run/{}/live?after=0&kind=Occurred", feeding.run), "");
+    let end = feeding.finish();
+    assert_eq!(stream.until(end), (seen + 1..=end).collect::<Vec<_>>());
+    assert!(stream.next().is_none(), "the run has ended");
+    let facts = facts.until(end);
+    let listed = served.json("/run/latest?kind=Occurred");
+    assert_eq!(listed["matching"], facts.len());
+    let page = served.json("/run/latest");
+    assert_eq!((&page["run"]["outcome"], &page["live"]), (&"finished".into(), &Value::Null));
+    assert_eq!(page["run"]["events"], end);
+}
+
+#[test]
+fn what_is_in_memory_grows_with_the_run() {
+    let place = Place::new();
+    let mut feeding = Feeding::new("deliberation_small.jsonl.zst", &place.path("retold.db"));
+    let all = feeding.events();
+    feeding.feed(100);
+    let served = Served::log(&place, "retold.db");
+    let facts = |path: &str| served.json(path)["all_facts"].as_u64().unwrap();
+    let matching = || served.json("/run/latest?kind=DecisionMade")["matching"].as_u64().unwrap();
+    let before = (facts("/run/latest/state"), matching());
+    assert_eq!(served.json("/run/latest/state")["end"], 100);
+    feeding.finish();
+    assert_eq!(served.json("/run/latest/state")["end"], all);
+    let after = (facts("/run/latest/state"), matching());
+    assert!(after.0 > before.0 && after.1 > before.1, "{before:?} {after:?}");
+    assert_eq!(served.json("/run/latest/participants")["all"], 16);
+}

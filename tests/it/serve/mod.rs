@@ -1,0 +1,192 @@
+//! The page of `retold serve`, asked over HTTP and looked at in a browser.
+
+mod browser;
+mod damaged;
+mod guarded;
+mod hostile;
+mod live;
+mod pages;
+mod states;
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::path::Path;
+use std::process::{Child, Stdio};
+
+use retold::exchange::read_recording;
+use retold::id::{RunId, Seq};
+use retold::jsonl::JsonlReader;
+use retold::log::{Append, Committer, Head, Log, Reader};
+use serde_json::Value;
+
+use crate::support::cli::Place;
+use crate::support::logs::again;
+use crate::support::studies::STUDIES;
+
+/// A server, stopped when dropped.
+pub(super) struct Served {
+    child: Child,
+    /// `127.0.0.1:PORT`.
+    pub(super) host: String,
+}
+
+/// An answer of a server.
+pub(super) struct Answer {
+    pub(super) status: u16,
+    pub(super) head: String,
+    pub(super) body: String,
+}
+
+impl Served {
+    /// Serves a log of a folder.
+    pub(super) fn log(place: &Place, log: &str) -> Self {
+        Served::with(place, &["--log", log, "serve", "--listen", "127.0.0.1:0", "--quiet"])
+    }
+
+    pub(super) fn with(place: &Place, args: &[&str]) -> Self {
+        let mut command = place.command();
+        command.args(args).stdout(Stdio::piped()).stderr(Stdio::inherit());
+        let mut child = command.spawn().unwrap();
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        let host = line.trim().strip_prefix("http://").unwrap_or_else(|| panic!("{line:?}"));
+        Served { host: host.trim_end_matches('/').to_owned(), child }
+    }
+
+    /// Sends a request as it is, and reads the answer to its end.
+    pub(super) fn raw(&self, request: &str) -> Answer {
+        let mut stream = TcpStream::connect(&self.host).unwrap();
+        stream.write_all(request.as_bytes()).unwrap();
+        let mut answer = Vec::new();
+        stream.read_to_end(&mut answer).unwrap();
+        let answer = String::from_utf8(answer).unwrap();
+        let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+        let status = head.split(' ').nth(1).unwrap().parse().unwrap();
+        Answer { status, head: head.to_ascii_lowercase(), body: body.to_owned() }
+    }
+
+    pub(super) fn ask(&self, method: &str, path: &str, headers: &str) -> Answer {
+        let Served { host, .. } = self;
+        self.raw(&format!(
+            "{method} {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n{headers}\r\n"
+        ))
+    }
+
+    pub(super) fn get(&self, path: &str) -> Answer {
+        self.ask("GET", path, "")
+    }
+
+    /// A page as HTML, once it is complete.
+    pub(super) fn html(&self, path: &str) -> String {
+        loop {
+            let answer = self.get(path);
+            if answer.status != 202 {
+                assert_eq!(answer.status, 200, "{path}\n{}", answer.body);
+                return answer.body;
+            }
+        }
+    }
+
+    /// A page as JSON, once it is complete.
+    pub(super) fn json(&self, path: &str) -> Value {
+        loop {
+            let answer = self.ask("GET", path, "Accept: application/json\r\n");
+            if answer.status != 202 {
+                assert_eq!(answer.status, 200, "{path}\n{}", answer.body);
+                assert!(answer.head.contains("content-type: application/json"), "{}", answer.head);
+                return serde_json::from_str(&answer.body).unwrap();
+            }
+        }
+    }
+}
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Our recordings.
+pub(super) const RECORDINGS: [&str; 5] = [
+    "adventure_small.jsonl",
+    "deliberation_small.jsonl.zst",
+    "game24_small.jsonl",
+    "public_goods_small.jsonl",
+    "society_small.jsonl",
+];
+
+pub(super) fn recording(name: &str) -> String {
+    format!("{}/recordings/{name}", env!("RETOLD_ROOT"))
+}
+
+/// A folder with a log that has all recordings.
+pub(super) fn imported() -> Place {
+    let place = Place::new();
+    for name in RECORDINGS {
+        place.ok(&format!("--log all.db import {}", recording(name)));
+    }
+    place
+}
+
+/// A folder with a log that has a run of each study, as this release records them.
+pub(super) fn recorded() -> Place {
+    let place = Place::new();
+    for study in &STUDIES {
+        place.ok(&format!("--log all.db {}", study.run()));
+    }
+    place
+}
+
+/// The ids of the runs of a server, the last first.
+pub(super) fn runs(served: &Served) -> Vec<String> {
+    let runs = served.json("/");
+    let runs = runs["runs"].as_array().unwrap();
+    runs.iter().map(|run| run["run"].as_str().unwrap().to_owned()).collect()
+}
+
+/// The id of the last run of an experiment.
+pub(super) fn run_of(served: &Served, experiment: &str) -> String {
+    let runs = served.json("/");
+    let runs = runs["runs"].as_array().unwrap();
+    let found = runs.iter().find(|run| run["experiment"] == experiment).unwrap();
+    found["run"].as_str().unwrap().to_owned()
+}
+
+/// A recorded run that is written again, bit by bit.
+pub(super) struct Feeding {
+    from: Box<dyn Reader>,
+    pub(super) run: RunId,
+    /// As long as it is open, the newest events are in the WAL alone.
+    to: Box<dyn Committer>,
+    head: Head,
+}
+
+impl Feeding {
+    pub(super) fn new(name: &str, log: &Path) -> Self {
+        let recording = read_recording(JsonlReader::open(recording(name)).unwrap()).unwrap();
+        let from = recording.log.reader().unwrap();
+        let to = Log::in_file(log).unwrap().backend().committer().unwrap();
+        Feeding { from, run: recording.run, to, head: Head::START }
+    }
+
+    /// Writes the next events; returns the seq of the last.
+    pub(super) fn feed(&mut self, most: usize) -> u64 {
+        let stored = self.from.events(self.run, self.head.seq, most).unwrap();
+        let events: Vec<_> = stored.iter().map(|event| again(self.from.as_mut(), event)).collect();
+        let append = Append::new(self.run, self.head, events);
+        self.head = append.events.last().unwrap().head();
+        self.to.commit(&[append]).unwrap();
+        self.head.seq.0
+    }
+
+    /// Writes what is left.
+    pub(super) fn finish(&mut self) -> u64 {
+        self.feed(usize::MAX)
+    }
+
+    /// How many events the run has in the end.
+    pub(super) fn events(&mut self) -> u64 {
+        self.from.events(self.run, Seq(0), usize::MAX).unwrap().len() as u64
+    }
+}

@@ -1,0 +1,354 @@
+//! Every page, as HTML and as JSON.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value;
+
+use super::{RECORDINGS, Served, imported, recorded, recording, run_of, runs};
+use crate::support::cli::Place;
+
+/// The addresses in a page.
+fn links(html: &str) -> impl Iterator<Item = String> + '_ {
+    html.split(['"', '\''])
+        .zip(html.split(['"', '\'']).skip(1))
+        .filter(|(before, _)| before.ends_with("href=") || before.ends_with("src="))
+        .map(|(_, link)| link.replace("&amp;", "&"))
+}
+
+/// The address that a link on a page leads to.
+fn resolved(page: &str, link: &str) -> String {
+    let link = link.split('#').next().unwrap();
+    match link.chars().next() {
+        None => page.to_owned(),
+        Some('?') => format!("{}{link}", page.split('?').next().unwrap()),
+        _ => link.to_owned(),
+    }
+}
+
+/// What kind of page an address leads to, so that a few of each kind are looked at.
+fn kind(address: &str) -> String {
+    let path = address.split('?').next().unwrap();
+    let parts: Vec<&str> = path
+        .split('/')
+        .map(|p| if p.contains(|c: char| c.is_ascii_digit()) { "1" } else { p })
+        .collect();
+    let keys: BTreeSet<&str> = address
+        .split_once('?')
+        .map(|(_, query)| query.split('&').map(|pair| pair.split('=').next().unwrap()).collect())
+        .unwrap_or_default();
+    format!("{}?{}", parts.join("/"), keys.into_iter().collect::<Vec<_>>().join("&"))
+}
+
+#[test]
+fn every_link_leads_somewhere_and_nowhere_else() {
+    let place = recorded();
+    let served = Served::log(&place, "all.db");
+    let mut waiting = vec!["/".to_owned()];
+    let (mut seen, mut kinds) = (BTreeSet::new(), BTreeMap::<String, usize>::new());
+    while let Some(address) = waiting.pop() {
+        if !seen.insert(address.clone()) {
+            continue;
+        }
+        let count = kinds.entry(kind(&address)).or_default();
+        *count += 1;
+        if *count > 12 {
+            continue;
+        }
+        let mut answer = served.get(&address);
+        while answer.status == 202 {
+            answer = served.get(&address);
+        }
+        assert_eq!(answer.status, 200, "{address}: {}", answer.body);
+        if !answer.head.contains("content-type: text/html") {
+            continue;
+        }
+        let html = &answer.body;
+        // Nothing inline, and nothing from elsewhere.
+        for never in ["<style", " style=", " onclick=", "javascript:", "//cdn", "https:", "http:"] {
+            // The text of prompts may name other sites; an attribute may not.
+            let found = html.match_indices(never).any(|(at, _)| {
+                let inside = html[..at].rfind('<') > html[..at].rfind('>');
+                inside || never.starts_with('<')
+            });
+            assert!(!found, "{address} has {never}");
+        }
+        assert!(!html.contains("<script>"), "{address}");
+        for link in links(html) {
+            assert!(link.starts_with(['/', '?', '#']) || link.is_empty(), "{address}: {link}");
+            waiting.push(resolved(&address, &link));
+        }
+    }
+    let of = |kind: &str| kinds.keys().filter(|k| k.starts_with(kind)).count();
+    for page in [
+        "/run/1?",
+        "/run/1/event/1",
+        "/run/1/exchange/1?",
+        "/run/1/exchange/1/prompt",
+        "/run/1/exchange/1/answer",
+        "/run/1/chain/1",
+        "/run/1/participants",
+        "/run/1/participant/",
+        "/run/1/state",
+        "/run/1/check",
+        "/compare",
+        "/assets/",
+    ] {
+        assert!(of(page) > 0, "no link leads to {page}: {kinds:?}");
+    }
+}
+
+#[test]
+fn a_page_and_its_json_are_one() {
+    let place = imported();
+    let served = Served::log(&place, "all.db");
+    for run in runs(&served) {
+        let (html, json) =
+            (served.html(&format!("/run/{run}")), served.json(&format!("/run/{run}")));
+        let asked_in_query = served.get(&format!("/run/{run}?format=json"));
+        assert_eq!(
+            serde_json::from_str::<Value>(&asked_in_query.body).unwrap()["rows"],
+            json["rows"]
+        );
+        for row in json["rows"].as_array().unwrap() {
+            let seq = &row["seq"];
+            assert!(html.contains(&format!("id=\"e{seq}\"")), "event {seq} of {run}");
+            let href = row["href"].as_str().unwrap();
+            assert!(html.contains(&format!("href=\"{href}\"")), "{href}");
+        }
+        assert_eq!(json["run"]["run"], run);
+    }
+}
+
+/// The page lists what `retold log` lists.
+#[test]
+fn filters_are_those_of_the_command() {
+    let place = imported();
+    let served = Served::log(&place, "all.db");
+    let cases = [
+        ("kind=DecisionMade", "--kind DecisionMade"),
+        ("kind=Occurred&kind=RunFinished", "--kind Occurred --kind RunFinished"),
+        ("call=p_0007", "--call p_0007"),
+        ("participant=p_0007/initial_vote", "--call p_0007/initial_vote"),
+        ("call=agent_0&kind=DecisionMade", "--call agent_0 --kind DecisionMade"),
+        ("method=answer_line", "--method answer_line"),
+        ("failed=1", "--failed"),
+        ("model=gpt-4o", "--model gpt-4o"),
+        ("call=nobody", "--call nobody"),
+    ];
+    let mut listed = 0;
+    for run in runs(&served) {
+        for (query, options) in cases {
+            let (said, _) = place.json(&format!("--log all.db log {run} --most 100000 {options}"));
+            let seqs = |rows: &Value| -> Vec<u64> {
+                rows.as_array().unwrap().iter().map(|row| row["seq"].as_u64().unwrap()).collect()
+            };
+            let expected = seqs(&said["events"]);
+            let (mut found, mut next) = (Vec::new(), Some(format!("?{query}")));
+            let mut pages = Vec::new();
+            while let Some(query) = next {
+                let page = served.json(&format!("/run/{run}{query}"));
+                assert_eq!(page["matching"], expected.len(), "{run} {query}");
+                pages.push(seqs(&page["rows"]));
+                found.extend(seqs(&page["rows"]));
+                next = page["next"].as_str().map(str::to_owned);
+                // Back from here is the page before.
+                if let Some(back) = page["previous"].as_str() {
+                    let back = served.json(&format!("/run/{run}{back}"));
+                    assert_eq!(seqs(&back["rows"]), pages[pages.len() - 2], "{run} {query}");
+                }
+            }
+            assert_eq!(found, expected, "{run} {query}");
+            listed += found.len();
+        }
+    }
+    assert!(listed > 500, "{listed}");
+}
+
+#[test]
+fn parsers_are_compared_as_check_compares_them() {
+    let place = Place::new();
+    place.ok("run small.yaml --quiet --set parser=game24@1 --set samples=20 --no-outputs");
+    let served = Served::log(&place, "retold.db");
+    let (checked, code) = place.json("check latest");
+    let page = served.json("/run/latest/check");
+    assert_eq!(code, 1, "{checked}");
+    assert_eq!(page["decisions"], checked["decisions"]);
+    assert_eq!(page["flipped"], checked["flipped"].as_array().unwrap().len());
+    let first = &page["changes"][0];
+    assert_eq!(first["seq"], checked["flipped"][0]["seq"]);
+    assert_eq!(first["to"]["method"], checked["flipped"][0]["to"]["method"]);
+    // Its own version changes nothing.
+    let same = served.json("/run/latest/check?to=game24@1");
+    assert_eq!((&same["flipped"], &same["altered"]), (&0.into(), &0.into()));
+    let wrong = served.get("/run/latest/check?to=game24@9");
+    assert_eq!(wrong.status, 400);
+    assert!(wrong.body.contains("has no version 9"), "{}", wrong.body);
+}
+
+#[test]
+fn two_runs_are_compared_call_by_call() {
+    let place = Place::new();
+    place.ok("run small.yaml --quiet --no-outputs");
+    place.ok("run small.yaml --quiet --no-outputs --set samples=4 --set parser=game24@1 --new");
+    let served = Served::log(&place, "retold.db");
+    let runs = runs(&served);
+    let page = served.json(&format!("/compare?a={}&b={}", runs[1], runs[0]));
+    let count = |key: &str| {
+        let groups = page["groups"].as_array().unwrap();
+        groups.iter().find(|group| group["key"] == key).unwrap()["count"].as_u64().unwrap()
+    };
+    assert_eq!(count("second"), 2, "{page}");
+    assert_eq!(count("first") + count("prompt") + count("answer"), 0, "{page}");
+    assert_eq!(count("same") + count("decision"), 6, "{page}");
+    let keys: Vec<&str> =
+        page["settings"].as_array().unwrap().iter().map(|s| s["key"].as_str().unwrap()).collect();
+    assert!(keys.iter().any(|key| key.ends_with("samples")), "{keys:?}");
+    let same = served.json(&format!("/compare?a={0}&b={0}&difference=same", runs[0]));
+    assert_eq!(same["rows"].as_array().unwrap().len(), 8, "{same}");
+}
+
+#[test]
+fn the_part_that_the_parser_took_is_marked() {
+    let place = imported();
+    let served = Served::log(&place, "all.db");
+    let run = run_of(&served, "game24");
+    let rows = served.json(&format!("/run/{run}?kind=DecisionMade"));
+    let mut marked = 0;
+    for row in rows["rows"].as_array().unwrap() {
+        let page = served.json(&format!("/run/{run}/exchange/{}", row["seq"]));
+        let pieces = page["answer"]["pieces"].as_array().unwrap();
+        let taken: Vec<&str> = pieces
+            .iter()
+            .filter(|p| p["taken"] == true)
+            .map(|p| p["text"].as_str().unwrap())
+            .collect();
+        assert_eq!(page["decision"]["method"], row["method"]);
+        if page["decision"]["taken"] == "span" {
+            assert_eq!(taken.len(), 1, "{page}");
+            // The piece alone leads to the same decision.
+            let parser = page["decision"]["parser"].as_str().unwrap();
+            let params = page["decision"]["params"].as_str().unwrap();
+            let args = ["parse", "--parser", parser, "--params", params, "--json"];
+            let said: Value =
+                serde_json::from_str(&place.fed(&args, taken[0].as_bytes()).out).unwrap();
+            assert_eq!(said["method"], row["method"], "{taken:?}");
+            let value: Value =
+                serde_json::from_str(page["decision"]["value"].as_str().unwrap()).unwrap();
+            assert_eq!(said["value"], value, "{taken:?}");
+            marked += 1;
+        }
+    }
+    assert!(marked > 2, "{marked}");
+}
+
+#[test]
+fn the_request_is_a_file_with_the_bytes_that_were_hashed() {
+    let place = imported();
+    let served = Served::log(&place, "all.db");
+    for run in runs(&served) {
+        let rows = served.json(&format!("/run/{run}?kind=RequestSent"));
+        let seq = &rows["rows"][0]["seq"];
+        let page = served.json(&format!("/run/{run}/exchange/{seq}"));
+        let file = served.get(&format!("/run/{run}/exchange/{seq}/prompt"));
+        assert!(file.head.contains("content-disposition: attachment"), "{}", file.head);
+        let hash = blake3::hash(file.body.as_bytes()).to_string();
+        assert_eq!(page["prompt"]["hash"], hash);
+    }
+}
+
+/// The way that the README describes: run, participants, one of them, why.
+#[test]
+fn four_clicks_lead_to_why_somebody_voted_as_they_did() {
+    let place = recorded();
+    let served = Served::log(&place, "all.db");
+    let run = run_of(&served, "deliberation");
+    let clicked = |page: &str, wanted: &str| {
+        let html = served.html(page);
+        let found = links(&html).find(|link| link.contains(wanted));
+        resolved(page, &found.unwrap_or_else(|| panic!("{page} has no link to {wanted}")))
+    };
+    let timeline = clicked("/", &run);
+    let participants = clicked(&timeline, "/participants");
+    let all = served.json(&participants);
+    let names = all["participants"].as_array().unwrap().iter();
+    let mut names = names.map(|one| one["name"].as_str().unwrap().to_owned());
+    let first = names.find(|name| name.starts_with("p_")).unwrap();
+    let story = clicked(&participants, &format!("/participant/{first}"));
+    let page = served.json(&story);
+    let steps = page["steps"].as_array().unwrap();
+    let vote = steps.iter().find(|step| step["call"].as_str().unwrap().starts_with("final_vote"));
+    let why = clicked(&story, vote.unwrap()["chain"].as_str().unwrap());
+    let chain = served.json(&why);
+    assert!(chain["call"].as_str().unwrap().starts_with("final_vote/"), "{chain}");
+    assert!(!chain["prompts"][0]["from"].as_array().unwrap().is_empty(), "{chain}");
+}
+
+/// What the page says about a decision is what `audit` says.
+#[test]
+fn a_chain_is_that_of_audit() {
+    let place = recorded();
+    let served = Served::log(&place, "all.db");
+    let mut sources = 0;
+    for run in runs(&served) {
+        let rows = served.json(&format!("/run/{run}?kind=DecisionMade"));
+        for row in rows["rows"].as_array().unwrap().iter().rev().take(3) {
+            let seq = &row["seq"];
+            let (audit, _) = place.json(&format!("--log all.db audit {run} {seq}"));
+            let page = served.json(&format!("/run/{run}/chain/{seq}"));
+            let from = |prompts: &Value, key: &str| -> Vec<usize> {
+                let all = prompts.as_array().into_iter().flatten();
+                all.map(|prompt| prompt[key].as_array().unwrap().len()).collect()
+            };
+            let found = from(&page["prompts"], "from");
+            assert_eq!(found, from(&audit["declared"]["prompts"], "made_from"), "{run} {seq}");
+            assert_eq!(page["question"], audit["question"]["seq"]);
+            sources += found.iter().sum::<usize>();
+        }
+    }
+    assert!(sources > 20, "{sources}");
+}
+
+#[test]
+fn a_recording_or_a_file_of_exchanges_is_shown_without_a_log() {
+    let place = Place::new();
+    for name in RECORDINGS {
+        let file = recording(name);
+        let served = Served::with(&place, &["serve", &file, "--listen", "127.0.0.1:0", "--quiet"]);
+        let page = served.json("/");
+        assert_eq!(page["all"], 1, "{page}");
+        assert_eq!(served.json("/run/latest")["live"], Value::Null);
+    }
+    place.write("asked.jsonl", "{\"request\":{\"model\":\"m\",\"messages\":[]},\"response\":{\"content\":\"yes\"},\"call\":\"a/1\"}\n");
+    let served =
+        Served::with(&place, &["serve", "./asked.jsonl", "--listen", "127.0.0.1:0", "--quiet"]);
+    assert_eq!(served.json("/")["runs"][0]["kind"], "exchanges");
+    assert!(!place.path("retold.db").exists());
+}
+
+#[test]
+fn what_is_not_there_is_said() {
+    let place = Place::with_run();
+    let served = Served::log(&place, "retold.db");
+    let cases = [
+        ("/nothing", 404, "there is no page"),
+        ("/run/ffff", 404, "there is no run ffff"),
+        ("/run/%3Cscript%3E", 404, "there is no run"),
+        ("/run/latest/event/99999", 404, "has no event 99999"),
+        ("/run/latest/event/x", 404, "there is no event x"),
+        ("/run/latest/exchange/1", 404, "does not belong to a question"),
+        ("/run/latest/participant/nobody", 404, "there is no participant nobody"),
+        ("/run/latest/state?pointer=/none", 404, "there is no part of the state"),
+        ("/run/latest?after=x", 400, "after=x is not a value"),
+        ("/run/latest?call=a//b", 400, "empty part"),
+        ("/%ff", 404, "there is no page"),
+    ];
+    for (path, status, said) in cases {
+        let answer = served.get(path);
+        assert_eq!(answer.status, status, "{path}");
+        assert!(answer.body.contains(said), "{path}: {}", answer.body);
+        let json = served.ask("GET", path, "Accept: application/json\r\n");
+        assert_eq!(json.status, status, "{path}");
+        let json: Value = serde_json::from_str(&json.body).unwrap();
+        assert!(json["error"].as_str().unwrap().contains(said), "{path}: {json}");
+    }
+}

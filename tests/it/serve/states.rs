@@ -1,0 +1,72 @@
+//! The state at an event is the state that the run had there.
+
+use retold::prompt::canonical;
+use serde_json::Value;
+
+use super::{Served, imported, recorded, runs};
+
+/// The recorded digest of an entry of a state.
+fn digest(value: &Value) -> String {
+    blake3::hash(canonical(value).unwrap().as_bytes()).to_string()
+}
+
+#[test]
+fn the_state_at_the_end_has_the_recorded_digests() {
+    let place = recorded();
+    let served = Served::log(&place, "all.db");
+    let (mut compared, mut states) = (0, 0);
+    for run in runs(&served) {
+        let page = served.json(&format!("/run/{run}/state"));
+        let (said, _) = place.json(&format!("--log all.db show {run} {}", page["end"]));
+        let Some(end) = said["body"]["state"]["end"].as_object() else { continue };
+        for (key, recorded) in end {
+            assert_eq!(digest(&page["state"][key]), recorded.as_str().unwrap(), "{run} {key}");
+            compared += 1;
+        }
+        states += 1;
+    }
+    assert!(states == 5 && compared > 10, "{states} {compared}");
+}
+
+/// Whatever the order in which one looks: the state follows from the event alone.
+#[test]
+fn going_back_and_forth_changes_nothing() {
+    let place = imported();
+    let served = Served::log(&place, "all.db");
+    for run in runs(&served) {
+        let at = |seq: u64| served.json(&format!("/run/{run}/state?at={seq}"));
+        let end = at(u64::MAX)["end"].as_u64().unwrap();
+        let seqs: Vec<u64> = (1..=end).step_by((end / 13).max(1) as usize).collect();
+        let forth: Vec<Value> = seqs.iter().map(|seq| at(*seq)).collect();
+        for (seq, before) in seqs.iter().zip(&forth).rev() {
+            assert_eq!(at(*seq), *before, "{run} at {seq}");
+        }
+        let facts: Vec<u64> = forth.iter().map(|page| page["facts"].as_u64().unwrap()).collect();
+        assert!(facts.is_sorted() && facts[0] == 0, "{facts:?}");
+    }
+}
+
+#[test]
+fn what_a_fact_changed_is_marked() {
+    let place = imported();
+    let served = Served::log(&place, "all.db");
+    let mut marked = 0;
+    for run in runs(&served) {
+        let facts = served.json(&format!("/run/{run}?kind=Occurred"));
+        for fact in facts["rows"].as_array().unwrap().iter().step_by(9) {
+            let page = served.json(&format!("/run/{run}/state?at={}", fact["seq"]));
+            assert_eq!(page["fact"]["seq"], fact["seq"]);
+            let previous = &page["previous"];
+            let before = served.json(&format!("/run/{run}/state?at={previous}"));
+            assert_eq!(
+                page["tree"]["changed"],
+                before["state"] != page["state"],
+                "{run} {}",
+                fact["seq"]
+            );
+            assert_eq!(before["next"], fact["seq"]);
+            marked += usize::from(page["tree"]["changed"] == true);
+        }
+    }
+    assert!(marked > 10, "{marked}");
+}
